@@ -1,0 +1,27 @@
+# Writes build_info.hpp with the suite's version and commit; run at every build,
+# so that the commit in the output is the one that was compiled.
+# Arguments: SOURCE_DIR OUTPUT VERSION SUITE_COMMIT
+set(commit "${SUITE_COMMIT}")
+if(commit STREQUAL "")
+  execute_process(
+    COMMAND git describe --always --dirty --abbrev=12 --exclude *
+    WORKING_DIRECTORY "${SOURCE_DIR}"
+    OUTPUT_VARIABLE commit
+    OUTPUT_STRIP_TRAILING_WHITESPACE
+    ERROR_QUIET)
+endif()
+if(commit STREQUAL "")
+  set(commit "unknown")
+endif()
+set(text "// Written by common/build_info.cmake at every build.
+#pragma once
+#define SYNCBENCH_VERSION \"${VERSION}\"
+#define SYNCBENCH_COMMIT \"${commit}\"
+")
+set(old "")
+if(EXISTS "${OUTPUT}")
+  file(READ "${OUTPUT}" old)
+endif()
+if(NOT old STREQUAL text)
+  file(WRITE "${OUTPUT}" "${text}")
+endif()

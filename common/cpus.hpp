@@ -1,0 +1,125 @@
+// The CPUs next to each GPU, and pinning threads to them.
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace syncbench {
+
+/// CPU numbers of a kernel CPU list such as "0-3,8,10-11", in order. Throws
+/// std::invalid_argument on anything else; an empty list is empty.
+inline std::vector<int> parse_cpu_list(const std::string& text) {
+  std::vector<int> cpus;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (end > at && (end[-1] == '\n' || end[-1] == ' ')) --end;
+  const auto number = [&]() {
+    int value = 0;
+    const auto [stop, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || value < 0 || value >= CPU_SETSIZE) {
+      throw std::invalid_argument("bad CPU list '" + text + "'");
+    }
+    at = stop;
+    return value;
+  };
+  while (at < end) {
+    const int first = number();
+    int last = first;
+    if (at < end && *at == '-') {
+      ++at;
+      last = number();
+    }
+    const bool more = at < end && *at == ',';
+    if (last < first || (at < end && !more) || (more && at + 1 == end)) {
+      throw std::invalid_argument("bad CPU list '" + text + "'");
+    }
+    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    if (more) ++at;
+  }
+  return cpus;
+}
+
+/// The CPU list in a file of /sys; empty where the file is not there.
+inline std::vector<int> read_cpu_list(const std::string& path) {
+  std::ifstream file(path);
+  std::string text;
+  if (!std::getline(file, text)) return {};
+  return parse_cpu_list(text);
+}
+
+/// CPUs that this process may run on.
+inline std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+/// Picks one CPU for each GPU out of `allowed`: one that no other GPU has, then
+/// one near it (near[i], any order; empty: unknown), then one on a core of its
+/// own. siblings(cpu) lists the hardware threads of a CPU's core. With fewer
+/// CPUs than GPUs some share one; with none known the pick is -1 (not pinned).
+template <class Siblings>
+std::vector<int> choose_cpus(const std::vector<std::vector<int>>& near,
+                             const std::vector<int>& allowed,
+                             Siblings siblings) {
+  std::set<int> busy_cores;
+  std::set<int> busy_cpus;
+  std::vector<int> picks;
+  for (const auto& preferred : near) {
+    int best = -1;
+    int best_score = -1;
+    for (const int cpu : allowed) {
+      const bool is_near = std::find(preferred.begin(), preferred.end(), cpu) !=
+                           preferred.end();
+      const int score = (busy_cpus.count(cpu) == 0 ? 4 : 0) +
+                        (is_near ? 2 : 0) +
+                        (busy_cores.count(cpu) == 0 ? 1 : 0);
+      if (score > best_score) {
+        best = cpu;
+        best_score = score;
+      }
+    }
+    picks.push_back(best);
+    if (best < 0) continue;
+    busy_cpus.insert(best);
+    busy_cores.insert(best);
+    for (const int sibling : siblings(best)) busy_cores.insert(sibling);
+  }
+  return picks;
+}
+
+/// Hardware threads that share the core of `cpu`, itself included.
+inline std::vector<int> core_siblings(int cpu) {
+  return read_cpu_list("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                       "/topology/thread_siblings_list");
+}
+
+/// Pins the calling thread to `cpu`; -1 leaves it where it is.
+inline void pin_this_thread(int cpu) {
+  thread_local int pinned = -1;
+  if (cpu < 0 || cpu == pinned) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot pin a thread to CPU " + std::to_string(cpu));
+  }
+  pinned = cpu;
+}
+
+}  // namespace syncbench

@@ -1,0 +1,69 @@
+// Streams and device memory that free themselves. Move-only.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "common/check.hpp"
+
+namespace syncbench {
+
+/// Makes `device` current for the calling thread until the end of the scope.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int device) {
+    CUDA_CHECK(cudaGetDevice(&previous_));
+    CUDA_CHECK(cudaSetDevice(device));
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  ~DeviceGuard() { cudaSetDevice(previous_); }
+
+ private:
+  int previous_ = 0;
+};
+
+/// A stream of one device that does not wait for the legacy default stream.
+class Stream {
+ public:
+  explicit Stream(int device) {
+    DeviceGuard guard(device);
+    cudaStream_t stream = nullptr;
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    stream_.reset(stream);
+  }
+
+  cudaStream_t get() const { return stream_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+  };
+  std::unique_ptr<CUstream_st, Destroy> stream_;
+};
+
+/// `size` values of type T in the memory of `device`, not initialized.
+template <class T>
+class DeviceBuffer {
+ public:
+  DeviceBuffer(int device, std::size_t size) : size_(size) {
+    const DeviceGuard guard(device);
+    T* data = nullptr;
+    CUDA_CHECK(cudaMalloc(&data, size * sizeof(T)));
+    data_.reset(data);
+  }
+
+  T* get() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(T* data) const { cudaFree(data); }
+  };
+  std::unique_ptr<T, Free> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace syncbench

@@ -1,0 +1,35 @@
+// The ways a program ends, and the exceptions that lead to them.
+#pragma once
+
+#include <stdexcept>
+
+namespace syncbench {
+
+/// Exit codes of every executable, listed in its --help.
+enum ExitCode : int {
+  kExitOk = 0,           ///< all that was asked for was measured
+  kExitFailed = 1,       ///< a measurement, or writing its row, failed
+  kExitUsage = 2,        ///< bad arguments, more GPUs than there are included
+  kExitNoDevice = 3,     ///< no usable CUDA device
+  kExitInterrupted = 128 ///< plus the number of the signal: 130 for Ctrl-C
+};
+
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct NoDeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Rows can no longer be written (disk full, reader gone).
+struct OutputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// SIGINT or SIGTERM arrived; thrown between two samples, never inside a row.
+struct Interrupted {
+  int signal;
+};
+
+}  // namespace syncbench

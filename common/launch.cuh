@@ -1,0 +1,119 @@
+// Launching on one GPU and on several, one function a launch API.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <string>
+#include <vector>
+
+#include "common/check.hpp"
+#include "common/cuda_resources.hpp"
+
+namespace syncbench {
+
+/// A kernel with everything but the stream: what to launch, ready made, so that
+/// nothing but the launch itself is timed.
+struct KernelCall {
+  const void* kernel = nullptr;
+  dim3 grid;
+  dim3 block;
+  void** arguments = nullptr;  ///< as cudaLaunchKernel takes them
+};
+
+inline cudaError_t launch_traditional(const KernelCall& call,
+                                      cudaStream_t stream) {
+  return cudaLaunchKernel(call.kernel, call.grid, call.block, call.arguments, 0,
+                          stream);
+}
+
+inline cudaError_t launch_cooperative(const KernelCall& call,
+                                      cudaStream_t stream) {
+  return cudaLaunchCooperativeKernel(call.kernel, call.grid, call.block,
+                                     call.arguments, 0, stream);
+}
+
+#if CUDART_VERSION < 13000
+
+/// One cooperative launch on several devices, with the runtime's call.
+class MultiDeviceLaunch {
+ public:
+  static constexpr const char* kApi =
+      "cudaLaunchCooperativeKernelMultiDevice (runtime)";
+
+  /// Launches `call` on each device's stream (none of them a default stream).
+  MultiDeviceLaunch(const KernelCall& call, const std::vector<int>& devices,
+                    const std::vector<cudaStream_t>& streams) {
+    (void)devices;  // the streams say it
+    for (cudaStream_t stream : streams) {
+      cudaLaunchParams parameters = {};
+      parameters.func = const_cast<void*>(call.kernel);
+      parameters.gridDim = call.grid;
+      parameters.blockDim = call.block;
+      parameters.args = call.arguments;
+      parameters.stream = stream;
+      parameters_.push_back(parameters);
+    }
+  }
+
+  /// With flags 0: no kernel starts before all earlier work of all the streams
+  /// has ended, and later work waits for all kernels (study, section VI-A).
+  cudaError_t operator()() {
+    return cudaLaunchCooperativeKernelMultiDevice(
+        parameters_.data(), static_cast<unsigned>(parameters_.size()), 0);
+  }
+
+ private:
+  std::vector<cudaLaunchParams> parameters_;
+};
+
+#else  // CUDA 13 removed the runtime's call, the driver still has its own
+
+class MultiDeviceLaunch {
+ public:
+  static constexpr const char* kApi =
+      "cuLaunchCooperativeKernelMultiDevice (driver)";
+
+  MultiDeviceLaunch(const KernelCall& call, const std::vector<int>& devices,
+                    const std::vector<cudaStream_t>& streams) {
+    // Looked up when running: linked, the program would not even start, and
+    // say why, on a machine without a driver.
+    void* entry = nullptr;
+    cudaDriverEntryPointQueryResult found = {};
+    CUDA_CHECK(cudaGetDriverEntryPointByVersion(
+        "cuLaunchCooperativeKernelMultiDevice", &entry, 9000, cudaEnableDefault,
+        &found));
+    if (found != cudaDriverEntryPointSuccess) {
+      CUDA_CHECK(cudaErrorNotSupported);
+    }
+    launch_ = reinterpret_cast<Launch>(entry);
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const DeviceGuard guard(devices[i]);
+      CUDA_LAUNCH_PARAMS parameters = {};
+      CUDA_CHECK(cudaGetFuncBySymbol(&parameters.function, call.kernel));
+      parameters.gridDimX = call.grid.x;
+      parameters.gridDimY = call.grid.y;
+      parameters.gridDimZ = call.grid.z;
+      parameters.blockDimX = call.block.x;
+      parameters.blockDimY = call.block.y;
+      parameters.blockDimZ = call.block.z;
+      parameters.hStream = streams[i];
+      parameters.kernelParams = call.arguments;
+      parameters_.push_back(parameters);
+    }
+  }
+
+  cudaError_t operator()() {
+    return static_cast<cudaError_t>(launch_(
+        parameters_.data(), static_cast<unsigned>(parameters_.size()), 0));
+  }
+
+ private:
+  using Launch = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
+  Launch launch_ = nullptr;
+  std::vector<CUDA_LAUNCH_PARAMS> parameters_;
+};
+
+#endif
+
+}  // namespace syncbench

@@ -1,0 +1,140 @@
+// One measuring run of a program: the GPUs it uses, the provenance lines at the
+// top of its output, and the watch on the SM clock.
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "common/device_clock.cuh"
+#include "common/devices.hpp"
+#include "common/program.hpp"
+
+namespace syncbench {
+
+class Session {
+ public:
+  /// Finds and prepares the GPUs, warms up their clocks, pins this thread next
+  /// to GPU 0 and writes the provenance lines.
+  Session(const ProgramInfo& info, const Options& options, LineWriter& out)
+      : options_(options), out_(out), gpus_(find_gpus()) {
+    const auto found = gpus_.size();
+    bool clamped = false;
+    gpus_.resize(info.takes_gpu_count
+                     ? resolve_gpu_count(options.gpu_count,
+                                         static_cast<int>(found), &clamped)
+                     : 1);
+    prepare_gpus(gpus_);
+    require_code_for_gpus();
+    pin_this_thread(gpus_[0].cpu);
+    for (const Gpu& gpu : gpus_) probes_.emplace_back(gpu.index);
+    write_provenance(info, found);
+    if (clamped) {
+      warn("the default is " + std::to_string(kDefaultGpuCount) +
+           " GPUs but this node has " + std::to_string(found) +
+           "; measuring with that");
+    }
+  }
+
+  const Options& options() const { return options_; }
+  LineWriter& out() { return out_; }
+  const std::vector<Gpu>& gpus() const { return gpus_; }
+  const Gpu& gpu() const { return gpus_[0]; }
+
+  /// Says on stderr and in a comment line that something casts doubt on rows.
+  void warn(const std::string& text) {
+    progress_.clear();
+    std::fprintf(stderr, "warning: %s\n", text.c_str());
+    out_.comment("warning: " + text);
+  }
+
+  /// Shows what is being measured, on a terminal.
+  void show(const std::string& point) { progress_.show(point); }
+
+  /// Starts the watch on the SM clock for a section.
+  void begin_section() { section_mhz_ = probes_[0].read_mhz(); }
+
+  /// SM clock of GPU 0 now, in MHz. Warns when it has moved more than 1% since
+  /// the section began, and takes the new value as the one to compare with.
+  double clock_mhz() {
+    const double mhz = probes_[0].read_mhz();
+    if (std::abs(mhz / section_mhz_ - 1) > 0.01) {
+      warn("the SM clock moved from " + format_number(section_mhz_, 0) +
+           " to " + format_number(mhz, 0) +
+           " MHz; cycles and nanoseconds near this line do not compare");
+      section_mhz_ = mhz;
+    }
+    return mhz;
+  }
+
+ private:
+  // An executable built for other architectures than the node's has no code
+  // for its GPU; found here, the message can say what to build.
+  void require_code_for_gpus() {
+    for (const Gpu& gpu : gpus_) {
+      const DeviceGuard guard(gpu.index);
+      cudaFuncAttributes attributes = {};
+      const cudaError_t error =
+          cudaFuncGetAttributes(&attributes, clock_rate_kernel);
+      if (error == cudaSuccess) continue;
+      cudaGetLastError();
+      const std::string architecture =
+          std::to_string(gpu.major) + std::to_string(gpu.minor);
+      throw NoDeviceError(
+          "no code for GPU " + std::to_string(gpu.index) + " (" + gpu.name +
+          ") in this build: " + cudaGetErrorString(error) +
+          "; build with -DCMAKE_CUDA_ARCHITECTURES=" + architecture);
+    }
+  }
+
+  // An idle GPU runs slow and takes a while to speed up: probes follow each
+  // other until five in a row agree, for at most half a second.
+  static double settled_mhz(SmClockProbe& probe) {
+    double mhz = probe.read_mhz();
+    int steady = 0;
+    for (int i = 0; i < 2500 && steady < 5; ++i) {
+      const double next = probe.read_mhz();
+      steady = i > 250 && std::abs(next / mhz - 1) < 0.002 ? steady + 1 : 0;
+      mhz = next;
+    }
+    return mhz;
+  }
+
+  void write_provenance(const ProgramInfo& info, std::size_t found) {
+    int driver = 0, runtime = 0;
+    CUDA_CHECK(cudaDriverGetVersion(&driver));
+    CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
+    out_.comment(version_text(info) + ", samples " +
+                 std::to_string(options_.samples));
+    out_.comment("cuda: driver " + cuda_version_text(driver) + ", runtime " +
+                 cuda_version_text(runtime) + ", built with nvcc " +
+                 std::to_string(__CUDACC_VER_MAJOR__) + "." +
+                 std::to_string(__CUDACC_VER_MINOR__) + "." +
+                 std::to_string(__CUDACC_VER_BUILD__) + ", gcc " __VERSION__);
+    out_.comment("gpus: " + std::to_string(found) + " visible, " +
+                 std::to_string(gpus_.size()) + " used");
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      const Gpu& gpu = gpus_[i];
+      out_.comment(
+          "gpu " + std::to_string(gpu.index) + ": " + gpu.name + ", " +
+          std::to_string(gpu.sm_count) + " SMs, compute capability " +
+          std::to_string(gpu.major) + "." + std::to_string(gpu.minor) +
+          ", SM clock seen " + format_number(settled_mhz(probes_[i]), 0) +
+          " MHz, driven from CPU " +
+          (gpu.cpu < 0 ? "any" : std::to_string(gpu.cpu)));
+    }
+    out_.comment("host waits: cudaDeviceScheduleSpin; kernels loaded: "
+                 "CUDA_MODULE_LOADING=EAGER");
+  }
+
+  const Options& options_;
+  LineWriter& out_;
+  std::vector<Gpu> gpus_;
+  std::vector<SmClockProbe> probes_;
+  Progress progress_;
+  double section_mhz_ = kNan;
+};
+
+}  // namespace syncbench

@@ -1,0 +1,222 @@
+// Rows on standard output: tab-separated values, written whole or not at all.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "common/errors.hpp"
+#include "common/statistics.hpp"
+
+namespace syncbench {
+
+/// Writes lines to a file descriptor. A line that cannot be written whole is
+/// taken back where the descriptor is a regular file, then OutputError.
+class LineWriter {
+ public:
+  explicit LineWriter(int descriptor) : descriptor_(descriptor) {}
+
+  void line(std::string text) {
+    text += '\n';
+    std::size_t written = 0;
+    while (written < text.size()) {
+      const ssize_t count =
+          write(descriptor_, text.data() + written, text.size() - written);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail(written, errno);
+      written += static_cast<std::size_t>(count);
+    }
+  }
+
+  void comment(const std::string& text) { line("# " + text); }
+
+ private:
+  [[noreturn]] void fail(std::size_t written, int error) {
+    struct stat status = {};
+    std::string note;
+    if (written > 0 && fstat(descriptor_, &status) == 0 &&
+        S_ISREG(status.st_mode)) {
+      const off_t end = lseek(descriptor_, 0, SEEK_CUR);
+      const off_t whole = end - static_cast<off_t>(written);
+      if (end < 0 || ftruncate(descriptor_, whole) != 0) {
+        note = " (the last row is cut short)";
+      }
+    }
+    throw OutputError(std::string("cannot write to standard output: ") +
+                      std::strerror(error) + note);
+  }
+
+  int descriptor_;
+};
+
+/// A number with `decimals` digits after the point; `nan` where there is none.
+inline std::string format_number(double value, int decimals = 3) {
+  if (!std::isfinite(value)) return "nan";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+/// One column of a table whose rows are of type Row: header, unit and meaning
+/// (both for --help), and how its cell is read from a row.
+template <class Row>
+struct Column {
+  std::string header;
+  std::string unit;
+  std::string meaning;
+  std::function<std::string(const Row&)> cell;
+};
+
+template <class Row>
+using Columns = std::vector<Column<Row>>;
+
+/// A column of text or whole numbers.
+template <class Row, class Getter>
+Column<Row> column(std::string header, std::string unit, std::string meaning,
+                   Getter get) {
+  return {std::move(header), std::move(unit), std::move(meaning),
+          [get](const Row& row) -> std::string {
+            if constexpr (std::is_convertible_v<decltype(get(row)),
+                                                std::string>) {
+              return get(row);
+            } else {
+              return std::to_string(get(row));
+            }
+          }};
+}
+
+/// A column of one real number.
+template <class Row, class Getter>
+Column<Row> real_column(std::string header, std::string unit,
+                        std::string meaning, Getter get, int decimals = 3) {
+  return {std::move(header), std::move(unit), std::move(meaning),
+          [get, decimals](const Row& row) {
+            return format_number(get(row), decimals);
+          }};
+}
+
+/// Columns m(name) and s(name) of the Summary that `get` returns. The study's
+/// README spells one pair differently, hence the second name.
+template <class Row, class Getter>
+Columns<Row> mean_stddev_columns(const std::string& name,
+                                 const std::string& unit,
+                                 const std::string& meaning, Getter get,
+                                 int decimals = 3,
+                                 const std::string& stddev_name = "") {
+  return {
+      real_column<Row>("m(" + name + ")", unit, "mean of " + meaning,
+                       [get](const Row& row) { return get(row).mean; },
+                       decimals),
+      real_column<Row>("s(" + (stddev_name.empty() ? name : stddev_name) + ")",
+                       unit, "standard deviation (n - 1) of the same",
+                       [get](const Row& row) { return get(row).stddev; },
+                       decimals)};
+}
+
+/// Columns of --stats for the Summary that `get` returns.
+template <class Row, class Getter>
+Columns<Row> robust_columns(const std::string& name, const std::string& unit,
+                            Getter get, int decimals = 3) {
+  return {
+      real_column<Row>("med(" + name + ")", unit, "median of " + name,
+                       [get](const Row& row) { return get(row).median; },
+                       decimals),
+      real_column<Row>("ci95(" + name + ")", unit,
+                       "half width of the 95% interval of m(" + name + ")",
+                       [get](const Row& row) { return get(row).ci95; },
+                       decimals)};
+}
+
+/// Column n of --stats: samples behind the Summary that `get` returns.
+template <class Row, class Getter>
+Columns<Row> sample_count_column(Getter get) {
+  return {column<Row>("n", "samples", "samples of every total",
+                      [get](const Row& row) { return get(row).count; })};
+}
+
+/// Column clock of --stats: the row's SM clock, Row::mhz.
+template <class Row>
+Columns<Row> clock_column() {
+  return {real_column<Row>("clock", "MHz", "SM clock of GPU 0 after this row",
+                           [](const Row& row) { return row.mhz; }, 1)};
+}
+
+template <class Row>
+Columns<Row> operator+(Columns<Row> left, Columns<Row> right) {
+  for (auto& column : right) left.push_back(std::move(column));
+  return left;
+}
+
+/// One section: a `# title` line and a header line, written before the first
+/// row or comment of the section, then rows, each written when it is measured.
+/// All rows of one table have the same columns.
+template <class Row>
+class Table {
+ public:
+  Table(LineWriter& out, std::string title, Columns<Row> columns)
+      : out_(out), title_(std::move(title)), columns_(std::move(columns)) {}
+
+  void row(const Row& row) {
+    open();
+    out_.line(joined([&row](const Column<Row>& c) { return c.cell(row); }));
+  }
+
+  void comment(const std::string& text) {
+    open();
+    out_.comment(text);
+  }
+
+  /// A point that cannot be measured here is a comment line with its reason.
+  void skip(const std::string& point, const std::string& reason) {
+    comment("skipped: " + point + ": " + reason);
+  }
+
+ private:
+  void open() {
+    if (open_) return;
+    open_ = true;
+    out_.comment(title_);
+    out_.line(joined([](const Column<Row>& c) { return c.header; }));
+  }
+
+  template <class Text>
+  std::string joined(Text text) const {
+    std::string line;
+    for (const auto& column : columns_) {
+      if (!line.empty()) line += '\t';
+      line += text(column);
+    }
+    return line;
+  }
+
+  LineWriter& out_;
+  std::string title_;
+  Columns<Row> columns_;
+  bool open_ = false;
+};
+
+/// The lines of --help that describe a table.
+template <class Row>
+std::string describe(const std::string& title, const Columns<Row>& columns) {
+  std::string text = "  " + title + "\n";
+  for (const auto& column : columns) {
+    char line[160];
+    std::snprintf(line, sizeof line, "    %-16s %-10s %s\n",
+                  column.header.c_str(), column.unit.c_str(),
+                  column.meaning.c_str());
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace syncbench

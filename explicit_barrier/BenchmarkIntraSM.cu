@@ -1,0 +1,229 @@
+// BenchmarkIntraSM: what synchronizing inside one SM costs, by the SM's clock.
+#include <set>
+#include <string>
+#include <utility>
+
+#include "common/session.cuh"
+#include "explicit_barrier/block_methods.cuh"
+#include "explicit_barrier/intra_sm.cuh"
+#include "explicit_barrier/warp_methods.cuh"
+
+namespace syncbench {
+namespace {
+
+// No instruction that waits for a result takes less than a dependent float add
+// on any GPU so far (4 cycles, study section IX-D). What does is no barrier.
+constexpr double kFewestCycles = 3.5;
+
+struct LatencyRow {
+  std::string method;
+  int repeats = 0;
+  int threads = 0;
+  int tile = 0;
+  Summary cycles;
+  double mhz = kNan;
+};
+
+struct ThroughputRow {
+  std::string method;
+  int blocks = 0;
+  int threads = 0;
+  int tile = 0;
+  Throughput result;
+  double mhz = kNan;
+};
+
+Columns<LatencyRow> latency_columns(bool with_tile, bool stats) {
+  using Row = LatencyRow;
+  const auto cycles = [](const Row& r) { return r.cycles; };
+  Columns<Row> columns = Columns<Row>{
+      column<Row>("method", "", "synchronization method",
+                  [](const Row& r) { return r.method; }),
+      column<Row>("GPUcount", "", "GPUs involved: 1",
+                  [](const Row&) { return 1; }),
+      column<Row>("rep", "", "operations the average is over",
+                  [](const Row& r) { return r.repeats; }),
+      column<Row>("blk", "blocks", "grid dimension",
+                  [](const Row&) { return 1; }),
+      column<Row>("thrd", "threads", "block dimension",
+                  [](const Row& r) { return r.threads; })};
+  columns = columns + mean_stddev_columns<Row>("ave_cycle", "cycles",
+                                               "latency of one operation",
+                                               cycles);
+  if (with_tile) {
+    columns.push_back(column<Row>("tile", "threads", "size of the group",
+                                  [](const Row& r) { return r.tile; }));
+  }
+  if (!stats) return columns;
+  return columns +
+         sample_count_column<Row>([](const Row& r) { return r.cycles; }) +
+         robust_columns<Row>("ave_cycle", "cycles", cycles) +
+         clock_column<Row>();
+}
+
+Columns<ThroughputRow> throughput_columns(bool stats) {
+  using Row = ThroughputRow;
+  Columns<Row> columns = {
+      column<Row>("method", "", "synchronization method",
+                  [](const Row& r) { return r.method; }),
+      column<Row>("GPUcount", "", "GPUs involved: 1",
+                  [](const Row&) { return 1; }),
+      column<Row>("rep", "", "operations of each warp",
+                  [](const Row& r) { return r.result.repeats; }),
+      column<Row>("blk", "blocks", "grid dimension: blocks per SM x SMs",
+                  [](const Row& r) { return r.blocks; }),
+      column<Row>("thrd", "threads", "block dimension",
+                  [](const Row& r) { return r.threads; }),
+      column<Row>("tile", "threads", "size of the group",
+                  [](const Row& r) { return r.tile; }),
+      real_column<Row>("m(ttl_latency)", "cycles",
+                       "mean time of one SM for rep operations a warp",
+                       [](const Row& r) { return r.result.total.mean; }),
+      real_column<Row>("m(thrput)", "warp/cycle",
+                       "warp operations per cycle and SM",
+                       [](const Row& r) { return r.result.per_cycle.mean; },
+                       5)};
+  if (!stats) return columns;
+  return columns +
+         sample_count_column<Row>([](const Row& r) { return r.result.total; }) +
+         robust_columns<Row>("ttl_latency", "cycles",
+                             [](const Row& r) { return r.result.total; }) +
+         robust_columns<Row>("thrput", "warp/cycle",
+                             [](const Row& r) { return r.result.per_cycle; },
+                             5) +
+         clock_column<Row>();
+}
+
+class IntraSm {
+ public:
+  IntraSm(const ProgramInfo& info, const Options& options, LineWriter& out)
+      : session_(info, options, out), store_(session_.gpu()) {}
+
+  void run() {
+    session_.begin_section();
+    block_latency_section();
+    session_.begin_section();
+    warp_latency_section();
+    session_.begin_section();
+    throughput_section();
+  }
+
+ private:
+  void block_latency_section() {
+    Table<LatencyRow> table(session_.out(), "block latency",
+                            latency_columns(false, session_.options().stats));
+    if (!session_.options().wants(BlockSync::kName)) return;
+    for (int threads = 32; threads <= kMaxThreads; threads += 32) {
+      latency_row<BlockSync>(table, threads, 32);
+    }
+  }
+
+  void warp_latency_section() {
+    Table<LatencyRow> table(session_.out(), "warp latency",
+                            latency_columns(true, session_.options().stats));
+    for_each_method(WarpMethods{}, [&](auto tag) {
+      using Method = typename decltype(tag)::type;
+      if (!session_.options().wants(Method::kName)) return;
+      const int first = kUsesActiveLanes<Method> ? 1 : 32;
+      for (int lanes = first; lanes <= 32; ++lanes) {
+        latency_row<Method>(table, 32, lanes);
+      }
+    });
+  }
+
+  template <class Method>
+  void latency_row(Table<LatencyRow>& table, int threads, int lanes) {
+    LatencyRow row;
+    row.method = Method::kName;
+    row.repeats = Method::kRepeats;
+    row.threads = threads;
+    row.tile = kUsesActiveLanes<Method> ? lanes : Method::kTile;
+    session_.show(row.method + " latency " + std::to_string(threads) + "/" +
+                  std::to_string(row.tile));
+    row.cycles = measure_latency<Method>(session_, store_, threads, lanes);
+    row.mhz = session_.clock_mhz();
+    table.row(row);
+    if (row.cycles.mean < kFewestCycles) {
+      empty_.insert({row.method, row.tile});
+      table.comment(row.method + " of " + std::to_string(row.tile) +
+                    ": the compiler left no instruction that waits; the row "
+                    "above is no latency of a barrier");
+    }
+  }
+
+  void throughput_section() {
+    Table<ThroughputRow> table(session_.out(), "throughput",
+                               throughput_columns(session_.options().stats));
+    throughput_rows<BlockSync>(table, 32);
+    for_each_method(WarpMethods{}, [&](auto tag) {
+      using Method = typename decltype(tag)::type;
+      if constexpr (kUsesActiveLanes<Method>) {
+        throughput_rows<Method>(table, 16);  // a part of a warp
+      }
+      if constexpr (kUsesActiveLanes<Method> || Method::kTile == 32) {
+        throughput_rows<Method>(table, 32);
+      }
+    });
+  }
+
+  template <class Method>
+  void throughput_rows(Table<ThroughputRow>& table, int lanes) {
+    if (!session_.options().wants(Method::kName)) return;
+    if (empty_.count({Method::kName, lanes}) != 0) {
+      table.comment(std::string(Method::kName) + " of " +
+                    std::to_string(lanes) +
+                    ": no instruction that waits, as said under latency");
+    }
+    for (int per_sm = 1; per_sm <= kMaxBlocksPerSm; per_sm *= 2) {
+      for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
+        ThroughputRow row;
+        row.method = Method::kName;
+        row.blocks = per_sm * session_.gpu().sm_count;
+        row.threads = threads;
+        row.tile = lanes;
+        session_.show(row.method + " throughput " + std::to_string(row.blocks) +
+                      " x " + std::to_string(threads));
+        row.result = measure_throughput<Method>(session_, store_, row.blocks,
+                                                threads, lanes);
+        row.mhz = session_.clock_mhz();
+        table.row(row);
+      }
+    }
+  }
+
+  Session session_;
+  RecordStore store_;
+  std::set<std::pair<std::string, int>> empty_;  // methods that wait for nothing
+};
+
+ProgramInfo program_info() {
+  ProgramInfo info;
+  info.name = "BenchmarkIntraSM";
+  info.summary =
+      "Latency and throughput of synchronizing inside one SM, by its clock:\n"
+      "block barriers, warp tiles and coalesced groups, and their shuffles.";
+  info.methods = {
+      {BlockSync::kName, "__syncthreads() of a block of 32 to 1024 threads"},
+      {TileSync<32>::kName, "sync() of a warp tile of 1 to 32 threads"},
+      {TileShuffle<32>::kName, "shfl_down() in a warp tile of 1 to 32 threads"},
+      {CoalescedSync::kName, "sync() of 1 to 32 coalesced threads"},
+      {CoalescedShuffle::kName, "shfl_down() among 1 to 32 coalesced threads"}};
+  info.columns =
+      describe("block latency", latency_columns(false, true)) +
+      describe("warp latency", latency_columns(true, true)) +
+      describe("throughput", throughput_columns(true)) +
+      "  from n on: only with --stats\n";
+  return info;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main(int argc, char** argv) {
+  using namespace syncbench;
+  const ProgramInfo info = program_info();
+  return run_program(info, argc, argv,
+                     [&info](const Options& options, LineWriter& out) {
+                       IntraSm(info, options, out).run();
+                     });
+}

@@ -1,0 +1,24 @@
+// Barriers of all blocks of one GPU (study, section V-C).
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "explicit_barrier/method.cuh"
+
+namespace syncbench {
+
+/// Cooperative groups' grid barrier: every block adds to one counter (release,
+/// GPU scope) and polls it (acquire).
+struct GridSync {
+  static constexpr const char* kName = "grid_sync";
+  static constexpr int kRepeats = 1;  // thousands of cycles hide a loop
+  static constexpr int kTile = 32;
+  __device__ unsigned operator()(unsigned value) const {
+    cooperative_groups::this_grid().sync();
+    return value;
+  }
+};
+
+using GridMethods = MethodList<GridSync>;
+
+}  // namespace syncbench

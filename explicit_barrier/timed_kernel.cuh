@@ -1,0 +1,80 @@
+// The one kernel that times any in-kernel method.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "common/device_clock.cuh"
+#include "explicit_barrier/method.cuh"
+
+namespace syncbench {
+
+/// What a warp saw: SM clock before its first timed operation and after its
+/// last, and the SM it ran on. A warp that took no part has start == end == 0.
+struct WarpRecord {
+  long long start;
+  long long end;
+  unsigned sm;
+  unsigned warp;  ///< number of the warp in the grid
+};
+
+#if defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
+     __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+inline constexpr int kFullBlocksPerSm = 1;  // 1,024 or 1,536 threads an SM
+#else
+inline constexpr int kFullBlocksPerSm = 2;  // 2,048
+#endif
+
+/// kRepeats operations, one after the other without a loop.
+template <int kRepeats, class Method>
+__device__ __forceinline__ unsigned repeat(Method& method, unsigned value) {
+#pragma unroll
+  for (int i = 0; i < kRepeats; ++i) value = method(value);
+  return value;
+}
+
+/// Makes `trips` >= 1 trips round the body of kRepeats operations and records
+/// the clock before trip `first_timed` and after the last one. Trips that are
+/// not timed bring the body into the instruction cache.
+template <class Method, int kRepeats>
+__device__ __forceinline__ unsigned time_trips(int trips, int first_timed,
+                                               unsigned value,
+                                               WarpRecord& record) {
+  Method method;
+#pragma unroll 1
+  for (int trip = 0; trip < trips; ++trip) {
+    if (trip == first_timed) record.start = read_sm_clock();
+    value = repeat<kRepeats>(method, value);
+  }
+  record.end = read_sm_clock();
+  return value;
+}
+
+/// Writes one record a warp of the grid. In methods that use it, only the first
+/// `active_lanes` (1..32) of each warp take part. `sink` is written by no
+/// launch, but the compiler cannot know, so every result stays alive.
+template <class Method, int kRepeats>
+__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
+    timed_kernel(int trips, int first_timed, unsigned active_lanes,
+                 WarpRecord* records, unsigned* sink) {
+  const unsigned lane = threadIdx.x % 32;
+  // Differs between lanes and is unknown to the compiler.
+  unsigned value = threadIdx.x + active_lanes;
+  WarpRecord record = {0, 0, 0, 0};
+  if constexpr (kUsesActiveLanes<Method>) {
+    if (lane < active_lanes) {
+      value = time_trips<Method, kRepeats>(trips, first_timed, value, record);
+    }
+  } else {
+    value = time_trips<Method, kRepeats>(trips, first_timed, value, record);
+  }
+  if (value == 0xffffffffu) *sink = value;
+  if (lane == 0) {
+    const unsigned warps_per_block = (blockDim.x + 31) / 32;
+    record.sm = read_sm_id();
+    record.warp = blockIdx.x * warps_per_block + threadIdx.x / 32;
+    records[record.warp] = record;
+  }
+}
+
+}  // namespace syncbench

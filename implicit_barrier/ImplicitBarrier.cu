@@ -1,0 +1,301 @@
+// ImplicitBarrier: what a launch costs when it serves as a barrier of one GPU or
+// of several, by the CPU's clock.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/session.cuh"
+#include "implicit_barrier/kernels.cuh"
+#include "implicit_barrier/launch_methods.cuh"
+#include "implicit_barrier/measure.cuh"
+
+namespace syncbench {
+namespace {
+
+constexpr int kManyLaunches = 128;  // well below the 1,000 that a queue holds
+constexpr int kWorkloadsNs[] = {0,     2000,  4000,   8000,  16000,
+                                32000, 64000, 128000, 256000};
+constexpr double kSeriesNs = 2e6;  // longest series of launches, about
+
+struct LaunchRow {
+  std::string method;
+  int gpus = 1;
+  dim3 grid;
+  dim3 block;
+  int workload_ns = 0;
+  LaunchSeries series;
+  double mhz = kNan;
+};
+
+struct FusionRow {
+  std::string method;
+  int gpus = 1;
+  int repeats = 0;
+  dim3 grid;
+  dim3 block;
+  int unit_ns = 0;
+  FusionResult result;
+  double mhz = kNan;
+};
+
+// The columns that say what was launched.
+template <class Row, class Repeats>
+Columns<Row> launch_shape_columns(Repeats repeats) {
+  return {column<Row>("method", "", "launch method",
+                      [](const Row& r) { return r.method; }),
+          column<Row>("GPUCount", "", "GPUs involved",
+                      [](const Row& r) { return r.gpus; }),
+          column<Row>("rep", "", "launches", repeats),
+          column<Row>("blk", "blocks", "grid dimension on each GPU",
+                      [](const Row& r) { return r.grid.x; }),
+          column<Row>("thrd", "threads", "block dimension",
+                      [](const Row& r) { return r.block.x; })};
+}
+
+Columns<LaunchRow> launch_columns(bool with_workload, bool stats) {
+  using Row = LaunchRow;
+  const auto total = [](const Row& r) { return r.series.total; };
+  const auto additional = [](const Row& r) { return r.series.additional; };
+  Columns<Row> columns =
+      launch_shape_columns<Row>([](const Row& r) { return r.series.repeats; }) +
+      mean_stddev_columns<Row>("clk", "ns", "two adjacent CPU clock reads",
+                               [](const Row& r) { return r.series.clock; }) +
+      mean_stddev_columns<Row>("sync", "ns", "the wait with nothing running",
+                               [](const Row& r) { return r.series.wait; }) +
+      mean_stddev_columns<Row>("laun", "ns", "start to last launch returned",
+                               [](const Row& r) { return r.series.launched; }) +
+      mean_stddev_columns<Row>("ttl", "ns", "start to all kernels ended",
+                               total) +
+      mean_stddev_columns<Row>("avelaun", "ns", "laun / rep",
+                               [](const Row& r) {
+                                 return per(r.series.launched,
+                                            r.series.repeats);
+                               }) +
+      mean_stddev_columns<Row>("addl", "ns",
+                               "one more launch: (ttl_rep - ttl_1) / (rep - 1)",
+                               additional);
+  if (with_workload) {
+    columns.push_back(column<Row>("idea(wkld)", "ns", "sleep of each kernel",
+                                  [](const Row& r) { return r.workload_ns; }));
+  }
+  if (!stats) return columns;
+  return columns + sample_count_column<Row>(total) +
+         robust_columns<Row>("ttl", "ns", total) +
+         robust_columns<Row>("addl", "ns", additional) + clock_column<Row>();
+}
+
+Columns<FusionRow> fusion_columns(bool stats) {
+  using Row = FusionRow;
+  const auto overhead = [](const Row& r) { return r.result.overhead; };
+  Columns<Row> columns =
+      launch_shape_columns<Row>([](const Row& r) { return r.repeats; });
+  columns.push_back(column<Row>("idea(wkld)", "ns", "the sleep unit, ideally",
+                                [](const Row& r) { return r.unit_ns; }));
+  columns = columns +
+            mean_stddev_columns<Row>("wkld", "ns", "the sleep unit, measured",
+                                     [](const Row& r) {
+                                       return r.result.unit;
+                                     }) +
+            mean_stddev_columns<Row>("ovh", "ns", "launch overhead (Eq. 6)",
+                                     overhead);
+  if (!stats) return columns;
+  return columns + sample_count_column<Row>(overhead) +
+         robust_columns<Row>("ovh", "ns", overhead) + clock_column<Row>();
+}
+
+class ImplicitBarrier {
+ public:
+  ImplicitBarrier(const ProgramInfo& info, const Options& options,
+                  LineWriter& out)
+      : session_(info, options, out) {
+    session_.out().comment(std::string("multi_cooperative_launch: ") +
+                           MultiDeviceLaunch::kApi);
+  }
+
+  void run() {
+    null_section();
+    if (!std::all_of(session_.gpus().begin(), session_.gpus().end(),
+                     [](const Gpu& gpu) { return gpu.has_sleep(); })) {
+      session_.out().comment(
+          "skipped: sleep kernel, workload test: no sleep instruction before "
+          "compute capability 7.0");
+      return;
+    }
+    sleep_section();
+    workload_section();
+  }
+
+ private:
+  using Gpus = std::vector<Gpu>;
+
+  // Calls visit(method, GPUs) for every wanted method; multi-GPU ones for
+  // `fewest` to all GPUs.
+  template <class Visitor>
+  void for_each_point(int fewest, Visitor visit) {
+    const Gpus& all = session_.gpus();
+    for (const LaunchMethodInfo& method : launch_methods()) {
+      if (!session_.options().wants(method.name)) continue;
+      const int first = method.multi_gpu ? fewest : 1;
+      const int last = method.multi_gpu ? static_cast<int>(all.size()) : 1;
+      for (int count = first; count <= last; ++count) {
+        session_.show(std::string(method.name) + " on " +
+                      std::to_string(count));
+        visit(method, Gpus(all.begin(), all.begin() + count));
+      }
+    }
+  }
+
+  // One GPU is filled with threads; across GPUs the smallest kernel shows the
+  // launch alone (study, section IX-B).
+  KernelCall call_of(const LaunchMethodInfo& method, const void* kernel,
+                     void** arguments) const {
+    KernelCall call;
+    call.kernel = kernel;
+    call.grid = dim3(method.multi_gpu ? 1 : session_.gpu().sm_count);
+    call.block = dim3(method.multi_gpu ? 32 : 1024);
+    call.arguments = arguments;
+    return call;
+  }
+
+  KernelCall null_call(const LaunchMethodInfo& method) const {
+    return call_of(method, reinterpret_cast<const void*>(null_kernel), nullptr);
+  }
+
+  KernelCall sleep_call(const LaunchMethodInfo& method, void** arguments) const {
+    return call_of(method, reinterpret_cast<const void*>(sleep_kernel),
+                   arguments);
+  }
+
+  // Runs `measure`; a GPU or driver without the method is a comment line.
+  template <class Table, class Measure>
+  void measure_or_skip(Table& table, const LaunchMethodInfo& method,
+                       const Gpus& gpus, Measure measure) {
+    try {
+      measure();
+    } catch (const CudaError& error) {
+      if (error.code() != cudaErrorNotSupported) throw;
+      table.skip(std::string(method.name) + " on " +
+                     std::to_string(gpus.size()) + " GPUs",
+                 error.what());
+    }
+  }
+
+  void launch_rows(Table<LaunchRow>& table, const LaunchMethodInfo& method,
+                   const Gpus& gpus, const KernelCall& call, int repeats,
+                   int workload_ns) {
+    const auto launcher = method.make(gpus, call);
+    const LaunchPair pair =
+        measure_launches(*launcher, repeats, session_.options().samples);
+    LaunchRow row;
+    row.method = method.name;
+    row.gpus = static_cast<int>(gpus.size());
+    row.grid = call.grid;
+    row.block = call.block;
+    row.workload_ns = workload_ns;
+    row.mhz = session_.clock_mhz();
+    row.series = pair.one;
+    table.row(row);
+    row.series = pair.many;
+    table.row(row);
+  }
+
+  void null_section() {
+    Table<LaunchRow> table(session_.out(), "null kernel",
+                           launch_columns(false, session_.options().stats));
+    session_.begin_section();
+    for_each_point(1, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
+      measure_or_skip(table, method, gpus, [&] {
+        launch_rows(table, method, gpus, null_call(method), kManyLaunches, 0);
+      });
+    });
+  }
+
+  // Smallest of 5, 10, 20, ... us that is at least twice what one more null
+  // launch takes: below that, a launch does not hide behind the kernel before.
+  int unit_ns_of(const LaunchMethodInfo& method, const Gpus& gpus) const {
+    const double launch_ns =
+        pilot_launch_ns(*method.make(gpus, null_call(method)));
+    int unit_ns = 5000;
+    while (unit_ns < 2 * launch_ns) unit_ns *= 2;
+    return unit_ns;
+  }
+
+  void sleep_section() {
+    Table<FusionRow> table(
+        session_.out(),
+        "sleep kernel: fused sleep units; unit = smallest of 5, 10, 20, ... us "
+        "that is at least twice the additional latency of a null kernel",
+        fusion_columns(session_.options().stats));
+    session_.begin_section();
+    for_each_point(1, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
+      measure_or_skip(table, method, gpus, [&] {
+        FusionRow row;
+        row.method = method.name;
+        row.gpus = static_cast<int>(gpus.size());
+        row.unit_ns = unit_ns_of(method, gpus);
+        row.repeats = repeats_within(kSeriesNs, row.unit_ns);
+        int single_sleeps = row.unit_ns / static_cast<int>(kSleepNs);
+        int fused_sleeps = single_sleeps * row.repeats;
+        void* single_arguments[] = {&single_sleeps};
+        void* fused_arguments[] = {&fused_sleeps};
+        const KernelCall single = sleep_call(method, single_arguments);
+        const KernelCall fused = sleep_call(method, fused_arguments);
+        row.grid = single.grid;
+        row.block = single.block;
+        row.result = measure_fusion(
+            *method.make(gpus, single), *method.make(gpus, fused), row.repeats,
+            session_.options().samples);
+        row.mhz = session_.clock_mhz();
+        table.row(row);
+      });
+    });
+  }
+
+  void workload_section() {
+    Table<LaunchRow> table(session_.out(), "workload test",
+                           launch_columns(true, session_.options().stats));
+    session_.begin_section();
+    const int all = static_cast<int>(session_.gpus().size());
+    for_each_point(all, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
+      measure_or_skip(table, method, gpus, [&] {
+        for (const int workload_ns : kWorkloadsNs) {
+          int sleeps = workload_ns / static_cast<int>(kSleepNs);
+          void* arguments[] = {&sleeps};
+          launch_rows(table, method, gpus, sleep_call(method, arguments),
+                      repeats_within(kSeriesNs, workload_ns), workload_ns);
+        }
+      });
+    });
+  }
+
+  Session session_;
+};
+
+ProgramInfo program_info() {
+  ProgramInfo info;
+  info.name = "ImplicitBarrier";
+  info.summary =
+      "What a kernel launch costs as a barrier: of null kernels, of sleeping\n"
+      "kernels by kernel fusion (Eq. 6), and of kernels of 0 to 256 us.";
+  info.takes_gpu_count = true;
+  for (const LaunchMethodInfo& method : launch_methods()) {
+    info.methods.push_back({method.name, method.description});
+  }
+  info.columns = describe("null kernel", launch_columns(false, true)) +
+                 describe("sleep kernel", fusion_columns(true)) +
+                 describe("workload test", launch_columns(true, true)) +
+                 "  from n on: only with --stats\n";
+  return info;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main(int argc, char** argv) {
+  using namespace syncbench;
+  const ProgramInfo info = program_info();
+  return run_program(info, argc, argv,
+                     [&info](const Options& options, LineWriter& out) {
+                       ImplicitBarrier(info, options, out).run();
+                     });
+}

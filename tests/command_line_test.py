@@ -1,0 +1,79 @@
+"""Runs the real executables on what needs no GPU: help, lists, bad arguments.
+
+usage: command_line_test.py BUILD_DIR
+"""
+import os
+import subprocess
+import sys
+import unittest
+
+BUILD = sys.argv.pop(1)
+PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM")
+TAKES_GPU_COUNT = ("ImplicitBarrier", "BenchmarkInterSM")
+NO_GPU = dict(os.environ, CUDA_VISIBLE_DEVICES="")
+
+
+def run(program, *arguments, **options):
+    return subprocess.run([os.path.join(BUILD, program), *arguments],
+                          stderr=subprocess.PIPE, text=True, env=NO_GPU,
+                          **{"stdout": subprocess.PIPE, **options})
+
+
+class CommandLine(unittest.TestCase):
+    def expect_error(self, result, code, text):
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(text, result.stderr)
+
+    def test_help_says_codes_and_units(self):
+        for program in PROGRAMS:
+            result = run(program, "--help")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            for word in ("usage: " + program, "Exit codes: 0", "cycles"
+                         if program == "BenchmarkIntraSM" else "ns", "--stats"):
+                self.assertIn(word, result.stdout)
+
+    def test_version_names_commit(self):
+        for program in PROGRAMS:
+            self.assertRegex(run(program, "--version").stdout,
+                             rf"^{program} \d+\.\d+\.\d+ \(commit \S+\)\n$")
+
+    def test_list(self):
+        names = [line.split("\t")[0] for program in PROGRAMS
+                 for line in run(program, "--list").stdout.splitlines()]
+        self.assertEqual(names, [
+            "traditional_launch", "cooperative_launch",
+            "multi_cooperative_launch", "single_omp_traditional_launch",
+            "blocksync", "tile_sync", "tile_shufl", "coales_sync",
+            "coales_shufl", "grid_sync"])
+
+    def test_bad_gpu_counts(self):
+        for program in TAKES_GPU_COUNT:
+            for bad in ("0", "-1", "abc", "1e9", "3.5", ""):
+                result = run(program, bad)
+                self.expect_error(result, 2, f"got '{bad}'")
+                self.assertEqual(result.stdout, "")
+
+    def test_other_bad_arguments(self):
+        for program in PROGRAMS:
+            self.expect_error(run(program, "--nothing"), 2, "--nothing")
+            self.expect_error(run(program, "--method", "nothing"), 2, "nothing")
+            self.expect_error(run(program, "--samples", "0"), 2, "--samples")
+            self.expect_error(run(program, "1", "2"), 2, "unexpected argument")
+
+    def test_no_gpu(self):
+        for program in PROGRAMS:
+            for arguments in ((), ("--devices",)):
+                result = run(program, *arguments)
+                self.expect_error(result, 3, "no usable CUDA device")
+                self.assertEqual(result.stdout, "")
+
+    def test_full_disk(self):
+        with open("/dev/full", "w") as full:
+            for program in PROGRAMS:
+                self.expect_error(run(program, "--list", stdout=full), 1,
+                                  "No space left")
+
+
+if __name__ == "__main__":
+    unittest.main()

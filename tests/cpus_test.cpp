@@ -1,0 +1,66 @@
+#include "common/cpus.hpp"
+
+#include <gtest/gtest.h>
+
+namespace syncbench {
+namespace {
+
+using Cpus = std::vector<int>;
+
+TEST(CpuList, Kernel) {
+  EXPECT_EQ(parse_cpu_list("0"), Cpus({0}));
+  EXPECT_EQ(parse_cpu_list("0-3"), Cpus({0, 1, 2, 3}));
+  EXPECT_EQ(parse_cpu_list("0-1,8,10-11\n"), Cpus({0, 1, 8, 10, 11}));
+  EXPECT_EQ(parse_cpu_list("5-5"), Cpus({5}));
+  EXPECT_EQ(parse_cpu_list(""), Cpus());
+  EXPECT_EQ(parse_cpu_list("\n"), Cpus());
+}
+
+TEST(CpuList, Malformed) {
+  for (const char* bad : {"a", "1-", "-1", "3-1", "1,", ",1", "1,,2", "1 2",
+                          "1-2-3", "0x1", "99999999999", "1000000"}) {
+    EXPECT_THROW(parse_cpu_list(bad), std::invalid_argument) << bad;
+  }
+}
+
+TEST(CpuList, MissingFileIsEmpty) {
+  EXPECT_EQ(read_cpu_list("/nonexistent/cpulist"), Cpus());
+}
+
+Cpus no_siblings(int cpu) { return {cpu}; }
+Cpus pairs(int cpu) { return {cpu, cpu ^ 1}; }
+
+TEST(ChooseCpus, NearAndDistinct) {
+  EXPECT_EQ(choose_cpus({{0, 1}, {2, 3}}, {0, 1, 2, 3}, no_siblings),
+            Cpus({0, 2}));
+  EXPECT_EQ(choose_cpus({{0, 1}, {0, 1}}, {0, 1, 2, 3}, no_siblings),
+            Cpus({0, 1}));
+}
+
+TEST(ChooseCpus, PrefersAnotherCore) {
+  EXPECT_EQ(choose_cpus({{0, 1, 2, 3}, {0, 1, 2, 3}}, {0, 1, 2, 3}, pairs),
+            Cpus({0, 2}));
+}
+
+TEST(ChooseCpus, NearBeforeAnotherCore) {
+  EXPECT_EQ(choose_cpus({{0, 1}, {0, 1}}, {0, 1, 2, 3}, pairs), Cpus({0, 1}));
+}
+
+TEST(ChooseCpus, OnlyAllowedOnes) {
+  EXPECT_EQ(choose_cpus({{0, 1}, {2, 3}}, {1, 4}, no_siblings), Cpus({1, 4}));
+}
+
+TEST(ChooseCpus, FewerCpusThanGpus) {
+  EXPECT_EQ(choose_cpus({{}, {}, {}}, {5}, no_siblings), Cpus({5, 5, 5}));
+  EXPECT_EQ(choose_cpus({{0}}, {}, no_siblings), Cpus({-1}));
+}
+
+TEST(Pin, ThisThread) {
+  const Cpus allowed = allowed_cpus();
+  ASSERT_FALSE(allowed.empty());
+  pin_this_thread(allowed.back());
+  EXPECT_EQ(allowed_cpus(), Cpus({allowed.back()}));
+}
+
+}  // namespace
+}  // namespace syncbench

@@ -1,0 +1,72 @@
+// GPU test: grid_sync by the CPU clock's difference of two lengths (what
+// BenchmarkInterSM prints) against the SMs' own clocks in the same kernel.
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "common/session.cuh"
+#include "explicit_barrier/grid_methods.cuh"
+#include "explicit_barrier/inter_sm.cuh"
+
+namespace syncbench {
+namespace {
+
+constexpr int kSkipped = 77;
+constexpr double kTolerance = 0.01;
+
+// Nanoseconds of one operation by the clock of every warp's SM, over the whole
+// loop of the longer kernel.
+double in_kernel_ns(GridPoint<GridSync>& point, int repeats, double mhz) {
+  point.run(repeats);
+  std::vector<double> cycles;
+  for (const WarpRecord& record : point.read_records()) {
+    cycles.push_back(static_cast<double>(record.end - record.start));
+  }
+  return summarize(std::move(cycles)).mean / repeats * 1e3 / mhz;
+}
+
+int check(Session& session, int per_sm, int threads) {
+  if (per_sm > GridPoint<GridSync>::blocks_that_fit(threads)) return 0;
+  GridPoint<GridSync> point(session.gpu(), per_sm * session.gpu().sm_count,
+                            threads);
+  const InterSmResult result = measure_inter_sm(session, point);
+  const double clock_ns =
+      in_kernel_ns(point, result.repeats.more, session.clock_mhz());
+  const double off = result.instruction.mean / clock_ns - 1;
+  std::printf("grid_sync %2d x %4d: %9.2f ns by CPU clock, %9.2f ns by SM "
+              "clock, %+.3f%%\n",
+              per_sm, threads, result.instruction.mean, clock_ns, 100 * off);
+  return std::abs(off) < kTolerance ? 0 : 1;
+}
+
+int run() {
+  ProgramInfo info;
+  info.name = "grid_clock_test";
+  Options options;
+  options.samples = 20;
+  LineWriter out(STDOUT_FILENO);
+  Session session(info, options, out);
+  session.begin_section();
+  int failures = 0;
+  for (int per_sm = 1; per_sm <= 32; per_sm *= 2) {
+    for (const int threads : {32, 256, 1024}) {
+      failures += check(session, per_sm, threads);
+    }
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main() {
+  try {
+    return syncbench::run();
+  } catch (const syncbench::NoDeviceError& error) {
+    std::printf("skipped: %s\n", error.what());
+    return syncbench::kSkipped;
+  } catch (const std::exception& error) {
+    std::printf("failed: %s\n", error.what());
+    return 1;
+  }
+}

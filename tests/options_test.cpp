@@ -1,0 +1,126 @@
+#include "common/options.hpp"
+
+#include <gtest/gtest.h>
+
+namespace syncbench {
+namespace {
+
+ProgramInfo program(bool takes_gpu_count = true) {
+  ProgramInfo info;
+  info.name = "program";
+  info.takes_gpu_count = takes_gpu_count;
+  info.methods = {{"alpha", ""}, {"beta", ""}};
+  return info;
+}
+
+Options parse(std::vector<std::string> words,
+              const ProgramInfo& info = program()) {
+  words.insert(words.begin(), "program");
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  return parse_options(info, static_cast<int>(words.size()), argv.data());
+}
+
+std::string message_of(const std::vector<std::string>& words) {
+  try {
+    parse(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, Defaults) {
+  const Options options = parse({});
+  EXPECT_EQ(options.action, Action::kMeasure);
+  EXPECT_EQ(options.gpu_count, 0);
+  EXPECT_EQ(options.samples, 100);
+  EXPECT_FALSE(options.stats);
+  EXPECT_TRUE(options.wants("alpha"));
+}
+
+TEST(Options, EverythingGiven) {
+  const Options options =
+      parse({"8", "--samples", "3", "--stats", "--method", "beta"});
+  EXPECT_EQ(options.gpu_count, 8);
+  EXPECT_EQ(options.samples, 3);
+  EXPECT_TRUE(options.stats);
+  EXPECT_FALSE(options.wants("alpha"));
+  EXPECT_TRUE(options.wants("beta"));
+}
+
+TEST(Options, MethodsAddUp) {
+  EXPECT_TRUE(parse({"--method", "alpha,beta"}).wants("alpha"));
+  EXPECT_TRUE(parse({"--method=alpha", "--method=beta"}).wants("alpha"));
+}
+
+TEST(Options, Actions) {
+  EXPECT_EQ(parse({"--help"}).action, Action::kHelp);
+  EXPECT_EQ(parse({"-h"}).action, Action::kHelp);
+  EXPECT_EQ(parse({"--version"}).action, Action::kVersion);
+  EXPECT_EQ(parse({"--list"}).action, Action::kList);
+  EXPECT_EQ(parse({"--devices"}).action, Action::kDevices);
+}
+
+TEST(Options, BadGpuCounts) {
+  for (const std::string bad :
+       {"0", "-1", "-15", "abc", "1e9", "3.5", "", " 2", "2 ", "+2", "0x2",
+        "1025", "99999999999999999999"}) {
+    const std::string message = message_of({bad});
+    EXPECT_NE(message.find("gpu_count must be"), std::string::npos) << bad;
+    EXPECT_NE(message.find("'" + bad + "'"), std::string::npos) << message;
+  }
+}
+
+TEST(Options, BadSampleCounts) {
+  for (const std::string bad : {"0", "-1", "x", "1.5", "", "1000001"}) {
+    EXPECT_NE(message_of({"--samples", bad}).find("--samples must be"),
+              std::string::npos)
+        << bad;
+  }
+}
+
+TEST(Options, OtherBadWords) {
+  for (const std::string bad : {"--nothing", "-x", "--stats=1", "--help=2"}) {
+    EXPECT_NE(message_of({bad}).find("'" + bad + "'"), std::string::npos) << bad;
+  }
+  EXPECT_EQ(message_of({"--samples"}), "option '--samples' needs a value");
+  EXPECT_EQ(message_of({"--method"}), "option '--method' needs a value");
+  EXPECT_EQ(message_of({"1", "2"}), "unexpected argument '2'");
+  for (const std::string bad : {"gamma", "", "alpha,", ",beta", "Alpha"}) {
+    EXPECT_NE(message_of({"--method", bad}).find("unknown method"),
+              std::string::npos)
+        << bad;
+  }
+}
+
+TEST(Options, ProgramsWithoutGpuCountTakeNone) {
+  EXPECT_THROW(parse({"1"}, program(false)), UsageError);
+  EXPECT_THROW(parse({"-1"}, program(false)), UsageError);
+}
+
+TEST(GpuCount, Resolved) {
+  bool clamped = true;
+  EXPECT_EQ(resolve_gpu_count(0, 8, &clamped), 2);
+  EXPECT_FALSE(clamped);
+  EXPECT_EQ(resolve_gpu_count(0, 1, &clamped), 1);
+  EXPECT_TRUE(clamped);
+  EXPECT_EQ(resolve_gpu_count(8, 8, &clamped), 8);
+  EXPECT_FALSE(clamped);
+  EXPECT_EQ(resolve_gpu_count(1, 8, &clamped), 1);
+}
+
+TEST(GpuCount, BeyondTheNode) {
+  bool clamped = false;
+  try {
+    resolve_gpu_count(9, 8, &clamped);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "requested 9 GPUs but only 8 were found");
+  }
+  EXPECT_THROW(resolve_gpu_count(2, 1, &clamped), UsageError);
+}
+
+}  // namespace
+}  // namespace syncbench

@@ -1,0 +1,132 @@
+"""GPU test: runs one executable at few samples and checks every row.
+
+usage: rows_test.py EXECUTABLE
+"""
+import os
+import subprocess
+import sys
+
+import tsv
+
+NULL = ("method GPUCount rep blk thrd m(clk) s(clk) m(sync) s(sync) m(laun) "
+        "s(laun) m(ttl) s(ttl) m(avelaun) s(avelaun) m(addl) s(addl)").split()
+SLEEP = "method GPUCount rep blk thrd idea(wkld) m(wkld) s(wkld) m(ovh) s(ovh)".split()
+LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
+THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
+GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
+        "m(more_ttl) s(more_ttl) m(avginstru) s(avginstr)").split()
+EXPECTED = {
+    "ImplicitBarrier": {"null kernel": NULL, "sleep kernel": SLEEP,
+                        "workload test": NULL + ["idea(wkld)"]},
+    "BenchmarkIntraSM": {"block latency": LATENCY,
+                         "warp latency": LATENCY + ["tile"],
+                         "throughput": THROUGHPUT},
+    "BenchmarkInterSM": {"grid latency": GRID},
+}
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def check_finite(section):
+    """Every number is finite, but for `addl` of a single launch."""
+    for row in section.rows:
+        for column, cell in row.items():
+            if column == "method" or tsv.is_finite(cell):
+                continue
+            single = row.get("rep") == "1" and column.split("(")[-1] == "addl)"
+            assert single, f"{section.title}: {column} is {cell} in {row}"
+
+
+def check_implicit(sections, gpus):
+    null = sections["null kernel"].rows
+    methods = {"traditional_launch": 1, "cooperative_launch": 1,
+               "multi_cooperative_launch": gpus,
+               "single_omp_traditional_launch": gpus}
+    expected = [(method, str(count), rep) for method, last in methods.items()
+                for count in range(1, last + 1) for rep in ("1", "128")]
+    assert [(r["method"], r["GPUCount"], r["rep"]) for r in null] == expected
+    for row in null:
+        assert 0 < float(row["m(laun)"]) < float(row["m(ttl)"]), row
+    sleep = sections["sleep kernel"]
+    assert len(sleep.rows) == 2 + 2 * gpus
+    for row in sleep.rows:
+        ratio = float(row["m(wkld)"]) / float(row["idea(wkld)"])
+        assert 0.5 < ratio < 2, row
+    assert len(sections["workload test"].rows) == 4 * 9 * 2
+
+
+def check_intra(sections):
+    block = sections["block latency"]
+    assert [int(r["thrd"]) for r in block.rows] == list(range(32, 1025, 32))
+    assert all(value > 4 for value in block.numbers("m(ave_cycle)"))
+    tiles = [(r["method"], int(r["tile"])) for r in sections["warp latency"].rows]
+    fixed = [1, 2, 4, 8, 16, 32]
+    assert tiles == ([("tile_sync", t) for t in fixed] +
+                     [("tile_shufl", t) for t in fixed] +
+                     [("coales_sync", t) for t in range(1, 33)] +
+                     [("coales_shufl", t) for t in range(1, 33)])
+    shuffles = [float(r["m(ave_cycle)"]) for r in sections["warp latency"].rows
+                if r["method"] == "tile_shufl"]
+    assert all(5 < value < 100 for value in shuffles), shuffles
+    throughput = sections["throughput"]
+    assert len(throughput.rows) == 7 * 6 * 7
+    for row in throughput.rows:
+        assert 0 < float(row["m(thrput)"]) <= 5, row
+
+
+def check_inter(sections):
+    rows = sections["grid latency"].rows
+    assert len(rows) >= 15
+    full = max(int(r["blk"]) * int(r["thrd"]) for r in rows)
+    blocks = min(int(r["blk"]) for r in rows)
+    assert full // blocks in (1024, 1536, 2048), "a full SM was not measured"
+    for row in rows:
+        assert 300 < float(row["m(avginstru)"]) < 1e6, row
+        mean = ((float(row["m(more_ttl)"]) - float(row["m(basic_ttl)"])) /
+                (int(row["moredrep"]) - int(row["basicrep"])))
+        assert abs(mean / float(row["m(avginstru)"]) - 1) < 1e-4, row
+
+
+def main():
+    executable = sys.argv[1]
+    name = os.path.basename(executable)
+    devices = run(executable, "--devices")
+    if devices.returncode == 3:
+        print("no usable CUDA device: skipped")
+        return 77
+    assert devices.returncode == 0, devices.stderr
+    gpus = len(devices.stdout.splitlines()) - 1
+    count = [] if name == "BenchmarkIntraSM" else [str(gpus)]
+    for stats in ([], ["--stats"]):
+        result = run(executable, *count, "--samples", "3", *stats)
+        assert result.returncode == 0, result.stderr
+        sections = {}
+        for section in tsv.read_sections(result.stdout):
+            sections[section.title.split(":")[0]] = section
+        assert list(sections) == list(EXPECTED[name]), list(sections)
+        for title, header in EXPECTED[name].items():
+            found = sections[title].header
+            assert found[:len(header)] == header, (title, found)
+            assert bool(stats) == (len(found) > len(header)), found
+            check_finite(sections[title])
+        if name == "ImplicitBarrier":
+            check_implicit(sections, gpus)
+        elif name == "BenchmarkIntraSM":
+            check_intra(sections)
+        else:
+            check_inter(sections)
+    too_many = run(executable, str(gpus + 1))
+    assert too_many.returncode == 2, too_many.stderr
+    if count:
+        assert f"requested {gpus + 1} GPUs but only {gpus} w" in too_many.stderr
+    one = run(executable, *["1"] * len(count), "--samples", "1", "--method",
+              run(executable, "--list").stdout.split()[0])
+    assert one.returncode == 0 and "\tnan" in one.stdout, one.stderr
+    print(f"{name}: all rows as documented on {gpus} GPU(s)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

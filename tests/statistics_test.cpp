@@ -1,0 +1,123 @@
+#include "common/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+namespace syncbench {
+namespace {
+
+TEST(Summarize, HandComputed) {
+  const Summary s = summarize({2, 4, 4, 4, 5, 5, 7, 9});
+  EXPECT_EQ(s.count, 8u);
+  EXPECT_DOUBLE_EQ(s.mean, 5);
+  EXPECT_DOUBLE_EQ(s.stddev, std::sqrt(32.0 / 7));
+  EXPECT_DOUBLE_EQ(s.median, 4.5);
+  // t(0.975, 7) = 2.3646
+  EXPECT_NEAR(s.ci95, 2.3646 * std::sqrt(32.0 / 7) / std::sqrt(8.0), 2e-3);
+}
+
+TEST(Summarize, OneSampleHasNoSpread) {
+  const Summary s = summarize({42});
+  EXPECT_EQ(s.count, 1u);
+  EXPECT_EQ(s.mean, 42);
+  EXPECT_EQ(s.median, 42);
+  EXPECT_TRUE(std::isnan(s.stddev));
+  EXPECT_TRUE(std::isnan(s.ci95));
+}
+
+TEST(Summarize, ConstantSamples) {
+  const Summary s = summarize(std::vector<double>(1000, 0.1));
+  EXPECT_EQ(s.mean, 0.1);
+  EXPECT_EQ(s.stddev, 0);
+  EXPECT_EQ(s.median, 0.1);
+  EXPECT_EQ(s.ci95, 0);
+}
+
+TEST(Summarize, HugeOffsetTinySpread) {
+  // The textbook formula, mean of squares minus square of mean, gives 0 here.
+  const double offset = 1e15;
+  const Summary s = summarize({offset + 1, offset + 2, offset + 3, offset + 4});
+  EXPECT_DOUBLE_EQ(s.mean, offset + 2.5);
+  EXPECT_NEAR(s.stddev, std::sqrt(5.0 / 3), 1e-9);
+}
+
+TEST(Summarize, EveryOutlierCounts) {
+  std::vector<double> samples(99, 1.0);
+  samples.push_back(1001.0);
+  const Summary s = summarize(samples);
+  EXPECT_NEAR(s.mean, 11, 1e-12);
+  EXPECT_NEAR(s.stddev, 100, 1e-9);
+  EXPECT_EQ(s.median, 1);
+}
+
+TEST(Summarize, OrderDoesNotMatter) {
+  const Summary a = summarize({3, 1, 2});
+  const Summary b = summarize({1, 2, 3});
+  EXPECT_EQ(a.median, 2);
+  EXPECT_DOUBLE_EQ(a.mean, b.mean);
+  EXPECT_DOUBLE_EQ(a.stddev, b.stddev);
+}
+
+TEST(Summarize, RefusesWhatIsNoMeasurement) {
+  EXPECT_THROW(summarize({}), std::invalid_argument);
+  EXPECT_THROW(summarize({1, kNan, 2}), std::invalid_argument);
+  EXPECT_THROW(summarize({1, INFINITY}), std::invalid_argument);
+  EXPECT_THROW(summarize({-INFINITY}), std::invalid_argument);
+}
+
+TEST(StudentT, KnownQuantiles) {
+  EXPECT_NEAR(student_t_975(1), 12.706, 1e-3);
+  EXPECT_NEAR(student_t_975(2), 4.303, 1e-3);
+  EXPECT_NEAR(student_t_975(4), 2.776, 1e-3);
+  EXPECT_NEAR(student_t_975(5), 2.5706, 2.6e-3);
+  EXPECT_NEAR(student_t_975(10), 2.2281, 1e-3);
+  EXPECT_NEAR(student_t_975(30), 2.0423, 1e-3);
+  EXPECT_NEAR(student_t_975(99), 1.9842, 1e-3);
+  EXPECT_NEAR(student_t_975(1e9), 1.95996, 1e-4);
+  EXPECT_TRUE(std::isnan(student_t_975(0)));
+  EXPECT_TRUE(std::isnan(student_t_975(kNan)));
+}
+
+TEST(StudentT, FallsWithFreedom) {
+  for (double freedom = 1; freedom < 200; freedom += 0.5) {
+    EXPECT_LE(student_t_975(freedom + 0.5), student_t_975(freedom)) << freedom;
+  }
+}
+
+TEST(Difference, Equations7And8) {
+  Summary longer, shorter;
+  longer.mean = 1100, longer.stddev = 3, longer.median = 1090, longer.count = 50;
+  shorter.mean = 100, shorter.stddev = 4, shorter.median = 95;
+  shorter.count = 100;
+  const Summary each = difference(longer, shorter, 10);
+  EXPECT_DOUBLE_EQ(each.mean, 100);
+  EXPECT_DOUBLE_EQ(each.median, 99.5);
+  EXPECT_DOUBLE_EQ(each.stddev, 0.5);  // sqrt(9 + 16) / 10
+  EXPECT_EQ(each.count, 50u);
+  // Welch: variance 9/50 + 16/100 = 0.34, 124.97 degrees of freedom, t = 1.979
+  EXPECT_NEAR(each.ci95, 1.979 * std::sqrt(0.34) / 10, 1e-4);
+}
+
+TEST(Difference, OfConstantTotalsIsExact) {
+  const Summary each = difference(summarize({200, 200}), summarize({72, 72}), 64);
+  EXPECT_EQ(each.mean, 2);
+  EXPECT_EQ(each.stddev, 0);
+  EXPECT_EQ(each.ci95, 0);
+}
+
+TEST(Difference, OfSingleSamplesHasNoSpread) {
+  const Summary each = difference(summarize({10}), summarize({4}), 3);
+  EXPECT_EQ(each.mean, 2);
+  EXPECT_TRUE(std::isnan(each.stddev));
+  EXPECT_TRUE(std::isnan(each.ci95));
+}
+
+TEST(Per, ScalesEverything) {
+  const Summary each = per(summarize({2, 4}), 2);
+  EXPECT_EQ(each.mean, 1.5);
+  EXPECT_EQ(each.median, 1.5);
+  EXPECT_DOUBLE_EQ(each.stddev, std::sqrt(2.0) / 2);
+  EXPECT_EQ(each.count, 2u);
+}
+
+}  // namespace
+}  // namespace syncbench

@@ -1,0 +1,118 @@
+#include "common/table.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace syncbench {
+namespace {
+
+struct Row {
+  std::string name;
+  int count;
+  Summary time;
+};
+
+Columns<Row> columns() {
+  return Columns<Row>{column<Row>("name", "", "a name",
+                                  [](const Row& r) { return r.name; }),
+                      column<Row>("count", "", "a number",
+                                  [](const Row& r) { return r.count; })} +
+         mean_stddev_columns<Row>("time", "ns", "something",
+                                  [](const Row& r) { return r.time; });
+}
+
+// A file that can be written and read back.
+class TemporaryFile {
+ public:
+  TemporaryFile() { descriptor_ = mkstemp(path_); }
+  ~TemporaryFile() {
+    close(descriptor_);
+    unlink(path_);
+  }
+  int descriptor() const { return descriptor_; }
+  std::string text() const {
+    std::ostringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+
+ private:
+  char path_[32] = "/tmp/table_test_XXXXXX";
+  int descriptor_;
+};
+
+TEST(FormatNumber, FixedPointAndNan) {
+  EXPECT_EQ(format_number(1081.12345), "1081.123");
+  EXPECT_EQ(format_number(0.04348, 5), "0.04348");
+  EXPECT_EQ(format_number(1e12), "1000000000000.000");
+  EXPECT_EQ(format_number(kNan), "nan");
+  EXPECT_EQ(format_number(-kNan), "nan");
+  EXPECT_EQ(format_number(INFINITY), "nan");
+}
+
+TEST(Table, HeaderOnceThenRows) {
+  TemporaryFile file;
+  LineWriter out(file.descriptor());
+  Table<Row> table(out, "a section", columns());
+  EXPECT_EQ(file.text(), "");  // an empty section leaves no trace
+  table.row({"first", 1, summarize({1, 3})});
+  EXPECT_EQ(file.text(),
+            "# a section\nname\tcount\tm(time)\ts(time)\n"
+            "first\t1\t2.000\t1.414\n");  // there before the next row
+  table.row({"second", 2, Summary{}});
+  table.skip("third", "does not fit");
+  EXPECT_EQ(file.text(),
+            "# a section\nname\tcount\tm(time)\ts(time)\n"
+            "first\t1\t2.000\t1.414\nsecond\t2\tnan\tnan\n"
+            "# skipped: third: does not fit\n");
+}
+
+TEST(Table, DescribedForHelp) {
+  const std::string text = describe("a section", columns());
+  for (const std::string word : {"a section", "m(time)", "s(time)", "ns"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(LineWriter, FullDevice) {
+  const int descriptor = open("/dev/full", O_WRONLY);
+  ASSERT_GE(descriptor, 0);
+  LineWriter out(descriptor);
+  try {
+    out.line("x");
+    FAIL();
+  } catch (const OutputError& error) {
+    EXPECT_NE(std::string(error.what()).find("No space left"),
+              std::string::npos);
+  }
+  close(descriptor);
+}
+
+TEST(LineWriter, LeavesWholeLinesWhenTheFileIsFull) {
+  TemporaryFile file;
+  std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const struct rlimit small = {25, before.rlim_max};  // two lines and a half
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  LineWriter out(file.descriptor());
+  int written = 0;
+  bool failed = false;
+  try {
+    for (; written < 10; ++written) out.line("123456789");
+  } catch (const OutputError&) {
+    failed = true;
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_TRUE(failed);
+  EXPECT_EQ(written, 2);
+  EXPECT_EQ(file.text(), "123456789\n123456789\n");
+}
+
+}  // namespace
+}  // namespace syncbench
