@@ -30,9 +30,9 @@ Columns<InterSmRow> inter_sm_columns(bool stats) {
           column<Row>("GPUcount", "", "GPUs involved",
                       [](const Row& r) { return r.gpus; }),
           column<Row>("basicrep", "", "operations in the basic kernel",
-                      [](const Row& r) { return r.result.repeats.basic; }),
+                      [](const Row& r) { return r.result.plan.basic; }),
           column<Row>("moredrep", "", "operations in the longer kernel",
-                      [](const Row& r) { return r.result.repeats.more; }),
+                      [](const Row& r) { return r.result.plan.more; }),
           column<Row>("blk", "blocks", "grid dimension: blocks per SM x SMs",
                       [](const Row& r) { return r.blocks; }),
           column<Row>("thrd", "threads", "block dimension",
@@ -46,7 +46,18 @@ Columns<InterSmRow> inter_sm_columns(bool stats) {
   if (!stats) return columns;
   return columns + sample_count_column<Row>(instruction) +
          robust_columns<Row>("avginstru", "ns", instruction) +
-         clock_column<Row>();
+         clock_column<Row>() +
+         Columns<Row>{
+             column<Row>("basic_launches", "", "launches a basic_ttl sample "
+                         "is the mean of",
+                         [](const Row& r) {
+                           return r.result.plan.basic_launches;
+                         }),
+             column<Row>("more_launches", "", "launches a more_ttl sample is "
+                         "the mean of",
+                         [](const Row& r) {
+                           return r.result.plan.more_launches;
+                         })};
 }
 
 class InterSm {

@@ -71,56 +71,93 @@ class GridPoint {
   int threads_;
 };
 
-/// The two repeat counts of Eq. 7.
-struct RepeatCounts {
+/// How a point is sampled: the two repeat counts of Eq. 7, and how many launches
+/// of each one sample is the mean of.
+struct SamplingPlan {
   int basic;
   int more;
+  int basic_launches;
+  int more_launches;
 };
 
-/// Repeat counts such that their difference takes at least `target_ns`: the
-/// noise of a launch is the same for all points, so a fixed time, not a fixed
-/// count, gives all of them the same precision. Powers of two, so that small
-/// changes of speed leave the counts alone.
+/// Smallest 2^k or 3 * 2^k, at least 64, of operations that take `target_ns`.
+/// Few distinct counts: small changes of speed leave them alone.
+inline int steps_for(double target_ns, double each_ns) {
+  constexpr int kFewest = 64, kMost = 1 << 20;
+  int steps = kFewest;
+  while (steps * each_ns < target_ns && steps < kMost) {
+    if (steps % 3 != 0 && steps * 3 / 2 * each_ns >= target_ns) {
+      return steps * 3 / 2;
+    }
+    steps *= 2;
+  }
+  return steps;
+}
+
+/// Interquartile range of `totals` relative to their median.
+inline double relative_spread(std::vector<double> totals) {
+  std::sort(totals.begin(), totals.end());
+  const std::size_t n = totals.size();
+  return (totals[n - 1 - n / 4] - totals[n / 4]) / totals[n / 2];
+}
+
+/// Chooses the plan from a few launches. The noise of a launch is the same for
+/// all points, so a fixed time, not a fixed count, makes them equally precise;
+/// the basic kernel is short, so several launches of it cost little. A barrier
+/// may also wander between states during a kernel (grid_sync at one block per
+/// SM does, by 1%): then the mean of several shorter launches is steadier than
+/// one long one.
 template <class Point>
-RepeatCounts choose_repeats(Point& point, double target_ns) {
-  constexpr int kShort = 16, kLong = 144, kTries = 3, kMostSteps = 1 << 20;
+SamplingPlan choose_plan(Point& point) {
+  constexpr int kShort = 16, kLong = 144, kTries = 3, kPilots = 16;
+  constexpr double kLongNs = 2.4e6, kShorterNs = 0.8e6, kWandering = 0.0025;
   double shorter = INFINITY, longer = INFINITY;
   for (int i = 0; i < kTries; ++i) {
     shorter = std::min(shorter, point.run(kShort));
     longer = std::min(longer, point.run(kLong));
   }
   const double each = std::max((longer - shorter) / (kLong - kShort), 1.0);
-  int steps = 64;
-  while (steps * each < target_ns && steps < kMostSteps) steps *= 2;
-  return {steps / 8, steps / 8 + steps};
+  int steps = steps_for(kLongNs, each);
+  std::vector<double> totals;
+  for (int i = 0; i < kPilots; ++i) totals.push_back(point.run(steps));
+  if (relative_spread(std::move(totals)) < kWandering) {
+    return {steps / 16, steps / 16 + steps, 8, 1};
+  }
+  steps = steps_for(kShorterNs, each);
+  return {steps / 16, steps / 16 + steps, 16, 10};
 }
 
 struct InterSmResult {
-  RepeatCounts repeats;
+  SamplingPlan plan;
   Summary basic;        ///< total of the basic kernel
   Summary more;         ///< total of the longer kernel
   Summary instruction;  ///< one operation (Eq. 7, 8)
 };
 
+/// Mean total of `launches` launches with `repeats` operations each.
+template <class Point>
+double mean_total(Point& point, int repeats, int launches) {
+  double sum = 0;
+  for (int launch = 0; launch < launches; ++launch) sum += point.run(repeats);
+  return sum / launches;
+}
+
 /// Measures one point; the two lengths alternate, so that slow drifts meet both.
 template <class Point>
 InterSmResult measure_inter_sm(const Session& session, Point& point) {
-  constexpr double kTargetNs = 1.5e6;
   InterSmResult result;
-  result.repeats = choose_repeats(point, kTargetNs);
+  result.plan = choose_plan(point);  // which also warms up
+  const SamplingPlan& plan = result.plan;
   std::vector<double> basic, more;
-  for (int sample = -1; sample < session.options().samples; ++sample) {
+  for (int sample = 0; sample < session.options().samples; ++sample) {
     check_interrupt();
-    const double basic_ns = point.run(result.repeats.basic);
-    const double more_ns = point.run(result.repeats.more);
-    if (sample < 0) continue;  // warm-up
-    basic.push_back(basic_ns);
-    more.push_back(more_ns);
+    basic.push_back(mean_total(point, plan.basic, plan.basic_launches));
+    more.push_back(mean_total(point, plan.more, plan.more_launches));
   }
   result.basic = summarize(std::move(basic));
   result.more = summarize(std::move(more));
-  result.instruction = difference(result.more, result.basic,
-                                  result.repeats.more - result.repeats.basic);
+  result.instruction =
+      difference(result.more, result.basic, plan.more - plan.basic);
   return result;
 }
 

@@ -146,30 +146,42 @@ struct Throughput {
   Summary per_cycle;      ///< warp operations a cycle and SM
 };
 
-/// Throughput of an SM with `blocks` blocks in the grid. The same kernel at 1
-/// and at 3 trips: start-up, launch skew between warps and clock reads cancel.
+/// Trips that keep an SM busy for at least `target_cycles` (a power of two):
+/// long against the launch of a wave of blocks, behind which a shorter window
+/// would hide. `trip_cycles` is the window of one trip.
+inline int trips_for(double target_cycles, double trip_cycles) {
+  constexpr int kMostTrips = 1024;
+  int trips = 1;
+  while (trips < kMostTrips && trips * trip_cycles < target_cycles) trips *= 2;
+  return trips;
+}
+
+/// Throughput of an SM with `blocks` blocks in the grid. The same kernel at t
+/// and at 2 t trips: start-up, launch skew between warps and clock reads cancel.
 template <class Method>
 Throughput measure_throughput(const Session& session, const RecordStore& store,
                               int blocks, int threads, int active_lanes) {
   constexpr int kRepeats = 2 * Method::kRepeats;
-  constexpr int kShortTrips = 1, kLongTrips = 3;
+  constexpr double kTargetCycles = 1e5;
+  const auto window = [&](int trips) {
+    return grid_window<Method, kRepeats>(store, trips, blocks, threads,
+                                         active_lanes);
+  };
+  window(1);  // warm-up
+  const int trips = trips_for(kTargetCycles, window(1).cycles);
   std::vector<double> shorter, longer;
   double warps = 0;
-  const int samples = session.options().samples;
-  for (int sample = -1; sample < samples; ++sample) {  // -1: warm-up
+  for (int sample = 0; sample < session.options().samples; ++sample) {
     check_interrupt();
-    const GridWindow short_window = grid_window<Method, kRepeats>(
-        store, kShortTrips, blocks, threads, active_lanes);
-    const GridWindow long_window = grid_window<Method, kRepeats>(
-        store, kLongTrips, blocks, threads, active_lanes);
-    if (sample < 0) continue;
-    shorter.push_back(short_window.cycles);
+    shorter.push_back(window(trips).cycles);
+    const GridWindow long_window = window(2 * trips);
     longer.push_back(long_window.cycles);
     warps = long_window.warps;
   }
   Throughput result;
-  result.repeats = kRepeats * (kLongTrips - kShortTrips);
-  result.total = difference(summarize(longer), summarize(shorter), 1);
+  result.repeats = kRepeats * trips;
+  result.total =
+      difference(summarize(std::move(longer)), summarize(std::move(shorter)), 1);
   const double operations = warps * result.repeats;
   result.per_cycle.count = result.total.count;
   result.per_cycle.mean = operations / result.total.mean;

@@ -31,7 +31,7 @@ int check(Session& session, int per_sm, int threads) {
                             threads);
   const InterSmResult result = measure_inter_sm(session, point);
   const double clock_ns =
-      in_kernel_ns(point, result.repeats.more, session.clock_mhz());
+      in_kernel_ns(point, result.plan.more, session.clock_mhz());
   const double off = result.instruction.mean / clock_ns - 1;
   std::printf("grid_sync %2d x %4d: %9.2f ns by CPU clock, %9.2f ns by SM "
               "clock, %+.3f%%\n",

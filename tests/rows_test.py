@@ -72,8 +72,8 @@ def check_intra(sections):
     assert all(5 < value < 100 for value in shuffles), shuffles
     throughput = sections["throughput"]
     assert len(throughput.rows) == 7 * 6 * 7
-    for row in throughput.rows:
-        assert 0 < float(row["m(thrput)"]) <= 5, row
+    for row in throughput.rows:  # no SM issues more than 4 warps a cycle
+        assert 0 < float(row["m(thrput)"]) < 4.04, row
 
 
 def check_inter(sections):

@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# Usage: run.sh [GPU_COUNT] [OPTION]...
+#
+# Builds the suite, measures on 1 to GPU_COUNT GPUs (default: all of this
+# machine) and leaves one folder, results/<gpu>x<count>_<UTC time>/, with a TSV
+# an executable, environment.tsv, topology.txt and stderr.log. While it is being
+# measured its name ends in .partial. On a machine without an NVIDIA GPU it
+# builds and shows the recorded reference run.
+#
+#   --resume DIR     continue the interrupted run in DIR (a .partial folder)
+#   --results DIR    put the folder in DIR instead of results/
+#   --build-dir DIR  do not build, use the executables in DIR
+#   --no-build       do not build, use the executables in build/
+#   --help           show this text
+#
+# Missing Debian/Ubuntu packages are installed when this is run as root or with
+# password-free sudo, and SYNC_NO_INSTALL is not set; otherwise they are named.
+# SUITE_COMMIT names the commit where the sources came without .git.
+#
+# Exit codes: 0 complete; 1 a build, a measurement or writing failed; 2 bad
+# usage; 3 no usable CUDA device although a GPU is present; 130 interrupted.
+set -euo pipefail
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=scripts/lib.sh
+source "$scripts/lib.sh"
+# shellcheck source=scripts/toolchain.sh
+source "$scripts/toolchain.sh"
+# shellcheck source=scripts/environment.sh
+source "$scripts/environment.sh"
+# shellcheck source=scripts/measure.sh
+source "$scripts/measure.sh"
+
+readonly EXECUTABLES=(ImplicitBarrier BenchmarkIntraSM BenchmarkInterSM)
+gpu_count=
+results=$PROJECT_ROOT/results
+resume=
+build_dir=
+build=1
+
+parse_arguments() {
+  local positional=0
+  while (($#)); do
+    case $1 in
+      --help) usage && exit 0 ;;
+      --resume) need_value "$@" && resume=$(absolute "$2") && shift ;;
+      --results) need_value "$@" && results=$(absolute "$2") && shift ;;
+      --build-dir) need_value "$@" && build_dir=$(absolute "$2") && build=0 && shift ;;
+      --no-build) build=0 ;;
+      -[!0-9]*) die 2 "unknown option '$1' (try --help)" ;;
+      *)
+        check_count gpu_count "$1"
+        positional=$((positional + 1))
+        gpu_count=$1
+        ;;
+    esac
+    shift
+  done
+  ((positional <= 1)) || die 2 "only one gpu_count can be given (try --help)"
+}
+
+prepare_executables() {
+  local name
+  if ((build)); then
+    require_build_tools
+    build_dir=$BUILD_DIR
+    say "building with CUDA $NVCC_RELEASE in $build_dir"
+    build_with "$PRESET" -DBUILD_TESTING=OFF >&2 || die 1 "the build failed, see above"
+  fi
+  build_dir=${build_dir:-$PROJECT_ROOT/build}
+  for name in "${EXECUTABLES[@]}"; do
+    [[ -x $build_dir/$name ]] || die 1 "$build_dir/$name is missing: run without --no-build"
+  done
+}
+
+# reference_run: the recorded run on the most GPUs; its name has no time.
+reference_run() {
+  local path name best='' most=0
+  for path in "$results"/*; do
+    name=${path##*/}
+    if [[ -d $path && $name =~ ^[a-z0-9-]+x([1-9][0-9]*)$ ]] && ((BASH_REMATCH[1] > most)); then
+      most=${BASH_REMATCH[1]}
+      best=$path
+    fi
+  done
+  printf '%s\n' "$best"
+}
+
+show_reference() {
+  local reference
+  printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
+  reference=$(reference_run)
+  if [[ -z $reference ]]; then
+    printf 'There is no recorded reference run in %s.\n' "$results"
+    return
+  fi
+  printf 'Recorded reference run, not of this machine: %s\n\n' "$reference"
+  "$BASH" "$scripts/summary.sh" "$reference"
+}
+
+# read_devices: the --devices table into `devices`.
+read_devices() {
+  local status=0 log
+  log=$(mktemp)
+  devices=$("$build_dir/ImplicitBarrier" --devices 2>"$log") || status=$?
+  if ((status)); then
+    devices=$(first_line <"$log")
+    rm -f "$log"
+    if ((status == 3)); then die 3 "an NVIDIA GPU is present but cannot be used: $devices"; fi
+    die "$status" "ImplicitBarrier --devices failed with exit code $status: $devices"
+  fi
+  rm -f "$log"
+}
+
+check_gpu_count() {
+  local present
+  present=$(device_column "$devices" gpu | wc -l)
+  ((present > 0)) || die 3 "an NVIDIA GPU is present but no CUDA device is visible"
+  gpu_count=${gpu_count:-$present}
+  ((gpu_count <= present)) ||
+    die 2 "requested $gpu_count GPUs but only $present were found"
+}
+
+open_folder() {
+  local options=''
+  if [[ -n $resume ]]; then
+    check_same_setup "$resume" "$devices" "$gpu_count" "$build_dir/ImplicitBarrier"
+    folder=$resume
+    printf 'resumed_utc\t%s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >>"$folder/environment.tsv"
+  else
+    new_folder "$results" "$devices" "$gpu_count" "$build_dir/ImplicitBarrier"
+  fi
+  if ((!build)); then options=$(printf ' --build-dir %q' "$build_dir"); fi
+  resume_command=$(printf 'bash %q --resume %q%s' "$scripts/run.sh" "$folder" "$options")
+}
+
+main() {
+  trap 'die 130 "interrupted; nothing was measured"' INT
+  trap 'die 143 "terminated; nothing was measured"' TERM
+  parse_arguments "$@"
+  if [[ -n $resume ]]; then
+    check_resumable "$resume"
+    gpu_count=${gpu_count:-$(environment_value "$resume/environment.tsv" gpu_count)}
+    check_count "gpu_count in $resume/environment.tsv" "$gpu_count"
+    has_nvidia_gpu || die 3 "cannot resume $resume: this machine has no NVIDIA GPU"
+  elif has_nvidia_gpu; then
+    make_parent "$results"
+  fi
+  prepare_executables
+  if ! has_nvidia_gpu; then
+    show_reference
+    return
+  fi
+  read_devices
+  check_gpu_count
+  open_folder
+  watch_signals
+  measure ImplicitBarrier "$build_dir/ImplicitBarrier" "$gpu_count" --stats
+  measure BenchmarkIntraSM "$build_dir/BenchmarkIntraSM" --stats
+  measure BenchmarkInterSM "$build_dir/BenchmarkInterSM" "$gpu_count" --stats
+  close_folder
+  printf '\n'
+  "$BASH" "$scripts/summary.sh" "$folder"
+  printf '\nResults: %s\n' "$folder"
+}
+
+main "$@"
