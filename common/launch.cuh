@@ -59,8 +59,11 @@ class MultiDeviceLaunch {
   /// With flags 0: no kernel starts before all earlier work of all the streams
   /// has ended, and later work waits for all kernels (study, section VI-A).
   cudaError_t operator()() {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // that is the point
     return cudaLaunchCooperativeKernelMultiDevice(
         parameters_.data(), static_cast<unsigned>(parameters_.size()), 0);
+#pragma GCC diagnostic pop
   }
 
  private:
