@@ -83,8 +83,8 @@ std::vector<int> choose_cpus(const std::vector<std::vector<int>>& near,
     int best = -1;
     int best_score = -1;
     for (const int cpu : allowed) {
-      const bool is_near = std::find(preferred.begin(), preferred.end(), cpu) !=
-                           preferred.end();
+      const bool is_near =
+          std::find(preferred.begin(), preferred.end(), cpu) != preferred.end();
       const int score = (busy_cpus.count(cpu) == 0 ? 4 : 0) +
                         (is_near ? 2 : 0) +
                         (busy_cores.count(cpu) == 0 ? 1 : 0);
@@ -116,8 +116,9 @@ inline void pin_this_thread(int cpu) {
   CPU_ZERO(&set);
   CPU_SET(cpu, &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0) {
-    throw std::system_error(errno, std::generic_category(),
-                            "cannot pin a thread to CPU " + std::to_string(cpu));
+    throw std::system_error(
+        errno, std::generic_category(),
+        "cannot pin a thread to CPU " + std::to_string(cpu));
   }
   pinned = cpu;
 }

@@ -25,14 +25,16 @@ struct Gpu {
   int max_threads_per_sm = 0;
   bool cooperative_launch = false;
   std::string pci_bus_id;  ///< lower case, as in /sys/bus/pci/devices
-  int cpu = -1;            ///< CPU for the thread that drives it; -1: not pinned
+  int cpu = -1;  ///< CPU for the thread that drives it; -1: not pinned
 
   bool has_sleep() const { return major >= 7; }  ///< nanosleep: sm_70
 };
 
 /// Loads all kernels when a context is made, not at their first launch. To be
 /// called before the first other CUDA call.
-inline void load_kernels_eagerly() { setenv("CUDA_MODULE_LOADING", "EAGER", 1); }
+inline void load_kernels_eagerly() {
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+}
 
 inline Gpu describe_gpu(int index) {
   cudaDeviceProp properties = {};
@@ -78,7 +80,8 @@ inline void prepare_gpus(std::vector<Gpu>& gpus) {
     near.push_back(read_cpu_list("/sys/bus/pci/devices/" + gpu.pci_bus_id +
                                  "/local_cpulist"));
   }
-  const std::vector<int> cpus = choose_cpus(near, allowed_cpus(), core_siblings);
+  const std::vector<int> cpus =
+      choose_cpus(near, allowed_cpus(), core_siblings);
   for (Gpu& gpu : gpus) {
     gpu.cpu = cpus[&gpu - gpus.data()];
     const DeviceGuard guard(gpu.index);

@@ -7,11 +7,11 @@ namespace syncbench {
 
 /// Exit codes of every executable, listed in its --help.
 enum ExitCode : int {
-  kExitOk = 0,           ///< all that was asked for was measured
-  kExitFailed = 1,       ///< a measurement, or writing its row, failed
-  kExitUsage = 2,        ///< bad arguments, more GPUs than there are included
-  kExitNoDevice = 3,     ///< no usable CUDA device
-  kExitInterrupted = 128 ///< plus the number of the signal: 130 for Ctrl-C
+  kExitOk = 0,            ///< all that was asked for was measured
+  kExitFailed = 1,        ///< a measurement, or writing its row, failed
+  kExitUsage = 2,         ///< bad arguments, more GPUs than there are included
+  kExitNoDevice = 3,      ///< no usable CUDA device
+  kExitInterrupted = 128  ///< plus the number of the signal: 130 for Ctrl-C
 };
 
 struct UsageError : std::runtime_error {

@@ -119,13 +119,21 @@ inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
   Options options;
   opterr = 0;
   optind = 0;  // glibc: start afresh, so that tests may parse twice
-  for (int result; (result = getopt_long(argc, argv, ":h", table, nullptr)) !=
-                   -1;) {
+  for (int result;
+       (result = getopt_long(argc, argv, ":h", table, nullptr)) != -1;) {
     switch (result) {
-      case 'h': options.action = Action::kHelp; break;
-      case 'v': options.action = Action::kVersion; break;
-      case 'l': options.action = Action::kList; break;
-      case 'd': options.action = Action::kDevices; break;
+      case 'h':
+        options.action = Action::kHelp;
+        break;
+      case 'v':
+        options.action = Action::kVersion;
+        break;
+      case 'l':
+        options.action = Action::kList;
+        break;
+      case 'd':
+        options.action = Action::kDevices;
+        break;
       case kMethodOption:
         for (auto& name : parse_methods(optarg, info.methods)) {
           options.methods.push_back(std::move(name));
@@ -134,8 +142,11 @@ inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
       case kSamplesOption:
         options.samples = parse_count(optarg, "--samples", kMaxSamples);
         break;
-      case kStatsOption: options.stats = true; break;
-      default: detail::reject_option(info, result, argc, argv);
+      case kStatsOption:
+        options.stats = true;
+        break;
+      default:
+        detail::reject_option(info, result, argc, argv);
     }
   }
   const int positionals = argc - optind;

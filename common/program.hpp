@@ -53,7 +53,8 @@ inline std::string help_text(const ProgramInfo& info) {
       "Rows are tab-separated on standard output, comments start with '#',\n"
       "a value that does not exist for a row is 'nan'. Columns:\n" +
       info.columns +
-      "\nExit codes: 0 all measured; 1 a measurement failed or a row could not\n"
+      "\nExit codes: 0 all measured; 1 a measurement failed or a row could "
+      "not\n"
       "be written; 2 bad usage, including more GPUs than the node has; 3 no\n"
       "usable CUDA device; 130 (143) interrupted by SIGINT (SIGTERM).\n";
   return text;
@@ -84,14 +85,17 @@ void run_action(const ProgramInfo& info, const Options& options,
       text.pop_back();
       return out.line(text);
     }
-    case Action::kVersion: return out.line(version_text(info));
+    case Action::kVersion:
+      return out.line(version_text(info));
     case Action::kList:
       for (const MethodInfo& method : info.methods) {
         out.line(method.name + "\t" + method.description);
       }
       return;
-    case Action::kDevices: return print_devices(out);
-    case Action::kMeasure: return measure(options, out);
+    case Action::kDevices:
+      return print_devices(out);
+    case Action::kMeasure:
+      return measure(options, out);
   }
 }
 
@@ -116,14 +120,14 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
     detail::run_action(info, options, out, measure);
     return kExitOk;
   } catch (const UsageError& error) {
-    return detail::report(
-        info, std::string(error.what()) + " (see --help)", kExitUsage);
+    return detail::report(info, std::string(error.what()) + " (see --help)",
+                          kExitUsage);
   } catch (const NoDeviceError& error) {
     return detail::report(info, error.what(), kExitNoDevice);
   } catch (const Interrupted& interrupted) {
-    return detail::report(
-        info, "interrupted; the rows written are whole and valid",
-        kExitInterrupted + interrupted.signal);
+    return detail::report(info,
+                          "interrupted; the rows written are whole and valid",
+                          kExitInterrupted + interrupted.signal);
   } catch (const std::exception& error) {
     return detail::report(info, error.what(), kExitFailed);
   }

@@ -117,16 +117,17 @@ class Session {
                  std::to_string(gpus_.size()) + " used");
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       const Gpu& gpu = gpus_[i];
-      out_.comment(
-          "gpu " + std::to_string(gpu.index) + ": " + gpu.name + ", " +
-          std::to_string(gpu.sm_count) + " SMs, compute capability " +
-          std::to_string(gpu.major) + "." + std::to_string(gpu.minor) +
-          ", SM clock seen " + format_number(settled_mhz(probes_[i]), 0) +
-          " MHz, driven from CPU " +
-          (gpu.cpu < 0 ? "any" : std::to_string(gpu.cpu)));
+      out_.comment("gpu " + std::to_string(gpu.index) + ": " + gpu.name + ", " +
+                   std::to_string(gpu.sm_count) + " SMs, compute capability " +
+                   std::to_string(gpu.major) + "." + std::to_string(gpu.minor) +
+                   ", SM clock seen " +
+                   format_number(settled_mhz(probes_[i]), 0) +
+                   " MHz, driven from CPU " +
+                   (gpu.cpu < 0 ? "any" : std::to_string(gpu.cpu)));
     }
-    out_.comment("host waits: cudaDeviceScheduleSpin; kernels loaded: "
-                 "CUDA_MODULE_LOADING=EAGER");
+    out_.comment(
+        "host waits: cudaDeviceScheduleSpin; kernels loaded: "
+        "CUDA_MODULE_LOADING=EAGER");
   }
 
   const Options& options_;

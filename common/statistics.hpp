@@ -30,8 +30,7 @@ inline double student_t_975(double freedom) {
   // Rounding the freedom down widens the interval, never narrows it.
   if (freedom < 5) return kSmall[static_cast<int>(freedom) - 1];
   const double z = 1.959963985, z2 = z * z, v = freedom;
-  return z * (1 + (z2 + 1) / (4 * v) +
-              ((5 * z2 + 16) * z2 + 3) / (96 * v * v) +
+  return z * (1 + (z2 + 1) / (4 * v) + ((5 * z2 + 16) * z2 + 3) / (96 * v * v) +
               (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * v * v * v) +
               ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) /
                   (92160 * v * v * v * v));

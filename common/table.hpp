@@ -84,15 +84,15 @@ using Columns = std::vector<Column<Row>>;
 template <class Row, class Getter>
 Column<Row> column(std::string header, std::string unit, std::string meaning,
                    Getter get) {
-  return {std::move(header), std::move(unit), std::move(meaning),
-          [get](const Row& row) -> std::string {
-            if constexpr (std::is_convertible_v<decltype(get(row)),
-                                                std::string>) {
-              return get(row);
-            } else {
-              return std::to_string(get(row));
-            }
-          }};
+  return {
+      std::move(header), std::move(unit), std::move(meaning),
+      [get](const Row& row) -> std::string {
+        if constexpr (std::is_convertible_v<decltype(get(row)), std::string>) {
+          return get(row);
+        } else {
+          return std::to_string(get(row));
+        }
+      }};
 }
 
 /// A column of one real number.
@@ -113,28 +113,26 @@ Columns<Row> mean_stddev_columns(const std::string& name,
                                  const std::string& meaning, Getter get,
                                  int decimals = 3,
                                  const std::string& stddev_name = "") {
-  return {
-      real_column<Row>("m(" + name + ")", unit, "mean of " + meaning,
-                       [get](const Row& row) { return get(row).mean; },
-                       decimals),
-      real_column<Row>("s(" + (stddev_name.empty() ? name : stddev_name) + ")",
-                       unit, "standard deviation (n - 1) of the same",
-                       [get](const Row& row) { return get(row).stddev; },
-                       decimals)};
+  return {real_column<Row>(
+              "m(" + name + ")", unit, "mean of " + meaning,
+              [get](const Row& row) { return get(row).mean; }, decimals),
+          real_column<Row>(
+              "s(" + (stddev_name.empty() ? name : stddev_name) + ")", unit,
+              "standard deviation (n - 1) of the same",
+              [get](const Row& row) { return get(row).stddev; }, decimals)};
 }
 
 /// Columns of --stats for the Summary that `get` returns.
 template <class Row, class Getter>
 Columns<Row> robust_columns(const std::string& name, const std::string& unit,
                             Getter get, int decimals = 3) {
-  return {
-      real_column<Row>("med(" + name + ")", unit, "median of " + name,
-                       [get](const Row& row) { return get(row).median; },
-                       decimals),
-      real_column<Row>("ci95(" + name + ")", unit,
-                       "half width of the 95% interval of m(" + name + ")",
-                       [get](const Row& row) { return get(row).ci95; },
-                       decimals)};
+  return {real_column<Row>(
+              "med(" + name + ")", unit, "median of " + name,
+              [get](const Row& row) { return get(row).median; }, decimals),
+          real_column<Row>(
+              "ci95(" + name + ")", unit,
+              "half width of the 95% interval of m(" + name + ")",
+              [get](const Row& row) { return get(row).ci95; }, decimals)};
 }
 
 /// Column n of --stats: samples behind the Summary that `get` returns.
@@ -147,8 +145,9 @@ Columns<Row> sample_count_column(Getter get) {
 /// Column clock of --stats: the row's SM clock, Row::mhz.
 template <class Row>
 Columns<Row> clock_column() {
-  return {real_column<Row>("clock", "MHz", "SM clock of GPU 0 after this row",
-                           [](const Row& row) { return row.mhz; }, 1)};
+  return {real_column<Row>(
+      "clock", "MHz", "SM clock of GPU 0 after this row",
+      [](const Row& row) { return row.mhz; }, 1)};
 }
 
 template <class Row>

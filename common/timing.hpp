@@ -8,7 +8,8 @@ namespace syncbench {
 using HostClock = std::chrono::steady_clock;
 
 /// Nanoseconds from `start` to `end`.
-inline double elapsed_ns(HostClock::time_point start, HostClock::time_point end) {
+inline double elapsed_ns(HostClock::time_point start,
+                         HostClock::time_point end) {
   return std::chrono::duration<double, std::nano>(end - start).count();
 }
 

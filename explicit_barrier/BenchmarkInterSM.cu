@@ -47,17 +47,18 @@ Columns<InterSmRow> inter_sm_columns(bool stats) {
   return columns + sample_count_column<Row>(instruction) +
          robust_columns<Row>("avginstru", "ns", instruction) +
          clock_column<Row>() +
-         Columns<Row>{
-             column<Row>("basic_launches", "", "launches a basic_ttl sample "
-                         "is the mean of",
-                         [](const Row& r) {
-                           return r.result.plan.basic_launches;
-                         }),
-             column<Row>("more_launches", "", "launches a more_ttl sample is "
-                         "the mean of",
-                         [](const Row& r) {
-                           return r.result.plan.more_launches;
-                         })};
+         Columns<Row>{column<Row>("basic_launches", "",
+                                  "launches a basic_ttl sample "
+                                  "is the mean of",
+                                  [](const Row& r) {
+                                    return r.result.plan.basic_launches;
+                                  }),
+                      column<Row>("more_launches", "",
+                                  "launches a more_ttl sample is "
+                                  "the mean of",
+                                  [](const Row& r) {
+                                    return r.result.plan.more_launches;
+                                  })};
 }
 
 class InterSm {
@@ -90,9 +91,9 @@ class InterSm {
         std::to_string(per_sm) + " per SM x " + std::to_string(threads);
     const int fit = GridPoint<Method>::blocks_that_fit(threads);
     if (per_sm > fit) {
-      return table_.skip(std::string(Method::kName) + " " + shape,
-                           "an SM holds " + std::to_string(fit) +
-                               " blocks of this size");
+      return table_.skip(
+          std::string(Method::kName) + " " + shape,
+          "an SM holds " + std::to_string(fit) + " blocks of this size");
     }
     session_.show(std::string(Method::kName) + " " + shape);
     InterSmRow row;

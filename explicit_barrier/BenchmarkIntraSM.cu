@@ -36,20 +36,20 @@ struct ThroughputRow {
 Columns<LatencyRow> latency_columns(bool with_tile, bool stats) {
   using Row = LatencyRow;
   const auto cycles = [](const Row& r) { return r.cycles; };
-  Columns<Row> columns = Columns<Row>{
-      column<Row>("method", "", "synchronization method",
-                  [](const Row& r) { return r.method; }),
-      column<Row>("GPUcount", "", "GPUs involved: 1",
-                  [](const Row&) { return 1; }),
-      column<Row>("rep", "", "operations the average is over",
-                  [](const Row& r) { return r.repeats; }),
-      column<Row>("blk", "blocks", "grid dimension",
-                  [](const Row&) { return 1; }),
-      column<Row>("thrd", "threads", "block dimension",
-                  [](const Row& r) { return r.threads; })};
-  columns = columns + mean_stddev_columns<Row>("ave_cycle", "cycles",
-                                               "latency of one operation",
-                                               cycles);
+  Columns<Row> columns =
+      Columns<Row>{column<Row>("method", "", "synchronization method",
+                               [](const Row& r) { return r.method; }),
+                   column<Row>("GPUcount", "", "GPUs involved: 1",
+                               [](const Row&) { return 1; }),
+                   column<Row>("rep", "", "operations the average is over",
+                               [](const Row& r) { return r.repeats; }),
+                   column<Row>("blk", "blocks", "grid dimension",
+                               [](const Row&) { return 1; }),
+                   column<Row>("thrd", "threads", "block dimension",
+                               [](const Row& r) { return r.threads; })};
+  columns =
+      columns + mean_stddev_columns<Row>("ave_cycle", "cycles",
+                                         "latency of one operation", cycles);
   if (with_tile) {
     columns.push_back(column<Row>("tile", "threads", "size of the group",
                                   [](const Row& r) { return r.tile; }));
@@ -79,18 +79,17 @@ Columns<ThroughputRow> throughput_columns(bool stats) {
       real_column<Row>("m(ttl_latency)", "cycles",
                        "mean time of one SM for rep operations a warp",
                        [](const Row& r) { return r.result.total.mean; }),
-      real_column<Row>("m(thrput)", "warp/cycle",
-                       "warp operations per cycle and SM",
-                       [](const Row& r) { return r.result.per_cycle.mean; },
-                       5)};
+      real_column<Row>(
+          "m(thrput)", "warp/cycle", "warp operations per cycle and SM",
+          [](const Row& r) { return r.result.per_cycle.mean; }, 5)};
   if (!stats) return columns;
   return columns +
          sample_count_column<Row>([](const Row& r) { return r.result.total; }) +
          robust_columns<Row>("ttl_latency", "cycles",
                              [](const Row& r) { return r.result.total; }) +
-         robust_columns<Row>("thrput", "warp/cycle",
-                             [](const Row& r) { return r.result.per_cycle; },
-                             5) +
+         robust_columns<Row>(
+             "thrput", "warp/cycle",
+             [](const Row& r) { return r.result.per_cycle; }, 5) +
          clock_column<Row>();
 }
 
@@ -193,7 +192,8 @@ class IntraSm {
 
   Session session_;
   RecordStore store_;
-  std::set<std::pair<std::string, int>> empty_;  // methods that wait for nothing
+  std::set<std::pair<std::string, int>>
+      empty_;  // methods that wait for nothing
 };
 
 ProgramInfo program_info() {
@@ -208,11 +208,10 @@ ProgramInfo program_info() {
       {TileShuffle<32>::kName, "shfl_down() in a warp tile of 1 to 32 threads"},
       {CoalescedSync::kName, "sync() of 1 to 32 coalesced threads"},
       {CoalescedShuffle::kName, "shfl_down() among 1 to 32 coalesced threads"}};
-  info.columns =
-      describe("block latency", latency_columns(false, true)) +
-      describe("warp latency", latency_columns(true, true)) +
-      describe("throughput", throughput_columns(true)) +
-      "  from n on: only with --stats\n";
+  info.columns = describe("block latency", latency_columns(false, true)) +
+                 describe("warp latency", latency_columns(true, true)) +
+                 describe("throughput", throughput_columns(true)) +
+                 "  from n on: only with --stats\n";
   return info;
 }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "common/launch.cuh"
+#include "common/launch.hpp"
 #include "common/session.cuh"
 #include "common/timing.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
@@ -71,8 +71,8 @@ class GridPoint {
   int threads_;
 };
 
-/// How a point is sampled: the two repeat counts of Eq. 7, and how many launches
-/// of each one sample is the mean of.
+/// How a point is sampled: the two repeat counts of Eq. 7, and how many
+/// launches of each one sample is the mean of.
 struct SamplingPlan {
   int basic;
   int more;
@@ -110,7 +110,7 @@ inline double relative_spread(std::vector<double> totals) {
 template <class Point>
 SamplingPlan choose_plan(Point& point) {
   constexpr int kShort = 16, kLong = 144, kTries = 3, kPilots = 16;
-  constexpr double kLongNs = 2.4e6, kShorterNs = 0.8e6, kWandering = 0.0025;
+  constexpr double kLongNs = 2.8e6, kShorterNs = 0.8e6, kWandering = 0.0025;
   double shorter = INFINITY, longer = INFINITY;
   for (int i = 0; i < kTries; ++i) {
     shorter = std::min(shorter, point.run(kShort));
@@ -142,7 +142,8 @@ double mean_total(Point& point, int repeats, int launches) {
   return sum / launches;
 }
 
-/// Measures one point; the two lengths alternate, so that slow drifts meet both.
+/// Measures one point; the two lengths alternate, so that slow drifts meet
+/// both.
 template <class Point>
 InterSmResult measure_inter_sm(const Session& session, Point& point) {
   InterSmResult result;

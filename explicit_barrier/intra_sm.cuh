@@ -128,7 +128,8 @@ GridWindow grid_window(const RecordStore& store, int trips, int blocks,
   timed_kernel<Method, kRepeats><<<blocks, threads>>>(
       trips, 0, active_lanes, store.records(), store.sink());
   CUDA_CHECK(cudaGetLastError());
-  const unsigned records = static_cast<unsigned>(blocks) * ((threads + 31) / 32);
+  const unsigned records =
+      static_cast<unsigned>(blocks) * ((threads + 31) / 32);
   GridWindow mean = {0, 0};
   int sms = 0;
   for (const SmWindow& window : store.read_windows(records)) {
@@ -141,9 +142,9 @@ GridWindow grid_window(const RecordStore& store, int trips, int blocks,
 }
 
 struct Throughput {
-  int repeats;            ///< operations of each warp in `total`
-  Summary total;          ///< cycles for all of them
-  Summary per_cycle;      ///< warp operations a cycle and SM
+  int repeats;        ///< operations of each warp in `total`
+  Summary total;      ///< cycles for all of them
+  Summary per_cycle;  ///< warp operations a cycle and SM
 };
 
 /// Trips that keep an SM busy for at least `target_cycles` (a power of two):
@@ -157,7 +158,8 @@ inline int trips_for(double target_cycles, double trip_cycles) {
 }
 
 /// Throughput of an SM with `blocks` blocks in the grid. The same kernel at t
-/// and at 2 t trips: start-up, launch skew between warps and clock reads cancel.
+/// and at 2 t trips: start-up, launch skew between warps and clock reads
+/// cancel.
 template <class Method>
 Throughput measure_throughput(const Session& session, const RecordStore& store,
                               int blocks, int threads, int active_lanes) {
@@ -180,8 +182,8 @@ Throughput measure_throughput(const Session& session, const RecordStore& store,
   }
   Throughput result;
   result.repeats = kRepeats * trips;
-  result.total =
-      difference(summarize(std::move(longer)), summarize(std::move(shorter)), 1);
+  result.total = difference(summarize(std::move(longer)),
+                            summarize(std::move(shorter)), 1);
   const double operations = warps * result.repeats;
   result.per_cycle.count = result.total.count;
   result.per_cycle.mean = operations / result.total.mean;

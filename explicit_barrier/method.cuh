@@ -6,9 +6,11 @@
 //                                         // to hide clock reads and the loop,
 //                                         // short enough for the instruction
 //                                         // cache
-//   static constexpr int kTile;           // threads of a group; 0: the kernel's
+//   static constexpr int kTile;           // threads of a group; 0: the
+//   kernel's
 //                                         // active_lanes decide (coalesced)
-//   __device__ M();                       // builds the group, by all its threads
+//   __device__ M();                       // builds the group, by all its
+//   threads
 //   __device__ unsigned operator()(unsigned value);
 // The call does the operation once. It returns a value that depends on `value`
 // where the operation moves data, so that calls form a chain.

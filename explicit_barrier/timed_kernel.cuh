@@ -17,7 +17,7 @@ struct WarpRecord {
   unsigned warp;  ///< number of the warp in the grid
 };
 
-#if defined(__CUDA_ARCH__) && \
+#if defined(__CUDA_ARCH__) &&                                                \
     (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
      __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
 inline constexpr int kFullBlocksPerSm = 1;  // 1,024 or 1,536 threads an SM

@@ -1,13 +1,14 @@
-// ImplicitBarrier: what a launch costs when it serves as a barrier of one GPU or
-// of several, by the CPU's clock.
+// ImplicitBarrier: what a launch costs when it serves as a barrier of one GPU
+// or of several, by the CPU's clock.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "common/session.cuh"
 #include "implicit_barrier/kernels.cuh"
-#include "implicit_barrier/launch_methods.cuh"
-#include "implicit_barrier/measure.cuh"
+#include "implicit_barrier/launch_methods.hpp"
+#include "implicit_barrier/measure.hpp"
+#include "implicit_barrier/rows.hpp"
 
 namespace syncbench {
 namespace {
@@ -15,93 +16,8 @@ namespace {
 constexpr int kManyLaunches = 128;  // well below the 1,000 that a queue holds
 constexpr int kWorkloadsNs[] = {0,     2000,  4000,   8000,  16000,
                                 32000, 64000, 128000, 256000};
-constexpr double kSeriesNs = 2e6;  // longest series of launches, about
-
-struct LaunchRow {
-  std::string method;
-  int gpus = 1;
-  dim3 grid;
-  dim3 block;
-  int workload_ns = 0;
-  LaunchSeries series;
-  double mhz = kNan;
-};
-
-struct FusionRow {
-  std::string method;
-  int gpus = 1;
-  int repeats = 0;
-  dim3 grid;
-  dim3 block;
-  int unit_ns = 0;
-  FusionResult result;
-  double mhz = kNan;
-};
-
-// The columns that say what was launched.
-template <class Row, class Repeats>
-Columns<Row> launch_shape_columns(Repeats repeats) {
-  return {column<Row>("method", "", "launch method",
-                      [](const Row& r) { return r.method; }),
-          column<Row>("GPUCount", "", "GPUs involved",
-                      [](const Row& r) { return r.gpus; }),
-          column<Row>("rep", "", "launches", repeats),
-          column<Row>("blk", "blocks", "grid dimension on each GPU",
-                      [](const Row& r) { return r.grid.x; }),
-          column<Row>("thrd", "threads", "block dimension",
-                      [](const Row& r) { return r.block.x; })};
-}
-
-Columns<LaunchRow> launch_columns(bool with_workload, bool stats) {
-  using Row = LaunchRow;
-  const auto total = [](const Row& r) { return r.series.total; };
-  const auto additional = [](const Row& r) { return r.series.additional; };
-  Columns<Row> columns =
-      launch_shape_columns<Row>([](const Row& r) { return r.series.repeats; }) +
-      mean_stddev_columns<Row>("clk", "ns", "two adjacent CPU clock reads",
-                               [](const Row& r) { return r.series.clock; }) +
-      mean_stddev_columns<Row>("sync", "ns", "the wait with nothing running",
-                               [](const Row& r) { return r.series.wait; }) +
-      mean_stddev_columns<Row>("laun", "ns", "start to last launch returned",
-                               [](const Row& r) { return r.series.launched; }) +
-      mean_stddev_columns<Row>("ttl", "ns", "start to all kernels ended",
-                               total) +
-      mean_stddev_columns<Row>("avelaun", "ns", "laun / rep",
-                               [](const Row& r) {
-                                 return per(r.series.launched,
-                                            r.series.repeats);
-                               }) +
-      mean_stddev_columns<Row>("addl", "ns",
-                               "one more launch: (ttl_rep - ttl_1) / (rep - 1)",
-                               additional);
-  if (with_workload) {
-    columns.push_back(column<Row>("idea(wkld)", "ns", "sleep of each kernel",
-                                  [](const Row& r) { return r.workload_ns; }));
-  }
-  if (!stats) return columns;
-  return columns + sample_count_column<Row>(total) +
-         robust_columns<Row>("ttl", "ns", total) +
-         robust_columns<Row>("addl", "ns", additional) + clock_column<Row>();
-}
-
-Columns<FusionRow> fusion_columns(bool stats) {
-  using Row = FusionRow;
-  const auto overhead = [](const Row& r) { return r.result.overhead; };
-  Columns<Row> columns =
-      launch_shape_columns<Row>([](const Row& r) { return r.repeats; });
-  columns.push_back(column<Row>("idea(wkld)", "ns", "the sleep unit, ideally",
-                                [](const Row& r) { return r.unit_ns; }));
-  columns = columns +
-            mean_stddev_columns<Row>("wkld", "ns", "the sleep unit, measured",
-                                     [](const Row& r) {
-                                       return r.result.unit;
-                                     }) +
-            mean_stddev_columns<Row>("ovh", "ns", "launch overhead (Eq. 6)",
-                                     overhead);
-  if (!stats) return columns;
-  return columns + sample_count_column<Row>(overhead) +
-         robust_columns<Row>("ovh", "ns", overhead) + clock_column<Row>();
-}
+constexpr double kFusionSeriesNs = 4e6;  // longest series of launches, about
+constexpr double kWorkloadSeriesNs = 2e6;
 
 class ImplicitBarrier {
  public:
@@ -161,7 +77,8 @@ class ImplicitBarrier {
     return call_of(method, reinterpret_cast<const void*>(null_kernel), nullptr);
   }
 
-  KernelCall sleep_call(const LaunchMethodInfo& method, void** arguments) const {
+  KernelCall sleep_call(const LaunchMethodInfo& method,
+                        void** arguments) const {
     return call_of(method, reinterpret_cast<const void*>(sleep_kernel),
                    arguments);
   }
@@ -210,13 +127,18 @@ class ImplicitBarrier {
     });
   }
 
-  // Smallest of 5, 10, 20, ... us that is at least twice what one more null
+  // Additional latency of a null kernel, in short.
+  double launch_ns_of(const LaunchMethodInfo& method, const Gpus& gpus) const {
+    return pilot_launch_ns(*method.make(gpus, null_call(method)));
+  }
+
+  // Smallest of 5, 10, 20, ... us that is at least 1.5 times what one more null
   // launch takes: below that, a launch does not hide behind the kernel before.
+  // The study needed 5 us for one GPU and 250 us for eight.
   int unit_ns_of(const LaunchMethodInfo& method, const Gpus& gpus) const {
-    const double launch_ns =
-        pilot_launch_ns(*method.make(gpus, null_call(method)));
+    const double launch_ns = launch_ns_of(method, gpus);
     int unit_ns = 5000;
-    while (unit_ns < 2 * launch_ns) unit_ns *= 2;
+    while (unit_ns < 1.5 * launch_ns) unit_ns *= 2;
     return unit_ns;
   }
 
@@ -224,7 +146,7 @@ class ImplicitBarrier {
     Table<FusionRow> table(
         session_.out(),
         "sleep kernel: fused sleep units; unit = smallest of 5, 10, 20, ... us "
-        "that is at least twice the additional latency of a null kernel",
+        "that is at least 1.5 times the additional latency of a null kernel",
         fusion_columns(session_.options().stats));
     session_.begin_section();
     for_each_point(1, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
@@ -233,7 +155,7 @@ class ImplicitBarrier {
         row.method = method.name;
         row.gpus = static_cast<int>(gpus.size());
         row.unit_ns = unit_ns_of(method, gpus);
-        row.repeats = repeats_within(kSeriesNs, row.unit_ns);
+        row.repeats = repeats_within(kFusionSeriesNs, row.unit_ns);
         int single_sleeps = row.unit_ns / static_cast<int>(kSleepNs);
         int fused_sleeps = single_sleeps * row.repeats;
         void* single_arguments[] = {&single_sleeps};
@@ -242,9 +164,9 @@ class ImplicitBarrier {
         const KernelCall fused = sleep_call(method, fused_arguments);
         row.grid = single.grid;
         row.block = single.block;
-        row.result = measure_fusion(
-            *method.make(gpus, single), *method.make(gpus, fused), row.repeats,
-            session_.options().samples);
+        row.result = measure_fusion(*method.make(gpus, single),
+                                    *method.make(gpus, fused), row.repeats,
+                                    session_.options().samples);
         row.mhz = session_.clock_mhz();
         table.row(row);
       });
@@ -258,11 +180,14 @@ class ImplicitBarrier {
     const int all = static_cast<int>(session_.gpus().size());
     for_each_point(all, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
       measure_or_skip(table, method, gpus, [&] {
+        const double launch_ns = launch_ns_of(method, gpus);
         for (const int workload_ns : kWorkloadsNs) {
           int sleeps = workload_ns / static_cast<int>(kSleepNs);
           void* arguments[] = {&sleeps};
           launch_rows(table, method, gpus, sleep_call(method, arguments),
-                      repeats_within(kSeriesNs, workload_ns), workload_ns);
+                      repeats_within(kWorkloadSeriesNs,
+                                     std::max<double>(workload_ns, launch_ns)),
+                      workload_ns);
         }
       });
     });

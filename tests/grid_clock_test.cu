@@ -33,9 +33,10 @@ int check(Session& session, int per_sm, int threads) {
   const double clock_ns =
       in_kernel_ns(point, result.plan.more, session.clock_mhz());
   const double off = result.instruction.mean / clock_ns - 1;
-  std::printf("grid_sync %2d x %4d: %9.2f ns by CPU clock, %9.2f ns by SM "
-              "clock, %+.3f%%\n",
-              per_sm, threads, result.instruction.mean, clock_ns, 100 * off);
+  std::printf(
+      "grid_sync %2d x %4d: %9.2f ns by CPU clock, %9.2f ns by SM "
+      "clock, %+.3f%%\n",
+      per_sm, threads, result.instruction.mean, clock_ns, 100 * off);
   return std::abs(off) < kTolerance ? 0 : 1;
 }
 

@@ -83,7 +83,8 @@ TEST(Options, BadSampleCounts) {
 
 TEST(Options, OtherBadWords) {
   for (const std::string bad : {"--nothing", "-x", "--stats=1", "--help=2"}) {
-    EXPECT_NE(message_of({bad}).find("'" + bad + "'"), std::string::npos) << bad;
+    EXPECT_NE(message_of({bad}).find("'" + bad + "'"), std::string::npos)
+        << bad;
   }
   EXPECT_EQ(message_of({"--samples"}), "option '--samples' needs a value");
   EXPECT_EQ(message_of({"--method"}), "option '--method' needs a value");

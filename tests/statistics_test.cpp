@@ -85,7 +85,8 @@ TEST(StudentT, FallsWithFreedom) {
 
 TEST(Difference, Equations7And8) {
   Summary longer, shorter;
-  longer.mean = 1100, longer.stddev = 3, longer.median = 1090, longer.count = 50;
+  longer.mean = 1100, longer.stddev = 3, longer.median = 1090,
+  longer.count = 50;
   shorter.mean = 100, shorter.stddev = 4, shorter.median = 95;
   shorter.count = 100;
   const Summary each = difference(longer, shorter, 10);
@@ -98,7 +99,8 @@ TEST(Difference, Equations7And8) {
 }
 
 TEST(Difference, OfConstantTotalsIsExact) {
-  const Summary each = difference(summarize({200, 200}), summarize({72, 72}), 64);
+  const Summary each =
+      difference(summarize({200, 200}), summarize({72, 72}), 64);
   EXPECT_EQ(each.mean, 2);
   EXPECT_EQ(each.stddev, 0);
   EXPECT_EQ(each.ci95, 0);

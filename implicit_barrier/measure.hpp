@@ -7,7 +7,7 @@
 
 #include "common/interrupt.hpp"
 #include "common/statistics.hpp"
-#include "implicit_barrier/launch_methods.cuh"
+#include "implicit_barrier/launch_methods.hpp"
 
 namespace syncbench {
 
@@ -117,8 +117,7 @@ inline FusionResult measure_fusion(LaunchMethod& single, LaunchMethod& fused,
   }
   const Summary fused_total = summarize(std::move(together));
   FusionResult result;
-  result.unit =
-      difference(fused_total, summarize(std::move(one)), repeats - 1);
+  result.unit = difference(fused_total, summarize(std::move(one)), repeats - 1);
   result.overhead =
       difference(summarize(std::move(separate)), fused_total, repeats - 1);
   return result;
