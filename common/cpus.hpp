@@ -7,13 +7,17 @@
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 namespace syncbench {
+
+inline constexpr int kMaxCpu = 65535;  // the kernel's own limit is lower
 
 /// CPU numbers of a kernel CPU list such as "0-3,8,10-11", in order. Throws
 /// std::invalid_argument on anything else; an empty list is empty.
@@ -25,7 +29,7 @@ inline std::vector<int> parse_cpu_list(const std::string& text) {
   const auto number = [&]() {
     int value = 0;
     const auto [stop, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || value < 0 || value >= CPU_SETSIZE) {
+    if (error != std::errc() || value < 0 || value > kMaxCpu) {
       throw std::invalid_argument("bad CPU list '" + text + "'");
     }
     at = stop;
@@ -48,12 +52,17 @@ inline std::vector<int> parse_cpu_list(const std::string& text) {
   return cpus;
 }
 
-/// The CPU list in a file of /sys; empty where the file is not there.
+/// The CPU list in a file of /sys; empty where there is none that can be read:
+/// pinning is a help, not a condition.
 inline std::vector<int> read_cpu_list(const std::string& path) {
   std::ifstream file(path);
   std::string text;
   if (!std::getline(file, text)) return {};
-  return parse_cpu_list(text);
+  try {
+    return parse_cpu_list(text);
+  } catch (const std::invalid_argument&) {
+    return {};
+  }
 }
 
 /// CPUs that this process may run on.
@@ -68,36 +77,33 @@ inline std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-/// Picks one CPU for each GPU out of `allowed`: one that no other GPU has, then
-/// one near it (near[i], any order; empty: unknown), then one on a core of its
-/// own. siblings(cpu) lists the hardware threads of a CPU's core. With fewer
-/// CPUs than GPUs some share one; with none known the pick is -1 (not pinned).
+/// Picks one CPU for each GPU out of `allowed`: one that the fewest GPUs have,
+/// then one near it (near[i], any order; empty: unknown), then one on a core of
+/// its own, then the highest number (the lowest ones serve the system).
+/// siblings(cpu) lists the hardware threads of a CPU's core. With no CPU
+/// allowed the pick is -1: not pinned.
 template <class Siblings>
 std::vector<int> choose_cpus(const std::vector<std::vector<int>>& near,
                              const std::vector<int>& allowed,
                              Siblings siblings) {
+  std::map<int, int> users;
   std::set<int> busy_cores;
-  std::set<int> busy_cpus;
   std::vector<int> picks;
   for (const auto& preferred : near) {
-    int best = -1;
-    int best_score = -1;
-    for (const int cpu : allowed) {
+    const auto rank = [&](int cpu) {  // the greatest is picked
       const bool is_near =
           std::find(preferred.begin(), preferred.end(), cpu) != preferred.end();
-      const int score = (busy_cpus.count(cpu) == 0 ? 4 : 0) +
-                        (is_near ? 2 : 0) +
-                        (busy_cores.count(cpu) == 0 ? 1 : 0);
-      if (score > best_score) {
-        best = cpu;
-        best_score = score;
-      }
-    }
-    picks.push_back(best);
-    if (best < 0) continue;
-    busy_cpus.insert(best);
-    busy_cores.insert(best);
-    for (const int sibling : siblings(best)) busy_cores.insert(sibling);
+      return std::make_tuple(-users[cpu], is_near, busy_cores.count(cpu) == 0,
+                             cpu);
+    };
+    const auto best = std::max_element(
+        allowed.begin(), allowed.end(),
+        [&](int left, int right) { return rank(left) < rank(right); });
+    picks.push_back(best == allowed.end() ? -1 : *best);
+    if (best == allowed.end()) continue;
+    ++users[*best];
+    busy_cores.insert(*best);
+    for (const int sibling : siblings(*best)) busy_cores.insert(sibling);
   }
   return picks;
 }

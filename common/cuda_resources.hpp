@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "common/check.hpp"
 
@@ -43,6 +44,20 @@ class Stream {
   };
   std::unique_ptr<CUstream_st, Destroy> stream_;
 };
+
+/// One stream on each device.
+inline std::vector<Stream> make_streams(const std::vector<int>& devices) {
+  std::vector<Stream> streams;
+  for (const int device : devices) streams.emplace_back(device);
+  return streams;
+}
+
+inline std::vector<cudaStream_t> stream_handles(
+    const std::vector<Stream>& streams) {
+  std::vector<cudaStream_t> handles;
+  for (const Stream& stream : streams) handles.push_back(stream.get());
+  return handles;
+}
 
 /// `size` values of type T in the memory of `device`, not initialized.
 template <class T>

@@ -32,7 +32,8 @@ __device__ inline unsigned read_sm_id() {
 
 /// Spins from one tick of the global timer to the first one at least
 /// `duration_ns` later; result[0] gets the cycles, result[1] the nanoseconds.
-__global__ void clock_rate_kernel(long long duration_ns, long long* result) {
+static __global__ void clock_rate_kernel(long long duration_ns,
+                                         long long* result) {
   const long long before = read_global_timer();
   long long first = before;
   while (first == before) first = read_global_timer();

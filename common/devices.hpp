@@ -22,12 +22,9 @@ struct Gpu {
   int sm_count = 0;
   int major = 0;  ///< compute capability
   int minor = 0;
-  int max_threads_per_sm = 0;
   bool cooperative_launch = false;
   std::string pci_bus_id;  ///< lower case, as in /sys/bus/pci/devices
   int cpu = -1;  ///< CPU for the thread that drives it; -1: not pinned
-
-  bool has_sleep() const { return major >= 7; }  ///< nanosleep: sm_70
 };
 
 /// Loads all kernels when a context is made, not at their first launch. To be
@@ -47,7 +44,6 @@ inline Gpu describe_gpu(int index) {
   gpu.sm_count = properties.multiProcessorCount;
   gpu.major = properties.major;
   gpu.minor = properties.minor;
-  gpu.max_threads_per_sm = properties.maxThreadsPerMultiProcessor;
   gpu.cooperative_launch = properties.cooperativeLaunch != 0;
   gpu.pci_bus_id = bus_id;
   std::transform(gpu.pci_bus_id.begin(), gpu.pci_bus_id.end(),
@@ -72,26 +68,50 @@ inline std::vector<Gpu> find_gpus() {
   return gpus;
 }
 
-/// Makes a context with spinning waits on each GPU (a GPU that cannot is a
-/// NoDeviceError) and picks the CPU for its thread.
+/// Makes a context with spinning waits on one GPU and makes it current.
+inline cudaError_t initialize_gpu(int index) {
+#if CUDART_VERSION >= \
+    12000  // cudaSetDevice makes the context, flags come before
+  const cudaError_t error = cudaInitDevice(index, cudaDeviceScheduleSpin,
+                                           cudaInitDeviceFlagsAreValid);
+  return error != cudaSuccess ? error : cudaSetDevice(index);
+#else
+  cudaError_t error = cudaSetDevice(index);
+  if (error == cudaSuccess) error = cudaSetDeviceFlags(cudaDeviceScheduleSpin);
+  return error != cudaSuccess ? error : cudaFree(nullptr);
+#endif
+}
+
+/// Makes the context of each GPU (NoDeviceError where that fails), picks the
+/// CPU for its thread and leaves the first GPU current.
 inline void prepare_gpus(std::vector<Gpu>& gpus) {
   std::vector<std::vector<int>> near;
   for (const Gpu& gpu : gpus) {
-    near.push_back(read_cpu_list("/sys/bus/pci/devices/" + gpu.pci_bus_id +
-                                 "/local_cpulist"));
-  }
-  const std::vector<int> cpus =
-      choose_cpus(near, allowed_cpus(), core_siblings);
-  for (Gpu& gpu : gpus) {
-    gpu.cpu = cpus[&gpu - gpus.data()];
-    const DeviceGuard guard(gpu.index);
-    CUDA_CHECK(cudaSetDeviceFlags(cudaDeviceScheduleSpin));
-    const cudaError_t error = cudaFree(nullptr);
+    const cudaError_t error = initialize_gpu(gpu.index);
     if (error != cudaSuccess) {
       throw NoDeviceError("GPU " + std::to_string(gpu.index) + " (" + gpu.name +
                           ") cannot be used: " + cudaGetErrorString(error));
     }
+    near.push_back(read_cpu_list("/sys/bus/pci/devices/" + gpu.pci_bus_id +
+                                 "/local_cpulist"));
   }
+  CUDA_CHECK(cudaSetDevice(gpus[0].index));
+  const std::vector<int> cpus =
+      choose_cpus(near, allowed_cpus(), core_siblings);
+  for (std::size_t i = 0; i < gpus.size(); ++i) gpus[i].cpu = cpus[i];
+}
+
+/// True when the host really spins while it waits for the current GPU.
+inline bool waits_spinning() {
+  unsigned flags = 0;
+  CUDA_CHECK(cudaGetDeviceFlags(&flags));
+  return (flags & cudaDeviceScheduleMask) == cudaDeviceScheduleSpin;
+}
+
+inline std::vector<int> device_numbers(const std::vector<Gpu>& gpus) {
+  std::vector<int> numbers;
+  for (const Gpu& gpu : gpus) numbers.push_back(gpu.index);
+  return numbers;
 }
 
 /// "13.0" for CUDA's version number 13000.

@@ -41,17 +41,19 @@ class MultiDeviceLaunch {
   static constexpr const char* kApi =
       "cudaLaunchCooperativeKernelMultiDevice (runtime)";
 
-  /// Launches `call` on each device's stream (none of them a default stream).
-  MultiDeviceLaunch(const KernelCall& call, const std::vector<int>& devices,
+  /// Launches calls[i] on devices[i], in streams[i] (no default stream): the
+  /// same kernel and shape on all, with arguments of its own on each.
+  MultiDeviceLaunch(const std::vector<KernelCall>& calls,
+                    const std::vector<int>& devices,
                     const std::vector<cudaStream_t>& streams) {
-    (void)devices;  // the streams say it
-    for (cudaStream_t stream : streams) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const KernelCall& call = calls[i];
       cudaLaunchParams parameters = {};
       parameters.func = const_cast<void*>(call.kernel);
       parameters.gridDim = call.grid;
       parameters.blockDim = call.block;
       parameters.args = call.arguments;
-      parameters.stream = stream;
+      parameters.stream = streams[i];
       parameters_.push_back(parameters);
     }
   }
@@ -77,7 +79,8 @@ class MultiDeviceLaunch {
   static constexpr const char* kApi =
       "cuLaunchCooperativeKernelMultiDevice (driver)";
 
-  MultiDeviceLaunch(const KernelCall& call, const std::vector<int>& devices,
+  MultiDeviceLaunch(const std::vector<KernelCall>& calls,
+                    const std::vector<int>& devices,
                     const std::vector<cudaStream_t>& streams) {
     // Looked up when running: linked, the program would not even start, and
     // say why, on a machine without a driver.
@@ -91,6 +94,7 @@ class MultiDeviceLaunch {
     }
     launch_ = reinterpret_cast<Launch>(entry);
     for (std::size_t i = 0; i < devices.size(); ++i) {
+      const KernelCall& call = calls[i];
       const DeviceGuard guard(devices[i]);
       CUDA_LAUNCH_PARAMS parameters = {};
       CUDA_CHECK(cudaGetFuncBySymbol(&parameters.function, call.kernel));

@@ -61,7 +61,9 @@ inline std::string help_text(const ProgramInfo& info) {
 }
 
 inline std::string version_text(const ProgramInfo& info) {
-  return info.name + " " SYNCBENCH_VERSION " (commit " SYNCBENCH_COMMIT ")";
+  return info.name +
+         " " SYNCBENCH_VERSION " (commit " SYNCBENCH_COMMIT ", CUDA " +
+         cuda_version_text(CUDART_VERSION) + ")";
 }
 
 inline void print_devices(LineWriter& out) {
@@ -118,6 +120,7 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
   try {
     const Options options = parse_options(info, argc, argv);
     detail::run_action(info, options, out, measure);
+    out.finish();
     return kExitOk;
   } catch (const UsageError& error) {
     return detail::report(info, std::string(error.what()) + " (see --help)",

@@ -40,6 +40,16 @@ class LineWriter {
 
   void comment(const std::string& text) { line("# " + text); }
 
+  /// Some file systems notice a full disk only when data reaches it. To be
+  /// called when all lines are written; OutputError when some were not.
+  void finish() {
+    struct stat status = {};
+    if (fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) &&
+        fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
+      fail(0, errno);
+    }
+  }
+
  private:
   [[noreturn]] void fail(std::size_t written, int error) {
     struct stat status = {};

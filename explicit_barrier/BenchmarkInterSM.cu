@@ -1,15 +1,22 @@
 // BenchmarkInterSM: what synchronizing across SMs costs, by the CPU's clock.
 #include <string>
+#include <vector>
 
-#include "common/session.cuh"
+#include "common/measuring_run.cuh"
 #include "explicit_barrier/grid_methods.cuh"
-#include "explicit_barrier/inter_sm.cuh"
+#include "explicit_barrier/grid_point.cuh"
+#include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/multi_grid_methods.cuh"
 
 namespace syncbench {
 namespace {
 
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
+// Such that one GPU takes 15 s and eight take a minute.
+constexpr SamplingBudget kGrid = {1.7e6, 8};
+constexpr SamplingBudget kMultiGpuOnOne = {0.8e6, 1};
+constexpr SamplingBudget kMultiGpu = {1.2e6, 1};
 
 struct InterSmRow {
   std::string method;
@@ -64,63 +71,146 @@ Columns<InterSmRow> inter_sm_columns(bool stats) {
 class InterSm {
  public:
   InterSm(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : session_(info, options, out),
-        table_(session_.out(), "grid latency",
-               inter_sm_columns(options.stats)) {}
+      : run_(info, options, out) {}
 
   void run() {
-    session_.begin_section();
-    for_each_method(GridMethods{}, [this](auto tag) {
+    grid_section();
+    multi_gpu_section();
+  }
+
+ private:
+  using Gpus = std::vector<Gpu>;
+
+  void grid_section() {
+    Table<InterSmRow> table(
+        run_.out(),
+        "grid latency: a sample of basic_ttl is the mean of 4 launches; where "
+        "the barrier wanders, both samples are means of 8",
+        inter_sm_columns(run_.options().stats));
+    run_.begin_section();
+    for_each_method(GridMethods{}, [&](auto tag) {
       using Method = typename decltype(tag)::type;
-      if (!session_.options().wants(Method::kName)) return;
-      if (!session_.gpu().cooperative_launch) {
-        return table_.skip(Method::kName, "no cooperative launch on this GPU");
-      }
-      for (int per_sm = 1; per_sm <= kMaxBlocksPerSm; per_sm *= 2) {
-        for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
-          measure_point<Method>(per_sm, threads);
+      if (!run_.options().wants(Method::kName)) return;
+      const auto make = [this](int blocks, int threads) {
+        return GridPoint<Method>(run_.gpu(), blocks, threads);
+      };
+      measure_shapes<Method>(table, 1, kGrid, make);
+    });
+  }
+
+  void multi_gpu_section() {
+    if (!kHasMultiGrid && run_.options().methods.empty()) {
+      run_.out().comment(
+          "multi_grid_sync: CUDA 13 removed it; a build with CUDA 11 or 12 "
+          "measures it (cmake --preset cuda11)");
+    }
+    Table<InterSmRow> table(run_.out(),
+                            "multi-GPU latency: a sample of basic_ttl is "
+                            "the mean of 4 launches",
+                            inter_sm_columns(run_.options().stats));
+    run_.begin_section();
+    for_each_method(MultiGridMethods{}, [&](auto tag) {
+      using Method = typename decltype(tag)::type;
+      if (!run_.options().wants(Method::kName)) return;
+      const int all = static_cast<int>(run_.gpus().size());
+      for (int count = 1; count <= all; ++count) {
+        const Gpus gpus(run_.gpus().begin(), run_.gpus().begin() + count);
+        try {
+          measure_multi_gpu(table, tag, gpus);
+        } catch (const PeerGridError& error) {
+          run_.warn(std::string(Method::kName) + " on " +
+                    std::to_string(count) +
+                    " GPUs not measured: " + error.what());
         }
       }
     });
   }
 
- private:
-  template <class Method>
-  void measure_point(int per_sm, int threads) {
-    const std::string shape =
-        std::to_string(per_sm) + " per SM x " + std::to_string(threads);
-    const int fit = GridPoint<Method>::blocks_that_fit(threads);
-    if (per_sm > fit) {
-      return table_.skip(
-          std::string(Method::kName) + " " + shape,
-          "an SM holds " + std::to_string(fit) + " blocks of this size");
+  void measure_multi_gpu(Table<InterSmRow>& table, MethodTag<PeerGridSync>,
+                         const Gpus& gpus) {
+    const PeerGridBarrierSet barriers(device_numbers(gpus));
+    std::vector<PeerGridBarrier> parameters;
+    for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
+      parameters.push_back(barriers.on_rank(static_cast<int>(rank)));
     }
-    session_.show(std::string(Method::kName) + " " + shape);
-    InterSmRow row;
-    row.method = Method::kName;
-    row.blocks = per_sm * session_.gpu().sm_count;
-    row.threads = threads;
-    GridPoint<Method> point(session_.gpu(), row.blocks, threads);
-    row.result = measure_inter_sm(session_, point);
-    row.mhz = session_.clock_mhz();
-    table_.row(row);
+    const auto make = [&](int blocks, int threads) {
+      return ThreadedGridPoint<PeerGridSync>(gpus, blocks, threads, parameters);
+    };
+    measure_shapes<PeerGridSync>(table, static_cast<int>(gpus.size()),
+                                 budget_for(gpus), make);
   }
 
-  Session session_;
-  Table<InterSmRow> table_;
+#if CUDART_VERSION < 13000
+  void measure_multi_gpu(Table<InterSmRow>& table, MethodTag<MultiGridSync>,
+                         const Gpus& gpus) {
+    const auto make = [&](int blocks, int threads) {
+      return MultiDevicePoint<MultiGridSync>(
+          gpus, blocks, threads, std::vector<NoParameter>(gpus.size()));
+    };
+    measure_shapes<MultiGridSync>(table, static_cast<int>(gpus.size()),
+                                  budget_for(gpus), make);
+  }
+#endif
+
+  static SamplingBudget budget_for(const Gpus& gpus) {
+    return gpus.size() == 1 ? kMultiGpuOnOne : kMultiGpu;
+  }
+
+  // Every shape that fits; make(blocks, threads) gives the point.
+  template <class Method, class Make>
+  void measure_shapes(Table<InterSmRow>& table, int gpus,
+                      const SamplingBudget& budget, Make make) {
+    if (!run_.gpu().cooperative_launch) {
+      return table.skip(Method::kName, "no cooperative launch on this GPU");
+    }
+    for (int per_sm = 1; per_sm <= kMaxBlocksPerSm; per_sm *= 2) {
+      for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
+        const std::string shape =
+            std::string(Method::kName) + " on " + std::to_string(gpus) + ", " +
+            std::to_string(per_sm) + " per SM x " + std::to_string(threads);
+        const int fit = blocks_that_fit<Method>(threads);
+        if (per_sm > fit) {
+          table.skip(shape, "an SM holds " + std::to_string(fit) +
+                                " blocks of this size");
+          continue;
+        }
+        run_.show(shape);
+        InterSmRow row;
+        row.method = Method::kName;
+        row.gpus = gpus;
+        row.blocks = per_sm * run_.gpu().sm_count;
+        row.threads = threads;
+        auto point = make(row.blocks, threads);
+        row.result = measure_inter_sm(point, run_.options().samples, budget);
+        row.mhz = run_.clock_mhz();
+        table.row(row);
+      }
+    }
+  }
+
+  MeasuringRun run_;
 };
 
 ProgramInfo program_info() {
   ProgramInfo info;
   info.name = "BenchmarkInterSM";
   info.summary =
-      "Latency of synchronizing all blocks of a GPU, as the difference of two\n"
-      "kernels that synchronize basicrep and moredrep times.";
+      "Latency of synchronizing all blocks of a GPU, or of several GPUs, as "
+      "the\n"
+      "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
   info.methods = {
-      {GridSync::kName, "grid_group::sync() of 1 to 32 blocks per SM"}};
-  info.columns = describe("grid latency", inter_sm_columns(true)) +
-                 "  from n on: only with --stats\n";
+    {GridSync::kName, "grid_group::sync() of 1 to 32 blocks per SM"},
+#if CUDART_VERSION < 13000
+    {MultiGridSync::kName, "multi_grid_group::sync() on 1 to gpu_count GPUs"},
+#endif
+    {PeerGridSync::kName,
+     "barrier over peer memory (peer_grid_barrier.cuh) on 1 to gpu_count "
+     "GPUs"}
+  };
+  info.columns =
+      describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
+      "  from n on: only with --stats\n";
   return info;
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "common/session.cuh"
+#include "common/measuring_run.cuh"
 #include "explicit_barrier/block_methods.cuh"
 #include "explicit_barrier/intra_sm.cuh"
 #include "explicit_barrier/warp_methods.cuh"
@@ -12,7 +12,9 @@ namespace syncbench {
 namespace {
 
 // No instruction that waits for a result takes less than a dependent float add
-// on any GPU so far (4 cycles, study section IX-D). What does is no barrier.
+// on any GPU so far (4 cycles, study section IX-D). An operation that does is
+// none: of warp barriers one after the other CUDA 13 leaves a NOP each and one
+// test for the whole sequence that the warp has converged.
 constexpr double kFewestCycles = 3.5;
 
 struct LatencyRow {
@@ -96,33 +98,33 @@ Columns<ThroughputRow> throughput_columns(bool stats) {
 class IntraSm {
  public:
   IntraSm(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : session_(info, options, out), store_(session_.gpu()) {}
+      : run_(info, options, out), store_(run_.gpu()) {}
 
   void run() {
-    session_.begin_section();
+    run_.begin_section();
     block_latency_section();
-    session_.begin_section();
+    run_.begin_section();
     warp_latency_section();
-    session_.begin_section();
+    run_.begin_section();
     throughput_section();
   }
 
  private:
   void block_latency_section() {
-    Table<LatencyRow> table(session_.out(), "block latency",
-                            latency_columns(false, session_.options().stats));
-    if (!session_.options().wants(BlockSync::kName)) return;
+    Table<LatencyRow> table(run_.out(), "block latency",
+                            latency_columns(false, run_.options().stats));
+    if (!run_.options().wants(BlockSync::kName)) return;
     for (int threads = 32; threads <= kMaxThreads; threads += 32) {
       latency_row<BlockSync>(table, threads, 32);
     }
   }
 
   void warp_latency_section() {
-    Table<LatencyRow> table(session_.out(), "warp latency",
-                            latency_columns(true, session_.options().stats));
+    Table<LatencyRow> table(run_.out(), "warp latency",
+                            latency_columns(true, run_.options().stats));
     for_each_method(WarpMethods{}, [&](auto tag) {
       using Method = typename decltype(tag)::type;
-      if (!session_.options().wants(Method::kName)) return;
+      if (!run_.options().wants(Method::kName)) return;
       const int first = kUsesActiveLanes<Method> ? 1 : 32;
       for (int lanes = first; lanes <= 32; ++lanes) {
         latency_row<Method>(table, 32, lanes);
@@ -137,22 +139,22 @@ class IntraSm {
     row.repeats = Method::kRepeats;
     row.threads = threads;
     row.tile = kUsesActiveLanes<Method> ? lanes : Method::kTile;
-    session_.show(row.method + " latency " + std::to_string(threads) + "/" +
-                  std::to_string(row.tile));
-    row.cycles = measure_latency<Method>(session_, store_, threads, lanes);
-    row.mhz = session_.clock_mhz();
+    run_.show(row.method + " latency " + std::to_string(threads) + "/" +
+              std::to_string(row.tile));
+    row.cycles = measure_latency<Method>(run_, store_, threads, lanes);
+    row.mhz = run_.clock_mhz();
     table.row(row);
     if (row.cycles.mean < kFewestCycles) {
       empty_.insert({row.method, row.tile});
       table.comment(row.method + " of " + std::to_string(row.tile) +
-                    ": the compiler left no instruction that waits; the row "
-                    "above is no latency of a barrier");
+                    ": nothing waits in each operation, the compiler has "
+                    "left a NOP or less; no latency of a barrier");
     }
   }
 
   void throughput_section() {
-    Table<ThroughputRow> table(session_.out(), "throughput",
-                               throughput_columns(session_.options().stats));
+    Table<ThroughputRow> table(run_.out(), "throughput",
+                               throughput_columns(run_.options().stats));
     throughput_rows<BlockSync>(table, 32);
     for_each_method(WarpMethods{}, [&](auto tag) {
       using Method = typename decltype(tag)::type;
@@ -167,30 +169,30 @@ class IntraSm {
 
   template <class Method>
   void throughput_rows(Table<ThroughputRow>& table, int lanes) {
-    if (!session_.options().wants(Method::kName)) return;
+    if (!run_.options().wants(Method::kName)) return;
     if (empty_.count({Method::kName, lanes}) != 0) {
       table.comment(std::string(Method::kName) + " of " +
                     std::to_string(lanes) +
-                    ": no instruction that waits, as said under latency");
+                    ": nothing waits, as said under latency");
     }
     for (int per_sm = 1; per_sm <= kMaxBlocksPerSm; per_sm *= 2) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
         ThroughputRow row;
         row.method = Method::kName;
-        row.blocks = per_sm * session_.gpu().sm_count;
+        row.blocks = per_sm * run_.gpu().sm_count;
         row.threads = threads;
         row.tile = lanes;
-        session_.show(row.method + " throughput " + std::to_string(row.blocks) +
-                      " x " + std::to_string(threads));
-        row.result = measure_throughput<Method>(session_, store_, row.blocks,
+        run_.show(row.method + " throughput " + std::to_string(row.blocks) +
+                  " x " + std::to_string(threads));
+        row.result = measure_throughput<Method>(run_, store_, row.blocks,
                                                 threads, lanes);
-        row.mhz = session_.clock_mhz();
+        row.mhz = run_.clock_mhz();
         table.row(row);
       }
     }
   }
 
-  Session session_;
+  MeasuringRun run_;
   RecordStore store_;
   std::set<std::pair<std::string, int>>
       empty_;  // methods that wait for nothing

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/session.cuh"
+#include "common/measuring_run.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -22,14 +22,14 @@ struct SmWindow {
   unsigned long long warps;
 };
 
-__global__ void reset_windows_kernel(SmWindow* windows) {
+static __global__ void reset_windows_kernel(SmWindow* windows) {
   const unsigned sm = blockIdx.x * blockDim.x + threadIdx.x;
   if (sm < kSmSlots) windows[sm] = {~0ull, 0, 0};
 }
 
 /// Merges `count` warp records into one window an SM.
-__global__ void merge_windows_kernel(const WarpRecord* records, unsigned count,
-                                     SmWindow* windows) {
+static __global__ void merge_windows_kernel(const WarpRecord* records,
+                                            unsigned count, SmWindow* windows) {
   const unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
   if (index >= count) return;
   const WarpRecord record = records[index];
@@ -84,7 +84,7 @@ template <class Method, int kRepeats>
 double block_latency(const RecordStore& store, int threads, int active_lanes) {
   constexpr int kTrips = 3;
   timed_kernel<Method, kRepeats><<<1, threads>>>(
-      kTrips, kTrips - 1, active_lanes, store.records(), store.sink());
+      kTrips, kTrips - 1, active_lanes, store.records(), store.sink(), {});
   CUDA_CHECK(cudaGetLastError());
   long long last_start = 0;
   long long first_end = 0;
@@ -98,11 +98,11 @@ double block_latency(const RecordStore& store, int threads, int active_lanes) {
 /// Latency of one operation in cycles: two straight-line lengths, one twice the
 /// other, so that clock reads and all else they share cancel (Eq. 7).
 template <class Method>
-Summary measure_latency(const Session& session, const RecordStore& store,
+Summary measure_latency(const MeasuringRun& run, const RecordStore& store,
                         int threads, int active_lanes) {
   constexpr int kRepeats = Method::kRepeats;
   std::vector<double> shorter, longer;
-  const int samples = session.options().samples;
+  const int samples = run.options().samples;
   for (int sample = -1; sample < samples; ++sample) {  // -1: warm-up
     check_interrupt();
     const double short_cycles =
@@ -126,7 +126,7 @@ template <class Method, int kRepeats>
 GridWindow grid_window(const RecordStore& store, int trips, int blocks,
                        int threads, int active_lanes) {
   timed_kernel<Method, kRepeats><<<blocks, threads>>>(
-      trips, 0, active_lanes, store.records(), store.sink());
+      trips, 0, active_lanes, store.records(), store.sink(), {});
   CUDA_CHECK(cudaGetLastError());
   const unsigned records =
       static_cast<unsigned>(blocks) * ((threads + 31) / 32);
@@ -161,7 +161,7 @@ inline int trips_for(double target_cycles, double trip_cycles) {
 /// and at 2 t trips: start-up, launch skew between warps and clock reads
 /// cancel.
 template <class Method>
-Throughput measure_throughput(const Session& session, const RecordStore& store,
+Throughput measure_throughput(const MeasuringRun& run, const RecordStore& store,
                               int blocks, int threads, int active_lanes) {
   constexpr int kRepeats = 2 * Method::kRepeats;
   constexpr double kTargetCycles = 1e5;
@@ -173,12 +173,12 @@ Throughput measure_throughput(const Session& session, const RecordStore& store,
   const int trips = trips_for(kTargetCycles, window(1).cycles);
   std::vector<double> shorter, longer;
   double warps = 0;
-  for (int sample = 0; sample < session.options().samples; ++sample) {
+  for (int sample = 0; sample < run.options().samples; ++sample) {
     check_interrupt();
     shorter.push_back(window(trips).cycles);
     const GridWindow long_window = window(2 * trips);
     longer.push_back(long_window.cycles);
-    warps = long_window.warps;
+    warps += long_window.warps / run.options().samples;
   }
   Throughput result;
   result.repeats = kRepeats * trips;

@@ -9,20 +9,19 @@
 namespace syncbench {
 
 /// What a warp saw: SM clock before its first timed operation and after its
-/// last, and the SM it ran on. A warp that took no part has start == end == 0.
+/// last, and the SM it ran on.
 struct WarpRecord {
   long long start;
   long long end;
   unsigned sm;
-  unsigned warp;  ///< number of the warp in the grid
 };
 
 #if defined(__CUDA_ARCH__) &&                                                \
-    (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
-     __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
-inline constexpr int kFullBlocksPerSm = 1;  // 1,024 or 1,536 threads an SM
+    (__CUDA_ARCH__ == 600 || __CUDA_ARCH__ == 700 || __CUDA_ARCH__ == 800 || \
+     __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
+inline constexpr int kFullBlocksPerSm = 2;  // SMs of 2,048 threads
 #else
-inline constexpr int kFullBlocksPerSm = 2;  // 2,048
+inline constexpr int kFullBlocksPerSm = 1;
 #endif
 
 /// kRepeats operations, one after the other without a loop.
@@ -37,10 +36,10 @@ __device__ __forceinline__ unsigned repeat(Method& method, unsigned value) {
 /// the clock before trip `first_timed` and after the last one. Trips that are
 /// not timed bring the body into the instruction cache.
 template <class Method, int kRepeats>
-__device__ __forceinline__ unsigned time_trips(int trips, int first_timed,
-                                               unsigned value,
-                                               WarpRecord& record) {
-  Method method;
+__device__ __forceinline__ unsigned time_trips(
+    const MethodParameter<Method>& parameter, int trips, int first_timed,
+    unsigned value, WarpRecord& record) {
+  Method method = make_method<Method>(parameter);
 #pragma unroll 1
   for (int trip = 0; trip < trips; ++trip) {
     if (trip == first_timed) record.start = read_sm_clock();
@@ -56,24 +55,26 @@ __device__ __forceinline__ unsigned time_trips(int trips, int first_timed,
 template <class Method, int kRepeats>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     timed_kernel(int trips, int first_timed, unsigned active_lanes,
-                 WarpRecord* records, unsigned* sink) {
+                 WarpRecord* records, unsigned* sink,
+                 MethodParameter<Method> parameter) {
   const unsigned lane = threadIdx.x % 32;
   // Differs between lanes and is unknown to the compiler.
   unsigned value = threadIdx.x + active_lanes;
-  WarpRecord record = {0, 0, 0, 0};
+  WarpRecord record = {};
   if constexpr (kUsesActiveLanes<Method>) {
     if (lane < active_lanes) {
-      value = time_trips<Method, kRepeats>(trips, first_timed, value, record);
+      value = time_trips<Method, kRepeats>(parameter, trips, first_timed, value,
+                                           record);
     }
   } else {
-    value = time_trips<Method, kRepeats>(trips, first_timed, value, record);
+    value = time_trips<Method, kRepeats>(parameter, trips, first_timed, value,
+                                         record);
   }
   if (value == 0xffffffffu) *sink = value;
   if (lane == 0) {
     const unsigned warps_per_block = (blockDim.x + 31) / 32;
     record.sm = read_sm_id();
-    record.warp = blockIdx.x * warps_per_block + threadIdx.x / 32;
-    records[record.warp] = record;
+    records[blockIdx.x * warps_per_block + threadIdx.x / 32] = record;
   }
 }
 

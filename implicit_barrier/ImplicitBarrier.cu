@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/session.cuh"
+#include "common/measuring_run.cuh"
 #include "implicit_barrier/kernels.cuh"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/measure.hpp"
@@ -23,18 +23,17 @@ class ImplicitBarrier {
  public:
   ImplicitBarrier(const ProgramInfo& info, const Options& options,
                   LineWriter& out)
-      : session_(info, options, out) {
-    session_.out().comment(std::string("multi_cooperative_launch: ") +
-                           MultiDeviceLaunch::kApi);
+      : run_(info, options, out) {
+    run_.out().comment(std::string("multi_cooperative_launch: ") +
+                       MultiDeviceLaunch::kApi);
   }
 
   void run() {
     null_section();
-    if (!std::all_of(session_.gpus().begin(), session_.gpus().end(),
-                     [](const Gpu& gpu) { return gpu.has_sleep(); })) {
-      session_.out().comment(
+    if (!std::all_of(run_.gpus().begin(), run_.gpus().end(), has_sleep)) {
+      run_.out().comment(
           "skipped: sleep kernel, workload test: no sleep instruction before "
-          "compute capability 7.0");
+          "compute capability 7.0, or in code compiled for less");
       return;
     }
     sleep_section();
@@ -44,18 +43,26 @@ class ImplicitBarrier {
  private:
   using Gpus = std::vector<Gpu>;
 
+  // Asks the code, not the GPU: made from PTX for an older one, the sleep
+  // kernel is empty on any GPU.
+  static bool has_sleep(const Gpu& gpu) {
+    const DeviceGuard guard(gpu.index);
+    cudaFuncAttributes attributes = {};
+    CUDA_CHECK(cudaFuncGetAttributes(&attributes, sleep_kernel));
+    return attributes.ptxVersion >= kSleepVersion;
+  }
+
   // Calls visit(method, GPUs) for every wanted method; multi-GPU ones for
   // `fewest` to all GPUs.
   template <class Visitor>
   void for_each_point(int fewest, Visitor visit) {
-    const Gpus& all = session_.gpus();
+    const Gpus& all = run_.gpus();
     for (const LaunchMethodInfo& method : launch_methods()) {
-      if (!session_.options().wants(method.name)) continue;
+      if (!run_.options().wants(method.name)) continue;
       const int first = method.multi_gpu ? fewest : 1;
       const int last = method.multi_gpu ? static_cast<int>(all.size()) : 1;
       for (int count = first; count <= last; ++count) {
-        session_.show(std::string(method.name) + " on " +
-                      std::to_string(count));
+        run_.show(std::string(method.name) + " on " + std::to_string(count));
         visit(method, Gpus(all.begin(), all.begin() + count));
       }
     }
@@ -67,7 +74,7 @@ class ImplicitBarrier {
                      void** arguments) const {
     KernelCall call;
     call.kernel = kernel;
-    call.grid = dim3(method.multi_gpu ? 1 : session_.gpu().sm_count);
+    call.grid = dim3(method.multi_gpu ? 1 : run_.gpu().sm_count);
     call.block = dim3(method.multi_gpu ? 32 : 1024);
     call.arguments = arguments;
     return call;
@@ -102,14 +109,14 @@ class ImplicitBarrier {
                    int workload_ns) {
     const auto launcher = method.make(gpus, call);
     const LaunchPair pair =
-        measure_launches(*launcher, repeats, session_.options().samples);
+        measure_launches(*launcher, repeats, run_.options().samples);
     LaunchRow row;
     row.method = method.name;
     row.gpus = static_cast<int>(gpus.size());
     row.grid = call.grid;
     row.block = call.block;
     row.workload_ns = workload_ns;
-    row.mhz = session_.clock_mhz();
+    row.mhz = run_.clock_mhz();
     row.series = pair.one;
     table.row(row);
     row.series = pair.many;
@@ -117,9 +124,9 @@ class ImplicitBarrier {
   }
 
   void null_section() {
-    Table<LaunchRow> table(session_.out(), "null kernel",
-                           launch_columns(false, session_.options().stats));
-    session_.begin_section();
+    Table<LaunchRow> table(run_.out(), "null kernel",
+                           launch_columns(false, run_.options().stats));
+    run_.begin_section();
     for_each_point(1, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
       measure_or_skip(table, method, gpus, [&] {
         launch_rows(table, method, gpus, null_call(method), kManyLaunches, 0);
@@ -144,11 +151,11 @@ class ImplicitBarrier {
 
   void sleep_section() {
     Table<FusionRow> table(
-        session_.out(),
+        run_.out(),
         "sleep kernel: fused sleep units; unit = smallest of 5, 10, 20, ... us "
         "that is at least 1.5 times the additional latency of a null kernel",
-        fusion_columns(session_.options().stats));
-    session_.begin_section();
+        fusion_columns(run_.options().stats));
+    run_.begin_section();
     for_each_point(1, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
       measure_or_skip(table, method, gpus, [&] {
         FusionRow row;
@@ -166,18 +173,21 @@ class ImplicitBarrier {
         row.block = single.block;
         row.result = measure_fusion(*method.make(gpus, single),
                                     *method.make(gpus, fused), row.repeats,
-                                    session_.options().samples);
-        row.mhz = session_.clock_mhz();
+                                    run_.options().samples);
+        row.mhz = run_.clock_mhz();
         table.row(row);
       });
     });
   }
 
   void workload_section() {
-    Table<LaunchRow> table(session_.out(), "workload test",
-                           launch_columns(true, session_.options().stats));
-    session_.begin_section();
-    const int all = static_cast<int>(session_.gpus().size());
+    Table<LaunchRow> table(run_.out(),
+                           "workload test: kernels that sleep; fewer launches "
+                           "than 128 where they take over 2 ms, multi-GPU "
+                           "methods on all GPUs only",
+                           launch_columns(true, run_.options().stats));
+    run_.begin_section();
+    const int all = static_cast<int>(run_.gpus().size());
     for_each_point(all, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
       measure_or_skip(table, method, gpus, [&] {
         const double launch_ns = launch_ns_of(method, gpus);
@@ -193,7 +203,7 @@ class ImplicitBarrier {
     });
   }
 
-  Session session_;
+  MeasuringRun run_;
 };
 
 ProgramInfo program_info() {

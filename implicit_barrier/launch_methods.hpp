@@ -13,97 +13,69 @@
 
 namespace syncbench {
 
+/// Launches that queue up behind each other, all from the calling thread, and
+/// one wait at the end.
+class QueuedLaunch : public LaunchMethod {
+ public:
+  LaunchTimes run(int repeats) override {
+    const auto start = HostClock::now();
+    for (int i = 0; i < repeats; ++i) launch();
+    const auto launched = HostClock::now();
+    wait();
+    return {elapsed_ns(start, launched), elapsed_ns(start, HostClock::now())};
+  }
+
+  double idle_wait_ns() override {
+    const auto start = HostClock::now();
+    wait();
+    return elapsed_ns(start, HostClock::now());
+  }
+
+ private:
+  virtual void launch() = 0;
+  virtual void wait() = 0;
+};
+
 /// kernel<<<...>>>() or a cooperative launch on one GPU, then
 /// cudaDeviceSynchronize().
-class SingleGpuLaunch : public LaunchMethod {
+class SingleGpuLaunch : public QueuedLaunch {
  public:
   using Launch = cudaError_t (*)(const KernelCall&, cudaStream_t);
 
   SingleGpuLaunch(Launch launch, const Gpu& gpu, const KernelCall& call)
       : launch_(launch), call_(call), stream_(gpu.index) {}
 
-  LaunchTimes run(int repeats) override {
-    cudaError_t error = cudaSuccess;
-    const auto start = HostClock::now();
-    for (int i = 0; i < repeats && error == cudaSuccess; ++i) {
-      error = launch_(call_, stream_.get());
-    }
-    const auto launched = HostClock::now();
-    CUDA_CHECK(cudaDeviceSynchronize());
-    const auto end = HostClock::now();
-    CUDA_CHECK(error);
-    return {elapsed_ns(start, launched), elapsed_ns(start, end)};
-  }
-
-  double idle_wait_ns() override {
-    const auto start = HostClock::now();
-    CUDA_CHECK(cudaDeviceSynchronize());
-    return elapsed_ns(start, HostClock::now());
-  }
-
  private:
+  void launch() override { CUDA_CHECK(launch_(call_, stream_.get())); }
+  void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
+
   Launch launch_;
   KernelCall call_;
   Stream stream_;
 };
 
 /// One multi-device launch for all GPUs, which is also a barrier between them;
-/// then cudaDeviceSynchronize() of each, all from one thread.
-class MultiCooperativeLaunch : public LaunchMethod {
+/// then cudaDeviceSynchronize() of each.
+class MultiCooperativeLaunch : public QueuedLaunch {
  public:
   MultiCooperativeLaunch(const std::vector<Gpu>& gpus, const KernelCall& call)
-      : gpus_(gpus),
-        streams_(make_streams(gpus)),
-        launch_(call, device_numbers(gpus), stream_handles(streams_)) {}
-
-  LaunchTimes run(int repeats) override {
-    cudaError_t error = cudaSuccess;
-    const auto start = HostClock::now();
-    for (int i = 0; i < repeats && error == cudaSuccess; ++i) {
-      error = launch_();
-    }
-    const auto launched = HostClock::now();
-    wait();
-    const auto end = HostClock::now();
-    CUDA_CHECK(error);
-    return {elapsed_ns(start, launched), elapsed_ns(start, end)};
-  }
-
-  double idle_wait_ns() override {
-    const auto start = HostClock::now();
-    wait();
-    return elapsed_ns(start, HostClock::now());
-  }
+      : devices_(device_numbers(gpus)),
+        streams_(make_streams(devices_)),
+        launch_(std::vector<KernelCall>(devices_.size(), call), devices_,
+                stream_handles(streams_)) {}
 
  private:
-  static std::vector<Stream> make_streams(const std::vector<Gpu>& gpus) {
-    std::vector<Stream> streams;
-    for (const Gpu& gpu : gpus) streams.emplace_back(gpu.index);
-    return streams;
-  }
+  void launch() override { CUDA_CHECK(launch_()); }
 
-  static std::vector<int> device_numbers(const std::vector<Gpu>& gpus) {
-    std::vector<int> numbers;
-    for (const Gpu& gpu : gpus) numbers.push_back(gpu.index);
-    return numbers;
-  }
-
-  static std::vector<cudaStream_t> stream_handles(
-      const std::vector<Stream>& streams) {
-    std::vector<cudaStream_t> handles;
-    for (const Stream& stream : streams) handles.push_back(stream.get());
-    return handles;
-  }
-
-  void wait() {
-    for (const Gpu& gpu : gpus_) {
-      CUDA_CHECK(cudaSetDevice(gpu.index));
+  void wait() override {
+    for (const int device : devices_) {
+      CUDA_CHECK(cudaSetDevice(device));
       CUDA_CHECK(cudaDeviceSynchronize());
     }
-    CUDA_CHECK(cudaSetDevice(gpus_[0].index));
+    CUDA_CHECK(cudaSetDevice(devices_[0]));
   }
 
-  std::vector<Gpu> gpus_;
+  std::vector<int> devices_;
   std::vector<Stream> streams_;
   MultiDeviceLaunch launch_;
 };

@@ -7,7 +7,8 @@
 
 #include "common/interrupt.hpp"
 #include "common/statistics.hpp"
-#include "implicit_barrier/launch_methods.hpp"
+#include "common/timing.hpp"
+#include "implicit_barrier/launch_method.hpp"
 
 namespace syncbench {
 

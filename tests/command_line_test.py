@@ -10,6 +10,10 @@ import unittest
 BUILD = sys.argv.pop(1)
 PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM")
 TAKES_GPU_COUNT = ("ImplicitBarrier", "BenchmarkInterSM")
+# CUDA 13 removed the multi-grid barrier.
+MULTI_GRID = ["multi_grid_sync"] if "CUDA 13" not in subprocess.run(
+    [os.path.join(BUILD, "BenchmarkInterSM"), "--version"],
+    capture_output=True, text=True).stdout else []
 NO_GPU = dict(os.environ, CUDA_VISIBLE_DEVICES="")
 
 
@@ -36,7 +40,7 @@ class CommandLine(unittest.TestCase):
     def test_version_names_commit(self):
         for program in PROGRAMS:
             self.assertRegex(run(program, "--version").stdout,
-                             rf"^{program} \d+\.\d+\.\d+ \(commit \S+\)\n$")
+                             rf"^{program} \d+\.\d+\.\d+ \(commit \S+, CUDA 1\d\.\d+\)\n$")
 
     def test_list(self):
         names = [line.split("\t")[0] for program in PROGRAMS
@@ -45,7 +49,7 @@ class CommandLine(unittest.TestCase):
             "traditional_launch", "cooperative_launch",
             "multi_cooperative_launch", "single_omp_traditional_launch",
             "blocksync", "tile_sync", "tile_shufl", "coales_sync",
-            "coales_shufl", "grid_sync"])
+            "coales_shufl", "grid_sync", *MULTI_GRID, "peer_grid_sync"])
 
     def test_bad_gpu_counts(self):
         for program in TAKES_GPU_COUNT:

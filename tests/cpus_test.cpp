@@ -18,13 +18,18 @@ TEST(CpuList, Kernel) {
 
 TEST(CpuList, Malformed) {
   for (const char* bad : {"a", "1-", "-1", "3-1", "1,", ",1", "1,,2", "1 2",
-                          "1-2-3", "0x1", "99999999999", "1000000"}) {
+                          "1-2-3", "0x1", "99999999999", "0-1000000"}) {
     EXPECT_THROW(parse_cpu_list(bad), std::invalid_argument) << bad;
   }
 }
 
-TEST(CpuList, MissingFileIsEmpty) {
+TEST(CpuList, MoreCpusThanASetHolds) {
+  EXPECT_EQ(parse_cpu_list("0-1791").size(), 1792u);
+}
+
+TEST(CpuList, UnreadableFileIsEmpty) {
   EXPECT_EQ(read_cpu_list("/nonexistent/cpulist"), Cpus());
+  EXPECT_EQ(read_cpu_list("/proc/version"), Cpus());
 }
 
 Cpus no_siblings(int cpu) { return {cpu}; }
@@ -32,18 +37,18 @@ Cpus pairs(int cpu) { return {cpu, cpu ^ 1}; }
 
 TEST(ChooseCpus, NearAndDistinct) {
   EXPECT_EQ(choose_cpus({{0, 1}, {2, 3}}, {0, 1, 2, 3}, no_siblings),
-            Cpus({0, 2}));
+            Cpus({1, 3}));
   EXPECT_EQ(choose_cpus({{0, 1}, {0, 1}}, {0, 1, 2, 3}, no_siblings),
-            Cpus({0, 1}));
+            Cpus({1, 0}));
 }
 
 TEST(ChooseCpus, PrefersAnotherCore) {
   EXPECT_EQ(choose_cpus({{0, 1, 2, 3}, {0, 1, 2, 3}}, {0, 1, 2, 3}, pairs),
-            Cpus({0, 2}));
+            Cpus({3, 1}));
 }
 
 TEST(ChooseCpus, NearBeforeAnotherCore) {
-  EXPECT_EQ(choose_cpus({{0, 1}, {0, 1}}, {0, 1, 2, 3}, pairs), Cpus({0, 1}));
+  EXPECT_EQ(choose_cpus({{0, 1}, {0, 1}}, {0, 1, 2, 3}, pairs), Cpus({1, 0}));
 }
 
 TEST(ChooseCpus, OnlyAllowedOnes) {
@@ -52,6 +57,8 @@ TEST(ChooseCpus, OnlyAllowedOnes) {
 
 TEST(ChooseCpus, FewerCpusThanGpus) {
   EXPECT_EQ(choose_cpus({{}, {}, {}}, {5}, no_siblings), Cpus({5, 5, 5}));
+  EXPECT_EQ(choose_cpus({{}, {}, {}, {}}, {3, 4}, no_siblings),
+            Cpus({4, 3, 4, 3}));
   EXPECT_EQ(choose_cpus({{0}}, {}, no_siblings), Cpus({-1}));
 }
 

@@ -4,9 +4,10 @@
 #include <cstdio>
 #include <vector>
 
-#include "common/session.cuh"
+#include "common/measuring_run.cuh"
 #include "explicit_barrier/grid_methods.cuh"
-#include "explicit_barrier/inter_sm.cuh"
+#include "explicit_barrier/grid_point.cuh"
+#include "explicit_barrier/inter_sm.hpp"
 
 namespace syncbench {
 namespace {
@@ -25,13 +26,13 @@ double in_kernel_ns(GridPoint<GridSync>& point, int repeats, double mhz) {
   return summarize(std::move(cycles)).mean / repeats * 1e3 / mhz;
 }
 
-int check(Session& session, int per_sm, int threads) {
-  if (per_sm > GridPoint<GridSync>::blocks_that_fit(threads)) return 0;
-  GridPoint<GridSync> point(session.gpu(), per_sm * session.gpu().sm_count,
-                            threads);
-  const InterSmResult result = measure_inter_sm(session, point);
+int check(MeasuringRun& run, int per_sm, int threads) {
+  if (per_sm > blocks_that_fit<GridSync>(threads)) return 0;
+  GridPoint<GridSync> point(run.gpu(), per_sm * run.gpu().sm_count, threads);
+  const InterSmResult result =
+      measure_inter_sm(point, run.options().samples, {1.7e6, 8});
   const double clock_ns =
-      in_kernel_ns(point, result.plan.more, session.clock_mhz());
+      in_kernel_ns(point, result.plan.more, run.clock_mhz());
   const double off = result.instruction.mean / clock_ns - 1;
   std::printf(
       "grid_sync %2d x %4d: %9.2f ns by CPU clock, %9.2f ns by SM "
@@ -46,12 +47,12 @@ int run() {
   Options options;
   options.samples = 20;
   LineWriter out(STDOUT_FILENO);
-  Session session(info, options, out);
-  session.begin_section();
+  MeasuringRun run(info, options, out);
+  run.begin_section();
   int failures = 0;
   for (int per_sm = 1; per_sm <= 32; per_sm *= 2) {
     for (const int threads : {32, 256, 1024}) {
-      failures += check(session, per_sm, threads);
+      failures += check(run, per_sm, threads);
     }
   }
   return failures == 0 ? 0 : 1;
@@ -62,10 +63,13 @@ int run() {
 
 int main() {
   try {
-    return syncbench::run();
+    syncbench::find_gpus();
   } catch (const syncbench::NoDeviceError& error) {
     std::printf("skipped: %s\n", error.what());
     return syncbench::kSkipped;
+  }
+  try {
+    return syncbench::run();
   } catch (const std::exception& error) {
     std::printf("failed: %s\n", error.what());
     return 1;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,11 @@
 
 namespace syncbench {
 
-class Session {
+class MeasuringRun {
  public:
   /// Finds and prepares the GPUs, warms up their clocks, pins this thread next
   /// to GPU 0 and writes the provenance lines.
-  Session(const ProgramInfo& info, const Options& options, LineWriter& out)
+  MeasuringRun(const ProgramInfo& info, const Options& options, LineWriter& out)
       : options_(options), out_(out), gpus_(find_gpus()) {
     const auto found = gpus_.size();
     bool clamped = false;
@@ -31,6 +32,7 @@ class Session {
     pin_this_thread(gpus_[0].cpu);
     for (const Gpu& gpu : gpus_) probes_.emplace_back(gpu.index);
     write_provenance(info, found);
+    warn_of_host();
     if (clamped) {
       warn("the default is " + std::to_string(kDefaultGpuCount) +
            " GPUs but this node has " + std::to_string(found) +
@@ -117,17 +119,51 @@ class Session {
                  std::to_string(gpus_.size()) + " used");
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       const Gpu& gpu = gpus_[i];
-      out_.comment("gpu " + std::to_string(gpu.index) + ": " + gpu.name + ", " +
-                   std::to_string(gpu.sm_count) + " SMs, compute capability " +
-                   std::to_string(gpu.major) + "." + std::to_string(gpu.minor) +
-                   ", SM clock seen " +
-                   format_number(settled_mhz(probes_[i]), 0) +
-                   " MHz, driven from CPU " +
-                   (gpu.cpu < 0 ? "any" : std::to_string(gpu.cpu)));
+      out_.comment(
+          "gpu " + std::to_string(gpu.index) + ": " + gpu.name + ", " +
+          std::to_string(gpu.sm_count) + " SMs, compute capability " +
+          std::to_string(gpu.major) + "." + std::to_string(gpu.minor) +
+          ", SM clock seen " + format_number(settled_mhz(probes_[i]), 0) +
+          " MHz, code for " + code_version(gpu) + ", driven from CPU " +
+          (gpu.cpu < 0 ? "any" : std::to_string(gpu.cpu)));
     }
-    out_.comment(
-        "host waits: cudaDeviceScheduleSpin; kernels loaded: "
-        "CUDA_MODULE_LOADING=EAGER");
+    out_.comment(std::string("host waits: ") +
+                 (waits_spinning() ? "spinning (cudaDeviceScheduleSpin)"
+                                   : "not spinning") +
+                 "; kernels loaded: CUDA_MODULE_LOADING=EAGER");
+  }
+
+  // Compute capability the code was compiled for; where only PTX was there for
+  // this GPU, the driver compiled it.
+  static std::string code_version(const Gpu& gpu) {
+    const DeviceGuard guard(gpu.index);
+    cudaFuncAttributes attributes = {};
+    CUDA_CHECK(cudaFuncGetAttributes(&attributes, clock_rate_kernel));
+    const auto text = [](int version) {
+      return std::to_string(version / 10) + "." + std::to_string(version % 10);
+    };
+    if (attributes.binaryVersion == attributes.ptxVersion) {
+      return text(attributes.binaryVersion);
+    }
+    return text(attributes.binaryVersion) +
+           " made by the driver from PTX for " + text(attributes.ptxVersion);
+  }
+
+  void warn_of_host() {
+    std::set<int> cpus;
+    for (const Gpu& gpu : gpus_) cpus.insert(gpu.cpu);
+    if (cpus.size() < gpus_.size()) {
+      warn(
+          "fewer CPUs than GPUs are allowed; threads of several GPUs share "
+          "one, "
+          "which slows what is CPU-side");
+    }
+    const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+    if (blocking != nullptr && std::string(blocking) != "0") {
+      warn(
+          "CUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, and "
+          "the rows are those of that");
+    }
   }
 
   const Options& options_;
