@@ -11,6 +11,12 @@ device_column() {
     { print $column }' <<<"$1"
 }
 
+# device_values DEVICES GPU_COUNT NAME: "a" for these GPUs, "a; b" when they differ.
+device_values() {
+  device_column "$1" "$3" | head -n "$2" | awk '!seen[$0]++' | paste -sd ';' |
+    sed 's/;/; /g' | first_line
+}
+
 # smi_field BUS_IDS FIELD: the value on these GPUs; "a, b" when they differ.
 smi_field() {
   local values
@@ -27,26 +33,33 @@ first_line() {
   printf '%s\n' "${line:-unknown}"
 }
 
-# suite_commit EXECUTABLE: what it was built from, by its --version line.
+# suite_commit EXECUTABLE: what it was built from, by its --version line:
+# NAME 0.1.0 (commit abc123, CUDA 13.0)
 suite_commit() {
-  "$1" --version 2>/dev/null | sed -n 's/.*(commit \(.*\)).*/\1/p' | first_line
+  "$1" --version 2>/dev/null | sed -n 's/.*(commit \([^,)]*\).*/\1/p' | first_line
 }
 
-# environment_rows DEVICES GPU_COUNT EXECUTABLE
+# toolkit_of EXECUTABLE: the CUDA release that built it, which need not be the
+# one that is found here now.
+toolkit_of() {
+  "$1" --version 2>/dev/null | sed -n 's/.*, CUDA \([0-9.]*\)).*/\1/p' | first_line
+}
+
+# environment_rows DEVICES GPU_COUNT EXECUTABLE [CUDA11_EXECUTABLE]
 environment_rows() {
-  local bus_ids nvcc
+  local bus_ids
   bus_ids=$(device_column "$1" pci_bus_id | head -n "$2" | paste -sd ',')
-  nvcc=$(find_nvcc)
   row() { printf '%s\t%s\n' "$1" "$(tr '\t\n' '  ' <<<"${2:-unknown}" | sed 's/ *$//')"; }
   row key value
-  row gpu "$(device_column "$1" name | first_line)"
+  row gpu "$(device_values "$1" "$2" name)"
   row gpu_count "$2"
-  row compute_capability "$(device_column "$1" compute_capability | first_line)"
-  row sms "$(device_column "$1" sms | first_line)"
+  row compute_capability "$(device_values "$1" "$2" compute_capability)"
+  row sms "$(device_values "$1" "$2" sms)"
   row driver "$(smi_field "$bus_ids" driver_version)"
   row driver_cuda "$(nvidia-smi 2>/dev/null |
     sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' | first_line)"
-  row cuda_toolkit "$([[ -z $nvcc ]] || nvcc_release "$nvcc")"
+  row cuda_toolkit "$(toolkit_of "$3")"
+  if [[ -n ${4:-} ]]; then row cuda_toolkit_multi_grid "$(toolkit_of "$4")"; fi
   row sm_clock_at_start "$(smi_field "$bus_ids" clocks.sm)"
   row sm_clock_max "$(smi_field "$bus_ids" clocks.max.sm)"
   row sm_clock_application "$(smi_field "$bus_ids" clocks.applications.graphics)"
@@ -58,7 +71,8 @@ environment_rows() {
     awk 'END { if (NR) print NR }')"
   row os "$(sed -n 's/^PRETTY_NAME="\{0,1\}\([^"]*\).*/\1/p' /etc/os-release 2>/dev/null |
     first_line)"
-  row kernel "$(uname -sr)"
+  # What follows the version number names a distribution or a site.
+  row kernel "$(uname -sr | sed -E 's/^([^ ]+ [0-9]+(\.[0-9]+)*).*/\1/')"
   row suite_commit "$(suite_commit "$3")"
   row date_utc "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 }

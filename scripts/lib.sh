@@ -3,7 +3,7 @@
 # Sourced, never run. SYNC_SYSTEM_ROOT stands in for / in tests.
 
 # shellcheck disable=SC2034  # for the scripts that source this
-PROJECT_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PROJECT_ROOT=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 SCRIPT_NAME=${0##*/}
 
 say() {
@@ -14,7 +14,8 @@ say() {
 die() {
   local code=$1
   shift
-  printf '%s: %s\n' "$SCRIPT_NAME" "$*" >&2
+  # Where the terminal is gone, the code still tells.
+  printf '%s: %s\n' "$SCRIPT_NAME" "$*" >&2 || true
   exit "$code"
 }
 
@@ -50,12 +51,26 @@ has_nvidia_gpu() {
     class=$(<"$entry/class")
     if [[ $vendor == 0x10de && $class == 0x03* ]]; then return 0; fi
   done
-  # Containers and WSL show the device nodes but not always the PCI bus.
-  for entry in "$root"/proc/driver/nvidia/gpus/* "$root"/dev/nvidia[0-9]* \
-    "$root"/dev/dxg; do
+  # Containers show the device nodes but not always the PCI bus.
+  for entry in "$root"/proc/driver/nvidia/gpus/* "$root"/dev/nvidia[0-9]*; do
     if [[ -e $entry ]]; then return 0; fi
   done
+  # WSL has /dev/dxg for a GPU of any maker; its NVIDIA driver brings a libcuda.
+  for entry in "$root"/usr/lib/wsl/lib/libcuda.so*; do
+    if [[ -e $entry && -e $root/dev/dxg ]]; then return 0; fi
+  done
   return 1
+}
+
+# built_folder EXECUTABLE: the build folder that has it, empty when none does.
+built_folder() {
+  local folder
+  for folder in "$PROJECT_ROOT/build" "$PROJECT_ROOT/build-cuda11"; do
+    if [[ -f $folder/$1 && -x $folder/$1 ]]; then
+      printf '%s\n' "$folder"
+      return
+    fi
+  done
 }
 
 # can_write DIR: tries a small file, so that a full disk is noticed too.
@@ -72,13 +87,10 @@ make_parent() {
   can_write "$1" || die 1 "cannot write to $1: no permission, or the disk is full"
 }
 
-# absolute PATH: PATH seen from the root folder, without a trailing slash; it
-# need not exist.
+# absolute PATH: PATH seen from the root folder, without links, "..", or a
+# trailing slash; it need not exist.
 absolute() {
-  local path=$1
-  [[ $path == /* ]] || path=$PWD/$path
-  while [[ $path == */ && $path != / ]]; do path=${path%/}; done
-  printf '%s\n' "$path"
+  readlink -m -- "$1"
 }
 
 # drop_cut_row FILE: a process that was killed, or that met a full disk, can

@@ -1,13 +1,20 @@
 # The figures of a results folder, see summary.sh. A section is recognised by
-# the columns it has, a column by its header: neither order nor further columns
-# matter. Plain POSIX awk.
+# the columns it has, and by its title up to a colon where several have the
+# same; a column by its header: neither order nor further columns matter. Plain
+# POSIX awk.
 
 kind == "environment" { environment[$1] = $2; next }
 
 /^# gpu 0:/ && match($0, /[0-9]+ SMs/) { sms = substr($0, RSTART, RLENGTH) + 0 }
+/^#/ {
+  comment = substr($0, 3)
+  sub(/:.*/, "", comment)
+}
 /^#/ || NF == 0 { next }
 
+# The title is the last comment before the header.
 $1 == "method" {
+  title = comment
   split("", column)
   for (i = 1; i <= NF; i++) column[$i] = i
   next
@@ -25,8 +32,16 @@ kind == "intra" && $1 == "blocksync" && ("m(ave_cycle)" in column) {
   remember("block " $column["thrd"], $column["m(ave_cycle)"], $column["s(ave_cycle)"])
 }
 
-kind == "inter" && $1 == "grid_sync" && ("m(avginstru)" in column) && $column["GPUcount"] == 1 {
+kind == "inter" && title == "grid latency" && $1 == "grid_sync" && $column["GPUcount"] == 1 {
   remember("grid " $column["blk"] " " $column["thrd"], $column["m(avginstru)"],
+           $column["s(avginstr)"])
+}
+
+kind == "inter" && title == "multi-GPU latency" &&
+($1 == "multi_grid_sync" || $1 == "peer_grid_sync") {
+  gpus = $column["GPUcount"] + 0
+  if (gpus > barrier_gpus[$1] + 0) barrier_gpus[$1] = gpus
+  remember($1 " " gpus " " $column["blk"] " " $column["thrd"], $column["m(avginstru)"],
            $column["s(avginstr)"])
 }
 
@@ -69,6 +84,12 @@ function grid_figure(per_sm, threads) {
          "grid " per_sm * sms " " threads, "ns")
 }
 
+# A method without a single row is not in the folder's executables.
+function barrier_figures(method,   gpus) {
+  for (gpus = 1; gpus <= barrier_gpus[method] + 0; gpus++)
+    figure(method, plural(gpus, "GPU"), method " " gpus " " sms " 32", "ns")
+}
+
 END {
   if ("gpu" in environment) {
     printf "%s, driver %s, CUDA %s, commit %s, %s\n", \
@@ -88,4 +109,8 @@ END {
   print "Grid barrier (BenchmarkInterSM, one GPU)"
   grid_figure(1, 32)
   grid_figure(2, 1024)
+  if (("multi_grid_sync" in barrier_gpus) || ("peer_grid_sync" in barrier_gpus))
+    print "Multi-GPU barrier (BenchmarkInterSM, 1 block/SM x 32 threads)"
+  barrier_figures("multi_grid_sync")
+  barrier_figures("peer_grid_sync")
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Usage: test.sh [--help]
+# Usage: test.sh [-h | --help]
 #
 # Installs what the tests need where that is allowed, builds the suite and runs
 # all tests. Tests that need a GPU are skipped where there is none, and counted.
 #
-# Exit codes: 0 all tests passed or were skipped; 1 something is missing or does
-# not build; otherwise that of CTest.
+# Exit codes: 0 all tests passed, or were skipped for want of a GPU; 1 something
+# is missing or does not build, or a GPU test was skipped although a GPU is
+# present; otherwise that of CTest.
 set -euo pipefail
-scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+scripts=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=scripts/lib.sh
 source "$scripts/lib.sh"
 # shellcheck source=scripts/toolchain.sh
@@ -23,7 +24,7 @@ count_skipped() {
 
 main() {
   local log status=0 skipped
-  if [[ ${1:-} == --help ]]; then
+  if [[ ${1:-} == --help || ${1:-} == -h ]]; then
     usage
     return
   fi
@@ -38,6 +39,9 @@ main() {
   skipped=$(count_skipped "$log")
   if has_nvidia_gpu; then
     printf 'GPU tests skipped although a GPU is present: %s\n' "$skipped"
+    if ((status == 0 && skipped > 0)); then
+      die 1 "GPU tests were skipped although an NVIDIA GPU is present (is its driver working?)"
+    fi
   else
     printf 'GPU tests skipped because there is no NVIDIA GPU: %s\n' "$skipped"
   fi

@@ -173,6 +173,18 @@ cuda11_works() {
   return "$status"
 }
 
+# ready_cuda11 HOME: CUDA 11.8 can compile here, else one line says why not.
+ready_cuda11() {
+  use_cuda11 "$1"
+  if ! command -v "$CUDA11_HOST_COMPILER" >/dev/null && may_install; then
+    apt_install "$CUDA11_HOST_COMPILER" || true
+  fi
+  if ! cuda11_works; then
+    say "the CUDA 11.8 Toolkit in $1 does not work here with $CUDA11_HOST_COMPILER"
+    return 1
+  fi
+}
+
 # find_cuda11: the home of a CUDA 11.8 Toolkit, empty when there is none.
 find_cuda11() {
   local home
@@ -184,11 +196,35 @@ find_cuda11() {
   done
 }
 
+# drop_other_toolkit FOLDER NVCC: CMake keeps the compiler that a folder was
+# started with, whatever it is told later, so such a folder is started afresh.
+drop_other_toolkit() {
+  local cached version
+  [[ -e $1/CMakeCache.txt ]] || return 0
+  cached=$(sed -n 's/^CMAKE_CUDA_COMPILER:[^=]*=//p' "$1/CMakeCache.txt")
+  # The same path leads to another toolkit once a link such as
+  # /usr/local/cuda has been changed.
+  version=$(sed -n 's/^set(CMAKE_CUDA_COMPILER_VERSION "\(.*\)")/\1/p' \
+    "$1"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null | tail -n 1) || true
+  if [[ $(readlink -m "$cached") == "$(readlink -m "$2")" &&
+    (-z $version || $version == "$(nvcc_release "$2")".*) ]]; then
+    return 0
+  fi
+  say "$1 was built with another CUDA Toolkit: starting it afresh"
+  rm -f "$1/CMakeCache.txt"
+  find "$1" -name CMakeFiles -prune -exec rm -rf {} +
+}
+
 # build_with PRESET [CMAKE OPTION...]: everything, in the preset's folder. The
 # commit can be given where the sources came without .git.
 build_with() {
   local preset=$1 jobs
   shift
+  if [[ $preset == cuda11 ]]; then
+    drop_other_toolkit "$PROJECT_ROOT/build-cuda11" "$CUDA11_HOME/bin/nvcc"
+  else
+    drop_other_toolkit "$PROJECT_ROOT/build" "$NVCC"
+  fi
   jobs=$(nproc 2>/dev/null || echo 2)
   (
     cd "$PROJECT_ROOT" &&

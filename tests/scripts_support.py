@@ -14,15 +14,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM")
 
-# Obeys the executables' contract. What it shall do wrong is said by files
-# beside it: NAME.fail (exit code), NAME.wait (sleeps between rows until it is
-# interrupted), NAME.big (rows to print). Every measuring call adds a line to NAME.calls.
+# Obeys the executables' contract. What it shall pretend is said by files beside
+# it: gpus, gpu_names, commit, cuda (the toolkit that built it); what it shall do
+# wrong too: NAME.fail (exit code), NAME.wait (sleeps between rows until it is
+# interrupted), NAME.big (rows to print). Every measuring call adds a line to
+# NAME.calls. As in the real ones a second SIGTERM kills at once.
 FAKE = r'''#!/usr/bin/env python3
 import os, signal, sys, time
 name = os.path.basename(sys.argv[0])
 here = os.path.dirname(os.path.abspath(sys.argv[0]))
 control = lambda kind: os.path.join(here, name + "." + kind)
-GPUS = int(open(os.path.join(here, "gpus")).read())
+setting = lambda key: open(os.path.join(here, key)).read()
+GPUS = int(setting("gpus"))
+MULTI_GRID = setting("cuda") < "13"
 PROVENANCE = "# gpu 0: NVIDIA H200, 132 SMs, compute capability 9.0, SM clock seen 1980 MHz\n"
 SECTIONS = {
     "ImplicitBarrier": (
@@ -41,27 +45,39 @@ SECTIONS = {
         "# warp latency\nmethod\tGPUcount\trep\tblk\tthrd\tm(ave_cycle)\ts(ave_cycle)\ttile\n"
         "tile_sync\t1\t128\t1\t32\t7\t1\t32\n"),
     "BenchmarkInterSM": (
-        "# grid latency\nmethod\tGPUcount\tbasicrep\tmoredrep\tblk\tthrd"
+        "# grid latency: how it was sampled\nmethod\tGPUcount\tbasicrep\tmoredrep\tblk\tthrd"
         "\tm(basic_ttl)\ts(basic_ttl)\tm(more_ttl)\ts(more_ttl)\tm(avginstru)\ts(avginstr)\n"
         "grid_sync\t1\t1\t9\t132\t32\t1\t1\t1\t1\t1075.5\t0.25\n"
-        "grid_sync\t1\t1\t9\t264\t1024\t1\t1\t1\t1\t1420\t0.75\n"),
+        "grid_sync\t1\t1\t9\t264\t1024\t1\t1\t1\t1\t1420\t0.75\n"
+        "# multi-GPU latency: how it was sampled\nmethod\tGPUcount\tbasicrep\tmoredrep\tblk\tthrd"
+        "\tm(basic_ttl)\ts(basic_ttl)\tm(more_ttl)\ts(more_ttl)\tm(avginstru)\ts(avginstr)\n"
+        + "".join("%s\t%d\t1\t9\t%s\t1\t1\t1\t1\t%d\t0.5\n" % (method, g, shape, value + g)
+                  for method, value in (("multi_grid_sync", 7000), ("peer_grid_sync", 3000))
+                  for g in range(1, GPUS + 1) for shape in ("132\t32", "264\t1024")
+                  if MULTI_GRID or method != "multi_grid_sync")),
 }
 
 def rows():
-    yield from (PROVENANCE + SECTIONS[name]).splitlines(keepends=True)
+    wanted = sys.argv[sys.argv.index("--method") + 1] if "--method" in sys.argv else ""
+    for line in (PROVENANCE + SECTIONS[name]).splitlines(keepends=True):
+        if not wanted or line.startswith(("#", "method", wanted)):
+            yield line
     if os.path.exists(control("big")):
         yield from ["traditional_launch\t1" + "\t7" * 100 + "\n"] * int(open(control("big")).read())
 
 def main():
     if "--version" in sys.argv:
-        return print(name + " 0.1.0 (commit " + open(os.path.join(here, "commit")).read() + ")")
+        return print("%s 0.1.0 (commit %s, CUDA %s)" % (name, setting("commit"), setting("cuda")))
+    if "--list" in sys.argv:
+        return print("grid_sync\tof a GPU\n" + "multi_grid_sync\tof GPUs" * MULTI_GRID)
     if "--devices" in sys.argv:
         if GPUS == 0:
             print(name + ": error: no CUDA-capable device is detected", file=sys.stderr)
             sys.exit(3)
         print("gpu\tname\tcompute_capability\tsms\tpci_bus_id")
         for g in range(GPUS):
-            print("%d\tNVIDIA H200\t9.0\t132\t0000:%02x:00.0" % (g, g + 16))
+            print("%d\t%s\t9.0\t132\t0000:%02x:00.0" % (
+                g, setting("gpu_names").split(",")[g % 2], g + 16))
         return
     open(control("calls"), "a").write(" ".join(sys.argv[1:]) + "\n")
     print(name + ": on stderr", file=sys.stderr)
@@ -75,6 +91,12 @@ def main():
         sys.stdout.write("half a ro")
         sys.exit(int(open(control("fail")).read()))
 
+def terminated(number, frame):
+    signal.signal(number, signal.SIG_DFL)
+    time.sleep(0.2)
+    sys.exit(print(name + ": interrupted", file=sys.stderr) or 128 + number)
+
+signal.signal(signal.SIGTERM, terminated)
 try:
     main()
 except KeyboardInterrupt:
@@ -83,6 +105,8 @@ except OSError as error:
     print(name + ": error: cannot write:", error.strerror, file=sys.stderr)
     os._exit(1)
 '''
+
+UNAME = "#!/bin/sh\necho Linux 6.18.44-1-site7+build\n"
 
 NVIDIA_SMI = r'''#!/bin/sh
 case "$*" in
@@ -112,17 +136,34 @@ class ScriptsTest(unittest.TestCase):
         (self.system / "dev").mkdir(parents=True)
         (self.system / "dev/nvidia0").touch()
         self.build.mkdir()
-        self.set(gpus=2, commit="0123456789ab")
-        for name in NAMES:
-            write_program(self.build / name, FAKE)
+        self.write_fakes(self.build)
         self.environment = dict(os.environ, SYNC_SYSTEM_ROOT=str(self.system), SYNC_NO_INSTALL="1")
 
-    def set(self, **controls):
-        for name, text in controls.items():
-            (self.build / name.replace("_", ".")).write_text(str(text))
+    def write_fakes(self, folder, cuda="13.0", commit="0123456789ab"):
+        for key, text in (("gpus", "2"), ("gpu_names", "NVIDIA H200,NVIDIA H200"),
+                          ("commit", commit), ("cuda", cuda)):
+            (folder / key).write_text(text)
+        for name in NAMES:
+            write_program(folder / name, FAKE)
 
-    def command(self, script, *arguments):
-        return ["bash", str(ROOT / "scripts" / script), *map(str, arguments)]
+    def set(self, **controls):
+        """set(gpus=1) or, of one executable, set(BenchmarkInterSM_fail=1)"""
+        for name, text in controls.items():
+            if name.startswith(NAMES):
+                name = name.replace("_", ".")
+            (self.build / name).write_text(str(text))
+
+    def use_tools(self, **programs):
+        """Programs that are found before those of the system; apt_get: apt-get."""
+        tools = self.folder / "tools"
+        if not tools.exists():
+            tools.mkdir()
+            self.environment["PATH"] = "%s:%s" % (tools, self.environment["PATH"])
+        for name, text in programs.items():
+            write_program(tools / name.replace("_", "-"), text)
+
+    def command(self, script, *arguments, root=ROOT):
+        return ["bash", str(root / "scripts" / script), *map(str, arguments)]
 
     def execute(self, command, **options):
         return subprocess.run(command, env=self.environment, cwd=self.folder, text=True, timeout=60,
@@ -132,8 +173,8 @@ class ScriptsTest(unittest.TestCase):
         return self.execute(self.command("run.sh", *arguments, "--build-dir", self.build,
                                          "--results", self.results))
 
-    def calls(self, name):
-        path = self.build / (name + ".calls")
+    def calls(self, name, build=None):
+        path = (build or self.build) / (name + ".calls")
         return path.read_text().splitlines() if path.exists() else []
 
     def only_folder(self):

@@ -1,13 +1,21 @@
-"""Tests of everything in scripts/, run for real. Those of run.sh are in run_script_test.py."""
+"""Tests of everything in scripts/, run for real.
+
+Those of run.sh are in run_script_test.py and run_resume_test.py, those of what is
+built in script_builds_test.py.
+"""
 
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 
-from run_script_test import RunTest  # unittest.main() runs what it finds here
+from run_resume_test import ResumeTest
+from run_script_test import RunTest
+from script_builds_test import BuildsTest
 from scripts_support import ROOT, ScriptsTest, write_program
 
-__all__ = ["RunTest"]
+__all__ = ["BuildsTest", "ResumeTest", "RunTest"]  # unittest.main() runs what it finds here
 
 
 class SummaryTest(ScriptsTest):
@@ -25,18 +33,38 @@ class SummaryTest(ScriptsTest):
                        r"blocksync +32 threads +22.1[23] ± 0.50 +cycles",
                        r"blocksync +1024 threads +64.00 ± 1.00 +cycles",
                        r"grid_sync +1 block/SM x 32 threads +1075.50 ± 0.25 +ns",
-                       r"grid_sync +2 blocks/SM x 1024 threads +1420.00 ± 0.75 +ns"):
+                       r"grid_sync +2 blocks/SM x 1024 threads +1420.00 ± 0.75 +ns",
+                       r"Multi-GPU barrier \(BenchmarkInterSM, 1 block/SM x 32 threads\)",
+                       r"peer_grid_sync +1 GPU +3001.00 ± 0.50 +ns",
+                       r"peer_grid_sync +2 GPUs +3002.00 ± 0.50 +ns"):
             self.assertRegex(done.stdout, r"(?m)^ *" + figure)
+        self.assertEqual(done.stdout.count("peer_grid_sync"), 2)
+        self.assertNotIn("multi_grid_sync", done.stdout)
+
+    def test_multi_grid_sync(self):
+        self.set(cuda="11.8")
+        self.run_sh()
+        folder = self.only_folder()
+        done = self.execute(self.command("summary.sh", folder))
+        self.assertRegex(done.stdout, r"(?m)^  multi_grid_sync +2 GPUs +7002.00 ± 0.50 +ns$")
+        rows = (folder / "BenchmarkInterSM.tsv").read_text()
+        (folder / "BenchmarkInterSM.cuda11.tsv").write_text(rows.replace("\t7002\t", "\t8002\t"))
+        done = self.execute(self.command("summary.sh", folder))
+        self.assertRegex(done.stdout, r"(?m)^  multi_grid_sync +2 GPUs +8002.00 ± 0.50 +ns$")
+        self.assertEqual(done.stdout.count("multi_grid_sync"), 2)
 
     def test_missing_values(self):
+        (self.folder / "environment.tsv").write_text("key\tvalue\n")
         done = self.execute(self.command("summary.sh", self.folder))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout.count("not measured"), 8, done.stdout)
         self.assertNotIn("±", done.stdout)
+        self.assertNotIn("Multi-GPU", done.stdout)
 
     def test_bad_arguments(self):
         for arguments, message in (((), "needs one results folder"),
-                                   (("absent",), "absent is not a folder")):
+                                   (("absent",), "absent is not a folder"),
+                                   ((self.folder,), "is not a results folder")):
             self.assert_refused(self.execute(self.command("summary.sh", *arguments)), 2, message)
 
 
@@ -54,6 +82,47 @@ class SweepTest(ScriptsTest):
                          ["%d --samples 3" % count for count in (1, 2, 3)])
         self.assertIn("grid_sync\t1\t1\t9\t132", (out / "BenchmarkInterSM_x3.tsv").read_text())
         self.assertIn("Results: %s" % out, done.stdout)
+        self.assertIn("2 of 3: BenchmarkInterSM 2 --samples 3\n", done.stderr)
+
+    def test_two_sweeps_in_one_second(self):
+        self.use_tools(date="#!/bin/sh\necho 20250102T030405Z\n")
+        shutil.copytree(ROOT / "scripts", self.folder / "scripts")
+        for _ in range(3):
+            done = self.execute(self.command("sweep_gpus.sh", self.build / "BenchmarkInterSM", 1,
+                                             root=self.folder))
+            self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
+                             (0, "1 of 1: BenchmarkInterSM 1"))
+        name = "BenchmarkInterSM_sweep_20250102T030405Z"
+        self.assertEqual(sorted(path.name for path in self.results.iterdir()),
+                         [name, name + "-2", name + "-3"])
+
+    def test_nothing_is_left_of_nothing(self):
+        program = self.folder / "silent"
+        write_program(program, "#!/bin/sh\nexit 5\n")
+        out = self.folder / "out"
+        self.assertEqual(self.sweep(program, 3, "-o", out).stderr,
+                         "1 of 3: silent 1\nsweep_gpus.sh: silent 1 failed with exit code 5\n")
+        self.assertFalse(out.exists())
+
+    def test_terminated(self):
+        self.set(BenchmarkInterSM_wait="")
+        out = self.folder / "out"
+        process = subprocess.Popen(
+            self.command("sweep_gpus.sh", self.build / "BenchmarkInterSM", 2, "-o", out),
+            env=self.environment, text=True, stderr=subprocess.PIPE)
+        part = out / "BenchmarkInterSM_x1.tsv.part"
+        deadline = time.monotonic() + 20
+        while not (part.exists() and "method" in part.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        try:
+            errors = process.communicate(timeout=20)[1]
+        finally:
+            (self.build / "BenchmarkInterSM.wait").unlink()
+            process.kill()
+        self.assertEqual(process.returncode, 143, errors)
+        self.assertIn("interrupted; what was measured is in %s\n" % out, errors)
+        self.assert_whole_rows(part)
 
     def test_failure_keeps_what_was_measured(self):
         program = self.folder / "only_one"
@@ -90,11 +159,7 @@ class ToolchainTest(ScriptsTest):
         return self.execute(["bash", "-c", "\n".join(lines)])
 
     def fake_apt(self, text):
-        tools = self.folder / "tools"
-        tools.mkdir()
-        for name, script in (("apt-get", text), ("sudo", 'shift; exec "$@"\n')):
-            write_program(tools / name, "#!/bin/sh\n" + script)
-        self.environment["PATH"] = "%s:%s" % (tools, self.environment["PATH"])
+        self.use_tools(apt_get="#!/bin/sh\n" + text, sudo='#!/bin/sh\nshift; exec "$@"\n')
         del self.environment["SYNC_NO_INSTALL"]
 
     def test_missing_packages_are_named(self):
@@ -125,6 +190,9 @@ class ToolchainTest(ScriptsTest):
         self.assert_refused(done, 1, "nvcc not found: install the CUDA Toolkit (11.8 to 13)")
         self.assertFalse((self.folder / "apt.called").exists())
 
+    def has_gpu(self):
+        return self.shell("if has_nvidia_gpu; then echo yes; else echo no; fi").stdout
+
     def test_gpu_presence(self):
         (self.system / "dev/nvidia0").unlink()
         device = self.system / "sys/bus/pci/devices/0000:10:00.0"
@@ -133,8 +201,19 @@ class ToolchainTest(ScriptsTest):
                                      ("0x10de", "0x068000", "no"), ("0x8086", "0x030000", "no")):
             (device / "vendor").write_text(vendor + "\n")
             (device / "class").write_text(kind + "\n")
-            done = self.shell("if has_nvidia_gpu; then echo yes; else echo no; fi")
-            self.assertEqual(done.stdout, answer + "\n", (vendor, kind))
+            self.assertEqual(self.has_gpu(), answer + "\n", (vendor, kind))
+
+    def test_gpu_presence_on_wsl(self):
+        (self.system / "dev/nvidia0").unlink()
+        self.assertEqual(self.has_gpu(), "no\n")
+        (self.system / "dev/dxg").touch()
+        self.assertEqual(self.has_gpu(), "no\n")  # a GPU of another maker
+        library = self.system / "usr/lib/wsl/lib/libcuda.so.1"
+        library.parent.mkdir(parents=True)
+        library.touch()
+        self.assertEqual(self.has_gpu(), "yes\n")
+        (self.system / "dev/dxg").unlink()
+        self.assertEqual(self.has_gpu(), "no\n")
 
 
 class ShellcheckTest(unittest.TestCase):
