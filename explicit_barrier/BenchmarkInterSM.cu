@@ -117,6 +117,11 @@ class InterSm {
         const Gpus gpus(run_.gpus().begin(), run_.gpus().begin() + count);
         try {
           measure_multi_gpu(table, tag, gpus);
+        } catch (const CudaError& error) {
+          if (error.code() != cudaErrorNotSupported) throw;
+          table.skip(std::string(Method::kName) + " on " +
+                         std::to_string(count) + " GPUs",
+                     error.what());
         } catch (const PeerGridError& error) {
           run_.warn(std::string(Method::kName) + " on " +
                     std::to_string(count) +

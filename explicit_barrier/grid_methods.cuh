@@ -14,9 +14,10 @@ struct GridSync {
   static constexpr int kRepeats = 1;  // thousands of cycles hide a loop
   static constexpr int kTile = 32;
   __device__ unsigned operator()(unsigned value) const {
-    cooperative_groups::this_grid().sync();
+    group.sync();
     return value;
   }
+  cooperative_groups::grid_group group = cooperative_groups::this_grid();
 };
 
 using GridMethods = MethodList<GridSync>;

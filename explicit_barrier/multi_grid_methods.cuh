@@ -33,9 +33,11 @@ struct MultiGridSync {
   static constexpr int kTile = 32;
 #pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
   __device__ unsigned operator()(unsigned value) const {
-    cooperative_groups::this_multi_grid().sync();
+    group.sync();
     return value;
   }
+  cooperative_groups::multi_grid_group group =
+      cooperative_groups::this_multi_grid();
 #pragma nv_diag_default 1215
 };
 

@@ -141,6 +141,12 @@ stop_if_interrupted() {
   die "$signal_status" "interrupted; continue with: $resume_command"
 }
 
+# write_multi_gpu_barriers: Figure 9 of the study from the rows of this folder.
+write_multi_gpu_barriers() {
+  "$BASH" "$PROJECT_ROOT/scripts/multi_gpu_barriers.sh" "$folder" >"$folder/multi_gpu_barriers.tsv" ||
+    die 1 "cannot write $folder/multi_gpu_barriers.tsv; continue with: $resume_command"
+}
+
 # close_folder: the final name says that everything is there.
 close_folder() {
   local final=${folder%.partial}

@@ -3,9 +3,9 @@
 #
 # Builds the suite, measures on 1 to GPU_COUNT GPUs (default: all of this
 # machine) and leaves one folder, results/<gpu>x<count>_<UTC time>/, with a TSV
-# an executable, environment.tsv, topology.txt and stderr.log. While it is being
-# measured its name ends in .partial. On a machine without an NVIDIA GPU it
-# builds and shows the recorded reference run.
+# an executable, multi_gpu_barriers.tsv, environment.tsv, topology.txt and
+# stderr.log. While it is being measured its name ends in .partial. On a machine
+# without an NVIDIA GPU it builds and shows the recorded reference run.
 #
 # CUDA 13 has no multi_grid_sync. Where it builds the suite and there is also a
 # CUDA 11.8 Toolkit (CUDA11_HOME, /usr/local/cuda-11.8 or the distribution's),
@@ -198,6 +198,7 @@ main() {
   prepare_multi_grid
   open_folder
   measure_all
+  write_multi_gpu_barriers
   close_folder
   printf '\n'
   "$BASH" "$scripts/summary.sh" "$folder"

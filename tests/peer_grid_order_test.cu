@@ -16,8 +16,9 @@ namespace syncbench {
 namespace {
 
 constexpr int kSkipped = 77;
-constexpr int kWords = 64;  // that each block writes in a round,
-constexpr int kApart = 32;  // each on a cache line of its own
+constexpr int kWords = 64;        // that each block writes in a round,
+constexpr int kManyWords = 1024;  // or so many, to keep the GPU busy writing,
+constexpr int kApart = 32;        // each on a cache line of its own
 
 // A mistake is an aborted kernel after two seconds or so, not a hung GPU.
 struct Bounded : PeerGridTraits {
@@ -53,22 +54,23 @@ __device__ void delay(unsigned cycles) {
 template <class Traits>
 __global__ void __launch_bounds__(1024)
     order_kernel(BasicPeerGridBarrier<Traits> barrier, Boards boards, int rank,
-                 int gpus, int rounds, unsigned long long* stale) {
+                 int gpus, int rounds, int words, unsigned long long* stale) {
   const unsigned block = blockIdx.x;
-  unsigned* mine = boards.of_rank[rank] + block * kWords * kApart;
+  unsigned* mine = boards.of_rank[rank] + block * words * kApart;
   unsigned bad = 0;
   for (int round = 1; round <= rounds; ++round) {
     const unsigned chance = mixed(round * 8191 + rank * 131 + block);
     if (chance % 64 == 0) delay(chance >> 18);  // up to 16,000 cycles
-    for (int i = threadIdx.x; i < kWords; i += blockDim.x) {
+    for (int i = threadIdx.x; i < words; i += blockDim.x) {
       mine[i * kApart] = round;
     }
     barrier.sync();
     // Another block of each GPU, a different one in each round.
     for (int peer = 0; peer < gpus; ++peer) {
       const unsigned other = mixed(round * 31 + peer * 7 + block) % gridDim.x;
-      const unsigned* theirs = boards.of_rank[peer] + other * kWords * kApart;
-      for (int i = threadIdx.x; i < kWords; i += blockDim.x) {
+      const unsigned* theirs = boards.of_rank[peer] + other * words * kApart;
+      // The last written first: least time has passed for them.
+      for (int i = words - 1 - threadIdx.x; i >= 0; i -= blockDim.x) {
         if (theirs[i * kApart] != round) ++bad;
       }
     }
@@ -86,27 +88,29 @@ class OrderTest {
 
   // Stale words that all blocks read in `rounds` rounds.
   template <class Traits>
-  unsigned long long run(int blocks, int threads, int rounds) {
+  unsigned long long run(int blocks, int threads, int rounds,
+                         int words = kWords) {
     Boards boards = {};
     std::vector<DeviceBuffer<unsigned>> memory;
     std::vector<DeviceBuffer<unsigned long long>> stale;
     for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
-      const std::size_t words =
-          static_cast<std::size_t>(blocks) * kWords * kApart;
-      memory.emplace_back(gpus_[(rank + 1) % gpus_.size()].index, words);
+      const std::size_t size =
+          static_cast<std::size_t>(blocks) * words * kApart;
+      memory.emplace_back(gpus_[(rank + 1) % gpus_.size()].index, size);
       stale.emplace_back(gpus_[rank].index, 1);
       boards.of_rank[rank] = memory[rank].get();
-      CUDA_CHECK(cudaMemset(memory[rank].get(), 0, words * sizeof(unsigned)));
+      CUDA_CHECK(cudaMemset(memory[rank].get(), 0, size * sizeof(unsigned)));
       CUDA_CHECK(cudaMemset(stale[rank].get(), 0, sizeof(unsigned long long)));
     }
     const std::vector<Stream> streams = make_streams(device_numbers(gpus_));
     GpuThreads(gpus_).run([&](int rank) {
       CallResult result;
       auto barrier = barriers_.on_rank<Traits>(rank);
-      int count = static_cast<int>(gpus_.size()), rounds_copy = rounds;
+      int count = static_cast<int>(gpus_.size());
+      int rounds_here = rounds, words_here = words;
       unsigned long long* bad = stale[rank].get();
-      void* arguments[] = {&barrier, &boards,      &rank,
-                           &count,   &rounds_copy, &bad};
+      void* arguments[] = {&barrier,     &boards,     &rank, &count,
+                           &rounds_here, &words_here, &bad};
       const KernelCall call = {
           reinterpret_cast<const void*>(&order_kernel<Traits>), dim3(blocks),
           dim3(threads), arguments};
@@ -149,6 +153,10 @@ int check_caught(OrderTest& test, const char* without, int sms, int rounds) {
   unsigned long long stale = 0;
   for (const int blocks : {sms, 4 * sms, 16 * sms}) {
     stale += test.run<Traits>(blocks, 64, rounds);
+  }
+  for (const int blocks : {sms, 2 * sms}) {
+    stale +=
+        test.run<Traits>(blocks, 1024 * sms / blocks, rounds / 5, kManyWords);
   }
   std::printf("without %s: %llu stale%s\n", without, stale,
               stale == 0 ? " (not seen on this hardware)" : "");

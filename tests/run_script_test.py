@@ -16,7 +16,14 @@ class RunTest(ScriptsTest):
         self.assertRegex(folder.name, r"^h200x2_\d{8}T\d{6}Z$")
         self.assertEqual({path.name for path in folder.iterdir()},
                          {name + ".tsv" for name in NAMES} |
-                         {"environment.tsv", "topology.txt", "stderr.log"})
+                         {"multi_gpu_barriers.tsv", "environment.tsv", "topology.txt",
+                          "stderr.log"})
+        table = [line.split("\t") for line in
+                 (folder / "multi_gpu_barriers.tsv").read_text().splitlines()]
+        self.assertEqual(table[0][:3], ["GPUCount", "multi_cooperative_launch",
+                                        "single_omp_traditional_launch"])
+        self.assertEqual({len(row) for row in table}, {9})
+        self.assertEqual([row[0] for row in table[1:]], ["1", "2"])
         self.assertEqual([self.calls(name) for name in NAMES],
                          [["2 --stats"], ["--stats"], ["2 --stats"]])
         for name in NAMES:
