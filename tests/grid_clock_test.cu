@@ -16,12 +16,16 @@ constexpr int kSkipped = 77;
 constexpr double kTolerance = 0.01;
 
 // Nanoseconds of one operation by the clock of every warp's SM, over the whole
-// loop of the longer kernel.
-double in_kernel_ns(GridPoint<GridSync>& point, int repeats, double mhz) {
-  point.run(repeats);
+// loop of the longer kernel; mean of as many launches as the CPU's clock timed,
+// because launches differ by half a percent.
+double in_kernel_ns(GridPoint<GridSync>& point, int repeats, int launches,
+                    double mhz) {
   std::vector<double> cycles;
-  for (const WarpRecord& record : point.read_records()) {
-    cycles.push_back(static_cast<double>(record.end - record.start));
+  for (int launch = 0; launch < launches; ++launch) {
+    point.run(repeats);
+    for (const WarpRecord& record : point.read_records()) {
+      cycles.push_back(static_cast<double>(record.end - record.start));
+    }
   }
   return summarize(std::move(cycles)).mean / repeats * 1e3 / mhz;
 }
@@ -31,8 +35,8 @@ int check(MeasuringRun& run, int per_sm, int threads) {
   GridPoint<GridSync> point(run.gpu(), per_sm * run.gpu().sm_count, threads);
   const InterSmResult result =
       measure_inter_sm(point, run.options().samples, {1.7e6, 8});
-  const double clock_ns =
-      in_kernel_ns(point, result.plan.more, run.clock_mhz());
+  const double clock_ns = in_kernel_ns(point, result.plan.more,
+                                       run.options().samples, run.clock_mhz());
   const double off = result.instruction.mean / clock_ns - 1;
   std::printf(
       "grid_sync %2d x %4d: %9.2f ns by CPU clock, %9.2f ns by SM "
