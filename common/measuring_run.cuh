@@ -11,7 +11,10 @@
 
 #include "common/device_clock.cuh"
 #include "common/devices.hpp"
+#include "common/gpu_sharing.hpp"
+#include "common/noise.hpp"
 #include "common/program.hpp"
+#include "common/timing.hpp"
 
 namespace syncbench {
 
@@ -55,20 +58,28 @@ class MeasuringRun {
   /// Shows what is being measured, on a terminal.
   void show(const std::string& point) { progress_.show(point); }
 
-  /// Starts the watch on the SM clock for a section.
-  void begin_section() { section_mhz_ = probes_[0].read_mhz(); }
+  /// Starts the watches on the SM clock, on other processes and on the spread
+  /// of rows for a section.
+  void begin_section() {
+    clock_watch_.begin(probes_[0].read_mhz());
+    spread_watch_.begin();
+    look_for_others();
+  }
 
   /// SM clock of GPU 0 now, in MHz. Warns when it has moved more than 1% since
   /// the section began, and takes the new value as the one to compare with.
   double clock_mhz() {
     const double mhz = probes_[0].read_mhz();
-    if (std::abs(mhz / section_mhz_ - 1) > 0.01) {
-      warn("the SM clock moved from " + format_number(section_mhz_, 0) +
-           " to " + format_number(mhz, 0) +
-           " MHz; cycles and nanoseconds near this line do not compare");
-      section_mhz_ = mhz;
-    }
+    warn_if(clock_watch_.check(mhz));
     return mhz;
+  }
+
+  /// To be called after a row whose main quantity is `summary`: warns when its
+  /// spread is far from its neighbours', or when another process has come.
+  void check_row(const Summary& summary) {
+    warn_if(spread_watch_.check(summary));
+    const auto now = HostClock::now();
+    if (elapsed_ns(last_look_, now) > 1e9) look_for_others();
   }
 
  private:
@@ -149,6 +160,22 @@ class MeasuringRun {
            " made by the driver from PTX for " + text(attributes.ptxVersion);
   }
 
+  void warn_if(const std::string& text) {
+    if (!text.empty()) warn(text);
+  }
+
+  // Warns once a GPU.
+  void look_for_others() {
+    last_look_ = HostClock::now();
+    for (const Gpu& gpu : gpus_) {
+      const int others = processes_.others_on(gpu.pci_bus_id);
+      if (others <= 0 || !shared_.insert(gpu.index).second) continue;
+      warn("GPU " + std::to_string(gpu.index) + " is used by " +
+           std::to_string(others) +
+           " other process(es); the rows from here on contain its work");
+    }
+  }
+
   void warn_of_host() {
     std::set<int> cpus;
     for (const Gpu& gpu : gpus_) cpus.insert(gpu.cpu);
@@ -171,7 +198,11 @@ class MeasuringRun {
   std::vector<Gpu> gpus_;
   std::vector<SmClockProbe> probes_;
   Progress progress_;
-  double section_mhz_ = kNan;
+  ClockWatch clock_watch_;
+  SpreadWatch spread_watch_;
+  ComputeProcesses processes_;
+  HostClock::time_point last_look_;
+  std::set<int> shared_;  // GPUs found to be used by others
 };
 
 }  // namespace syncbench

@@ -189,6 +189,7 @@ class InterSm {
         row.result = measure_inter_sm(point, run_.options().samples, budget);
         row.mhz = run_.clock_mhz();
         table.row(row);
+        run_.check_row(row.result.instruction);
       }
     }
   }

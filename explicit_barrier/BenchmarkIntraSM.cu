@@ -144,6 +144,7 @@ class IntraSm {
     row.cycles = measure_latency<Method>(run_, store_, threads, lanes);
     row.mhz = run_.clock_mhz();
     table.row(row);
+    run_.check_row(row.cycles);
     if (row.cycles.mean < kFewestCycles) {
       empty_.insert({row.method, row.tile});
       table.comment(row.method + " of " + std::to_string(row.tile) +
@@ -188,6 +189,7 @@ class IntraSm {
                                                 threads, lanes);
         row.mhz = run_.clock_mhz();
         table.row(row);
+        run_.check_row(row.result.total);
       }
     }
   }

@@ -16,4 +16,6 @@ struct BlockSync {
   }
 };
 
+using BlockMethods = MethodList<BlockSync>;
+
 }  // namespace syncbench

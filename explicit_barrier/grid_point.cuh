@@ -12,16 +12,16 @@ namespace syncbench {
 
 /// Most blocks of `threads` threads of a method's kernel that one SM of the
 /// current GPU holds at once.
-template <class Method>
+template <class Method, int kRepeats = Method::kRepeats>
 int blocks_that_fit(int threads) {
   int blocks = 0;
   CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, timed_kernel<Method, Method::kRepeats>, threads, 0));
+      &blocks, timed_kernel<Method, kRepeats>, threads, 0));
   return blocks;
 }
 
 /// One GPU's share of a launch: the call, its arguments and their memory.
-template <class Method>
+template <class Method, int kRepeats = Method::kRepeats>
 class TimedCall {
  public:
   TimedCall(int device, int blocks, int threads,
@@ -33,17 +33,31 @@ class TimedCall {
         sink_(sink_buffer_.get()),
         parameter_(parameter) {
     call_.kernel =
-        reinterpret_cast<const void*>(&timed_kernel<Method, Method::kRepeats>);
+        reinterpret_cast<const void*>(&timed_kernel<Method, kRepeats>);
     call_.grid = dim3(blocks);
     call_.block = dim3(threads);
     call_.arguments = arguments_;
   }
   TimedCall(const TimedCall&) = delete;  // arguments_ points into this object
 
-  /// The call, which does `repeats` operations (a multiple of kRepeats).
+  /// The call, which does `repeats` operations (a multiple of kRepeats), all of
+  /// them timed.
   const KernelCall& with_repeats(int repeats) {
-    trips_ = repeats / Method::kRepeats;
+    trips_ = repeats / kRepeats;
+    first_timed_ = 0;
     return call_;
+  }
+
+  /// The call, which times the last of `trips` trips only.
+  const KernelCall& with_last_of(int trips) {
+    trips_ = trips;
+    first_timed_ = trips - 1;
+    return call_;
+  }
+
+  /// Threads of each warp that take part in methods that let the kernel choose.
+  void set_active_lanes(int lanes) {
+    active_lanes_ = static_cast<unsigned>(lanes);
   }
 
   /// Records of the last launch, one a warp, by the SMs' own clocks.
@@ -70,7 +84,7 @@ class TimedCall {
 };
 
 /// A cooperative launch on one GPU, from this thread.
-template <class Method>
+template <class Method, int kRepeats = Method::kRepeats>
 class GridPoint {
  public:
   GridPoint(const Gpu& gpu, int blocks, int threads)
@@ -91,7 +105,7 @@ class GridPoint {
 
  private:
   Stream stream_;
-  TimedCall<Method> timed_;
+  TimedCall<Method, kRepeats> timed_;
 };
 
 /// The shares of several GPUs; parameters[rank] goes to the kernel of rank.

@@ -121,6 +121,7 @@ class ImplicitBarrier {
     table.row(row);
     row.series = pair.many;
     table.row(row);
+    run_.check_row(pair.many.additional);
   }
 
   void null_section() {
@@ -176,6 +177,7 @@ class ImplicitBarrier {
                                     run_.options().samples);
         row.mhz = run_.clock_mhz();
         table.row(row);
+        run_.check_row(row.result.overhead);
       });
     });
   }

@@ -8,7 +8,8 @@ import sys
 import unittest
 
 BUILD = sys.argv.pop(1)
-PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM")
+PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM",
+            "TestRepeat")
 TAKES_GPU_COUNT = ("ImplicitBarrier", "BenchmarkInterSM")
 # CUDA 13 removed the multi-grid barrier.
 MULTI_GRID = ["multi_grid_sync"] if "CUDA 13" not in subprocess.run(
@@ -34,7 +35,8 @@ class CommandLine(unittest.TestCase):
             result = run(program, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             for word in ("usage: " + program, "Exit codes: 0", "cycles"
-                         if program == "BenchmarkIntraSM" else "ns", "--stats"):
+                         if program in ("BenchmarkIntraSM", "TestRepeat") else "ns",
+                         "--stats"):
                 self.assertIn(word, result.stdout)
 
     def test_version_names_commit(self):
@@ -43,7 +45,7 @@ class CommandLine(unittest.TestCase):
                              rf"^{program} \d+\.\d+\.\d+ \(commit \S+, CUDA 1\d\.\d+\)\n$")
 
     def test_list(self):
-        names = [line.split("\t")[0] for program in PROGRAMS
+        names = [line.split("\t")[0] for program in PROGRAMS[:3]
                  for line in run(program, "--list").stdout.splitlines()]
         self.assertEqual(names, [
             "traditional_launch", "cooperative_launch",

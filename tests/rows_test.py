@@ -15,12 +15,15 @@ LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
 GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
         "m(more_ttl) s(more_ttl) m(avginstru) s(avginstr)").split()
+REPEAT = ("method rep blk thrd tile m(cycle) s(cycle) m(ns) s(ns) "
+          "m(ave_cycle) s(ave_cycle)").split()
 EXPECTED = {
     "ImplicitBarrier": {"null kernel": NULL, "sleep kernel": SLEEP,
                         "workload test": NULL + ["idea(wkld)"]},
     "BenchmarkIntraSM": {"block latency": LATENCY,
                          "warp latency": LATENCY + ["tile"],
                          "throughput": THROUGHPUT},
+    "TestRepeat": {"repeats": REPEAT, "method validation": REPEAT},
     "BenchmarkInterSM": {"grid latency": GRID, "multi-GPU latency": GRID},
 }
 
@@ -111,6 +114,22 @@ def check_inter(sections, gpus):
         assert abs(mean / float(row["m(avginstru)"]) - 1) < 1e-4, row
 
 
+def check_repeat(sections, capability):
+    series = {}
+    for row in sections["repeats"].rows:
+        key = row["method"], row["blk"], row["thrd"], row["tile"]
+        series.setdefault(key, []).append(int(row["rep"]))
+    assert all(reps == [2 ** k for k in range(8)] for reps in series.values())
+    assert {key[0] for key in series} == {
+        "blocksync", "tile_sync", "tile_shufl", "coales_sync", "coales_shufl",
+        "grid_sync", "peer_grid_sync"}, series
+    by_sm, by_cpu = sections["method validation"].numbers("m(ave_cycle)")
+    assert abs(by_sm / by_cpu - 1) < 0.005, (by_sm, by_cpu)
+    latency = 4 if capability >= 7 else 6
+    assert abs(by_sm / latency - 1) < 0.005, by_sm
+    assert abs(by_cpu / latency - 1) < 0.005, by_cpu
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -128,7 +147,7 @@ def main():
     if min(float(row[2]) for row in rows) < 7:  # no sleep instruction
         expected.pop("sleep kernel", None)
         expected.pop("workload test", None)
-    count = [] if name == "BenchmarkIntraSM" else [str(gpus)]
+    count = [str(gpus)] if name in ("ImplicitBarrier", "BenchmarkInterSM") else []
     for stats in ([], ["--stats"]):
         result = run(executable, *count, "--samples", "3", *stats)
         assert result.returncode == 0, result.stderr
@@ -143,6 +162,8 @@ def main():
             check_finite(sections[title])
         if name == "ImplicitBarrier":
             check_implicit(sections, gpus)
+        elif name == "TestRepeat":
+            check_repeat(sections, float(rows[0][2]))
         elif name == "BenchmarkIntraSM":
             check_intra(sections, sms)
         else:

@@ -1,0 +1,107 @@
+// Measurements of TestRepeat: totals of straight-line repeats, and the
+// float-add chain by two clocks.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "explicit_barrier/float_add.cuh"
+#include "explicit_barrier/grid_point.cuh"
+#include "explicit_barrier/inter_sm.hpp"
+
+namespace syncbench {
+
+/// What kRepeats operations in a row take.
+struct RepeatTotals {
+  Summary cycles;       ///< by the SM clock
+  Summary nanoseconds;  ///< by the CPU clock, launch to end, with other trips
+};
+
+/// Cycles of one launch. One block: from the last warp to enter to the first to
+/// leave. Many blocks have no common clock: mean over the warps, each by the
+/// clock of its SM.
+inline double cycles_of(const std::vector<WarpRecord>& records, int blocks) {
+  if (blocks > 1) {
+    double sum = 0;
+    for (const WarpRecord& record : records) {
+      sum += static_cast<double>(record.end - record.start);
+    }
+    return sum / static_cast<double>(records.size());
+  }
+  long long last_start = records[0].start;
+  long long first_end = records[0].end;
+  for (const WarpRecord& record : records) {
+    last_start = std::max(last_start, record.start);
+    first_end = std::min(first_end, record.end);
+  }
+  return static_cast<double>(first_end - last_start);
+}
+
+/// Totals of `timed`, sampled; the first two of three trips bring the code into
+/// the instruction cache.
+template <class Timed>
+RepeatTotals measure_repeats(Timed& timed, int blocks, int samples) {
+  constexpr int kTrips = 3;
+  const KernelCall& call = timed.with_last_of(kTrips);
+  std::vector<double> cycles, nanoseconds;
+  for (int sample = -1; sample < samples; ++sample) {  // -1: warm-up
+    check_interrupt();
+    const auto start = HostClock::now();
+    CUDA_CHECK(launch_cooperative(call, nullptr));
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const double total = elapsed_ns(start, HostClock::now());
+    if (sample < 0) continue;
+    nanoseconds.push_back(total);
+    cycles.push_back(cycles_of(timed.read_records(), blocks));
+  }
+  return {summarize(std::move(cycles)), summarize(std::move(nanoseconds))};
+}
+
+/// One float addition by one of the two methods of section IX-D.
+struct FloatAddResult {
+  int repeats = 0;      ///< additions in the difference
+  Summary cycles;       ///< of all of them
+  Summary nanoseconds;  ///< of all of them; what the CPU clock saw
+};
+
+/// By the SM's clock: two straight-line lengths, one twice the other.
+inline FloatAddResult float_add_by_sm_clock(const Gpu& gpu, int samples,
+                                            double mhz) {
+  constexpr int kRepeats = FloatAdd::kRepeats;
+  TimedCall<FloatAdd, kRepeats> shorter(gpu.index, 1, 32);
+  TimedCall<FloatAdd, 2 * kRepeats> longer(gpu.index, 1, 32);
+  const RepeatTotals one = measure_repeats(shorter, 1, samples);
+  const RepeatTotals two = measure_repeats(longer, 1, samples);
+  FloatAddResult result;
+  result.repeats = kRepeats;
+  result.cycles = difference(two.cycles, one.cycles, 1);
+  result.nanoseconds = per(result.cycles, mhz / 1e3);
+  return result;
+}
+
+/// By the CPU's clock (Eq. 7): the same two lengths, each the same number of
+/// times, so that the loop round them cancels as well.
+inline FloatAddResult float_add_by_cpu_clock(const Gpu& gpu, int samples,
+                                             double mhz) {
+  constexpr int kRepeats = FloatAdd::kRepeats;
+  constexpr int kTrips = 2048;  // the two kernels are 2 ms apart
+  GridPoint<FloatAdd, kRepeats> one(gpu, 1, 32);
+  GridPoint<FloatAdd, 2 * kRepeats> two(gpu, 1, 32);
+  std::vector<double> shorter, longer;
+  for (int sample = -1; sample < samples; ++sample) {  // -1: warm-up
+    check_interrupt();
+    const double short_ns = one.run(kTrips * kRepeats);
+    const double long_ns = two.run(kTrips * 2 * kRepeats);
+    if (sample < 0) continue;
+    shorter.push_back(short_ns);
+    longer.push_back(long_ns);
+  }
+  FloatAddResult result;
+  result.repeats = kTrips * kRepeats;
+  result.nanoseconds = difference(summarize(std::move(longer)),
+                                  summarize(std::move(shorter)), 1);
+  result.cycles = per(result.nanoseconds, 1e3 / mhz);
+  return result;
+}
+
+}  // namespace syncbench

@@ -1,0 +1,41 @@
+"""GPU test: a busy process on the same GPU is noticed.
+
+usage: other_process_test.py BUILD_DIR
+"""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    program = os.path.join(sys.argv[1], "BenchmarkIntraSM")
+    if subprocess.run([program, "--devices"], capture_output=True).returncode == 3:
+        print("no usable CUDA device: skipped")
+        return 77
+    measure = [program, "--samples", "3", "--method", "blocksync"]
+    alone = subprocess.run(measure, capture_output=True, text=True)
+    assert alone.returncode == 0, alone.stderr
+    assert "other process" not in alone.stderr, alone.stderr
+    busy = subprocess.Popen([program, "--samples", "100000"],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(3)
+        assert busy.poll() is None, "the busy process ended"
+        shared = subprocess.run(measure, capture_output=True, text=True)
+    finally:
+        busy.send_signal(signal.SIGINT)
+        busy.wait(timeout=60)
+    assert shared.returncode == 0, shared.stderr
+    assert "is used by 1 other process" in shared.stderr, shared.stderr
+    assert "# warning: GPU 0 is used by 1 other" in shared.stdout, shared.stdout
+    assert busy.returncode == 130, busy.returncode
+    print("the other process was noticed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
