@@ -3,7 +3,7 @@
 # signals.sh and environment.sh; `folder` is the folder, `resume_command` what
 # continues it.
 
-readonly EXECUTABLES=(ImplicitBarrier BenchmarkIntraSM BenchmarkInterSM)
+readonly EXECUTABLES=(ImplicitBarrier BenchmarkIntraSM BenchmarkInterSM TestRepeat)
 folder=
 resume_command=
 

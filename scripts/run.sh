@@ -166,6 +166,7 @@ measure_all() {
   measure ImplicitBarrier "$build_dir/ImplicitBarrier" "$gpu_count" --stats
   measure BenchmarkIntraSM "$build_dir/BenchmarkIntraSM" --stats
   measure BenchmarkInterSM "$build_dir/BenchmarkInterSM" "$gpu_count" --stats
+  measure TestRepeat "$build_dir/TestRepeat" --stats
   if [[ -n $CUDA11_EXECUTABLE ]]; then
     measure BenchmarkInterSM.cuda11 "$CUDA11_EXECUTABLE" "$gpu_count" --stats \
       --method multi_grid_sync

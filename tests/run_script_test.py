@@ -25,7 +25,7 @@ class RunTest(ScriptsTest):
         self.assertEqual({len(row) for row in table}, {9})
         self.assertEqual([row[0] for row in table[1:]], ["1", "2"])
         self.assertEqual([self.calls(name) for name in NAMES],
-                         [["2 --stats"], ["--stats"], ["2 --stats"]])
+                         [["2 --stats"], ["--stats"], ["2 --stats"], ["--stats"]])
         for name in NAMES:
             self.assertIn("# gpu 0: NVIDIA H200, 132 SMs", (folder / (name + ".tsv")).read_text())
             self.assert_whole_rows(folder / (name + ".tsv"))

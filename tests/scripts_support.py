@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NAMES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM")
+NAMES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat")
 
 # Obeys the executables' contract. What it shall pretend is said by files beside
 # it: gpus, gpu_names, commit, cuda (the toolkit that built it); what it shall do
@@ -55,6 +55,9 @@ SECTIONS = {
                   for method, value in (("multi_grid_sync", 7000), ("peer_grid_sync", 3000))
                   for g in range(1, GPUS + 1) for shape in ("132\t32", "264\t1024")
                   if MULTI_GRID or method != "multi_grid_sync")),
+    "TestRepeat": (
+        "# repeats\nmethod\trep\tblk\tthrd\ttile\tm(cycle)\ts(cycle)\n"
+        "blocksync\t1\t1\t32\t32\t30\t1\n"),
 }
 
 def rows():
