@@ -136,4 +136,14 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
   }
 }
 
+/// main() of an executable: constructs Program(info, options, out) and calls
+/// its run() to measure.
+template <class Program>
+int program_main(const ProgramInfo& info, int argc, char** argv) {
+  return run_program(info, argc, argv,
+                     [&info](const Options& options, LineWriter& out) {
+                       Program(info, options, out).run();
+                     });
+}
+
 }  // namespace syncbench

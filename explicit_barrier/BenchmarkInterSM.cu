@@ -225,9 +225,5 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  const ProgramInfo info = program_info();
-  return run_program(info, argc, argv,
-                     [&info](const Options& options, LineWriter& out) {
-                       InterSm(info, options, out).run();
-                     });
+  return program_main<InterSm>(program_info(), argc, argv);
 }

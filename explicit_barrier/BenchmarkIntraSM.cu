@@ -224,9 +224,5 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  const ProgramInfo info = program_info();
-  return run_program(info, argc, argv,
-                     [&info](const Options& options, LineWriter& out) {
-                       IntraSm(info, options, out).run();
-                     });
+  return program_main<IntraSm>(program_info(), argc, argv);
 }

@@ -8,11 +8,11 @@
 #include "explicit_barrier/grid_methods.cuh"
 #include "explicit_barrier/grid_point.cuh"
 #include "explicit_barrier/inter_sm.hpp"
+#include "tests/gpu_test.hpp"
 
 namespace syncbench {
 namespace {
 
-constexpr int kSkipped = 77;
 constexpr double kTolerance = 0.01;
 
 // Nanoseconds of one operation by the clock of every warp's SM, over the whole
@@ -65,17 +65,4 @@ int run() {
 }  // namespace
 }  // namespace syncbench
 
-int main() {
-  try {
-    syncbench::find_gpus();
-  } catch (const syncbench::NoDeviceError& error) {
-    std::printf("skipped: %s\n", error.what());
-    return syncbench::kSkipped;
-  }
-  try {
-    return syncbench::run();
-  } catch (const std::exception& error) {
-    std::printf("failed: %s\n", error.what());
-    return 1;
-  }
-}
+int main() { return syncbench::gpu_test_main(syncbench::run); }

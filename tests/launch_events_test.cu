@@ -8,11 +8,11 @@
 #include "implicit_barrier/kernels.cuh"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/measure.hpp"
+#include "tests/gpu_test.hpp"
 
 namespace syncbench {
 namespace {
 
-constexpr int kSkipped = 77;
 constexpr double kTolerance = 0.03;
 constexpr int kUnitSleeps = 10, kLaunches = 128, kSamples = 200;
 
@@ -90,17 +90,4 @@ int run() {
 }  // namespace
 }  // namespace syncbench
 
-int main() {
-  try {
-    syncbench::find_gpus();
-  } catch (const syncbench::NoDeviceError& error) {
-    std::printf("skipped: %s\n", error.what());
-    return syncbench::kSkipped;
-  }
-  try {
-    return syncbench::run();
-  } catch (const std::exception& error) {
-    std::printf("failed: %s\n", error.what());
-    return 1;
-  }
-}
+int main() { return syncbench::gpu_test_main(syncbench::run); }

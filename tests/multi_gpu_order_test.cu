@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "explicit_barrier/peer_grid_barrier.cuh"
+#include "tests/gpu_test.hpp"
 #include "tests/order_boards.cuh"
 
 namespace syncbench {
 namespace {
 
-constexpr int kSkipped = 77;
 // A mistake is an aborted kernel after two seconds or so, not a hung GPU.
 struct Bounded : PeerGridTraits {
   static constexpr long long kSpinLimit = 4000000000ll;
@@ -157,17 +157,6 @@ int run(int rounds) {
 }  // namespace syncbench
 
 int main(int argc, char** argv) {
-  syncbench::load_kernels_eagerly();
-  try {
-    syncbench::find_gpus();
-  } catch (const syncbench::NoDeviceError& error) {
-    std::printf("skipped: %s\n", error.what());
-    return syncbench::kSkipped;
-  }
-  try {
-    return syncbench::run(argc > 1 ? std::atoi(argv[1]) : 100000);
-  } catch (const std::exception& error) {
-    std::printf("failed: %s\n", error.what());
-    return 1;
-  }
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 100000;
+  return syncbench::gpu_test_main([=] { return syncbench::run(rounds); });
 }
