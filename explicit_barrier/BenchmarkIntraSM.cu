@@ -208,9 +208,11 @@ ProgramInfo program_info() {
       "block barriers, warp tiles and coalesced groups, and their shuffles.";
   info.methods = {
       {BlockSync::kName, "__syncthreads() of a block of 32 to 1024 threads"},
-      {TileSync<32>::kName, "sync() of a warp tile of 1 to 32 threads"},
+      {TileSync<32>::kName,
+       std::string("sync() of a warp tile of 1 to 32 threads") + kSyncNote},
       {TileShuffle<32>::kName, "shfl_down() in a warp tile of 1 to 32 threads"},
-      {CoalescedSync::kName, "sync() of 1 to 32 coalesced threads"},
+      {CoalescedSync::kName,
+       std::string("sync() of 1 to 32 coalesced threads") + kSyncNote},
       {CoalescedShuffle::kName, "shfl_down() among 1 to 32 coalesced threads"}};
   info.columns = describe("block latency", latency_columns(false, true)) +
                  describe("warp latency", latency_columns(true, true)) +

@@ -164,9 +164,11 @@ ProgramInfo program_info() {
       "latency.";
   info.methods = {
       {BlockSync::kName, "__syncthreads() of 32, 256 and 1024 threads"},
-      {TileSync<32>::kName, "sync() of a warp tile of 1 to 32 threads"},
+      {TileSync<32>::kName,
+       std::string("sync() of a warp tile of 1 to 32 threads") + kSyncNote},
       {TileShuffle<32>::kName, "shfl_down() in a warp tile of 1 to 32 threads"},
-      {CoalescedSync::kName, "sync() of 1 to 32 coalesced threads"},
+      {CoalescedSync::kName,
+       std::string("sync() of 1 to 32 coalesced threads") + kSyncNote},
       {CoalescedShuffle::kName, "shfl_down() among 1 to 32 coalesced threads"},
       {GridSync::kName, "grid_group::sync()"},
       {PeerGridSync::kName, "barrier over peer memory, on one GPU"},

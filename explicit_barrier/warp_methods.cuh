@@ -62,6 +62,16 @@ struct CoalescedShuffle {
       cooperative_groups::coalesced_threads();
 };
 
+/// What --list says of the two barriers. The machine code of a sequence of them
+/// decides whether there is one: see tests/machine_code_test.py.
+#if CUDART_VERSION >= 13000
+inline constexpr const char* kSyncNote =
+    "; in a sequence CUDA 13 leaves a NOP each, no barrier";
+#else
+inline constexpr const char* kSyncNote =
+    "; of a whole warp the compiler leaves a NOP, no barrier";
+#endif
+
 using WarpMethods =
     MethodList<TileSync<1>, TileSync<2>, TileSync<4>, TileSync<8>, TileSync<16>,
                TileSync<32>, TileShuffle<1>, TileShuffle<2>, TileShuffle<4>,
