@@ -138,7 +138,17 @@ class ThreadedGridPoint {
                     const std::vector<MethodParameter<Method>>& parameters)
       : threads_(gpus),
         streams_(make_streams(device_numbers(gpus))),
-        timed_(gpus, blocks, threads, parameters) {}
+        timed_(gpus, blocks, threads, parameters) {
+    // A kernel's first launch on a GPU may allocate memory, which waits for the
+    // GPUs that can access it; one that waits for this GPU would never end. So
+    // every kernel is launched once beforehand, with nothing to synchronize.
+    const std::vector<KernelCall> calls = timed_.with_repeats(0);
+    for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
+      const DeviceGuard guard(gpus[rank].index);
+      CUDA_CHECK(launch_cooperative(calls[rank], streams_[rank].get()));
+      CUDA_CHECK(cudaStreamSynchronize(streams_[rank].get()));
+    }
+  }
 
   double run(int repeats) {
     const std::vector<KernelCall> calls = timed_.with_repeats(repeats);

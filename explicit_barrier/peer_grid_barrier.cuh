@@ -11,7 +11,9 @@
 // GPUs, every thread of all GPUs reads after it. Every block that is launched
 // has to be resident (cooperative launch), all kernels have to run at the same
 // time (one host thread a GPU launches them), and every block calls sync() the
-// same number of times. Any number of blocks and any block shape will do; the
+// same number of times. A kernel's first launch on a GPU may allocate memory
+// and wait for the other GPUs: launch it once on each, without a sync(), before
+// they run together. Any number of blocks and any block shape will do; the
 // number is the same on all GPUs. Both may change between launches, and nothing
 // is reset between uses. One set serves one kernel a GPU at a time.
 //

@@ -42,6 +42,7 @@ __device__ __forceinline__ unsigned time_trips(
   Method method = make_method<Method>(parameter);
 #pragma unroll 1
   for (int trip = 0; trip < trips; ++trip) {
+    asm volatile("" : "+r"(trip));  // else the loop may be split at first_timed
     if (trip == first_timed) record.start = read_sm_clock();
     value = repeat<kRepeats>(method, value);
   }

@@ -68,6 +68,13 @@ struct LibraryMultiGrid {
 #pragma nv_diag_default 1215
 };
 
+}  // namespace
+
+template <>
+inline constexpr bool kNeedsMultiDevice<LibraryMultiGrid> = true;
+
+namespace {
+
 int check_multi_grid(const std::vector<Gpu>& gpus, int rounds) {
   int failures = 0;
   const int sms = gpus[0].sm_count;

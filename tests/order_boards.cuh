@@ -100,6 +100,10 @@ struct Shape {
   int words = kWords;
 };
 
+// True for barriers that live in a multi-device launch only.
+template <class Barrier>
+inline constexpr bool kNeedsMultiDevice = false;
+
 // Stale words that all blocks read; barrier_of(rank) is a kernel argument.
 template <class BarrierOf, class Launch>
 unsigned long long count_stale(const std::vector<Gpu>& gpus, const Shape& shape,
@@ -136,6 +140,16 @@ unsigned long long count_stale(const std::vector<Gpu>& gpus, const Shape& shape,
     CUDA_CHECK(cudaDeviceSynchronize());  // the boards are cleared
   }
   const std::vector<Stream> streams = make_streams(device_numbers(gpus));
+  for (int rank = 0; rank < count; ++rank) {
+    // The first launch on each GPU has no rounds: see peer_grid_barrier.cuh.
+    const DeviceGuard guard(gpus[rank].index);
+    ranks[rank].rounds = 0;
+    if (!kNeedsMultiDevice<Barrier>) {
+      CUDA_CHECK(launch_cooperative(calls[rank], streams[rank].get()));
+    }
+    CUDA_CHECK(cudaStreamSynchronize(streams[rank].get()));
+    ranks[rank].rounds = shape.rounds;
+  }
   launch(gpus, calls, stream_handles(streams));
   unsigned long long sum = 0;
   for (const auto& found : stale) {
