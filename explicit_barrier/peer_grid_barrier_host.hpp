@@ -2,9 +2,45 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/check.hpp"
 
 namespace syncbench {
+
+/// The GPUs of a set cannot be joined by a barrier; what() names them.
+struct PeerGridError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Owns a barrier's memory on a set of GPUs. Move-only.
+class PeerGridBarrierSet {
+ public:
+  /// `devices`: 1 to kMaxPeers different CUDA devices, all of one kind, each
+  /// with access to the memory of every other (which is switched on here).
+  /// Throws PeerGridError that names the GPUs where that is not so, and where
+  /// CUDA_LAUNCH_BLOCKING would make several GPUs wait for each other for ever.
+  explicit PeerGridBarrierSet(const std::vector<int>& devices);
+  PeerGridBarrierSet(PeerGridBarrierSet&&) = default;
+  PeerGridBarrierSet(const PeerGridBarrierSet&) = delete;
+  ~PeerGridBarrierSet();
+
+  /// The end of devices[rank], for the kernel that runs there.
+  template <class Traits = PeerGridTraits>
+  BasicPeerGridBarrier<Traits> on_rank(int rank) const;
+
+  /// Makes the epochs start at `epoch` and the laps of counters at its lower
+  /// half, to see them wrap around; for tests, with no kernel running.
+  void set_epoch(unsigned epoch);
+
+ private:
+  std::vector<peer_grid::Memory*> memory_;
+  unsigned crowd_ = 0;
+};
 
 namespace peer_grid {
 

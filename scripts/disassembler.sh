@@ -3,7 +3,7 @@
 #
 # Prints the folder of a cuobjdump and an nvdisasm that can read all machine
 # code of EXECUTABLE: those on PATH, of CUDA_HOME, of /usr/local/cuda, of the
-# distribution; else NVIDIA's from PyPI, which are kept in disassembler/ beside
+# distribution; else NVIDIA's pip packages, which are kept in disassembler/ beside
 # EXECUTABLE (SYNC_NO_INSTALL=1 forbids that). A toolkit reads what is no newer
 # than itself, and CUDA 13 nothing of GPUs before sm_75.
 #
@@ -95,11 +95,11 @@ main() {
   if has_tools "$private"; then
     reason="and $private cannot read it"
   elif [[ -n ${SYNC_NO_INSTALL:-} ]]; then
-    reason="and SYNC_NO_INSTALL forbids installing NVIDIA's from PyPI"
+    reason="and SYNC_NO_INSTALL forbids installing NVIDIA's pip packages"
   elif install "$private"; then
-    reason="and NVIDIA's from PyPI cannot read it"
+    reason="and NVIDIA's pip packages cannot read it"
   else
-    reason="and pip could not install NVIDIA's from PyPI: $(tail -n 1 "$work/log" 2>/dev/null)"
+    reason="and pip could not install NVIDIA's packages: $(tail -n 1 "$work/log" 2>/dev/null)"
   fi
   if has_tools "$private" && can_read "$private" "$executable"; then
     printf '%s\n' "$private"
