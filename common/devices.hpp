@@ -70,8 +70,8 @@ inline std::vector<Gpu> find_gpus() {
 
 /// Makes a context with spinning waits on one GPU and makes it current.
 inline cudaError_t initialize_gpu(int index) {
-#if CUDART_VERSION >= \
-    12000  // cudaSetDevice makes the context, flags come before
+#if CUDART_VERSION >= 12000
+  // cudaSetDevice makes the context; the flags have to come before.
   const cudaError_t error = cudaInitDevice(index, cudaDeviceScheduleSpin,
                                            cudaInitDeviceFlagsAreValid);
   return error != cudaSuccess ? error : cudaSetDevice(index);

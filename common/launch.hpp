@@ -4,13 +4,20 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include <string>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
 
 namespace syncbench {
+
+/// True when CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel.
+inline bool launches_wait_for_kernels() {
+  const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return blocking != nullptr && std::strcmp(blocking, "0") != 0;
+}
 
 /// A kernel with everything but the stream: what to launch, ready made, so that
 /// nothing but the launch itself is timed.

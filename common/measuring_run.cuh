@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "common/device_clock.cuh"
 #include "common/devices.hpp"
 #include "common/gpu_sharing.hpp"
+#include "common/launch.hpp"
 #include "common/noise.hpp"
 #include "common/program.hpp"
 #include "common/timing.hpp"
@@ -182,11 +182,9 @@ class MeasuringRun {
     if (cpus.size() < gpus_.size()) {
       warn(
           "fewer CPUs than GPUs are allowed; threads of several GPUs share "
-          "one, "
-          "which slows what is CPU-side");
+          "one, which slows what is CPU-side");
     }
-    const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
-    if (blocking != nullptr && std::string(blocking) != "0") {
+    if (launches_wait_for_kernels()) {
       warn(
           "CUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, and "
           "the rows are those of that");

@@ -1,7 +1,6 @@
 // peer_grid_sync: a barrier of all threads of one kernel on each of several
 // GPUs, over peer memory. It replaces cooperative groups' multi-grid barrier,
-// which CUDA 13 removed. Of this suite it needs check.hpp and the two files it
-// includes.
+// which CUDA 13 removed. Of this suite it needs what it includes, headers only.
 //
 //   PeerGridBarrierSet barriers({0, 1, 2, 3});       // once, on the host
 //   kernel<<<cooperative, on GPU devices[rank]>>>(barriers.on_rank(rank), ...);

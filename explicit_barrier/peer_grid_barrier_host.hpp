@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/check.hpp"
+#include "common/launch.hpp"
 
 namespace syncbench {
 
@@ -51,8 +51,7 @@ inline constexpr unsigned kCrowdOnMany = 4;
 
 /// Launches that wait for their kernels, which wait for each other, never end.
 inline void refuse_blocking_launches() {
-  const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
-  if (blocking != nullptr && std::string(blocking) != "0") {
+  if (launches_wait_for_kernels()) {
     throw PeerGridError(
         "CUDA_LAUNCH_BLOCKING is set: a launch would wait for its kernel, and "
         "the kernel for those of the other GPUs");
