@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/errors.hpp"
@@ -28,6 +27,7 @@ struct ProgramInfo {
   std::string name;
   std::string summary;
   bool takes_gpu_count = false;
+  int most_blocks_per_sm = 0;  ///< it sweeps 1, 2, 4, ... this; 0: no grids
   std::vector<MethodInfo> methods;
   std::string columns;  ///< description of all tables, for --help
 };
@@ -40,6 +40,7 @@ struct Options {
   int samples = kDefaultSamples;     ///< samples a measured total
   bool stats = false;                ///< add the columns of --stats
   std::vector<std::string> methods;  ///< empty: all
+  std::vector<int> blocks_per_sm;    ///< of the grids to measure
 
   bool wants(const std::string& method) const {
     return methods.empty() ||
@@ -60,24 +61,24 @@ inline int parse_count(const std::string& text, const std::string& name,
   return value;
 }
 
-/// Splits NAME[,NAME...] and checks every name against `known`.
-inline std::vector<std::string> parse_methods(
-    const std::string& text, const std::vector<MethodInfo>& known) {
-  std::vector<std::string> names;
+/// Calls visit(WORD) for each of WORD[,WORD...].
+template <class Visitor>
+void for_each_word(const std::string& text, Visitor visit) {
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string name = text.substr(begin, end - begin);
-    const bool found =
-        std::any_of(known.begin(), known.end(),
-                    [&name](const MethodInfo& m) { return m.name == name; });
-    if (!found) {
-      throw UsageError("unknown method '" + name + "' (--list names them)");
-    }
-    names.push_back(name);
+    visit(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  return names;
+}
+
+/// `name`, which has to be one of `known`.
+inline std::string parse_method(const std::string& name,
+                                const std::vector<MethodInfo>& known) {
+  for (const MethodInfo& method : known) {
+    if (method.name == name) return name;
+  }
+  throw UsageError("unknown method '" + name + "' (--list names them)");
 }
 
 namespace detail {
@@ -106,13 +107,14 @@ inline constexpr int kMaxGpuCount = 1024;  // more is a mistake on any node
 
 /// Reads the whole command line. Throws UsageError on anything not understood.
 inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
-  enum { kMethodOption = 1000, kSamplesOption, kStatsOption };
+  enum { kMethodOption = 1000, kBlocksOption, kSamplesOption, kStatsOption };
   const struct option table[] = {
       {"help", no_argument, nullptr, 'h'},
       {"version", no_argument, nullptr, 'v'},
       {"list", no_argument, nullptr, 'l'},
       {"devices", no_argument, nullptr, 'd'},
       {"method", required_argument, nullptr, kMethodOption},
+      {"blocks-per-sm", required_argument, nullptr, kBlocksOption},
       {"samples", required_argument, nullptr, kSamplesOption},
       {"stats", no_argument, nullptr, kStatsOption},
       {nullptr, 0, nullptr, 0}};
@@ -135,9 +137,22 @@ inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
         options.action = Action::kDevices;
         break;
       case kMethodOption:
-        for (auto& name : parse_methods(optarg, info.methods)) {
-          options.methods.push_back(std::move(name));
+        for_each_word(optarg, [&](const std::string& word) {
+          options.methods.push_back(parse_method(word, info.methods));
+        });
+        break;
+      case kBlocksOption:
+        if (info.most_blocks_per_sm == 0) {
+          throw UsageError("--blocks-per-sm: no grids are swept here");
         }
+        for_each_word(optarg, [&](const std::string& word) {
+          auto& blocks = options.blocks_per_sm;
+          const int count =
+              parse_count(word, "--blocks-per-sm", info.most_blocks_per_sm);
+          if (std::find(blocks.begin(), blocks.end(), count) == blocks.end()) {
+            blocks.push_back(count);
+          }
+        });
         break;
       case kSamplesOption:
         options.samples = parse_count(optarg, "--samples", kMaxSamples);
@@ -147,6 +162,11 @@ inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
         break;
       default:
         detail::reject_option(info, result, argc, argv);
+    }
+  }
+  if (options.blocks_per_sm.empty()) {
+    for (int blocks = 1; blocks <= info.most_blocks_per_sm; blocks *= 2) {
+      options.blocks_per_sm.push_back(blocks);
     }
   }
   const int positionals = argc - optind;

@@ -39,8 +39,15 @@ inline std::string help_text(const ProgramInfo& info) {
         "  gpu_count         multi-GPU methods run on 1 to gpu_count GPUs\n"
         "                    (default 2, or 1 where the node has one)\n";
   }
+  text += "  --method NAME[,NAME...]  measure only these methods\n";
+  if (info.most_blocks_per_sm > 0) {
+    text +=
+        "  --blocks-per-sm N[,N...]  grids of so many blocks per SM instead "
+        "of\n"
+        "                    1, 2, 4, ... " +
+        std::to_string(info.most_blocks_per_sm) + "\n";
+  }
   text +=
-      "  --method NAME[,NAME...]  measure only these methods\n"
       "  --samples N       samples of every total (default " +
       std::to_string(kDefaultSamples) +
       ")\n"

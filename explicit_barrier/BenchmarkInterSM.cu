@@ -168,7 +168,7 @@ class InterSm {
     if (!run_.gpu().cooperative_launch) {
       return table.skip(Method::kName, "no cooperative launch on this GPU");
     }
-    for (int per_sm = 1; per_sm <= kMaxBlocksPerSm; per_sm *= 2) {
+    for (const int per_sm : run_.options().blocks_per_sm) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
         const std::string shape =
             std::string(Method::kName) + " on " + std::to_string(gpus) + ", " +
@@ -205,6 +205,7 @@ ProgramInfo program_info() {
       "the\n"
       "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
+  info.most_blocks_per_sm = kMaxBlocksPerSm;
   info.methods = {
     {GridSync::kName, "grid_group::sync() of 1 to 32 blocks per SM"},
 #if CUDART_VERSION < 13000

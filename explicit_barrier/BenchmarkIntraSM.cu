@@ -176,7 +176,7 @@ class IntraSm {
                     std::to_string(lanes) +
                     ": nothing waits, as said under latency");
     }
-    for (int per_sm = 1; per_sm <= kMaxBlocksPerSm; per_sm *= 2) {
+    for (const int per_sm : run_.options().blocks_per_sm) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
         ThroughputRow row;
         row.method = Method::kName;
@@ -206,6 +206,7 @@ ProgramInfo program_info() {
   info.summary =
       "Latency and throughput of synchronizing inside one SM, by its clock:\n"
       "block barriers, warp tiles and coalesced groups, and their shuffles.";
+  info.most_blocks_per_sm = kMaxBlocksPerSm;
   info.methods = {
       {BlockSync::kName, "__syncthreads() of a block of 32 to 1024 threads"},
       {TileSync<32>::kName,

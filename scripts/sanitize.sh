@@ -3,8 +3,10 @@
 #
 # Runs compute-sanitizer's four tools over each EXE (default: all of the suite) at
 # one sample, on one GPU and, those that take a GPU count, on two where there are
-# two; racecheck, which is slow, one method at a time. Prints a tab-separated
-# table of findings (or time-out, or failed). Logs are kept unless all are zero.
+# two. racecheck is slow: it gets one method at a time, and of the grids that are
+# swept the smallest and, where the barrier works in another way then, the largest
+# (shared memory, which it watches, is a block's own). Prints a tab-separated table
+# of findings (or time-out, or failed). Logs are kept unless all are zero.
 #
 #   --build-dir DIR   where the executables are (default build or build-cuda11)
 #   -h, --help        show this text
@@ -79,13 +81,19 @@ run_once() {
 
 # check_tool TOOL EXE [GPUS]: sets `cell`, the sum over the runs of this tool.
 check_tool() {
-  local tool=$1 exe=$2 gpus=${3:-} method methods=('')
+  local tool=$1 exe=$2 gpus=${3:-} method methods=('') grids=()
   cell=0
-  if [[ $tool == racecheck ]]; then mapfile -t methods < <("$exe" --list | cut -f 1); fi
+  if [[ $tool == racecheck ]]; then
+    mapfile -t methods < <("$exe" --list | cut -f 1)
+    case ${exe##*/} in
+      BenchmarkIntraSM) grids=(--blocks-per-sm 1) ;;
+      BenchmarkInterSM) grids=(--blocks-per-sm "1,32") ;;
+    esac
+  fi
   for method in "${methods[@]}"; do
     if [[ $method$gpus == grid_sync2 ]]; then continue; fi # is of one GPU
     run_once "$tool" "$logs/${exe##*/}${gpus:+.x$gpus}.$tool${method:+.$method}.log" \
-      "$exe" ${gpus:+"$gpus"} --samples 1 ${method:+--method "$method"}
+      "$exe" ${gpus:+"$gpus"} --samples 1 ${method:+--method "$method"} "${grids[@]}"
     if [[ $result == *[!0-9]* ]]; then cell=$result; fi
     if [[ $cell != *[!0-9]* ]]; then cell=$((cell + result)); fi
   done

@@ -9,6 +9,7 @@ ProgramInfo program(bool takes_gpu_count = true) {
   ProgramInfo info;
   info.name = "program";
   info.takes_gpu_count = takes_gpu_count;
+  info.most_blocks_per_sm = takes_gpu_count ? 32 : 0;
   info.methods = {{"alpha", ""}, {"beta", ""}};
   return info;
 }
@@ -53,6 +54,20 @@ TEST(Options, EverythingGiven) {
 TEST(Options, MethodsAddUp) {
   EXPECT_TRUE(parse({"--method", "alpha,beta"}).wants("alpha"));
   EXPECT_TRUE(parse({"--method=alpha", "--method=beta"}).wants("alpha"));
+}
+
+TEST(Options, BlocksPerSm) {
+  using Blocks = std::vector<int>;
+  EXPECT_EQ(parse({}).blocks_per_sm, (Blocks{1, 2, 4, 8, 16, 32}));
+  EXPECT_EQ(parse({"--blocks-per-sm", "3,32,3"}).blocks_per_sm,
+            (Blocks{3, 32}));
+  EXPECT_TRUE(parse({}, program(false)).blocks_per_sm.empty());
+  for (const char* bad : {"33", "0", "1,", ",", "x", ""}) {
+    EXPECT_NE(message_of({"--blocks-per-sm", bad}).find("from 1 to 32"),
+              std::string::npos)
+        << bad;
+  }
+  EXPECT_THROW(parse({"--blocks-per-sm", "1"}, program(false)), UsageError);
 }
 
 TEST(Options, Actions) {
