@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -185,6 +186,12 @@ class Table {
     out_.comment(text);
   }
 
+  /// A comment that stands once in the section, however often it is made; empty
+  /// is none.
+  void comment_once(const std::string& text) {
+    if (!text.empty() && once_.insert(text).second) comment(text);
+  }
+
   /// A point that cannot be measured here is a comment line with its reason.
   void skip(const std::string& point, const std::string& reason) {
     comment("skipped: " + point + ": " + reason);
@@ -211,6 +218,7 @@ class Table {
   LineWriter& out_;
   std::string title_;
   Columns<Row> columns_;
+  std::set<std::string> once_;
   bool open_ = false;
 };
 

@@ -168,6 +168,7 @@ class InterSm {
     if (!run_.gpu().cooperative_launch) {
       return table.skip(Method::kName, "no cooperative launch on this GPU");
     }
+    table.comment_once(caution_of<Method>());
     for (const int per_sm : run_.options().blocks_per_sm) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
         const std::string shape =
@@ -207,13 +208,13 @@ ProgramInfo program_info() {
   info.takes_gpu_count = true;
   info.most_blocks_per_sm = kMaxBlocksPerSm;
   info.methods = {
-    {GridSync::kName, "grid_group::sync() of 1 to 32 blocks per SM"},
+    method_info<GridSync>("grid_group::sync() of 1 to 32 blocks per SM"),
 #if CUDART_VERSION < 13000
-    {MultiGridSync::kName, "multi_grid_group::sync() on 1 to gpu_count GPUs"},
+    method_info<MultiGridSync>(
+        "multi_grid_group::sync() on 1 to gpu_count GPUs"),
 #endif
-    {PeerGridSync::kName,
-     "barrier over peer memory (peer_grid_barrier.cuh) on 1 to gpu_count "
-     "GPUs"}
+    method_info<PeerGridSync>("barrier over peer memory "
+                              "(peer_grid_barrier.cuh) on 1 to gpu_count GPUs")
   };
   info.columns =
       describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +

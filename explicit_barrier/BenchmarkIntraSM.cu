@@ -11,12 +11,6 @@
 namespace syncbench {
 namespace {
 
-// No instruction that waits for a result takes less than a dependent float add
-// on any GPU so far (4 cycles, study section IX-D). An operation that does is
-// none: of warp barriers one after the other CUDA 13 leaves a NOP each and one
-// test for the whole sequence that the warp has converged.
-constexpr double kFewestCycles = 3.5;
-
 struct LatencyRow {
   std::string method;
   int repeats = 0;
@@ -125,6 +119,7 @@ class IntraSm {
     for_each_method(WarpMethods{}, [&](auto tag) {
       using Method = typename decltype(tag)::type;
       if (!run_.options().wants(Method::kName)) return;
+      table.comment_once(caution_of<Method>());
       const int first = kUsesActiveLanes<Method> ? 1 : 32;
       for (int lanes = first; lanes <= 32; ++lanes) {
         latency_row<Method>(table, 32, lanes);
@@ -147,9 +142,7 @@ class IntraSm {
     run_.check_row(row.cycles);
     if (row.cycles.mean < kFewestCycles) {
       empty_.insert({row.method, row.tile});
-      table.comment(row.method + " of " + std::to_string(row.tile) +
-                    ": nothing waits in each operation, the compiler has "
-                    "left a NOP or less; no latency of a barrier");
+      table.comment(nothing_waits(row.method, row.tile));
     }
   }
 
@@ -171,6 +164,7 @@ class IntraSm {
   template <class Method>
   void throughput_rows(Table<ThroughputRow>& table, int lanes) {
     if (!run_.options().wants(Method::kName)) return;
+    table.comment_once(caution_of<Method>());
     if (empty_.count({Method::kName, lanes}) != 0) {
       table.comment(std::string(Method::kName) + " of " +
                     std::to_string(lanes) +
@@ -208,13 +202,14 @@ ProgramInfo program_info() {
       "block barriers, warp tiles and coalesced groups, and their shuffles.";
   info.most_blocks_per_sm = kMaxBlocksPerSm;
   info.methods = {
-      {BlockSync::kName, "__syncthreads() of a block of 32 to 1024 threads"},
-      {TileSync<32>::kName,
-       std::string("sync() of a warp tile of 1 to 32 threads") + kSyncNote},
-      {TileShuffle<32>::kName, "shfl_down() in a warp tile of 1 to 32 threads"},
-      {CoalescedSync::kName,
-       std::string("sync() of 1 to 32 coalesced threads") + kSyncNote},
-      {CoalescedShuffle::kName, "shfl_down() among 1 to 32 coalesced threads"}};
+      method_info<BlockSync>(
+          "__syncthreads() of a block of 32 to 1024 threads"),
+      method_info<TileSync<32>>("sync() of a warp tile of 1 to 32 threads"),
+      method_info<TileShuffle<32>>(
+          "shfl_down() in a warp tile of 1 to 32 threads"),
+      method_info<CoalescedSync>("sync() of 1 to 32 coalesced threads"),
+      method_info<CoalescedShuffle>(
+          "shfl_down() among 1 to 32 coalesced threads")};
   info.columns = describe("block latency", latency_columns(false, true)) +
                  describe("warp latency", latency_columns(true, true)) +
                  describe("throughput", throughput_columns(true)) +

@@ -1,5 +1,6 @@
 // TestRepeat: does repeating an operation change what it costs? And do the two
 // clocks that the suite measures with agree?
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,9 @@
 namespace syncbench {
 namespace {
 
-using RepeatCounts = std::integer_sequence<int, 1, 2, 4, 8, 16, 32, 64, 128>;
+constexpr int kMostRepeats = 128;
+using RepeatCounts =
+    std::integer_sequence<int, 1, 2, 4, 8, 16, 32, 64, kMostRepeats>;
 
 struct RepeatRow {
   std::string method;
@@ -69,11 +72,8 @@ class TestRepeat {
       const int first = kUsesActiveLanes<Method> ? 1 : 32;
       for (int lanes = first; lanes <= 32; ++lanes) rows(tag, 1, 32, lanes);
     });
-    if (run_.gpu().cooperative_launch) {
-      for_each_method(GridMethods{}, [this](auto tag) { grid_rows(tag, {}); });
-      const PeerGridBarrierSet barriers({run_.gpu().index});
-      grid_rows(MethodTag<PeerGridSync>{}, barriers.on_rank(0));
-    }
+    for_each_method(GridMethods{}, [this](auto tag) { grid_rows(tag); });
+    for_each_method(MultiGridMethods{}, [this](auto tag) { grid_rows(tag); });
     validation_rows();
   }
 
@@ -86,6 +86,7 @@ class TestRepeat {
   void rows(MethodTag<Method> tag, int blocks, int threads, int lanes,
             const MethodParameter<Method>& parameter = {}) {
     if (!run_.options().wants(Method::kName)) return;
+    table_.comment_once(caution_of<Method>());
     rows_of(tag, RepeatCounts{}, blocks, threads, lanes, parameter);
   }
 
@@ -104,7 +105,7 @@ class TestRepeat {
                                       parameter);
     timed.set_active_lanes(lanes);
     const RepeatTotals totals =
-        measure_repeats(timed, blocks, run_.options().samples);
+        measure_repeats(run_.gpu(), timed, blocks, run_.options().samples);
     RepeatRow row;
     row.method = Method::kName;
     row.repeats = kRepeats;
@@ -116,15 +117,46 @@ class TestRepeat {
     row.mhz = run_.clock_mhz();
     table_.row(row);
     run_.check_row(row.cycles);
+    if (kRepeats == kMostRepeats &&
+        per(row.cycles, kRepeats).mean < kFewestCycles) {
+      table_.comment(nothing_waits(row.method, row.tile));
+    }
+    if (kRepeats > kMostInLine<Method>) {
+      table_.comment(std::string("the row above is a loop, one ") +
+                     Method::kName +
+                     " a trip: its code is too long to be "
+                     "repeated so often");
+    }
+  }
+
+  // What the host hands to a method's kernel, for one GPU alone.
+  MethodParameter<PeerGridSync> parameter_of(MethodTag<PeerGridSync>) {
+    if (!barrier_) barrier_.emplace(std::vector<int>{run_.gpu().index});
+    return barrier_->on_rank(0);
+  }
+  template <class Method>
+  NoParameter parameter_of(MethodTag<Method>) {
+    return {};
   }
 
   template <class Method>
-  void grid_rows(MethodTag<Method> tag,
-                 const MethodParameter<Method>& parameter) {
+  void grid_rows(MethodTag<Method> tag) {
+    if (!run_.options().wants(Method::kName)) return;
+    if (!run_.gpu().cooperative_launch) {
+      return table_.skip(Method::kName, "no cooperative launch on this GPU");
+    }
     const int sms = run_.gpu().sm_count;
-    rows(tag, sms, 32, 32, parameter);
-    if (blocks_that_fit<Method, 128>(1024) >= 2) {
-      rows(tag, 2 * sms, 1024, 32, parameter);
+    try {
+      const auto parameter = parameter_of(tag);
+      rows(tag, sms, 32, 32, parameter);
+      if (blocks_that_fit<Method, kMostRepeats>(1024) >= 2) {
+        rows(tag, 2 * sms, 1024, 32, parameter);
+      }
+    } catch (const CudaError& error) {
+      if (error.code() != cudaErrorNotSupported) throw;
+      table_.skip(Method::kName, error.what());
+    } catch (const PeerGridError& error) {
+      table_.skip(Method::kName, error.what());
     }
   }
 
@@ -151,6 +183,7 @@ class TestRepeat {
 
   MeasuringRun run_;
   Table<RepeatRow> table_;
+  std::optional<PeerGridBarrierSet> barrier_;
 };
 
 ProgramInfo program_info() {
@@ -163,16 +196,20 @@ ProgramInfo program_info() {
       "by the SM clock and by the CPU clock, which both have to read its "
       "latency.";
   info.methods = {
-      {BlockSync::kName, "__syncthreads() of 32, 256 and 1024 threads"},
-      {TileSync<32>::kName,
-       std::string("sync() of a warp tile of 1 to 32 threads") + kSyncNote},
-      {TileShuffle<32>::kName, "shfl_down() in a warp tile of 1 to 32 threads"},
-      {CoalescedSync::kName,
-       std::string("sync() of 1 to 32 coalesced threads") + kSyncNote},
-      {CoalescedShuffle::kName, "shfl_down() among 1 to 32 coalesced threads"},
-      {GridSync::kName, "grid_group::sync()"},
-      {PeerGridSync::kName, "barrier over peer memory, on one GPU"},
-      {FloatAdd::kName, "dependent float additions by two clocks"}};
+    method_info<BlockSync>("__syncthreads() of 32, 256 and 1024 threads"),
+    method_info<TileSync<32>>("sync() of a warp tile of 1 to 32 threads"),
+    method_info<TileShuffle<32>>(
+        "shfl_down() in a warp tile of 1 to 32 threads"),
+    method_info<CoalescedSync>("sync() of 1 to 32 coalesced threads"),
+    method_info<CoalescedShuffle>(
+        "shfl_down() among 1 to 32 coalesced threads"),
+    method_info<GridSync>("grid_group::sync()"),
+#if CUDART_VERSION < 13000
+    method_info<MultiGridSync>("multi_grid_group::sync(), on one GPU"),
+#endif
+    method_info<PeerGridSync>("barrier over peer memory, on one GPU"),
+    method_info<FloatAdd>("dependent float additions by two clocks")
+  };
   info.columns = describe("repeats, method validation", repeat_columns(true)) +
                  "  from n on: only with --stats\n";
   return info;

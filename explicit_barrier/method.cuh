@@ -3,23 +3,28 @@
 // A method that runs inside a kernel supplies
 //
 // * `static constexpr const char* kName`: row name, and name for --method;
-// * `static constexpr int kRepeats`: straight-line repeats, enough to hide
-// clock
-//   reads and the loop, few enough for the instruction cache; 1 where one
-//   operation takes a thousand cycles;
+// * `static constexpr int kRepeats`: straight-line repeats, a power of two,
+//   enough to hide clock reads and the loop, few enough for the instruction
+//   cache; 1 where one operation takes a thousand cycles;
 // * `static constexpr int kTile`: threads of a group inside a warp; 32 where
-// the
-//   group is larger; 0 where the kernel's active_lanes decide (coalesced);
+//   the group is larger; 0 where the kernel's active_lanes decide (coalesced);
 // * a default constructor on the device, which builds the group and is called
-// by
-//   all its threads; or, if the host has to hand something in, a copyable type
-//   `Parameter` and a constructor that takes one;
+//   by all its threads; or, if the host has to hand something in, a copyable
+//   type `Parameter` and a constructor that takes one;
+// * `static constexpr int kMostInLine`, if its code is so long that more
+//   repeats in a row would take minutes to compile;
+// * `static constexpr const char* kCaution`, if a reader of its rows has to
+// know
+//   something; it stands above them and in --list;
 // * `__device__ unsigned operator()(unsigned value)`: the operation, once. It
 //   returns a value that depends on `value` where the operation moves data, so
 //   that calls form a chain.
 #pragma once
 
+#include <string>
 #include <type_traits>
+
+#include "common/options.hpp"
 
 namespace syncbench {
 
@@ -41,6 +46,49 @@ void for_each_method(MethodList<Methods...>, Visitor visit) {
 /// runs, not when it is compiled.
 template <class Method>
 inline constexpr bool kUsesActiveLanes = Method::kTile == 0;
+
+template <class Method, class = void>
+inline constexpr int kMostInLine = 1 << 30;
+/// Repeats up to which a method is written in a row (TestRepeat has 128).
+template <class Method>
+inline constexpr int
+    kMostInLine<Method, std::void_t<decltype(Method::kMostInLine)>> =
+        Method::kMostInLine;
+
+template <class Method, class = void>
+inline constexpr const char* kCaution = "";
+/// What a reader of a method's rows has to know; empty: nothing.
+template <class Method>
+inline constexpr const char*
+    kCaution<Method, std::void_t<decltype(Method::kCaution)>> =
+        Method::kCaution;
+
+/// "NAME: what there is to know" for the rows of a method; empty: nothing.
+template <class Method>
+std::string caution_of() {
+  const std::string caution = kCaution<Method>;
+  return caution.empty() ? "" : Method::kName + (": " + caution);
+}
+
+/// A method for --list.
+template <class Method>
+MethodInfo method_info(const std::string& description) {
+  const std::string caution = kCaution<Method>;
+  return {Method::kName, description + (caution.empty() ? "" : "; " + caution)};
+}
+
+/// No instruction that waits for a result takes less than a dependent float add
+/// on any GPU so far (4 cycles, study section IX-D). An operation that does is
+/// none: of warp barriers one after the other CUDA 13 leaves a NOP each and one
+/// test for the whole sequence that the warp has converged.
+inline constexpr double kFewestCycles = 3.5;
+
+/// What stands below the row of an operation of less than kFewestCycles.
+inline std::string nothing_waits(const std::string& method, int tile) {
+  return method + " of " + std::to_string(tile) +
+         ": nothing waits in each operation, the compiler has left a NOP or "
+         "less; no latency of a barrier";
+}
 
 struct NoParameter {};
 

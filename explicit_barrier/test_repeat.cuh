@@ -8,6 +8,7 @@
 #include "explicit_barrier/float_add.cuh"
 #include "explicit_barrier/grid_point.cuh"
 #include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/multi_grid_methods.cuh"
 
 namespace syncbench {
 
@@ -37,17 +38,47 @@ inline double cycles_of(const std::vector<WarpRecord>& records, int blocks) {
   return static_cast<double>(first_end - last_start);
 }
 
+/// How a method's kernel is launched on one GPU: cooperatively, so that it may
+/// synchronize its blocks.
+template <class Method>
+class RepeatLaunch {
+ public:
+  RepeatLaunch(int device, const KernelCall& call)
+      : stream_(device), call_(call) {}
+  cudaError_t operator()() { return launch_cooperative(call_, stream_.get()); }
+
+ private:
+  Stream stream_;
+  KernelCall call_;
+};
+
+#if CUDART_VERSION < 13000
+template <>
+class RepeatLaunch<MultiGridSync> {
+ public:
+  RepeatLaunch(int device, const KernelCall& call)
+      : stream_(device), launch_({call}, {device}, {stream_.get()}) {}
+  cudaError_t operator()() { return launch_(); }
+
+ private:
+  Stream stream_;
+  MultiDeviceLaunch launch_;
+};
+#endif
+
 /// Totals of `timed`, sampled; the first two of three trips bring the code into
-/// the instruction cache.
-template <class Timed>
-RepeatTotals measure_repeats(Timed& timed, int blocks, int samples) {
+/// the instruction cache. CudaError(cudaErrorNotSupported) where the GPU lacks
+/// the launch.
+template <class Method, int kRepeats>
+RepeatTotals measure_repeats(const Gpu& gpu, TimedCall<Method, kRepeats>& timed,
+                             int blocks, int samples) {
   constexpr int kTrips = 3;
-  const KernelCall& call = timed.with_last_of(kTrips);
+  RepeatLaunch<Method> launch(gpu.index, timed.with_last_of(kTrips));
   std::vector<double> cycles, nanoseconds;
   for (int sample = -1; sample < samples; ++sample) {  // -1: warm-up
     check_interrupt();
     const auto start = HostClock::now();
-    CUDA_CHECK(launch_cooperative(call, nullptr));
+    CUDA_CHECK(launch());
     CUDA_CHECK(cudaDeviceSynchronize());
     const double total = elapsed_ns(start, HostClock::now());
     if (sample < 0) continue;
@@ -70,8 +101,8 @@ inline FloatAddResult float_add_by_sm_clock(const Gpu& gpu, int samples,
   constexpr int kRepeats = FloatAdd::kRepeats;
   TimedCall<FloatAdd, kRepeats> shorter(gpu.index, 1, 32);
   TimedCall<FloatAdd, 2 * kRepeats> longer(gpu.index, 1, 32);
-  const RepeatTotals one = measure_repeats(shorter, 1, samples);
-  const RepeatTotals two = measure_repeats(longer, 1, samples);
+  const RepeatTotals one = measure_repeats(gpu, shorter, 1, samples);
+  const RepeatTotals two = measure_repeats(gpu, longer, 1, samples);
   FloatAddResult result;
   result.repeats = kRepeats;
   result.cycles = difference(two.cycles, one.cycles, 1);

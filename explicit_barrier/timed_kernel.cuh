@@ -24,12 +24,20 @@ inline constexpr int kFullBlocksPerSm = 2;  // SMs of 2,048 threads
 inline constexpr int kFullBlocksPerSm = 1;
 #endif
 
-/// kRepeats operations, one after the other without a loop.
+/// kRepeats (a power of two) operations, one after the other without a loop;
+/// beyond kMostInLine a loop with one operation a trip.
 template <int kRepeats, class Method>
 __device__ __forceinline__ unsigned repeat(Method& method, unsigned value) {
-#pragma unroll
-  for (int i = 0; i < kRepeats; ++i) value = method(value);
-  return value;
+  if constexpr (kRepeats == 1) {
+    return method(value);
+  } else if constexpr (kRepeats > kMostInLine<Method>) {
+#pragma unroll 1
+    for (int i = 0; i < kRepeats; ++i) value = method(value);
+    return value;
+  } else {  // halves: #pragma unroll gives up on what becomes long
+    value = repeat<kRepeats / 2>(method, value);
+    return repeat<kRepeats / 2>(method, value);
+  }
 }
 
 /// Makes `trips` >= 1 trips round the body of kRepeats operations and records

@@ -7,10 +7,18 @@
 
 namespace syncbench {
 
+/// Seen: an instruction with CUDA 11.8, none from 12.6 on, and in between it
+/// depends on the GPU and the group.
+inline constexpr const char* kWarpBarrierCaution =
+    "toolkit and GPU decide whether a sequence of them compiles to barriers, "
+    "to tests for convergence or to nothing; tests/machine_code_test.py "
+    "EXECUTABLE tells";
+
 /// Barrier of a tile of kSize threads, a partition fixed when compiling.
 template <int kSize>
 struct TileSync {
   static constexpr const char* kName = "tile_sync";
+  static constexpr const char* kCaution = kWarpBarrierCaution;
   static constexpr int kRepeats = 64;
   static constexpr int kTile = kSize;
   __device__ unsigned operator()(unsigned value) const {
@@ -39,6 +47,7 @@ struct TileShuffle {
 /// Barrier of the lanes that are active together.
 struct CoalescedSync {
   static constexpr const char* kName = "coales_sync";
+  static constexpr const char* kCaution = kWarpBarrierCaution;
   static constexpr int kRepeats = 64;
   static constexpr int kTile = 0;
   __device__ unsigned operator()(unsigned value) const {
@@ -61,16 +70,6 @@ struct CoalescedShuffle {
   cooperative_groups::coalesced_group group =
       cooperative_groups::coalesced_threads();
 };
-
-/// What --list says of the two barriers. The machine code of a sequence of them
-/// decides whether there is one: see tests/machine_code_test.py.
-#if CUDART_VERSION >= 13000
-inline constexpr const char* kSyncNote =
-    "; in a sequence CUDA 13 leaves a NOP each, no barrier";
-#else
-inline constexpr const char* kSyncNote =
-    "; of a whole warp the compiler leaves a NOP, no barrier";
-#endif
 
 using WarpMethods =
     MethodList<TileSync<1>, TileSync<2>, TileSync<4>, TileSync<8>, TileSync<16>,

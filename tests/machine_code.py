@@ -194,8 +194,7 @@ def waiting_loops(region):
 
 
 def is_repeated(region, work, repeats):
-    """Whether one loop of `repeats` rounds holds all the work: the compiler does
-    not unroll what is too long."""
+    """Whether one loop of `repeats` rounds holds all the work."""
     for span in loops(region):
         body = inside(region, [span])
         if (inside(work, [span]) == work

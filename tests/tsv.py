@@ -7,6 +7,7 @@ class Section:
         self.title = title
         self.header = header
         self.rows = []  # dicts: column -> text
+        self.comments = []  # up to the next section's header, with its title
 
     def numbers(self, column):
         return [float(row[column]) for row in self.rows]
@@ -21,6 +22,8 @@ def read_sections(text):
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("#"):
             title = line[1:].strip()
+            if sections:
+                sections[-1].comments.append(title)
             continue
         cells = line.split("\t")
         if cells[0] == "method":

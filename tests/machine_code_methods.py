@@ -1,0 +1,172 @@
+"""What the machine code of each method has to contain, and how it is judged."""
+import math
+import re
+from typing import NamedTuple
+
+import machine_code
+
+NOTHING = "nothing: NOP or less"
+# Not free: MATCH.ANY and REDUX.OR of sm_80, for one, belong to the check.
+CHECK_ONLY = "nothing: WARPSYNC only if the warp has diverged"
+CONVERGENCE_CHECK = re.compile(r"BRA\.(CONV|DIV)\b")
+
+
+class Verdict(NamedTuple):
+    instruction: str
+    count: str
+    text: str  # "ok", "nothing: ...", "FAIL: ..."
+
+
+class Exactly:
+    """`pattern`, R times on every path of a trip, never in an inner loop. In a
+    chain each reads the result of the one before. Of `paths` ways through one
+    operation only one executes."""
+
+    def __init__(self, name, pattern, chain=False, paths=1):
+        self.name = name
+        self.pattern = re.compile(pattern)
+        self.chain = chain
+        self.paths = paths
+
+    def works(self, instruction):
+        # @!PT never executes: sm_70 pads with such shuffles.
+        return not instruction.guard and self.pattern.match(instruction.text)
+
+    def judge(self, region, repeats):
+        work = list(filter(self.works, region))
+        fault = self._fault(region, work, repeats)
+        return Verdict(self.name, str(len(work)), fault or "ok")
+
+    def _fault(self, region, work, repeats):
+        if len(work) != self.paths * repeats:
+            return f"FAIL: not {self.paths * repeats}"
+        if machine_code.inside(work, machine_code.loops(region)):
+            return "FAIL: in a loop"
+        executed = machine_code.fewest_and_most(region, self.works)
+        if executed != (repeats, repeats):
+            return f"FAIL: {executed[0]} to {executed[1]} are executed"
+        for branches in (False, True) if self.chain else ():
+            if not machine_code.is_chain(region, self.works, branches):
+                return "FAIL: not a chain"
+        return None
+
+    def faults(self, region, repeats):
+        work = list(filter(self.works, region))
+        first, last = work[0], work[-1]
+        yield "lost", [i for i in region if i is not first]
+        yield "doubled", [j for i in region for j in ([i, i] if i is last else [i])]
+        yield "disabled", machine_code.replace(region, last, guard="!PT")
+        yield "skipped", machine_code.insert_branch(
+            region, region[1], region[0].address + 1, last.address + 1)
+        yield "looped", machine_code.insert_branch(
+            region, region[-1], last.address + 1, first.address)
+        if self.chain and repeats > 1:
+            yield "unchained", machine_code.replace(
+                region, last, operands=re.sub(r"\bR\d+", "R254", last.operands))
+
+
+def without_check_barriers(region):
+    """Without the WARPSYNC by which CUDA 12.2 begins a test for convergence: its
+    mask is that of the lanes that are active."""
+    active = None
+    kept = []
+    for instruction in region:
+        if instruction.opcode == "VOTE.ANY":
+            active = instruction.operands.split(",")[0]
+        elif (active and instruction.opcode.startswith("WARPSYNC")
+              and instruction.operands == active):
+            active = None
+            continue
+        kept.append(instruction)
+    return kept
+
+
+class WarpSync:
+    """WARPSYNC, R times; or R NOPs, in which case the program's --list says of
+    method `listed` that it may be nothing."""
+
+    def __init__(self, listed):
+        self.listed = listed
+
+    kinds = Exactly("WARPSYNC", r"WARPSYNC\b"), Exactly("NOP", r"NOP\b")
+
+    def judge(self, region, repeats):
+        region = without_check_barriers(region)
+        sync, nothing = (kind.judge(region, repeats) for kind in self.kinds)
+        if sync.count != "0" or nothing.text != "ok":
+            return sync
+        checks = sum(1 for i in region if CONVERGENCE_CHECK.match(i.opcode))
+        return nothing._replace(text=CHECK_ONLY if checks >= repeats else NOTHING)
+
+    def faults(self, region, repeats):
+        region = without_check_barriers(region)
+        used = self.kinds[self.kinds[0].judge(region, repeats).count == "0"]
+        return used.faults(region, repeats)
+
+
+class Barrier:
+    """A barrier over memory: the block gathers, arrives with a release, polls, and
+    lets its threads go. What is too long to be written more than `most_in_line`
+    times in a row is a loop beyond that."""
+
+    def __init__(self, most_in_line=math.inf):
+        self.most_in_line = most_in_line
+
+    needs = (("BAR", r"BAR\.(SYNC|RED)\b", 2),
+             ("ATOM|RED.GPU", r"(ATOM|RED)G?\..*STRONG\.GPU\b", 1),
+             ("MEMBAR", r"MEMBAR\..*(GPU|SYS)\b", 1),
+             ("polling LD", r"LDG?\..*STRONG\.(GPU|SYS)\b", 1))
+
+    @staticmethod
+    def found(region, name, pattern):
+        found = [i for i in region
+                 if i.guard not in ("!PT", "!UPT") and re.match(pattern, i.opcode)]
+        if name.startswith("polling"):
+            found = machine_code.inside(found, machine_code.waiting_loops(region))
+        return found
+
+    def _unrolled(self, region, repeats):
+        if repeats <= self.most_in_line:
+            return repeats
+        arrivals = self.found(region, *self.needs[1][:2])
+        return 1 if machine_code.is_repeated(region, arrivals, repeats) else repeats
+
+    def judge(self, region, repeats):
+        unrolled = self._unrolled(region, repeats)
+        counts = [len(self.found(region, *need[:2])) for need in self.needs]
+        short = [f"{name} fewer than {times * unrolled}"
+                 for count, (name, _, times) in zip(counts, self.needs)
+                 if count < times * unrolled]
+        meetings = set(self.found(region, *self.needs[0][:2]))
+        executed = machine_code.fewest_and_most(region, meetings.__contains__)
+        if executed[0] < 2 * unrolled:
+            short.append("a path goes round the barrier")
+        names, total = (" + ".join(map(str, them))
+                        for them in ((need[0] for need in self.needs), counts))
+        total = total if unrolled == repeats else f"{repeats} x ({total})"
+        return Verdict(names, total, f"FAIL: {', '.join(short)}" if short else "ok")
+
+    def faults(self, region, repeats):
+        unrolled = self._unrolled(region, repeats)
+        for name, pattern, times in self.needs:
+            lost = set(self.found(region, name, pattern)[times * unrolled - 1:])
+            yield f"{name} lost", [i for i in region if i not in lost]
+        yield "loops lost", [i for i in region if not i.is_branch]
+        yield "skipped", machine_code.insert_branch(
+            region, region[1], region[0].address + 1, region[-1].address)
+
+
+METHODS = {
+    "BlockSync": Exactly("BAR", r"BAR\.(SYNC|RED)\b"),
+    "TileSync": WarpSync("tile_sync"),
+    "TileShuffle": Exactly("SHFL", r"SHFL\.DOWN\b", chain=True),
+    "CoalescedSync": WarpSync("coales_sync"),
+    # Each operation asks whether all 32 lanes take part: then SHFL.DOWN, else a
+    # search for the lane and SHFL.IDX. Every path has R shuffles, both have 2 R.
+    "CoalescedShuffle": Exactly("SHFL.DOWN|IDX", r"SHFL\.(DOWN|IDX)\b", True, 2),
+    "FloatAdd": Exactly("FADD", r"FADD\b", chain=True),
+    "GridSync": Barrier(),
+    "PeerGridSync": Barrier(most_in_line=64),
+    # The barrier is in the driver's part of the library.
+    "MultiGridSync": Exactly("CALL cudaCGSynchronize", r"CALL\..*\bcudaCGSynchronize\b"),
+}
