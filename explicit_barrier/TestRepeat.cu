@@ -145,6 +145,7 @@ class TestRepeat {
     if (!run_.gpu().cooperative_launch) {
       return table_.skip(Method::kName, "no cooperative launch on this GPU");
     }
+    run_.begin_section();  // their spread is not that of one SM's methods
     const int sms = run_.gpu().sm_count;
     try {
       const auto parameter = parameter_of(tag);

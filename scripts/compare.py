@@ -27,7 +27,7 @@ from collections import namedtuple
 from pathlib import Path
 
 FILES = ("ImplicitBarrier.tsv", "BenchmarkIntraSM.tsv", "BenchmarkInterSM.tsv",
-         "BenchmarkInterSM.cuda11.tsv", "TestRepeat.tsv")
+         "BenchmarkInterSM.cuda11.tsv", "TestRepeat.tsv", "TestRepeat.cuda11.tsv")
 ENVIRONMENT = "environment.tsv"
 KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld")
 # A section is known by the column that it compares: titles are free text.

@@ -45,7 +45,8 @@ check_cuda11_commit() {
 
 # shellcheck disable=SC2034  # CUDA11_EXECUTABLE is for the scripts that source this
 # find_multi_grid MAIN_EXECUTABLE GIVEN_DIR BUILD(1, 0 or empty: neither built
-# nor looked for): leaves the second executable in CUDA11_EXECUTABLE, or nothing.
+# nor looked for): leaves the second BenchmarkInterSM, beside which TestRepeat is, in
+# CUDA11_EXECUTABLE, or nothing.
 find_multi_grid() {
   local folder=$2
   CUDA11_EXECUTABLE=
@@ -54,7 +55,8 @@ find_multi_grid() {
     if (($3)) && ! build_cuda11; then return 0; fi
     folder=$CUDA11_BUILD_DIR
   fi
-  if [[ -x $folder/BenchmarkInterSM ]] && has_multi_grid "$folder/BenchmarkInterSM" &&
+  if [[ -x $folder/BenchmarkInterSM && -x $folder/TestRepeat ]] &&
+    has_multi_grid "$folder/BenchmarkInterSM" &&
     check_cuda11_commit "$2" "$1" "$folder/BenchmarkInterSM"; then
     CUDA11_EXECUTABLE=$folder/BenchmarkInterSM
   fi

@@ -9,8 +9,8 @@
 #
 # CUDA 13 has no multi_grid_sync. Where it builds the suite and there is also a
 # CUDA 11.8 Toolkit (CUDA11_HOME, /usr/local/cuda-11.8 or the distribution's),
-# that one builds too, in build-cuda11/, and its BenchmarkInterSM measures
-# multi_grid_sync into BenchmarkInterSM.cuda11.tsv.
+# that one builds too, in build-cuda11/, and its BenchmarkInterSM and TestRepeat
+# measure multi_grid_sync into BenchmarkInterSM.cuda11.tsv and TestRepeat.cuda11.tsv.
 #
 #   --resume DIR     continue the interrupted run in DIR (a .partial folder)
 #   --results DIR    put the folder in DIR instead of results/
@@ -18,7 +18,7 @@
 #   --no-build       do not build, use those in build/, else in build-cuda11/;
 #                    for multi_grid_sync that in build-cuda11/
 #   --cuda11-build-dir DIR
-#                    measure multi_grid_sync with the BenchmarkInterSM in DIR
+#                    measure multi_grid_sync with the executables in DIR
 #   -h, --help       show this text
 #
 # Missing Debian/Ubuntu packages are installed when this is run as root or with
@@ -170,17 +170,23 @@ measure_all() {
   if [[ -n $CUDA11_EXECUTABLE ]]; then
     measure BenchmarkInterSM.cuda11 "$CUDA11_EXECUTABLE" "$gpu_count" --stats \
       --method multi_grid_sync
+    measure TestRepeat.cuda11 "${CUDA11_EXECUTABLE%/*}/TestRepeat" --stats \
+      --method multi_grid_sync
   fi
 }
 
 main() {
+  local name
   # Until watch_signals: while nothing has been measured there is nothing to save.
   trap 'die 130 "interrupted before measuring began"' INT
   trap 'die 143 "terminated before measuring began"' TERM
   trap 'die 129 "hung up before measuring began"' HUP
   parse_arguments "$@"
-  [[ -z $given_cuda11_dir || -x $given_cuda11_dir/BenchmarkInterSM ]] ||
-    die 1 "$given_cuda11_dir/BenchmarkInterSM is missing"
+  if [[ -n $given_cuda11_dir ]]; then
+    for name in BenchmarkInterSM TestRepeat; do
+      [[ -x $given_cuda11_dir/$name ]] || die 1 "$given_cuda11_dir/$name is missing"
+    done
+  fi
   if [[ -n $resume ]]; then
     check_resumable "$resume"
     gpu_count=${gpu_count:-$(environment_value "$resume/environment.tsv" gpu_count)}

@@ -65,6 +65,9 @@ class BuildsTest(ScriptsTest):
         self.assertIn("--preset cuda11 -DSUITE_COMMIT= -DBUILD_TESTING=OFF", self.log.read_text())
         self.assertEqual(self.calls("BenchmarkInterSM", self.project / "build-cuda11"),
                          ["2 --stats --method multi_grid_sync"])
+        self.assertEqual(self.calls("TestRepeat", self.project / "build-cuda11"),
+                         ["--stats --method multi_grid_sync"])
+        self.assertTrue((self.only_folder() / "TestRepeat.cuda11.tsv").exists())
         text = (self.only_folder() / "BenchmarkInterSM.cuda11.tsv").read_text()
         self.assertIn("\nmulti_grid_sync\t2\t", text)
         self.assertNotIn("peer_grid_sync", text)
@@ -112,8 +115,9 @@ class BuildsTest(ScriptsTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("multi_grid", done.stderr)
         self.assertFalse((self.only_folder() / "BenchmarkInterSM.cuda11.tsv").exists())
-        (self.cuda11 / "BenchmarkInterSM").unlink()
-        self.assert_refused(self.run_there(*given), 1, "BenchmarkInterSM is missing")
+        for name in ("TestRepeat", "BenchmarkInterSM"):
+            (self.cuda11 / name).unlink()
+            self.assert_refused(self.run_there(*given), 1, name + " is missing")
         self.assertFalse(self.log.exists())
 
     def test_resume_second_build(self):

@@ -1,7 +1,7 @@
 """Tests of everything in scripts/, run for real.
 
 Those of run.sh are in run_script_test.py and run_resume_test.py, those of what is
-built in script_builds_test.py.
+built in script_builds_test.py, those of sanitize.sh in sanitize_test.py.
 """
 
 import shutil
@@ -12,10 +12,11 @@ import unittest
 
 from run_resume_test import ResumeTest
 from run_script_test import RunTest
+from sanitize_test import SanitizeTest
 from script_builds_test import BuildsTest
 from scripts_support import ROOT, ScriptsTest, write_program
 
-__all__ = ["BuildsTest", "ResumeTest", "RunTest"]  # unittest.main() runs what it finds here
+__all__ = ["BuildsTest", "ResumeTest", "RunTest", "SanitizeTest"]  # what unittest.main() runs
 
 
 class SummaryTest(ScriptsTest):
