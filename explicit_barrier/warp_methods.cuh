@@ -7,8 +7,8 @@
 
 namespace syncbench {
 
-/// Seen: an instruction with CUDA 11.8, none from 12.6 on, and in between it
-/// depends on the GPU and the group.
+/// Seen: an instruction for sm_90 with CUDA 11.8, none from 12.6 on, none at
+/// all for sm_70 to sm_89 (docs/method.md).
 inline constexpr const char* kWarpBarrierCaution =
     "toolkit and GPU decide whether a sequence of them compiles to barriers, "
     "to tests for convergence or to nothing; tests/machine_code_test.py "
