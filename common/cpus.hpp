@@ -114,36 +114,19 @@ inline std::vector<int> core_siblings(int cpu) {
                        "/topology/thread_siblings_list");
 }
 
-/// Lets the calling thread run on these CPUs only; throws std::system_error.
-inline void run_this_thread_on(const std::vector<int>& cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) CPU_SET(cpu, &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0) {
-    throw std::system_error(
-        errno, std::generic_category(),
-        "cannot pin a thread to CPU " + std::to_string(cpus[0]));
-  }
-}
-
 /// Pins the calling thread to `cpu`; -1 leaves it where it is.
 inline void pin_this_thread(int cpu) {
   thread_local int pinned = -1;
   if (cpu < 0 || cpu == pinned) return;
-  run_this_thread_on({cpu});
-  pinned = cpu;
-}
-
-/// The CPUs that are in both lists.
-inline std::vector<int> common_cpus(const std::vector<int>& near,
-                                    const std::vector<int>& allowed) {
-  std::vector<int> both;
-  for (const int cpu : allowed) {
-    if (std::find(near.begin(), near.end(), cpu) != near.end()) {
-      both.push_back(cpu);
-    }
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+    throw std::system_error(
+        errno, std::generic_category(),
+        "cannot pin a thread to CPU " + std::to_string(cpu));
   }
-  return both;
+  pinned = cpu;
 }
 
 }  // namespace syncbench

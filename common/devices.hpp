@@ -83,27 +83,21 @@ inline cudaError_t initialize_gpu(int index) {
 }
 
 /// Makes the context of each GPU (NoDeviceError where that fails), picks the
-/// CPU for its thread and leaves the first GPU current. A context is made by a
-/// thread that runs next to its GPU, so that host memory which the driver
-/// allocates lies there: multi_grid_sync waits in such memory, it seems, and is
-/// 8% slower on H200 where it lies at the other socket.
+/// CPU for its thread and leaves the first GPU current.
 inline void prepare_gpus(std::vector<Gpu>& gpus) {
-  const std::vector<int> allowed = allowed_cpus();
   std::vector<std::vector<int>> near;
   for (const Gpu& gpu : gpus) {
-    near.push_back(read_cpu_list("/sys/bus/pci/devices/" + gpu.pci_bus_id +
-                                 "/local_cpulist"));
-    const std::vector<int> here = common_cpus(near.back(), allowed);
-    if (!here.empty()) run_this_thread_on(here);
     const cudaError_t error = initialize_gpu(gpu.index);
-    if (!here.empty()) run_this_thread_on(allowed);
     if (error != cudaSuccess) {
       throw NoDeviceError("GPU " + std::to_string(gpu.index) + " (" + gpu.name +
                           ") cannot be used: " + cudaGetErrorString(error));
     }
+    near.push_back(read_cpu_list("/sys/bus/pci/devices/" + gpu.pci_bus_id +
+                                 "/local_cpulist"));
   }
   CUDA_CHECK(cudaSetDevice(gpus[0].index));
-  const std::vector<int> cpus = choose_cpus(near, allowed, core_siblings);
+  const std::vector<int> cpus =
+      choose_cpus(near, allowed_cpus(), core_siblings);
   for (std::size_t i = 0; i < gpus.size(); ++i) gpus[i].cpu = cpus[i];
 }
 

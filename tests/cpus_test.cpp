@@ -62,16 +62,6 @@ TEST(ChooseCpus, FewerCpusThanGpus) {
   EXPECT_EQ(choose_cpus({{0}}, {}, no_siblings), Cpus({-1}));
 }
 
-TEST(Pin, NextToAGpu) {
-  EXPECT_EQ(common_cpus({2, 0, 9}, {0, 1, 2}), Cpus({0, 2}));
-  EXPECT_TRUE(common_cpus({}, {0, 1}).empty());
-  const Cpus allowed = allowed_cpus();
-  run_this_thread_on({allowed[0]});
-  EXPECT_EQ(allowed_cpus(), Cpus({allowed[0]}));
-  run_this_thread_on(allowed);
-  EXPECT_EQ(allowed_cpus(), allowed);
-}
-
 TEST(Pin, ThisThread) {
   const Cpus allowed = allowed_cpus();
   ASSERT_FALSE(allowed.empty());
