@@ -23,7 +23,7 @@ class MeasuringRun {
   /// Finds and prepares the GPUs, warms up their clocks, pins this thread next
   /// to GPU 0 and writes the provenance lines.
   MeasuringRun(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : options_(options), out_(out), gpus_(find_gpus()) {
+      : name_(info.name), options_(options), out_(out), gpus_(find_gpus()) {
     const auto found = gpus_.size();
     bool clamped = false;
     gpus_.resize(info.takes_gpu_count
@@ -51,12 +51,17 @@ class MeasuringRun {
   /// Says on stderr and in a comment line that something casts doubt on rows.
   void warn(const std::string& text) {
     progress_.clear();
-    std::fprintf(stderr, "warning: %s\n", text.c_str());
+    std::fprintf(stderr, "%s: warning: %s%s\n", name_.c_str(),
+                 point_.empty() ? "" : (point_ + ": ").c_str(), text.c_str());
     out_.comment("warning: " + text);
   }
 
-  /// Shows what is being measured, on a terminal.
-  void show(const std::string& point) { progress_.show(point); }
+  /// What is being measured from here on: shown on a terminal, named by
+  /// warnings.
+  void show(const std::string& point) {
+    point_ = point;
+    progress_.show(point);
+  }
 
   /// Starts the watches on the SM clock, on other processes and on the spread
   /// of rows for a section.
@@ -191,6 +196,8 @@ class MeasuringRun {
     }
   }
 
+  std::string name_;
+  std::string point_;
   const Options& options_;
   LineWriter& out_;
   std::vector<Gpu> gpus_;

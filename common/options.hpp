@@ -29,7 +29,8 @@ struct ProgramInfo {
   bool takes_gpu_count = false;
   int most_blocks_per_sm = 0;  ///< it sweeps 1, 2, 4, ... this; 0: no grids
   std::vector<MethodInfo> methods;
-  std::string columns;  ///< description of all tables, for --help
+  std::vector<MethodInfo> missing;  ///< not in this build, and why
+  std::string columns;              ///< description of all tables, for --help
 };
 
 enum class Action { kMeasure, kHelp, kVersion, kList, kDevices };
@@ -72,11 +73,14 @@ void for_each_word(const std::string& text, Visitor visit) {
   }
 }
 
-/// `name`, which has to be one of `known`.
+/// `name`, which has to be a method of the program.
 inline std::string parse_method(const std::string& name,
-                                const std::vector<MethodInfo>& known) {
-  for (const MethodInfo& method : known) {
+                                const ProgramInfo& info) {
+  for (const MethodInfo& method : info.methods) {
     if (method.name == name) return name;
+  }
+  for (const MethodInfo& method : info.missing) {
+    if (method.name == name) throw UsageError(name + ": " + method.description);
   }
   throw UsageError("unknown method '" + name + "' (--list names them)");
 }
@@ -84,6 +88,27 @@ inline std::string parse_method(const std::string& name,
 namespace detail {
 
 inline constexpr int kMaxGpuCount = 1024;  // more is a mistake on any node
+
+// Adds a value of --blocks-per-sm, once.
+inline void add_blocks_per_sm(const ProgramInfo& info, const std::string& word,
+                              std::vector<int>& blocks) {
+  if (info.most_blocks_per_sm == 0) {
+    throw UsageError("--blocks-per-sm: no grids are swept here");
+  }
+  const int count =
+      parse_count(word, "--blocks-per-sm", info.most_blocks_per_sm);
+  if (std::find(blocks.begin(), blocks.end(), count) == blocks.end()) {
+    blocks.push_back(count);
+  }
+}
+
+inline std::vector<int> swept_blocks_per_sm(const ProgramInfo& info) {
+  std::vector<int> blocks;
+  for (int count = 1; count <= info.most_blocks_per_sm; count *= 2) {
+    blocks.push_back(count);
+  }
+  return blocks;
+}
 
 // getopt has seen an option that the table does not hold, or one without its
 // value. A negative number was meant as the gpu_count.
@@ -103,71 +128,69 @@ inline constexpr int kMaxGpuCount = 1024;  // more is a mistake on any node
   throw UsageError("unknown option '" + word + "'");
 }
 
+enum LongOption {
+  kMethodOption = 1000,
+  kBlocksOption,
+  kSamplesOption,
+  kStatsOption
+};
+
+inline void take_option(const ProgramInfo& info, int option, Options& options) {
+  switch (option) {
+    case 'h':
+      options.action = Action::kHelp;
+      return;
+    case 'v':
+      options.action = Action::kVersion;
+      return;
+    case 'l':
+      options.action = Action::kList;
+      return;
+    case 'd':
+      options.action = Action::kDevices;
+      return;
+    case kMethodOption:
+      return for_each_word(optarg, [&](const std::string& word) {
+        options.methods.push_back(parse_method(word, info));
+      });
+    case kBlocksOption:
+      return for_each_word(optarg, [&](const std::string& word) {
+        add_blocks_per_sm(info, word, options.blocks_per_sm);
+      });
+    case kSamplesOption:
+      options.samples = parse_count(optarg, "--samples", kMaxSamples);
+      return;
+    case kStatsOption:
+      options.stats = true;
+  }
+}
+
 }  // namespace detail
 
 /// Reads the whole command line. Throws UsageError on anything not understood.
 inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
-  enum { kMethodOption = 1000, kBlocksOption, kSamplesOption, kStatsOption };
   const struct option table[] = {
       {"help", no_argument, nullptr, 'h'},
       {"version", no_argument, nullptr, 'v'},
       {"list", no_argument, nullptr, 'l'},
       {"devices", no_argument, nullptr, 'd'},
-      {"method", required_argument, nullptr, kMethodOption},
-      {"blocks-per-sm", required_argument, nullptr, kBlocksOption},
-      {"samples", required_argument, nullptr, kSamplesOption},
-      {"stats", no_argument, nullptr, kStatsOption},
+      {"method", required_argument, nullptr, detail::kMethodOption},
+      {"blocks-per-sm", required_argument, nullptr, detail::kBlocksOption},
+      {"samples", required_argument, nullptr, detail::kSamplesOption},
+      {"stats", no_argument, nullptr, detail::kStatsOption},
       {nullptr, 0, nullptr, 0}};
   Options options;
   opterr = 0;
   optind = 0;  // glibc: start afresh, so that tests may parse twice
   for (int result;
        (result = getopt_long(argc, argv, ":h", table, nullptr)) != -1;) {
-    switch (result) {
-      case 'h':
-        options.action = Action::kHelp;
-        break;
-      case 'v':
-        options.action = Action::kVersion;
-        break;
-      case 'l':
-        options.action = Action::kList;
-        break;
-      case 'd':
-        options.action = Action::kDevices;
-        break;
-      case kMethodOption:
-        for_each_word(optarg, [&](const std::string& word) {
-          options.methods.push_back(parse_method(word, info.methods));
-        });
-        break;
-      case kBlocksOption:
-        if (info.most_blocks_per_sm == 0) {
-          throw UsageError("--blocks-per-sm: no grids are swept here");
-        }
-        for_each_word(optarg, [&](const std::string& word) {
-          auto& blocks = options.blocks_per_sm;
-          const int count =
-              parse_count(word, "--blocks-per-sm", info.most_blocks_per_sm);
-          if (std::find(blocks.begin(), blocks.end(), count) == blocks.end()) {
-            blocks.push_back(count);
-          }
-        });
-        break;
-      case kSamplesOption:
-        options.samples = parse_count(optarg, "--samples", kMaxSamples);
-        break;
-      case kStatsOption:
-        options.stats = true;
-        break;
-      default:
-        detail::reject_option(info, result, argc, argv);
+    if (result == '?' || result == ':') {
+      detail::reject_option(info, result, argc, argv);
     }
+    detail::take_option(info, result, options);
   }
   if (options.blocks_per_sm.empty()) {
-    for (int blocks = 1; blocks <= info.most_blocks_per_sm; blocks *= 2) {
-      options.blocks_per_sm.push_back(blocks);
-    }
+    options.blocks_per_sm = detail::swept_blocks_per_sm(info);
   }
   const int positionals = argc - optind;
   const int allowed = info.takes_gpu_count ? 1 : 0;

@@ -99,10 +99,10 @@ class InterSm {
   }
 
   void multi_gpu_section() {
-    if (!kHasMultiGrid && run_.options().methods.empty()) {
-      run_.out().comment(
-          "multi_grid_sync: CUDA 13 removed it; a build with CUDA 11 or 12 "
-          "measures it (cmake --preset cuda11)");
+    if (run_.options().methods.empty()) {
+      for (const MethodInfo& method : missing_multi_grid_methods()) {
+        run_.out().comment(method.name + ": " + method.description);
+      }
     }
     Table<InterSmRow> table(run_.out(),
                             "multi-GPU latency: a sample of basic_ttl is "
@@ -148,6 +148,11 @@ class InterSm {
 #if CUDART_VERSION < 13000
   void measure_multi_gpu(Table<InterSmRow>& table, MethodTag<MultiGridSync>,
                          const Gpus& gpus) {
+    if (gpus.size() > 1) {
+      table.comment_once(
+          "multi_grid_sync: on several GPUs a process draws its level, up to "
+          "9% apart on H200; compare several runs");
+    }
     const auto make = [&](int blocks, int threads) {
       return MultiDevicePoint<MultiGridSync>(
           gpus, blocks, threads, std::vector<NoParameter>(gpus.size()));
@@ -216,6 +221,7 @@ ProgramInfo program_info() {
     method_info<PeerGridSync>("barrier over peer memory "
                               "(peer_grid_barrier.cuh) on 1 to gpu_count GPUs")
   };
+  info.missing = missing_multi_grid_methods();
   info.columns =
       describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
       "  from n on: only with --stats\n";

@@ -12,10 +12,9 @@
 //   by all its threads; or, if the host has to hand something in, a copyable
 //   type `Parameter` and a constructor that takes one;
 // * `static constexpr int kMostInLine`, if its code is so long that more
-//   repeats in a row would take minutes to compile;
+//   repeats in a row would take a minute to compile;
 // * `static constexpr const char* kCaution`, if a reader of its rows has to
-// know
-//   something; it stands above them and in --list;
+//   know something; it stands above them and in --list;
 // * `__device__ unsigned operator()(unsigned value)`: the operation, once. It
 //   returns a value that depends on `value` where the operation moves data, so
 //   that calls form a chain.

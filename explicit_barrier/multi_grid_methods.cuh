@@ -3,6 +3,8 @@
 
 #include <cooperative_groups.h>
 
+#include <vector>
+
 #include "explicit_barrier/method.cuh"
 #include "explicit_barrier/peer_grid_barrier.cuh"
 
@@ -30,9 +32,6 @@ struct PeerGridSync {
 /// Cooperative groups' multi-grid barrier; one multi-device launch.
 struct MultiGridSync {
   static constexpr const char* kName = "multi_grid_sync";
-  static constexpr const char* kCaution =
-      "on several GPUs each process draws its level, up to 9% apart on H200; "
-      "compare several runs";
   static constexpr int kRepeats = 1;
   static constexpr int kTile = 32;
 #pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
@@ -45,14 +44,20 @@ struct MultiGridSync {
 #pragma nv_diag_default 1215
 };
 
-inline constexpr bool kHasMultiGrid = true;
 using MultiGridMethods = MethodList<MultiGridSync, PeerGridSync>;
 
 #else
 
-inline constexpr bool kHasMultiGrid = false;
 using MultiGridMethods = MethodList<PeerGridSync>;
 
 #endif
+
+/// What this build cannot measure, and why.
+inline std::vector<MethodInfo> missing_multi_grid_methods() {
+  if (CUDART_VERSION < 13000) return {};
+  return {{"multi_grid_sync",
+           "CUDA 13 removed it; a build with CUDA 11 or 12 measures it (cmake "
+           "--preset cuda11)"}};
+}
 
 }  // namespace syncbench

@@ -28,6 +28,7 @@ inline constexpr int kFullBlocksPerSm = 1;
 /// beyond kMostInLine a loop with one operation a trip.
 template <int kRepeats, class Method>
 __device__ __forceinline__ unsigned repeat(Method& method, unsigned value) {
+  static_assert(kRepeats > 0 && (kRepeats & (kRepeats - 1)) == 0);
   if constexpr (kRepeats == 1) {
     return method(value);
   } else if constexpr (kRepeats > kMostInLine<Method>) {

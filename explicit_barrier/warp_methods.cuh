@@ -7,18 +7,21 @@
 
 namespace syncbench {
 
-/// Seen: an instruction for sm_90 with CUDA 11.8, none from 12.6 on, none at
-/// all for sm_70 to sm_89 (docs/method.md).
-inline constexpr const char* kWarpBarrierCaution =
-    "toolkit and GPU decide whether a sequence of them compiles to barriers, "
-    "to tests for convergence or to nothing; tests/machine_code_test.py "
-    "EXECUTABLE tells";
+/// What a sequence of warp barriers compiles to, by machine code seen of every
+/// toolkit from 11.8 to 13.0; tests/machine_code_test.py checks it for this
+/// one.
+inline constexpr const char* kNoWarpBarrier =
+    "in a sequence compiled to no barrier, at most to tests for convergence";
+inline constexpr const char* kWarpBarrierFrom90 =
+    "in a sequence compiled to barriers only for sm_90 and less than a warp, "
+    "else to none or to tests for convergence";
 
 /// Barrier of a tile of kSize threads, a partition fixed when compiling.
 template <int kSize>
 struct TileSync {
   static constexpr const char* kName = "tile_sync";
-  static constexpr const char* kCaution = kWarpBarrierCaution;
+  static constexpr const char* kCaution =
+      CUDART_VERSION < 12030 ? kWarpBarrierFrom90 : kNoWarpBarrier;
   static constexpr int kRepeats = 64;
   static constexpr int kTile = kSize;
   __device__ unsigned operator()(unsigned value) const {
@@ -47,7 +50,8 @@ struct TileShuffle {
 /// Barrier of the lanes that are active together.
 struct CoalescedSync {
   static constexpr const char* kName = "coales_sync";
-  static constexpr const char* kCaution = kWarpBarrierCaution;
+  static constexpr const char* kCaution =
+      CUDART_VERSION < 12050 ? kWarpBarrierFrom90 : kNoWarpBarrier;
   static constexpr int kRepeats = 64;
   static constexpr int kTile = 0;
   __device__ unsigned operator()(unsigned value) const {

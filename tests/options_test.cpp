@@ -11,6 +11,7 @@ ProgramInfo program(bool takes_gpu_count = true) {
   info.takes_gpu_count = takes_gpu_count;
   info.most_blocks_per_sm = takes_gpu_count ? 32 : 0;
   info.methods = {{"alpha", ""}, {"beta", ""}};
+  info.missing = {{"delta", "not here"}};
   return info;
 }
 
@@ -109,6 +110,10 @@ TEST(Options, OtherBadWords) {
               std::string::npos)
         << bad;
   }
+}
+
+TEST(Options, MethodOfAnotherBuild) {
+  EXPECT_EQ(message_of({"--method", "alpha,delta"}), "delta: not here");
 }
 
 TEST(Options, ProgramsWithoutGpuCountTakeNone) {
