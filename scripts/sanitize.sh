@@ -59,12 +59,14 @@ find_sanitizer() {
     die 1 "compute-sanitizer is missing: not on PATH, not in $cuda; the CUDA Toolkit has it"
 }
 
-# findings_in LOG: their number; empty when the tool has not summed up.
+# findings_in LOG: their number; empty when the tool has not summed up, or when
+# the executable has measured no row.
 findings_in() {
   awk '/Internal Sanitizer Error/ { broken = 1 }
     /(ERROR|RACECHECK) SUMMARY: [0-9]+/ && !/were not printed/ {
       sub(/.*SUMMARY: /, ""); sum += $1; seen = 1 }
-    END { if (seen && !broken) print sum }' "$1"
+    /^[a-z_]+\t[0-9]/ { rows = 1 }
+    END { if (seen && rows && !broken) print sum }' "$1"
 }
 
 # run_once TOOL LOG COMMAND...: sets `result` to a number, time-out or failed.
@@ -81,10 +83,11 @@ run_once() {
 
 # check_tool TOOL EXE [GPUS]: sets `cell`, the sum over the runs of this tool.
 check_tool() {
-  local tool=$1 exe=$2 gpus=${3:-} method methods=('') grids=()
+  local tool=$1 exe=$2 gpus=${3:-} list method methods=('') grids=()
   cell=0
   if [[ $tool == racecheck ]]; then
-    mapfile -t methods < <("$exe" --list | cut -f 1)
+    list=$("$exe" --list) || die 1 "$exe --list failed"
+    mapfile -t methods < <(cut -f 1 <<<"$list")
     case ${exe##*/} in
       BenchmarkIntraSM) grids=(--blocks-per-sm 1) ;;
       BenchmarkInterSM) grids=(--blocks-per-sm "1,32") ;;

@@ -1,7 +1,4 @@
-"""Reads the machine code of built executables: kernels, instructions, paths."""
-import bisect
-import itertools
-import math
+"""Reads the machine code of built executables: kernels, instructions."""
 import os
 import re
 import subprocess
@@ -10,6 +7,9 @@ from typing import NamedTuple, Optional
 
 FINDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir,
                       "scripts", "disassembler.sh")
+
+
+NEVER = ("!PT", "!UPT")  # guards of what is not executed
 
 
 class NoDisassembler(Exception):
@@ -25,7 +25,12 @@ class Instruction(NamedTuple):
 
     @property
     def is_branch(self):
-        return self.opcode.startswith("BRA") and self.target is not None
+        """A call inside the kernel is how sm_80 leaves some loops."""
+        return self.opcode.startswith(("BRA", "CALL")) and self.target is not None
+
+    @property
+    def is_conditional(self):
+        return bool(self.guard or re.match(r"!?U?P\d", self.operands))
 
     @property
     def text(self):
@@ -127,122 +132,3 @@ def _output(command, folder):
     if result.returncode != 0:
         raise ValueError(f"{' '.join(command)}: {result.stderr.strip()}")
     return result.stdout
-
-
-def timed_region(instructions):
-    """From the first to the last read of the SM clock, in address order."""
-    clocks = [index for index, instruction in enumerate(instructions)
-              if "SR_CLOCK" in instruction.operands]
-    if len(clocks) < 2:
-        return []
-    return instructions[clocks[0]:clocks[-1] + 1]
-
-
-def _successors(region):
-    """For each instruction the indices of those that can follow it in the same
-    trip; len(region) at its end, none where only another round of a loop leads there.
-    The warp has converged: BRA.CONV skips the code for others, BRA.DIV ignores it."""
-    addresses = [instruction.address for instruction in region]
-    following = []
-    for index, instruction in enumerate(region):
-        after = [index + 1]
-        if instruction.opcode in ("EXIT", "RET") and not instruction.guard:
-            after = []
-        elif instruction.is_branch and not instruction.opcode.startswith("BRA.DIV"):
-            if not instruction.guard or instruction.opcode.startswith("BRA.CONV"):
-                after = []
-            if instruction.address < instruction.target <= addresses[-1]:
-                after.append(bisect.bisect_left(addresses, instruction.target))
-            elif instruction.target <= addresses[0]:
-                after.append(len(region))
-        following.append(after)
-    return following
-
-
-def fewest_and_most(region, is_work):
-    """How many work instructions a trip executes, over all paths through it."""
-    results = [(math.inf, -math.inf)] * len(region) + [(0, 0)]
-    for index, after in reversed(list(enumerate(_successors(region)))):
-        if after:
-            own = bool(is_work(region[index]))
-            results[index] = (own + min(results[i][0] for i in after),
-                              own + max(results[i][1] for i in after))
-    return results[0]
-
-
-def loops(region):
-    """(first, last) address of each loop inside the region; not the trip round
-    the region itself."""
-    return [(i.target, i.address) for i in region
-            if i.is_branch and region[0].address < i.target <= i.address]
-
-
-def inside(instructions, spans):
-    """Those of the instructions that lie in one of the address spans."""
-    spans = sorted(spans)
-    starts = [first for first, _ in spans]
-    ends = [0, *itertools.accumulate((last for _, last in spans), max)]
-    return [i for i in instructions
-            if i.address <= ends[bisect.bisect_right(starts, i.address)]]
-
-
-def waiting_loops(region):
-    """Loops in which a thread waits for other blocks: its own does not meet."""
-    meetings = [i.address for i in region if i.opcode.startswith("BAR.")]
-    return [(first, last) for first, last in loops(region)
-            if bisect.bisect_left(meetings, first) == bisect.bisect_right(meetings, last)]
-
-
-def is_repeated(region, work, repeats):
-    """Whether one loop of `repeats` rounds holds all the work."""
-    for span in loops(region):
-        body = inside(region, [span])
-        if (inside(work, [span]) == work
-                and any(re.match(r"(VIADD|IADD3?) (R\d+), \2, 0x1\b", i.text) for i in body)
-                and any(re.match(rf"ISETP.*, {repeats:#x},", i.text) for i in body)):
-            return True
-    return False
-
-
-def _written(instruction):
-    operands = [text.strip() for text in instruction.operands.split(",")]
-    if re.fullmatch(r"U?P[\dT]", operands[0]):
-        # Others that write a predicate first write nothing else.
-        operands = operands[1:] if instruction.opcode.startswith("SHFL") else []
-    if operands and re.fullmatch(r"R\d+", operands[0]):
-        return operands[0], operands[1:]
-    return None, operands
-
-
-def is_chain(region, is_work, take_branches):
-    """Whether each work instruction reads what the one before wrote, directly or
-    through others, on the path that takes all branches, or none."""
-    carriers = None  # registers that depend on the last work instruction
-    following = _successors(region)
-    index = 0
-    while index < len(region):
-        instruction = region[index]
-        written, read = _written(instruction)
-        read = set(re.findall(r"\bR\d+", " ".join(read)))
-        if is_work(instruction):
-            if carriers is not None and not carriers & read:
-                return False
-            carriers = {written}
-        elif carriers and written:
-            if carriers & read:
-                carriers.add(written)
-            elif not instruction.guard:
-                carriers.discard(written)
-        if not following[index]:
-            break
-        index = following[index][-1 if take_branches else 0]
-    return True
-
-
-def replace(region, instruction, **changes):
-    return [i._replace(**changes) if i is instruction else i for i in region]
-
-
-def insert_branch(region, before, address, target):
-    branch = Instruction(address, "P0", "BRA", "", target)
-    return [j for i in region for j in ([branch, i] if i is before else [i])]

@@ -3,12 +3,23 @@ import math
 import re
 from typing import NamedTuple
 
-import machine_code
+import machine_code_paths as paths
+from machine_code import NEVER, Instruction
 
 NOTHING = "nothing: NOP or less"
 # Not free: MATCH.ANY and REDUX.OR of sm_80, for one, belong to the check.
 CHECK_ONLY = "nothing: WARPSYNC only if the warp has diverged"
 CONVERGENCE_CHECK = re.compile(r"BRA\.(CONV|DIV)\b")
+
+
+def replace(region, instruction, **changes):
+    return [i._replace(**changes) if i is instruction else i for i in region]
+
+
+def insert_jump(region, before, target, opcode="BRA", guard="P0"):
+    address = before.address - 1
+    jump = Instruction(address, guard, opcode, "", target)
+    return [j for i in region for j in ([jump, i] if i is before else [i])]
 
 
 class Verdict(NamedTuple):
@@ -29,8 +40,9 @@ class Exactly:
         self.paths = paths
 
     def works(self, instruction):
-        # @!PT never executes: sm_70 pads with such shuffles.
-        return not instruction.guard and self.pattern.match(instruction.text)
+        # sm_70 pads with shuffles that never execute.
+        return (instruction.guard not in NEVER
+                and self.pattern.match(instruction.text))
 
     def judge(self, region, repeats):
         work = list(filter(self.works, region))
@@ -38,15 +50,19 @@ class Exactly:
         return Verdict(self.name, str(len(work)), fault or "ok")
 
     def _fault(self, region, work, repeats):
+        if any(i.guard for i in work):
+            return "FAIL: under a condition"
+        if any(not self.works(i) for i in paths.strays(region)):
+            return "FAIL: a way out"
         if len(work) != self.paths * repeats:
             return f"FAIL: not {self.paths * repeats}"
-        if machine_code.inside(work, machine_code.loops(region)):
+        if paths.inside(work, paths.loops(region)):
             return "FAIL: in a loop"
-        executed = machine_code.fewest_and_most(region, self.works)
+        executed = paths.fewest_and_most(region, self.works)
         if executed != (repeats, repeats):
             return f"FAIL: {executed[0]} to {executed[1]} are executed"
         for branches in (False, True) if self.chain else ():
-            if not machine_code.is_chain(region, self.works, branches):
+            if not paths.is_chain(region, self.works, branches):
                 return "FAIL: not a chain"
         return None
 
@@ -55,13 +71,15 @@ class Exactly:
         first, last = work[0], work[-1]
         yield "lost", [i for i in region if i is not first]
         yield "doubled", [j for i in region for j in ([i, i] if i is last else [i])]
-        yield "disabled", machine_code.replace(region, last, guard="!PT")
-        yield "skipped", machine_code.insert_branch(
-            region, region[1], region[0].address + 1, last.address + 1)
-        yield "looped", machine_code.insert_branch(
-            region, region[-1], last.address + 1, first.address)
+        yield "disabled", replace(region, last, guard="!PT")
+        yield "doubled at times", [j for i in region for j in (
+            [i, i._replace(guard="P0")] if i is last else [i])]
+        yield "skipped", insert_jump(region, region[1], last.address + 1)
+        yield "left", insert_jump(region, region[1], region[-1].address + 16)
+        yield "left by register", insert_jump(region, region[1], None, "BRX")
+        yield "looped", insert_jump(region, region[-1], first.address)
         if self.chain and repeats > 1:
-            yield "unchained", machine_code.replace(
+            yield "unchained", replace(
                 region, last, operands=re.sub(r"\bR\d+", "R254", last.operands))
 
 
@@ -82,8 +100,7 @@ def without_check_barriers(region):
 
 
 class WarpSync:
-    """WARPSYNC, R times; or R NOPs, in which case the program's --list says of
-    method `listed` that it may be nothing."""
+    """WARPSYNC, R times; or R NOPs, if the program's --list says so of `listed`."""
 
     def __init__(self, listed):
         self.listed = listed
@@ -97,6 +114,13 @@ class WarpSync:
             return sync
         checks = sum(1 for i in region if CONVERGENCE_CHECK.match(i.opcode))
         return nothing._replace(text=CHECK_ONLY if checks >= repeats else NOTHING)
+
+    @staticmethod
+    def is_announced(line, kernel, architecture):
+        """Whether this line of --list says that the kernel holds no barrier."""
+        from_90 = "barriers only for sm_90 and less than a warp" in line
+        return ("to no barrier" in line
+                or from_90 and (architecture < 90 or kernel.argument == "32"))
 
     def faults(self, region, repeats):
         region = without_check_barriers(region)
@@ -120,40 +144,47 @@ class Barrier:
     @staticmethod
     def found(region, name, pattern):
         found = [i for i in region
-                 if i.guard not in ("!PT", "!UPT") and re.match(pattern, i.opcode)]
+                 if i.guard not in NEVER and re.match(pattern, i.opcode)]
         if name.startswith("polling"):
-            found = machine_code.inside(found, machine_code.waiting_loops(region))
+            found = paths.inside(found, paths.waiting_loops(region))
         return found
 
     def _unrolled(self, region, repeats):
         if repeats <= self.most_in_line:
             return repeats
         arrivals = self.found(region, *self.needs[1][:2])
-        return 1 if machine_code.is_repeated(region, arrivals, repeats) else repeats
+        return 1 if paths.is_repeated(region, arrivals, repeats) else repeats
 
     def judge(self, region, repeats):
         unrolled = self._unrolled(region, repeats)
         counts = [len(self.found(region, *need[:2])) for need in self.needs]
-        short = [f"{name} fewer than {times * unrolled}"
-                 for count, (name, _, times) in zip(counts, self.needs)
-                 if count < times * unrolled]
+        faults = [f"{name} not {times} or more for each of {unrolled}"
+                  for count, (name, _, times) in zip(counts, self.needs)
+                  if count < times * unrolled or count % unrolled]
         meetings = set(self.found(region, *self.needs[0][:2]))
-        executed = machine_code.fewest_and_most(region, meetings.__contains__)
-        if executed[0] < 2 * unrolled:
-            short.append("a path goes round the barrier")
+        executed = paths.fewest_and_most(region, meetings.__contains__)
+        if executed != (2 * unrolled, 2 * unrolled):
+            faults.append(f"{executed[0]} to {executed[1]} BAR are executed")
+        if paths.strays(region) or any(i.guard for i in meetings):
+            faults.append("a way round the barrier")
         names, total = (" + ".join(map(str, them))
                         for them in ((need[0] for need in self.needs), counts))
         total = total if unrolled == repeats else f"{repeats} x ({total})"
-        return Verdict(names, total, f"FAIL: {', '.join(short)}" if short else "ok")
+        return Verdict(names, total, f"FAIL: {', '.join(faults)}" if faults else "ok")
 
     def faults(self, region, repeats):
         unrolled = self._unrolled(region, repeats)
         for name, pattern, times in self.needs:
             lost = set(self.found(region, name, pattern)[times * unrolled - 1:])
             yield f"{name} lost", [i for i in region if i not in lost]
+        last = self.found(region, *self.needs[0][:2])[-1]
+        yield "doubled", [j for i in region for j in ([i, i] if i is last else [i])]
         yield "loops lost", [i for i in region if not i.is_branch]
-        yield "skipped", machine_code.insert_branch(
-            region, region[1], region[0].address + 1, region[-1].address)
+        yield "skipped", insert_jump(region, region[1], region[-1].address)
+        yield "left", insert_jump(region, region[1], region[-1].address + 16)
+        if unrolled < repeats:
+            yield "other number of rounds", [i._replace(operands=i.operands.replace(
+                f" {repeats:#x},", f" {2 * repeats:#x},")) for i in region]
 
 
 METHODS = {

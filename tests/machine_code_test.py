@@ -15,16 +15,17 @@ import subprocess
 import sys
 
 import machine_code
-from machine_code_methods import CHECK_ONLY, METHODS, NOTHING, Verdict
+import machine_code_paths
+from machine_code_methods import CHECK_ONLY, METHODS, NOTHING, Verdict, WarpSync
 
 LAUNCHED = {"null_kernel", "sleep_kernel"}  # of ImplicitBarrier
 
 
-def judge_timed(kernel, instructions):
+def judge_timed(kernel, instructions, architecture, listed):
     if kernel.method not in METHODS:
         return Verdict("-", "-", "FAIL: add this method to machine_code_methods.py")
     check = METHODS[kernel.method]
-    region = machine_code.timed_region(instructions)
+    region = machine_code_paths.timed_region(instructions)
     if not region:
         return Verdict("SR_CLOCK", "-", "FAIL: fewer than two clock reads")
     verdict = check.judge(region, kernel.repeats)
@@ -33,6 +34,10 @@ def judge_timed(kernel, instructions):
     for fault, faulty in check.faults(region, kernel.repeats):
         if check.judge(faulty, kernel.repeats).text == verdict.text:
             return verdict._replace(text=f"FAIL: the gate lets pass: {fault}")
+    if isinstance(check, WarpSync) and kernel.repeats > 1:
+        announced = check.is_announced(listed[check.listed], kernel, architecture)
+        if announced != (verdict.text in (NOTHING, CHECK_ONLY)):
+            return verdict._replace(text=f"FAIL: {verdict.text}, --list says otherwise")
     return verdict
 
 
@@ -47,12 +52,12 @@ def judge_null(instructions):
 
 def judge_sleep(instructions):
     sleeps = [i for i in instructions if i.opcode.startswith("NANOSLEEP")]
-    looped = machine_code.inside(sleeps, machine_code.loops(instructions))
+    looped = machine_code_paths.inside(sleeps, machine_code_paths.loops(instructions))
     right = len(sleeps) == len(looped) == 1
     return Verdict("NANOSLEEP", str(len(sleeps)), "ok" if right else "FAIL: not 1 in a loop")
 
 
-def rows_of(functions):
+def rows_of(functions, architecture, listed):
     """(method, R, Verdict) of each kernel of one architecture."""
     for symbol, instructions in sorted(functions.items()):
         try:
@@ -61,49 +66,42 @@ def rows_of(functions):
             yield symbol, "-", Verdict("-", "-", f"FAIL: {error}")
             kernel = None
         if kernel:
-            yield str(kernel), str(kernel.repeats), judge_timed(kernel, instructions)
+            yield (str(kernel), str(kernel.repeats),
+                   judge_timed(kernel, instructions, architecture, listed))
         elif "11null_kernelE" in symbol:
             yield "null_kernel", "-", judge_null(instructions)
         elif "12sleep_kernelE" in symbol:
             yield "sleep_kernel", "-", judge_sleep(instructions)
 
 
-def not_listed(executable, methods):
-    """Those of the methods that compile to nothing without a word in --list."""
-    lines = subprocess.run([os.path.abspath(executable), "--list"], stdout=subprocess.PIPE,
-                           text=True, check=True).stdout.splitlines()
-    cautioned = [line.split("\t")[0] for line in lines if "nothing" in line]
-    names = {METHODS[method.split("<")[0]].listed for method in methods}
-    return sorted(names.difference(cautioned))
+def list_of(executable):
+    """method -> what --list says of it"""
+    text = subprocess.run([os.path.abspath(executable), "--list"], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    return dict(line.split("\t") for line in text.splitlines())
 
 
 def check(executable):
     """Prints the rows of one executable; returns what is wrong with it."""
     code = machine_code.disassemble(executable)
+    listed = list_of(executable)
     failures = []
     kernels = {}
-    empty = set()
-    for architecture, functions in sorted(code.items()):
-        if int(re.match(r"sm_(\d+)", architecture)[1]) < 70:
-            print(f"{executable}: {architecture}: not judged, sm_70 and later are",
-                  file=sys.stderr)
+    for name, functions in sorted(code.items()):
+        architecture = int(re.match(r"sm_(\d+)", name)[1])
+        if architecture < 70:
+            print(f"{executable}: {name}: not judged, sm_70 and later are", file=sys.stderr)
             continue
-        rows = list(rows_of(functions))
-        kernels[architecture] = sorted(row[:2] for row in rows)
+        rows = list(rows_of(functions, architecture, listed))
+        kernels[name] = sorted(row[:2] for row in rows)
         for method, repeats, verdict in rows:
-            print(os.path.basename(executable), architecture, method, repeats, *verdict,
-                  sep="\t")
+            print(os.path.basename(executable), name, method, repeats, *verdict, sep="\t")
             if verdict.text.startswith("FAIL"):
-                failures.append(f"{architecture} {method} {repeats}: {verdict.text}")
-            elif verdict.text in (NOTHING, CHECK_ONLY):
-                empty.add(method)
-        names = {row[0] for row in rows}
-        if names < LAUNCHED:
-            failures.append(f"{architecture}: no timed_kernel, nor both of {LAUNCHED}")
+                failures.append(f"{name} {method} {repeats}: {verdict.text}")
+        if {row[0] for row in rows} < LAUNCHED:
+            failures.append(f"{name}: no timed_kernel, nor both of {LAUNCHED}")
     if not kernels:
         raise machine_code.NoDisassembler(f"{executable}: no code that can be judged")
-    failures += [f"--list does not say that {name} may be nothing"
-                 for name in not_listed(executable, empty)]
     if len(set(map(tuple, kernels.values()))) > 1:
         failures.append("its architectures have different kernels")
     return failures

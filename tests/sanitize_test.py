@@ -16,6 +16,7 @@ if [[ $tool == racecheck ]]; then
   sum='RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)'
 fi
 if [[ -e $here/$tool.says ]]; then sum=$(<"$here/$tool.says"); fi
+if [[ ! -e $here/no.rows ]]; then printf 'grid_sync\t1\t2\n'; fi
 echo "========= $sum"
 if [[ -e $here/$tool.code ]]; then exit "$(<"$here/$tool.code")"; fi
 '''
@@ -84,6 +85,18 @@ class SanitizeTest(ScriptsTest):
             self.assertTrue(list(logs.glob(f"TestRepeat.{tool}*.log")), logs)
             for kind in ("says", "code"):
                 (self.tools / f"{tool}.{kind}").unlink()
+
+    def test_nothing_measured_is_not_clean(self):
+        (self.tools / "no.rows").touch()
+        done = self.sanitize("TestRepeat")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[1].split("\t")[2:], ["failed(0)"] * 4)
+        (self.tools / "no.rows").unlink()
+        program = (self.build / "TestRepeat").read_text()
+        write_program(self.build / "TestRepeat", program.replace("--list) ", "--list) exit 1; "))
+        done = self.sanitize("TestRepeat")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--list failed", done.stderr)
 
     def test_refusals(self):
         self.assert_refused(self.sanitize("Nothing"), 1, "Nothing is not built")

@@ -1,0 +1,137 @@
+"""Paths through the code that a kernel times: what is executed, how often."""
+import bisect
+import itertools
+import math
+import re
+
+from machine_code import NEVER
+
+
+def timed_region(instructions):
+    """From the first to the last read of the SM clock, in address order, without
+    the branches that end in a trap: then there is no row."""
+    clocks = [index for index, instruction in enumerate(instructions)
+              if "SR_CLOCK" in instruction.operands]
+    if len(clocks) < 2:
+        return []
+    traps = {i.address for i in instructions if i.opcode.startswith("BPT.TRAP")}
+    return [i for i in instructions[clocks[0]:clocks[-1] + 1]
+            if not (i.is_branch and i.target in traps)]
+
+
+def _successors(region):
+    """For each instruction the indices of those that can follow it in the same
+    trip; len(region) at its end, none where only another round of a loop leads there.
+    The warp has converged: BRA.CONV skips the code for others, BRA.DIV ignores it."""
+    addresses = [instruction.address for instruction in region]
+    following = []
+    for index, instruction in enumerate(region):
+        after = [index + 1]
+        if instruction.opcode in ("EXIT", "RET") and not instruction.guard:
+            after = []
+        elif (instruction.is_branch and instruction.guard not in NEVER
+              and not instruction.opcode.startswith("BRA.DIV")):
+            if not instruction.is_conditional or instruction.opcode.startswith("BRA.CONV"):
+                after = []
+            if instruction.address < instruction.target <= addresses[-1]:
+                after.append(bisect.bisect_left(addresses, instruction.target))
+            elif instruction.target <= addresses[0]:
+                after.append(len(region))
+        following.append(after)
+    return following
+
+
+def strays(region):
+    """Jumps and ends that a converged warp meets and that lead out of the trip, or
+    nobody knows where: the region does not say what is executed then."""
+    reached, following = {0}, _successors(region)
+    for index, after in enumerate(following):  # no successor comes before its index
+        if index in reached:
+            reached.update(after)
+    return [i for index, i in enumerate(region) if index in reached
+            and i.guard not in NEVER and not i.opcode.startswith("BRA.DIV")
+            and (i.is_branch and i.target > region[-1].address
+                 or not i.is_branch and re.match(r"BR[AX]|JM|CALL|RET|EXIT", i.opcode))]
+
+
+def fewest_and_most(region, is_work):
+    """How many work instructions a trip executes, over all paths through it."""
+    results = [(math.inf, -math.inf)] * len(region) + [(0, 0)]
+    for index, after in reversed(list(enumerate(_successors(region)))):
+        if after:
+            own = bool(is_work(region[index]))
+            results[index] = (own + min(results[i][0] for i in after),
+                              own + max(results[i][1] for i in after))
+    return results[0]
+
+
+def loops(region):
+    """(first, last) address of each loop inside the region; not the trip round
+    the region itself."""
+    return [(i.target, i.address) for i in region
+            if i.is_branch and region[0].address < i.target <= i.address]
+
+
+def inside(instructions, spans):
+    """Those of the instructions that lie in one of the address spans."""
+    spans = sorted(spans)
+    starts = [first for first, _ in spans]
+    ends = [0, *itertools.accumulate((last for _, last in spans), max)]
+    return [i for i in instructions
+            if i.address <= ends[bisect.bisect_right(starts, i.address)]]
+
+
+def waiting_loops(region):
+    """Loops in which a thread waits for other blocks: its own does not meet."""
+    meetings = [i.address for i in region if i.opcode.startswith("BAR.")]
+    return [(first, last) for first, last in loops(region)
+            if bisect.bisect_left(meetings, first) == bisect.bisect_right(meetings, last)]
+
+
+def is_repeated(region, work, repeats):
+    """Whether one loop of `repeats` rounds holds all the work: a register that
+    grows by 1 is compared with `repeats`."""
+    for span in loops(region):
+        body = inside(region, [span])
+        grown = {found[2] for i in body
+                 if (found := re.match(r"(VIADD|IADD3?) (R\d+), \2, 0x1\b", i.text))}
+        if inside(work, [span]) == work and any(
+                found[1] in grown for i in body
+                if (found := re.match(rf"ISETP.*, (R\d+), {repeats:#x},", i.text))):
+            return True
+    return False
+
+
+def _written(instruction):
+    operands = [text.strip() for text in instruction.operands.split(",")]
+    if re.fullmatch(r"U?P[\dT]", operands[0]):
+        # Others that write a predicate first write nothing else.
+        operands = operands[1:] if instruction.opcode.startswith("SHFL") else []
+    if operands and re.fullmatch(r"R\d+", operands[0]):
+        return operands[0], operands[1:]
+    return None, operands
+
+
+def is_chain(region, is_work, take_branches):
+    """Whether each work instruction reads what the one before wrote, directly or
+    through others, on the path that takes all branches, or none."""
+    carriers = None  # registers that depend on the last work instruction
+    following = _successors(region)
+    index = 0
+    while index < len(region):
+        instruction = region[index]
+        written, read = _written(instruction)
+        read = set(re.findall(r"\bR\d+", " ".join(read)))
+        if is_work(instruction):
+            if carriers is not None and not carriers & read:
+                return False
+            carriers = {written}
+        elif carriers and written:
+            if carriers & read:
+                carriers.add(written)
+            elif not instruction.guard:
+                carriers.discard(written)
+        if not following[index]:
+            break
+        index = following[index][-1 if take_branches else 0]
+    return True
