@@ -96,6 +96,9 @@ END {
            environment["gpu"] " x " environment["gpu_count"], environment["driver"], \
            environment["cuda_toolkit"], environment["suite_commit"], environment["date_utc"]
   }
+  if ("cuda_toolkit_multi_grid" in environment)
+    print "multi_grid_sync with CUDA " environment["cuda_toolkit_multi_grid"]
+  print "Mean, and standard deviation of the samples"
   if (environment["gpu_count"] + 0 > most_gpus) most_gpus = environment["gpu_count"] + 0
   print "Launch overhead (ImplicitBarrier, fused sleep kernels)"
   for (i = 1; i <= launches; i++) {
