@@ -11,7 +11,7 @@ namespace syncbench {
 /// GPU scope) and polls it (acquire).
 struct GridSync {
   static constexpr const char* kName = "grid_sync";
-  static constexpr int kRepeats = 1;  // thousands of cycles hide a loop
+  static constexpr int kRepeats = 8;
   static constexpr int kTile = 32;
   __device__ unsigned operator()(unsigned value) const {
     group.sync();

@@ -87,6 +87,7 @@ class TimedCall {
 template <class Method, int kRepeats = Method::kRepeats>
 class GridPoint {
  public:
+  static constexpr int kMultiple = kRepeats;
   GridPoint(const Gpu& gpu, int blocks, int threads)
       : stream_(gpu.index), timed_(gpu.index, blocks, threads) {}
 
@@ -134,6 +135,7 @@ class TimedCalls {
 template <class Method>
 class ThreadedGridPoint {
  public:
+  static constexpr int kMultiple = Method::kRepeats;
   ThreadedGridPoint(const std::vector<Gpu>& gpus, int blocks, int threads,
                     const std::vector<MethodParameter<Method>>& parameters)
       : threads_(gpus),
@@ -173,6 +175,7 @@ class ThreadedGridPoint {
 template <class Method>
 class MultiDevicePoint {
  public:
+  static constexpr int kMultiple = Method::kRepeats;
   MultiDevicePoint(const std::vector<Gpu>& gpus, int blocks, int threads,
                    const std::vector<MethodParameter<Method>>& parameters)
       : streams_(make_streams(device_numbers(gpus))),

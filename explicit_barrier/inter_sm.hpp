@@ -3,7 +3,7 @@
 //
 // A Point is one launch shape of a method: point.run(repeats) returns the
 // nanoseconds from before the launch to after the synchronization of a kernel
-// that does `repeats` operations.
+// that does `repeats` operations, a multiple of Point::kMultiple.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +36,11 @@ inline int steps_for(double target_ns, double each_ns) {
   return steps;
 }
 
+/// A 32nd of `steps`, as the next `multiple` above.
+inline int basic_for(int steps, int multiple) {
+  return (steps / 32 + multiple - 1) / multiple * multiple;
+}
+
 /// Interquartile range of `totals` relative to their median.
 inline double relative_spread(std::vector<double> totals) {
   std::sort(totals.begin(), totals.end());
@@ -57,8 +62,9 @@ struct SamplingBudget {
 /// one long one.
 template <class Point>
 SamplingPlan choose_plan(Point& point, const SamplingBudget& budget) {
+  static_assert(16 % Point::kMultiple == 0, "all counts are multiples of 16");
   constexpr int kShort = 16, kLong = 144, kTries = 3, kPilots = 12;
-  constexpr int kBasicPart = 32, kBasicLaunches = 4;
+  constexpr int kBasicLaunches = 4;
   constexpr double kWandering = 0.0025, kShorter = 0.3;
   double shorter = INFINITY, longer = INFINITY;
   for (int i = 0; i < kTries; ++i) {
@@ -67,14 +73,14 @@ SamplingPlan choose_plan(Point& point, const SamplingBudget& budget) {
   }
   const double each = std::max((longer - shorter) / (kLong - kShort), 1.0);
   int steps = steps_for(budget.long_ns, each);
-  SamplingPlan plan = {steps / kBasicPart, steps / kBasicPart + steps,
-                       kBasicLaunches, 1};
+  const int basic = basic_for(steps, Point::kMultiple);
+  SamplingPlan plan = {basic, basic + steps, kBasicLaunches, 1};
   if (budget.wandering_launches == 1) return plan;
   std::vector<double> totals;
   for (int i = 0; i < kPilots; ++i) totals.push_back(point.run(steps));
   if (relative_spread(std::move(totals)) < kWandering) return plan;
   steps = steps_for(budget.long_ns * kShorter, each);
-  plan.basic = steps / kBasicPart;
+  plan.basic = basic_for(steps, Point::kMultiple);
   plan.more = plan.basic + steps;
   plan.basic_launches = plan.more_launches = budget.wandering_launches;
   return plan;

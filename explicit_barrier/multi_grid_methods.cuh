@@ -13,7 +13,7 @@ namespace syncbench {
 /// This suite's barrier over peer memory; one cooperative launch a GPU.
 struct PeerGridSync {
   static constexpr const char* kName = "peer_grid_sync";
-  static constexpr int kRepeats = 1;
+  static constexpr int kRepeats = 4;
   static constexpr int kTile = 32;
   static constexpr int kMostInLine = 64;
   using Parameter = PeerGridBarrier;
@@ -32,7 +32,7 @@ struct PeerGridSync {
 /// Cooperative groups' multi-grid barrier; one multi-device launch.
 struct MultiGridSync {
   static constexpr const char* kName = "multi_grid_sync";
-  static constexpr int kRepeats = 1;
+  static constexpr int kRepeats = 8;
   static constexpr int kTile = 32;
 #pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
   __device__ unsigned operator()(unsigned value) const {

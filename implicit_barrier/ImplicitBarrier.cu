@@ -194,6 +194,9 @@ class ImplicitBarrier {
       measure_or_skip(table, method, gpus, [&] {
         const double launch_ns = launch_ns_of(method, gpus);
         for (const int workload_ns : kWorkloadsNs) {
+          run_.show(std::string(method.name) + " on " +
+                    std::to_string(gpus.size()) + ", " +
+                    std::to_string(workload_ns) + " ns");
           int sleeps = workload_ns / static_cast<int>(kSleepNs);
           void* arguments[] = {&sleeps};
           launch_rows(table, method, gpus, sleep_call(method, arguments),

@@ -64,9 +64,11 @@ TEST(RepeatsWithin, KeepsToTheBudget) {
 // A barrier of `each` ns, and every second kernel slower by a part `wander`.
 class FakePoint {
  public:
+  static constexpr int kMultiple = 8;
   explicit FakePoint(double each, double wander = 0)
       : each_(each), wander_(wander) {}
   double run(int repeats) {
+    EXPECT_EQ(repeats % kMultiple, 0);
     longest = std::max(longest, repeats);
     slow_ = !slow_;
     return 20000 + repeats * each_ * (slow_ ? 1 + wander_ : 1);
@@ -112,6 +114,13 @@ TEST(MeasureInterSm, WanderingBarriersGetManyShortLaunches) {
   const InterSmResult result = measure_inter_sm(wandering, 20, kBudget);
   EXPECT_NEAR(result.instruction.mean, 1005, 1);
   EXPECT_LT(result.instruction.stddev / result.instruction.mean, 0.002);
+}
+
+TEST(BasicFor, WholeTrips) {
+  EXPECT_EQ(basic_for(64, 1), 2);
+  EXPECT_EQ(basic_for(64, 8), 8);
+  EXPECT_EQ(basic_for(256, 8), 8);
+  EXPECT_EQ(basic_for(320, 8), 16);
 }
 
 TEST(StepsFor, PowersOfTwoAndHalfBetween) {
