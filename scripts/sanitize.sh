@@ -94,7 +94,9 @@ check_tool() {
     esac
   fi
   for method in "${methods[@]}"; do
-    if [[ $method$gpus == grid_sync2 ]]; then continue; fi # is of one GPU
+    case $gpus:$method in
+      2:grid_sync | 2:traditional_launch | 2:cooperative_launch) continue ;; # of one GPU
+    esac
     run_once "$tool" "$logs/${exe##*/}${gpus:+.x$gpus}.$tool${method:+.$method}.log" \
       "$exe" ${gpus:+"$gpus"} --samples 1 ${method:+--method "$method"} "${grids[@]}"
     if [[ $result == *[!0-9]* ]]; then cell=$result; fi
