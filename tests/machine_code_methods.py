@@ -155,18 +155,39 @@ class Barrier:
         arrivals = self.found(region, *self.needs[1][:2])
         return 1 if paths.is_repeated(region, arrivals, repeats) else repeats
 
+    @staticmethod
+    def _operations(region, meetings):
+        """The code from the first BAR to the second of each operation."""
+        addresses = iter(sorted(i.address for i in meetings))
+        for start, end in zip(addresses, addresses):
+            yield [i for i in region if start <= i.address <= end]
+
+    def _arrives_once(self, operation):
+        """One arrival at most on a path, and one there is; a fence before each."""
+        arrivals, fences = (self.found(operation, *need[:2]) for need in self.needs[1:3])
+        if paths.fewest_and_most(operation, set(arrivals).__contains__)[1] != 1:
+            return False
+        return all(paths.fewest_and_most(operation[:operation.index(arrival)],
+                                         set(fences).__contains__)[0] >= 1
+                   for arrival in arrivals)
+
     def judge(self, region, repeats):
         unrolled = self._unrolled(region, repeats)
         counts = [len(self.found(region, *need[:2])) for need in self.needs]
         faults = [f"{name} not {times} or more for each of {unrolled}"
                   for count, (name, _, times) in zip(counts, self.needs)
                   if count < times * unrolled or count % unrolled]
-        meetings = set(self.found(region, *self.needs[0][:2]))
-        executed = paths.fewest_and_most(region, meetings.__contains__)
+        meetings = self.found(region, *self.needs[0][:2])
+        executed = paths.fewest_and_most(region, set(meetings).__contains__)
         if executed != (2 * unrolled, 2 * unrolled):
             faults.append(f"{executed[0]} to {executed[1]} BAR are executed")
         if paths.strays(region) or any(i.guard for i in meetings):
             faults.append("a way round the barrier")
+        rounds = [span for span in paths.loops(region) if paths.inside(meetings, [span])]
+        if len(rounds) != (unrolled < repeats):
+            faults.append(f"in {len(rounds)} loops")
+        if not all(map(self._arrives_once, self._operations(region, meetings))):
+            faults.append("not one arrival after a fence")
         names, total = (" + ".join(map(str, them))
                         for them in ((need[0] for need in self.needs), counts))
         total = total if unrolled == repeats else f"{repeats} x ({total})"
@@ -177,7 +198,11 @@ class Barrier:
         for name, pattern, times in self.needs:
             lost = set(self.found(region, name, pattern)[times * unrolled - 1:])
             yield f"{name} lost", [i for i in region if i not in lost]
-        last = self.found(region, *self.needs[0][:2])[-1]
+        first, second, *_, last = [*self.found(region, *self.needs[0][:2]), None]
+        last = last or second
+        after = region[region.index(first) + 1]
+        yield "no arrival", insert_jump(region, after, second.address, guard="")
+        yield "looped", insert_jump(region, region[-1], first.address)
         yield "doubled", [j for i in region for j in ([i, i] if i is last else [i])]
         yield "loops lost", [i for i in region if not i.is_branch]
         yield "skipped", insert_jump(region, region[1], region[-1].address)

@@ -8,15 +8,19 @@ from machine_code import NEVER
 
 
 def timed_region(instructions):
-    """From the first to the last read of the SM clock, in address order, without
-    the branches that end in a trap: then there is no row."""
+    """From the head of the loop of trips, or else the first read of the SM clock, to
+    its last read, in address order; without the branches that end in a trap: then
+    there is no row."""
     clocks = [index for index, instruction in enumerate(instructions)
               if "SR_CLOCK" in instruction.operands]
     if len(clocks) < 2:
         return []
     traps = {i.address for i in instructions if i.opcode.startswith("BPT.TRAP")}
-    return [i for i in instructions[clocks[0]:clocks[-1] + 1]
-            if not (i.is_branch and i.target in traps)]
+    first, last = instructions[clocks[0]].address, instructions[clocks[-1]].address
+    head = min((i.target for i in instructions
+                if i.is_branch and i.target <= first < i.address <= last), default=first)
+    return [i for i in instructions if head <= i.address <= last
+            and not (i.is_branch and i.target in traps)]
 
 
 def _successors(region):
