@@ -59,23 +59,23 @@ find_sanitizer() {
     die 1 "compute-sanitizer is missing: not on PATH, not in $cuda; the CUDA Toolkit has it"
 }
 
-# findings_in LOG: their number; empty when the tool has not summed up, or when
-# the executable has measured no row.
+# findings_in LOG [GPUS]: their number; empty when the tool has not summed up, or
+# when the executable has measured no row, of so many GPUs.
 findings_in() {
-  awk '/Internal Sanitizer Error/ { broken = 1 }
+  awk -v row="^[a-z_]+\t${2:-[0-9]+}\t" '/Internal Sanitizer Error/ { broken = 1 }
     /(ERROR|RACECHECK) SUMMARY: [0-9]+/ && !/were not printed/ {
       sub(/.*SUMMARY: /, ""); sum += $1; seen = 1 }
-    /^[a-z_]+\t[0-9]/ { rows = 1 }
+    $0 ~ row { rows = 1 }
     END { if (seen && rows && !broken) print sum }' "$1"
 }
 
-# run_once TOOL LOG COMMAND...: sets `result` to a number, time-out or failed.
+# run_once TOOL LOG GPUS COMMAND...: sets `result` to a number, time-out or failed.
 run_once() {
-  local log=$2 status=0
-  say "$1: ${*:3}"
-  run_program timeout -k 10 "$seconds" "$sanitizer" --tool "$1" "${@:3}" >"$log" 2>&1 || status=$?
+  local log=$2 gpus=$3 status=0
+  say "$1: ${*:4}"
+  run_program timeout -k 10 "$seconds" "$sanitizer" --tool "$1" "${@:4}" >"$log" 2>&1 || status=$?
   if ((signal_status)); then die "$signal_status" "interrupted; the logs are in $logs"; fi
-  result=$(findings_in "$log")
+  result=$(findings_in "$log" "$gpus")
   if [[ -z $result ]] || ((status != 0 && result == 0)); then result="failed($status)"; fi
   if ((status == 124 || status == 137)); then result=time-out; fi
   if [[ $result != 0 ]]; then problems=1 && say "  $result, see $log"; fi
@@ -98,7 +98,7 @@ check_tool() {
       2:grid_sync | 2:traditional_launch | 2:cooperative_launch) continue ;; # of one GPU
     esac
     run_once "$tool" "$logs/${exe##*/}${gpus:+.x$gpus}.$tool${method:+.$method}.log" \
-      "$exe" ${gpus:+"$gpus"} --samples 1 ${method:+--method "$method"} "${grids[@]}"
+      "$gpus" "$exe" ${gpus:+"$gpus"} --samples 1 ${method:+--method "$method"} "${grids[@]}"
     if [[ $result == *[!0-9]* ]]; then cell=$result; fi
     if [[ $cell != *[!0-9]* ]]; then cell=$((cell + result)); fi
   done

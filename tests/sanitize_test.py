@@ -16,7 +16,8 @@ if [[ $tool == racecheck ]]; then
   sum='RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)'
 fi
 if [[ -e $here/$tool.says ]]; then sum=$(<"$here/$tool.says"); fi
-if [[ ! -e $here/no.rows ]]; then printf 'grid_sync\t1\t2\n'; fi
+gpus=$(cat "$here/gpus" 2>/dev/null || echo "$4")
+if [[ ! -e $here/no.rows ]]; then printf 'grid_sync\t%d\t2\n' "$gpus" 2>/dev/null; fi
 echo "========= $sum"
 if [[ -e $here/$tool.code ]]; then exit "$(<"$here/$tool.code")"; fi
 '''
@@ -92,6 +93,11 @@ class SanitizeTest(ScriptsTest):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stdout.splitlines()[1].split("\t")[2:], ["failed(0)"] * 4)
         (self.tools / "no.rows").unlink()
+        (self.tools / "gpus").write_text("1")  # as where two cannot reach each other
+        done = self.sanitize("BenchmarkInterSM")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual([line.split("\t")[2] for line in done.stdout.splitlines()[1:]],
+                         ["0", "failed(0)"])
         program = (self.build / "TestRepeat").read_text()
         write_program(self.build / "TestRepeat", program.replace("--list) ", "--list) exit 1; "))
         done = self.sanitize("TestRepeat")
