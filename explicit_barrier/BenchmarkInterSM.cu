@@ -115,6 +115,7 @@ class InterSm {
       const int all = static_cast<int>(run_.gpus().size());
       for (int count = 1; count <= all; ++count) {
         const Gpus gpus(run_.gpus().begin(), run_.gpus().begin() + count);
+        run_.show(std::string(Method::kName) + " on " + std::to_string(count));
         try {
           measure_multi_gpu(table, tag, gpus);
         } catch (const CudaError& error) {
@@ -151,7 +152,7 @@ class InterSm {
     if (gpus.size() > 1) {
       table.comment_once(
           "multi_grid_sync: on several GPUs a process draws its level, up to "
-          "9% apart on H200; compare several runs");
+          "20% apart on H200; compare several runs");
     }
     const auto make = [&](int blocks, int threads) {
       return MultiDevicePoint<MultiGridSync>(

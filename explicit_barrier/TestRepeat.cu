@@ -155,6 +155,10 @@ class TestRepeat {
       rows(tag, sms, 32, 32, parameter);
       if (blocks_that_fit<Method, kMostRepeats>(1024) >= 2) {
         rows(tag, 2 * sms, 1024, 32, parameter);
+      } else {
+        table_.skip(std::string(Method::kName) + " on " +
+                        std::to_string(2 * sms) + " x 1024",
+                    "an SM does not hold two blocks of this size");
       }
     } catch (const CudaError& error) {
       if (error.code() != cudaErrorNotSupported) throw;
@@ -170,6 +174,7 @@ class TestRepeat {
                            "method validation: float_add by the SM clock, then "
                            "by the CPU clock; differences of two lengths",
                            repeat_columns(run_.options().stats));
+    run_.show(FloatAdd::kName);
     const int samples = run_.options().samples;
     const double mhz = run_.clock_mhz();
     for (const FloatAddResult& result :

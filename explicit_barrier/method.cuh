@@ -4,8 +4,8 @@
 //
 // * `static constexpr const char* kName`: row name, and name for --method;
 // * `static constexpr int kRepeats`: straight-line repeats, a power of two,
-//   enough to hide clock reads and the loop (one grid barrier a trip reads 1
-//   to 3% more than eight), few enough for the instruction cache;
+//   enough to hide clock reads and the loop (one grid_sync a trip reads 1 to
+//   3% more than eight), few enough for the instruction cache;
 // * `static constexpr int kTile`: threads of a group inside a warp; 32 where
 //   the group is larger; 0 where the kernel's active_lanes decide (coalesced);
 // * a default constructor on the device, which builds the group and is called
