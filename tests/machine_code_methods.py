@@ -198,8 +198,7 @@ class Barrier:
         for name, pattern, times in self.needs:
             lost = set(self.found(region, name, pattern)[times * unrolled - 1:])
             yield f"{name} lost", [i for i in region if i not in lost]
-        first, second, *_, last = [*self.found(region, *self.needs[0][:2]), None]
-        last = last or second
+        first, second, last = (self.found(region, *self.needs[0][:2])[i] for i in (0, 1, -1))
         after = region[region.index(first) + 1]
         yield "no arrival", insert_jump(region, after, second.address, guard="")
         yield "looped", insert_jump(region, region[-1], first.address)
