@@ -60,6 +60,7 @@ inline std::string help_text(const ProgramInfo& info) {
       "Rows are tab-separated on standard output, comments start with '#',\n"
       "a value that does not exist for a row is 'nan'. Columns:\n" +
       info.columns +
+      "  from n on: only with --stats\n"
       "\nExit codes: 0 all measured; 1 a measurement failed or a row could "
       "not\n"
       "be written; 2 bad usage, including more GPUs than the node has; 3 no\n"

@@ -116,17 +116,13 @@ class InterSm {
       for (int count = 1; count <= all; ++count) {
         const Gpus gpus(run_.gpus().begin(), run_.gpus().begin() + count);
         run_.show(std::string(Method::kName) + " on " + std::to_string(count));
+        const std::string point = std::string(Method::kName) + " on " +
+                                  std::to_string(count) + " GPUs";
         try {
-          measure_multi_gpu(table, tag, gpus);
-        } catch (const CudaError& error) {
-          if (error.code() != cudaErrorNotSupported) throw;
-          table.skip(std::string(Method::kName) + " on " +
-                         std::to_string(count) + " GPUs",
-                     error.what());
+          measure_or_skip(table, point,
+                          [&] { measure_multi_gpu(table, tag, gpus); });
         } catch (const PeerGridError& error) {
-          run_.warn(std::string(Method::kName) + " on " +
-                    std::to_string(count) +
-                    " GPUs not measured: " + error.what());
+          run_.warn(point + " not measured: " + error.what());
         }
       }
     });
@@ -224,8 +220,7 @@ ProgramInfo program_info() {
   };
   info.missing = missing_multi_grid_methods();
   info.columns =
-      describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
-      "  from n on: only with --stats\n";
+      describe("grid latency, multi-GPU latency", inter_sm_columns(true));
   return info;
 }
 

@@ -120,8 +120,7 @@ class IntraSm {
       using Method = typename decltype(tag)::type;
       if (!run_.options().wants(Method::kName)) return;
       table.comment_once(caution_of<Method>());
-      const int first = kUsesActiveLanes<Method> ? 1 : 32;
-      for (int lanes = first; lanes <= 32; ++lanes) {
+      for (int lanes = kFewestLanes<Method>; lanes <= 32; ++lanes) {
         latency_row<Method>(table, 32, lanes);
       }
     });
@@ -133,7 +132,7 @@ class IntraSm {
     row.method = Method::kName;
     row.repeats = Method::kRepeats;
     row.threads = threads;
-    row.tile = kUsesActiveLanes<Method> ? lanes : Method::kTile;
+    row.tile = tile_of<Method>(lanes);
     run_.show(row.method + " latency " + std::to_string(threads) + "/" +
               std::to_string(row.tile));
     row.cycles = measure_latency<Method>(run_, store_, threads, lanes);
@@ -201,19 +200,12 @@ ProgramInfo program_info() {
       "Latency and throughput of synchronizing inside one SM, by its clock:\n"
       "block barriers, warp tiles and coalesced groups, and their shuffles.";
   info.most_blocks_per_sm = kMaxBlocksPerSm;
-  info.methods = {
-      method_info<BlockSync>(
-          "__syncthreads() of a block of 32 to 1024 threads"),
-      method_info<TileSync<32>>("sync() of a warp tile of 1 to 32 threads"),
-      method_info<TileShuffle<32>>(
-          "shfl_down() in a warp tile of 1 to 32 threads"),
-      method_info<CoalescedSync>("sync() of 1 to 32 coalesced threads"),
-      method_info<CoalescedShuffle>(
-          "shfl_down() among 1 to 32 coalesced threads")};
+  info.methods = {method_info<BlockSync>(
+      "__syncthreads() of a block of 32 to 1024 threads")};
+  add_warp_methods(info.methods);
   info.columns = describe("block latency", latency_columns(false, true)) +
                  describe("warp latency", latency_columns(true, true)) +
-                 describe("throughput", throughput_columns(true)) +
-                 "  from n on: only with --stats\n";
+                 describe("throughput", throughput_columns(true));
   return info;
 }
 

@@ -69,8 +69,9 @@ class TestRepeat {
     });
     for_each_method(WarpMethods{}, [this](auto tag) {
       using Method = typename decltype(tag)::type;
-      const int first = kUsesActiveLanes<Method> ? 1 : 32;
-      for (int lanes = first; lanes <= 32; ++lanes) rows(tag, 1, 32, lanes);
+      for (int lanes = kFewestLanes<Method>; lanes <= 32; ++lanes) {
+        rows(tag, 1, 32, lanes);
+      }
     });
     for_each_method(GridMethods{}, [this](auto tag) { grid_rows(tag); });
     for_each_method(MultiGridMethods{}, [this](auto tag) { grid_rows(tag); });
@@ -94,12 +95,15 @@ class TestRepeat {
   void rows_of(MethodTag<Method>, std::integer_sequence<int, kRepeats...>,
                int blocks, int threads, int lanes,
                const MethodParameter<Method>& parameter) {
-    (row<Method, kRepeats>(blocks, threads, lanes, parameter), ...);
+    Summary half;  // cycles of the row before, of half as many repeats
+    ((half = row<Method, kRepeats>(blocks, threads, lanes, parameter, half)),
+     ...);
   }
 
+  // Returns the cycles of the row.
   template <class Method, int kRepeats>
-  void row(int blocks, int threads, int lanes,
-           const MethodParameter<Method>& parameter) {
+  Summary row(int blocks, int threads, int lanes,
+              const MethodParameter<Method>& parameter, const Summary& half) {
     run_.show(std::string(Method::kName) + " x " + std::to_string(kRepeats) +
               " on " + std::to_string(blocks) + " x " +
               std::to_string(threads));
@@ -113,14 +117,13 @@ class TestRepeat {
     row.repeats = kRepeats;
     row.blocks = blocks;
     row.threads = threads;
-    row.tile = kUsesActiveLanes<Method> ? lanes : Method::kTile;
+    row.tile = tile_of<Method>(lanes);
     row.cycles = totals.cycles;
     row.nanoseconds = totals.nanoseconds;
     row.mhz = run_.clock_mhz();
     table_.row(row);
     run_.check_row(row.cycles);
-    const double each = (row.cycles.mean - half_.mean) / (kRepeats / 2.);
-    half_ = row.cycles;
+    const double each = (row.cycles.mean - half.mean) / (kRepeats / 2.);
     if (kRepeats == kMostRepeats && each < kFewestCycles) {
       table_.comment(nothing_waits(row.method, row.tile));
     }
@@ -130,6 +133,7 @@ class TestRepeat {
                      " a trip: its code is too long to be "
                      "repeated so often");
     }
+    return row.cycles;
   }
 
   // What the host hands to a method's kernel, for one GPU alone.
@@ -151,18 +155,17 @@ class TestRepeat {
     run_.begin_section();  // their spread is not that of one SM's methods
     const int sms = run_.gpu().sm_count;
     try {
-      const auto parameter = parameter_of(tag);
-      rows(tag, sms, 32, 32, parameter);
-      if (blocks_that_fit<Method, kMostRepeats>(1024) >= 2) {
-        rows(tag, 2 * sms, 1024, 32, parameter);
-      } else {
-        table_.skip(std::string(Method::kName) + " on " +
-                        std::to_string(2 * sms) + " x 1024",
-                    "an SM does not hold two blocks of this size");
-      }
-    } catch (const CudaError& error) {
-      if (error.code() != cudaErrorNotSupported) throw;
-      table_.skip(Method::kName, error.what());
+      measure_or_skip(table_, Method::kName, [&] {
+        const auto parameter = parameter_of(tag);
+        rows(tag, sms, 32, 32, parameter);
+        if (blocks_that_fit<Method, kMostRepeats>(1024) >= 2) {
+          rows(tag, 2 * sms, 1024, 32, parameter);
+        } else {
+          table_.skip(std::string(Method::kName) + " on " +
+                          std::to_string(2 * sms) + " x 1024",
+                      "an SM does not hold two blocks of this size");
+        }
+      });
     } catch (const PeerGridError& error) {
       table_.skip(Method::kName, error.what());
     }
@@ -192,7 +195,6 @@ class TestRepeat {
 
   MeasuringRun run_;
   Table<RepeatRow> table_;
-  Summary half_;  // cycles of the row before, of half as many repeats
   std::optional<PeerGridBarrierSet> barrier_;
 };
 
@@ -206,23 +208,19 @@ ProgramInfo program_info() {
       "by the SM clock and by the CPU clock, which both have to read its "
       "latency.";
   info.methods = {
-    method_info<BlockSync>("__syncthreads() of 32, 256 and 1024 threads"),
-    method_info<TileSync<32>>("sync() of a warp tile of 1 to 32 threads"),
-    method_info<TileShuffle<32>>(
-        "shfl_down() in a warp tile of 1 to 32 threads"),
-    method_info<CoalescedSync>("sync() of 1 to 32 coalesced threads"),
-    method_info<CoalescedShuffle>(
-        "shfl_down() among 1 to 32 coalesced threads"),
-    method_info<GridSync>("grid_group::sync()"),
+      method_info<BlockSync>("__syncthreads() of 32, 256 and 1024 threads")};
+  add_warp_methods(info.methods);
+  info.methods.push_back(method_info<GridSync>("grid_group::sync()"));
 #if CUDART_VERSION < 13000
-    method_info<MultiGridSync>("multi_grid_group::sync(), on one GPU"),
+  info.methods.push_back(
+      method_info<MultiGridSync>("multi_grid_group::sync(), on one GPU"));
 #endif
-    method_info<PeerGridSync>("barrier over peer memory, on one GPU"),
-    method_info<FloatAdd>("dependent float additions by two clocks")
-  };
+  info.methods.push_back(
+      method_info<PeerGridSync>("barrier over peer memory, on one GPU"));
+  info.methods.push_back(
+      method_info<FloatAdd>("dependent float additions by two clocks"));
   info.missing = missing_multi_grid_methods();
-  info.columns = describe("repeats, method validation", repeat_columns(true)) +
-                 "  from n on: only with --stats\n";
+  info.columns = describe("repeats, method validation", repeat_columns(true));
   return info;
 }
 

@@ -2,7 +2,6 @@
 // SM's own clock. Results in cycles.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "common/measuring_run.cuh"
@@ -86,13 +85,7 @@ double block_latency(const RecordStore& store, int threads, int active_lanes) {
   timed_kernel<Method, kRepeats><<<1, threads>>>(
       kTrips, kTrips - 1, active_lanes, store.records(), store.sink(), {});
   CUDA_CHECK(cudaGetLastError());
-  long long last_start = 0;
-  long long first_end = 0;
-  for (const WarpRecord& record : store.read((threads + 31) / 32)) {
-    last_start = std::max(last_start, record.start);
-    first_end = first_end == 0 ? record.end : std::min(first_end, record.end);
-  }
-  return static_cast<double>(first_end - last_start);
+  return latency_window(store.read((threads + 31) / 32));
 }
 
 /// Latency of one operation in cycles: two straight-line lengths, one twice the

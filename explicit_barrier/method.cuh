@@ -89,6 +89,17 @@ inline std::string nothing_waits(const std::string& method, int tile) {
          "less; no latency of a barrier";
 }
 
+/// Fewest lanes of a warp that a method is measured with; it is with as many up
+/// to 32.
+template <class Method>
+inline constexpr int kFewestLanes = kUsesActiveLanes<Method> ? 1 : 32;
+
+/// Threads of a method's group where `active_lanes` of a warp take part.
+template <class Method>
+constexpr int tile_of(int active_lanes) {
+  return kUsesActiveLanes<Method> ? active_lanes : Method::kTile;
+}
+
 struct NoParameter {};
 
 template <class Method, class = void>

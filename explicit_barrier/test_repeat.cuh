@@ -2,7 +2,6 @@
 // float-add chain by two clocks.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "explicit_barrier/float_add.cuh"
@@ -18,9 +17,8 @@ struct RepeatTotals {
   Summary nanoseconds;  ///< by the CPU clock, launch to end, with other trips
 };
 
-/// Cycles of one launch. One block: from the last warp to enter to the first to
-/// leave. Many blocks have no common clock: mean over the warps, each by the
-/// clock of its SM.
+/// Cycles of one launch. Many blocks have no common clock: mean over the warps,
+/// each by the clock of its SM.
 inline double cycles_of(const std::vector<WarpRecord>& records, int blocks) {
   if (blocks > 1) {
     double sum = 0;
@@ -29,13 +27,7 @@ inline double cycles_of(const std::vector<WarpRecord>& records, int blocks) {
     }
     return sum / static_cast<double>(records.size());
   }
-  long long last_start = records[0].start;
-  long long first_end = records[0].end;
-  for (const WarpRecord& record : records) {
-    last_start = std::max(last_start, record.start);
-    first_end = std::min(first_end, record.end);
-  }
-  return static_cast<double>(first_end - last_start);
+  return latency_window(records);
 }
 
 /// How a method's kernel is launched on one GPU: cooperatively, so that it may

@@ -3,6 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "common/device_clock.cuh"
 #include "explicit_barrier/method.cuh"
 
@@ -15,6 +18,18 @@ struct WarpRecord {
   long long end;
   unsigned sm;
 };
+
+/// Cycles from the last warp to enter to the first to leave, for the warps of
+/// one block.
+inline double latency_window(const std::vector<WarpRecord>& records) {
+  long long last_start = records[0].start;
+  long long first_end = records[0].end;
+  for (const WarpRecord& record : records) {
+    last_start = std::max(last_start, record.start);
+    first_end = std::min(first_end, record.end);
+  }
+  return static_cast<double>(first_end - last_start);
+}
 
 #if defined(__CUDA_ARCH__) &&                                                \
     (__CUDA_ARCH__ == 600 || __CUDA_ARCH__ == 700 || __CUDA_ARCH__ == 800 || \

@@ -3,6 +3,8 @@
 
 #include <cooperative_groups.h>
 
+#include <vector>
+
 #include "explicit_barrier/method.cuh"
 
 namespace syncbench {
@@ -80,5 +82,17 @@ using WarpMethods =
                TileSync<32>, TileShuffle<1>, TileShuffle<2>, TileShuffle<4>,
                TileShuffle<8>, TileShuffle<16>, TileShuffle<32>, CoalescedSync,
                CoalescedShuffle>;
+
+/// The warp methods for --list, sizes taken together.
+inline void add_warp_methods(std::vector<MethodInfo>& infos) {
+  infos.push_back(
+      method_info<TileSync<32>>("sync() of a warp tile of 1 to 32 threads"));
+  infos.push_back(method_info<TileShuffle<32>>(
+      "shfl_down() in a warp tile of 1 to 32 threads"));
+  infos.push_back(
+      method_info<CoalescedSync>("sync() of 1 to 32 coalesced threads"));
+  infos.push_back(method_info<CoalescedShuffle>(
+      "shfl_down() among 1 to 32 coalesced threads"));
+}
 
 }  // namespace syncbench

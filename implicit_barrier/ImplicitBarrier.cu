@@ -90,18 +90,10 @@ class ImplicitBarrier {
                    arguments);
   }
 
-  // Runs `measure`; a GPU or driver without the method is a comment line.
-  template <class Table, class Measure>
-  void measure_or_skip(Table& table, const LaunchMethodInfo& method,
-                       const Gpus& gpus, Measure measure) {
-    try {
-      measure();
-    } catch (const CudaError& error) {
-      if (error.code() != cudaErrorNotSupported) throw;
-      table.skip(std::string(method.name) + " on " +
-                     std::to_string(gpus.size()) + " GPUs",
-                 error.what());
-    }
+  static std::string point_of(const LaunchMethodInfo& method,
+                              const Gpus& gpus) {
+    return std::string(method.name) + " on " + std::to_string(gpus.size()) +
+           " GPUs";
   }
 
   void launch_rows(Table<LaunchRow>& table, const LaunchMethodInfo& method,
@@ -129,7 +121,7 @@ class ImplicitBarrier {
                            launch_columns(false, run_.options().stats));
     run_.begin_section();
     for_each_point(1, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
-      measure_or_skip(table, method, gpus, [&] {
+      measure_or_skip(table, point_of(method, gpus), [&] {
         launch_rows(table, method, gpus, null_call(method), kManyLaunches, 0);
       });
     });
@@ -158,7 +150,7 @@ class ImplicitBarrier {
         fusion_columns(run_.options().stats));
     run_.begin_section();
     for_each_point(1, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
-      measure_or_skip(table, method, gpus, [&] {
+      measure_or_skip(table, point_of(method, gpus), [&] {
         FusionRow row;
         row.method = method.name;
         row.gpus = static_cast<int>(gpus.size());
@@ -191,7 +183,7 @@ class ImplicitBarrier {
     run_.begin_section();
     const int all = static_cast<int>(run_.gpus().size());
     for_each_point(all, [&](const LaunchMethodInfo& method, const Gpus& gpus) {
-      measure_or_skip(table, method, gpus, [&] {
+      measure_or_skip(table, point_of(method, gpus), [&] {
         const double launch_ns = launch_ns_of(method, gpus);
         for (const int workload_ns : kWorkloadsNs) {
           run_.show(std::string(method.name) + " on " +
@@ -223,8 +215,7 @@ ProgramInfo program_info() {
   }
   info.columns = describe("null kernel", launch_columns(false, true)) +
                  describe("sleep kernel", fusion_columns(true)) +
-                 describe("workload test", launch_columns(true, true)) +
-                 "  from n on: only with --stats\n";
+                 describe("workload test", launch_columns(true, true));
   return info;
 }
 
