@@ -49,13 +49,15 @@ struct Options {
   }
 };
 
-/// A decimal whole number from 1 to `maximum` and nothing else.
+/// A decimal whole number from 1 to `maximum`, without leading zeros, and
+/// nothing else.
 inline int parse_count(const std::string& text, const std::string& name,
                        int maximum) {
   int value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || value < 1 || value > maximum) {
+  if (error != std::errc() || stop != end || value < 1 || value > maximum ||
+      text.front() == '0') {
     throw UsageError(name + " must be a whole number from 1 to " +
                      std::to_string(maximum) + ", got '" + text + "'");
   }
@@ -135,6 +137,22 @@ enum LongOption {
   kStatsOption
 };
 
+// getopt would take --samp for --samples: a script that says so breaks when an
+// option is added.
+inline void require_whole_names(const struct option* table, int argc,
+                                char** argv) {
+  for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i];
+    if (word.rfind("--", 0) != 0) continue;
+    const std::string name = word.substr(2, word.find('=') - 2);
+    const struct option* found = table;
+    while (found->name != nullptr && found->name != name) ++found;
+    if (found->name == nullptr) {
+      throw UsageError("unknown option '" + word + "'");
+    }
+  }
+}
+
 inline void take_option(const ProgramInfo& info, int option, Options& options) {
   switch (option) {
     case 'h':
@@ -180,6 +198,7 @@ inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
       {"stats", no_argument, nullptr, detail::kStatsOption},
       {nullptr, 0, nullptr, 0}};
   Options options;
+  detail::require_whole_names(table, argc, argv);
   opterr = 0;
   optind = 0;  // glibc: start afresh, so that tests may parse twice
   for (int result;

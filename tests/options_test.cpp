@@ -52,6 +52,14 @@ TEST(Options, EverythingGiven) {
   EXPECT_TRUE(options.wants("beta"));
 }
 
+TEST(Options, AreWrittenOut) {
+  EXPECT_EQ(message_of({"--samp", "3"}), "unknown option '--samp'");
+  EXPECT_EQ(message_of({"--samp=3"}), "unknown option '--samp=3'");
+  EXPECT_EQ(parse({"--samples=3"}).samples, 3);
+  EXPECT_NE(message_of({"--samples", "03"}), "");
+  EXPECT_NE(message_of({"01"}), "");
+}
+
 TEST(Options, MethodsAddUp) {
   EXPECT_TRUE(parse({"--method", "alpha,beta"}).wants("alpha"));
   EXPECT_TRUE(parse({"--method=alpha", "--method=beta"}).wants("alpha"));
