@@ -52,14 +52,33 @@ inline Gpu describe_gpu(int index) {
   return gpu;
 }
 
+/// "13.0" for CUDA's version number 13000.
+inline std::string cuda_version_text(int version) {
+  return std::to_string(version / 1000) + "." +
+         std::to_string(version % 1000 / 10);
+}
+
+/// Why there is no device, from what cudaGetDeviceCount() returned.
+inline std::string no_device_reason(cudaError_t error) {
+  if (error == cudaSuccess) return "none is visible";
+  int driver = 0;  // stays 0 where there is none
+  if (error == cudaErrorInsufficientDriver &&
+      cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) {
+    return "the driver is for CUDA " + cuda_version_text(driver) +
+           ", this program was built with " +
+           cuda_version_text(CUDART_VERSION) +
+           ": update the driver, or build with a toolkit that is no newer "
+           "(CUDACXX names its nvcc)";
+  }
+  return cudaGetErrorString(error);
+}
+
 /// All visible GPUs, at least one; NoDeviceError otherwise.
 inline std::vector<Gpu> find_gpus() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess || count == 0) {
-    const char* reason =
-        error == cudaSuccess ? "none is visible" : cudaGetErrorString(error);
-    throw NoDeviceError(std::string("no usable CUDA device: ") + reason);
+    throw NoDeviceError("no usable CUDA device: " + no_device_reason(error));
   }
   std::vector<Gpu> gpus;
   for (int index = 0; index < count; ++index) {
@@ -112,12 +131,6 @@ inline std::vector<int> device_numbers(const std::vector<Gpu>& gpus) {
   std::vector<int> numbers;
   for (const Gpu& gpu : gpus) numbers.push_back(gpu.index);
   return numbers;
-}
-
-/// "13.0" for CUDA's version number 13000.
-inline std::string cuda_version_text(int version) {
-  return std::to_string(version / 1000) + "." +
-         std::to_string(version % 1000 / 10);
 }
 
 }  // namespace syncbench
