@@ -21,7 +21,7 @@ class ClockWatch {
   /// more than 1%. A move is told once: the new clock is then the reference.
   std::string check(double mhz) {
     if (std::abs(mhz / reference_ - 1) <= 0.01) return "";
-    const std::string text =
+    std::string text =
         "the SM clock moved from " + format_number(reference_, 0) + " to " +
         format_number(mhz, 0) +
         " MHz; cycles and nanoseconds near this line do not compare";

@@ -30,7 +30,8 @@ inline int steps_for(double target_ns, double each_ns) {
   constexpr int kFewest = 64, kMost = 1 << 20;
   int steps = kFewest;
   while (steps * each_ns < target_ns && steps < kMost) {
-    if (steps * 3 / 2 * each_ns >= target_ns) return steps * 3 / 2;
+    const int between = steps * 3 / 2;
+    if (between * each_ns >= target_ns) return between;
     steps *= 2;
   }
   return steps;
