@@ -1,19 +1,19 @@
 """Reads the machine code of built executables: kernels, instructions."""
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from typing import NamedTuple, Optional
 
-FINDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir,
-                      "scripts", "disassembler.sh")
-
-
+# Where test.sh puts them when the toolkit has none.
+FETCHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "build",
+                       "fetched", "disassembler", "nvidia", "cu13", "bin")
 NEVER = ("!PT", "!UPT")  # guards of what is not executed
 
 
 class NoDisassembler(Exception):
-    """No disassembler for this file can be had here; str() says why."""
+    """There is no disassembler here."""
 
 
 class Instruction(NamedTuple):
@@ -26,7 +26,7 @@ class Instruction(NamedTuple):
     @property
     def is_branch(self):
         """A call inside the kernel is how sm_80 leaves some loops."""
-        return self.opcode.startswith(("BRA", "CALL")) and self.target is not None
+        return self.target is not None and self.opcode.startswith(("BRA", "CALL"))
 
     @property
     def is_conditional(self):
@@ -95,22 +95,20 @@ def _with_target(line, labels, function):
                        where[1] if inside else None)
 
 
-def find_disassembler(executable):
-    """The folder of tools that read it; ValueError where it has no machine code."""
-    found = subprocess.run(["bash", FINDER, executable], stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True)
-    if found.returncode == 0:
-        return found.stdout.strip()
-    message = found.stderr.strip() or f"{FINDER}: exit code {found.returncode}"
-    if found.returncode == 1:
-        raise NoDisassembler(message)
-    raise ValueError(message)
+def find_disassembler():
+    """The folder of cuobjdump and nvdisasm: on PATH, or the fetched ones. Those beside
+    the nvcc that built an executable read all of it; others may be too old or too new."""
+    for folder in (os.path.dirname(shutil.which("cuobjdump") or ""), FETCHED):
+        if all(shutil.which(name, path=folder) for name in ("cuobjdump", "nvdisasm")):
+            return folder
+    raise NoDisassembler("no cuobjdump and nvdisasm on PATH, nor fetched: the machine code is "
+                         "not checked")
 
 
 def disassemble(executable):
     """{architecture: {symbol: [Instruction]}} of an executable."""
     executable = os.path.abspath(executable)
-    tools = find_disassembler(executable)
+    tools = find_disassembler()
     # Extracted code is disassembled much faster than by `cuobjdump -sass`, and
     # calls keep the names of what they call.
     code = {}

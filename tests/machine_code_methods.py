@@ -1,4 +1,5 @@
 """What the machine code of each method has to contain, and how it is judged."""
+import bisect
 import math
 import re
 from typing import NamedTuple
@@ -143,8 +144,8 @@ class Barrier:
 
     @staticmethod
     def found(region, name, pattern):
-        found = [i for i in region
-                 if i.guard not in NEVER and re.match(pattern, i.opcode)]
+        opcodes = {opcode for opcode in {i.opcode for i in region} if re.match(pattern, opcode)}
+        found = [i for i in region if i.opcode in opcodes and i.guard not in NEVER]
         if name.startswith("polling"):
             found = paths.inside(found, paths.waiting_loops(region))
         return found
@@ -158,9 +159,10 @@ class Barrier:
     @staticmethod
     def _operations(region, meetings):
         """The code from the first BAR to the second of each operation."""
-        addresses = iter(sorted(i.address for i in meetings))
-        for start, end in zip(addresses, addresses):
-            yield [i for i in region if start <= i.address <= end]
+        addresses = [i.address for i in region]
+        bounds = iter(sorted(i.address for i in meetings))
+        for start, end in zip(bounds, bounds):
+            yield region[bisect.bisect_left(addresses, start):bisect.bisect_right(addresses, end)]
 
     def _arrives_once(self, operation):
         """One arrival at most on a path, and one there is; a fence before each."""

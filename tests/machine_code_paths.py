@@ -31,17 +31,20 @@ def _successors(region):
     following = []
     for index, instruction in enumerate(region):
         after = [index + 1]
-        if instruction.opcode in ("EXIT", "RET") and not instruction.guard:
-            after = []
+        following.append(after)
+        opcode = instruction.opcode
+        if not opcode.startswith(("BRA", "CALL", "EXIT", "RET")):
+            continue
+        if opcode in ("EXIT", "RET") and not instruction.guard:
+            after.clear()
         elif (instruction.is_branch and instruction.guard not in NEVER
-              and not instruction.opcode.startswith("BRA.DIV")):
-            if not instruction.is_conditional or instruction.opcode.startswith("BRA.CONV"):
-                after = []
+              and not opcode.startswith("BRA.DIV")):
+            if not instruction.is_conditional or opcode.startswith("BRA.CONV"):
+                after.clear()
             if instruction.address < instruction.target <= addresses[-1]:
                 after.append(bisect.bisect_left(addresses, instruction.target))
             elif instruction.target <= addresses[0]:
                 after.append(len(region))
-        following.append(after)
     return following
 
 
@@ -54,19 +57,24 @@ def strays(region):
             reached.update(after)
     return [i for index, i in enumerate(region) if index in reached
             and i.guard not in NEVER and not i.opcode.startswith("BRA.DIV")
-            and (i.is_branch and i.target > region[-1].address
-                 or not i.is_branch and re.match(r"BR[AX]|JM|CALL|RET|EXIT", i.opcode))]
+            and i.opcode.startswith(("BRA", "BRX", "JM", "CALL", "RET", "EXIT"))
+            and (not i.is_branch or i.target > region[-1].address)]
 
 
 def fewest_and_most(region, is_work):
     """How many work instructions a trip executes, over all paths through it."""
-    results = [(math.inf, -math.inf)] * len(region) + [(0, 0)]
-    for index, after in reversed(list(enumerate(_successors(region)))):
+    fewest = [math.inf] * len(region) + [0]
+    most = [-math.inf] * len(region) + [0]
+    following = _successors(region)
+    for index in range(len(region) - 1, -1, -1):
+        after = following[index]
         if after:
             own = bool(is_work(region[index]))
-            results[index] = (own + min(results[i][0] for i in after),
-                              own + max(results[i][1] for i in after))
-    return results[0]
+            # One successor, or two: straight on and where a branch leads.
+            one, other = after[0], after[-1]
+            fewest[index] = own + min(fewest[one], fewest[other])
+            most[index] = own + max(most[one], most[other])
+    return fewest[0], most[0]
 
 
 def loops(region):
@@ -94,14 +102,14 @@ def waiting_loops(region):
 
 def is_repeated(region, work, repeats):
     """Whether one loop of `repeats` rounds holds all the work: a register that
-    grows by 1 is compared with `repeats`."""
+    grows by 1, a uniform one in CUDA 12.4, is compared with `repeats`."""
     for span in loops(region):
         body = inside(region, [span])
         grown = {found[2] for i in body
-                 if (found := re.match(r"(VIADD|IADD3?) (R\d+), \2, 0x1\b", i.text))}
+                 if (found := re.match(r"(VIADD|U?IADD3?) (U?R\d+), \2, 0x1\b", i.text))}
         if inside(work, [span]) == work and any(
                 found[1] in grown for i in body
-                if (found := re.match(rf"ISETP.*, (R\d+), {repeats:#x},", i.text))):
+                if (found := re.match(rf"U?ISETP.*, (U?R\d+), {repeats:#x},", i.text))):
             return True
     return False
 
