@@ -1,214 +1,145 @@
 #!/usr/bin/env python3
-"""Compares two results folders row by row: is B the same as A, faster or slower?
+"""Compares results folders row by row: is B the same as A, faster or slower?
 
-Rows are matched by file, section and the keys that the output shows. A key is nan
-where a row has none and where the executables adapt it: counts of operations, the
-length of a series of launches (rep 1 is a single one), the unit of the sleep kernel.
+  compare.py A B                          one run with one run
+  compare.py A1 A2 A3 --with B1 B2 B3     the mean of several runs with that of others
 
-Compared is the mean of what a row is for: m(ovh), m(addl) (m(ttl) for single
-launches), m(ave_cycle), m(thrput) or m(avginstru). change_percent is (B-A)/|A|,
-interval_percent the half width of its 95% interval, sqrt(ci95(A)^2+ci95(B)^2)/|A|;
-what was measured without --stats has none. Verdicts:
-  same     change and interval are at most the threshold
-  faster   the change is beyond the threshold and the interval excludes zero
-  slower   (of a throughput the larger value is faster)
-  unclear  the interval is too wide to say, or a value is nan
+Rows are matched by file, section and what was measured: method, GPUs, grid, block, tile,
+workload, and repeats where the executable does not choose them. Compared is the last mean of
+a row: m(addl) (m(ttl) of single launches), m(ovh), m(ave_cycle), m(thrput), m(avginstru).
+change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% intervals of
+--stats; where a side has several runs, half the range of its runs instead. Verdicts:
+  same      the change is at most the threshold
+  faster    it is more, and more than the interval
+  slower    (of a throughput the larger value is faster)
+  unclear   it is more than the threshold, but not than the interval, or one value is nan
 
-stdout: tab-separated rows, those that are the same only with --all; then, as comments,
-the rows that only one folder has. stderr: the counts. Exit codes: 0 no row is faster
-or slower; 1 a row is; 2 bad usage, also what cannot be read or has no row in common.
+stdout: tab-separated rows, those that are the same only with --all; then, as comments, what
+only one side has. stderr: the counts. A row has moved when it is not the same or only one
+side has it. Exit codes: 0 at most --allow percent of the rows have moved; 1 more have, a file
+or a section is missing on one side, or the output cannot be written; 2 bad usage, also what
+cannot be read or has no row in common.
 """
 
-import argparse
 import math
-import os
+import re
 import sys
 from collections import namedtuple
-from pathlib import Path
 
-FILES = ("ImplicitBarrier.tsv", "BenchmarkIntraSM.tsv", "BenchmarkInterSM.tsv",
-         "BenchmarkInterSM.cuda11.tsv", "TestRepeat.tsv", "TestRepeat.cuda11.tsv")
-ENVIRONMENT = "environment.tsv"
+import tsv
+
 KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld")
-# A section is known by the column that it compares: titles are free text.
-QUANTITIES = ("ovh", "addl", "thrput", "avginstru", "ave_cycle")
-ADAPTED_REP = ("ovh", "thrput")
+OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",)}
+# Chosen by the executable, so not part of what was asked for.
+ADAPTED = {"ovh": ("rep", "wkld"), "thrput": ("rep",)}
 VERDICTS = ("same", "faster", "slower", "unclear")
 
-Folder = namedtuple("Folder", "path files environment")
+# One row's value: mean, half width of its interval, text.
+Value = namedtuple("Value", "mean half_width text")
 Comparison = namedtuple("Comparison", "a b change interval verdict")
 
 
-class UsageError(Exception):
-    """What the caller has to change; one line."""
+def say(text):
+    print(f"compare.py: {text}", file=sys.stderr)
 
 
-def say(message):
-    print(f"compare.py: {message}", file=sys.stderr)
+def quantity_of(section):
+    """Name of the last mean: "ovh" of m(ovh); None where a section has none."""
+    means = [column for column in section.header if re.fullmatch(r"m\(.*\)", column)]
+    return means[-1][2:-1] if means else None
 
 
-def number(cells, column):
-    return float(cells.get(column, "nan"))
+def key_of(section, quantity, row):
+    def cell(key):
+        if key in ADAPTED.get(quantity, ()):
+            return "nan"
+        if key == "rep" and quantity == "addl" and row["rep"] != "1":
+            return "many"  # the length of a series is adapted, a single launch is one
+        columns = OTHER_NAMES.get(key, (key,))
+        return next((row[column] for column in columns if column in row), "nan")
+
+    return section.title, *(cell(key) for key in KEYS[1:])
 
 
-def key_of(section, quantity, cells):
-    """The quantity, then the values of KEYS as text."""
-    def key(column):
-        return f"{number(cells, column):.12g}"  # one spelling, so that 5.000 is 5
-
-    rep = "nan" if quantity in ADAPTED_REP else key("rep")
-    wkld = "nan"
-    if quantity == "addl" and "idea(wkld)" in cells:
-        wkld = key("idea(wkld)")
-        rep = "1" if rep == "1" else "nan"  # the length of a series is adapted, one launch is one
-    gpus = key("GPUcount" if "GPUcount" in cells else "GPUCount")
-    shape = map(key, ("blk", "thrd", "tile"))
-    return quantity, section, cells["method"], gpus, rep, *shape, wkld
-
-
-def require(condition, where, what):
-    if not condition:
-        raise UsageError(f"{where}: {what}")
-
-
-def quantity_of(header, where):
-    require(len(set(header)) == len(header), where, "a column name stands twice")
-    quantity = next((name for name in QUANTITIES if f"m({name})" in header), None)
-    if quantity is None:
-        say(f"warning: {where}: a section without a column to compare")
-    return quantity
+def values_of(run):
+    """{file: {key: (quantity, Value)}} of a run."""
+    files = {}
+    for file, sections in run.files.items():
+        rows = files[file] = {}
+        for section in sections:
+            quantity = quantity_of(section)
+            for row in section.rows if quantity else ():
+                key, shown = key_of(section, quantity, row), quantity
+                if quantity == "addl" and row["rep"] == "1":
+                    shown = "ttl"  # one launch has no additional one
+                if key in rows:
+                    raise tsv.TsvError(f"{run.path / file}.tsv, section {section.title}: "
+                                       f"the same point twice: {' '.join(key[1:])}")
+                text = row[f"m({shown})"]
+                half_width = float(row.get(f"ci95({shown})", "nan"))
+                rows[key] = quantity, Value(float(text), half_width, text)
+    return files
 
 
-def cells_of(texts, header, where):
-    require(len(texts) == len(header), where, f"{len(texts)} cells in {len(header)} columns")
-    for column, text in list(zip(header, texts))[1:]:
-        try:
-            float(text)
-        except ValueError:
-            require(False, where, f"{column} is '{text}', not a number")
-    return dict(zip(header, texts))
+def combine(runs):
+    """values_of() several runs: means, and half the range of the runs as the half width.
+    A row that one of them lacks is not there."""
+    if len(runs) == 1:
+        return runs[0]
+    combined = {}
+    for file in set.intersection(*map(set, runs)):
+        rows = combined[file] = {}
+        for key in runs[0][file]:
+            if all(key in run[file] for run in runs):
+                means = [run[file][key][1].mean for run in runs]
+                mean = sum(means) / len(means)
+                rows[key] = (runs[0][file][key][0],
+                             Value(mean, (max(means) - min(means)) / 2, f"{mean:.3f}"))
+    return combined
 
 
-def read_rows(path):
-    """key -> cells (column -> text)"""
-    rows, header, previous = {}, None, ""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        for line_number, line in enumerate(file, 1):
-            where = f"{path}, line {line_number}"
-            require(line.endswith("\n"), where, "the last line is not whole")  # a number may be cut
-            if line.startswith("method\t"):
-                require(previous.startswith("#"), where, "no title above this header")
-                header = line[:-1].split("\t")
-                section, quantity = previous[1:].split(":")[0].strip(), quantity_of(header, where)
-            elif not line.startswith("#"):
-                require(header, where, "a row above any header")
-                cells = cells_of(line[:-1].split("\t"), header, where)
-                if quantity:
-                    key = key_of(section, quantity, cells)
-                    require(key not in rows, where, "the same point as in a row above")
-                    rows[key] = cells
-            previous = line
-    return rows
+def compare(quantity, a, b, threshold):
+    def percent(part):
+        return 100 * part / abs(a.mean) if a.mean else math.nan
+
+    if a.text == b.text:
+        return Comparison(a.text, b.text, 0.0, percent(math.hypot(a.half_width, b.half_width)),
+                          "same")
+    change = percent(b.mean - a.mean)
+    interval = percent(math.hypot(a.half_width, b.half_width))
+    if abs(change) <= threshold:
+        verdict = "same"
+    elif abs(change) > interval:  # false with nan
+        verdict = "faster" if (change > 0) == (quantity == "thrput") else "slower"
+    else:
+        verdict = "unclear"
+    return Comparison(a.text, b.text, change, interval, verdict)
 
 
-def read_folder(path):
-    if not path.is_dir():
-        raise UsageError(f"{path} is not a folder")
-    present = [name for name in (ENVIRONMENT, *FILES) if (path / name).exists()]
-    if not present:
-        raise UsageError(f"{path} is not a results folder")
-    try:
-        files = {name: read_rows(path / name) for name in present if name != ENVIRONMENT}
-        text = (path / ENVIRONMENT).read_text("utf-8", "replace") if ENVIRONMENT in present else ""
-    except OSError as error:
-        raise UsageError(f"cannot read {error.filename}: {error.strerror}") from None
-    pairs = (line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-    return Folder(path, files, dict(pairs))
+def only_in(mine, other):
+    """What `other` lacks: (rows, text, whether it is a whole file or section)."""
+    for file, rows in mine.items():
+        theirs = other.get(file, {})
+        if not theirs:
+            yield len(rows), f"{file}, all {len(rows)} rows", True
+            continue
+        titles = {key[0] for key in theirs}
+        for title in dict.fromkeys(key[0] for key in rows):
+            missing = [key for key in rows if key[0] == title and key not in theirs]
+            if title not in titles:
+                yield len(missing), f"{file}, section {title}", True
+            else:
+                yield from ((1, "\t".join((file, *key)), False) for key in missing)
 
 
-def percent(part, whole):
-    return 100 * part / abs(whole) if whole else 0.0 if part == 0 else math.nan
-
-
-def judge(change, interval, threshold, larger_is_faster):
-    # Every comparison with nan is false, so nan falls through to unclear.
-    if abs(change) <= threshold and interval <= threshold:
-        return "same"
-    if abs(change) > threshold and abs(change) > interval:
-        return "faster" if (change > 0) == larger_is_faster else "slower"
-    return "unclear"
-
-
-def compare_rows(quantity, a, b, threshold):
-    # One launch has no additional one. Totals of unlike series are not comparable.
-    if quantity == "addl" and a.get("rep") == b.get("rep") and all(
-            math.isnan(number(cells, "m(addl)")) for cells in (a, b)):
-        quantity = "ttl"
-    mean, half_width = f"m({quantity})", f"ci95({quantity})"
-    base = number(a, mean)
-    change = percent(number(b, mean) - base, base)
-    interval = percent(math.hypot(number(a, half_width), number(b, half_width)), base)
-    verdict = judge(change, interval, threshold, quantity == "thrput")
-    return Comparison(a.get(mean, "nan"), b.get(mean, "nan"), change, interval, verdict)
-
-
-def rows_only_in(mine, other):
-    """(number of rows, text) of what `other` lacks; a missing file is one entry."""
-    entries = []
-    for name, rows in mine.items():
-        if name in other:
-            entries += [(1, "\t".join((name, *key[1:]))) for key in rows if key not in other[name]]
-        else:
-            entries.append((len(rows), f"{name}, all {len(rows)} rows"))
-    return entries
-
-
-def compare_files(a, b, threshold):
-    """(file name, key) -> Comparison"""
-    compared = {(name, key): compare_rows(key[0], cells, b[name][key], threshold)
-                for name in a if name in b
-                for key, cells in a[name].items() if key in b[name]}
-    if not compared:
-        raise UsageError("nothing to compare: the folders have no row in common")
-    return compared
-
-
-def table(folders, compared, only, show_all):
-    """The lines of stdout."""
-    for letter, folder in zip("AB", folders):
-        commit, gpu, count = (folder.environment.get(key, "unknown")
-                              for key in ("suite_commit", "gpu", "gpu_count"))
-        yield f"# {letter}: {folder.path}, commit {commit}, {gpu} x {count}"
+def table(compared, only, show_all):
     yield "\t".join(("file", *KEYS, "A", "B", "change_percent", "interval_percent", "verdict"))
-    for (name, key), row in compared.items():
+    for (file, key), row in compared.items():
         if show_all or row.verdict != "same":
-            # + 0.0: no minus before a zero
             figures = (f"{round(value, 3) + 0.0:.3f}" for value in (row.change, row.interval))
-            yield "\t".join((name, *key[1:], row.a, row.b, *figures, row.verdict))
-    for letter, lines in zip("AB", only):
-        yield from (f"# only in {letter}: {text}" for _, text in lines)
-
-
-def write(lines):
-    try:
-        for line in lines:
-            print(line)
-        print(end="", flush=True)
-    except OSError as error:
-        # Python would flush once more at its end and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):  # a reader that has seen enough is no error
-            raise UsageError(f"cannot write: {error.strerror}") from None
-
-
-def summarize(compared, only, threshold):
-    verdicts = [row.verdict for row in compared.values()]
-    counts = [(name, verdicts.count(name)) for name in VERDICTS]
-    text = ", ".join(f"{n} {name} ({100 * n / len(verdicts):.1f}%)" for name, n in counts)
-    in_a, in_b = (sum(count for count, _ in lines) for lines in only)
-    say(f"{len(verdicts)} rows compared at a threshold of {threshold:g}%: {text}")
-    say(f"{in_a} rows only in A, {in_b} only in B")
-    return 1 if "faster" in verdicts or "slower" in verdicts else 0
+            yield "\t".join((file, *key, row.a, row.b, *figures, row.verdict))
+    for letter, entries in zip("AB", only):
+        yield from (f"# only in {letter}: {text}" for _, text, _ in entries)
 
 
 def percentage(text):
@@ -218,32 +149,56 @@ def percentage(text):
     return value
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise UsageError(f"{message} (try --help)")
-
-
-def run():
-    parser = Parser(prog="compare.py", allow_abbrev=False, description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs=2, type=Path, metavar="DIR", help="A, then B")
+def parse_arguments():
+    parser = tsv.Parser(description=__doc__)
+    parser.add_argument("folders", nargs="+", metavar="DIR")
+    parser.add_argument("--with", dest="others", nargs="+", metavar="DIR",
+                        help="the folders of B, where all others are those of A")
     parser.add_argument("--threshold", type=percentage, default=2.0, metavar="PERCENT",
                         help="largest change that is still the same (default: 2)")
+    parser.add_argument("--allow", type=percentage, default=3.0, metavar="PERCENT",
+                        help="largest share of rows that may have moved (default: 3)")
     parser.add_argument("--all", action="store_true", help="print the rows that are the same too")
     options = parser.parse_args()
-    a, b = folders = [read_folder(path) for path in options.folders]
-    compared = compare_files(a.files, b.files, options.threshold)
-    only = rows_only_in(a.files, b.files), rows_only_in(b.files, a.files)
-    gpu_a, gpu_b = (folder.environment.get("gpu", "unknown") for folder in folders)
-    if gpu_a != gpu_b:
-        say(f"warning: the GPUs differ: A {gpu_a}, B {gpu_b}")
-    write(table(folders, compared, only, options.all))
-    return summarize(compared, only, options.threshold)
+    if options.others is None:
+        if len(options.folders) != 2:
+            parser.error("two folders are needed, or --with")
+        options.others = [options.folders.pop()]
+    return options
+
+
+def work():
+    options = parse_arguments()
+    sides = [[tsv.Run(path) for path in paths] for paths in (options.folders, options.others)]
+    a, b = (combine([values_of(run) for run in runs]) for runs in sides)
+    compared = {(file, key): compare(quantity, value, b[file][key][1], options.threshold)
+                for file in a if file in b
+                for key, (quantity, value) in a[file].items() if key in b[file]}
+    if not compared:
+        raise tsv.TsvError("nothing to compare: the folders have no row in common")
+    only = list(only_in(a, b)), list(only_in(b, a))
+    for letter, runs in zip("AB", sides):
+        for run in runs:
+            print(f"# {letter}: {run.path}: {run.about()}")
+    if len({run.environment.get("gpu") for runs in sides for run in runs}) > 1:
+        say("warning: the GPUs differ")
+    for line in table(compared, only, options.all):
+        print(line)
+
+    verdicts = [row.verdict for row in compared.values()]
+    alone = sum(rows for entries in only for rows, _, _ in entries)
+    moved = len(verdicts) - verdicts.count("same") + alone
+    share = 100 * moved / (len(verdicts) + alone)
+    whole = [text for entries in only for _, text, is_whole in entries if is_whole]
+    say(f"{len(verdicts)} rows on both sides: "
+        + ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS)
+        + f"; {alone} on one side only")
+    say(f"{moved} rows ({share:.1f}%) have moved by more than {options.threshold:g}%; "
+        f"{options.allow:g}% may")
+    for text in whole:
+        say(f"missing on one side: {text}")
+    return 1 if whole or share > options.allow else 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(run())
-    except UsageError as error:
-        say(error)
-        sys.exit(2)
+    tsv.main(work, "compare.py")

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Usage: test.sh [-h | --help]
 #
-# Installs what the tests need where that is allowed, builds the suite and runs
-# all tests. Tests that need a GPU are skipped where there is none, and counted.
+# Gets what the tests need where that is allowed, builds the suite and runs all tests. The
+# last lines say what failed, with its output and the command that runs it again, and what
+# was skipped and why.
 #
-# Exit codes: 0 all tests passed, or were skipped for want of a GPU; 1 something
-# is missing or does not build, or a GPU test was skipped although a GPU is
-# present; otherwise that of CTest.
+# Exit codes: 0 all tests passed or were skipped for want of a GPU, or of a disassembler; 1 a
+# test failed, something is missing or does not build, or a GPU test was skipped although a
+# GPU is present; 2 bad usage; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.
 set -euo pipefail
 scripts=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=scripts/lib.sh
@@ -14,38 +15,20 @@ source "$scripts/lib.sh"
 # shellcheck source=scripts/toolchain.sh
 source "$scripts/toolchain.sh"
 
-# count_skipped CTEST_LOG: how many of the GPU tests CTest has skipped.
-count_skipped() {
-  local gpu_tests
-  gpu_tests=$(ctest --test-dir "$BUILD_DIR" -N -L '^gpu$' | sed -n 's/^ *Test *#[0-9]*: //p')
-  sed -n 's/^.*Test *#[0-9]*: \([^ ]*\) \.*\*\*\*Skipped.*/\1/p' "$1" |
-    grep -cxF -f <(printf '%s\n' "${gpu_tests:-none}") || true
-}
-
-main() {
-  local log status=0 skipped
-  if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage
-    return
-  fi
-  (($# == 0)) || die 2 "takes no arguments (try --help)"
-  require_build_tools
-  require_test_tools
-  build_with "$PRESET" -DBUILD_TESTING=ON || die 1 "the build failed, see above"
-  log=$(mktemp)
-  # shellcheck disable=SC2064  # the name is known now
-  trap "rm -f '$log'" EXIT
-  ctest --test-dir "$BUILD_DIR" --output-on-failure 2>&1 </dev/null | tee "$log" || status=$?
-  skipped=$(count_skipped "$log")
-  if has_nvidia_gpu; then
-    printf 'GPU tests skipped although a GPU is present: %s\n' "$skipped"
-    if ((status == 0 && skipped > 0)); then
-      die 1 "GPU tests were skipped although an NVIDIA GPU is present (is its driver working?)"
-    fi
-  else
-    printf 'GPU tests skipped because there is no NVIDIA GPU: %s\n' "$skipped"
-  fi
-  return "$status"
-}
-
-main "$@"
+case ${1:-} in
+  -h | --help) usage ;;
+esac
+(($# == 0)) || die 2 "takes no arguments (try --help)"
+require_tools tests
+if ! has_disassembler "${NVCC%/*}"; then
+  fetch disassembler || say "warning: no cuobjdump and nvdisasm beside nvcc, and none could be fetched"
+fi
+cd "$PROJECT_ROOT"
+run build "$NVCC" release build -DBUILD_TESTING=ON || die 1 "the build failed, see above"
+rm -f build/tests.xml
+# shellcheck disable=SC2031  # build() changes its own copy alone
+export PATH=${NVCC%/*}:$PATH
+run ctest --test-dir build --parallel "$(nproc)" --output-junit tests.xml || true # its report tells
+expected=()
+if has_nvidia_gpu; then expected=(--gpu); fi
+exec python3 "$scripts/test_report.py" build/tests.xml "${expected[@]}"

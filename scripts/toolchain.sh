@@ -1,234 +1,177 @@
 # shellcheck shell=bash
-# What a build needs: packages, a CUDA Toolkit, the CMake preset that fits it.
+# What a build needs: found, installed where that is allowed, or named; and the build.
 # Sourced after lib.sh. SYNC_NO_INSTALL=1 forbids every installation.
 
-may_install() {
-  if [[ -n ${SYNC_NO_INSTALL:-} ]] || ! command -v apt-get >/dev/null; then return 1; fi
-  ((EUID == 0)) || sudo -n true 2>/dev/null
-}
+readonly FETCHED=$PROJECT_ROOT/build/fetched # what fetch() brings
+readonly FETCHED_CUDA=nvidia/cu13/bin        # in its folders: the CUDA programs
 
-as_root() {
-  if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi
-}
-
-# apt_install PACKAGE...: quiet; fails with one line that says why. The package
-# lists are refreshed only when they are needed, so that what is already in
-# apt's cache installs offline.
-apt_install() {
-  local log reason
-  local -a install=(env DEBIAN_FRONTEND=noninteractive
-    apt-get install -y -q --no-install-recommends "$@")
-  say "installing: $*"
-  log=$(mktemp)
-  if as_root "${install[@]}" </dev/null >"$log" 2>&1 ||
-    { as_root apt-get update -q </dev/null >"$log" 2>&1 &&
-      as_root "${install[@]}" </dev/null >"$log" 2>&1; }; then
-    rm -f "$log"
-    return 0
+# find_nvcc: the compiler's path, or nothing. The distribution's comes after the others:
+# being on PATH it is nobody's choice, and it is usually the older one.
+find_nvcc() {
+  local nvcc root=${SYNC_SYSTEM_ROOT:-}
+  [[ -z ${CUDAHOSTCXX:-} ]] || type -P "$CUDAHOSTCXX" >/dev/null ||
+    die 2 "CUDAHOSTCXX is '$CUDAHOSTCXX', which is no program"
+  if [[ -n ${CUDACXX:-} ]]; then
+    nvcc=$(type -P "$CUDACXX") || die 2 "CUDACXX is '$CUDACXX', which is no program"
+    realpath -s "$nvcc"
+    return
   fi
-  reason=$(grep -m 1 '^E: ' "$log" || tail -n 1 "$log")
-  rm -f "$log"
-  say "apt-get could not install $* (is this machine offline?): ${reason:-no reason given}"
-  return 1
+  [[ -z ${CUDA_HOME:-} || -d $CUDA_HOME ]] || die 2 "CUDA_HOME is '$CUDA_HOME', which is no folder"
+  while IFS= read -r nvcc; do
+    if [[ -x $nvcc ]]; then
+      realpath -s "$nvcc"
+      return
+    fi
+  done < <(
+    type -ap nvcc | grep -vx '\(/usr\)\?/bin/nvcc'
+    printf '%s/bin/nvcc\n' "${CUDA_HOME:-$root/usr/local/cuda}" "$root"/usr/local/cuda "$root"/usr
+    printf '%s\n' "$FETCHED/toolkit/$FETCHED_CUDA/nvcc"
+  )
 }
 
-# require_packages PACKAGE...: installs them where that is allowed, or names
-# them and ends the script.
-require_packages() {
-  (($#)) || return 0
-  if may_install && apt_install "$@"; then return 0; fi
-  die 1 "missing packages: $*; on Debian or Ubuntu: sudo apt-get install $*"
-}
-
-# missing_tools COMMAND:PACKAGE...: the packages of the commands that are not there.
-missing_tools() {
-  local pair
-  for pair in "$@"; do
-    command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
+# find_older_nvcc: one before CUDA 13, which removed multi_grid_sync; or nothing.
+find_older_nvcc() {
+  local nvcc release root=${SYNC_SYSTEM_ROOT:-}
+  for nvcc in ${CUDA11_HOME:+"$CUDA11_HOME/bin/nvcc"} "$root"/usr/local/cuda-1[12].*/bin/nvcc \
+    "$root"/usr/bin/nvcc; do
+    release=$([[ ! -x $nvcc ]] || release_of "$nvcc")
+    if [[ $release == 11.* || $release == 12.* ]]; then
+      printf '%s\n' "$nvcc"
+      return
+    fi
   done
 }
 
-require_build_tools() {
-  local -a missing
-  mapfile -t missing < <(missing_tools cmake:cmake c++:g++ make:make)
-  if grep -q '"Ninja"' "$PROJECT_ROOT/CMakePresets.json" 2>/dev/null; then
-    mapfile -t -O "${#missing[@]}" missing < <(missing_tools ninja:ninja-build)
-  fi
-  require_packages "${missing[@]}"
-  require_toolkit
-}
-
-require_test_tools() {
-  local -a missing
-  mapfile -t missing < <(missing_tools python3:python3 shellcheck:shellcheck)
-  # A GoogleTest that the user points CMake to counts as there.
-  if [[ -z ${GTest_DIR:-}${GTest_ROOT:-}${CMAKE_PREFIX_PATH:-} &&
-    ! -e /usr/include/gtest/gtest.h && ! -e /usr/local/include/gtest/gtest.h ]]; then
-    missing+=(libgtest-dev)
-  fi
-  require_packages "${missing[@]}"
-}
-
-# nvcc_release NVCC: "13.0"; empty when it does not run.
-nvcc_release() {
+# release_of NVCC: "13.0"; nothing when it does not run.
+release_of() {
   "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p' || true
 }
 
-# find_nvcc: the nvcc to use, empty when there is none. A distribution's
-# /usr/bin/nvcc comes last: being on PATH it is nobody's choice, and it is
-# usually the older one.
-find_nvcc() {
-  local found candidate
-  found=$(command -v nvcc || true)
-  for candidate in "${CUDACXX:-}" "${found/#\/usr\/bin\/nvcc/}" \
-    "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" /usr/local/cuda/bin/nvcc "$found"; do
-    if [[ -n $candidate && -x $candidate ]]; then
-      printf '%s\n' "$candidate"
-      return 0
-    fi
-  done
+# host_compiler_of NVCC: the C++ compiler that it needs. CUDA 11 knows none after GCC 11.
+host_compiler_of() {
+  local gcc
+  gcc=$(c++ -dumpversion 2>/dev/null || echo 12)
+  if [[ -n ${CUDAHOSTCXX:-} ]]; then
+    printf '%s\n' "$CUDAHOSTCXX"
+  elif [[ $(release_of "$1") == 11.* ]] && ((${gcc%%.*} > 11)); then
+    printf 'g++-11\n'
+  else
+    printf 'c++\n'
+  fi
 }
 
-# shellcheck disable=SC2034  # set for the scripts that source this
-# require_toolkit: leaves NVCC, NVCC_RELEASE, PRESET and BUILD_DIR set.
-require_toolkit() {
+# has_cmake: one that knows the presets of CMakePresets.json.
+has_cmake() {
+  local version
+  version=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*//p' || true)
+  [[ -n $version && $(printf '%s\n' 3.22 "$version" | sort -V | head -n 1) == 3.22 ]]
+}
+
+# has_gtest: GoogleTest, where the compiler looks or where the user has pointed CMake to.
+has_gtest() {
+  [[ -n ${GTest_DIR:-}${GTest_ROOT:-}${CMAKE_PREFIX_PATH:-} ]] ||
+    c++ -x c++ -fsyntax-only - <<<'#include <gtest/gtest.h>' 2>/dev/null
+}
+
+# has_disassembler FOLDER: the gate of the tests reads machine code with both.
+has_disassembler() {
+  [[ -x $1/cuobjdump && -x $1/nvdisasm ]]
+}
+
+may_install() {
+  [[ -z ${SYNC_NO_INSTALL:-} ]] && command -v apt-get >/dev/null &&
+    { ((EUID == 0)) || sudo -n true 2>/dev/null; }
+}
+
+# install PACKAGE...: from the distribution, whose sources are left alone; another apt-get
+# that runs is waited for. Without a network, what is in its cache installs all the same.
+install() {
+  local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+  if ((EUID != 0)); then apt=(sudo -n "${apt[@]}"); fi
+  say "installing packages of the distribution: $*"
+  run "${apt[@]}" update >/dev/null || true
+  run "${apt[@]}" install -y --no-install-recommends "$@" >&2
+}
+
+# fetch NAME: the Python packages of wheels/NAME.txt into build/fetched/NAME, if they are
+# not there. Versions and hashes stand in that file.
+fetch() {
+  local list=$PROJECT_ROOT/scripts/wheels/$1.txt target=$FETCHED/$1
+  [[ ! -d $target ]] || return 0
+  [[ -z ${SYNC_NO_INSTALL:-} ]] || return 1
+  say "fetching $(sed -n '1s/^# //p' "$list"), with pip, into $target"
+  rm -rf "$target.partial"
+  PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 run python3 -m pip install \
+    --no-deps --only-binary :all: --require-hashes -r "$list" --target "$target.partial" >&2 || return 1
+  if [[ $1 == toolkit ]]; then ln -s lib "$target.partial/nvidia/cu13/lib64"; fi
+  mv "$target.partial" "$target"
+}
+
+# require_driver_for_fetched: before a compiler is fetched whose code cannot run here.
+require_driver_for_fetched() {
+  local cuda
+  cuda=$(nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' || true)
+  [[ -z $cuda ]] || ((${cuda%%.*} >= 13)) ||
+    die 3 "the driver here is for CUDA $cuda: install a CUDA Toolkit of that version and set" \
+      "CUDACXX to its nvcc, or update the driver to 580 or newer"
+}
+
+# missing_packages [tests]: what only the distribution can give, a line each.
+missing_packages() {
+  local compiler=c++
+  if [[ -n $NVCC ]]; then compiler=$(host_compiler_of "$NVCC"); fi
+  command -v c++ >/dev/null || echo g++
+  [[ $compiler == c++ ]] || command -v "$compiler" >/dev/null || printf '%s\n' "$compiler"
+  command -v make >/dev/null || echo make
+  command -v python3 >/dev/null || echo python3
+  if [[ -z $NVCC ]] || ! has_cmake; then
+    python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
+  fi
+  [[ -z ${1:-} ]] || has_gtest || echo libgtest-dev
+}
+
+# require_tools [tests]: all that a build needs, with `tests` also what those need. Leaves
+# NVCC set.
+require_tools() {
+  local missing toolkit=
+  # Characters that make, CMake or nvcc take for syntax.
+  [[ $PROJECT_ROOT != *[\'\"\#\$\;\,:\?\\\`]* ]] ||
+    die 1 "the build tools cannot work in $PROJECT_ROOT: the path has a character like ' or #"
   NVCC=$(find_nvcc)
+  mapfile -t missing < <(missing_packages "$@")
+  if ((${#missing[@]})) && ! { may_install && install "${missing[@]}"; }; then
+    [[ -n $NVCC || -z ${SYNC_NO_INSTALL:-} ]] || toolkit=' and a CUDA Toolkit (11.8 or newer)'
+    die 1 "packages$toolkit are missing; on Debian or Ubuntu: sudo apt-get install ${missing[*]}"
+  fi
+  if ! has_cmake; then
+    fetch cmake || die 1 "CMake 3.22 or newer is missing and could not be fetched"
+    PATH=$FETCHED/cmake/cmake/data/bin:$PATH
+  fi
   if [[ -z $NVCC ]]; then
-    install_debian_toolkit ||
-      die 1 "nvcc not found: install the CUDA Toolkit (11.8 to 13) and put nvcc on PATH or set" \
-        "CUDA_HOME; it is usually in /usr/local/cuda/bin or a module (module load cuda)"
+    require_driver_for_fetched
+    fetch toolkit || die 1 "there is no CUDA Toolkit (11.8 or newer) here, and its compiler could not" \
+      "be fetched: put nvcc on PATH (module load cuda) or set CUDACXX"
     NVCC=$(find_nvcc)
   fi
-  NVCC_RELEASE=$(nvcc_release "$NVCC")
-  [[ -n $NVCC_RELEASE ]] || die 1 "$NVCC does not run"
-  if [[ $NVCC_RELEASE == 11.* ]]; then
-    use_cuda11 "$(dirname "$(dirname "$NVCC")")"
-    PRESET=cuda11 BUILD_DIR=$PROJECT_ROOT/build-cuda11
-  else
-    # CMake by itself would prefer an nvcc beside the C++ compiler; nvcc finds
-    # its own tools through PATH.
-    export CUDACXX=$NVCC PATH="${NVCC%/*}:$PATH"
-    PRESET=release BUILD_DIR=$PROJECT_ROOT/build
-  fi
+  [[ -n $(release_of "$NVCC") ]] || die 1 "$NVCC does not run"
 }
 
-# install_debian_toolkit: CUDA from the distribution and the newest host
-# compiler that CUDA 11.8 accepts. Not where a GPU is: apt's toolkit can bring a
-# libcuda that clashes with the installed driver.
-install_debian_toolkit() {
-  if has_nvidia_gpu || ! may_install; then return 1; fi
-  enable_non_free
-  apt_install nvidia-cuda-toolkit g++-11
-}
-
-# enable_non_free: Debian keeps CUDA in a component that is off by default.
-enable_non_free() {
-  local file
-  if ! grep -q '^ID=debian' /etc/os-release 2>/dev/null ||
-    LC_ALL=C apt-cache policy nvidia-cuda-toolkit 2>/dev/null | grep -q 'Candidate: [0-9]'; then
-    return 0
+# build NVCC PRESET FOLDER [CMAKE OPTION...]: everything, in the preset's FOLDER of the
+# project. SUITE_COMMIT names the commit where the sources came without .git.
+build() {
+  local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 compilers
+  compilers="$nvcc $(release_of "$nvcc") $(host_compiler_of "$nvcc")"
+  # CMake keeps the compilers that a folder was started with, whatever it is told later.
+  if [[ $(cat "$folder/compilers.txt" 2>/dev/null) != "$compilers" ]]; then
+    rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
+    mkdir -p "$folder" && printf '%s\n' "$compilers" >"$folder/compilers.txt" || return 1
   fi
-  file=/etc/apt/sources.list.d/debian.sources
-  if [[ -e $file ]]; then
-    say "enabling Debian's non-free component in $file"
-    as_root sed -i -E '/^Components:/{/ non-free( |$)/!s/$/ non-free/}' "$file"
-  elif [[ -e /etc/apt/sources.list ]]; then
-    say "enabling Debian's non-free component in /etc/apt/sources.list"
-    as_root sed -i -E '/^deb.* main/{/ non-free( |$)/!s/ main/ main non-free/}' \
-      /etc/apt/sources.list
-  fi
-}
-
-# use_cuda11 HOME: what the cuda11 preset reads from the environment.
-use_cuda11() {
-  export CUDA11_HOME=$1
-  if [[ -z ${CUDA11_HOST_COMPILER:-} ]]; then
-    CUDA11_HOST_COMPILER=g++-11
-    # Older systems have no g++-11, and need none.
-    if ! command -v g++-11 >/dev/null && command -v g++ >/dev/null &&
-      (($(g++ -dumpversion | cut -d. -f1) < 11)); then
-      CUDA11_HOST_COMPILER=g++
-    fi
-  fi
-  export CUDA11_HOST_COMPILER
-  # Debian's headers are in /usr/include, where another toolkit's links in
-  # /usr/local/include would hide them. CPATH comes before both.
-  if [[ $1 == /usr && -e /usr/local/include/cuda_runtime.h ]]; then
-    export CPATH=$PROJECT_ROOT/build-cuda11/debian_headers${CPATH:+:$CPATH}
-    mkdir -p "${CPATH%%:*}"
-    dpkg -L nvidia-cuda-dev | grep -E '^/usr/include/[^/]+$' |
-      xargs ln -sfn -t "${CPATH%%:*}"
-  fi
-}
-
-# cuda11_works: compiles an empty kernel, so that a toolkit that does not fit
-# this system is not taken for a mistake in the code. After use_cuda11.
-cuda11_works() {
-  local folder status=0
-  folder=$(mktemp -d)
-  printf '__global__ void kernel() {}\nint main() { kernel<<<1, 1>>>(); }\n' >"$folder/test.cu"
-  PATH=$CUDA11_HOME/bin:$PATH nvcc -ccbin "$CUDA11_HOST_COMPILER" -o "$folder/test" \
-    "$folder/test.cu" >/dev/null 2>&1 || status=$?
-  rm -rf "$folder"
-  return "$status"
-}
-
-# ready_cuda11 HOME: CUDA 11.8 can compile here, else one line says why not.
-ready_cuda11() {
-  use_cuda11 "$1"
-  if ! command -v "$CUDA11_HOST_COMPILER" >/dev/null && may_install; then
-    apt_install "$CUDA11_HOST_COMPILER" || true
-  fi
-  if ! cuda11_works; then
-    say "the CUDA 11.8 Toolkit in $1 does not work here with $CUDA11_HOST_COMPILER"
-    return 1
-  fi
-}
-
-# find_cuda11: the home of a CUDA 11.8 Toolkit, empty when there is none.
-find_cuda11() {
-  local home
-  for home in "${CUDA11_HOME:-}" /usr/local/cuda-11.8 /usr/local/cuda /usr; do
-    if [[ -n $home && -x $home/bin/nvcc && $(nvcc_release "$home/bin/nvcc") == 11.8 ]]; then
-      printf '%s\n' "$home"
-      return 0
-    fi
-  done
-}
-
-# drop_other_toolkit FOLDER NVCC: CMake keeps the compiler that a folder was
-# started with, whatever it is told later, so such a folder is started afresh.
-drop_other_toolkit() {
-  local cached version
-  [[ -e $1/CMakeCache.txt ]] || return 0
-  cached=$(sed -n 's/^CMAKE_CUDA_COMPILER:[^=]*=//p' "$1/CMakeCache.txt")
-  # The same path leads to another toolkit once a link such as
-  # /usr/local/cuda has been changed.
-  version=$(sed -n 's/^set(CMAKE_CUDA_COMPILER_VERSION "\(.*\)")/\1/p' \
-    "$1"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null | tail -n 1) || true
-  if [[ $(readlink -m "$cached") == "$(readlink -m "$2")" &&
-    (-z $version || $version == "$(nvcc_release "$2")".*) ]]; then
-    return 0
-  fi
-  say "$1 was built with another CUDA Toolkit: starting it afresh"
-  rm -f "$1/CMakeCache.txt"
-  find "$1" -name CMakeFiles -prune -exec rm -rf {} +
-}
-
-# build_with PRESET [CMAKE OPTION...]: everything, in the preset's folder. The
-# commit can be given where the sources came without .git.
-build_with() {
-  local preset=$1 jobs
-  shift
-  if [[ $preset == cuda11 ]]; then
-    drop_other_toolkit "$PROJECT_ROOT/build-cuda11" "$CUDA11_HOME/bin/nvcc"
-  else
-    drop_other_toolkit "$PROJECT_ROOT/build" "$NVCC"
-  fi
-  jobs=$(nproc 2>/dev/null || echo 2)
+  say "building with CUDA $(release_of "$nvcc") in $folder"
   (
-    cd "$PROJECT_ROOT" &&
-      cmake --preset "$preset" -DSUITE_COMMIT="${SUITE_COMMIT:-}" "$@" &&
-      cmake --build --preset "$preset" --parallel "$jobs"
+    cd "$PROJECT_ROOT" || exit 1
+    CUDACXX=$nvcc CUDAHOSTCXX=$(host_compiler_of "$nvcc") PATH=${nvcc%/*}:$PATH
+    export CUDACXX CUDAHOSTCXX PATH
+    cmake --preset "$preset" "-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}" &&
+      cmake --build --preset "$preset" --parallel "$(nproc 2>/dev/null || echo 2)"
   )
 }

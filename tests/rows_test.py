@@ -2,11 +2,14 @@
 
 usage: rows_test.py EXECUTABLE
 """
+import math
 import os
 import subprocess
 import sys
+from pathlib import Path
 
-import tsv
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+import tsv  # noqa: E402
 
 NULL = ("method GPUCount rep blk thrd m(clk) s(clk) m(sync) s(sync) m(laun) "
         "s(laun) m(ttl) s(ttl) m(avelaun) s(avelaun) m(addl) s(addl)").split()
@@ -36,7 +39,7 @@ def check_finite(section):
     """Every number is finite, but for `addl` of a single launch."""
     for row in section.rows:
         for column, cell in row.items():
-            if column == "method" or tsv.is_finite(cell):
+            if column == "method" or math.isfinite(float(cell)):
                 continue
             single = row.get("rep") == "1" and column.split("(")[-1] == "addl)"
             assert single, f"{section.title}: {column} is {cell} in {row}"
@@ -116,7 +119,7 @@ def check_inter(sections, gpus):
 
 def check_repeat(sections, capability, listed):
     series = {}
-    comments = "\n".join(sections["repeats"].comments)
+    comments = "\n".join(text for _, text in sections["repeats"].comments)
     half = 0
     for row in sections["repeats"].rows:
         each = (float(row["m(cycle)"]) - half) / (int(row["rep"]) / 2)
@@ -145,7 +148,7 @@ def check_options(executable, count, gpus, listed, sms):
     if "grid_sync" in listed and count:
         three = run(executable, "1", "--samples", "2", "--method", "grid_sync",
                     "--blocks-per-sm", "3")
-        blocks = [row["blk"] for row in tsv.read_sections(three.stdout)[0].rows]
+        blocks = [row["blk"] for row in tsv.parse(three.stdout.encode())[0].rows]
         assert blocks and set(blocks) == {str(3 * sms)}, three
 
 
@@ -172,9 +175,7 @@ def main():
     for stats in ([], ["--stats"]):
         result = run(executable, *count, "--samples", "3", *stats)
         assert result.returncode == 0, result.stderr
-        sections = {}
-        for section in tsv.read_sections(result.stdout):
-            sections[section.title.split(":")[0]] = section
+        sections = {section.title: section for section in tsv.parse(result.stdout.encode())}
         assert list(sections) == list(expected), list(sections)
         for title, header in expected.items():
             found = sections[title].header

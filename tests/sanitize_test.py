@@ -1,117 +1,99 @@
-"""Runs scripts/sanitize.sh with a made-up compute-sanitizer: does it run what it
-says, and does it notice what the tools find?"""
+"""Tests of sanitize.py with a made-up compute-sanitizer: does it run and notice what it says?"""
 
+import shutil
+import time
 import unittest
 from pathlib import Path
 
-from scripts_support import ScriptsTest, write_program
+from scripts_support import ScriptsTest, lives
 
-# It does as the real one: a log with a sum at its end. TOOL.says beside it
-# replaces that sum, TOOL.code the exit code.
-SANITIZER = r'''#!/bin/bash
-here=${0%/*} tool=$2
-echo "${@:2}" >>"$here/calls"
-sum='ERROR SUMMARY: 0 errors'
-if [[ $tool == racecheck ]]; then
-  sum='RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)'
-fi
-if [[ -e $here/$tool.says ]]; then sum=$(<"$here/$tool.says"); fi
-gpus=$(cat "$here/gpus" 2>/dev/null || echo "$4")
-if [[ ! -e $here/no.rows ]]; then printf 'grid_sync\t%d\t2\n' "$gpus" 2>/dev/null; fi
+# As the real one: a log with a sum at its end. $FAKES/TOOL changes what a tool does.
+SANITIZER = r"""#!/bin/sh
+tool=$2 program=${3##*/} gpus=1
+shift 3
+echo "$tool $program $*" >>"$LOG"
+case $1 in [0-9]) gpus=$1 ;; esac
+rows="grid_sync	$gpus	2" sum="ERROR SUMMARY: 0 errors" code=0
+if [ $tool = racecheck ]; then sum="RACECHECK SUMMARY: 0 hazards displayed (0 errors)"; fi
+if [ -e "$FAKES/$tool" ]; then . "$FAKES/$tool"; fi
+echo "$rows"
 echo "========= $sum"
-if [[ -e $here/$tool.code ]]; then exit "$(<"$here/$tool.code")"; fi
-'''
-PROGRAM = r'''#!/bin/bash
-case $1 in
-  --help) echo "usage: ${0##*/} [options] HELP" ;;
-  --list) printf 'grid_sync\tof a GPU\npeer_grid_sync\tof GPUs\n' ;;
-  --devices) printf 'gpu\tname\n0\tH200\n1\tH200\n' ;;
-esac
-'''
+exit $code
+"""
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 
 
 class SanitizeTest(ScriptsTest):
     def setUp(self):
         super().setUp()
-        self.use_tools(compute_sanitizer=SANITIZER)
-        self.tools = self.folder / "tools"
-        for name in ("BenchmarkInterSM", "TestRepeat"):
-            count = "[gpu_count]" if name == "BenchmarkInterSM" else ""
-            write_program(self.build / name, PROGRAM.replace("HELP", count))
-        self.environment["TMPDIR"] = str(self.folder)
+        self.tool("compute-sanitizer", SANITIZER)
 
-    def sanitize(self, *names):
-        return self.execute(self.command("sanitize.sh", "--build-dir", self.build, *names))
+    def sanitize(self, *arguments, code=0):
+        """The lines of the table after its header."""
+        done = self.script("sanitize.py", "--build-dir", self.release, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.errors, lines = done.stderr, done.stdout.splitlines()
+        self.assertEqual(lines[0], "\t".join(("executable", "GPUs", *TOOLS)))
+        return lines[1:]
 
     def test_clean(self):
-        done = self.sanitize("BenchmarkInterSM", "TestRepeat")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout.splitlines(), [
-            "\t".join(("executable", "GPUs", *TOOLS)),
-            "BenchmarkInterSM\t1\t0\t0\t0\t0", "BenchmarkInterSM\t2\t0\t0\t0\t0",
-            "TestRepeat\t1\t0\t0\t0\t0"])
-        calls = (self.tools / "calls").read_text().replace(f"{self.build}/", "").splitlines()
-        for count in "12":
-            for tool in ("memcheck", "synccheck", "initcheck"):
-                self.assertIn(f"{tool} BenchmarkInterSM {count} --samples 1", calls)
-        race = [call for call in calls if call.startswith("racecheck")]
-        grids = "--blocks-per-sm 1,32"
-        self.assertEqual(race, [
-            f"racecheck BenchmarkInterSM 1 --samples 1 --method grid_sync {grids}",
-            f"racecheck BenchmarkInterSM 1 --samples 1 --method peer_grid_sync {grids}",
-            f"racecheck BenchmarkInterSM 2 --samples 1 --method peer_grid_sync {grids}",
-            "racecheck TestRepeat --samples 1 --method grid_sync",
-            "racecheck TestRepeat --samples 1 --method peer_grid_sync"])
-        self.assertEqual(len(calls), 14)
-        self.assertEqual(list(self.folder.glob("tmp.*")), [])
+        before = set(self.folder.iterdir())
+        self.assertEqual(self.sanitize(), [f"{name}\t0\t0\t0\t0" for name in (
+            "ImplicitBarrier\t1", "ImplicitBarrier\t2", "BenchmarkIntraSM\t1",
+            "BenchmarkInterSM\t1", "BenchmarkInterSM\t2", "TestRepeat\t1")])
+        self.assertEqual(set(self.folder.iterdir()) - before, {self.log})  # no log is kept
+        for tool in ("memcheck", "synccheck", "initcheck"):
+            self.assertEqual(self.calls(f"{tool} BenchmarkInter") + self.calls(f"{tool} Test"), [
+                f"{tool} {call} --samples 1" for call in (
+                    "BenchmarkInterSM 1", "BenchmarkInterSM 2", "TestRepeat")])
+        few = "--samples 1 --blocks-per-sm 1,32 --method"
+        self.assertEqual(self.calls("racecheck BenchmarkInter") + self.calls("racecheck TestRep"), [
+            f"racecheck {call}grid_sync" for call in (
+                f"BenchmarkInterSM 1 {few} ", f"BenchmarkInterSM 1 {few} peer_",
+                f"BenchmarkInterSM 2 {few} peer_",
+                "TestRepeat --samples 1 --method ", "TestRepeat --samples 1 --method peer_")])
 
     def test_what_is_found(self):
-        for tool, says, code, cell in (
-                ("memcheck", "ERROR SUMMARY: 3 errors", "1", "3"),
-                ("initcheck", "ERROR SUMMARY: 2 errors", "0", "2"),
-                ("racecheck", "RACECHECK SUMMARY: 4 hazards displayed (4 errors)", "1", "8"),
-                ("synccheck", "ERROR SUMMARY: 0 errors", "1", "failed(1)"),
-                ("memcheck", "Internal Sanitizer Error", "0", "failed(0)"),
-                ("racecheck", "Internal Sanitizer Error", "0", "failed(0)"),
-                ("initcheck", "", "124", "time-out")):
-            (self.tools / f"{tool}.says").write_text(says)
-            (self.tools / f"{tool}.code").write_text(code)
-            done = self.sanitize("TestRepeat")
-            self.assertEqual(done.returncode, 1, (tool, done.stderr))
-            found = done.stdout.splitlines()[1].split("\t")
-            self.assertEqual(found[2 + TOOLS.index(tool)], cell, done.stdout)
-            self.assertEqual(found[2:].count("0"), 3, done.stdout)
-            logs = Path(done.stderr.split("the logs are in ")[1].strip())
-            self.assertTrue(list(logs.glob(f"TestRepeat.{tool}*.log")), logs)
-            for kind in ("says", "code"):
-                (self.tools / f"{tool}.{kind}").unlink()
-
-    def test_nothing_measured_is_not_clean(self):
-        (self.tools / "no.rows").touch()
-        done = self.sanitize("TestRepeat")
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual(done.stdout.splitlines()[1].split("\t")[2:], ["failed(0)"] * 4)
-        (self.tools / "no.rows").unlink()
-        (self.tools / "gpus").write_text("1")  # as where two cannot reach each other
-        done = self.sanitize("BenchmarkInterSM")
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual([line.split("\t")[2] for line in done.stdout.splitlines()[1:]],
+        for tool, does, cell in (
+                ("memcheck", "sum='ERROR SUMMARY: 3 errors' code=1", "3"),
+                ("initcheck", "sum='ERROR SUMMARY: 2 errors'", "2"),
+                ("racecheck", "sum='RACECHECK SUMMARY: 4 hazards displayed (4 errors)'", "8"),
+                ("synccheck", "code=1", "failed(1)"), ("synccheck", "rows=", "failed(0)"),
+                ("memcheck", "sum='Internal Sanitizer Error'", "failed(0)"),
+                ("racecheck", "echo Internal Sanitizer Error", "failed(0)"),
+                ("initcheck", "kill -KILL $$", "failed(-9)"), ("initcheck", "sum=", "failed(0)")):
+            (self.folder / "fakes" / tool).write_text(does)
+            row, = self.sanitize("TestRepeat", code=1)
+            expected = [cell if name == tool else "0" for name in TOOLS]
+            self.assertEqual(row.split("\t"), ["TestRepeat", "1", *expected])
+            logs = Path(self.errors.split("not clean; the logs are in ")[1].strip())
+            self.assertTrue(list(logs.glob(f"TestRepeat.1.{tool}*.log")))
+            shutil.rmtree(logs)
+            (self.folder / "fakes" / tool).unlink()
+        # One GPU measured where two were asked for, as where they cannot reach each other.
+        (self.folder / "fakes/memcheck").write_text("rows='grid_sync	1	2'")
+        self.assertEqual([row.split("\t")[2] for row in self.sanitize("ImplicitBarrier", code=1)],
                          ["0", "failed(0)"])
-        program = (self.build / "TestRepeat").read_text()
-        write_program(self.build / "TestRepeat", program.replace("--list) ", "--list) exit 1; "))
-        done = self.sanitize("TestRepeat")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("--list failed", done.stderr)
+
+    def test_time_out_ends_all_processes(self):
+        (self.folder / "fakes/synccheck").write_text('sleep 60 & echo $! >"$LOG.pid"; wait')
+        row, = self.sanitize("TestRepeat", "--timeout", "1", code=1)
+        self.assertEqual(row.split("\t")[2:], ["0", "0", "time-out", "0"])
+        process = (self.folder / "log.pid").read_text().strip()
+        time.sleep(0.1)
+        self.assertFalse(lives(process))
 
     def test_refusals(self):
-        self.assert_refused(self.sanitize("Nothing"), 1, "Nothing is not built")
-        self.assert_refused(self.sanitize("--nothing"), 2, "unknown option '--nothing'")
-        self.environment["SANITIZE_TIMEOUT"] = "soon"
-        self.assert_refused(self.sanitize("TestRepeat"), 2, "SANITIZE_TIMEOUT")
-        del self.environment["SANITIZE_TIMEOUT"]
-        (self.system / "dev/nvidia0").unlink()
-        self.assert_refused(self.sanitize("TestRepeat"), 3, "no NVIDIA GPU")
+        self.assert_refused(self.script("sanitize.py"), 1, "build/ImplicitBarrier is not built")
+        sanitize = ["sanitize.py", "--build-dir", self.release]
+        self.assert_refused(self.script(*sanitize, "Nothing"), 1, "Nothing is not built")
+        self.assert_refused(self.script(*sanitize, "--timeout", "0"), 2, "--timeout: ")
+        (self.tools / "compute-sanitizer").unlink()
+        self.environment["CUDA_HOME"] = "/no/such"
+        self.assert_refused(self.script(*sanitize), 1, "compute-sanitizer is missing", "/no/such")
+        (self.release / "devices").unlink()
+        self.assert_refused(self.script(*sanitize), 3, "no CUDA-capable device is detected")
+        self.assertEqual(self.calls(), [])
 
 
 if __name__ == "__main__":

@@ -1,200 +1,233 @@
-"""What the script tests stand on: fake executables, a made-up machine, assertions.
+"""What the tests of scripts/ stand on: made-up programs and rows, and a project of their own.
 
-The scripts see the machine through SYNC_SYSTEM_ROOT (is there a GPU?) and a
-made-up build folder; nothing here needs a GPU, a compiler or the network.
+The project is a copy of scripts/ in a temporary folder. PATH has no program but the links and
+fakes made here; "building" copies fake executables, which print made-up rows. Every call of a
+fake adds a line to a log: what is not in it was not started.
 """
 
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NAMES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat")
+sys.path.insert(0, str(ROOT / "scripts"))
 
-# Obeys the executables' contract. What it shall pretend is said by files beside
-# it: gpus, gpu_names, commit, cuda (the toolkit that built it); what it shall do
-# wrong too: NAME.fail (exit code), NAME.wait (sleeps between rows until it is
-# interrupted), NAME.big (rows to print). Every measuring call adds a line to
-# NAME.calls. As in the real ones a second SIGTERM kills at once.
-FAKE = r'''#!/usr/bin/env python3
-import os, signal, sys, time
-name = os.path.basename(sys.argv[0])
-here = os.path.dirname(os.path.abspath(sys.argv[0]))
-control = lambda kind: os.path.join(here, name + "." + kind)
-setting = lambda key: open(os.path.join(here, key)).read()
-GPUS = int(setting("gpus"))
-MULTI_GRID = setting("cuda") < "13"
-PROVENANCE = "# gpu 0: NVIDIA H200, 132 SMs, compute capability 9.0, SM clock seen 1980 MHz\n"
-SECTIONS = {
-    "ImplicitBarrier": (
-        "# null kernel\nmethod\tGPUCount\trep\tblk\tthrd\tm(clk)\tm(ttl)\n"
-        "traditional_launch\t1\t1\t132\t1024\t20\t5000\n"
-        "# sleep kernel\nmethod\tGPUCount\trep\tblk\tthrd\tidea(wkld)\tm(wkld)\ts(wkld)"
-        "\tm(ovh)\ts(ovh)\tn\n"
-        "traditional_launch\t1\t8\t132\t1024\t5000\t5000\t1\t1081.25\t3.5\t3\n"
-        "cooperative_launch\t1\t8\t132\t1024\t5000\t5000\t1\t1063\tnan\t3\n"
-        + "".join("multi_cooperative_launch\t%d\t8\t1\t32\t9\t9\t1\t%d\t2\t3\n" % (g, 1200 + g)
-                  for g in range(1, GPUS + 1))
-        + "single_omp_traditional_launch\t1\t8\t1\t32\t9\t9\t1\tnan\tnan\t3\n"),
-    "BenchmarkIntraSM": (
-        "# block latency\nmethod\tGPUcount\trep\tblk\tthrd\tm(ave_cycle)\ts(ave_cycle)\n"
-        "blocksync\t1\t128\t1\t32\t22.125\t0.5\nblocksync\t1\t128\t1\t1024\t64\t1\n"
-        "# warp latency\nmethod\tGPUcount\trep\tblk\tthrd\tm(ave_cycle)\ts(ave_cycle)\ttile\n"
-        "tile_sync\t1\t128\t1\t32\t7\t1\t32\n"),
-    "BenchmarkInterSM": (
-        "# grid latency: how it was sampled\nmethod\tGPUcount\tbasicrep\tmoredrep\tblk\tthrd"
-        "\tm(basic_ttl)\ts(basic_ttl)\tm(more_ttl)\ts(more_ttl)\tm(avginstru)\ts(avginstr)\n"
-        "grid_sync\t1\t1\t9\t132\t32\t1\t1\t1\t1\t1075.5\t0.25\n"
-        "grid_sync\t1\t1\t9\t264\t1024\t1\t1\t1\t1\t1420\t0.75\n"
-        "# multi-GPU latency: how it was sampled\nmethod\tGPUcount\tbasicrep\tmoredrep\tblk\tthrd"
-        "\tm(basic_ttl)\ts(basic_ttl)\tm(more_ttl)\ts(more_ttl)\tm(avginstru)\ts(avginstr)\n"
-        + "".join("%s\t%d\t1\t9\t%s\t1\t1\t1\t1\t%d\t0.5\n" % (method, g, shape, value + g)
-                  for method, value in (("multi_grid_sync", 7000), ("peer_grid_sync", 3000))
-                  for g in range(1, GPUS + 1) for shape in ("132\t32", "264\t1024")
-                  if MULTI_GRID or method != "multi_grid_sync")),
-    "TestRepeat": (
-        "# repeats\nmethod\trep\tblk\tthrd\ttile\tm(cycle)\ts(cycle)\n"
-        "blocksync\t1\t1\t32\t32\t30\t1\n"),
-}
+SYSTEM_PROGRAMS = ("bash sh awk sed grep cat dirname readlink realpath mkdir rm mv ln cp sort head "
+                   "date env nproc sleep touch true").split()
 
-def rows():
-    wanted = sys.argv[sys.argv.index("--method") + 1] if "--method" in sys.argv else ""
-    for line in (PROVENANCE + SECTIONS[name]).splitlines(keepends=True):
-        if not wanted or line.startswith(("#", "method", wanted)):
-            yield line
-    if os.path.exists(control("big")):
-        yield from ["traditional_launch\t1" + "\t7" * 100 + "\n"] * int(open(control("big")).read())
 
-def main():
-    if "--version" in sys.argv:
-        return print("%s 0.1.0 (commit %s, CUDA %s)" % (name, setting("commit"), setting("cuda")))
-    if "--list" in sys.argv:
-        return print("grid_sync\tof a GPU\n" + "multi_grid_sync\tof GPUs" * MULTI_GRID)
-    if "--devices" in sys.argv:
-        if GPUS == 0:
-            print(name + ": error: no CUDA-capable device is detected", file=sys.stderr)
-            sys.exit(3)
-        print("gpu\tname\tcompute_capability\tsms\tpci_bus_id")
-        for g in range(GPUS):
-            print("%d\t%s\t9.0\t132\t0000:%02x:00.0" % (
-                g, setting("gpu_names").split(",")[g % 2], g + 16))
-        return
-    open(control("calls"), "a").write(" ".join(sys.argv[1:]) + "\n")
-    print(name + ": on stderr", file=sys.stderr)
-    for row in rows():
-        sys.stdout.write(row)
-        sys.stdout.flush()
-        while os.path.exists(control("wait")) and row.startswith("method"):
-            time.sleep(0.05)
-    if os.path.exists(control("fail")):
-        print(name + ": error: a kernel failed", file=sys.stderr)
-        sys.stdout.write("half a ro")
-        sys.exit(int(open(control("fail")).read()))
+def section(title, header, *rows):
+    """A section of an output; cells are given with blanks between them."""
+    return f"# {title}\n" + "".join("\t".join(line.split()) + "\n" for line in (header, *rows))
 
-def terminated(number, frame):
-    signal.signal(number, signal.SIG_DFL)
-    time.sleep(0.2)
-    sys.exit(print(name + ": interrupted", file=sys.stderr) or 128 + number)
 
-signal.signal(signal.SIGTERM, terminated)
-try:
-    main()
-except KeyboardInterrupt:
-    sys.exit(print(name + ": interrupted", file=sys.stderr) or 130)
-except OSError as error:
-    print(name + ": error: cannot write:", error.strerror, file=sys.stderr)
-    os._exit(1)
-'''
+LAUNCHES = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) n ci95(ovh)"
+LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle) tile n ci95(ave_cycle)"
+GRID = "method GPUcount basicrep moredrep blk thrd m(avginstru) s(avginstr) n ci95(avginstru)"
+REPEAT = "method rep blk thrd tile m(cycle) s(cycle) m(ave_cycle) s(ave_cycle) ci95(ave_cycle)"
+ROWS = {  # of two GPUs with 132 SMs
+    "ImplicitBarrier": "# gpu 0: NVIDIA H200, 132 SMs\n" + section(
+        "sleep kernel", LAUNCHES, "traditional_launch 1 8 132 1024 5000 1081.250 3.500 100 1.000",
+        "multi_cooperative_launch 1 8 1 32 5000 1201.000 2.000 100 1.000",
+        "multi_cooperative_launch 2 8 1 32 5000 7202.000 2.000 100 1.000",
+        "single_omp_traditional_launch 2 8 1 32 5000 nan nan 100 nan"),
+    "BenchmarkIntraSM": section(
+        "block latency", LATENCY, "blocksync 1 64 1 32 22.125 0.500 32 100 0.100",
+        "blocksync 1 64 1 1024 64.000 1.000 32 100 0.100") + section(
+        "warp latency", LATENCY, "tile_sync 1 64 1 32 1.000 0.000 16 100 0.000")
+    + "# tile_sync of 16: nothing waits in each operation\n",
+    "BenchmarkInterSM": section(
+        "grid latency: how it was sampled", GRID, "grid_sync 1 1 9 132 32 1075.500 0.250 100 0.100")
+    + "# warning: the spread of the row is far\n"
+    + "grid_sync\t1\t1\t9\t4224\t64\t8420.000\t0.750\t100\t0.100\n" + section(
+        "multi-GPU latency: how it was sampled", GRID,
+        "peer_grid_sync 1 1 9 132 32 875.500 0.250 100 0.100",
+        "peer_grid_sync 2 1 9 132 32 2175.500 0.250 100 0.100",
+        "peer_grid_sync 2 1 9 4224 64 3168.250 0.250 100 0.100"),
+    "TestRepeat": section("repeats", REPEAT, "blocksync 1 1 32 32 30.000 1.000 30.0000 1.0 0.1")}
+ROWS_CUDA11 = {
+    "BenchmarkInterSM": section("multi-GPU latency", GRID,
+                                "multi_grid_sync 2 1 9 132 32 7285.500 0.250 100 0.100"),
+    "TestRepeat": section("repeats", REPEAT, "multi_grid_sync 1 132 32 32 1 1 1 1 1")}
+ENVIRONMENT = "key\tvalue\ngpu\tNVIDIA H200\ngpu_count\t2\nsms\t132\nsuite_commit\tabc\n"
 
-UNAME = "#!/bin/sh\necho Linux 6.18.44-1-site7+build\n"
-
-NVIDIA_SMI = r'''#!/bin/sh
-case "$*" in
-  "topo -m") printf '\033[4m\tGPU0\tGPU1\033[0m\nGPU0\t X \tNV18\n' ;;
-  *driver_version*) echo 580.95.05; echo 580.95.05 ;;
-  "-i 0000:10:00.0,0000:11:00.0 "*clocks.sm*) echo '1980 MHz'; echo '345 MHz' ;;
-  "-i 0000:10:00.0 "*clocks.sm*) echo '1980 MHz' ;;
-  *mig.mode.current*) echo 'Field "mig.mode.current" is not a valid field to query.'; exit 2 ;;
-  *--query-gpu*) echo Enabled ;;
-  *) echo '| NVIDIA-SMI 580.95.05   Driver Version: 580.95.05   CUDA Version: 13.0 |' ;;
+# Obeys the executables' contract. NAME.then beside it are commands after the last row.
+EXECUTABLE = r'''#!/bin/sh
+here=${0%/*} name=${0##*/}
+case " $* " in
+  *" --version "*) echo "$name 0.1.0 (commit $(cat "$here/commit"), CUDA $(cat "$here/cuda"))" ;;
+  *" --list "*) printf 'grid_sync\tof a GPU\npeer_grid_sync\tof GPUs\n' ;;
+  *" --devices "*)
+    cat "$here/devices" 2>/dev/null && exit
+    echo "$name: error: no CUDA-capable device is detected" >&2
+    exit 3 ;;
+  *)
+    echo "${here##*/}/$name $*" >>"$LOG"
+    printf '%s: warning: of some kind\nof: another\n' "$name" >&2
+    cat "$here/$name.rows" || exit 1
+    if [ -e "$here/$name.then" ]; then . "$here/$name.then"; fi ;;
 esac
 '''
+CMAKE = r'''#!/bin/sh
+if [ "$1" = --version ]; then echo "cmake version 3.25.1"; exit; fi
+echo "cmake $*" >>"$LOG"
+[ "$1" = --build ] || exit 0
+if [ -e "$FAKES/$3.then" ]; then . "$FAKES/$3.then"; fi
+echo compiling
+build=build-$3
+cp -R "$FAKES/$3/." "${build%-release}"
+'''
+PYTHON = r'''#!/bin/sh
+if [ "$1" != -m ]; then exec {python} -S "$@"; fi
+[ "$*" != "-m pip --version" ] || exit 0
+echo "pip ${{9##*/}}" >>"$LOG"
+for target; do :; done
+{pip}
+'''
+# For *.then: says which processes there are, and waits.
+WAIT = 'sleep 60 & echo $! $$ >"$LOG.new"; mv "$LOG.new" "$LOG.pids"; wait\n'
+WAIT_ALONE = 'printf half_a_ro; echo $$ >"$LOG.new"; mv "$LOG.new" "$LOG.pids"; exec sleep 60\n'
 
 
 def write_program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(0o755)
 
 
+def lives(process):
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes() != b""  # empty: it has ended
+    except OSError:
+        return False
+
+
 class ScriptsTest(unittest.TestCase):
     def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="scripts test "))  # a space, on purpose
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.results = self.folder / "results"
-        self.build = self.folder / "build"
-        self.system = self.folder / "system"
-        (self.system / "dev").mkdir(parents=True)
-        (self.system / "dev/nvidia0").touch()
-        self.build.mkdir()
-        self.write_fakes(self.build)
-        self.environment = dict(os.environ, SYNC_SYSTEM_ROOT=str(self.system), SYNC_NO_INSTALL="1")
+        self.folder = Path(tempfile.mkdtemp(prefix="a_test Zone "))  # with traps
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.project, self.results = self.folder / "project", self.folder / "results"
+        self.system, self.tools = self.folder / "system", self.folder / "tools"
+        self.release, self.cuda11 = self.folder / "fakes/release", self.folder / "fakes/cuda11"
+        self.log = self.folder / "log"
+        shutil.copytree(ROOT / "scripts", self.project / "scripts")
+        self.tools.mkdir()
+        for name in SYSTEM_PROGRAMS:
+            (self.tools / name).symlink_to(shutil.which(name))
+        for name in ("c++", "make"):
+            self.tool(name, "#!/bin/sh\n")
+        self.tool("cmake", CMAKE)
+        self.python_with_pip("exit 1")
+        self.write_fakes(self.release, "13.0", ROWS)
+        self.write_fakes(self.cuda11, "11.8", ROWS_CUDA11)
+        self.gpu = self.system / "dev/nvidia0"
+        self.gpu.parent.mkdir(parents=True)
+        self.gpu.touch()
+        self.environment = {
+            "PATH": str(self.tools), "SYNC_SYSTEM_ROOT": str(self.system), "SYNC_NO_INSTALL": "1",
+            "LOG": str(self.log), "FAKES": str(self.folder / "fakes"), "TMPDIR": str(self.folder),
+            "CUDACXX": str(self.nvcc("cuda", "13.0")), "LC_ALL": "C.UTF-8"}
 
-    def write_fakes(self, folder, cuda="13.0", commit="0123456789ab"):
-        for key, text in (("gpus", "2"), ("gpu_names", "NVIDIA H200,NVIDIA H200"),
-                          ("commit", commit), ("cuda", cuda)):
-            (folder / key).write_text(text)
-        for name in NAMES:
-            write_program(folder / name, FAKE)
+    def write_fakes(self, folder, cuda, rows):
+        for name, text in rows.items():
+            write_program(folder / name, EXECUTABLE)
+            (folder / f"{name}.rows").write_text(text)
+        (folder / "commit").write_text("0123456789ab")
+        (folder / "cuda").write_text(cuda)
+        (folder / "devices").write_text(
+            "gpu\tname\tcompute_capability\tsms\tpci_bus_id\n" + "".join(
+                f"{number}\tNVIDIA H200\t9.0\t132\t0000:1{number}:00.0\n" for number in (0, 1)))
 
-    def set(self, **controls):
-        """set(gpus=1) or, of one executable, set(BenchmarkInterSM_fail=1)"""
-        for name, text in controls.items():
-            if name.startswith(NAMES):
-                name = name.replace("_", ".")
-            (self.build / name).write_text(str(text))
+    def tool(self, name, text):
+        write_program(self.tools / name, text)
 
-    def use_tools(self, **programs):
-        """Programs that are found before those of the system; apt_get: apt-get."""
-        tools = self.folder / "tools"
-        if not tools.exists():
-            tools.mkdir()
-            self.environment["PATH"] = "%s:%s" % (tools, self.environment["PATH"])
-        for name, text in programs.items():
-            write_program(tools / name.replace("_", "-"), text)
+    def python_with_pip(self, pip):
+        """python3, whose pip does this ($target: the folder it shall fill)."""
+        self.tool("python3", PYTHON.format(python=sys.executable, pip=pip))
 
-    def command(self, script, *arguments, root=ROOT):
-        return ["bash", str(root / "scripts" / script), *map(str, arguments)]
+    def nvcc(self, folder, version):
+        """The path of a made-up nvcc in this folder of the system."""
+        path = self.system / "usr/local" / folder / "bin/nvcc"
+        write_program(path, f'#!/bin/sh\necho "Cuda compilation tools, release {version}, V1"\n')
+        return path
+
+    def command(self, script, *arguments):
+        interpreter = "python3" if script.endswith(".py") else "bash"
+        return [str(self.tools / interpreter), str(self.project / "scripts" / script),
+                *map(str, arguments)]
 
     def execute(self, command, **options):
-        return subprocess.run(command, env=self.environment, cwd=self.folder, text=True, timeout=60,
-                              stdin=subprocess.DEVNULL, capture_output=True, **options)
+        options = {"stdout": subprocess.PIPE, **options}
+        return subprocess.run(command, env=self.environment, cwd=self.folder, timeout=60,
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
+                              **options)
 
-    def run_sh(self, *arguments):
-        return self.execute(self.command("run.sh", *arguments, "--build-dir", self.build,
-                                         "--results", self.results))
+    def script(self, name, *arguments):
+        return self.execute(self.command(name, *arguments))
 
-    def calls(self, name, build=None):
-        path = (build or self.build) / (name + ".calls")
-        return path.read_text().splitlines() if path.exists() else []
+    def run_sh(self, *arguments, code=0):
+        done = self.script("run.sh", "--results", self.results, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def calls(self, start=""):
+        """The logged calls that start so."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [line for line in lines if line.startswith(start)]
 
     def only_folder(self):
-        folders = list(self.results.iterdir())
-        self.assertEqual(len(folders), 1, folders)
-        return folders[0]
+        folder, = self.results.iterdir()
+        return folder
 
-    def assert_refused(self, done, code, message):
-        """One line on stderr, nothing on stdout."""
+    def write_run(self, folder, changes=(), only=False):
+        """A results folder. changes: {file: text, bytes or None}; only: no other files"""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        files = {**({} if only else ROWS), "environment": ENVIRONMENT, **dict(changes)}
+        for name, text in files.items():
+            if text is not None:
+                data = text if isinstance(text, bytes) else text.encode()
+                (folder / f"{name}.tsv").write_bytes(data)
+        return folder
+
+    def assert_refused(self, done, code, *message):
+        """One line on stderr that says this, nothing on stdout."""
         self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertIn(message, done.stderr)
+        for part in message:
+            self.assertIn(str(part), done.stderr)
 
-    def assert_whole_rows(self, path):
-        text = path.read_text()
-        self.assertTrue(text == "" or text.endswith("\n"), text)
-        fields = 0
-        for line in filter(lambda line: not line.startswith("#"), text.splitlines()):
-            fields = line.count("\t") if line.startswith("method") else fields
-            self.assertEqual(line.count("\t"), fields, line)
+    def interrupt(self, command, name):
+        """Sends SIG`name` once a fake waits: stderr. All processes must end at once."""
+        pids, number = Path(f"{self.log}.pids"), getattr(signal, f"SIG{name}")
+        process = subprocess.Popen(
+            command, env=self.environment, cwd=self.folder, encoding="utf-8",
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            # A parent that ignores Ctrl-C would pass that on.
+            start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        try:
+            while not pids.exists():
+                self.assertIsNone(process.poll(), "it ended before it was interrupted")
+                time.sleep(0.01)
+            started = time.monotonic()
+            # Ctrl-C goes to the whole group.
+            (os.killpg if name == "INT" else os.kill)(process.pid, number)
+            errors = process.communicate(timeout=10)[1]
+            while any(map(lives, pids.read_text().split())):
+                self.assertLess(time.monotonic() - started, 5, "processes are left")
+                time.sleep(0.01)
+            self.assertLess(time.monotonic() - started, 5)  # a second, unless others compute
+        finally:
+            for pid in filter(lives, pids.read_text().split() if pids.exists() else ()):
+                os.kill(int(pid), signal.SIGKILL)
+            process.kill()
+            process.wait()
+            pids.unlink()
+        self.assertEqual(process.returncode, 128 + number, errors)
+        return errors

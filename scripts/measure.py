@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Runs the built executables and collects their rows in one folder; run.sh calls it.
+
+The folder's name ends in .partial until everything is in it. A run that is interrupted or
+fails keeps it, with the rows that were measured until then.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import environment
+import multi_gpu_barriers
+import summary
+import tsv
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stop(Exception):
+    """Ends the run: exit code, message."""
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def on_signal(number, _frame):
+    for other in SIGNALS:
+        signal.signal(other, signal.SIG_IGN)
+    raise Stop(128 + number, "interrupted")
+
+
+def find_devices(executable, gpu_count):
+    """The rows of --devices of the GPUs to measure, all where gpu_count is None."""
+    done = subprocess.run([executable, "--devices"], capture_output=True)
+    if done.returncode:
+        raise Stop(3 if done.returncode == 3 else 1, "the NVIDIA GPU cannot be used: "
+                   + done.stderr.decode(errors="replace").strip())
+    found = tsv.read_table(done.stdout, f"{executable} --devices")
+    if gpu_count and gpu_count > len(found):
+        raise Stop(2, f"requested {gpu_count} GPUs but only {len(found)} "
+                   + ("was found" if len(found) == 1 else "were found"))
+    return found[:gpu_count]
+
+
+def usable_cuda11(folder, executable):
+    """The folder, if its executables are of the same commit as `executable`, else None."""
+    if folder is None or not (folder / executable.name).exists():
+        return None
+    theirs, ours = (environment.version_of(path)[0] for path in (folder / executable.name,
+                                                                 executable))
+    if theirs == ours:
+        return folder
+    say(f"warning: {folder} is of commit {theirs}, not of {ours}: multi_grid_sync is not measured")
+    return None
+
+
+def make_folder(results, devices):
+    gpu = re.sub("[^a-z0-9]+", "-", devices[0]["name"].lower().replace("nvidia ", "")).strip("-")
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    folder = results / f"{gpu}x{len(devices)}_{stamp}.partial"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def plan(build, cuda11, gpus):
+    """(name of the output, command) of everything that is measured."""
+    commands = [("ImplicitBarrier", [build / "ImplicitBarrier", gpus]),
+                ("BenchmarkIntraSM", [build / "BenchmarkIntraSM"]),
+                ("BenchmarkInterSM", [build / "BenchmarkInterSM", gpus]),
+                ("TestRepeat", [build / "TestRepeat"])]
+    if cuda11:
+        only = ["--method", "multi_grid_sync"]
+        commands += [("BenchmarkInterSM.cuda11", [cuda11 / "BenchmarkInterSM", gpus, *only]),
+                     ("TestRepeat.cuda11", [cuda11 / "TestRepeat", *only])]
+    return [(name, [*map(str, command), "--stats"]) for name, command in commands]
+
+
+def drop_cut_row(path):
+    """A process that was killed can leave half a row."""
+    data = path.read_bytes()
+    os.truncate(path, data.rfind(b"\n") + 1)
+
+
+def log_errors(name, program, errors, folder):
+    """What a program has said on stderr, each line with the name of its output."""
+    text = re.sub(f"(?m)^({re.escape(program)}: )?(?=.)", f"{name}: ",
+                  errors.decode(errors="replace"))
+    sys.stderr.write(text)
+    with open(folder / "stderr.log", "a", encoding="utf-8") as log:
+        log.write(text)
+
+
+def measure(name, command, folder):
+    """Rows into NAME.tsv, warnings into stderr.log."""
+    rows = folder / f"{name}.tsv"
+    with open(rows, "wb") as output:
+        # A signal waits until there is a process to end.
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS))
+        errors = b""
+        try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+            errors = process.communicate()[1]
+        except Stop:
+            process.terminate()  # it ends between two rows
+            try:
+                errors = process.communicate(timeout=20)[1]
+            except subprocess.TimeoutExpired:
+                process.kill()
+            raise
+        finally:
+            drop_cut_row(rows)
+            log_errors(name, Path(command[0]).name, errors, folder)
+    if process.returncode:
+        code = process.returncode
+        # Its other codes would mean something else as those of this script.
+        raise Stop(3 if code == 3 else 1, f"{name} " + (
+            f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"))
+
+
+def fill(folder, devices, build, cuda11):
+    """Measures everything; the folder's final path."""
+    cuda11_executable = cuda11 / "BenchmarkInterSM" if cuda11 else None
+    rows = [("key", "value"), *environment.rows(devices, build / "ImplicitBarrier",
+                                                cuda11_executable)]
+    (folder / "environment.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in rows))
+    (folder / "topology.txt").write_text(environment.topology())
+    steps = plan(build, cuda11, len(devices))
+    for number, (name, command) in enumerate(steps, 1):
+        say(f"{number} of {len(steps)}: {name}")
+        measure(name, command, folder)
+    table = "\n".join(multi_gpu_barriers.lines(tsv.Run(folder))) + "\n"
+    (folder / "multi_gpu_barriers.tsv").write_text(table)
+    final = folder.with_suffix("")
+    folder.rename(final)
+    return final
+
+
+def work():
+    parser = tsv.Parser(description=__doc__)
+    parser.add_argument("build", type=Path, help="the folder of the executables")
+    parser.add_argument("--gpus", type=int, metavar="N", help="GPUs to measure (default: all)")
+    parser.add_argument("--results", type=Path, required=True, help="where the folder is made")
+    parser.add_argument("--cuda11", type=Path, metavar="BUILD",
+                        help="executables of CUDA 11 for multi_grid_sync, if they are there")
+    options = parser.parse_args()
+    for number in SIGNALS:
+        signal.signal(number, on_signal)
+    folder = None
+    try:
+        devices = find_devices(options.build / "ImplicitBarrier", options.gpus)
+        cuda11 = usable_cuda11(options.cuda11, options.build / "BenchmarkInterSM")
+        folder = make_folder(options.results, devices)
+        final = fill(folder, devices, options.build, cuda11)
+    except (Stop, OSError, tsv.TsvError) as error:
+        code, reason = error.args if isinstance(error, Stop) else (1, error)
+        kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
+        say(f"run.sh: {reason}{kept}")
+        return code
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    print("\n".join(summary.lines(tsv.Run(final))))
+    print(f"\nResults: {final}")
+    return 0
+
+
+if __name__ == "__main__":
+    tsv.main(work, "run.sh")

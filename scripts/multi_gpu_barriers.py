@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The multi-GPU barriers of a results folder side by side (Figure 9 of the study).
+
+Tab-separated, a row for each GPU count, mean nanoseconds; what was not measured is nan:
+  multi_cooperative_launch, single_omp_traditional_launch
+      one more launch that is also a barrier, by kernel fusion (m(ovh))
+  multi_grid_sync, peer_grid_sync at BxT
+      one barrier of B blocks per SM of T threads (m(avginstru)): 1x32 is the fastest
+      case, 32x64 the slowest, 1x1024 a general one
+run.sh writes this to multi_gpu_barriers.tsv.
+"""
+
+import tsv
+
+LAUNCHES = ("multi_cooperative_launch", "single_omp_traditional_launch")
+BARRIERS = ("multi_grid_sync", "peer_grid_sync")
+SHAPES = ((1, 32), (32, 64), (1, 1024))  # blocks per SM, threads
+
+
+def figures(run):
+    """(column, GPUs) -> text of the mean"""
+    found = {(row["method"], int(row["GPUCount"])): row["m(ovh)"]
+             for row in run.section("ImplicitBarrier", "sleep kernel").rows
+             if row["method"] in LAUNCHES}
+    for file in ("BenchmarkInterSM", "BenchmarkInterSM.cuda11"):
+        for row in run.section(file, "multi-GPU latency").rows:
+            for blocks, threads in SHAPES:
+                if (int(row["blk"]), int(row["thrd"])) == (blocks * run.sms, threads):
+                    column = f"{row['method']} {blocks}x{threads}"
+                    found[column, int(row["GPUcount"])] = row["m(avginstru)"]
+    return found
+
+
+def lines(run):
+    found = figures(run)
+    columns = [*LAUNCHES, *(f"{name} {blocks}x{threads}"
+                            for name in BARRIERS for blocks, threads in SHAPES)]
+    yield "\t".join(("GPUCount", *columns))
+    for gpus in range(1, max((gpus for _, gpus in found), default=0) + 1):
+        yield "\t".join((str(gpus), *(found.get((column, gpus), "nan") for column in columns)))
+
+
+def work():
+    parser = tsv.Parser(description=__doc__)
+    parser.add_argument("folder", metavar="DIR", help="a results folder")
+    print("\n".join(lines(tsv.Run(parser.parse_args().folder))))  # all of it or nothing
+    return 0
+
+
+if __name__ == "__main__":
+    tsv.main(work, "multi_gpu_barriers.py")

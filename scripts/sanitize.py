@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Runs compute-sanitizer's four tools over the executables of a build, at one sample.
+
+Those that take a GPU count run on one GPU and, where there are two, on two. racecheck is
+slow: it gets one method at a time, and of the grids that are swept the smallest and, where
+the barrier works in another way then, the largest (shared memory, which it watches, is a
+block's own). stdout: a tab-separated table of findings, or time-out, or failed. The logs
+are kept unless all is clean. Exit codes: 0 no findings; 1 findings, a time-out, a failed
+run, or something is missing; 2 bad usage; 3 no usable GPU.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import tsv
+
+EXECUTABLES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat")
+TAKE_GPUS = ("ImplicitBarrier", "BenchmarkInterSM")
+RACECHECK_GRIDS = {"BenchmarkIntraSM": "1", "BenchmarkInterSM": "1,32"}
+TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+
+
+def find_sanitizer():
+    """On PATH, or in the toolkit's usual places."""
+    cuda = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    for name in ("compute-sanitizer", f"{cuda}/bin/compute-sanitizer",
+                 f"{cuda}/compute-sanitizer/compute-sanitizer"):
+        if shutil.which(name):
+            return shutil.which(name)
+    raise SystemExit(f"sanitize.py: compute-sanitizer is missing: not on PATH, not in {cuda}")
+
+
+def findings_in(log, gpus):
+    """Their number; None where the tool has not summed up, or where the executable has
+    measured no row of so many GPUs (None: of any)."""
+    counts = [int(found) for line in log.splitlines() if "were not printed" not in line
+              for found in re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", line)]
+    row = re.search(rf"(?m)^[a-z_]+\t{gpus or '[0-9]+'}\t", log)
+    return sum(counts) if counts and row and "Internal Sanitizer Error" not in log else None
+
+
+def commands(tool, executable, gpus):
+    """What a tool runs: (suffix of the log's name, command)."""
+    command = [str(executable), *([str(gpus)] if gpus else []), "--samples", "1"]
+    if tool != "racecheck":
+        yield "", command
+        return
+    if executable.name in RACECHECK_GRIDS:
+        command += ["--blocks-per-sm", RACECHECK_GRIDS[executable.name]]
+    listed = subprocess.run([executable, "--list"], stdout=subprocess.PIPE, text=True, check=True)
+    for method in (line.split("\t")[0] for line in listed.stdout.splitlines()):
+        if gpus == 2 and method in ("grid_sync", "traditional_launch", "cooperative_launch"):
+            continue  # of one GPU
+        yield f".{method}", [*command, "--method", method]
+
+
+def check(sanitizer, tool, executable, gpus, logs, seconds):
+    """The cell of the table: the findings of all commands, or time-out or failed."""
+    total = 0
+    for suffix, command in commands(tool, executable, gpus):
+        log = logs / f"{executable.name}.{gpus or 1}.{tool}{suffix}.log"
+        print(f"{tool}: {' '.join(command)}", file=sys.stderr, flush=True)
+        with open(log, "wb") as output:
+            process = subprocess.Popen([sanitizer, "--tool", tool, *command], stdout=output,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
+            try:
+                code = process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                return "time-out"
+            finally:  # also what it has started
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        found = findings_in(log.read_text(errors="replace"), gpus)
+        if found is None or (code and not found):
+            return f"failed({code})"
+        total += found
+    return str(total)
+
+
+def seconds(text):
+    if int(text) < 1:
+        raise ValueError
+    return int(text)
+
+
+def work():
+    parser = tsv.Parser(description=__doc__)
+    parser.add_argument("executables", nargs="*", metavar="EXE", default=EXECUTABLES,
+                        help="(default: all of the suite)")
+    parser.add_argument("--build-dir", type=Path, metavar="DIR",
+                        default=Path(__file__).resolve().parent.parent / "build",
+                        help="where the executables are (default: build/)")
+    parser.add_argument("--timeout", type=seconds, default=300, metavar="SECONDS",
+                        help="for one run of an executable (default: 300)")
+    options = parser.parse_args()
+    executables = [options.build_dir / name for name in options.executables]
+    for executable in executables:
+        if not os.access(executable, os.X_OK):
+            raise SystemExit(f"sanitize.py: {executable} is not built")
+    devices = subprocess.run([executables[0], "--devices"], stdout=subprocess.PIPE)
+    if devices.returncode:
+        return 3 if devices.returncode == 3 else 1
+    several = len(tsv.read_table(devices.stdout, "--devices")) > 1
+    sanitizer, logs, clean = find_sanitizer(), Path(tempfile.mkdtemp()), True
+    print("\t".join(("executable", "GPUs", *TOOLS)))
+    for executable in executables:
+        takes_gpus = executable.name in TAKE_GPUS
+        for gpus in (None,) if not takes_gpus else (1, 2) if several else (1,):
+            cells = [check(sanitizer, tool, executable, gpus, logs, options.timeout)
+                     for tool in TOOLS]
+            print("\t".join((executable.name, str(gpus or 1), *cells)), flush=True)
+            clean = clean and set(cells) == {"0"}
+    if clean:
+        shutil.rmtree(logs)
+        return 0
+    print(f"sanitize.py: not clean; the logs are in {logs}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    tsv.main(work, "sanitize.py")

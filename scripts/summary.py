@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Shows a results folder in short: every barrier at the shapes that people ask for.
+
+Figures are means; behind a launch stands its standard deviation. ! marks a figure whose
+row carries a warning of the run, which stands at the end. "none": the barrier compiled to
+nothing, so that there is no latency. -: not measured, or it does not fit on the GPU.
+"""
+
+import tsv
+
+WARP_SIZES = ("1", "2", "4", "8", "16", "32")
+BLOCK_THREADS = ("32", "64", "128", "256", "512", "1024")
+LAUNCH_SECTION = ("ImplicitBarrier", "sleep kernel")
+GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")
+
+
+def grid(corner, columns, rows):
+    """A table: rows are (name, cells)."""
+    table = [(corner, *columns), *((name, *cells) for name, cells in rows)]
+    widths = [max(map(len, column)) for column in zip(*table)]
+    for name, *cells in table:
+        yield "  " + "  ".join((name.ljust(widths[0]),
+                                *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))))
+
+
+def figure(section, row, column, digits, scale=1.0):
+    """The cell of a row, as the text at the top says."""
+    if row is None:
+        return "-"
+    said = [text for above, text in section.comments if above is row]
+    if any("nothing waits" in text for text in said):
+        return "none"
+    warned = any(text.startswith("warning: ") for text in said)
+    return f"{float(row[column]) * scale:.{digits}f}" + "!" * warned
+
+
+def find(section, **cells):
+    """The row with these cells, or None."""
+    return next((row for row in section.rows
+                 if all(row.get(column) == text for column, text in cells.items())), None)
+
+
+def methods(section):
+    return list(dict.fromkeys(row["method"] for row in section.rows))
+
+
+def launches(run):
+    section = run.section(*LAUNCH_SECTION)
+    counts = sorted({int(row["GPUCount"]) for row in section.rows})
+
+    def cell(method, gpus):
+        row = find(section, method=method, GPUCount=str(gpus))
+        text = figure(section, row, "m(ovh)", 0)
+        return f"{text} ± {float(row['s(ovh)']):.0f}" if row else text
+
+    yield "Launch overhead in ns, by GPUs (ImplicitBarrier: m(ovh) ± s(ovh))"
+    yield from grid("", map(str, counts), [
+        (method, [cell(method, gpus) for gpus in counts]) for method in methods(section)])
+
+
+def inside_one_sm(run, title, column, sizes):
+    section = run.section("BenchmarkIntraSM", title)
+    yield from grid(column.replace("thrd", "threads").replace("tile", "threads of the group"),
+                    sizes, [(method, [figure(section, find(section, method=method, **{column: size}),
+                                             "m(ave_cycle)", 1) for size in sizes])
+                            for method in methods(section)])
+
+
+def one_gpu(run):
+    """Each barrier of one GPU: blocks per SM x threads per block."""
+    for file, title in (("BenchmarkInterSM", "grid latency"),
+                        *((file, "multi-GPU latency") for file in GRID_FILES)):
+        section = run.section(file, title)
+        blocks = sorted({int(row["blk"]) for row in section.rows})
+        for method in methods(section):
+            yield from grid(f"{method}, blocks per SM x threads", BLOCK_THREADS, [
+                (f"{count / run.sms:g}", [
+                    figure(section, find(section, method=method, GPUcount="1", blk=str(count),
+                                         thrd=threads), "m(avginstru)", 2, 1e-3)
+                    for threads in BLOCK_THREADS]) for count in blocks])
+
+
+def several_gpus(run):
+    """Each multi-GPU barrier at three shapes, by GPUs."""
+    sections = [run.section(file, "multi-GPU latency") for file in GRID_FILES]
+    counts = sorted({int(row["GPUcount"]) for section in sections for row in section.rows})
+    yield from grid("blocks per SM x threads", [f"{n} GPUs" for n in counts[1:]], [
+        (f"{method} {blocks} x {threads}", [
+            figure(section, find(section, method=method, GPUcount=str(gpus), thrd=str(threads),
+                                 blk=str(blocks * run.sms)), "m(avginstru)", 2, 1e-3)
+            for gpus in counts[1:]])
+        for section in sections for method in methods(section)
+        for blocks, threads in ((1, 32), (1, 1024), (32, 64))])
+
+
+def warnings(run):
+    found = [(file, section, row, text) for file, sections in run.files.items()
+             for section in sections for row, text in section.warnings()]
+    yield f"Warnings of the run: {len(found)}"
+    for file, section, row, text in found:
+        keys = ("GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)")
+        shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
+        where = f"{row['method']}, {shape}" if row else "above all rows"
+        yield f"  {file}, {section.title}, {where}: {text}"
+
+
+def lines(run):
+    yield run.about()
+    if "cuda_toolkit_multi_grid" in run.environment:
+        yield f"multi_grid_sync with CUDA {run.environment['cuda_toolkit_multi_grid']}"
+    yield ""
+    yield from launches(run)
+    yield ""
+    yield "Inside one SM, in cycles (BenchmarkIntraSM: m(ave_cycle))"
+    yield from inside_one_sm(run, "block latency", "thrd", BLOCK_THREADS)
+    yield from inside_one_sm(run, "warp latency", "tile", WARP_SIZES)
+    yield ""
+    yield "Barriers of one GPU, in us (BenchmarkInterSM: m(avginstru))"
+    yield from one_gpu(run)
+    yield ""
+    if run.environment.get("gpu_count") != "1":
+        yield "Barriers of several GPUs, in us (BenchmarkInterSM: m(avginstru))"
+        yield from several_gpus(run)
+        yield ""
+    yield from warnings(run)
+
+
+def work():
+    parser = tsv.Parser(description=__doc__)
+    parser.add_argument("folder", metavar="DIR", help="a results folder")
+    print("\n".join(lines(tsv.Run(parser.parse_args().folder))))  # all of it or nothing
+    return 0
+
+
+if __name__ == "__main__":
+    tsv.main(work, "summary.py")

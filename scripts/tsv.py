@@ -1,0 +1,197 @@
+"""Reads and checks the suite's tab-separated files, for the scripts and the tests.
+
+An output has sections: a line `# title: how it was measured`, a header line that begins
+with `method`, and rows of as many cells, the first a name and the others numbers. Other
+lines that start with # are comments. Whatever breaks this is a TsvError that names file,
+line and column: a damaged number is never taken for a number.
+"""
+
+import argparse
+import errno
+import os
+import re
+import sys
+from pathlib import Path
+
+# What scripts/run.sh writes into a results folder, in this order.
+FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "BenchmarkInterSM.cuda11",
+         "TestRepeat", "TestRepeat.cuda11")
+_NUMBER = re.compile(r"-?\d+(?:\.(\d+))?|nan")
+_WHOLE = ("GPUCount", "GPUcount", "blk", "thrd")
+
+
+class TsvError(Exception):
+    """What cannot be read or done, in one line."""
+
+
+class Row(dict):
+    """Column -> text of the cell; all but `method` are numbers."""
+
+    def __init__(self, header, cells, where):
+        super().__init__(zip(header, cells))
+        self.where = where
+
+    def __missing__(self, column):
+        raise TsvError(f"{self.where}: there is no column {column}")
+
+
+class Section:
+    def __init__(self, title, header):
+        self.title, _, self.how = (part.strip() for part in title.partition(":"))
+        self.header = header
+        self.rows = []  # of class Row
+        self.comments = []  # below the header: (the row above or None, text)
+
+    def numbers(self, column):
+        return [float(row[column]) for row in self.rows]
+
+    def warnings(self):
+        """(the row above or None, text) of each warning that the executable gave."""
+        return [(row, text[len("warning: "):]) for row, text in self.comments
+                if text.startswith("warning: ")]
+
+
+def _check_cells(cells, section, decimals, where):
+    if len(cells) != len(section.header):
+        raise TsvError(f"{where}: {len(cells)} cells, but {len(section.header)} columns")
+    for column, cell in list(zip(section.header, cells))[1:]:
+        number = _NUMBER.fullmatch(cell)
+        if not number or (column in _WHOLE and not cell.isdigit()):
+            raise TsvError(f"{where}, column {column}: '{cell}' is not a number")
+        # A column is printed with one number of decimals: fewer were cut off.
+        places = len(number[1] or "")
+        if cell != "nan" and decimals.setdefault(column, places) != places:
+            raise TsvError(f"{where}, column {column}: '{cell}' has {places} decimals, "
+                           f"the rows above have {decimals[column]}")
+
+
+def _lines(data, name):
+    """The lines of `data` (bytes), which may begin with a byte-order mark."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise TsvError(f"{name}, line {line}: not text in UTF-8") from None
+    lines = text.replace("\r\n", "\n").split("\n")
+    if lines.pop():
+        raise TsvError(f"{name}, line {len(lines) + 1}: the last line is cut short")
+    return lines
+
+
+def parse(data, name="standard input"):
+    """The sections of an executable's output (bytes)."""
+    sections, title, decimals, row = [], None, {}, None
+    for number, line in enumerate(_lines(data, name), 1):
+        where = f"{name}, line {number}"
+        cells = line.split("\t")
+        if line.startswith("#"):
+            title = line[1:].strip()
+            if sections:
+                sections[-1].comments.append((row, title))
+        elif cells[0] == "method":
+            if title is None:
+                raise TsvError(f"{where}: no title above this header")
+            if len(set(cells)) != len(cells):
+                raise TsvError(f"{where}: a column name stands twice")
+            if sections:
+                sections[-1].comments.pop()  # it was the title of this one
+            sections.append(Section(title, cells))
+            title, decimals, row = None, {}, None
+        elif not sections:
+            raise TsvError(f"{where}: a row above any header")
+        else:
+            _check_cells(cells, sections[-1], decimals, where)
+            title = None
+            row = Row(sections[-1].header, cells, where)
+            sections[-1].rows.append(row)
+    return sections
+
+
+def read_bytes(path):
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise TsvError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read(path):
+    """The sections of a file."""
+    return parse(read_bytes(path), path)
+
+
+def read_table(data, name):
+    """The rows of a table without sections (bytes), as dicts."""
+    lines = [line.split("\t") for line in _lines(data, name)]
+    for number, cells in enumerate(lines, 1):
+        if len(cells) != len(lines[0]):
+            raise TsvError(f"{name}, line {number}: {len(cells)} cells, "
+                           f"but {len(lines[0])} columns")
+    return [dict(zip(lines[0], cells)) for cells in lines[1:]]
+
+
+class Run:
+    """A results folder."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        if not self.path.is_dir():
+            raise TsvError(f"{path} is not a folder")
+        present = [name for name in FILES if (self.path / f"{name}.tsv").exists()]
+        if not present:
+            raise TsvError(f"{path} is not a results folder: it has no {FILES[0]}.tsv")
+        environment = self.path / "environment.tsv"
+        rows = read_table(read_bytes(environment), environment)
+        if any(row.keys() != {"key", "value"} for row in rows):
+            raise TsvError(f"{environment}, line 1: the columns must be key and value")
+        self.environment = {row["key"]: row["value"] for row in rows}
+        sms = self.environment.get("sms", "none").split(";")[0]  # of GPU 0
+        if not re.fullmatch("[1-9][0-9]*", sms):
+            raise TsvError(f"{environment}: the number of SMs is '{sms}'")
+        self.sms = int(sms)
+        self.files = {name: read(self.path / f"{name}.tsv") for name in present}  # -> sections
+
+    def section(self, file, title):
+        """The section with this title, without rows where the file has none."""
+        return next((section for section in self.files.get(file, ()) if section.title == title),
+                    Section(title, ["method"]))
+
+    def about(self):
+        """One line: what was measured with what."""
+        value = {key: self.environment.get(key, "unknown") for key in (
+            "gpu", "gpu_count", "driver", "cuda_toolkit", "suite_commit", "date_utc")}
+        return ("{gpu} x {gpu_count}, driver {driver}, CUDA {cuda_toolkit}, "
+                "commit {suite_commit}, {date_utc}").format(**value)
+
+
+class Parser(argparse.ArgumentParser):
+    """Options of a script, whose description is printed as it is. What is wrong is one line."""
+
+    def __init__(self, **options):
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+                         **options)
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message} (try --help)\n")
+
+
+def main(work, program):
+    """Runs work(), which returns the exit code, as the whole of a script: a TsvError is a
+    line on stderr and 2, as is bad usage; output that cannot be written is 1."""
+    try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed")
+        try:
+            code = work()
+        except SystemExit as ended:  # --help and bad usage
+            code = ended.code
+        sys.stdout.flush()
+    except TsvError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        code = 2
+    except OSError as error:
+        # Python would flush once more at its end and fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        code = 1
+        if not isinstance(error, BrokenPipeError):  # a reader such as head has seen enough
+            print(f"{program}: cannot write: {error.strerror}", file=sys.stderr)
+    sys.exit(code)
