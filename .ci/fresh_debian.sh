@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Usage: fresh_debian.sh SUITE (bookworm, trixie, ...)
+#
+# Runs the README's two commands on a minimal Debian that has nothing but git, in a clone of
+# this repository: as root, who gets what is missing, and on another copy as an ordinary
+# user, who is told in one line what to install. Needs root and debootstrap.
+#
+# Exit codes: 0 all as the README says; 1 something is not; 77 no such Debian can be made here.
+set -euo pipefail
+project=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+suite=$1
+work=$(mktemp -d)
+mounted=()
+# shellcheck disable=SC2329  # called by the trap
+cleanup() {
+  local folder
+  for folder in "${mounted[@]}"; do umount -l "$folder"; done
+  rm -rf --one-file-system "$work"
+}
+trap cleanup EXIT
+
+make_base() {
+  debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$work/base" >"$work/log" 2>&1 &&
+    cp /etc/resolv.conf "$work/base/etc/" &&
+    cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs/" && chroot "$work/base" useradd -m user
+}
+
+# copy_of_base NAME: a machine of its own, with a clone in user's home.
+copy_of_base() {
+  local root=$work/$1
+  cp -a "$work/base" "$root"
+  mount -t proc proc "$root/proc" && mounted+=("$root/proc")
+  mount --bind /dev "$root/dev" && mounted+=("$root/dev")
+  git clone -q --no-hardlinks "$project" "$root/home/user/suite"
+  chroot "$root" chown -R "$2" /home/user/suite
+}
+
+# on MACHINE USER COMMAND: in the clone, with a clean environment; output into $work/log.
+on() {
+  local -a variables
+  mapfile -t variables < <(env | grep -iE '^(PIP_(INDEX_URL|DEFAULT_TIMEOUT)|https?_proxy|no_proxy)=' || true)
+  chroot --userspec="$2" "$work/$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/home/user \
+    PIP_CERT=/etc/ssl/certs/ca-certificates.crt "${variables[@]}" bash -c "cd ~/suite && $3" >"$work/log" 2>&1 </dev/null
+}
+
+# expect CODE MACHINE USER COMMAND: fails with the end of the output where the exit code differs.
+expect() {
+  local status=0 start=$SECONDS
+  on "${@:2}" || status=$?
+  printf '%s, %s: %s: exit code %s, %s s, %s MB fetched\n' "$suite" "$3" "$4" "$status" $((SECONDS - start)) \
+    "$(awk '/^Fetched / { sum += $2 * ($3 == "kB" ? 0.001 : 1) }
+            /Downloading .*\(/ { sub(/.*\(/, ""); sum += $1 * ($2 ~ /^kB/ ? 0.001 : 1) }
+            END { printf "%.0f", sum }' "$work/log")"
+  ((status == $1)) || { tail -n 40 "$work/log" && exit 1; }
+}
+
+# shows TEXT: it is in the output of the last command.
+shows() {
+  grep -q -- "$1" "$work/log" || { printf 'not in the output: %s\n' "$1" && tail -n 40 "$work/log" && exit 1; }
+}
+
+make_base || { tail -n 3 "$work/log" && exit 77; }
+
+copy_of_base root root
+expect 0 root root scripts/run.sh
+shows 'nothing was measured here'
+expect 0 root root scripts/test.sh
+shows ' 0 failed'
+
+copy_of_base user user
+expect 1 user user scripts/test.sh
+packages=$(sed -n 's/.*sudo apt-get install //p' "$work/log")
+expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
+expect 0 user user scripts/run.sh
+shows 'nothing was measured here'
+expect 0 user user scripts/test.sh
+shows ' 0 failed'
+
+# The oldest toolkit that is supported, which has multi_grid_sync and code for sm_70.
+if [[ $suite == bookworm ]]; then
+  sed -i 's/ main$/ main contrib non-free/' "$work/user/etc/apt/sources.list"
+  expect 0 user root 'apt-get update -q && apt-get install -q -y --no-install-recommends nvidia-cuda-toolkit g++-11'
+  expect 0 user user 'CUDAARCHS="70;80;90" scripts/test.sh'
+  shows ' 0 failed'
+fi
