@@ -65,14 +65,26 @@ TEST(Summarize, RefusesWhatIsNoMeasurement) {
 }
 
 TEST(StudentT, KnownQuantiles) {
-  EXPECT_NEAR(student_t_975(1), 12.706, 1e-3);
-  EXPECT_NEAR(student_t_975(2), 4.303, 1e-3);
-  EXPECT_NEAR(student_t_975(4), 2.776, 1e-3);
-  EXPECT_NEAR(student_t_975(5), 2.5706, 2.6e-3);
-  EXPECT_NEAR(student_t_975(10), 2.2281, 1e-3);
-  EXPECT_NEAR(student_t_975(30), 2.0423, 1e-3);
-  EXPECT_NEAR(student_t_975(99), 1.9842, 1e-3);
-  EXPECT_NEAR(student_t_975(1e9), 1.95996, 1e-4);
+  const auto expect = [](double freedom, double quantile) {
+    EXPECT_NEAR(student_t_975(freedom) / quantile, 1, 1e-4) << freedom;
+  };
+  expect(1, 12.7062);
+  expect(2, 4.30265);
+  expect(3, 3.18245);
+  expect(4, 2.77645);
+  expect(5, 2.57058);
+  expect(10, 2.22814);
+  expect(30, 2.04227);
+  expect(99, 1.98422);
+  expect(1e9, 1.95996);
+  // Not whole: Welch's freedom is none; by scipy.stats.t.ppf(0.975, freedom).
+  expect(1.05, 11.3619);
+  expect(1.5, 6.01666);
+  expect(1.99, 4.32344);
+  expect(2.5, 3.57465);
+  expect(3.7, 2.86752);
+  expect(4.9, 2.58644);
+  expect(12.3, 2.17293);
   EXPECT_TRUE(std::isnan(student_t_975(0)));
   EXPECT_TRUE(std::isnan(student_t_975(kNan)));
 }
