@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,15 +15,18 @@
 #include "common/gpu_sharing.hpp"
 #include "common/launch.hpp"
 #include "common/noise.hpp"
+#include "common/peer_access.hpp"
 #include "common/program.hpp"
+#include "common/provenance.cuh"
 #include "common/timing.hpp"
 
 namespace syncbench {
 
 class MeasuringRun {
  public:
-  /// Finds and prepares the GPUs, warms up their clocks, pins this thread next
-  /// to GPU 0 and writes the provenance lines.
+  /// Finds and prepares the GPUs, gives them access to each other's memory
+  /// where they can have it, warms up their clocks, pins this thread next to
+  /// GPU 0 and writes the provenance lines.
   MeasuringRun(const ProgramInfo& info, const Options& options, LineWriter& out)
       : name_(info.name), options_(options), out_(out), gpus_(find_gpus()) {
     const auto found = gpus_.size();
@@ -31,10 +36,13 @@ class MeasuringRun {
                                          static_cast<int>(found), &clamped)
                      : 1);
     prepare_gpus(gpus_);
-    require_code_for_gpus();
+    const bool access = enable_peer_access(device_numbers(gpus_));
+    require_code_for(gpus_);
     pin_this_thread(gpus_[0].cpu);
     for (const Gpu& gpu : gpus_) probes_.emplace_back(gpu.index);
-    write_provenance(info, found);
+    write_programs(out_, version_text(info) + ", samples " +
+                             std::to_string(options_.samples));
+    write_gpus(out_, gpus_, probes_, found, access);
     warn_of_host();
     if (clamped) {
       warn("the default is " + std::to_string(kDefaultGpuCount) +
@@ -56,18 +64,17 @@ class MeasuringRun {
     out_.comment("warning: " + text);
   }
 
-  /// What is being measured from here on: shown on a terminal, named by
-  /// warnings.
+  /// What is being measured from here on, beginning with the method's name:
+  /// shown on a terminal, named by warnings.
   void show(const std::string& point) {
     point_ = point;
     progress_.show(point);
   }
 
-  /// Starts the watches on the SM clock, on other processes and on the spread
-  /// of rows for a section.
+  /// Starts the watches on the SM clock and on other processes for a section.
   void begin_section() {
+    judge_spreads();
     clock_watch_.begin(probes_[0].read_mhz());
-    spread_watch_.begin();
     look_for_others();
   }
 
@@ -79,94 +86,70 @@ class MeasuringRun {
     return mhz;
   }
 
-  /// To be called after a row whose main quantity is `summary`: warns when its
-  /// spread is far from its neighbours', or when another process has come.
+  /// To be called after the row of the point shown, whose main quantity is
+  /// `summary`. Warns when another process has come, and after the last row of
+  /// a method of those with a spread far from that of the rows beside them.
   void check_row(const Summary& summary) {
-    warn_if(spread_watch_.check(summary));
+    const std::string method = point_.substr(0, point_.find(' '));
+    if (method != watched_method_) judge_spreads();
+    watched_method_ = method;
+    measured_.insert(method);
+    spread_watch_.add(point_, summary);
     const auto now = HostClock::now();
     if (elapsed_ns(last_look_, now) > 1e9) look_for_others();
   }
 
+  /// Says on stderr and in a comment line of `table` that `point`, which begins
+  /// with a method's name, cannot be measured.
+  template <class Table>
+  void skip(Table& table, const std::string& point, const std::string& reason) {
+    progress_.clear();
+    std::fprintf(stderr, "%s: warning: %s not measured: %s\n", name_.c_str(),
+                 point.c_str(), reason.c_str());
+    table.skip(point, reason);
+    skipped_.emplace(point.substr(0, point.find(' ')), point + ": " + reason);
+  }
+
+  /// Runs `measure`; what a GPU or driver does not support is skipped.
+  template <class Table, class Measure>
+  void measure_or_skip(Table& table, const std::string& point,
+                       Measure measure) {
+    try {
+      measure();
+    } catch (const CudaError& error) {
+      if (error.code() != cudaErrorNotSupported) throw;
+      skip(table, point, error.what());
+    }
+  }
+
+  /// To be called after the last row. Throws where a method that was asked for
+  /// by name has been skipped somewhere or has no row.
+  void finish() {
+    judge_spreads();
+    for (const std::string& method : options_.methods) {
+      const auto skipped = skipped_.find(method);
+      if (skipped != skipped_.end()) {
+        throw std::runtime_error("asked for and not measured: " +
+                                 skipped->second);
+      }
+      if (measured_.count(method) == 0) {
+        throw std::runtime_error("asked for and not measured: " + method +
+                                 ": no row of it is possible here");
+      }
+    }
+  }
+
  private:
-  // An executable built for other architectures than the node's has no code
-  // for its GPU; found here, the message can say what to build.
-  void require_code_for_gpus() {
-    for (const Gpu& gpu : gpus_) {
-      const DeviceGuard guard(gpu.index);
-      cudaFuncAttributes attributes = {};
-      const cudaError_t error =
-          cudaFuncGetAttributes(&attributes, clock_rate_kernel);
-      if (error == cudaSuccess) continue;
-      cudaGetLastError();
-      const std::string architecture =
-          std::to_string(gpu.major) + std::to_string(gpu.minor);
-      throw NoDeviceError(
-          "no code for GPU " + std::to_string(gpu.index) + " (" + gpu.name +
-          ") in this build: " + cudaGetErrorString(error) +
-          "; build with -DCMAKE_CUDA_ARCHITECTURES=" + architecture);
-    }
-  }
-
-  // An idle GPU runs slow and takes a while to speed up: probes follow each
-  // other until five in a row agree, for at most half a second.
-  static double settled_mhz(SmClockProbe& probe) {
-    double mhz = probe.read_mhz();
-    int steady = 0;
-    for (int i = 0; i < 2500 && steady < 5; ++i) {
-      const double next = probe.read_mhz();
-      steady = i > 250 && std::abs(next / mhz - 1) < 0.002 ? steady + 1 : 0;
-      mhz = next;
-    }
-    return mhz;
-  }
-
-  void write_provenance(const ProgramInfo& info, std::size_t found) {
-    int driver = 0, runtime = 0;
-    CUDA_CHECK(cudaDriverGetVersion(&driver));
-    CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
-    out_.comment(version_text(info) + ", samples " +
-                 std::to_string(options_.samples));
-    out_.comment("cuda: driver " + cuda_version_text(driver) + ", runtime " +
-                 cuda_version_text(runtime) + ", built with nvcc " +
-                 std::to_string(__CUDACC_VER_MAJOR__) + "." +
-                 std::to_string(__CUDACC_VER_MINOR__) + "." +
-                 std::to_string(__CUDACC_VER_BUILD__) + ", gcc " __VERSION__);
-    out_.comment("gpus: " + std::to_string(found) + " visible, " +
-                 std::to_string(gpus_.size()) + " used");
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      const Gpu& gpu = gpus_[i];
-      out_.comment(
-          "gpu " + std::to_string(gpu.index) + ": " + gpu.name + ", " +
-          std::to_string(gpu.sm_count) + " SMs, compute capability " +
-          std::to_string(gpu.major) + "." + std::to_string(gpu.minor) +
-          ", SM clock seen " + format_number(settled_mhz(probes_[i]), 0) +
-          " MHz, code for " + code_version(gpu) + ", driven from CPU " +
-          (gpu.cpu < 0 ? "any" : std::to_string(gpu.cpu)));
-    }
-    out_.comment(std::string("host waits: ") +
-                 (waits_spinning() ? "spinning (cudaDeviceScheduleSpin)"
-                                   : "not spinning") +
-                 "; kernels loaded: CUDA_MODULE_LOADING=EAGER");
-  }
-
-  // Compute capability the code was compiled for; where only PTX was there for
-  // this GPU, the driver compiled it.
-  static std::string code_version(const Gpu& gpu) {
-    const DeviceGuard guard(gpu.index);
-    cudaFuncAttributes attributes = {};
-    CUDA_CHECK(cudaFuncGetAttributes(&attributes, clock_rate_kernel));
-    const auto text = [](int version) {
-      return std::to_string(version / 10) + "." + std::to_string(version % 10);
-    };
-    if (attributes.binaryVersion == attributes.ptxVersion) {
-      return text(attributes.binaryVersion);
-    }
-    return text(attributes.binaryVersion) +
-           " made by the driver from PTX for " + text(attributes.ptxVersion);
-  }
-
   void warn_if(const std::string& text) {
     if (!text.empty()) warn(text);
+  }
+
+  // Of the rows since the last call; the texts name them.
+  void judge_spreads() {
+    const std::string point = point_;
+    point_.clear();
+    for (const std::string& text : spread_watch_.finish()) warn(text);
+    point_ = point;
   }
 
   // Warns once a GPU.
@@ -205,6 +188,9 @@ class MeasuringRun {
   Progress progress_;
   ClockWatch clock_watch_;
   SpreadWatch spread_watch_;
+  std::string watched_method_;
+  std::set<std::string> measured_;              // methods that have a row
+  std::map<std::string, std::string> skipped_;  // method -> first point, reason
   ComputeProcesses processes_;
   HostClock::time_point last_look_;
   std::set<int> shared_;  // GPUs found to be used by others

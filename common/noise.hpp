@@ -33,31 +33,57 @@ class ClockWatch {
   double reference_ = kNan;
 };
 
-/// Watches the spread of the rows of one section.
+/// Watches the spread of the rows of one method: each against the rows on both
+/// sides, hence when all are there.
 class SpreadWatch {
  public:
-  void begin() { spreads_.clear(); }
-
-  /// What to warn of after a row with `summary`; empty when its relative spread
-  /// is within 1%, or not far above that of the rows before it.
-  std::string check(const Summary& summary) {
-    constexpr double kHarmless = 0.01, kFar = 5;
-    constexpr std::size_t kNeighbours = 8;
+  /// A row named `name`; one sample has no spread, and is not watched.
+  void add(const std::string& name, const Summary& summary) {
     const double spread = summary.stddev / std::abs(summary.mean);
-    if (!std::isfinite(spread)) return "";
-    const std::size_t count = std::min(spreads_.size(), kNeighbours);
-    std::vector<double> neighbours(spreads_.end() - count, spreads_.end());
-    spreads_.push_back(spread);
-    if (count < 3 || spread <= kHarmless) return "";
-    const double usual = median_of(neighbours);
-    if (spread <= kFar * usual) return "";
-    return "the spread of the row above, " + format_number(100 * spread, 2) +
-           "% of the mean, is far from its neighbours', " +
-           format_number(100 * usual, 2) + "%";
+    if (std::isfinite(spread)) rows_.push_back({name, spread});
+  }
+
+  /// What to warn of, a text for each row whose relative spread is above 2%, or
+  /// above 1% and more than 3 times the median of up to 4 rows before it and 4
+  /// after it. Forgets the rows.
+  std::vector<std::string> finish() {
+    constexpr double kMuch = 0.02, kHarmless = 0.01, kFar = 3;
+    std::vector<std::string> warnings;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const auto& [name, spread] = rows_[i];
+      if (spread <= kHarmless) continue;
+      const double usual = usual_beside(i);
+      if (spread <= kMuch && !(spread > kFar * usual)) continue;
+      warnings.push_back(name + ": the spread of this row is " +
+                         format_number(100 * spread, 2) + "% of the mean" +
+                         (std::isfinite(usual)
+                              ? ", that of its neighbours " +
+                                    format_number(100 * usual, 2) + "%"
+                              : ""));
+    }
+    rows_.clear();
+    return warnings;
   }
 
  private:
-  std::vector<double> spreads_;
+  struct Row {
+    std::string name;
+    double spread;
+  };
+
+  // Median spread of the rows beside row `index`; nan where that is alone.
+  double usual_beside(std::size_t index) const {
+    constexpr std::size_t kEachSide = 4;
+    std::vector<double> beside;
+    const std::size_t first = index - std::min(index, kEachSide);
+    const std::size_t end = std::min(index + kEachSide + 1, rows_.size());
+    for (std::size_t i = first; i < end; ++i) {
+      if (i != index) beside.push_back(rows_[i].spread);
+    }
+    return beside.empty() ? kNan : median_of(beside);
+  }
+
+  std::vector<Row> rows_;
 };
 
 }  // namespace syncbench

@@ -9,6 +9,7 @@
 
 #include "common/check.hpp"
 #include "common/launch.hpp"
+#include "common/peer_access.hpp"
 
 namespace syncbench {
 
@@ -65,8 +66,8 @@ inline std::string name_of(int device) {
 }
 
 /// Throws unless both are of one kind and `device` can access `peer`'s memory;
-/// then switches the access on, for the current device, which is `device`.
-inline void enable_peer_access(int device, int peer) {
+/// then switches the access on.
+inline void require_peer_access(int device, int peer) {
   cudaDeviceProp ours = {}, theirs = {};
   CUDA_CHECK(cudaGetDeviceProperties(&ours, device));
   CUDA_CHECK(cudaGetDeviceProperties(&theirs, peer));
@@ -75,18 +76,10 @@ inline void enable_peer_access(int device, int peer) {
       ours.multiProcessorCount != theirs.multiProcessorCount) {
     throw PeerGridError(pair + " are of different kinds");
   }
-  int can_access = 0;
-  CUDA_CHECK(cudaDeviceCanAccessPeer(&can_access, device, peer));
-  if (!can_access) {
+  if (!enable_peer_access(device, peer)) {
     throw PeerGridError(pair +
                         " cannot access each other's memory (no peer "
                         "access)");
-  }
-  const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
-  if (error == cudaErrorPeerAccessAlreadyEnabled) {
-    cudaGetLastError();
-  } else {
-    CUDA_CHECK(error);
   }
 }
 
@@ -111,7 +104,7 @@ inline PeerGridBarrierSet::PeerGridBarrierSet(const std::vector<int>& devices) {
                           "a peer grid barrier needs");
     }
     for (const int peer : devices) {
-      if (peer != device) peer_grid::enable_peer_access(device, peer);
+      if (peer != device) peer_grid::require_peer_access(device, peer);
     }
     // At least kLines: a leader's barrier uses all counters or none.
     crowd_ = std::max(peer_grid::kLines,

@@ -23,43 +23,61 @@ TEST(ClockWatch, SlowDriftsAddUp) {
   EXPECT_NE(watch.check(1979), "");
 }
 
-Summary with_spread(double percent) {
-  Summary summary;
-  summary.mean = 1000;
-  summary.stddev = 10 * percent;
-  return summary;
+// The warnings about rows with these spreads in percent, named "0", "1", ...
+std::vector<std::string> warnings_of(const std::vector<double>& percents) {
+  SpreadWatch watch;
+  for (std::size_t i = 0; i < percents.size(); ++i) {
+    Summary summary;
+    summary.mean = 1000;
+    summary.stddev = 10 * percents[i];
+    watch.add(std::to_string(i), summary);
+  }
+  return watch.finish();
 }
 
-TEST(SpreadWatch, TellsTheOddRow) {
-  SpreadWatch watch;
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(watch.check(with_spread(0.2)), "");
-  EXPECT_NE(watch.check(with_spread(3)).find("3.00% of the mean"),
-            std::string::npos);
-  EXPECT_EQ(watch.check(with_spread(0.2)), "");
+TEST(SpreadWatch, TellsTheOddRowByName) {
+  const auto warnings = warnings_of({0.2, 0.2, 0.2, 1.5, 0.2, 0.2});
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0],
+            "3: the spread of this row is 1.50% of the mean, that of its "
+            "neighbours 0.20%");
+}
+
+TEST(SpreadWatch, LooksAtBothSides) {
+  EXPECT_EQ(warnings_of({1.5, 0.2, 0.2, 0.2}).size(), 1u);  // the first
+  EXPECT_EQ(warnings_of({0.2, 0.2, 0.2, 1.5}).size(), 1u);  // the last
+  // Where the spread grows with the shape, no row is odd.
+  EXPECT_TRUE(warnings_of({0.1, 0.1, 0.1, 1.1, 1.2, 1.4, 1.6, 1.6}).empty());
+}
+
+TEST(SpreadWatch, MuchIsToldWhateverTheNeighbours) {
+  EXPECT_EQ(warnings_of({1.9, 2.1, 1.9, 1.8}).size(), 1u);
+  EXPECT_EQ(warnings_of({5, 5, 5}).size(), 3u);
+  const auto alone = warnings_of({2.5});
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_EQ(alone[0], "0: the spread of this row is 2.50% of the mean");
 }
 
 TEST(SpreadWatch, HarmlessOrUsualSpreadsAreNotTold) {
-  SpreadWatch watch;
-  for (int i = 0; i < 5; ++i) watch.check(with_spread(0.01));
-  EXPECT_EQ(watch.check(with_spread(0.9)), "");  // 90 times, but below 1%
-  SpreadWatch noisy;
-  for (int i = 0; i < 5; ++i) noisy.check(with_spread(2));
-  EXPECT_EQ(noisy.check(with_spread(8)), "");  // 4 times
-  EXPECT_NE(noisy.check(with_spread(11)), "");
+  EXPECT_TRUE(warnings_of({0.01, 0.01, 0.9, 0.01, 0.01}).empty());  // 90 times
+  EXPECT_TRUE(warnings_of({0.5, 0.5, 1.4, 0.5, 0.5}).empty());  // not 3 times
+  EXPECT_TRUE(warnings_of({1.5}).empty());
 }
 
-TEST(SpreadWatch, NeedsNeighbours) {
+TEST(SpreadWatch, OneSampleHasNoSpread) {
   SpreadWatch watch;
-  EXPECT_EQ(watch.check(with_spread(50)), "");
-  EXPECT_EQ(watch.check(with_spread(0.1)), "");
-  EXPECT_EQ(watch.check(Summary{}), "");  // one sample: no spread
+  watch.add("single", Summary{});
+  EXPECT_TRUE(watch.finish().empty());
 }
 
-TEST(SpreadWatch, SectionsStartAfresh) {
+TEST(SpreadWatch, MethodsStartAfresh) {
   SpreadWatch watch;
-  for (int i = 0; i < 5; ++i) watch.check(with_spread(0.1));
-  watch.begin();
-  EXPECT_EQ(watch.check(with_spread(20)), "");
+  Summary odd;
+  odd.mean = 1000;
+  odd.stddev = 30;
+  watch.add("odd", odd);
+  EXPECT_EQ(watch.finish().size(), 1u);
+  EXPECT_TRUE(watch.finish().empty());
 }
 
 }  // namespace
