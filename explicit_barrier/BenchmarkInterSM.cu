@@ -13,16 +13,31 @@ namespace {
 
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
-// Such that one GPU takes 15 s and eight take a minute.
-constexpr SamplingBudget kGrid = {1.7e6, 8};
-constexpr SamplingBudget kMultiGpuOnOne = {0.8e6, 1};
-constexpr SamplingBudget kMultiGpu = {1.2e6, 1};
+
+// Sampling plans. grid_sync draws a level a launch, whatever its length (one
+// H200: 0.6% between launches of 0.5 as of 8 ms), and up to 4 blocks per SM
+// most: the mean of many short launches is steady, no long one is. The other
+// methods do not, and one launch is a sample. All counts are such that one GPU
+// takes half a minute.
+SamplingPlan plan_of(MethodTag<GridSync>, int /*gpus*/, int blocks_per_sm) {
+  return {32, 288, blocks_per_sm <= 4 ? 32 : 8};
+}
+SamplingPlan plan_of(MethodTag<PeerGridSync>, int gpus, int) {
+  return gpus == 1 ? SamplingPlan{64, 1600, 1} : SamplingPlan{32, 1056, 1};
+}
+#if CUDART_VERSION < 13000
+template <class Method>
+SamplingPlan plan_of(MethodTag<Method>, int, int) {
+  return {32, 288, 1};
+}
+#endif
 
 struct InterSmRow {
   std::string method;
   int gpus = 1;
   int blocks = 0;
   int threads = 0;
+  SamplingPlan plan;
   InterSmResult result;
   double mhz = kNan;
 };
@@ -37,9 +52,9 @@ Columns<InterSmRow> inter_sm_columns(bool stats) {
           column<Row>("GPUcount", "", "GPUs involved",
                       [](const Row& r) { return r.gpus; }),
           column<Row>("basicrep", "", "operations in the basic kernel",
-                      [](const Row& r) { return r.result.plan.basic; }),
+                      [](const Row& r) { return r.plan.basic; }),
           column<Row>("moredrep", "", "operations in the longer kernel",
-                      [](const Row& r) { return r.result.plan.more; }),
+                      [](const Row& r) { return r.plan.more; }),
           column<Row>("blk", "blocks", "grid dimension: blocks per SM x SMs",
                       [](const Row& r) { return r.blocks; }),
           column<Row>("thrd", "threads", "block dimension",
@@ -49,23 +64,14 @@ Columns<InterSmRow> inter_sm_columns(bool stats) {
       mean_stddev_columns<Row>("more_ttl", "ns", "longer kernel, launch to end",
                                [](const Row& r) { return r.result.more; }) +
       mean_stddev_columns<Row>("avginstru", "ns", "one operation (Eq. 7, 8)",
-                               instruction, 3, "avginstr");
+                               instruction, 3, "avginstr") +
+      Columns<Row>{column<Row>(
+          "launches", "", "launches of a kernel that a sample is the mean of",
+          [](const Row& r) { return r.plan.launches; })};
   if (!stats) return columns;
   return columns + sample_count_column<Row>(instruction) +
          robust_columns<Row>("avginstru", "ns", instruction) +
-         clock_column<Row>() +
-         Columns<Row>{column<Row>("basic_launches", "",
-                                  "launches a basic_ttl sample "
-                                  "is the mean of",
-                                  [](const Row& r) {
-                                    return r.result.plan.basic_launches;
-                                  }),
-                      column<Row>("more_launches", "",
-                                  "launches a more_ttl sample is "
-                                  "the mean of",
-                                  [](const Row& r) {
-                                    return r.result.plan.more_launches;
-                                  })};
+         clock_column<Row>();
 }
 
 class InterSm {
@@ -76,6 +82,7 @@ class InterSm {
   void run() {
     grid_section();
     multi_gpu_section();
+    run_.finish();
   }
 
  private:
@@ -84,8 +91,8 @@ class InterSm {
   void grid_section() {
     Table<InterSmRow> table(
         run_.out(),
-        "grid latency: a sample of basic_ttl is the mean of 4 launches; where "
-        "the barrier wanders, both samples are means of 8",
+        "grid latency: a sample is the mean of as many launches as the row "
+        "says",
         inter_sm_columns(run_.options().stats));
     run_.begin_section();
     for_each_method(GridMethods{}, [&](auto tag) {
@@ -94,7 +101,7 @@ class InterSm {
       const auto make = [this](int blocks, int threads) {
         return GridPoint<Method>(run_.gpu(), blocks, threads);
       };
-      measure_shapes<Method>(table, 1, kGrid, make);
+      measure_shapes<Method>(table, 1, make);
     });
   }
 
@@ -104,25 +111,23 @@ class InterSm {
         run_.out().comment(method.name + ": " + method.description);
       }
     }
-    Table<InterSmRow> table(run_.out(),
-                            "multi-GPU latency: a sample of basic_ttl is "
-                            "the mean of 4 launches",
+    Table<InterSmRow> table(run_.out(), "multi-GPU latency",
                             inter_sm_columns(run_.options().stats));
     run_.begin_section();
     for_each_method(MultiGridMethods{}, [&](auto tag) {
       using Method = typename decltype(tag)::type;
       if (!run_.options().wants(Method::kName)) return;
       const int all = static_cast<int>(run_.gpus().size());
-      for (int count = 1; count <= all; ++count) {
+      for (int count = kFewestGpus<Method>; count <= all; ++count) {
         const Gpus gpus(run_.gpus().begin(), run_.gpus().begin() + count);
-        run_.show(std::string(Method::kName) + " on " + std::to_string(count));
         const std::string point = std::string(Method::kName) + " on " +
                                   std::to_string(count) + " GPUs";
+        run_.show(point);
         try {
-          measure_or_skip(table, point,
-                          [&] { measure_multi_gpu(table, tag, gpus); });
+          run_.measure_or_skip(table, point,
+                               [&] { measure_multi_gpu(table, tag, gpus); });
         } catch (const PeerGridError& error) {
-          run_.warn(point + " not measured: " + error.what());
+          run_.skip(table, point, error.what());
         }
       }
     });
@@ -138,37 +143,35 @@ class InterSm {
     const auto make = [&](int blocks, int threads) {
       return ThreadedGridPoint<PeerGridSync>(gpus, blocks, threads, parameters);
     };
-    measure_shapes<PeerGridSync>(table, static_cast<int>(gpus.size()),
-                                 budget_for(gpus), make);
+    measure_shapes<PeerGridSync>(table, static_cast<int>(gpus.size()), make);
   }
 
 #if CUDART_VERSION < 13000
-  void measure_multi_gpu(Table<InterSmRow>& table, MethodTag<MultiGridSync>,
+  template <class Method>
+  void measure_multi_gpu(Table<InterSmRow>& table, MethodTag<Method>,
                          const Gpus& gpus) {
-    if (gpus.size() > 1) {
-      table.comment_once(
-          "multi_grid_sync: on several GPUs a process draws its level, up to "
-          "20% apart on H200; compare several runs");
+    const std::vector<int> devices = device_numbers(gpus);
+    const bool access = Method::kPeerAccess;
+    if (!access) disable_peer_access(devices);
+    if (access && !enable_peer_access(devices)) {
+      run_.warn("no peer access between these GPUs, " +
+                std::string(Method::kName) + " is measured without");
     }
     const auto make = [&](int blocks, int threads) {
-      return MultiDevicePoint<MultiGridSync>(
-          gpus, blocks, threads, std::vector<NoParameter>(gpus.size()));
+      return MultiDevicePoint<Method>(gpus, blocks, threads,
+                                      std::vector<NoParameter>(gpus.size()));
     };
-    measure_shapes<MultiGridSync>(table, static_cast<int>(gpus.size()),
-                                  budget_for(gpus), make);
+    measure_shapes<Method>(table, static_cast<int>(gpus.size()), make);
+    enable_peer_access(devices);
   }
 #endif
 
-  static SamplingBudget budget_for(const Gpus& gpus) {
-    return gpus.size() == 1 ? kMultiGpuOnOne : kMultiGpu;
-  }
-
   // Every shape that fits; make(blocks, threads) gives the point.
   template <class Method, class Make>
-  void measure_shapes(Table<InterSmRow>& table, int gpus,
-                      const SamplingBudget& budget, Make make) {
+  void measure_shapes(Table<InterSmRow>& table, int gpus, Make make) {
     if (!run_.gpu().cooperative_launch) {
-      return table.skip(Method::kName, "no cooperative launch on this GPU");
+      return run_.skip(table, Method::kName,
+                       "no cooperative launch on this GPU");
     }
     table.comment_once(caution_of<Method>());
     for (const int per_sm : run_.options().blocks_per_sm) {
@@ -189,7 +192,8 @@ class InterSm {
         row.blocks = per_sm * run_.gpu().sm_count;
         row.threads = threads;
         auto point = make(row.blocks, threads);
-        row.result = measure_inter_sm(point, run_.options().samples, budget);
+        row.plan = plan_of(MethodTag<Method>{}, gpus, per_sm);
+        row.result = measure_inter_sm(point, run_.options().samples, row.plan);
         row.mhz = run_.clock_mhz();
         table.row(row);
         run_.check_row(row.result.instruction);
@@ -213,7 +217,9 @@ ProgramInfo program_info() {
     method_info<GridSync>("grid_group::sync() of 1 to 32 blocks per SM"),
 #if CUDART_VERSION < 13000
     method_info<MultiGridSync>(
-        "multi_grid_group::sync() on 1 to gpu_count GPUs"),
+        "multi_grid_group::sync() on 1 to gpu_count GPUs with peer access"),
+    method_info<MultiGridSyncNoPeer>(
+        "multi_grid_group::sync() on 2 to gpu_count GPUs without it"),
 #endif
     method_info<PeerGridSync>("barrier over peer memory "
                               "(peer_grid_barrier.cuh) on 1 to gpu_count GPUs")

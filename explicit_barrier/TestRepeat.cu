@@ -74,8 +74,10 @@ class TestRepeat {
       }
     });
     for_each_method(GridMethods{}, [this](auto tag) { grid_rows(tag); });
-    for_each_method(MultiGridMethods{}, [this](auto tag) { grid_rows(tag); });
+    for_each_method(OneGpuMultiGridMethods{},
+                    [this](auto tag) { grid_rows(tag); });
     validation_rows();
+    run_.finish();
   }
 
  private:
@@ -150,12 +152,12 @@ class TestRepeat {
   void grid_rows(MethodTag<Method> tag) {
     if (!run_.options().wants(Method::kName)) return;
     if (!run_.gpu().cooperative_launch) {
-      return table_.skip(Method::kName, "no cooperative launch on this GPU");
+      return run_.skip(table_, Method::kName,
+                       "no cooperative launch on this GPU");
     }
-    run_.begin_section();  // their spread is not that of one SM's methods
     const int sms = run_.gpu().sm_count;
     try {
-      measure_or_skip(table_, Method::kName, [&] {
+      run_.measure_or_skip(table_, Method::kName, [&] {
         const auto parameter = parameter_of(tag);
         rows(tag, sms, 32, 32, parameter);
         if (blocks_that_fit<Method, kMostRepeats>(1024) >= 2) {
@@ -167,7 +169,7 @@ class TestRepeat {
         }
       });
     } catch (const PeerGridError& error) {
-      table_.skip(Method::kName, error.what());
+      run_.skip(table_, Method::kName, error.what());
     }
   }
 
@@ -190,6 +192,7 @@ class TestRepeat {
       row.nanoseconds = result.nanoseconds;
       row.mhz = run_.clock_mhz();
       table.row(row);
+      run_.check_row(row.cycles);
     }
   }
 

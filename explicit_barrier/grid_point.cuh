@@ -2,6 +2,8 @@
 #pragma once
 
 #include <deque>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "common/gpu_threads.hpp"
@@ -40,9 +42,14 @@ class TimedCall {
   }
   TimedCall(const TimedCall&) = delete;  // arguments_ points into this object
 
-  /// The call, which does `repeats` operations (a multiple of kRepeats), all of
-  /// them timed.
+  /// The call, which does `repeats` operations, all of them timed;
+  /// std::invalid_argument where that is no multiple of kRepeats.
   const KernelCall& with_repeats(int repeats) {
+    if (repeats % kRepeats != 0) {
+      throw std::invalid_argument(std::to_string(repeats) + " repeats of " +
+                                  Method::kName + " are no whole trips of " +
+                                  std::to_string(kRepeats));
+    }
     trips_ = repeats / kRepeats;
     first_timed_ = 0;
     return call_;

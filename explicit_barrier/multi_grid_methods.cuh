@@ -3,6 +3,7 @@
 
 #include <cooperative_groups.h>
 
+#include <string>
 #include <vector>
 
 #include "explicit_barrier/method.cuh"
@@ -27,11 +28,17 @@ struct PeerGridSync {
   PeerGridBarrier barrier;
 };
 
+/// Fewest GPUs that a method is measured on.
+template <class Method>
+inline constexpr int kFewestGpus = 1;
+
 #if CUDART_VERSION < 13000
 
-/// Cooperative groups' multi-grid barrier; one multi-device launch.
+/// Cooperative groups' multi-grid barrier; one multi-device launch. Where the
+/// GPUs have access to each other's memory its counter is there.
 struct MultiGridSync {
   static constexpr const char* kName = "multi_grid_sync";
+  static constexpr bool kPeerAccess = true;
   static constexpr int kRepeats = 8;
   static constexpr int kTile = 32;
 #pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
@@ -44,20 +51,34 @@ struct MultiGridSync {
 #pragma nv_diag_default 1215
 };
 
-using MultiGridMethods = MethodList<MultiGridSync, PeerGridSync>;
+/// The same without peer access: the library's counter is in host memory.
+struct MultiGridSyncNoPeer : MultiGridSync {
+  static constexpr const char* kName = "multi_grid_sync_no_peer";
+  static constexpr bool kPeerAccess = false;
+};
+
+template <>
+inline constexpr int kFewestGpus<MultiGridSyncNoPeer> = 2;
+
+using MultiGridMethods =
+    MethodList<MultiGridSync, MultiGridSyncNoPeer, PeerGridSync>;
+/// Those that one GPU can have.
+using OneGpuMultiGridMethods = MethodList<MultiGridSync, PeerGridSync>;
 
 #else
 
 using MultiGridMethods = MethodList<PeerGridSync>;
+using OneGpuMultiGridMethods = MultiGridMethods;
 
 #endif
 
 /// What this build cannot measure, and why.
 inline std::vector<MethodInfo> missing_multi_grid_methods() {
   if (CUDART_VERSION < 13000) return {};
-  return {{"multi_grid_sync",
-           "CUDA 13 removed it; a build with CUDA 11 or 12 measures it (cmake "
-           "--preset cuda11)"}};
+  const std::string reason =
+      "CUDA 13 removed it; a build with CUDA 11 or 12 measures it (cmake "
+      "--preset cuda11)";
+  return {{"multi_grid_sync", reason}, {"multi_grid_sync_no_peer", reason}};
 }
 
 }  // namespace syncbench

@@ -12,7 +12,7 @@ PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM",
             "TestRepeat")
 TAKES_GPU_COUNT = ("ImplicitBarrier", "BenchmarkInterSM")
 # CUDA 13 removed the multi-grid barrier.
-MULTI_GRID = ["multi_grid_sync"] if "CUDA 13" not in subprocess.run(
+MULTI_GRID = ["multi_grid_sync", "multi_grid_sync_no_peer"] if "CUDA 13" not in subprocess.run(
     [os.path.join(BUILD, "BenchmarkInterSM"), "--version"],
     capture_output=True, text=True).stdout else []
 NO_GPU = dict(os.environ, CUDA_VISIBLE_DEVICES="")

@@ -33,10 +33,12 @@ double in_kernel_ns(GridPoint<GridSync>& point, int repeats, int launches,
 int check(MeasuringRun& run, int per_sm, int threads) {
   if (per_sm > blocks_that_fit<GridSync>(threads)) return 0;
   GridPoint<GridSync> point(run.gpu(), per_sm * run.gpu().sm_count, threads);
+  constexpr SamplingPlan kPlan = {32, 544, 8};
   const InterSmResult result =
-      measure_inter_sm(point, run.options().samples, {1.7e6, 8});
-  const double clock_ns = in_kernel_ns(point, result.plan.more,
-                                       run.options().samples, run.clock_mhz());
+      measure_inter_sm(point, run.options().samples, kPlan);
+  const double clock_ns =
+      in_kernel_ns(point, kPlan.more, run.options().samples * kPlan.launches,
+                   run.clock_mhz());
   const double off = result.instruction.mean / clock_ns - 1;
   std::printf(
       "grid_sync %2d x %4d: %9.2f ns by CPU clock, %9.2f ns by SM "

@@ -225,5 +225,6 @@ METHODS = {
     "GridSync": Barrier(),
     "PeerGridSync": Barrier(most_in_line=64),
     # The barrier is in the driver's part of the library.
-    "MultiGridSync": Exactly("CALL cudaCGSynchronize", r"CALL\..*\bcudaCGSynchronize\b"),
+    **dict.fromkeys(("MultiGridSync", "MultiGridSyncNoPeer"), Exactly(
+        "CALL cudaCGSynchronize", r"CALL\..*\bcudaCGSynchronize\b")),
 }

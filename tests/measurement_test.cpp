@@ -61,74 +61,43 @@ TEST(RepeatsWithin, KeepsToTheBudget) {
   EXPECT_EQ(repeats_within(2e6, 1e9), 8);
 }
 
-// A barrier of `each` ns, and every second kernel slower by a part `wander`.
+// A barrier of `each` ns; every second launch takes 40 ns more.
 class FakePoint {
  public:
-  static constexpr int kMultiple = 8;
-  explicit FakePoint(double each, double wander = 0)
-      : each_(each), wander_(wander) {}
+  explicit FakePoint(double each) : each_(each) {}
   double run(int repeats) {
-    EXPECT_EQ(repeats % kMultiple, 0);
-    longest = std::max(longest, repeats);
-    slow_ = !slow_;
-    return 20000 + repeats * each_ * (slow_ ? 1 + wander_ : 1);
+    launches.push_back(repeats);
+    return 20000 + repeats * each_ + (launches.size() % 2 == 0 ? 40 : 0);
   }
-  int longest = 0;
+  std::vector<int> launches;
 
  private:
-  double each_, wander_;
-  bool slow_ = false;
+  double each_;
 };
-
-constexpr SamplingBudget kBudget = {2.8e6, 10};
 
 TEST(MeasureInterSm, Equations7And8) {
   FakePoint point(1000);
-  const InterSmResult result = measure_inter_sm(point, 10, kBudget);
+  const InterSmResult result = measure_inter_sm(point, 10, {16, 272, 2});
   EXPECT_NEAR(result.instruction.mean, 1000, 1e-6);
   EXPECT_NEAR(result.instruction.stddev, 0, 1e-6);
-  EXPECT_DOUBLE_EQ(result.basic.mean, 20000 + 1000.0 * result.plan.basic);
+  EXPECT_DOUBLE_EQ(result.basic.mean, 20020 + 1000.0 * 16);
+  EXPECT_DOUBLE_EQ(result.more.mean, 20020 + 1000.0 * 272);
   EXPECT_EQ(result.instruction.count, 10u);
-  EXPECT_EQ(result.plan.more_launches, 1);
-  EXPECT_EQ(point.longest, result.plan.more);
 }
 
-TEST(MeasureInterSm, TimeNotCountIsFixed) {
-  for (const double each : {700.0, 1000.0, 9000.0, 30000.0}) {
-    FakePoint point(each);
-    const SamplingPlan plan = choose_plan(point, kBudget);
-    const double took = (plan.more - plan.basic) * each;
-    EXPECT_GE(took, 2.8e6) << each;
-    EXPECT_LE(took, 2.8e6 * 1.5) << each;
-    EXPECT_GT(plan.basic, 0);
-  }
+TEST(MeasureInterSm, KeepsToItsPlan) {
+  FakePoint point(700);
+  measure_inter_sm(point, 2, {8, 64, 3});
+  const std::vector<int> expected = {64, 64, 64,               // warm-up
+                                     8,  8,  8,  64, 64, 64,   // a sample
+                                     8,  8,  8,  64, 64, 64};  // another
+  EXPECT_EQ(point.launches, expected);
 }
 
-TEST(MeasureInterSm, WanderingBarriersGetManyShortLaunches) {
-  FakePoint steady(1000, 0.001), wandering(1000, 0.01);
-  EXPECT_EQ(choose_plan(steady, kBudget).more_launches, 1);
-  const SamplingPlan plan = choose_plan(wandering, kBudget);
-  EXPECT_EQ(plan.more_launches, 10);
-  EXPECT_LT((plan.more - plan.basic) * 1000.0, 1.4e6);
-  EXPECT_EQ(choose_plan(wandering, {2.8e6, 1}).more_launches, 1);
-  const InterSmResult result = measure_inter_sm(wandering, 20, kBudget);
-  EXPECT_NEAR(result.instruction.mean, 1005, 1);
-  EXPECT_LT(result.instruction.stddev / result.instruction.mean, 0.002);
-}
-
-TEST(BasicFor, WholeTrips) {
-  EXPECT_EQ(basic_for(64, 1), 2);
-  EXPECT_EQ(basic_for(64, 8), 8);
-  EXPECT_EQ(basic_for(256, 8), 8);
-  EXPECT_EQ(basic_for(320, 8), 16);
-}
-
-TEST(StepsFor, PowersOfTwoAndHalfBetween) {
-  EXPECT_EQ(steps_for(1, 1000), 64);
-  EXPECT_EQ(steps_for(96000, 1000), 96);
-  EXPECT_EQ(steps_for(97000, 1000), 128);
-  EXPECT_EQ(steps_for(2.8e6, 1000), 3072);
-  EXPECT_EQ(steps_for(1e30, 1), 1 << 20);
+TEST(MeasureInterSm, TheTwoLengthsAlternate) {
+  FakePoint point(1000);  // basic and more meet the slow launches in turn
+  const InterSmResult result = measure_inter_sm(point, 10, {16, 116, 1});
+  EXPECT_DOUBLE_EQ(result.instruction.mean, 1000 - 40 / 100.0);
 }
 
 }  // namespace
