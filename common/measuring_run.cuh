@@ -4,12 +4,11 @@
 
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/asked_for.hpp"
 #include "common/device_clock.cuh"
 #include "common/devices.hpp"
 #include "common/gpu_sharing.hpp"
@@ -90,10 +89,10 @@ class MeasuringRun {
   /// `summary`. Warns when another process has come, and after the last row of
   /// a method of those with a spread far from that of the rows beside them.
   void check_row(const Summary& summary) {
-    const std::string method = point_.substr(0, point_.find(' '));
+    const std::string method = method_of(point_);
     if (method != watched_method_) judge_spreads();
     watched_method_ = method;
-    measured_.insert(method);
+    asked_.measured(point_);
     spread_watch_.add(point_, summary);
     const auto now = HostClock::now();
     if (elapsed_ns(last_look_, now) > 1e9) look_for_others();
@@ -107,7 +106,7 @@ class MeasuringRun {
     std::fprintf(stderr, "%s: warning: %s not measured: %s\n", name_.c_str(),
                  point.c_str(), reason.c_str());
     table.skip(point, reason);
-    skipped_.emplace(point.substr(0, point.find(' ')), point + ": " + reason);
+    asked_.skipped(point, reason);
   }
 
   /// Runs `measure`; what a GPU or driver does not support is skipped.
@@ -126,17 +125,7 @@ class MeasuringRun {
   /// by name has been skipped somewhere or has no row.
   void finish() {
     judge_spreads();
-    for (const std::string& method : options_.methods) {
-      const auto skipped = skipped_.find(method);
-      if (skipped != skipped_.end()) {
-        throw std::runtime_error("asked for and not measured: " +
-                                 skipped->second);
-      }
-      if (measured_.count(method) == 0) {
-        throw std::runtime_error("asked for and not measured: " + method +
-                                 ": no row of it is possible here");
-      }
-    }
+    asked_.check(options_.methods);
   }
 
  private:
@@ -189,8 +178,7 @@ class MeasuringRun {
   ClockWatch clock_watch_;
   SpreadWatch spread_watch_;
   std::string watched_method_;
-  std::set<std::string> measured_;              // methods that have a row
-  std::map<std::string, std::string> skipped_;  // method -> first point, reason
+  AskedFor asked_;
   ComputeProcesses processes_;
   HostClock::time_point last_look_;
   std::set<int> shared_;  // GPUs found to be used by others

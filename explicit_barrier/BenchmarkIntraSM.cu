@@ -1,4 +1,5 @@
 // BenchmarkIntraSM: what synchronizing inside one SM costs, by the SM's clock.
+#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -6,93 +7,22 @@
 #include "common/measuring_run.cuh"
 #include "explicit_barrier/block_methods.cuh"
 #include "explicit_barrier/intra_sm.cuh"
+#include "explicit_barrier/intra_sm_rows.hpp"
+#include "explicit_barrier/throughput.cuh"
 #include "explicit_barrier/warp_methods.cuh"
 
 namespace syncbench {
 namespace {
 
-struct LatencyRow {
-  std::string method;
-  int repeats = 0;
-  int threads = 0;
-  int tile = 0;
-  Summary cycles;
-  double mhz = kNan;
-};
-
-struct ThroughputRow {
-  std::string method;
-  int blocks = 0;
-  int threads = 0;
-  int tile = 0;
-  Throughput result;
-  double mhz = kNan;
-};
-
-Columns<LatencyRow> latency_columns(bool with_tile, bool stats) {
-  using Row = LatencyRow;
-  const auto cycles = [](const Row& r) { return r.cycles; };
-  Columns<Row> columns =
-      Columns<Row>{column<Row>("method", "", "synchronization method",
-                               [](const Row& r) { return r.method; }),
-                   column<Row>("GPUcount", "", "GPUs involved: 1",
-                               [](const Row&) { return 1; }),
-                   column<Row>("rep", "", "operations the average is over",
-                               [](const Row& r) { return r.repeats; }),
-                   column<Row>("blk", "blocks", "grid dimension",
-                               [](const Row&) { return 1; }),
-                   column<Row>("thrd", "threads", "block dimension",
-                               [](const Row& r) { return r.threads; })};
-  columns =
-      columns + mean_stddev_columns<Row>("ave_cycle", "cycles",
-                                         "latency of one operation", cycles);
-  if (with_tile) {
-    columns.push_back(column<Row>("tile", "threads", "size of the group",
-                                  [](const Row& r) { return r.tile; }));
-  }
-  if (!stats) return columns;
-  return columns +
-         sample_count_column<Row>([](const Row& r) { return r.cycles; }) +
-         robust_columns<Row>("ave_cycle", "cycles", cycles) +
-         clock_column<Row>();
-}
-
-Columns<ThroughputRow> throughput_columns(bool stats) {
-  using Row = ThroughputRow;
-  Columns<Row> columns = {
-      column<Row>("method", "", "synchronization method",
-                  [](const Row& r) { return r.method; }),
-      column<Row>("GPUcount", "", "GPUs involved: 1",
-                  [](const Row&) { return 1; }),
-      column<Row>("rep", "", "operations of each warp",
-                  [](const Row& r) { return r.result.repeats; }),
-      column<Row>("blk", "blocks", "grid dimension: blocks per SM x SMs",
-                  [](const Row& r) { return r.blocks; }),
-      column<Row>("thrd", "threads", "block dimension",
-                  [](const Row& r) { return r.threads; }),
-      column<Row>("tile", "threads", "size of the group",
-                  [](const Row& r) { return r.tile; }),
-      real_column<Row>("m(ttl_latency)", "cycles",
-                       "mean time of one SM for rep operations a warp",
-                       [](const Row& r) { return r.result.total.mean; }),
-      real_column<Row>(
-          "m(thrput)", "warp/cycle", "warp operations per cycle and SM",
-          [](const Row& r) { return r.result.per_cycle.mean; }, 5)};
-  if (!stats) return columns;
-  return columns +
-         sample_count_column<Row>([](const Row& r) { return r.result.total; }) +
-         robust_columns<Row>("ttl_latency", "cycles",
-                             [](const Row& r) { return r.result.total; }) +
-         robust_columns<Row>(
-             "thrput", "warp/cycle",
-             [](const Row& r) { return r.result.per_cycle; }, 5) +
-         clock_column<Row>();
-}
+// A row says more than it knows if its number depends on the repeat count by
+// more than this part.
+constexpr double kLatencyTolerance = 0.02;
+constexpr double kThroughputTolerance = 0.005;
 
 class IntraSm {
  public:
   IntraSm(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : run_(info, options, out), store_(run_.gpu()) {}
+      : run_(info, options, out), store_(run_.gpu()), windows_(run_.gpu()) {}
 
   void run() {
     run_.begin_section();
@@ -101,6 +31,7 @@ class IntraSm {
     warp_latency_section();
     run_.begin_section();
     throughput_section();
+    run_.finish();
   }
 
  private:
@@ -109,7 +40,10 @@ class IntraSm {
                             latency_columns(false, run_.options().stats));
     if (!run_.options().wants(BlockSync::kName)) return;
     for (int threads = 32; threads <= kMaxThreads; threads += 32) {
-      latency_row<BlockSync>(table, threads, 32);
+      latency_row(table, BlockSync::kName, threads, 32, [&] {
+        return measure_latency<BlockSync, BlockSync::kRepeats>(run_, store_,
+                                                               threads, 32);
+      });
     }
   }
 
@@ -121,54 +55,95 @@ class IntraSm {
       if (!run_.options().wants(Method::kName)) return;
       table.comment_once(caution_of<Method>());
       for (int lanes = kFewestLanes<Method>; lanes <= 32; ++lanes) {
-        latency_row<Method>(table, 32, lanes);
+        latency_row(table, Method::kName, 32, tile_of<Method>(lanes), [&] {
+          return lanes == 32 ? measure_latency<Method, Method::kRepeats>(
+                                   run_, store_, 32, lanes)
+                             : measure_latency<Method, Part<Method>::kRepeats>(
+                                   run_, store_, 32, lanes);
+        });
+      }
+    });
+    for_each_wide_method([&](auto tag, int lanes) {
+      using Method = typename decltype(tag)::type;
+      if (empty_.count({Method::kName, lanes}) != 0) return;
+      for (int threads = 64; threads <= kMaxThreads; threads *= 2) {
+        latency_row(table, Method::kName, threads, lanes, [&] {
+          return measure_latency_among<Method>(run_, store_, threads, lanes);
+        });
       }
     });
   }
 
-  template <class Method>
-  void latency_row(Table<LatencyRow>& table, int threads, int lanes) {
+  // Calls visit(tag, lanes) for the methods of a whole warp that are wanted,
+  // coalesced ones also for half a warp.
+  template <class Visitor>
+  void for_each_wide_method(Visitor visit) {
+    for_each_method(WarpMethods{}, [&](auto tag) {
+      using Method = typename decltype(tag)::type;
+      if (!run_.options().wants(Method::kName)) return;
+      if constexpr (kUsesActiveLanes<Method>) visit(tag, 16);
+      if constexpr (kUsesActiveLanes<Method> || Method::kTile == 32) {
+        visit(tag, 32);
+      }
+    });
+  }
+
+  // measure() gives the latency.
+  template <class Measure>
+  void latency_row(Table<LatencyRow>& table, const std::string& method,
+                   int threads, int tile, Measure measure) {
     LatencyRow row;
-    row.method = Method::kName;
-    row.repeats = Method::kRepeats;
+    row.method = method;
     row.threads = threads;
-    row.tile = tile_of<Method>(lanes);
-    run_.show(row.method + " latency " + std::to_string(threads) + "/" +
-              std::to_string(row.tile));
-    row.cycles = measure_latency<Method>(run_, store_, threads, lanes);
+    row.tile = tile;
+    run_.show(method + " latency " + std::to_string(threads) + "/" +
+              std::to_string(tile));
+    row.latency = measure();
     row.mhz = run_.clock_mhz();
     table.row(row);
-    run_.check_row(row.cycles);
-    if (row.cycles.mean < kFewestCycles) {
-      empty_.insert({row.method, row.tile});
-      table.comment(nothing_waits(row.method, row.tile));
+    run_.check_row(row.latency.value);
+    if (row.latency.value.mean < kFewestCycles) {
+      empty_.insert({method, tile});
+      table.comment(nothing_waits(method, tile));
+    } else {
+      flag(table, row.latency, kLatencyTolerance);
     }
+  }
+
+  // Says below a row that its number is that of its repeat count.
+  template <class Table>
+  void flag(Table& table, const Repeated& repeated, double tolerance) {
+    const double off = repeated.disagreement();
+    if (std::abs(off) <= tolerance) return;
+    table.comment(
+        "the row above depends on the repeat count: twice as many "
+        "operations give " +
+        format_number(repeated.twice, 4) + ", " + format_number(100 * off, 1) +
+        "% off");
   }
 
   void throughput_section() {
     Table<ThroughputRow> table(run_.out(), "throughput",
                                throughput_columns(run_.options().stats));
-    throughput_rows<BlockSync>(table, 32);
-    for_each_method(WarpMethods{}, [&](auto tag) {
-      using Method = typename decltype(tag)::type;
-      if constexpr (kUsesActiveLanes<Method>) {
-        throughput_rows<Method>(table, 16);  // a part of a warp
-      }
-      if constexpr (kUsesActiveLanes<Method> || Method::kTile == 32) {
-        throughput_rows<Method>(table, 32);
-      }
+    if (run_.options().wants(BlockSync::kName)) {
+      throughput_rows<BlockSync>(table, 32);
+    }
+    for_each_wide_method([&](auto tag, int lanes) {
+      throughput_rows<typename decltype(tag)::type>(table, lanes);
     });
   }
 
   template <class Method>
   void throughput_rows(Table<ThroughputRow>& table, int lanes) {
-    if (!run_.options().wants(Method::kName)) return;
     table.comment_once(caution_of<Method>());
-    if (empty_.count({Method::kName, lanes}) != 0) {
+    const bool empty = empty_.count({Method::kName, lanes}) != 0;
+    if (empty) {
       table.comment(std::string(Method::kName) + " of " +
                     std::to_string(lanes) +
                     ": nothing waits, as said under latency");
     }
+    const int few = lanes == 32 ? Method::kThroughputRepeats
+                                : Part<Method>::kThroughputRepeats;
     for (const int per_sm : run_.options().blocks_per_sm) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
         ThroughputRow row;
@@ -178,17 +153,20 @@ class IntraSm {
         row.tile = lanes;
         run_.show(row.method + " throughput " + std::to_string(row.blocks) +
                   " x " + std::to_string(threads));
-        row.result = measure_throughput<Method>(run_, store_, row.blocks,
-                                                threads, lanes);
+        row.result = measure_throughput<Method>(
+            {row.blocks, threads, lanes, store_, windows_}, few,
+            per_sm * threads / 32, run_.options().samples);
         row.mhz = run_.clock_mhz();
         table.row(row);
         run_.check_row(row.result.total);
+        if (!empty) flag(table, row.result.per_cycle, kThroughputTolerance);
       }
     }
   }
 
   MeasuringRun run_;
   RecordStore store_;
+  WindowStore windows_;
   std::set<std::pair<std::string, int>>
       empty_;  // methods that wait for nothing
 };

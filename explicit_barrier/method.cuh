@@ -5,7 +5,14 @@
 // * `static constexpr const char* kName`: row name, and name for --method;
 // * `static constexpr int kRepeats`: straight-line repeats, a power of two,
 //   enough to hide clock reads and the loop (one grid_sync a trip reads 1 to
-//   3% more than eight), few enough for the instruction cache;
+//   3% more than eight), few enough that four times as many cost four times as
+//   much, code fetched included (coales_shufl: 2 of a whole warp, more read up
+//   to 50% too much);
+// * `static constexpr int kThroughputRepeats`, inside one SM: operations of
+//   each warp in a throughput row where up to 8 warps share an SM, so that they
+//   take 100,000 cycles; more warps make fewer each;
+// * `struct Part` with the same two, if other repeats are right where only a
+//   part of each warp takes part;
 // * `static constexpr int kTile`: threads of a group inside a warp; 32 where
 //   the group is larger; 0 where the kernel's active_lanes decide (coalesced);
 // * a default constructor on the device, which builds the group and is called
@@ -53,6 +60,18 @@ template <class Method>
 inline constexpr int
     kMostInLine<Method, std::void_t<decltype(Method::kMostInLine)>> =
         Method::kMostInLine;
+
+template <class Method, class = void>
+struct PartOf {
+  using type = Method;
+};
+template <class Method>
+struct PartOf<Method, std::void_t<typename Method::Part>> {
+  using type = typename Method::Part;
+};
+/// The repeats of a method where a part of each warp takes part.
+template <class Method>
+using Part = typename PartOf<Method>::type;
 
 template <class Method, class = void>
 inline constexpr const char* kCaution = "";

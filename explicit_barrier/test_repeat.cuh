@@ -17,17 +17,9 @@ struct RepeatTotals {
   Summary nanoseconds;  ///< by the CPU clock, launch to end, with other trips
 };
 
-/// Cycles of one launch. Many blocks have no common clock: mean over the warps,
-/// each by the clock of its SM.
+/// Cycles of one launch. Many blocks have no common clock.
 inline double cycles_of(const std::vector<WarpRecord>& records, int blocks) {
-  if (blocks > 1) {
-    double sum = 0;
-    for (const WarpRecord& record : records) {
-      sum += static_cast<double>(record.end - record.start);
-    }
-    return sum / static_cast<double>(records.size());
-  }
-  return latency_window(records);
+  return blocks > 1 ? mean_own_time(records) : latency_window(records);
 }
 
 /// How a method's kernel is launched on one GPU: cooperatively, so that it may

@@ -31,6 +31,16 @@ inline double latency_window(const std::vector<WarpRecord>& records) {
   return static_cast<double>(first_end - last_start);
 }
 
+/// Mean over the warps of the cycles from first to last, each by the clock of
+/// its own SM.
+inline double mean_own_time(const std::vector<WarpRecord>& records) {
+  double sum = 0;
+  for (const WarpRecord& record : records) {
+    sum += static_cast<double>(record.end - record.start);
+  }
+  return sum / static_cast<double>(records.size());
+}
+
 #if defined(__CUDA_ARCH__) &&                                                \
     (__CUDA_ARCH__ == 600 || __CUDA_ARCH__ == 700 || __CUDA_ARCH__ == 800 || \
      __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)

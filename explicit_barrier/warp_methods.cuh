@@ -24,7 +24,8 @@ struct TileSync {
   static constexpr const char* kName = "tile_sync";
   static constexpr const char* kCaution =
       CUDART_VERSION < 12030 ? kWarpBarrierFrom90 : kNoWarpBarrier;
-  static constexpr int kRepeats = 64;
+  static constexpr int kRepeats = 32;
+  static constexpr int kThroughputRepeats = 65536;
   static constexpr int kTile = kSize;
   __device__ unsigned operator()(unsigned value) const {
     tile.sync();
@@ -39,7 +40,8 @@ struct TileSync {
 template <int kSize>
 struct TileShuffle {
   static constexpr const char* kName = "tile_shufl";
-  static constexpr int kRepeats = 64;
+  static constexpr int kRepeats = 32;
+  static constexpr int kThroughputRepeats = 8192;
   static constexpr int kTile = kSize;
   __device__ unsigned operator()(unsigned value) const {
     return tile.shfl_down(value, 1);
@@ -54,7 +56,8 @@ struct CoalescedSync {
   static constexpr const char* kName = "coales_sync";
   static constexpr const char* kCaution =
       CUDART_VERSION < 12050 ? kWarpBarrierFrom90 : kNoWarpBarrier;
-  static constexpr int kRepeats = 64;
+  static constexpr int kRepeats = 32;
+  static constexpr int kThroughputRepeats = 65536;
   static constexpr int kTile = 0;
   __device__ unsigned operator()(unsigned value) const {
     group.sync();
@@ -68,7 +71,12 @@ struct CoalescedSync {
 /// library searches the source lane in software, some 40 instructions.
 struct CoalescedShuffle {
   static constexpr const char* kName = "coales_shufl";
-  static constexpr int kRepeats = 16;
+  static constexpr int kRepeats = 2;
+  static constexpr int kThroughputRepeats = 8192;
+  struct Part {
+    static constexpr int kRepeats = 4;
+    static constexpr int kThroughputRepeats = 512;
+  };
   static constexpr int kTile = 0;
   __device__ unsigned operator()(unsigned value) const {
     return group.shfl_down(value, 1);

@@ -17,7 +17,7 @@ SLEEP = "method GPUCount rep blk thrd idea(wkld) m(wkld) s(wkld) m(ovh) s(ovh)".
 LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
 GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
-        "m(more_ttl) s(more_ttl) m(avginstru) s(avginstr)").split()
+        "m(more_ttl) s(more_ttl) m(avginstru) s(avginstr) launches").split()
 REPEAT = ("method rep blk thrd tile m(cycle) s(cycle) m(ns) s(ns) "
           "m(ave_cycle) s(ave_cycle)").split()
 EXPECTED = {
@@ -83,12 +83,16 @@ def check_intra(sections, sms):
     block = sections["block latency"]
     assert [int(r["thrd"]) for r in block.rows] == list(range(32, 1025, 32))
     assert all(value > 4 for value in block.numbers("m(ave_cycle)"))
-    tiles = [(r["method"], int(r["tile"])) for r in sections["warp latency"].rows]
+    rows = sections["warp latency"].rows
+    tiles = [(r["method"], int(r["tile"])) for r in rows if r["thrd"] == "32"]
     fixed = [1, 2, 4, 8, 16, 32]
     assert tiles == ([("tile_sync", t) for t in fixed] +
                      [("tile_shufl", t) for t in fixed] +
                      [("coales_sync", t) for t in range(1, 33)] +
                      [("coales_shufl", t) for t in range(1, 33)])
+    for group in (("tile_shufl", "32"), ("coales_shufl", "16"), ("coales_shufl", "32")):
+        threads = [int(r["thrd"]) for r in rows if (r["method"], r["tile"]) == group]
+        assert threads == [32, 64, 128, 256, 512, 1024], (group, threads)
     shuffles = [float(r["m(ave_cycle)"]) for r in sections["warp latency"].rows
                 if r["method"] == "tile_shufl"]
     assert all(5 < value < 100 for value in shuffles), shuffles
@@ -96,6 +100,8 @@ def check_intra(sections, sms):
     assert len(throughput.rows) == 7 * 6 * 7
     for row in throughput.rows:  # no SM issues more than 4 warps a cycle
         assert 0 < float(row["m(thrput)"]) < 4.04, row
+        if row["method"].endswith("shufl"):  # nor shuffles more than 32 lanes
+            assert float(row["m(thrput)"]) < 1.002, row
         warps = int(row["blk"]) / sms * int(row["thrd"]) / 32
         total = float(row["m(thrput)"]) * float(row["m(ttl_latency)"])
         assert abs(total / (warps * int(row["rep"])) - 1) < 1e-2, row
@@ -150,6 +156,15 @@ def check_options(executable, count, gpus, listed, sms):
                     "--blocks-per-sm", "3")
         blocks = [row["blk"] for row in tsv.parse(three.stdout.encode())[0].rows]
         assert blocks and set(blocks) == {str(3 * sms)}, three
+        # Skipped, so no success for who asked for it.
+        named = "multi_grid_sync_no_peer" if gpus == 1 else "peer_grid_sync"
+        if named in listed:
+            skipped = subprocess.run(
+                [executable, str(gpus), "--samples", "2", "--method", named],
+                env=dict(os.environ, CUDA_LAUNCH_BLOCKING="1"),
+                capture_output=True, text=True)
+            assert skipped.returncode == 1, skipped
+            assert "asked for and not measured" in skipped.stderr, skipped.stderr
 
 
 def main():

@@ -1,0 +1,218 @@
+// GPU test: what the suite measures with its kernels and clocks, by kernels of
+// this file, plain loops, between CUDA events. Cycles without an SM's clock: a
+// dependent float addition takes a known number of them.
+#include <cooperative_groups.h>
+
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "common/measuring_run.cuh"
+#include "explicit_barrier/block_methods.cuh"
+#include "explicit_barrier/grid_methods.cuh"
+#include "explicit_barrier/grid_point.cuh"
+#include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/intra_sm.cuh"
+#include "explicit_barrier/multi_grid_methods.cuh"
+#include "explicit_barrier/warp_methods.cuh"
+#include "tests/gpu_test.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr double kTolerance = 0.01;      // inside one SM
+constexpr double kGridTolerance = 0.03;  // grid_sync's level differs by launch
+constexpr int kBody = 256;
+
+__global__ void add_loop(int trips, float addend, float* sink) {
+  float value = threadIdx.x;
+  for (int trip = 0; trip < trips; ++trip) {
+#pragma unroll
+    for (int i = 0; i < kBody; ++i) value += addend;
+  }
+  *sink = value;
+}
+
+__global__ void block_barrier_loop(int trips) {
+  for (int trip = 0; trip < trips; ++trip) {
+#pragma unroll
+    for (int i = 0; i < kBody; ++i) __syncthreads();
+  }
+}
+
+__global__ void shuffle_loop(int trips, unsigned* sink) {
+  unsigned value = threadIdx.x;
+  for (int trip = 0; trip < trips; ++trip) {
+#pragma unroll
+    for (int i = 0; i < kBody; ++i) {
+      value = __shfl_down_sync(0xffffffffu, value, 1);
+    }
+  }
+  *sink = value;
+}
+
+__global__ void grid_barrier_loop(int repeats) {
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+#pragma unroll 8
+  for (int i = 0; i < repeats; ++i) grid.sync();
+}
+
+__global__ void peer_barrier_loop(int repeats, PeerGridBarrier barrier) {
+#pragma unroll 4
+  for (int i = 0; i < repeats; ++i) barrier.sync();
+}
+
+/// Two events in the default stream.
+class Events {
+ public:
+  Events() {
+    CUDA_CHECK(cudaEventCreate(&start_));
+    CUDA_CHECK(cudaEventCreate(&end_));
+  }
+  Events(const Events&) = delete;
+  ~Events() {
+    cudaEventDestroy(start_);
+    cudaEventDestroy(end_);
+  }
+
+  /// Nanoseconds between them round launch().
+  template <class Launch>
+  double around(Launch launch) {
+    CUDA_CHECK(cudaEventRecord(start_));
+    CUDA_CHECK(launch());
+    CUDA_CHECK(cudaEventRecord(end_));
+    CUDA_CHECK(cudaEventSynchronize(end_));
+    float milliseconds = 0;
+    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start_, end_));
+    return 1e6 * milliseconds;
+  }
+
+ private:
+  cudaEvent_t start_ = nullptr, end_ = nullptr;
+};
+
+/// Nanoseconds of one of `count` repeats that launch(2 * count) does more than
+/// launch(count); mean of `samples`, after one that warms up.
+template <class Launch>
+double each_ns(Launch launch, int count, int samples) {
+  Events events;
+  double sum = 0;
+  for (int sample = -1; sample < samples; ++sample) {
+    const double one = events.around([&] { return launch(count); });
+    const double two = events.around([&] { return launch(2 * count); });
+    if (sample >= 0) sum += (two - one) / count / samples;
+  }
+  return sum;
+}
+
+// Of `kernel` with trips and `arguments` on one block.
+template <class... Parameters, class... Arguments>
+double each_in_block_ns(void (*kernel)(int, Parameters...), int threads,
+                        Arguments... arguments) {
+  constexpr int kTrips = 1000, kSamples = 5;
+  return each_ns(
+             [&](int trips) {
+               kernel<<<1, threads>>>(trips, arguments...);
+               return cudaGetLastError();
+             },
+             kTrips, kSamples) /
+         kBody;
+}
+
+int compare(const char* name, int per_sm, int threads, double suite,
+            double here, double tolerance, const char* unit) {
+  const double off = suite / here - 1;
+  std::printf("%-14s %2d x %4d: %9.3f %s by the suite, %9.3f here, %+.2f%%\n",
+              name, per_sm, threads, suite, unit, here, 100 * off);
+  return std::abs(off) < tolerance ? 0 : 1;
+}
+
+int check_inside_sm(MeasuringRun& run) {
+  const RecordStore store(run.gpu());
+  const DeviceBuffer<float> sum(run.gpu().index, 1);
+  const DeviceBuffer<unsigned> value(run.gpu().index, 1);
+  const double cycle_ns = each_in_block_ns(add_loop, 32, 1.5f, sum.get()) / 4;
+  int failures = 0;
+  for (const int threads : {32, 64, 256, 1024}) {
+    const Repeated barrier = measure_latency<BlockSync, BlockSync::kRepeats>(
+        run, store, threads, 32);
+    failures +=
+        compare("blocksync", 1, threads, barrier.value.mean,
+                each_in_block_ns(block_barrier_loop, threads) / cycle_ns,
+                kTolerance, "cycles");
+  }
+  for (const int threads : {32, 256, 1024}) {
+    using Shuffle = TileShuffle<32>;
+    const Repeated shuffle =
+        threads == 32
+            ? measure_latency<Shuffle, Shuffle::kRepeats>(run, store, 32, 32)
+            : measure_latency_among<Shuffle>(run, store, threads, 32);
+    failures +=
+        compare("tile_shufl", 1, threads, shuffle.value.mean,
+                each_in_block_ns(shuffle_loop, threads, value.get()) / cycle_ns,
+                kTolerance, "cycles");
+  }
+  return failures;
+}
+
+// Of a barrier of all blocks, by its loop here.
+double grid_loop_ns(const void* kernel, int blocks, int threads,
+                    void* parameter) {
+  constexpr int kRepeats = 2000, kSamples = 10;
+  return each_ns(
+      [&](int repeats) {
+        void* arguments[] = {&repeats, parameter};
+        return cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(threads),
+                                           arguments, 0, nullptr);
+      },
+      kRepeats, kSamples);
+}
+
+int check_grids(MeasuringRun& run) {
+  constexpr SamplingPlan kPlan = {32, 544, 8};
+  const int samples = run.options().samples;
+  const PeerGridBarrierSet barriers({run.gpu().index});
+  PeerGridBarrier barrier = barriers.on_rank(0);
+  int failures = 0;
+  constexpr struct {
+    int per_sm, threads;
+  } kShapes[] = {{1, 32}, {1, 1024}, {4, 256}, {16, 64}, {32, 64}};
+  for (const auto [per_sm, threads] : kShapes) {
+    if (per_sm > blocks_that_fit<GridSync>(threads)) continue;
+    const int blocks = per_sm * run.gpu().sm_count;
+    GridPoint<GridSync> grid(run.gpu(), blocks, threads);
+    failures +=
+        compare("grid_sync", per_sm, threads,
+                measure_inter_sm(grid, samples, kPlan).instruction.mean,
+                grid_loop_ns(reinterpret_cast<const void*>(grid_barrier_loop),
+                             blocks, threads, nullptr),
+                kGridTolerance, "ns");
+    ThreadedGridPoint<PeerGridSync> peer({run.gpu()}, blocks, threads,
+                                         {barrier});
+    failures +=
+        compare("peer_grid_sync", per_sm, threads,
+                measure_inter_sm(peer, samples, kPlan).instruction.mean,
+                grid_loop_ns(reinterpret_cast<const void*>(peer_barrier_loop),
+                             blocks, threads, &barrier),
+                kGridTolerance, "ns");
+  }
+  return failures;
+}
+
+int run() {
+  ProgramInfo info;
+  info.name = "event_clock_test";
+  Options options;
+  options.samples = 20;
+  LineWriter out(STDOUT_FILENO);
+  MeasuringRun run(info, options, out);
+  if (run.gpu().major < 7) return kSkipped;  // another latency, no such barrier
+  run.begin_section();
+  const int failures = check_inside_sm(run) + check_grids(run);
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main() { return syncbench::gpu_test_main(syncbench::run); }
