@@ -15,10 +15,11 @@ constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
 
 // Sampling plans. grid_sync draws a level a launch, whatever its length (one
-// H200: 0.6% between launches of 0.5 as of 8 ms), and up to 4 blocks per SM
-// most: the mean of many short launches is steady, no long one is. The other
-// methods do not, and one launch is a sample. All counts are such that one GPU
-// takes half a minute.
+// H200: 0.6% between launches of 0.5 as of 8 ms), up to 4 blocks per SM above
+// all: the mean of many short launches is steady, no long one is. In one queue,
+// so that a host that stalls has no part in it unless at its end. The other
+// methods draw none, and a sample is one launch. All counts are such that one
+// GPU takes half a minute.
 SamplingPlan plan_of(MethodTag<GridSync>, int /*gpus*/, int blocks_per_sm) {
   return {32, 288, blocks_per_sm <= 4 ? 32 : 8};
 }
@@ -66,7 +67,7 @@ Columns<InterSmRow> inter_sm_columns(bool stats) {
       mean_stddev_columns<Row>("avginstru", "ns", "one operation (Eq. 7, 8)",
                                instruction, 3, "avginstr") +
       Columns<Row>{column<Row>(
-          "launches", "", "launches of a kernel that a sample is the mean of",
+          "launches", "", "launches in one queue that a sample is the mean of",
           [](const Row& r) { return r.plan.launches; })};
   if (!stats) return columns;
   return columns + sample_count_column<Row>(instruction) +
@@ -91,8 +92,8 @@ class InterSm {
   void grid_section() {
     Table<InterSmRow> table(
         run_.out(),
-        "grid latency: a sample is the mean of as many launches as the row "
-        "says",
+        "grid latency: a sample is the mean of as many launches in one queue "
+        "as the row says",
         inter_sm_columns(run_.options().stats));
     run_.begin_section();
     for_each_method(GridMethods{}, [&](auto tag) {

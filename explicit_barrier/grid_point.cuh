@@ -94,18 +94,20 @@ class TimedCall {
 template <class Method, int kRepeats = Method::kRepeats>
 class GridPoint {
  public:
-  static constexpr int kMultiple = kRepeats;
   GridPoint(const Gpu& gpu, int blocks, int threads)
       : stream_(gpu.index), timed_(gpu.index, blocks, threads) {}
 
-  double run(int repeats) {
+  double run(int repeats, int launches = 1) {
     const KernelCall& call = timed_.with_repeats(repeats);
+    CallResult result;
     const auto start = HostClock::now();
-    const cudaError_t launched = launch_cooperative(call, stream_.get());
-    const cudaError_t finished = cudaStreamSynchronize(stream_.get());
+    for (int launch = 0; launch < launches; ++launch) {
+      result.note(launch_cooperative(call, stream_.get()),
+                  "cooperative launch");
+    }
+    result.note(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
     const double total = elapsed_ns(start, HostClock::now());
-    CUDA_CHECK(launched);
-    CUDA_CHECK(finished);
+    check_cuda(result.code, result.call, __FILE__, __LINE__);
     return total;
   }
 
@@ -142,7 +144,6 @@ class TimedCalls {
 template <class Method>
 class ThreadedGridPoint {
  public:
-  static constexpr int kMultiple = Method::kRepeats;
   ThreadedGridPoint(const std::vector<Gpu>& gpus, int blocks, int threads,
                     const std::vector<MethodParameter<Method>>& parameters)
       : threads_(gpus),
@@ -159,13 +160,15 @@ class ThreadedGridPoint {
     }
   }
 
-  double run(int repeats) {
+  double run(int repeats, int launches = 1) {
     const std::vector<KernelCall> calls = timed_.with_repeats(repeats);
     return threads_.run([&](int rank) {
       CallResult result;
       cudaStream_t stream = streams_[rank].get();
-      result.note(launch_cooperative(calls[rank], stream),
-                  "cooperative launch");
+      for (int launch = 0; launch < launches; ++launch) {
+        result.note(launch_cooperative(calls[rank], stream),
+                    "cooperative launch");
+      }
       result.note(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 #pragma omp barrier
       return result;
@@ -182,7 +185,6 @@ class ThreadedGridPoint {
 template <class Method>
 class MultiDevicePoint {
  public:
-  static constexpr int kMultiple = Method::kRepeats;
   MultiDevicePoint(const std::vector<Gpu>& gpus, int blocks, int threads,
                    const std::vector<MethodParameter<Method>>& parameters)
       : streams_(make_streams(device_numbers(gpus))),
@@ -190,10 +192,10 @@ class MultiDevicePoint {
         launch_(timed_.with_repeats(0), device_numbers(gpus),
                 stream_handles(streams_)) {}
 
-  double run(int repeats) {
+  double run(int repeats, int launches = 1) {
     timed_.with_repeats(repeats);
     const auto start = HostClock::now();
-    CUDA_CHECK(launch_());
+    for (int launch = 0; launch < launches; ++launch) CUDA_CHECK(launch_());
     for (const Stream& stream : streams_) {
       CUDA_CHECK(cudaStreamSynchronize(stream.get()));
     }

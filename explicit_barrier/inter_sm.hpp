@@ -1,9 +1,9 @@
 // Latency of methods across SMs (study, section IX-D), by the CPU's clock: the
 // same kernel at two repeat counts, launch to end. Results in nanoseconds.
 //
-// A Point is one launch shape of a method: point.run(repeats) returns the
-// nanoseconds from before the launch to after the synchronization of a kernel
-// that does `repeats` operations, a multiple of Point::kMultiple.
+// A Point is one launch shape of a method: point.run(repeats, launches) returns
+// the nanoseconds from before the first to after the end of the last of so many
+// launches, in one queue, of a kernel that does `repeats` operations.
 #pragma once
 
 #include <utility>
@@ -15,11 +15,12 @@
 namespace syncbench {
 
 /// How a point is sampled: the two repeat counts of Eq. 7, and how many
-/// launches of either kernel a sample is the mean of. Chosen beforehand, not
-/// from what a run happens to see: rows of two runs mean the same.
+/// launches of either kernel, in one queue, a sample is the mean of. Chosen
+/// beforehand, not from what a run happens to see: rows of two runs mean the
+/// same.
 struct SamplingPlan {
   int basic;
-  int more;  ///< > basic; both multiples of Point::kMultiple
+  int more;  ///< > basic; both are whole trips of the method's kernel
   int launches;
 };
 
@@ -29,14 +30,6 @@ struct InterSmResult {
   Summary instruction;  ///< one operation (Eq. 7, 8)
 };
 
-/// Mean total of `launches` launches with `repeats` operations each.
-template <class Point>
-double mean_total(Point& point, int repeats, int launches) {
-  double sum = 0;
-  for (int launch = 0; launch < launches; ++launch) sum += point.run(repeats);
-  return sum / launches;
-}
-
 /// Measures one point with so many samples, after launches that warm up; the
 /// two lengths alternate, so that slow drifts meet both.
 template <class Point>
@@ -44,11 +37,11 @@ InterSmResult measure_inter_sm(Point& point, int samples,
                                const SamplingPlan& plan) {
   constexpr int kWarmUps = 3;
   std::vector<double> basic, more;
-  for (int i = 0; i < kWarmUps; ++i) point.run(plan.more);
+  for (int i = 0; i < kWarmUps; ++i) point.run(plan.more, 1);
   for (int sample = 0; sample < samples; ++sample) {
     check_interrupt();
-    basic.push_back(mean_total(point, plan.basic, plan.launches));
-    more.push_back(mean_total(point, plan.more, plan.launches));
+    basic.push_back(point.run(plan.basic, plan.launches) / plan.launches);
+    more.push_back(point.run(plan.more, plan.launches) / plan.launches);
   }
   InterSmResult result;
   result.basic = summarize(std::move(basic));

@@ -100,7 +100,7 @@ template <class Method>
 Repeated measure_latency_among(const MeasuringRun& run,
                                const RecordStore& store, int threads,
                                int active_lanes) {
-  constexpr int kRepeats = 2 * Method::kRepeats, kWarmUps = 2, kTrips = 64;
+  constexpr int kRepeats = kLoopRepeats<Method>, kWarmUps = 2, kTrips = 64;
   const auto difference_at = [&](int trips, int samples) {
     std::vector<double> shorter, longer;
     for (int sample = -1; sample < samples; ++sample) {  // -1: warm-up

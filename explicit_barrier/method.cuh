@@ -73,6 +73,10 @@ struct PartOf<Method, std::void_t<typename Method::Part>> {
 template <class Method>
 using Part = typename PartOf<Method>::type;
 
+/// Straight-line repeats in a loop of many trips: those of both are right.
+template <class Method>
+inline constexpr int kLoopRepeats = Part<Method>::kRepeats;
+
 template <class Method, class = void>
 inline constexpr const char* kCaution = "";
 /// What a reader of a method's rows has to know; empty: nothing.

@@ -142,7 +142,7 @@ inline int throughput_repeats(int few, int warps_per_sm) {
 template <class Method>
 Throughput measure_throughput(const ThroughputShape& shape, int few,
                               int warps_per_sm, int samples) {
-  constexpr int kRepeats = 2 * Method::kRepeats;
+  constexpr int kRepeats = kLoopRepeats<Method>;
   const int repeats = throughput_repeats(few, warps_per_sm);
   const int trips = repeats / kRepeats;
   const auto once = window_difference<Method, kRepeats>(shape, trips, samples);

@@ -24,7 +24,7 @@ struct TileSync {
   static constexpr const char* kName = "tile_sync";
   static constexpr const char* kCaution =
       CUDART_VERSION < 12030 ? kWarpBarrierFrom90 : kNoWarpBarrier;
-  static constexpr int kRepeats = 32;
+  static constexpr int kRepeats = 64;
   static constexpr int kThroughputRepeats = 65536;
   static constexpr int kTile = kSize;
   __device__ unsigned operator()(unsigned value) const {
@@ -40,7 +40,7 @@ struct TileSync {
 template <int kSize>
 struct TileShuffle {
   static constexpr const char* kName = "tile_shufl";
-  static constexpr int kRepeats = 32;
+  static constexpr int kRepeats = 64;
   static constexpr int kThroughputRepeats = 8192;
   static constexpr int kTile = kSize;
   __device__ unsigned operator()(unsigned value) const {
@@ -56,7 +56,7 @@ struct CoalescedSync {
   static constexpr const char* kName = "coales_sync";
   static constexpr const char* kCaution =
       CUDART_VERSION < 12050 ? kWarpBarrierFrom90 : kNoWarpBarrier;
-  static constexpr int kRepeats = 32;
+  static constexpr int kRepeats = 64;
   static constexpr int kThroughputRepeats = 65536;
   static constexpr int kTile = 0;
   __device__ unsigned operator()(unsigned value) const {

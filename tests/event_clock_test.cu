@@ -23,12 +23,13 @@ namespace {
 constexpr double kTolerance = 0.01;      // inside one SM
 constexpr double kGridTolerance = 0.03;  // grid_sync's level differs by launch
 constexpr int kBody = 256;
+constexpr int kAdds = 1024;  // more, for nothing hides the loop round them
 
 __global__ void add_loop(int trips, float addend, float* sink) {
   float value = threadIdx.x;
   for (int trip = 0; trip < trips; ++trip) {
 #pragma unroll
-    for (int i = 0; i < kBody; ++i) value += addend;
+    for (int i = 0; i < kAdds; ++i) value += addend;
   }
   *sink = value;
 }
@@ -51,13 +52,15 @@ __global__ void shuffle_loop(int trips, unsigned* sink) {
   *sink = value;
 }
 
-__global__ void grid_barrier_loop(int repeats) {
+__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
+    grid_barrier_loop(int repeats) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
 #pragma unroll 8
   for (int i = 0; i < repeats; ++i) grid.sync();
 }
 
-__global__ void peer_barrier_loop(int repeats, PeerGridBarrier barrier) {
+__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
+    peer_barrier_loop(int repeats, PeerGridBarrier barrier) {
 #pragma unroll 4
   for (int i = 0; i < repeats; ++i) barrier.sync();
 }
@@ -105,18 +108,17 @@ double each_ns(Launch launch, int count, int samples) {
   return sum;
 }
 
-// Of `kernel` with trips and `arguments` on one block.
+// Of a trip of `kernel` with `arguments` on one block.
 template <class... Parameters, class... Arguments>
-double each_in_block_ns(void (*kernel)(int, Parameters...), int threads,
-                        Arguments... arguments) {
+double trip_ns(void (*kernel)(int, Parameters...), int threads,
+               Arguments... arguments) {
   constexpr int kTrips = 1000, kSamples = 5;
   return each_ns(
-             [&](int trips) {
-               kernel<<<1, threads>>>(trips, arguments...);
-               return cudaGetLastError();
-             },
-             kTrips, kSamples) /
-         kBody;
+      [&](int trips) {
+        kernel<<<1, threads>>>(trips, arguments...);
+        return cudaGetLastError();
+      },
+      kTrips, kSamples);
 }
 
 int compare(const char* name, int per_sm, int threads, double suite,
@@ -131,15 +133,14 @@ int check_inside_sm(MeasuringRun& run) {
   const RecordStore store(run.gpu());
   const DeviceBuffer<float> sum(run.gpu().index, 1);
   const DeviceBuffer<unsigned> value(run.gpu().index, 1);
-  const double cycle_ns = each_in_block_ns(add_loop, 32, 1.5f, sum.get()) / 4;
+  const double cycle_ns = trip_ns(add_loop, 32, 1.5f, sum.get()) / kAdds / 4;
   int failures = 0;
   for (const int threads : {32, 64, 256, 1024}) {
     const Repeated barrier = measure_latency<BlockSync, BlockSync::kRepeats>(
         run, store, threads, 32);
-    failures +=
-        compare("blocksync", 1, threads, barrier.value.mean,
-                each_in_block_ns(block_barrier_loop, threads) / cycle_ns,
-                kTolerance, "cycles");
+    failures += compare("blocksync", 1, threads, barrier.value.mean,
+                        trip_ns(block_barrier_loop, threads) / kBody / cycle_ns,
+                        kTolerance, "cycles");
   }
   for (const int threads : {32, 256, 1024}) {
     using Shuffle = TileShuffle<32>;
@@ -149,7 +150,7 @@ int check_inside_sm(MeasuringRun& run) {
             : measure_latency_among<Shuffle>(run, store, threads, 32);
     failures +=
         compare("tile_shufl", 1, threads, shuffle.value.mean,
-                each_in_block_ns(shuffle_loop, threads, value.get()) / cycle_ns,
+                trip_ns(shuffle_loop, threads, value.get()) / kBody / cycle_ns,
                 kTolerance, "cycles");
   }
   return failures;

@@ -61,13 +61,18 @@ TEST(RepeatsWithin, KeepsToTheBudget) {
   EXPECT_EQ(repeats_within(2e6, 1e9), 8);
 }
 
-// A barrier of `each` ns; every second launch takes 40 ns more.
+// A barrier of `each` ns; starting and waiting costs 20,000 ns, each launch
+// 1,000 and every second one 40 more.
 class FakePoint {
  public:
   explicit FakePoint(double each) : each_(each) {}
-  double run(int repeats) {
-    launches.push_back(repeats);
-    return 20000 + repeats * each_ + (launches.size() % 2 == 0 ? 40 : 0);
+  double run(int repeats, int count) {
+    double total = 20000;
+    for (int launch = 0; launch < count; ++launch) {
+      launches.push_back(repeats);
+      total += 1000 + repeats * each_ + (launches.size() % 2 == 0 ? 40 : 0);
+    }
+    return total;
   }
   std::vector<int> launches;
 
@@ -80,8 +85,8 @@ TEST(MeasureInterSm, Equations7And8) {
   const InterSmResult result = measure_inter_sm(point, 10, {16, 272, 2});
   EXPECT_NEAR(result.instruction.mean, 1000, 1e-6);
   EXPECT_NEAR(result.instruction.stddev, 0, 1e-6);
-  EXPECT_DOUBLE_EQ(result.basic.mean, 20020 + 1000.0 * 16);
-  EXPECT_DOUBLE_EQ(result.more.mean, 20020 + 1000.0 * 272);
+  EXPECT_DOUBLE_EQ(result.basic.mean, 10000 + 1020 + 1000.0 * 16);
+  EXPECT_DOUBLE_EQ(result.more.mean, 10000 + 1020 + 1000.0 * 272);
   EXPECT_EQ(result.instruction.count, 10u);
 }
 
