@@ -14,22 +14,21 @@ namespace {
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
 
-// Sampling plans. grid_sync draws a level a launch, whatever its length (one
-// H200: 0.6% between launches of 0.5 as of 8 ms), up to 4 blocks per SM above
-// all: the mean of many short launches is steady, no long one is. In one queue,
-// so that a host that stalls has no part in it unless at its end. The other
-// methods draw none, and a sample is one launch. All counts are such that one
-// GPU takes half a minute.
-SamplingPlan plan_of(MethodTag<GridSync>, int /*gpus*/, int blocks_per_sm) {
-  return {32, 288, blocks_per_sm <= 4 ? 32 : 8};
+// Sampling plans. Grid barriers draw a level a launch, whatever its length (one
+// H200: grid_sync 0.6% between launches of 0.5 as of 8 ms): the mean of many
+// short launches is steady, no long one is. In one queue, so that a host that
+// stalls has no part in it unless at its end. So many that one GPU takes half a
+// minute.
+SamplingPlan plan_of(MethodTag<GridSync>, int blocks_per_sm, int /*gpus*/) {
+  return {32, 288, blocks_per_sm <= 4 ? 24 : 8};
 }
-SamplingPlan plan_of(MethodTag<PeerGridSync>, int gpus, int) {
-  return gpus == 1 ? SamplingPlan{64, 1600, 1} : SamplingPlan{32, 1056, 1};
+SamplingPlan plan_of(MethodTag<PeerGridSync>, int, int gpus) {
+  return {32, 288, gpus == 1 ? 8 : 4};
 }
 #if CUDART_VERSION < 13000
 template <class Method>
 SamplingPlan plan_of(MethodTag<Method>, int, int) {
-  return {32, 288, 1};
+  return {32, 288, 1};  // a multi-device launch waits for the one before
 }
 #endif
 
@@ -193,7 +192,7 @@ class InterSm {
         row.blocks = per_sm * run_.gpu().sm_count;
         row.threads = threads;
         auto point = make(row.blocks, threads);
-        row.plan = plan_of(MethodTag<Method>{}, gpus, per_sm);
+        row.plan = plan_of(MethodTag<Method>{}, per_sm, gpus);
         row.result = measure_inter_sm(point, run_.options().samples, row.plan);
         row.mhz = run_.clock_mhz();
         table.row(row);
