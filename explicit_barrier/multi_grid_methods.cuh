@@ -54,6 +54,8 @@ struct MultiGridSync {
 /// The same without peer access: the library's counter is in host memory.
 struct MultiGridSyncNoPeer : MultiGridSync {
   static constexpr const char* kName = "multi_grid_sync_no_peer";
+  static constexpr const char* kCaution =
+      "access to each other's memory is switched off for these rows";
   static constexpr bool kPeerAccess = false;
 };
 
