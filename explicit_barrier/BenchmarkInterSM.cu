@@ -1,4 +1,5 @@
 // BenchmarkInterSM: what synchronizing across SMs costs, by the CPU's clock.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ constexpr int kMaxThreads = 1024;
 // stalls has no part in it unless at its end. So many that one GPU takes half a
 // minute.
 SamplingPlan plan_of(MethodTag<GridSync>, int blocks_per_sm, int /*gpus*/) {
-  return {32, 288, blocks_per_sm <= 4 ? 24 : 8};
+  // Samples of about 8 ms whatever the shape: more blocks take longer.
+  return {32, 288, std::clamp(100 / blocks_per_sm, 3, 32)};
 }
 SamplingPlan plan_of(MethodTag<PeerGridSync>, int, int gpus) {
   return {32, 288, gpus == 1 ? 8 : 4};
