@@ -153,8 +153,8 @@ class IntraSm {
         run_.show(row.method + " throughput " + std::to_string(row.blocks) +
                   " x " + std::to_string(threads));
         row.result = measure_throughput<Method>(
-            {row.blocks, threads, lanes, store_, windows_}, few,
-            per_sm * threads / 32, run_.options().samples);
+            {row.blocks, threads, lanes, store_, windows_}, per_sm, few,
+            run_.options().samples);
         row.mhz = run_.clock_mhz();
         table.row(row);
         run_.check_row(row.result.total);

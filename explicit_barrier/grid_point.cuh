@@ -12,16 +12,6 @@
 
 namespace syncbench {
 
-/// Most blocks of `threads` threads of a method's kernel that one SM of the
-/// current GPU holds at once.
-template <class Method, int kRepeats = Method::kRepeats>
-int blocks_that_fit(int threads) {
-  int blocks = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, timed_kernel<Method, kRepeats>, threads, 0));
-  return blocks;
-}
-
 /// One GPU's share of a launch: the call, its arguments and their memory.
 template <class Method, int kRepeats = Method::kRepeats>
 class TimedCall {

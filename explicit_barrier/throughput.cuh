@@ -121,16 +121,13 @@ struct Throughput {
   Repeated per_cycle;  ///< warp operations a cycle and SM
 };
 
-/// Operations of each warp: `few` for up to 8 warps an SM, half as many for
-/// twice as many warps, up to the 64 that are the most it holds. The same in
-/// every run, whatever they take.
-inline int throughput_repeats(int few, int warps_per_sm) {
-  constexpr int kFewWarps = 8, kMostWarps = 64;
+/// Operations of each warp: `few` for up to 8 warps that an SM holds at once,
+/// half as many for twice as many warps. The same in every run, whatever they
+/// take.
+inline int throughput_repeats(int few, int warps_at_once) {
+  constexpr int kFewWarps = 8;
   int repeats = few;
-  for (int warps = kFewWarps; warps < std::min(warps_per_sm, kMostWarps);
-       warps *= 2) {
-    repeats /= 2;
-  }
+  for (int warps = kFewWarps; warps < warps_at_once; warps *= 2) repeats /= 2;
   return repeats;
 }
 
@@ -140,10 +137,13 @@ inline int throughput_repeats(int few, int warps_per_sm) {
 /// 0.14% more than the hardware can with 128 operations a warp on H200, 0.05%
 /// with 256 and less than 0.01% from 1,024 on.
 template <class Method>
-Throughput measure_throughput(const ThroughputShape& shape, int few,
-                              int warps_per_sm, int samples) {
+Throughput measure_throughput(const ThroughputShape& shape, int blocks_per_sm,
+                              int few, int samples) {
   constexpr int kRepeats = kLoopRepeats<Method>;
-  const int repeats = throughput_repeats(few, warps_per_sm);
+  const int at_once = std::min(
+      blocks_per_sm, blocks_that_fit<Method, 2 * kRepeats>(shape.threads));
+  const int repeats =
+      throughput_repeats(few, at_once * ((shape.threads + 31) / 32));
   const int trips = repeats / kRepeats;
   const auto once = window_difference<Method, kRepeats>(shape, trips, samples);
   const auto twice =

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/device_clock.cuh"
 #include "explicit_barrier/method.cuh"
 
@@ -111,6 +112,16 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     record.sm = read_sm_id();
     records[blockIdx.x * warps_per_block + threadIdx.x / 32] = record;
   }
+}
+
+/// Most blocks of `threads` threads of a method's kernel that one SM of the
+/// current GPU holds at once.
+template <class Method, int kRepeats = Method::kRepeats>
+int blocks_that_fit(int threads) {
+  int blocks = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, timed_kernel<Method, kRepeats>, threads, 0));
+  return blocks;
 }
 
 }  // namespace syncbench
