@@ -134,8 +134,8 @@ inline int throughput_repeats(int few, int warps_at_once) {
 /// Throughput of an SM; `few` as throughput_repeats takes it, which gives each
 /// warp of each wave of blocks so much to do that the waves' starts and ends,
 /// which do not quite cancel, stay hidden: tile_shufl of 64 x 1024 a SM read
-/// 0.14% more than the hardware can with 128 operations a warp on H200, 0.05%
-/// with 256 and less than 0.01% from 1,024 on.
+/// 0.14% more than the hardware can with 128 operations a warp on H200, 0.04%
+/// with 256 and less than 0.01% from 512 on.
 template <class Method>
 Throughput measure_throughput(const ThroughputShape& shape, int blocks_per_sm,
                               int few, int samples) {
