@@ -6,7 +6,8 @@
 
 Rows are matched by file, section and what was measured: method, GPUs, grid, block, tile,
 workload, and repeats where the executable does not choose them. Compared is the last mean of
-a row: m(addl) (m(ttl) of single launches), m(ovh), m(ave_cycle), m(thrput), m(avginstru).
+a row: m(addl) (m(ttl) of single launches), m(ovh), m(cpu) of launches behind a held queue,
+m(ave_cycle), m(thrput), m(avginstru).
 change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% intervals of
 --stats; where a side has several runs, half the range of its runs instead. Verdicts:
   same      the change is at most the threshold
@@ -44,8 +45,11 @@ def say(text):
 
 
 def quantity_of(section):
-    """Name of the last mean: "ovh" of m(ovh); None where a section has none."""
+    """Name of the last mean: "ovh" of m(ovh); None where a section has none. Where launches
+    are timed in several ways, that of the CPU's clock, which every row has."""
     means = [column for column in section.header if re.fullmatch(r"m\(.*\)", column)]
+    if "m(cpu)" in means:
+        return "cpu"
     return means[-1][2:-1] if means else None
 
 

@@ -76,9 +76,12 @@ def plan(build, cuda11, gpus):
                 ("BenchmarkInterSM", [build / "BenchmarkInterSM", gpus]),
                 ("TestRepeat", [build / "TestRepeat"])]
     if cuda11:
-        only = ["--method", "multi_grid_sync"]
-        commands += [("BenchmarkInterSM.cuda11", [cuda11 / "BenchmarkInterSM", gpus, *only]),
-                     ("TestRepeat.cuda11", [cuda11 / "TestRepeat", *only])]
+        only = "multi_grid_sync"
+        # On one GPU there is no access between GPUs to leave out.
+        several = only + ",multi_grid_sync_no_peer" if gpus > 1 else only
+        commands += [("BenchmarkInterSM.cuda11",
+                      [cuda11 / "BenchmarkInterSM", gpus, "--method", several]),
+                     ("TestRepeat.cuda11", [cuda11 / "TestRepeat", "--method", only])]
     return [(name, [*map(str, command), "--stats"]) for name, command in commands]
 
 

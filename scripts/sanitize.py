@@ -49,6 +49,8 @@ def findings_in(log, gpus):
 def commands(tool, executable, gpus):
     """What a tool runs: (suffix of the log's name, command)."""
     command = [str(executable), *([str(gpus)] if gpus else []), "--samples", "1"]
+    if executable.name == "ImplicitBarrier":
+        command += ["--processes", "1"]
     if tool != "racecheck":
         yield "", command
         return

@@ -15,7 +15,9 @@ GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")
 
 
 def grid(corner, columns, rows):
-    """A table: rows are (name, cells)."""
+    """A table: rows are (name, cells). Nothing where there is no row."""
+    if not rows:
+        return
     table = [(corner, *columns), *((name, *cells) for name, cells in rows)]
     widths = [max(map(len, column)) for column in zip(*table)]
     for name, *cells in table:
@@ -47,23 +49,30 @@ def methods(section):
 def launches(run):
     section = run.section(*LAUNCH_SECTION)
     counts = sorted({int(row["GPUCount"]) for row in section.rows})
+    shapes = list(dict.fromkeys((row["blk"], row["thrd"]) for row in section.rows))
 
-    def cell(method, gpus):
-        row = find(section, method=method, GPUCount=str(gpus))
+    def cell(method, shape, gpus):
+        row = find(section, method=method, GPUCount=str(gpus), blk=shape[0], thrd=shape[1])
         text = figure(section, row, "m(ovh)", 0)
         return f"{text} ± {float(row['s(ovh)']):.0f}" if row else text
 
-    yield "Launch overhead in ns, by GPUs (ImplicitBarrier: m(ovh) ± s(ovh))"
-    yield from grid("", map(str, counts), [
-        (method, [cell(method, gpus) for gpus in counts]) for method in methods(section)])
+    yield "One more kernel launch, in ns, by GPUs (ImplicitBarrier: m(ovh) ± s(ovh))"
+    yield from grid("grid x block", map(str, counts), [
+        (f"{method} {' x '.join(shape)}", [cell(method, shape, gpus) for gpus in counts])
+        for method in methods(section) for shape in shapes
+        if find(section, method=method, blk=shape[0], thrd=shape[1])])
 
 
-def inside_one_sm(run, title, column, sizes):
+def inside_one_sm(run, title, corner, column, sizes, **others):
+    """The methods of a section by one column, where the others are as given."""
     section = run.section("BenchmarkIntraSM", title)
-    yield from grid(column.replace("thrd", "threads").replace("tile", "threads of the group"),
-                    sizes, [(method, [figure(section, find(section, method=method, **{column: size}),
-                                             "m(ave_cycle)", 1) for size in sizes])
-                            for method in methods(section)])
+
+    def cells(method):
+        return [find(section, method=method, **{column: size}, **others) for size in sizes]
+
+    yield from grid(corner, sizes, [
+        (method, [figure(section, row, "m(ave_cycle)", 1) for row in cells(method)])
+        for method in methods(section) if any(cells(method))])
 
 
 def one_gpu(run):
@@ -112,8 +121,11 @@ def lines(run):
     yield from launches(run)
     yield ""
     yield "Inside one SM, in cycles (BenchmarkIntraSM: m(ave_cycle))"
-    yield from inside_one_sm(run, "block latency", "thrd", BLOCK_THREADS)
-    yield from inside_one_sm(run, "warp latency", "tile", WARP_SIZES)
+    yield from inside_one_sm(run, "block latency", "threads of the block", "thrd", BLOCK_THREADS)
+    yield from inside_one_sm(run, "warp latency", "one warp, threads of the group", "tile",
+                             WARP_SIZES, thrd="32")
+    yield from inside_one_sm(run, "warp latency", "whole warps, threads of the block", "thrd",
+                             BLOCK_THREADS, tile="32")
     yield ""
     yield "Barriers of one GPU, in us (BenchmarkInterSM: m(avginstru))"
     yield from one_gpu(run)

@@ -60,8 +60,8 @@ class ScriptsOfOneRunTest(ScriptsTest):
         done = self.script("summary.py", run)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for line in (r"NVIDIA H200 x 2, driver unknown, CUDA unknown, commit abc, unknown",
-                     r"multi_coop.* 1201 ± 2 +7202 ± 2", r"traditional_launch +1081 ± 4 +-",
-                     r"single_omp_traditional_launch +- +nan ± nan",
+                     r"multi_coop.* 1201 ± 2 +7202 ± 2", r"traditional_launch 132 x 1024 +1081 ± 4 +-",
+                     r"single_omp_traditional_launch 1 x 32 +- +nan ± nan",
                      r"blocksync +22\.1 +- +- +- +- +64\.0", r"tile_sync +- +- +- +- +none +-",
                      r"1 +1\.08! +-.*", r"32 +- +8\.42 .*", r"1 +0\.88 +-.*",
                      r"peer_grid_sync 1 x 32 +2\.18", r"peer_grid_sync 32 x 64 +3\.17",
@@ -70,8 +70,8 @@ class ScriptsOfOneRunTest(ScriptsTest):
             self.assertRegex(done.stdout, rf"(?m)^ *{line}$")
         table = self.script("multi_gpu_barriers.py", run).stdout.splitlines()
         self.assertEqual([line.split("\t") for line in table][1:], [
-            ["1", "1201.000", *["nan"] * 4, "875.500", "nan", "nan"],
-            ["2", "7202.000", *["nan"] * 4, "2175.500", "3168.250", "nan"]])
+            ["1", "1201.000", *["nan"] * 9, "875.500", "nan", "nan"],
+            ["2", "7202.000", *["nan"] * 9, "2175.500", "3168.250", "nan"]])
 
     def test_damaged_folders(self):
         """No figure is shown, in whichever file the damage is."""
