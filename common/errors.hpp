@@ -32,4 +32,9 @@ struct Interrupted {
   int signal;
 };
 
+/// A process that this one started ended with this exit code and has said why.
+struct ChildFailed {
+  int code;
+};
+
 }  // namespace syncbench

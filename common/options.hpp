@@ -14,6 +14,7 @@ namespace syncbench {
 
 inline constexpr int kDefaultSamples = 100;
 inline constexpr int kMaxSamples = 1000000;
+inline constexpr int kMaxProcesses = 1000;
 inline constexpr int kDefaultGpuCount = 2;
 
 /// What a program can measure under one name.
@@ -30,7 +31,9 @@ struct ProgramInfo {
   int most_blocks_per_sm = 0;  ///< it sweeps 1, 2, 4, ... this; 0: no grids
   std::vector<MethodInfo> methods;
   std::vector<MethodInfo> missing;  ///< not in this build, and why
-  std::string columns;              ///< description of all tables, for --help
+  int default_samples = kDefaultSamples;
+  int default_processes = 0;  ///< it measures in so many; 0: in its own alone
+  std::string columns;        ///< description of all tables, for --help
 };
 
 enum class Action { kMeasure, kHelp, kVersion, kList, kDevices };
@@ -38,7 +41,8 @@ enum class Action { kMeasure, kHelp, kVersion, kList, kDevices };
 struct Options {
   Action action = Action::kMeasure;
   int gpu_count = 0;                 ///< 0: not given
-  int samples = kDefaultSamples;     ///< samples a measured total
+  int samples = kDefaultSamples;     ///< samples a measured total (and process)
+  int processes = 0;                 ///< to measure in, one after the other
   bool stats = false;                ///< add the columns of --stats
   std::vector<std::string> methods;  ///< empty: all
   std::vector<int> blocks_per_sm;    ///< of the grids to measure
@@ -134,6 +138,7 @@ enum LongOption {
   kMethodOption = 1000,
   kBlocksOption,
   kSamplesOption,
+  kProcessesOption,
   kStatsOption
 };
 
@@ -178,6 +183,12 @@ inline void take_option(const ProgramInfo& info, int option, Options& options) {
     case kSamplesOption:
       options.samples = parse_count(optarg, "--samples", kMaxSamples);
       return;
+    case kProcessesOption:
+      if (info.default_processes == 0) {
+        throw UsageError("--processes: this program measures in one");
+      }
+      options.processes = parse_count(optarg, "--processes", kMaxProcesses);
+      return;
     case kStatsOption:
       options.stats = true;
   }
@@ -195,10 +206,13 @@ inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
       {"method", required_argument, nullptr, detail::kMethodOption},
       {"blocks-per-sm", required_argument, nullptr, detail::kBlocksOption},
       {"samples", required_argument, nullptr, detail::kSamplesOption},
+      {"processes", required_argument, nullptr, detail::kProcessesOption},
       {"stats", no_argument, nullptr, detail::kStatsOption},
       {nullptr, 0, nullptr, 0}};
   Options options;
   detail::require_whole_names(table, argc, argv);
+  options.samples = info.default_samples;
+  options.processes = info.default_processes;
   opterr = 0;
   optind = 0;  // glibc: start afresh, so that tests may parse twice
   for (int result;

@@ -47,9 +47,17 @@ inline std::string help_text(const ProgramInfo& info) {
         "                    1, 2, 4, ... " +
         std::to_string(info.most_blocks_per_sm) + "\n";
   }
+  if (info.default_processes > 0) {
+    text +=
+        "  --processes N     measure in N processes, one after the other "
+        "(default\n                    " +
+        std::to_string(info.default_processes) +
+        "); m, s and the interval are those of all of them\n";
+  }
   text +=
-      "  --samples N       samples of every total (default " +
-      std::to_string(kDefaultSamples) +
+      "  --samples N       samples of every total" +
+      std::string(info.default_processes > 0 ? ", in each process" : "") +
+      " (default " + std::to_string(info.default_samples) +
       ")\n"
       "  --stats           more columns after the others: n, median, 95%\n"
       "                    interval, SM clock in MHz\n"
@@ -139,6 +147,8 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
     return detail::report(info,
                           "interrupted; the rows written are whole and valid",
                           kExitInterrupted + interrupted.signal);
+  } catch (const ChildFailed& failed) {
+    return failed.code;
   } catch (const std::exception& error) {
     return detail::report(info, error.what(), kExitFailed);
   }

@@ -60,6 +60,17 @@ TEST(Options, AreWrittenOut) {
   EXPECT_NE(message_of({"01"}), "");
 }
 
+TEST(Options, Processes) {
+  EXPECT_NE(message_of({"--processes", "2"}), "");  // measures in one
+  ProgramInfo several = program();
+  several.default_processes = 10;
+  several.default_samples = 7;
+  EXPECT_EQ(parse({}, several).processes, 10);
+  EXPECT_EQ(parse({}, several).samples, 7);
+  EXPECT_EQ(parse({"--processes", "2"}, several).processes, 2);
+  EXPECT_THROW(parse({"--processes", "0"}, several), UsageError);
+}
+
 TEST(Options, MethodsAddUp) {
   EXPECT_TRUE(parse({"--method", "alpha,beta"}).wants("alpha"));
   EXPECT_TRUE(parse({"--method=alpha", "--method=beta"}).wants("alpha"));
