@@ -1,6 +1,7 @@
 // What the node has: GPUs, their limits, the CPUs next to them.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -125,6 +126,33 @@ inline bool waits_spinning() {
   unsigned flags = 0;
   CUDA_CHECK(cudaGetDeviceFlags(&flags));
   return (flags & cudaDeviceScheduleMask) == cudaDeviceScheduleSpin;
+}
+
+/// How the driver loads kernels, asked of the driver: "eagerly", "lazily" (at
+/// the first launch), or "?" where it cannot say.
+inline const char* kernel_loading() {
+  void* entry = nullptr;
+#if CUDART_VERSION >= 12000
+  cudaDriverEntryPointQueryResult found = {};
+#endif
+#if CUDART_VERSION >= 13000
+  const cudaError_t error = cudaGetDriverEntryPointByVersion(
+      "cuModuleGetLoadingMode", &entry, 11070, cudaEnableDefault, &found);
+#elif CUDART_VERSION >= 12000
+  const cudaError_t error = cudaGetDriverEntryPoint(
+      "cuModuleGetLoadingMode", &entry, cudaEnableDefault, &found);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint("cuModuleGetLoadingMode",
+                                                    &entry, cudaEnableDefault);
+#endif
+  CUmoduleLoadingMode mode = {};
+  if (error != cudaSuccess || entry == nullptr ||
+      reinterpret_cast<CUresult (*)(CUmoduleLoadingMode*)>(entry)(&mode) !=
+          CUDA_SUCCESS) {
+    cudaGetLastError();
+    return "?";
+  }
+  return mode == CU_MODULE_EAGER_LOADING ? "eagerly" : "lazily";
 }
 
 inline std::vector<int> device_numbers(const std::vector<Gpu>& gpus) {

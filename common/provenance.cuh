@@ -96,7 +96,7 @@ inline void write_gpus(LineWriter& out, const std::vector<Gpu>& gpus,
   out.comment(std::string("host waits: ") +
               (waits_spinning() ? "spinning (cudaDeviceScheduleSpin)"
                                 : "not spinning") +
-              "; kernels loaded: CUDA_MODULE_LOADING=EAGER");
+              "; kernels loaded: " + kernel_loading());
 }
 
 }  // namespace syncbench
