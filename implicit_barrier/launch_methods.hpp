@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/devices.hpp"
@@ -10,6 +10,7 @@
 #include "common/timing.hpp"
 #include "implicit_barrier/launch_method.hpp"
 #include "implicit_barrier/omp_launch.hpp"
+#include "implicit_barrier/stream_pool.hpp"
 
 namespace syncbench {
 
@@ -17,6 +18,11 @@ namespace syncbench {
 /// one wait at the end.
 class QueuedLaunch : public LaunchMethod {
  public:
+  /// On the first `gpus` GPUs of the pool.
+  QueuedLaunch(const StreamPool& pool, int gpus) : pool_(pool), gpus_(gpus) {}
+
+  void next_streams() override { turn_ = (turn_ + 1) % StreamPool::kStreams; }
+
   LaunchTimes run(int repeats) override {
     const auto start = HostClock::now();
     for (int i = 0; i < repeats; ++i) launch();
@@ -31,9 +37,17 @@ class QueuedLaunch : public LaunchMethod {
     return elapsed_ns(start, HostClock::now());
   }
 
- private:
   virtual void launch() = 0;
   virtual void wait() = 0;
+
+  const StreamPool& pool() const { return pool_; }
+  int gpus() const { return gpus_; }
+  int turn() const { return turn_; }
+
+ private:
+  const StreamPool& pool_;
+  int gpus_;
+  int turn_ = 0;
 };
 
 /// kernel<<<...>>>() or a cooperative launch on one GPU, then
@@ -42,42 +56,50 @@ class SingleGpuLaunch : public QueuedLaunch {
  public:
   using Launch = cudaError_t (*)(const KernelCall&, cudaStream_t);
 
-  SingleGpuLaunch(Launch launch, const Gpu& gpu, const KernelCall& call)
-      : launch_(launch), call_(call), stream_(gpu.index) {}
+  SingleGpuLaunch(Launch launch, const StreamPool& pool, const KernelCall& call)
+      : QueuedLaunch(pool, 1), launch_(launch), call_(call) {}
 
- private:
-  void launch() override { CUDA_CHECK(launch_(call_, stream_.get())); }
+  void launch() override {
+    CUDA_CHECK(launch_(call_, pool().stream(0, turn())));
+  }
   void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
 
+ private:
   Launch launch_;
   KernelCall call_;
-  Stream stream_;
 };
 
 /// One multi-device launch for all GPUs, which is also a barrier between them;
 /// then cudaDeviceSynchronize() of each.
 class MultiCooperativeLaunch : public QueuedLaunch {
  public:
-  MultiCooperativeLaunch(const std::vector<Gpu>& gpus, const KernelCall& call)
-      : devices_(device_numbers(gpus)),
-        streams_(make_streams(devices_)),
-        launch_(std::vector<KernelCall>(devices_.size(), call), devices_,
-                stream_handles(streams_)) {}
-
- private:
-  void launch() override { CUDA_CHECK(launch_()); }
-
-  void wait() override {
-    for (const int device : devices_) {
-      CUDA_CHECK(cudaSetDevice(device));
-      CUDA_CHECK(cudaDeviceSynchronize());
+  MultiCooperativeLaunch(const StreamPool& pool, int gpus,
+                         const KernelCall& call)
+      : QueuedLaunch(pool, gpus) {
+    std::vector<int> devices;
+    for (int gpu = 0; gpu < gpus; ++gpu) devices.push_back(pool.device(gpu));
+    for (int turn = 0; turn < StreamPool::kStreams; ++turn) {
+      std::vector<cudaStream_t> streams;
+      for (int gpu = 0; gpu < gpus; ++gpu) {
+        streams.push_back(pool.stream(gpu, turn));
+      }
+      launches_.emplace_back(std::vector<KernelCall>(gpus, call), devices,
+                             streams);
     }
-    CUDA_CHECK(cudaSetDevice(devices_[0]));
   }
 
-  std::vector<int> devices_;
-  std::vector<Stream> streams_;
-  MultiDeviceLaunch launch_;
+  void launch() override { CUDA_CHECK(launches_[turn()]()); }
+
+  void wait() override {
+    for (int gpu = 0; gpu < gpus(); ++gpu) {
+      CUDA_CHECK(cudaSetDevice(pool().device(gpu)));
+      CUDA_CHECK(cudaDeviceSynchronize());
+    }
+    CUDA_CHECK(cudaSetDevice(pool().device(0)));
+  }
+
+ private:
+  std::vector<MultiDeviceLaunch> launches_;  // one a turn
 };
 
 /// One entry of the list of methods.
@@ -85,7 +107,10 @@ struct LaunchMethodInfo {
   const char* name;
   const char* description;
   bool multi_gpu;
-  std::unique_ptr<LaunchMethod> (*make)(const std::vector<Gpu>&,
+  bool queues;  ///< launches queue up; otherwise each waits for its kernel
+  /// On the given GPUs, the first of the pool.
+  std::unique_ptr<LaunchMethod> (*make)(const StreamPool&,
+                                        const std::vector<Gpu>&,
                                         const KernelCall&);
 };
 
@@ -94,24 +119,29 @@ inline const std::vector<LaunchMethodInfo>& launch_methods() {
   using Gpus = std::vector<Gpu>;
   using Made = std::unique_ptr<LaunchMethod>;
   static const std::vector<LaunchMethodInfo> kMethods = {
-      {"traditional_launch", "kernel<<<...>>>() on one GPU", false,
-       [](const Gpus& gpus, const KernelCall& call) -> Made {
-         return std::make_unique<SingleGpuLaunch>(launch_traditional, gpus[0],
+      {"traditional_launch", "kernel<<<...>>>() on one GPU", false, true,
+       [](const StreamPool& pool, const Gpus&, const KernelCall& call) -> Made {
+         return std::make_unique<SingleGpuLaunch>(launch_traditional, pool,
                                                   call);
        }},
       {"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU", false,
-       [](const Gpus& gpus, const KernelCall& call) -> Made {
-         return std::make_unique<SingleGpuLaunch>(launch_cooperative, gpus[0],
+       true,
+       [](const StreamPool& pool, const Gpus&, const KernelCall& call) -> Made {
+         return std::make_unique<SingleGpuLaunch>(launch_cooperative, pool,
                                                   call);
        }},
-      {"multi_cooperative_launch", MultiDeviceLaunch::kApi, true,
-       [](const Gpus& gpus, const KernelCall& call) -> Made {
-         return std::make_unique<MultiCooperativeLaunch>(gpus, call);
+      {"multi_cooperative_launch", MultiDeviceLaunch::kApi, true, true,
+       [](const StreamPool& pool, const Gpus& gpus,
+          const KernelCall& call) -> Made {
+         return std::make_unique<MultiCooperativeLaunch>(
+             pool, static_cast<int>(gpus.size()), call);
        }},
       {"single_omp_traditional_launch",
        "a thread a GPU: launch, device synchronize, OpenMP barrier", true,
-       [](const Gpus& gpus, const KernelCall& call) -> Made {
-         return std::make_unique<OmpTraditionalLaunch>(gpus, call);
+       false,
+       [](const StreamPool& pool, const Gpus& gpus,
+          const KernelCall& call) -> Made {
+         return std::make_unique<OmpTraditionalLaunch>(pool, gpus, call);
        }}};
   return kMethods;
 }

@@ -1,18 +1,19 @@
-// The two measurements of ImplicitBarrier (study, section IX-B). Nanoseconds.
+// One sample of each measurement of ImplicitBarrier (study, section IX-B), in
+// nanoseconds, and what a row makes of all of them. Pure host code.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
+#include <string>
 
-#include "common/interrupt.hpp"
-#include "common/statistics.hpp"
+#include "common/process_samples.hpp"
 #include "common/timing.hpp"
 #include "implicit_barrier/launch_method.hpp"
 
 namespace syncbench {
 
-/// Totals of `repeats` launches of one kernel, and what belongs to them.
+/// Samples of one quantity from all processes, by name.
+using Collected = std::map<std::string, ProcessSamples>;
+
+/// Totals of a series of launches of one kernel, and what belongs to them.
 struct LaunchSeries {
   int repeats = 0;
   Summary clock;       ///< two adjacent clock reads
@@ -22,54 +23,89 @@ struct LaunchSeries {
   Summary additional;  ///< (total - total of one launch) / (repeats - 1)
 };
 
-struct LaunchPair {
-  LaunchSeries one;
-  LaunchSeries many;
+/// Launches that precede each sample, in its streams: other points were
+/// measured meanwhile.
+inline constexpr int kWarmUpLaunches = 2;
+
+namespace detail {
+
+inline void take_series(LaunchMethod& method, int repeats,
+                        const std::string& name, NamedSamples& samples) {
+  samples["clk." + name].push_back(clock_cost_ns());
+  samples["sync." + name].push_back(method.idle_wait_ns());
+  const LaunchTimes times = method.run(repeats);
+  samples["laun." + name].push_back(times.launched);
+  samples["ttl." + name].push_back(times.total);
+}
+
+inline LaunchSeries series_of(const Collected& collected, int repeats,
+                              const std::string& name) {
+  const auto summary = [&](const char* quantity) {
+    return summarize_processes(collected.at(quantity + name));
+  };
+  LaunchSeries series;
+  series.repeats = repeats;
+  series.clock = summary("clk.");
+  series.wait = summary("sync.");
+  series.launched = summary("laun.");
+  series.total = summary("ttl.");
+  return series;
+}
+
+}  // namespace detail
+
+/// One launch, then `repeats` launches.
+inline void take_launches(LaunchMethod& method, int repeats,
+                          NamedSamples& samples) {
+  method.next_streams();
+  method.run(kWarmUpLaunches);
+  detail::take_series(method, 1, "one", samples);
+  detail::take_series(method, repeats, "many", samples);
+}
+
+inline LaunchSeries one_launch(const Collected& collected) {
+  return detail::series_of(collected, 1, "one");
+}
+
+inline LaunchSeries many_launches(const Collected& collected, int repeats) {
+  LaunchSeries series = detail::series_of(collected, repeats, "many");
+  series.additional = difference_of_processes(
+      collected.at("ttl.many"), collected.at("ttl.one"), repeats - 1);
+  return series;
+}
+
+/// What kernel fusion (Eq. 6) says about a launch.
+struct FusionResult {
+  Summary unit;      ///< one unit of work as measured
+  Summary overhead;  ///< one launch beyond the work
+  bool hidden;       ///< the host was ahead of the GPU, or waits by design
 };
 
-/// Samples of one series, collected one by one.
-class SeriesSamples {
- public:
-  explicit SeriesSamples(int repeats) : repeats_(repeats) {}
+/// i launches of one unit (`single`), one launch of i units (`fused`, i =
+/// repeats), one launch of one unit.
+inline void take_fusion(LaunchMethod& single, LaunchMethod& fused, int repeats,
+                        NamedSamples& samples) {
+  single.next_streams();
+  fused.next_streams();
+  single.run(kWarmUpLaunches);
+  const LaunchTimes separate = single.run(repeats);
+  samples["launched"].push_back(separate.launched);
+  samples["separate"].push_back(separate.total);
+  samples["fused"].push_back(fused.run(1).total);
+  samples["one"].push_back(single.run(1).total);
+}
 
-  void take(LaunchMethod& method) {
-    clock_.push_back(clock_cost_ns());
-    wait_.push_back(method.idle_wait_ns());
-    const LaunchTimes times = method.run(repeats_);
-    launched_.push_back(times.launched);
-    total_.push_back(times.total);
-  }
-
-  LaunchSeries summary() const {
-    LaunchSeries series;
-    series.repeats = repeats_;
-    series.clock = summarize(clock_);
-    series.wait = summarize(wait_);
-    series.launched = summarize(launched_);
-    series.total = summarize(total_);
-    return series;
-  }
-
- private:
-  int repeats_;
-  std::vector<double> clock_, wait_, launched_, total_;
-};
-
-/// One launch and `repeats` launches in turn, `samples` times, so that a slow
-/// drift of the machine meets both.
-inline LaunchPair measure_launches(LaunchMethod& method, int repeats,
-                                   int samples) {
-  SeriesSamples one(1), many(repeats);
-  method.run(repeats);  // warm-up
-  for (int i = 0; i < samples; ++i) {
-    check_interrupt();
-    one.take(method);
-    many.take(method);
-  }
-  LaunchPair pair = {one.summary(), many.summary()};
-  pair.many.additional =
-      difference(pair.many.total, pair.one.total, repeats - 1);
-  return pair;
+/// Eq. 6 with j = 1. The unit itself is (fused - one single) / (i - 1).
+inline FusionResult fusion_result(const Collected& collected, int repeats) {
+  const ProcessSamples& separate = collected.at("separate");
+  const ProcessSamples& fused = collected.at("fused");
+  FusionResult result;
+  result.unit =
+      difference_of_processes(fused, collected.at("one"), repeats - 1);
+  result.overhead = difference_of_processes(separate, fused, repeats - 1);
+  result.hidden = summarize_processes(collected.at("launched")).mean <
+                  0.9 * summarize_processes(separate).mean;
+  return result;
 }
 
 /// Power of two nearest below `budget_ns / each_ns`, from 8 to 128 launches:
@@ -79,49 +115,6 @@ inline int repeats_within(double budget_ns, double each_ns) {
   int repeats = kMost;
   while (repeats > kFewest && repeats * each_ns > budget_ns) repeats /= 2;
   return repeats;
-}
-
-/// Additional latency of a null kernel, from a few launches: tells how long a
-/// kernel must be to hide the launch of the next one.
-inline double pilot_launch_ns(LaunchMethod& method) {
-  constexpr int kLaunches = 128, kTries = 5;
-  method.run(kLaunches);  // warm-up
-  double one = INFINITY, many = INFINITY;
-  for (int i = 0; i < kTries; ++i) {
-    one = std::min(one, method.run(1).total);
-    many = std::min(many, method.run(kLaunches).total);
-  }
-  return (many - one) / (kLaunches - 1);
-}
-
-/// What kernel fusion (Eq. 6) says about a launch.
-struct FusionResult {
-  Summary unit;      ///< one sleep unit as measured
-  Summary overhead;  ///< one launch beyond the sleep
-};
-
-/// Eq. 6 with j = 1: i launches of one unit (`single`) against one launch of i
-/// units (`fused`, i = repeats). The unit itself is (fused - one single) /
-/// (i - 1).
-inline FusionResult measure_fusion(LaunchMethod& single, LaunchMethod& fused,
-                                   int repeats, int samples) {
-  std::vector<double> separate, together, one;
-  for (int i = -1; i < samples; ++i) {
-    check_interrupt();
-    const double separate_ns = single.run(repeats).total;
-    const double together_ns = fused.run(1).total;
-    const double one_ns = single.run(1).total;
-    if (i < 0) continue;  // warm-up
-    separate.push_back(separate_ns);
-    together.push_back(together_ns);
-    one.push_back(one_ns);
-  }
-  const Summary fused_total = summarize(std::move(together));
-  FusionResult result;
-  result.unit = difference(fused_total, summarize(std::move(one)), repeats - 1);
-  result.overhead =
-      difference(summarize(std::move(separate)), fused_total, repeats - 1);
-  return result;
 }
 
 }  // namespace syncbench

@@ -6,6 +6,7 @@
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
 #include "implicit_barrier/launch_method.hpp"
+#include "implicit_barrier/stream_pool.hpp"
 
 namespace syncbench {
 
@@ -14,17 +15,18 @@ namespace syncbench {
 /// of all repeats but the last.
 class OmpTraditionalLaunch : public LaunchMethod {
  public:
-  OmpTraditionalLaunch(const std::vector<Gpu>& gpus, const KernelCall& call)
-      : threads_(gpus),
-        call_(call),
-        streams_(make_streams(device_numbers(gpus))) {}
+  OmpTraditionalLaunch(const StreamPool& pool, const std::vector<Gpu>& gpus,
+                       const KernelCall& call)
+      : pool_(pool), threads_(gpus), call_(call) {}
+
+  void next_streams() override { ++turn_; }
 
   LaunchTimes run(int repeats) override {
     HostClock::time_point launched;
     const double total = threads_.run([&](int rank) {
       CallResult result;
       for (int i = 0; i < repeats; ++i) {
-        result.note(launch_traditional(call_, streams_[rank].get()),
+        result.note(launch_traditional(call_, pool_.stream(rank, turn_)),
                     "kernel launch");
         if (rank == 0 && i == repeats - 1) launched = HostClock::now();
         result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -45,9 +47,10 @@ class OmpTraditionalLaunch : public LaunchMethod {
   }
 
  private:
+  const StreamPool& pool_;
   GpuThreads threads_;
   KernelCall call_;
-  std::vector<Stream> streams_;
+  int turn_ = 0;
 };
 
 }  // namespace syncbench

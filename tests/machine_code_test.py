@@ -18,7 +18,7 @@ import machine_code
 import machine_code_paths
 from machine_code_methods import CHECK_ONLY, METHODS, NOTHING, Verdict, WarpSync
 
-LAUNCHED = {"null_kernel", "sleep_kernel"}  # of ImplicitBarrier
+LAUNCHED = {"null_kernel", "sleep_kernel", "spin_kernel"}  # of ImplicitBarrier
 
 
 def judge_timed(kernel, instructions, architecture, listed):
@@ -57,6 +57,16 @@ def judge_sleep(instructions):
     return Verdict("NANOSLEEP", str(len(sleeps)), "ok" if right else "FAIL: not 1 in a loop")
 
 
+def judge_spin(instructions):
+    """Of the two clock reads, one is in a loop of its own, both in that of units."""
+    clocks = [i for i in instructions if "SR_CLOCK" in i.operands]
+    loops = machine_code_paths.loops(instructions)
+    depth = sorted(sum(bool(machine_code_paths.inside([clock], [loop]))
+                       for loop in loops) for clock in clocks)
+    return Verdict("SR_CLOCK", str(len(clocks)),
+                   "ok" if depth == [1, 2] else f"FAIL: in loops {depth} deep")
+
+
 def rows_of(functions, architecture, listed):
     """(method, R, Verdict) of each kernel of one architecture."""
     for symbol, instructions in sorted(functions.items()):
@@ -72,6 +82,8 @@ def rows_of(functions, architecture, listed):
             yield "null_kernel", "-", judge_null(instructions)
         elif "12sleep_kernelE" in symbol:
             yield "sleep_kernel", "-", judge_sleep(instructions)
+        elif "11spin_kernelE" in symbol:
+            yield "spin_kernel", "-", judge_spin(instructions)
 
 
 def list_of(executable):
@@ -99,7 +111,7 @@ def check(executable):
             if verdict.text.startswith("FAIL"):
                 failures.append(f"{name} {method} {repeats}: {verdict.text}")
         if {row[0] for row in rows} < LAUNCHED:
-            failures.append(f"{name}: no timed_kernel, nor both of {LAUNCHED}")
+            failures.append(f"{name}: no timed_kernel, nor all of {LAUNCHED}")
     if not kernels:
         raise machine_code.NoDisassembler(f"{executable}: no code that can be judged")
     if len(set(map(tuple, kernels.values()))) > 1:

@@ -4,6 +4,8 @@
 
 #include "explicit_barrier/inter_sm.hpp"
 #include "implicit_barrier/measure.hpp"
+#include "implicit_barrier/noted_times.hpp"
+#include "implicit_barrier/points.hpp"
 
 namespace syncbench {
 namespace {
@@ -24,33 +26,84 @@ class FakeLaunch : public LaunchMethod {
   double kernel_ns_;
 };
 
-TEST(MeasureLaunches, OneMoreLaunch) {
-  FakeLaunch method(0);
-  const LaunchPair pair = measure_launches(method, 128, 10);
-  EXPECT_EQ(method.calls, 1 + 2 * 10);  // a warm-up, then both in turn
-  EXPECT_EQ(pair.one.repeats, 1);
-  EXPECT_EQ(pair.many.repeats, 128);
-  EXPECT_DOUBLE_EQ(pair.one.total.mean, 6000);
-  EXPECT_DOUBLE_EQ(pair.many.total.mean, 133000);
-  EXPECT_DOUBLE_EQ(pair.many.launched.mean, 400 * 128);
-  EXPECT_DOUBLE_EQ(pair.many.wait.mean, 700);
-  EXPECT_DOUBLE_EQ(pair.many.additional.mean, 1000);  // not 133000 / 128
-  EXPECT_TRUE(std::isnan(pair.one.additional.mean));
-  EXPECT_GT(pair.one.clock.mean, 0);
-  EXPECT_EQ(pair.many.total.count, 10u);
+// What `processes` processes of `samples` samples each hand over.
+template <class Take>
+Collected collect(int processes, int samples, Take take) {
+  Collected collected;
+  for (int process = 0; process < processes; ++process) {
+    NamedSamples mine;
+    for (int i = 0; i < samples; ++i) take(mine);
+    for (const auto& [name, values] : mine) collected[name].push_back(values);
+  }
+  return collected;
 }
 
-TEST(MeasureFusion, Equation6) {
+TEST(TakeLaunches, OneMoreLaunch) {
+  FakeLaunch method(0);
+  const Collected collected = collect(3, 10, [&](NamedSamples& samples) {
+    take_launches(method, 128, samples);
+  });
+  EXPECT_EQ(method.calls, 3 * 10 * 3);  // a warm-up, then one and many
+  const LaunchSeries one = one_launch(collected);
+  const LaunchSeries many = many_launches(collected, 128);
+  EXPECT_EQ(one.repeats, 1);
+  EXPECT_EQ(many.repeats, 128);
+  EXPECT_DOUBLE_EQ(one.total.mean, 6000);
+  EXPECT_DOUBLE_EQ(many.total.mean, 133000);
+  EXPECT_DOUBLE_EQ(many.launched.mean, 400 * 128);
+  EXPECT_DOUBLE_EQ(many.wait.mean, 700);
+  EXPECT_DOUBLE_EQ(many.additional.mean, 1000);  // not 133000 / 128
+  EXPECT_TRUE(std::isnan(one.additional.mean));
+  EXPECT_GT(one.clock.mean, 0);
+  EXPECT_EQ(many.total.count, 30u);
+}
+
+TEST(TakeFusion, Equation6) {
   FakeLaunch single(10250), fused(16 * 10250);
-  const FusionResult result = measure_fusion(single, fused, 16, 5);
+  const Collected collected = collect(2, 5, [&](NamedSamples& samples) {
+    take_fusion(single, fused, 16, samples);
+  });
+  const FusionResult result = fusion_result(collected, 16);
   EXPECT_DOUBLE_EQ(result.unit.mean, 10250);
   EXPECT_DOUBLE_EQ(result.overhead.mean, 1000);
-  EXPECT_EQ(result.overhead.count, 5u);
+  EXPECT_EQ(result.overhead.count, 10u);
+  EXPECT_TRUE(result.hidden);
 }
 
-TEST(PilotLaunch, IsTheAdditionalLatency) {
-  FakeLaunch method(0);
-  EXPECT_DOUBLE_EQ(pilot_launch_ns(method), 1000);
+TEST(TakeFusion, LaunchesThatDoNotHideAreNoticed) {
+  FakeLaunch single(10), fused(16 * 10);
+  const Collected collected = collect(2, 5, [&](NamedSamples& samples) {
+    take_fusion(single, fused, 16, samples);
+    samples["launched"].back() = samples["separate"].back() - 100;
+  });
+  EXPECT_FALSE(fusion_result(collected, 16).hidden);
+}
+
+TEST(Records, AreReadBack) {
+  const Point point = {"null kernel", "traditional_launch", 2, 128, 132, 1024,
+                       5000};
+  const Record record =
+      parse_record(record_text({point, {{"cpu", {1, 2.5}}, {"mhz", {3}}}, ""}));
+  EXPECT_EQ(record.point.text(), point.text());
+  EXPECT_EQ(record.samples.at("cpu"), (std::vector<double>{1, 2.5}));
+  EXPECT_EQ(record.samples.size(), 2u);
+  const Record skipped = parse_record(record_text({point, {}, "no such API"}));
+  EXPECT_EQ(skipped.skipped, "no such API");
+  EXPECT_TRUE(skipped.samples.empty());
+  EXPECT_THROW(parse_record("something else"), std::invalid_argument);
+}
+
+TEST(SummarizeTimes, KernelsOfTwoBlocks) {
+  // Begins at 1000, 2000 and 3200; the second block ends last. Records are 10
+  // before the ends.
+  const std::vector<BlockTimes> times = {{1000, 1500}, {0, 1590},
+                                         {2000, 2500}, {0, 2590},
+                                         {3200, 3710}, {0, 3720}};
+  const NotedTimes noted = summarize_times(times, 3, 2, 10);
+  EXPECT_DOUBLE_EQ(noted.period, 1100);
+  EXPECT_DOUBLE_EQ(noted.gap, (400 + 600) / 2.0);
+  EXPECT_NEAR(noted.length, 510 + 10 / 3.0, 1e-9);
+  EXPECT_TRUE(std::isnan(summarize_times(times, 1, 2, 10).gap));
 }
 
 TEST(RepeatsWithin, KeepsToTheBudget) {

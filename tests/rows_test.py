@@ -13,7 +13,10 @@ import tsv  # noqa: E402
 
 NULL = ("method GPUCount rep blk thrd m(clk) s(clk) m(sync) s(sync) m(laun) "
         "s(laun) m(ttl) s(ttl) m(avelaun) s(avelaun) m(addl) s(addl)").split()
-SLEEP = "method GPUCount rep blk thrd idea(wkld) m(wkld) s(wkld) m(ovh) s(ovh)".split()
+SHAPE = "method GPUCount rep blk thrd idea(wkld) ".split()
+FUSION = SHAPE + "m(wkld) s(wkld) m(ovh) s(ovh)".split()
+HELD = SHAPE + "m(cpu) s(cpu) m(timer) s(timer) m(gap) s(gap)".split()
+SLEEPS = SHAPE + "m(wkld) s(wkld)".split()
 LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
 GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
@@ -21,8 +24,10 @@ GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
 REPEAT = ("method rep blk thrd tile m(cycle) s(cycle) m(ns) s(ns) "
           "m(ave_cycle) s(ave_cycle)").split()
 EXPECTED = {
-    "ImplicitBarrier": {"null kernel": NULL, "sleep kernel": SLEEP,
-                        "workload test": NULL + ["idea(wkld)"]},
+    "ImplicitBarrier": {"null kernel": NULL, "sleep kernel": FUSION,
+                        "workload test": NULL + ["idea(wkld)"],
+                        "held queue": HELD, "sleep grid": SLEEPS,
+                        "sleep instruction": FUSION},
     "BenchmarkIntraSM": {"block latency": LATENCY,
                          "warp latency": LATENCY + ["tile"],
                          "throughput": THROUGHPUT},
@@ -36,47 +41,81 @@ def run(*command):
 
 
 def check_finite(section):
-    """Every number is finite, but for `addl` of a single launch."""
+    """Every number is finite, but `addl` of a single launch and `gap` of null
+    kernels."""
     for row in section.rows:
         for column, cell in row.items():
             if column == "method" or math.isfinite(float(cell)):
                 continue
             single = row.get("rep") == "1" and column.split("(")[-1] == "addl)"
-            assert single, f"{section.title}: {column} is {cell} in {row}"
+            null_gap = row.get("idea(wkld)") == "0" and "gap)" in column
+            assert single or null_gap, f"{section.title}: {column} is {cell} in {row}"
 
 
 def close(left, right):
     return abs(left - right) <= 0.002 + 1e-5 * abs(right)
 
 
-def check_implicit(sections, gpus):
-    pair = {}
-    for row in sections["null kernel"].rows:
+def shape_key(row):
+    return tuple(row[name] for name in ("method", "GPUCount", "blk", "thrd"))
+
+
+def check_null(rows, points):
+    one = {}
+    for row in rows:
         value = {name: float(cell) for name, cell in row.items()
                  if name != "method"}
-        pair[row["method"], row["GPUCount"], row["rep"]] = value
         assert close(value["m(avelaun)"], value["m(laun)"] / value["rep"]), row
-        if row["rep"] != "1":
-            one = pair[row["method"], row["GPUCount"], "1"]
-            additional = (value["m(ttl)"] - one["m(ttl)"]) / (value["rep"] - 1)
+        assert 0 < value["m(laun)"] < value["m(ttl)"], row
+        if row["rep"] == "1":
+            one[shape_key(row)] = value["m(ttl)"]
+        else:
+            additional = ((value["m(ttl)"] - one[shape_key(row)]) /
+                          (value["rep"] - 1))
             assert close(value["m(addl)"], additional), row
-    null = sections["null kernel"].rows
+    assert ([shape_key(row) + (row["rep"],) for row in rows] ==
+            [point + (rep,) for point in points for rep in ("1", "128")])
+
+
+def check_held(sections):
+    """Behind held streams the launches cost about what kernel fusion says: few
+    samples, so coarsely. launch_gap_test looks closely."""
+    fusion = {shape_key(row): float(row["m(ovh)"])
+              for row in sections["sleep kernel"].rows}
+    for row in sections["held queue"].rows:
+        assert min(float(row[c]) for c in ("m(cpu)", "m(timer)")) > 300, row
+        if row["idea(wkld)"] == "0":
+            continue
+        for column in ("m(cpu)", "m(timer)"):
+            ratio = float(row[column]) / fusion[shape_key(row)]
+            assert 0.7 < ratio < 1.4, (ratio, row)
+
+
+def check_implicit(sections, gpus, sms):
     methods = {"traditional_launch": 1, "cooperative_launch": 1,
                "multi_cooperative_launch": gpus,
                "single_omp_traditional_launch": gpus}
-    expected = [(method, str(count), rep) for method, last in methods.items()
-                for count in range(1, last + 1) for rep in ("1", "128")]
-    assert [(r["method"], r["GPUCount"], r["rep"]) for r in null] == expected
-    for row in null:
-        assert 0 < float(row["m(laun)"]) < float(row["m(ttl)"]), row
-    if "sleep kernel" not in sections:
-        return
-    sleep = sections["sleep kernel"]
-    assert len(sleep.rows) == 2 + 2 * gpus
-    for row in sleep.rows:
-        ratio = float(row["m(wkld)"]) / float(row["idea(wkld)"])
-        assert 0.5 < ratio < 2, row
+    points = [(method, str(count), blocks, threads)
+              for method, last in methods.items() for count in range(1, last + 1)
+              for blocks, threads in (("1", "32"), (str(sms), "1024"))]
+    one_and_all = [point for point in points if int(point[1]) in (1, gpus)]
+    check_null(sections["null kernel"].rows, points)
+    for title in ("sleep kernel", "sleep instruction"):
+        if title not in sections:
+            continue
+        assert ([shape_key(row) for row in sections[title].rows] ==
+                (points if title == "sleep kernel" else one_and_all))
+        for row in sections[title].rows:
+            ratio = float(row["m(wkld)"]) / float(row["idea(wkld)"])
+            assert (0.98 < ratio < 1.05 if title == "sleep kernel"
+                    else 0.5 < ratio < 2), row
+    queued = [point for point in one_and_all if "omp" not in point[0]]
+    assert ([shape_key(row) for row in sections["held queue"].rows] ==
+            [point for point in queued for _ in range(2)])
+    check_held(sections)
     assert len(sections["workload test"].rows) == 4 * 9 * 2
+    for row in sections.get("sleep grid", sections["held queue"]).rows:
+        assert float(row.get("m(wkld)", "inf")) > 0.5 * float(row["idea(wkld)"]), row
 
 
 def check_intra(sections, sms):
@@ -184,8 +223,8 @@ def main():
     sms = int(rows[0][3])
     expected = dict(EXPECTED[name])
     if min(float(row[2]) for row in rows) < 7:  # no sleep instruction
-        expected.pop("sleep kernel", None)
-        expected.pop("workload test", None)
+        expected.pop("sleep grid", None)
+        expected.pop("sleep instruction", None)
     count = [str(gpus)] if name in ("ImplicitBarrier", "BenchmarkInterSM") else []
     for stats in ([], ["--stats"]):
         result = run(executable, *count, "--samples", "3", *stats)
@@ -198,7 +237,7 @@ def main():
             assert bool(stats) == (len(found) > len(header)), found
             check_finite(sections[title])
         if name == "ImplicitBarrier":
-            check_implicit(sections, gpus)
+            check_implicit(sections, gpus, sms)
         elif name == "TestRepeat":
             check_repeat(sections, float(rows[0][2]), listed)
         elif name == "BenchmarkIntraSM":

@@ -1,0 +1,108 @@
+// One point of the section `held queue`: a method whose launches queue up, with
+// the kernels that both clocks need.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "implicit_barrier/held_queue.cuh"
+#include "implicit_barrier/launch_methods.hpp"
+#include "implicit_barrier/measure.hpp"
+#include "implicit_barrier/points.hpp"
+#include "implicit_barrier/unit_call.cuh"
+
+namespace syncbench {
+
+class HeldPoint {
+ public:
+  /// Kernels that spin for point.work_ns on an SM clock of `mhz`; null kernels
+  /// where that is 0. `times` has room for point.repeats kernels.
+  HeldPoint(const LaunchMethodInfo& method, const StreamPool& pool,
+            const std::vector<Gpu>& gpus, const Point& point, double mhz,
+            Gate& gate, const TimesOfKernels& times)
+      : point_(point),
+        times_(times),
+        lead_ns_(spins() ? 1e3 * kRecordLeadCycles / mhz : 0) {
+    const auto make = [&](auto kernel, int units) {
+      return std::make_unique<Queue>(method, pool, gpus, gate, point, kernel,
+                                     units, cycles_in(point.work_ns, mhz));
+    };
+    single_ = spins() ? make(spin_kernel, 1) : make(null_kernel, 0);
+    fused_ = make(spin_kernel, point.repeats);
+    noting_ = make(noting_kernel, 1);
+    noting_fused_ = make(noting_kernel, point.repeats);
+  }
+
+  /// One sample of each clock. `cpu` and `timer`: Eq. 6 of spinning kernels, of
+  /// null ones the cost of one more launch. `gap`, of spinning kernels only:
+  /// from the end of a kernel that notes it to the begin of the next.
+  void take(NamedSamples& samples) {
+    for (Queue* queue :
+         {single_.get(), fused_.get(), noting_.get(), noting_fused_.get()}) {
+      queue->held.next_streams();
+    }
+    single_->held.run(kWarmUpLaunches);
+    const int more = point_.repeats - 1;
+    const double separate = single_->held.run(point_.repeats).total;
+    const double together = (spins() ? fused_ : single_)->held.run(1).total;
+    samples["cpu"].push_back((separate - together) / more);
+    samples["timer"].push_back(period_ns() - (spins() ? unit_ns() : 0));
+    if (spins()) samples["gap"].push_back(read(point_.repeats).gap);
+  }
+
+ private:
+  // A method bound to a kernel, launched behind held streams.
+  struct Queue {
+    template <class Kernel>
+    Queue(const LaunchMethodInfo& method, const StreamPool& pool,
+          const std::vector<Gpu>& gpus, Gate& gate, const Point& point,
+          Kernel kernel, int units, long long cycles)
+        : call(kernel, point, units, cycles),
+          queue(static_cast<QueuedLaunch*>(
+              method.make(pool, gpus, call.call()).release())),
+          held(*queue, gate) {}
+
+    UnitCall call;
+    std::unique_ptr<QueuedLaunch> queue;
+    HeldLaunch held;
+  };
+
+  bool spins() const { return point_.work_ns > 0; }
+
+  NotedTimes read(int kernels) const {
+    return times_.read(point_.gpus, kernels, point_.blocks, lead_ns_);
+  }
+
+  void note(int number) {
+    *noting_->call.number() = number;
+    noting_->queue->launch();
+  }
+
+  // From begin to begin of kernels that note nothing, between two that do: to
+  // write its times makes a kernel end later. One of `repeats` is such a one.
+  double period_ns() {
+    noting_->held.run_queue([this] {
+      note(0);
+      for (int i = 1; i < point_.repeats; ++i) single_->queue->launch();
+      note(1);
+    });
+    return read(2).period / point_.repeats;
+  }
+
+  // Leaves the times of a series of noting kernels in memory.
+  double unit_ns() {
+    noting_fused_->held.run(1);
+    const double all_ns = read(1).length;
+    noting_->held.run_queue([this] {
+      for (int i = 0; i < point_.repeats; ++i) note(i);
+    });
+    return (all_ns - read(point_.repeats).length) / (point_.repeats - 1);
+  }
+
+  Point point_;
+  const TimesOfKernels& times_;
+  double lead_ns_;
+  std::unique_ptr<Queue> single_, fused_, noting_, noting_fused_;
+};
+
+}  // namespace syncbench

@@ -1,0 +1,188 @@
+// A second measurement of launches: kernels queued behind held streams, so that
+// the pace of the CPU is out of it. Timed by the CPU from the moment the
+// streams are let go, and by the GPU's own timer from inside kernels that note
+// it.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "common/cuda_resources.hpp"
+#include "common/device_clock.cuh"
+#include "common/timing.hpp"
+#include "implicit_barrier/launch_methods.hpp"
+#include "implicit_barrier/noted_times.hpp"
+
+namespace syncbench {
+
+/// How long a held stream waits to be let go. Queueing takes milliseconds.
+inline constexpr long long kHoldLimitNs = 500000000;
+
+/// A held stream was not let go in time: launches wait for kernels here.
+struct HoldExpired : std::runtime_error {
+  HoldExpired()
+      : std::runtime_error(
+            "launches wait for kernels here: a held stream was not let go "
+            "within 0.5 s") {}
+};
+
+/// In host memory, seen by all GPUs.
+struct GateFlags {
+  volatile unsigned open;
+  volatile unsigned expired;
+};
+
+/// Ends when the gate is open.
+static __global__ void hold_kernel(GateFlags* gate) {
+  const long long start = read_global_timer();
+  while (gate->open == 0) {
+    if (read_global_timer() - start > kHoldLimitNs) {
+      gate->expired = 1;
+      return;
+    }
+  }
+}
+
+/// A flag that streams of any GPU wait for.
+class Gate {
+ public:
+  Gate() {
+    GateFlags* flags = nullptr;
+    CUDA_CHECK(cudaHostAlloc(&flags, sizeof *flags,
+                             cudaHostAllocPortable | cudaHostAllocMapped));
+    flags_.reset(flags);
+  }
+
+  void close() {
+    flags_->open = 0;
+    flags_->expired = 0;
+  }
+
+  /// What comes later in the stream waits until open().
+  void hold(int device, cudaStream_t stream) {
+    const DeviceGuard guard(device);
+    hold_kernel<<<1, 1, 0, stream>>>(flags_.get());
+    CUDA_CHECK(cudaGetLastError());
+  }
+
+  void open() { flags_->open = 1; }
+
+  /// Throws HoldExpired when a stream has not waited for open().
+  void check() const {
+    if (flags_->expired != 0) throw HoldExpired();
+  }
+
+ private:
+  struct Free {
+    void operator()(GateFlags* flags) const { cudaFreeHost(flags); }
+  };
+  std::unique_ptr<GateFlags, Free> flags_;
+};
+
+/// Launches of another method that wait, all of them, until the last is queued:
+/// its total is from then to their end. Queues at most 512 launches on one GPU
+/// (from 1,022 on the call blocks).
+class HeldLaunch : public LaunchMethod {
+ public:
+  HeldLaunch(QueuedLaunch& queue, Gate& gate) : queue_(queue), gate_(gate) {}
+
+  void next_streams() override { queue_.next_streams(); }
+
+  LaunchTimes run(int repeats) override {
+    return run_queue([&] {
+      for (int i = 0; i < repeats; ++i) queue_.launch();
+    });
+  }
+
+  /// The same of whatever `launch_all()` launches into the streams of this
+  /// method.
+  template <class LaunchAll>
+  LaunchTimes run_queue(LaunchAll launch_all) {
+    gate_.close();
+    for (int gpu = 0; gpu < queue_.gpus(); ++gpu) {
+      const StreamPool& pool = queue_.pool();
+      gate_.hold(pool.device(gpu), pool.stream(gpu, queue_.turn()));
+    }
+    const auto start = HostClock::now();
+    launch_all();
+    const auto launched = HostClock::now();
+    gate_.open();
+    queue_.wait();
+    const auto end = HostClock::now();
+    gate_.check();
+    return {elapsed_ns(start, launched), elapsed_ns(launched, end)};
+  }
+
+  double idle_wait_ns() override { return queue_.idle_wait_ns(); }
+
+ private:
+  QueuedLaunch& queue_;
+  Gate& gate_;
+};
+
+/// The record is written so many cycles before the end of a spin: nothing is on
+/// its way when the kernel ends. The end noted is short by them.
+inline constexpr long long kRecordLeadCycles = 2000;
+
+/// Where the blocks of kernel n write: times[n * blocks + block].
+static __device__ BlockTimes* noted_times;
+
+/// Spins as spin_kernel and notes its times. Without a spin it ends by writing.
+static __global__ void noting_kernel(int units, long long cycles, int number) {
+  const long long first = read_sm_clock();
+  long long begin = 0;
+  if (threadIdx.x == 0 && blockIdx.x == 0) begin = read_global_timer();
+  long long start = first;
+#pragma unroll 1
+  for (int i = 1; i < units; ++i) {
+    while (read_sm_clock() - start < cycles) {
+    }
+    start = read_sm_clock();
+  }
+  while (read_sm_clock() - start < cycles - kRecordLeadCycles) {
+  }
+  if (threadIdx.x == 0) {
+    noted_times[number * gridDim.x + blockIdx.x] = {begin, read_global_timer()};
+  }
+  while (read_sm_clock() - start < cycles) {
+  }
+}
+
+/// Memory of each GPU for what noting_kernel notes.
+class TimesOfKernels {
+ public:
+  TimesOfKernels(const std::vector<int>& devices, int most_kernels,
+                 int most_blocks) {
+    for (const int device : devices) {
+      const DeviceGuard guard(device);
+      buffers_.emplace_back(device, most_kernels * most_blocks);
+      BlockTimes* address = buffers_.back().get();
+      CUDA_CHECK(cudaMemcpyToSymbol(noted_times, &address, sizeof address));
+      devices_.push_back(device);
+    }
+  }
+
+  /// Of the last series on the first `gpus` GPUs; the mean of what they noted.
+  NotedTimes read(int gpus, int kernels, int blocks, double lead_ns) const {
+    NotedTimes mean = {0, 0, 0};
+    std::vector<BlockTimes> times(kernels * blocks);
+    for (int i = 0; i < gpus; ++i) {
+      const DeviceGuard guard(devices_[i]);
+      CUDA_CHECK(cudaMemcpy(times.data(), buffers_[i].get(),
+                            times.size() * sizeof times[0],
+                            cudaMemcpyDeviceToHost));
+      const NotedTimes noted = summarize_times(times, kernels, blocks, lead_ns);
+      mean.length += noted.length / gpus;
+      mean.period += noted.period / gpus;
+      mean.gap += noted.gap / gpus;
+    }
+    return mean;
+  }
+
+ private:
+  std::vector<int> devices_;
+  std::vector<DeviceBuffer<BlockTimes>> buffers_;
+};
+
+}  // namespace syncbench

@@ -1,0 +1,209 @@
+// One of the processes of ImplicitBarrier that measure. Writes records
+// (points.hpp), and comments as every program.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/measuring_run.cuh"
+#include "implicit_barrier/held_point.cuh"
+#include "implicit_barrier/launch_methods.hpp"
+#include "implicit_barrier/measure.hpp"
+#include "implicit_barrier/points.hpp"
+#include "implicit_barrier/section.cuh"
+#include "implicit_barrier/unit_call.cuh"
+
+namespace syncbench {
+
+class MeasuringProcess {
+ public:
+  MeasuringProcess(const ProgramInfo& info, const Options& options,
+                   LineWriter& out)
+      : run_(info, options, out),
+        pool_(device_numbers(run_.gpus())),
+        filling_{run_.gpu().sm_count, 1024} {
+    run_.out().comment(
+        "processes: " + std::to_string(options.processes) +
+        ", one after the other; the samples are those of each; " +
+        std::to_string(StreamPool::kStreams) + " streams in turn");
+    run_.out().comment(std::string("multi_cooperative_launch: ") +
+                       MultiDeviceLaunch::kApi);
+  }
+
+  void run() {
+    null_section();
+    fusion_section(kFusionSection, Counts::kEach, spin_kernel, cycles_in);
+    workload_section();
+    held_section();
+    if (!std::all_of(run_.gpus().begin(), run_.gpus().end(), has_sleep)) return;
+    grid_section();
+    fusion_section(kSleepSection, Counts::kOneAndAll, sleep_kernel,
+                   [](double unit_ns, double) {
+                     return static_cast<long long>(unit_ns / kSleepNs);
+                   });
+  }
+
+ private:
+  using Gpus = std::vector<Gpu>;
+  using Info = LaunchMethodInfo;
+
+  static constexpr int kManyLaunches = 128;
+  static constexpr double kSeriesNs = 1.3e6;  // no series takes longer
+
+  // Asks the code, not the GPU: made from PTX for an older one, the sleep
+  // kernel is empty on any GPU.
+  static bool has_sleep(const Gpu& gpu) {
+    const DeviceGuard guard(gpu.index);
+    cudaFuncAttributes attributes = {};
+    CUDA_CHECK(cudaFuncGetAttributes(&attributes, sleep_kernel));
+    return attributes.ptxVersion >= kSleepVersion;
+  }
+
+  // On how many GPUs a section has multi-GPU methods.
+  enum class Counts { kEach, kOneAndAll, kAll };
+
+  bool has_count(Counts counts, int count) const {
+    const bool all = count == static_cast<int>(run_.gpus().size());
+    return all || counts == Counts::kEach ||
+           (counts == Counts::kOneAndAll && count == 1);
+  }
+
+  // Calls visit(method, GPUs, point) for every wanted method and the given
+  // shapes, blocks x threads.
+  template <class Visitor>
+  void for_each_point(const Section& section, Counts counts,
+                      const std::vector<std::pair<int, int>>& shapes,
+                      Visitor visit) {
+    const Gpus& all = run_.gpus();
+    for (const Info& method : launch_methods()) {
+      if (!run_.options().wants(method.name)) continue;
+      const int most = method.multi_gpu ? static_cast<int>(all.size()) : 1;
+      for (int count = 1; count <= most; ++count) {
+        if (method.multi_gpu && !has_count(counts, count)) continue;
+        for (const auto& [blocks, threads] : shapes) {
+          const Point point = {section.name(), method.name, count,
+                               kManyLaunches,  blocks,      threads};
+          visit(method, Gpus(all.begin(), all.begin() + count), point);
+        }
+      }
+    }
+  }
+
+  void add_launches(Section& section, const Info& method, const Gpus& gpus,
+                    const Point& point, std::shared_ptr<UnitCall> call) {
+    section.add(point, [&]() -> Take {
+      std::shared_ptr<LaunchMethod> launch =
+          method.make(pool_, gpus, call->call());
+      return [launch, call, repeats = point.repeats](NamedSamples& samples) {
+        take_launches(*launch, repeats, samples);
+      };
+    });
+  }
+
+  void null_section() {
+    Section section(run_, kNullSection);
+    for_each_point(
+        section, Counts::kEach, {smallest_, filling_},
+        [&](const Info& method, const Gpus& gpus, const Point& point) {
+          add_launches(section, method, gpus, point,
+                       std::make_shared<UnitCall>(null_kernel, point, 0, 0));
+        });
+    section.measure();
+  }
+
+  // The same in every run, so that rows compare. Launches hide behind 1.5 times
+  // what the call takes, 2.7 us on one GPU and 8 us a GPU on several (H200);
+  // where they do not, the row says so.
+  static int unit_ns_of(int gpus) { return gpus == 1 ? 10000 : 16000 * gpus; }
+
+  // As many as fit into a series, where a launch takes up to 8 us a GPU.
+  static int repeats_of(const Point& point) {
+    return repeats_within(kSeriesNs,
+                          std::max(point.work_ns, 8000 * point.gpus));
+  }
+
+  template <class Kernel, class Amount>
+  void fusion_section(const char* name, Counts counts, Kernel kernel,
+                      Amount amount_of) {
+    Section section(run_, name);
+    for_each_point(section, counts, {smallest_, filling_},
+                   [&](const Info& method, const Gpus& gpus, Point point) {
+                     point.work_ns = unit_ns_of(point.gpus);
+                     point.repeats = repeats_of(point);
+                     section.add(point, [&]() -> Take {
+                       const auto pair = std::make_shared<FusionPair>(
+                           method, pool_, gpus, point, kernel,
+                           amount_of(point.work_ns, section.mhz()));
+                       return [pair](NamedSamples& samples) {
+                         pair->take(samples);
+                       };
+                     });
+                   });
+    section.measure();
+  }
+
+  void workload_section() {
+    Section section(run_, kWorkloadSection);
+    for_each_point(section, Counts::kAll, {filling_},
+                   [&](const Info& method, const Gpus& gpus, Point point) {
+                     for (const int work_ns : {0, 2000, 4000, 8000, 16000,
+                                               32000, 64000, 128000, 256000}) {
+                       point.work_ns = work_ns;
+                       point.repeats = repeats_of(point);
+                       add_launches(section, method, gpus, point,
+                                    std::make_shared<UnitCall>(
+                                        spin_kernel, point, 1,
+                                        cycles_in(work_ns, section.mhz())));
+                     }
+                   });
+    section.measure();
+  }
+
+  void held_section() {
+    Section section(run_, kHeldSection);
+    Gate gate;
+    const TimesOfKernels times(device_numbers(run_.gpus()), kManyLaunches,
+                               run_.gpu().sm_count);
+    for_each_point(
+        section, Counts::kOneAndAll, {smallest_, filling_},
+        [&](const Info& method, const Gpus& gpus, Point point) {
+          if (!method.queues) return;
+          for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
+            point.work_ns = work_ns;
+            point.repeats = repeats_of(point);
+            section.add(point, [&]() -> Take {
+              const auto held = std::make_shared<HeldPoint>(
+                  method, pool_, gpus, point, section.mhz(), gate, times);
+              return [held](NamedSamples& samples) { held->take(samples); };
+            });
+          }
+        });
+    section.measure();
+  }
+
+  void grid_section() {
+    Section section(run_, kGridSection);
+    SleepTimer timer(run_.gpu());
+    for (const int asked_ns :
+         {200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000}) {
+      const Point point = {section.name(), "nanosleep", 1, timer.kSleeps, 1, 32,
+                           asked_ns};
+      section.add(point, [&]() -> Take {
+        return [&timer, asked_ns, mhz = section.mhz()](NamedSamples& samples) {
+          samples["taken"].push_back(1e3 * timer.cycles_of(asked_ns) / mhz);
+        };
+      });
+    }
+    section.measure();
+  }
+
+  MeasuringRun run_;
+  StreamPool pool_;
+  const std::pair<int, int> smallest_ = {1, 32};  // kernels: blocks x threads
+  const std::pair<int, int> filling_;             // all SMs
+};
+
+}  // namespace syncbench

@@ -1,0 +1,41 @@
+// What kernels note of themselves, and what follows from it. Host code.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+namespace syncbench {
+
+/// When the first thread of a block began and was about to end, by the timer of
+/// its GPU; of blocks but the first, which begins first, `begin` is 0.
+struct BlockTimes {
+  long long begin;
+  long long end;
+};
+
+/// Nanoseconds by the timer of a GPU; means where there are several kernels.
+struct NotedTimes {
+  double length;  ///< of a kernel, from its begin to the end of its first block
+  double period;  ///< from the begin of a kernel to that of the next noted one
+  double gap;     ///< from the end of its last block to the begin of that one
+};
+
+/// From times[kernel * blocks + block]; a block ends `lead_ns` after its
+/// record. Of one kernel, period and gap are nan.
+inline NotedTimes summarize_times(const std::vector<BlockTimes>& times,
+                                  int kernels, int blocks, double lead_ns) {
+  double gaps = 0, lengths = 0;
+  for (int kernel = 0; kernel < kernels; ++kernel) {
+    const BlockTimes* noted = &times[kernel * blocks];
+    lengths += static_cast<double>(noted[0].end - noted[0].begin) + lead_ns;
+    if (kernel + 1 == kernels) break;
+    long long end = 0;
+    for (int i = 0; i < blocks; ++i) end = std::max(end, noted[i].end);
+    gaps += static_cast<double>(noted[blocks].begin - end) - lead_ns;
+  }
+  const double steps = kernels - 1;
+  const long long begins = times[(kernels - 1) * blocks].begin - times[0].begin;
+  return {lengths / kernels, static_cast<double>(begins) / steps, gaps / steps};
+}
+
+}  // namespace syncbench

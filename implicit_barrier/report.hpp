@@ -1,0 +1,207 @@
+// The side of ImplicitBarrier that prints: collects the records of all
+// measuring processes and writes a row when the last of them has measured it.
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "common/program.hpp"
+#include "implicit_barrier/launch_methods.hpp"
+#include "implicit_barrier/points.hpp"
+#include "implicit_barrier/rows.hpp"
+
+namespace syncbench {
+
+/// The power of two that sleeps of `asked_ns` take, if that is what they do:
+/// `taken_ns` within 3% of the next one, and not also of what was asked for.
+inline int grid_of_sleep(int asked_ns, double taken_ns) {
+  int grid = 1;
+  while (grid < asked_ns) grid *= 2;
+  const bool rounded = std::abs(taken_ns / grid - 1) < 0.03;
+  return rounded && std::abs(taken_ns / asked_ns - 1) > 0.1 ? grid : 0;
+}
+
+class Report {
+ public:
+  Report(const ProgramInfo& info, const Options& options, LineWriter& out)
+      : name_(info.name),
+        options_(options),
+        out_(out),
+        null_(out, kNullSection, launch_columns(false, options.stats)),
+        fusion_(
+            out,
+            std::string(kFusionSection) +
+                ": kernel fusion of units that spin on the SM clock, so "
+                "that none ends on the grid of a sleep; each hides launches",
+            fusion_columns(options.stats)),
+        workload_(out,
+                  std::string(kWorkloadSection) +
+                      ": kernels that spin; fewer launches than 128 where they "
+                      "take over 1.3 ms, multi-GPU methods on all GPUs only",
+                  launch_columns(true, options.stats)),
+        held_(out,
+              std::string(kHeldSection) +
+                  ": kernels that wait, all of them, until the last is queued, "
+                  "by the CPU and by the GPU's timer; null kernels (0) and the "
+                  "units of the sleep kernel section",
+              held_columns(options.stats)),
+        grid_(out,
+              std::string(kGridSection) +
+                  ": what sleeps one after the other take, by the SM clock",
+              grid_columns(options.stats)),
+        sleep_(out,
+               std::string(kSleepSection) +
+                   ": kernel fusion of the study's units, sleeps of 1000 ns; "
+                   "where they have a grid, m(ovh) is no launch overhead",
+               fusion_columns(options.stats)) {}
+
+  /// One line of the measuring process `number`.
+  void take(int number, const std::string& line) {
+    if (line.rfind('#', 0) == 0) return relay(number, line);
+    const Record record = parse_record(line);
+    const std::string key = record.point.text();
+    progress_.show("process " + std::to_string(number + 1) + " of " +
+                   std::to_string(options_.processes) + ": " +
+                   record.point.section);
+    const bool last = number + 1 == options_.processes;
+    if (!record.skipped.empty()) {
+      if (last) skip(record);
+      return;
+    }
+    Collected& collected = points_[key];
+    for (const auto& [name, samples] : record.samples) {
+      collected[name].push_back(samples);
+    }
+    if (!last) return;
+    if (static_cast<int>(collected.at("mhz").size()) != options_.processes) {
+      throw std::runtime_error(record.point.name() +
+                               ": not measured by all processes");
+    }
+    progress_.clear();
+    write(record.point, collected);
+    points_.erase(key);
+  }
+
+  /// To be called when all is measured. Throws when a method that was asked for
+  /// by name was not.
+  void finish() const {
+    if (missing_.empty() || options_.methods.empty()) return;
+    throw std::runtime_error("not measured, see the comments: " + missing_);
+  }
+
+ private:
+  // Who measures and on what is said by the first process for all.
+  void relay(int number, const std::string& line) {
+    const bool warning = line.rfind("# warning", 0) == 0;
+    if ((number > 0 && !warning) || !told_.insert(line).second) return;
+    progress_.clear();
+    out_.line(line);
+  }
+
+  template <class Visitor>
+  void with_table(const std::string& section, Visitor visit) {
+    if (section == kNullSection) return visit(null_);
+    if (section == kFusionSection) return visit(fusion_);
+    if (section == kWorkloadSection) return visit(workload_);
+    if (section == kHeldSection) return visit(held_);
+    if (section == kGridSection) return visit(grid_);
+    if (section == kSleepSection) return visit(sleep_);
+    throw std::invalid_argument("no such section: " + section);
+  }
+
+  void skip(const Record& record) {
+    missing_ += (missing_.empty() ? "" : "; ") + record.point.section + ": " +
+                record.point.name();
+    with_table(record.point.section, [&](auto& table) {
+      table.skip(record.point.name(), record.skipped);
+    });
+  }
+
+  void write(const Point& point, const Collected& collected) {
+    if (point.section == kNullSection || point.section == kWorkloadSection) {
+      auto& table = point.section == kNullSection ? null_ : workload_;
+      table.row({point, collected, one_launch(collected)});
+      const LaunchSeries many = many_launches(collected, point.repeats);
+      table.row({point, collected, many});
+      return warn_of_spread(table, many.additional);
+    }
+    if (point.section == kHeldSection) {
+      const HeldRow row(point, collected);
+      held_.row(row);
+      return warn_of_spread(held_, row.cpu);
+    }
+    if (point.section == kGridSection) return write_grid(point, collected);
+    const FusionRow row(point, collected);
+    auto& table = point.section == kFusionSection ? fusion_ : sleep_;
+    table.row(row);
+    if (!row.result.hidden && queues(point.method)) {
+      table.comment(
+          "caution: the launches of the row above do not hide behind "
+          "its unit; m(ovh) is the pace of the host");
+    }
+    if (point.section == kSleepSection) return caution_of_grid(point);
+    spin_overhead_[point.name()] = row.result.overhead.mean;
+    warn_of_spread(table, row.result.overhead);
+  }
+
+  void write_grid(const Point& point, const Collected& collected) {
+    const GridRow row(point, collected);
+    grid_.row(row);
+    const int grid = grid_of_sleep(point.work_ns, row.taken.mean);
+    if (grid == 0) return;
+    sleeps_have_grid_ = true;
+    grid_.comment("caution: sleeps of " + std::to_string(point.work_ns) +
+                  " ns end every " + std::to_string(grid) + " ns here");
+  }
+
+  void caution_of_grid(const Point& point) {
+    if (!sleeps_have_grid_) return;
+    const auto spin = spin_overhead_.find(point.name());
+    sleep_.comment("caution: these kernels end on the grid of the sleep" +
+                   (spin == spin_overhead_.end()
+                        ? ""
+                        : "; with units that spin m(ovh) of the row above is " +
+                              format_number(spin->second, 0) + " ns"));
+  }
+
+  static bool queues(const std::string& method) {
+    for (const LaunchMethodInfo& info : launch_methods()) {
+      if (info.name == method) return info.queues;
+    }
+    return false;
+  }
+
+  // The interval contains what differs between processes.
+  template <class Table>
+  void warn_of_spread(Table& table, const Summary& summary) {
+    constexpr double kWide = 0.1;
+    if (!(summary.ci95 > kWide * std::abs(summary.mean))) return;
+    const std::string text =
+        "the 95% interval of the row above is " +
+        format_number(100 * summary.ci95 / std::abs(summary.mean), 0) +
+        "% of its mean";
+    std::fprintf(stderr, "%s: warning: %s\n", name_.c_str(), text.c_str());
+    table.comment("warning: " + text);
+  }
+
+  std::string name_;
+  const Options& options_;
+  LineWriter& out_;
+  Table<LaunchRow> null_;
+  Table<FusionRow> fusion_;
+  Table<LaunchRow> workload_;
+  Table<HeldRow> held_;
+  Table<GridRow> grid_;
+  Table<FusionRow> sleep_;
+  Progress progress_;
+  std::map<std::string, Collected> points_;
+  std::set<std::string> told_;
+  std::string missing_;
+  std::map<std::string, double> spin_overhead_;  // by the name of the point
+  bool sleeps_have_grid_ = false;
+};
+
+}  // namespace syncbench

@@ -1,0 +1,85 @@
+// A section being measured: all its points in turn, a sample each, so that the
+// samples of every point are spread over the whole section.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/measuring_run.cuh"
+#include "implicit_barrier/held_queue.cuh"
+#include "implicit_barrier/points.hpp"
+
+namespace syncbench {
+
+/// Takes one sample of everything that a point has.
+using Take = std::function<void(NamedSamples&)>;
+
+class Section {
+ public:
+  Section(MeasuringRun& run, std::string name)
+      : run_(run), name_(std::move(name)) {
+    run_.show(name_);
+    run_.begin_section();
+    mhz_ = run_.clock_mhz();
+  }
+
+  const std::string& name() const { return name_; }
+  double mhz() const { return mhz_; }  ///< SM clock of GPU 0 at its beginning
+
+  /// Adds what `make() -> Take` makes. A point that this GPU, driver or tool
+  /// does not support is a record with the reason.
+  template <class Make>
+  void add(const Point& point, Make make) {
+    try {
+      Task task = {point, make(), {}};
+      task.take(task.samples);
+      tasks_.push_back(std::move(task));
+    } catch (const CudaError& error) {
+      if (error.code() != cudaErrorNotSupported) throw;
+      run_.out().line(record_text({point, {}, error.what()}));
+    } catch (const HoldExpired& error) {
+      run_.out().line(record_text({point, {}, error.what()}));
+    }
+  }
+
+  /// Measures and writes the records. The first rounds warm up the path through
+  /// the host, and do not count.
+  void measure() {
+    constexpr double kWarmUpNs = 5e7;
+    const auto start = HostClock::now();
+    do {
+      take_all();
+    } while (!tasks_.empty() &&
+             elapsed_ns(start, HostClock::now()) < kWarmUpNs);
+    for (Task& task : tasks_) task.samples.clear();
+    for (int i = 0; i < run_.options().samples; ++i) take_all();
+    const double mhz = run_.clock_mhz();
+    for (Task& task : tasks_) {
+      task.samples["mhz"] = {mhz};
+      run_.out().line(record_text({task.point, task.samples, ""}));
+    }
+  }
+
+ private:
+  struct Task {
+    Point point;
+    Take take;
+    NamedSamples samples;
+  };
+
+  void take_all() {
+    for (Task& task : tasks_) {
+      check_interrupt();
+      task.take(task.samples);
+    }
+  }
+
+  MeasuringRun& run_;
+  std::string name_;
+  std::vector<Task> tasks_;
+  double mhz_ = kNan;
+};
+
+}  // namespace syncbench
