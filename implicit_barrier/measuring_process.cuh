@@ -162,11 +162,28 @@ class MeasuringProcess {
     section.measure();
   }
 
+  // Why no stream can be held here; empty where it can. Tools that watch every
+  // launch may wait in it for the kernels before, and so for ever.
+  std::string why_not_hold() {
+    constexpr double kWatchedNs = 1e5;  // a launch and its wait take 8 us
+    if (launches_wait_for_kernels()) return "CUDA_LAUNCH_BLOCKING is set";
+    const UnitCall call(null_kernel, {"", "", 1, 1, 1, 32}, 0, 0);
+    SingleGpuLaunch launch(launch_traditional, pool_, call.call());
+    double least_ns = launch.run(1).total;
+    for (int i = 0; i < 10; ++i) {
+      least_ns = std::min(least_ns, launch.run(1).total);
+    }
+    if (least_ns < kWatchedNs) return "";
+    return "a launch takes " + format_number(least_ns / 1000, 0) +
+           " us, as under a tool that watches each";
+  }
+
   void held_section() {
     Section section(run_, kHeldSection);
     Gate gate;
     const TimesOfKernels times(device_numbers(run_.gpus()), kManyLaunches,
                                run_.gpu().sm_count);
+    const std::string reason = why_not_hold();
     for_each_point(
         section, Counts::kOneAndAll, {smallest_, filling_},
         [&](const Info& method, const Gpus& gpus, Point point) {
@@ -174,6 +191,10 @@ class MeasuringProcess {
           for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
             point.work_ns = work_ns;
             point.repeats = repeats_of(point);
+            if (!reason.empty()) {
+              section.skip(point, reason);
+              continue;
+            }
             section.add(point, [&]() -> Take {
               const auto held = std::make_shared<HeldPoint>(
                   method, pool_, gpus, point, section.mhz(), gate, times);

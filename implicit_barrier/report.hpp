@@ -113,8 +113,10 @@ class Report {
   }
 
   void skip(const Record& record) {
-    missing_ += (missing_.empty() ? "" : "; ") + record.point.section + ": " +
-                record.point.name();
+    if (record.point.section != kHeldSection) {  // a second measurement
+      missing_ += (missing_.empty() ? "" : "; ") + record.point.section + ": " +
+                  record.point.name();
+    }
     with_table(record.point.section, [&](auto& table) {
       table.skip(record.point.name(), record.skipped);
     });

@@ -38,10 +38,14 @@ class Section {
       tasks_.push_back(std::move(task));
     } catch (const CudaError& error) {
       if (error.code() != cudaErrorNotSupported) throw;
-      run_.out().line(record_text({point, {}, error.what()}));
+      skip(point, error.what());
     } catch (const HoldExpired& error) {
-      run_.out().line(record_text({point, {}, error.what()}));
+      skip(point, error.what());
     }
+  }
+
+  void skip(const Point& point, const std::string& reason) {
+    run_.out().line(record_text({point, {}, reason}));
   }
 
   /// Measures and writes the records. The first rounds warm up the path through

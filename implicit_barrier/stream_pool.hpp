@@ -10,7 +10,7 @@ namespace syncbench {
 
 /// Streams of several GPUs, the same for all launch methods. The time between
 /// two kernels is a stream's own: it differs between streams of one process by
-/// up to 15% and repeats within 0.5% in each. Streams made one after the other
+/// up to 17% and repeats within 0.5% in each. Streams made one after the other
 /// are alike, so every 32nd is used; rows are means over these.
 class StreamPool {
  public:

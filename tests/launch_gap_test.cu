@@ -1,9 +1,11 @@
-// GPU test: what a launch costs, measured three ways that share neither kernel
-// nor clock. Kernel fusion by the CPU's clock, as ImplicitBarrier's main rows
-// have it; kernels queued behind a held stream by the CPU's clock, where the
-// pace of the CPU is out of it; the same by %globaltimer inside the kernels.
-// They have to agree within 5%. What the study's sleeping kernels read stands
-// beside them.
+// GPU test: what a launch costs, measured in ways that differ in clock, kernel
+// and path. Kernel fusion by the CPU's clock, as ImplicitBarrier's main rows
+// have it; kernels queued behind a held stream, by the CPU's clock without the
+// pace of the CPU and by %globaltimer in the kernels, both for spinning and for
+// null kernels. Medians (one stall of the host is 0.1 ms), which have to agree
+// within 5%. The gap alone, between other kernels that note their own ends and
+// begins, leaves out how blocks start one after the other and contains a store:
+// 15%. What the study's sleeping kernels read stands beside them.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,7 +19,7 @@
 namespace syncbench {
 namespace {
 
-constexpr double kTolerance = 0.05;
+constexpr double kTolerance = 0.05, kGapTolerance = 0.15;
 constexpr int kUnitNs = 10000, kWarmUps = 10, kSamples = 60;
 
 Collected collected(const NamedSamples& samples) {
@@ -34,7 +36,7 @@ double fusion_ns(const LaunchMethodInfo& method, const StreamPool& pool,
   NamedSamples warm_up, samples;
   for (int i = 0; i < kWarmUps + kSamples; ++i)
     pair.take(i < kWarmUps ? warm_up : samples);
-  return fusion_result(collected(samples), point.repeats).overhead.mean;
+  return fusion_result(collected(samples), point.repeats).overhead.median;
 }
 
 // By the CPU, by the timer, and the gap of spinning kernels that note it.
@@ -47,8 +49,8 @@ std::vector<double> held_ns(const LaunchMethodInfo& method,
   NamedSamples warm_up, samples;
   for (int i = 0; i < kWarmUps + kSamples; ++i)
     held.take(i < kWarmUps ? warm_up : samples);
-  return {summarize(samples["cpu"]).mean, summarize(samples["timer"]).mean,
-          point.work_ns > 0 ? summarize(samples["gap"]).mean : 0};
+  return {median_of(samples["cpu"]), median_of(samples["timer"]),
+          point.work_ns > 0 ? median_of(samples["gap"]) : 0};
 }
 
 double widest(const std::vector<double>& values) {
@@ -75,7 +77,7 @@ int check_point(const LaunchMethodInfo& method, const StreamPool& pool,
       "%.1f%% apart; sleeping kernels, fusion: %.0f\n",
       method.name, point.blocks, point.threads, fusion, held[0], held[1],
       held[2], null[0], null[1], 100 * off, sleeping);
-  return off < kTolerance ? 0 : 1;
+  return off < kTolerance && widest({fusion, held[2]}) < kGapTolerance ? 0 : 1;
 }
 
 int run() {
