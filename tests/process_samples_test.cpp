@@ -14,7 +14,7 @@ TEST(SummarizeProcesses, SpreadBetweenProcessesIsInside) {
   EXPECT_NEAR(summary.stddev, std::sqrt(20.0 / 3), 1e-12);
   EXPECT_EQ(summary.count, 4u);
   // Means 2 and 6: standard deviation sqrt(8), t of one degree of freedom.
-  EXPECT_NEAR(summary.ci95, 12.7062 * std::sqrt(8.0) / std::sqrt(2.0), 1e-9);
+  EXPECT_NEAR(summary.ci95, 12.7062 * std::sqrt(8.0) / std::sqrt(2.0), 1e-3);
 }
 
 TEST(SummarizeProcesses, OneProcessIsItsSamples) {
@@ -46,7 +46,7 @@ TEST(DifferenceOfProcesses, LevelsOfTheDifferenceAreInTheInterval) {
   const Summary result =
       difference_of_processes({{30, 30}, {50, 50}}, {{10, 10}, {10, 10}}, 10);
   EXPECT_DOUBLE_EQ(result.mean, 3);
-  EXPECT_NEAR(result.ci95, 12.7062 * 1, 1e-9);  // of 2 and 4
+  EXPECT_NEAR(result.ci95, 12.7062 * 1, 1e-3);  // of 2 and 4
 }
 
 TEST(SamplesText, IsReadBack) {
