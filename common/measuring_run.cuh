@@ -184,16 +184,4 @@ class MeasuringRun {
   std::set<int> shared_;  // GPUs found to be used by others
 };
 
-/// Runs `measure`; what a GPU or driver does not support becomes a comment line
-/// that names `point`.
-template <class Table, class Measure>
-void measure_or_skip(Table& table, const std::string& point, Measure measure) {
-  try {
-    measure();
-  } catch (const CudaError& error) {
-    if (error.code() != cudaErrorNotSupported) throw;
-    table.skip(point, error.what());
-  }
-}
-
 }  // namespace syncbench
