@@ -25,21 +25,14 @@ def grid(corner, columns, rows):
                                 *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))))
 
 
-def figure(section, row, column, digits, scale=1.0):
+def figure(run, section, row, column, digits, scale=1.0):
     """The cell of a row, as the text at the top says."""
     if row is None:
         return "-"
-    said = [text for above, text in section.comments if above is row]
-    if any("nothing waits" in text for text in said):
+    if any("nothing waits" in text for above, text in section.comments if above is row):
         return "none"
-    warned = any(text.startswith("warning: ") for text in said)
+    warned = any(row is other for other, _ in section.warnings(run.sms))
     return f"{float(row[column]) * scale:.{digits}f}" + "!" * warned
-
-
-def find(section, **cells):
-    """The row with these cells, or None."""
-    return next((row for row in section.rows
-                 if all(row.get(column) == text for column, text in cells.items())), None)
 
 
 def methods(section):
@@ -52,15 +45,15 @@ def launches(run):
     shapes = list(dict.fromkeys((row["blk"], row["thrd"]) for row in section.rows))
 
     def cell(method, shape, gpus):
-        row = find(section, method=method, GPUCount=str(gpus), blk=shape[0], thrd=shape[1])
-        text = figure(section, row, "m(ovh)", 0)
+        row = section.find(method=method, GPUCount=str(gpus), blk=shape[0], thrd=shape[1])
+        text = figure(run, section, row, "m(ovh)", 0)
         return f"{text} ± {float(row['s(ovh)']):.0f}" if row else text
 
     yield "One more kernel launch, in ns, by GPUs (ImplicitBarrier: m(ovh) ± s(ovh))"
     yield from grid("grid x block", map(str, counts), [
         (f"{method} {' x '.join(shape)}", [cell(method, shape, gpus) for gpus in counts])
         for method in methods(section) for shape in shapes
-        if find(section, method=method, blk=shape[0], thrd=shape[1])])
+        if section.find(method=method, blk=shape[0], thrd=shape[1])])
 
 
 def inside_one_sm(run, title, corner, column, sizes, **others):
@@ -68,10 +61,10 @@ def inside_one_sm(run, title, corner, column, sizes, **others):
     section = run.section("BenchmarkIntraSM", title)
 
     def cells(method):
-        return [find(section, method=method, **{column: size}, **others) for size in sizes]
+        return [section.find(method=method, **{column: size}, **others) for size in sizes]
 
     yield from grid(corner, sizes, [
-        (method, [figure(section, row, "m(ave_cycle)", 1) for row in cells(method)])
+        (method, [figure(run, section, row, "m(ave_cycle)", 1) for row in cells(method)])
         for method in methods(section) if any(cells(method))])
 
 
@@ -80,11 +73,12 @@ def one_gpu(run):
     for file, title in (("BenchmarkInterSM", "grid latency"),
                         *((file, "multi-GPU latency") for file in GRID_FILES)):
         section = run.section(file, title)
-        blocks = sorted({int(row["blk"]) for row in section.rows})
-        for method in methods(section):
+        rows = [row for row in section.rows if row["GPUcount"] == "1"]
+        blocks = sorted({int(row["blk"]) for row in rows})
+        for method in dict.fromkeys(row["method"] for row in rows):
             yield from grid(f"{method}, blocks per SM x threads", BLOCK_THREADS, [
                 (f"{count / run.sms:g}", [
-                    figure(section, find(section, method=method, GPUcount="1", blk=str(count),
+                    figure(run, section, section.find(method=method, GPUcount="1", blk=str(count),
                                          thrd=threads), "m(avginstru)", 2, 1e-3)
                     for threads in BLOCK_THREADS]) for count in blocks])
 
@@ -95,7 +89,7 @@ def several_gpus(run):
     counts = sorted({int(row["GPUcount"]) for section in sections for row in section.rows})
     yield from grid("blocks per SM x threads", [f"{n} GPUs" for n in counts[1:]], [
         (f"{method} {blocks} x {threads}", [
-            figure(section, find(section, method=method, GPUcount=str(gpus), thrd=str(threads),
+            figure(run, section, section.find(method=method, GPUcount=str(gpus), thrd=str(threads),
                                  blk=str(blocks * run.sms)), "m(avginstru)", 2, 1e-3)
             for gpus in counts[1:]])
         for section in sections for method in methods(section)
@@ -104,13 +98,13 @@ def several_gpus(run):
 
 def warnings(run):
     found = [(file, section, row, text) for file, sections in run.files.items()
-             for section in sections for row, text in section.warnings()]
+             for section in sections for row, text in section.warnings(run.sms)]
     yield f"Warnings of the run: {len(found)}"
     for file, section, row, text in found:
         keys = ("GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)")
         shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
-        where = f"{row['method']}, {shape}" if row else "above all rows"
-        yield f"  {file}, {section.title}, {where}: {text}"
+        where = f", {row['method']}, {shape}" if row else ""
+        yield f"  {file}, {section.title}{where}: {text}"
 
 
 def lines(run):

@@ -18,6 +18,13 @@ FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "BenchmarkIn
          "TestRepeat", "TestRepeat.cuda11")
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?|nan")
 _WHOLE = ("GPUCount", "GPUcount", "blk", "thrd")
+# A method's rows are judged together, when the last is measured: how a warning then names
+# its row, by columns (perSM: blocks per SM).
+_NAMED_ROWS = [re.compile(pattern) for pattern in (
+    r"(?P<method>\w+) on (?P<GPUcount>\d+), (?P<perSM>\d+) per SM x (?P<thrd>\d+): ",
+    r"(?P<method>\w+) x (?P<rep>\d+) on (?P<blk>\d+) x (?P<thrd>\d+): ",
+    r"(?P<method>\w+) latency (?P<thrd>\d+)/(?P<tile>\d+): ",
+    r"(?P<method>\w+) throughput (?P<blk>\d+) x (?P<thrd>\d+): ")]
 
 
 class TsvError(Exception):
@@ -45,10 +52,25 @@ class Section:
     def numbers(self, column):
         return [float(row[column]) for row in self.rows]
 
-    def warnings(self):
-        """(the row above or None, text) of each warning that the executable gave."""
-        return [(row, text[len("warning: "):]) for row, text in self.comments
-                if text.startswith("warning: ")]
+    def find(self, **cells):
+        """The first row with these cells, or None."""
+        return next((row for row in self.rows
+                     if all(row.get(column) == text for column, text in cells.items())), None)
+
+    def warnings(self, sms):
+        """(row or None where it is about no row, text) of each warning of the executable."""
+        for above, comment in self.comments:
+            if not comment.startswith("warning: "):
+                continue
+            text = comment[len("warning: "):]
+            named = next(filter(None, (pattern.match(text) for pattern in _NAMED_ROWS)), None)
+            if named is None:
+                yield (above if "the row above" in text else None), text
+                continue
+            cells = named.groupdict()
+            if "perSM" in cells:
+                cells["blk"] = str(int(cells.pop("perSM")) * sms)
+            yield self.find(**cells), text[named.end():]
 
 
 def _check_cells(cells, section, decimals, where):

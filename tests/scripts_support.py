@@ -44,8 +44,8 @@ ROWS = {  # of two GPUs with 132 SMs
     + "# tile_sync of 16: nothing waits in each operation\n",
     "BenchmarkInterSM": section(
         "grid latency: how it was sampled", GRID, "grid_sync 1 1 9 132 32 1075.500 0.250 100 0.100")
-    + "# warning: the spread of the row is far\n"
-    + "grid_sync\t1\t1\t9\t4224\t64\t8420.000\t0.750\t100\t0.100\n" + section(
+    + "grid_sync\t1\t1\t9\t4224\t64\t8420.000\t0.750\t100\t0.100\n"
+    + "# warning: grid_sync on 1, 1 per SM x 32: the spread of this row is far\n" + section(
         "multi-GPU latency: how it was sampled", GRID,
         "peer_grid_sync 1 1 9 132 32 875.500 0.250 100 0.100",
         "peer_grid_sync 2 1 9 132 32 2175.500 0.250 100 0.100",

@@ -35,10 +35,13 @@ class ReaderTest(unittest.TestCase):
             grid, multi = tsv.parse(data)
             self.assertEqual((grid.title, grid.how), ("grid latency", "how it was sampled"))
             self.assertEqual(grid.numbers("m(avginstru)"), [1075.5, 8420])
-            self.assertEqual(grid.warnings(), [(grid.rows[0], "the spread of the row is far")])
+            self.assertEqual(list(grid.warnings(132)),
+                             [(grid.rows[0], "the spread of this row is far")])
             self.assertEqual((len(grid.comments), len(multi.comments), len(multi.rows)), (1, 0, 3))
-        above, = tsv.parse(b"# t\nmethod\tm(a)\n# warning: all\na\tnan\nb\t-0.5\nc\tnan\n")
-        self.assertEqual((above.warnings(), len(above.rows)), ([(None, "all")], 3))
+        odd, = tsv.parse(b"# t\nmethod\tm(a)\n# warning: all\na\tnan\nb\t-0.5\n"
+                         b"# warning: the row above is odd\nc\tnan\n")
+        self.assertEqual(list(odd.warnings(1)),
+                         [(None, "all"), (odd.rows[1], "the row above is odd")])
 
     def test_damages(self):
         for old, new, message in DAMAGES:
@@ -66,7 +69,7 @@ class ScriptsOfOneRunTest(ScriptsTest):
                      r"1 +1\.08! +-.*", r"32 +- +8\.42 .*", r"1 +0\.88 +-.*",
                      r"peer_grid_sync 1 x 32 +2\.18", r"peer_grid_sync 32 x 64 +3\.17",
                      r"Warnings of the run: 1", r"BenchmarkInterSM, grid latency, grid_sync, "
-                     r"GPUcount 1 blk 132 thrd 32: the spread of the row is far"):
+                     r"GPUcount 1 blk 132 thrd 32: the spread of this row is far"):
             self.assertRegex(done.stdout, rf"(?m)^ *{line}$")
         table = self.script("multi_gpu_barriers.py", run).stdout.splitlines()
         self.assertEqual([line.split("\t") for line in table][1:], [
