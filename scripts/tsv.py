@@ -111,7 +111,7 @@ def parse(data, name="standard input"):
             if sections:
                 sections[-1].comments.append((row, title))
         elif cells[0] == "method":
-            if title is None:
+            if title is None or title.startswith(("warning: ", "skipped: ")):
                 raise TsvError(f"{where}: no title above this header")
             if len(set(cells)) != len(cells):
                 raise TsvError(f"{where}: a column name stands twice")
