@@ -26,7 +26,8 @@ inline NotedTimes summarize_times(const std::vector<BlockTimes>& times,
                                   int kernels, int blocks, double lead_ns) {
   double gaps = 0, lengths = 0;
   for (int kernel = 0; kernel < kernels; ++kernel) {
-    const BlockTimes* noted = &times[kernel * blocks];
+    const BlockTimes* noted =
+        &times[static_cast<std::size_t>(kernel) * blocks];
     lengths += static_cast<double>(noted[0].end - noted[0].begin) + lead_ns;
     if (kernel + 1 == kernels) break;
     long long end = 0;
@@ -34,7 +35,9 @@ inline NotedTimes summarize_times(const std::vector<BlockTimes>& times,
     gaps += static_cast<double>(noted[blocks].begin - end) - lead_ns;
   }
   const double steps = kernels - 1;
-  const long long begins = times[(kernels - 1) * blocks].begin - times[0].begin;
+  const BlockTimes& last =
+      times[static_cast<std::size_t>(kernels - 1) * blocks];
+  const long long begins = last.begin - times[0].begin;
   return {lengths / kernels, static_cast<double>(begins) / steps, gaps / steps};
 }
 
