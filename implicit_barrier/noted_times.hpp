@@ -26,8 +26,7 @@ inline NotedTimes summarize_times(const std::vector<BlockTimes>& times,
                                   int kernels, int blocks, double lead_ns) {
   double gaps = 0, lengths = 0;
   for (int kernel = 0; kernel < kernels; ++kernel) {
-    const BlockTimes* noted =
-        &times[static_cast<std::size_t>(kernel) * blocks];
+    const BlockTimes* noted = &times[static_cast<std::size_t>(kernel) * blocks];
     lengths += static_cast<double>(noted[0].end - noted[0].begin) + lead_ns;
     if (kernel + 1 == kernels) break;
     long long end = 0;
