@@ -69,10 +69,11 @@ inline std::string help_text(const ProgramInfo& info) {
       "a value that does not exist for a row is 'nan'. Columns:\n" +
       info.columns +
       "  from n on: only with --stats\n"
-      "\nExit codes: 0 all measured; 1 a measurement failed or a row could "
-      "not\n"
-      "be written; 2 bad usage, including more GPUs than the node has; 3 no\n"
-      "usable CUDA device; 130 (143) interrupted by SIGINT (SIGTERM).\n";
+      "\nExit codes: 0 all measured; 1 a measurement failed, a method asked "
+      "for\n"
+      "by name could not be measured or a row could not be written; 2 bad\n"
+      "usage, including more GPUs than the node has; 3 no usable CUDA device;\n"
+      "130 (143) interrupted by SIGINT (SIGTERM).\n";
   return text;
 }
 

@@ -151,7 +151,8 @@ class IntraSm {
         row.threads = threads;
         row.tile = lanes;
         run_.show(row.method + " throughput " + std::to_string(row.blocks) +
-                  " x " + std::to_string(threads));
+                  " x " + std::to_string(threads) + "/" +
+                  std::to_string(lanes));
         row.result = measure_throughput<Method>(
             {row.blocks, threads, lanes, store_, windows_}, per_sm, few,
             run_.options().samples);

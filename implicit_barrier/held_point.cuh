@@ -46,7 +46,9 @@ class HeldPoint {
     const double separate = single_->held.run(point_.repeats).total;
     const double together = (spins() ? fused_ : single_)->held.run(1).total;
     samples["cpu"].push_back((separate - together) / more);
-    samples["timer"].push_back(period_ns() - (spins() ? unit_ns() : 0));
+    const double period = period_ns();
+    samples["timer"].push_back(spins() ? period - unit_ns() : period);
+    // unit_ns() comes last: what its kernels noted is still there.
     if (spins()) samples["gap"].push_back(read(point_.repeats).gap);
   }
 

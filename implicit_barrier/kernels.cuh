@@ -1,5 +1,5 @@
 // Kernels that do nothing, or nothing for a while. Those that last have the
-// same arguments: (int units, long long amount), what a unit is says the
+// same first arguments: (int units, long long amount), what a unit is says the
 // kernel.
 #pragma once
 

@@ -2,12 +2,15 @@
 // measuring processes and writes a row when the last of them has measured it.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
 
+#include "common/asked_for.hpp"
 #include "common/program.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/points.hpp"
@@ -16,12 +19,13 @@
 namespace syncbench {
 
 /// The power of two that sleeps of `asked_ns` take, if that is what they do:
-/// `taken_ns` within 3% of the next one, and not also of what was asked for.
+/// `taken_ns` within 3% of the next one, and nearer to it than to what was
+/// asked for.
 inline int grid_of_sleep(int asked_ns, double taken_ns) {
   int grid = 1;
   while (grid < asked_ns) grid *= 2;
-  const bool rounded = std::abs(taken_ns / grid - 1) < 0.03;
-  return rounded && std::abs(taken_ns / asked_ns - 1) > 0.1 ? grid : 0;
+  const double off = std::abs(taken_ns / grid - 1);
+  return off < 0.03 && off < std::abs(taken_ns / asked_ns - 1) ? grid : 0;
 }
 
 class Report {
@@ -82,15 +86,13 @@ class Report {
     }
     progress_.clear();
     write(record.point, collected);
+    asked_.measured(record.point.name());
     points_.erase(key);
   }
 
   /// To be called when all is measured. Throws when a method that was asked for
   /// by name was not.
-  void finish() const {
-    if (missing_.empty() || options_.methods.empty()) return;
-    throw std::runtime_error("not measured, see the comments: " + missing_);
-  }
+  void finish() const { asked_.check(options_.methods); }
 
  private:
   // Who measures and on what is said by the first process for all.
@@ -114,8 +116,7 @@ class Report {
 
   void skip(const Record& record) {
     if (record.point.section != kHeldSection) {  // a second measurement
-      missing_ += (missing_.empty() ? "" : "; ") + record.point.section + ": " +
-                  record.point.name();
+      asked_.skipped(record.point.name(), record.skipped);
     }
     with_table(record.point.section, [&](auto& table) {
       table.skip(record.point.name(), record.skipped);
@@ -128,12 +129,13 @@ class Report {
       table.row({point, collected, one_launch(collected)});
       const LaunchSeries many = many_launches(collected, point.repeats);
       table.row({point, collected, many});
-      return warn_of_spread(table, many.additional);
+      return warn_of_spread(table, point, many.additional);
     }
     if (point.section == kHeldSection) {
       const HeldRow row(point, collected);
       held_.row(row);
-      return warn_of_spread(held_, row.cpu);
+      warn_of_spread(held_, point, row.cpu);
+      return compare_with_fusion(row);
     }
     if (point.section == kGridSection) return write_grid(point, collected);
     const FusionRow row(point, collected);
@@ -144,9 +146,9 @@ class Report {
           "caution: the launches of the row above do not hide behind "
           "its unit; m(ovh) is the pace of the host");
     }
+    warn_of_spread(table, point, row.result.overhead);
     if (point.section == kSleepSection) return caution_of_grid(point);
-    spin_overhead_[point.name()] = row.result.overhead.mean;
-    warn_of_spread(table, row.result.overhead);
+    spin_overhead_[point.name()] = row.result.overhead;
   }
 
   void write_grid(const Point& point, const Collected& collected) {
@@ -166,7 +168,21 @@ class Report {
                    (spin == spin_overhead_.end()
                         ? ""
                         : "; with units that spin m(ovh) of the row above is " +
-                              format_number(spin->second, 0) + " ns"));
+                              format_number(spin->second.mean, 0) + " ns"));
+  }
+
+  // Medians: one stall of the host is 0.1 ms. By timer and by CPU.
+  void compare_with_fusion(const HeldRow& row) {
+    constexpr double kAgree = 0.05;
+    const auto spin = spin_overhead_.find(row.point.name());
+    if (row.point.work_ns == 0 || spin == spin_overhead_.end()) return;
+    const double off = row.cpu.median / spin->second.median - 1;
+    const double timer_off = row.timer.median / spin->second.median - 1;
+    if (std::max(std::abs(off), std::abs(timer_off)) <= kAgree) return;
+    held_.comment("caution: med(cpu) and med(timer) of the row above are " +
+                  format_number(100 * off, 0) + " and " +
+                  format_number(100 * timer_off, 0) +
+                  "% away from med(ovh) of the same kernels not held");
   }
 
   static bool queues(const std::string& method) {
@@ -178,14 +194,17 @@ class Report {
 
   // The interval contains what differs between processes.
   template <class Table>
-  void warn_of_spread(Table& table, const Summary& summary) {
+  void warn_of_spread(Table& table, const Point& point,
+                      const Summary& summary) {
     constexpr double kWide = 0.1;
     if (!(summary.ci95 > kWide * std::abs(summary.mean))) return;
     const std::string text =
         "the 95% interval of the row above is " +
         format_number(100 * summary.ci95 / std::abs(summary.mean), 0) +
         "% of its mean";
-    std::fprintf(stderr, "%s: warning: %s\n", name_.c_str(), text.c_str());
+    std::fprintf(stderr, "%s: warning: %s, %s, %d ns: %s\n", name_.c_str(),
+                 point.section.c_str(), point.name().c_str(), point.work_ns,
+                 text.c_str());
     table.comment("warning: " + text);
   }
 
@@ -201,8 +220,8 @@ class Report {
   Progress progress_;
   std::map<std::string, Collected> points_;
   std::set<std::string> told_;
-  std::string missing_;
-  std::map<std::string, double> spin_overhead_;  // by the name of the point
+  AskedFor asked_;
+  std::map<std::string, Summary> spin_overhead_;  // by the name of the point
   bool sleeps_have_grid_ = false;
 };
 

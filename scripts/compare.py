@@ -31,7 +31,8 @@ import tsv
 
 KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld")
 OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",)}
-# Chosen by the executable, so not part of what was asked for.
+# Chosen by the executable, so not part of what was asked for; an older one may have chosen
+# otherwise.
 ADAPTED = {"ovh": ("rep", "wkld"), "thrput": ("rep",)}
 VERDICTS = ("same", "faster", "slower", "unclear")
 

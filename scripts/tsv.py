@@ -22,9 +22,9 @@ _WHOLE = ("GPUCount", "GPUcount", "blk", "thrd")
 # its row, by columns (perSM: blocks per SM).
 _NAMED_ROWS = [re.compile(pattern) for pattern in (
     r"(?P<method>\w+) on (?P<GPUcount>\d+), (?P<perSM>\d+) per SM x (?P<thrd>\d+): ",
-    r"(?P<method>\w+) x (?P<rep>\d+) on (?P<blk>\d+) x (?P<thrd>\d+): ",
+    r"(?P<method>\w+) x (?P<rep>\d+) on (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))?: ",
     r"(?P<method>\w+) latency (?P<thrd>\d+)/(?P<tile>\d+): ",
-    r"(?P<method>\w+) throughput (?P<blk>\d+) x (?P<thrd>\d+): ")]
+    r"(?P<method>\w+) throughput (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))?: ")]
 
 
 class TsvError(Exception):
@@ -70,7 +70,9 @@ class Section:
             cells = named.groupdict()
             if "perSM" in cells:
                 cells["blk"] = str(int(cells.pop("perSM")) * sms)
-            yield self.find(**cells), text[named.end():]
+            row = self.find(**{column: cell for column, cell in cells.items()
+                               if cell and column in self.header})
+            yield row, text[named.end():] if row else text
 
 
 def _check_cells(cells, section, decimals, where):
@@ -103,21 +105,23 @@ def _lines(data, name):
 def parse(data, name="standard input"):
     """The sections of an executable's output (bytes)."""
     sections, title, decimals, row = [], None, {}, None
+    comments = []  # of the section being read; those above the first belong to it
     for number, line in enumerate(_lines(data, name), 1):
         where = f"{name}, line {number}"
         cells = line.split("\t")
         if line.startswith("#"):
             title = line[1:].strip()
-            if sections:
-                sections[-1].comments.append((row, title))
+            comments.append((row, title))
         elif cells[0] == "method":
             if title is None or title.startswith(("warning: ", "skipped: ")):
                 raise TsvError(f"{where}: no title above this header")
             if len(set(cells)) != len(cells):
                 raise TsvError(f"{where}: a column name stands twice")
-            if sections:
-                sections[-1].comments.pop()  # it was the title of this one
+            comments.pop()  # it was the title of this one
             sections.append(Section(title, cells))
+            if len(sections) > 1:
+                comments = sections[-1].comments
+            sections[-1].comments = comments
             title, decimals, row = None, {}, None
         elif not sections:
             raise TsvError(f"{where}: a row above any header")

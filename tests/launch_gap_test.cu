@@ -95,7 +95,7 @@ int run() {
   const TimesOfKernels times(device_numbers(gpus), 128, run.gpu().sm_count);
   int failures = 0;
   for (const LaunchMethodInfo& method : launch_methods()) {
-    if (!method.queues || method.multi_gpu) continue;
+    if (!method.queues) continue;
     for (const int blocks : {1, run.gpu().sm_count}) {
       Point point;
       point.method = method.name;
