@@ -62,9 +62,10 @@ inline std::string cuda_version_text(int version) {
 /// Why there is no device, from what cudaGetDeviceCount() returned.
 inline std::string no_device_reason(cudaError_t error) {
   if (error == cudaSuccess) return "none is visible";
-  int driver = 0;  // stays 0 where there is none
+  int driver = 0;
   if (error == cudaErrorInsufficientDriver &&
-      cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) {
+      cudaDriverGetVersion(&driver) == cudaSuccess) {
+    if (driver == 0) return "there is no NVIDIA driver";
     return "the driver is for CUDA " + cuda_version_text(driver) +
            ", this program was built with " +
            cuda_version_text(CUDART_VERSION) +

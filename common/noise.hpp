@@ -56,6 +56,7 @@ class SpreadWatch {
       if (spread <= kMuch && !(spread > kFar * usual)) continue;
       warnings.push_back(name + ": the spread of this row is " +
                          format_number(100 * spread, 2) + "% of the mean" +
+                         (spread > kMuch ? ", more than 2%" : "") +
                          (std::isfinite(usual)
                               ? ", that of its neighbours " +
                                     format_number(100 * usual, 2) + "%"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# The main job: measures everything on this machine.
 # Usage: run.sh [GPU_COUNT] [OPTION]...
 #
 # Builds the suite, measures on 1 to GPU_COUNT GPUs (default: all of this machine), leaves
@@ -62,6 +63,7 @@ if ! has_nvidia_gpu; then
     printf '\nRecorded run, not of this machine: %s\n\n' "$reference"
     python3 "$scripts/summary.py" "$reference"
   done
+  printf '\nAll of this was recorded on other machines: this one has no NVIDIA GPU.\n'
   exit 0
 fi
 [[ -x $PROJECT_ROOT/build/TestRepeat ]] || die 1 "there are no executables in build/ (run without --no-build)"

@@ -109,6 +109,12 @@ def warnings(run):
 
 def lines(run):
     yield run.about()
+    if run.path.name.endswith(".partial"):
+        yield "An interrupted run: not everything was measured"
+    missing = [file for file in tsv.FILES if not file.endswith(".cuda11")
+               and not any(section.rows for section in run.files.get(file, ()))]
+    if missing:
+        yield f"Nothing was measured of: {', '.join(missing)}"
     if "cuda_toolkit_multi_grid" in run.environment:
         yield f"multi_grid_sync with CUDA {run.environment['cuda_toolkit_multi_grid']}"
     yield ""

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# Runs one executable on 1, 2, 3, ... GPUs.
 # Usage: sweep_gpus.sh EXE MAX [-o DIR] [-- ARG...]
 #
 # Runs EXE COUNT ARG... for COUNT = 1 to MAX and keeps the standard output of each as

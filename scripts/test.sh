@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# Builds and runs all tests.
 # Usage: test.sh [-h | --help]
 #
 # Gets what the tests need where that is allowed, builds the suite and runs all tests. The
@@ -7,7 +8,8 @@
 #
 # Exit codes: 0 all tests passed or were skipped for want of a GPU, or of a disassembler; 1 a
 # test failed, something is missing or does not build, or a GPU test was skipped although a
-# GPU is present; 2 bad usage; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.
+# GPU is present; 2 bad usage; 3 the GPU or its driver is too old for the compiler
+# that would be fetched; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.
 set -euo pipefail
 scripts=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=scripts/lib.sh

@@ -36,7 +36,8 @@ def work():
         print(f"--- {name}\n{output}\n")
     reasons = {}
     for name, output in skipped:
-        reasons.setdefault(output.splitlines()[-1] if output else "no reason", []).append(name)
+        reason = output.splitlines()[-1] if output else "no reason"
+        reasons.setdefault(reason.replace("skipped: ", "", 1), []).append(name)
     for reason, names in reasons.items():
         print(f"skipped: {reason}: {', '.join(names)}")
     for name, _ in failed:

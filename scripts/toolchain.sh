@@ -16,7 +16,8 @@ find_nvcc() {
     realpath -s "$nvcc"
     return
   fi
-  [[ -z ${CUDA_HOME:-} || -d $CUDA_HOME ]] || die 2 "CUDA_HOME is '$CUDA_HOME', which is no folder"
+  [[ -z ${CUDA_HOME:-} || -x $CUDA_HOME/bin/nvcc ]] ||
+    die 2 "CUDA_HOME is '$CUDA_HOME', which has no bin/nvcc"
   while IFS= read -r nvcc; do
     if [[ -x $nvcc ]]; then
       realpath -s "$nvcc"
@@ -47,14 +48,17 @@ release_of() {
   "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p' || true
 }
 
-# host_compiler_of NVCC: the C++ compiler that it needs. CUDA 11 knows none after GCC 11.
+# host_compiler_of NVCC: c++, or the newest GCC that this nvcc takes, as its header says.
 host_compiler_of() {
-  local gcc
-  gcc=$(c++ -dumpversion 2>/dev/null || echo 12)
+  local gcc newest
+  gcc=$(c++ -dumpversion 2>/dev/null || true)
+  gcc=${gcc%%.*}
+  newest=$(sed -n 's/^#if __GNUC__ > \([0-9]*\)$/\1/p' "${1%/*}/../include/crt/host_config.h" 2>/dev/null || true)
+  if [[ -z $newest && $(release_of "$1") == 11.* ]]; then newest=11; fi
   if [[ -n ${CUDAHOSTCXX:-} ]]; then
     printf '%s\n' "$CUDAHOSTCXX"
-  elif [[ $(release_of "$1") == 11.* ]] && ((${gcc%%.*} > 11)); then
-    printf 'g++-11\n'
+  elif ((${gcc:-12} > ${newest:-99})); then
+    printf 'g++-%s\n' "$newest"
   else
     printf 'c++\n'
   fi
@@ -89,31 +93,44 @@ install() {
   local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
   if ((EUID != 0)); then apt=(sudo -n "${apt[@]}"); fi
   say "installing packages of the distribution: $*"
-  run "${apt[@]}" update >/dev/null || true
+  # apt-get waits for the lock of dpkg, but not for that of its lists.
+  local tries=60 errors
+  until errors=$(LC_ALL=C run "${apt[@]}" update 2>&1 >/dev/null); do
+    if [[ $errors != *"Could not get lock"* ]] || ((--tries == 0)); then break; fi
+    sleep 5
+  done
+  [[ -z $errors ]] || say "$errors"
   run "${apt[@]}" install -y --no-install-recommends "$@" >&2
 }
 
-# fetch NAME: the Python packages of wheels/NAME.txt into build/fetched/NAME, if they are
-# not there. Versions and hashes stand in that file.
+# fetch NAME: the Python packages of wheels/NAME.txt, which has versions and hashes, into
+# build/fetched/NAME, if they are not there as that file says.
 fetch() {
   local list=$PROJECT_ROOT/scripts/wheels/$1.txt target=$FETCHED/$1
-  [[ ! -d $target ]] || return 0
+  [[ $(cat "$target/list.txt" 2>/dev/null) != "$(<"$list")" ]] || return 0
   [[ -z ${SYNC_NO_INSTALL:-} ]] || return 1
   say "fetching $(sed -n '1s/^# //p' "$list"), with pip, into $target"
   rm -rf "$target.partial"
-  PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 run python3 -m pip install \
-    --no-deps --only-binary :all: --require-hashes -r "$list" --target "$target.partial" >&2 || return 1
+  PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    run python3 -m pip install --no-deps --only-binary :all: --require-hashes \
+    -r "$list" --target "$target.partial" >&2 || return 1
   if [[ $1 == toolkit ]]; then ln -s lib "$target.partial/nvidia/cu13/lib64"; fi
+  cp "$list" "$target.partial/list.txt"
+  rm -rf "$target"
   mv "$target.partial" "$target"
 }
 
-# require_driver_for_fetched: before a compiler is fetched whose code cannot run here.
-require_driver_for_fetched() {
-  local cuda
+# require_gpu_for_fetched: before a compiler is fetched whose code cannot run here.
+require_gpu_for_fetched() {
+  local cuda oldest
   cuda=$(nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' || true)
   [[ -z $cuda ]] || ((${cuda%%.*} >= 13)) ||
     die 3 "the driver here is for CUDA $cuda: install a CUDA Toolkit of that version and set" \
       "CUDACXX to its nvcc, or update the driver to 580 or newer"
+  oldest=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -V | head -n 1 || true)
+  [[ ! $oldest =~ ^[0-9]+\.[0-9]$ ]] || ((${oldest/./} >= 75)) ||
+    die 3 "a GPU here has compute capability $oldest, which CUDA 13 dropped: install a CUDA" \
+      "Toolkit from 11.8 to 12.9 and set CUDACXX to its nvcc"
 }
 
 # missing_packages [tests]: what only the distribution can give, a line each.
@@ -124,7 +141,9 @@ missing_packages() {
   [[ $compiler == c++ ]] || command -v "$compiler" >/dev/null || printf '%s\n' "$compiler"
   command -v make >/dev/null || echo make
   command -v python3 >/dev/null || echo python3
-  if [[ -z $NVCC ]] || ! has_cmake; then
+  if [[ -n ${SYNC_NO_INSTALL:-} ]]; then
+    command -v cmake >/dev/null || echo cmake
+  elif [[ -z $NVCC ]] || ! has_cmake; then
     python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
   fi
   [[ -z ${1:-} ]] || has_gtest || echo libgtest-dev
@@ -135,7 +154,7 @@ missing_packages() {
 require_tools() {
   local missing toolkit=
   # Characters that make, CMake or nvcc take for syntax.
-  [[ $PROJECT_ROOT != *[\'\"\#\$\;\,:\?\\\`]* ]] ||
+  [[ $PROJECT_ROOT != *[\'\"\#\$\;\,:\?\\\`\|\<\>]* ]] ||
     die 1 "the build tools cannot work in $PROJECT_ROOT: the path has a character like ' or #"
   NVCC=$(find_nvcc)
   mapfile -t missing < <(missing_packages "$@")
@@ -147,8 +166,8 @@ require_tools() {
     fetch cmake || die 1 "CMake 3.22 or newer is missing and could not be fetched"
     PATH=$FETCHED/cmake/cmake/data/bin:$PATH
   fi
-  if [[ -z $NVCC ]]; then
-    require_driver_for_fetched
+  if [[ -z $NVCC || $NVCC == "$FETCHED"/* ]]; then
+    require_gpu_for_fetched
     fetch toolkit || die 1 "there is no CUDA Toolkit (11.8 or newer) here, and its compiler could not" \
       "be fetched: put nvcc on PATH (module load cuda) or set CUDACXX"
     NVCC=$(find_nvcc)

@@ -55,7 +55,8 @@ TEST(SpreadWatch, MuchIsToldWhateverTheNeighbours) {
   EXPECT_EQ(warnings_of({5, 5, 5}).size(), 3u);
   const auto alone = warnings_of({2.5});
   ASSERT_EQ(alone.size(), 1u);
-  EXPECT_EQ(alone[0], "0: the spread of this row is 2.50% of the mean");
+  EXPECT_EQ(alone[0],
+            "0: the spread of this row is 2.50% of the mean, more than 2%");
 }
 
 TEST(SpreadWatch, HarmlessOrUsualSpreadsAreNotTold) {

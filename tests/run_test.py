@@ -24,7 +24,7 @@ class CommandLineTest(ScriptsTest):
                 command = self.command(script, "--help")
                 done = self.execute(command)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-                self.assertTrue(done.stdout.lower().startswith(f"usage: {script} "), done.stdout)
+                self.assertIn(f"usage: {script} ", done.stdout.lower())
                 self.assertNotIn("set -euo", done.stdout)
                 closed = ["bash", "-c", 'exec "$@" >&-', "-", *command]
                 for done in (self.execute(command, stdout=unread),
