@@ -25,7 +25,7 @@ def figures(run):
         if row["method"] in LAUNCHES and row["thrd"] in LAUNCH_SHAPES:
             column = f"{row['method']} {LAUNCH_SHAPES[row['thrd']]}"
             found[column, int(row["GPUCount"])] = row["m(ovh)"]
-    for file in ("BenchmarkInterSM", "BenchmarkInterSM.cuda11"):
+    for file in tsv.GRID_FILES:
         for row in run.section(file, "multi-GPU latency").rows:
             for blocks, threads in SHAPES:
                 if (int(row["blk"]), int(row["thrd"])) == (blocks * run.sms, threads):
@@ -44,12 +44,5 @@ def lines(run):
         yield "\t".join((str(gpus), *(found.get((column, gpus), "nan") for column in columns)))
 
 
-def work():
-    parser = tsv.Parser(description=__doc__)
-    parser.add_argument("folder", metavar="DIR", help="a results folder")
-    print("\n".join(lines(tsv.Run(parser.parse_args().folder))))  # all of it or nothing
-    return 0
-
-
 if __name__ == "__main__":
-    tsv.main(work, "multi_gpu_barriers.py")
+    tsv.main_of_folder(lines, __doc__, "multi_gpu_barriers.py")

@@ -11,7 +11,6 @@ import tsv
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
 BLOCK_THREADS = ("32", "64", "128", "256", "512", "1024")
 LAUNCH_SECTION = ("ImplicitBarrier", "sleep kernel")
-GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")
 
 
 def grid(corner, columns, rows):
@@ -71,7 +70,7 @@ def inside_one_sm(run, title, corner, column, sizes, **others):
 def one_gpu(run):
     """Each barrier of one GPU: blocks per SM x threads per block."""
     for file, title in (("BenchmarkInterSM", "grid latency"),
-                        *((file, "multi-GPU latency") for file in GRID_FILES)):
+                        *((file, "multi-GPU latency") for file in tsv.GRID_FILES)):
         section = run.section(file, title)
         rows = [row for row in section.rows if row["GPUcount"] == "1"]
         blocks = sorted({int(row["blk"]) for row in rows})
@@ -85,7 +84,7 @@ def one_gpu(run):
 
 def several_gpus(run):
     """Each multi-GPU barrier at three shapes, by GPUs."""
-    sections = [run.section(file, "multi-GPU latency") for file in GRID_FILES]
+    sections = [run.section(file, "multi-GPU latency") for file in tsv.GRID_FILES]
     counts = sorted({int(row["GPUcount"]) for section in sections for row in section.rows})
     yield from grid("blocks per SM x threads", [f"{n} GPUs" for n in counts[1:]], [
         (f"{method} {blocks} x {threads}", [
@@ -137,12 +136,5 @@ def lines(run):
     yield from warnings(run)
 
 
-def work():
-    parser = tsv.Parser(description=__doc__)
-    parser.add_argument("folder", metavar="DIR", help="a results folder")
-    print("\n".join(lines(tsv.Run(parser.parse_args().folder))))  # all of it or nothing
-    return 0
-
-
 if __name__ == "__main__":
-    tsv.main(work, "summary.py")
+    tsv.main_of_folder(lines, __doc__, "summary.py")

@@ -16,6 +16,7 @@ from pathlib import Path
 # What scripts/run.sh writes into a results folder, in this order.
 FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "BenchmarkInterSM.cuda11",
          "TestRepeat", "TestRepeat.cuda11")
+GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")  # of both toolkits
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?|nan")
 _WHOLE = ("GPUCount", "GPUcount", "blk", "thrd")
 # A method's rows are judged together, when the last is measured: how a warning then names
@@ -221,3 +222,14 @@ def main(work, program):
         if not isinstance(error, BrokenPipeError):  # a reader such as head has seen enough
             print(f"{program}: cannot write: {error.strerror}", file=sys.stderr)
     sys.exit(code)
+
+
+def main_of_folder(lines, description, program):
+    """The whole of a script that prints lines(Run) of the one folder it is given."""
+    def work():
+        parser = Parser(description=description)
+        parser.add_argument("folder", metavar="DIR", help="a results folder")
+        print("\n".join(lines(Run(parser.parse_args().folder))))  # all of it or nothing
+        return 0
+
+    main(work, program)
