@@ -59,11 +59,13 @@ inline std::vector<cudaStream_t> stream_handles(
   return handles;
 }
 
-/// `size` values of type T in the memory of `device`, not initialized.
+/// `size` values of type T in the memory of `device`, not initialized; none is
+/// a null pointer.
 template <class T>
 class DeviceBuffer {
  public:
   DeviceBuffer(int device, std::size_t size) : size_(size) {
+    if (size == 0) return;
     const DeviceGuard guard(device);
     T* data = nullptr;
     CUDA_CHECK(cudaMalloc(&data, size * sizeof(T)));
@@ -72,6 +74,22 @@ class DeviceBuffer {
 
   T* get() const { return data_.get(); }
   std::size_t size() const { return size_; }
+
+  void set_to_zero() {
+    if (size_ == 0) return;
+    CUDA_CHECK(cudaMemset(get(), 0, size_ * sizeof(T)));
+    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
+  }
+
+  /// All values, once work in the legacy default stream is done.
+  std::vector<T> read() const {
+    std::vector<T> host(size_);
+    if (size_ > 0) {
+      CUDA_CHECK(cudaMemcpy(host.data(), get(), size_ * sizeof(T),
+                            cudaMemcpyDeviceToHost));
+    }
+    return host;
+  }
 
  private:
   struct Free {

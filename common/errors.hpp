@@ -22,6 +22,11 @@ struct NoDeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A point cannot be measured on this machine; what() says why.
+struct CannotMeasure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Rows can no longer be written (disk full, reader gone).
 struct OutputError : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -40,6 +40,41 @@ inline cudaError_t launch_cooperative(const KernelCall& call,
                                      call.arguments, 0, stream);
 }
 
+/// How a kernel is launched beyond its shape.
+struct LaunchAttributes {
+  bool cooperative = false;   ///< all blocks are resident at the same time
+  int cluster = 0;            ///< blocks of a cluster; 0: no clusters
+  bool programmatic = false;  ///< may start while the kernel before it runs
+};
+
+/// A launch with any attributes.
+inline cudaError_t launch(const KernelCall& call, cudaStream_t stream,
+                          const LaunchAttributes& attributes) {
+  cudaLaunchAttribute list[3] = {};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = call.grid;
+  config.blockDim = call.block;
+  config.stream = stream;
+  config.attrs = list;
+  const auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
+    list[config.numAttrs].id = id;
+    return list[config.numAttrs++].val;
+  };
+  if (attributes.cooperative) {
+    add(cudaLaunchAttributeCooperative).cooperative = 1;
+  }
+  if (attributes.cluster > 0) {
+    auto& shape = add(cudaLaunchAttributeClusterDimension).clusterDim;
+    shape.x = static_cast<unsigned>(attributes.cluster);
+    shape.y = shape.z = 1;
+  }
+  if (attributes.programmatic) {
+    add(cudaLaunchAttributeProgrammaticStreamSerialization)
+        .programmaticStreamSerializationAllowed = 1;
+  }
+  return cudaLaunchKernelExC(&config, call.kernel, call.arguments);
+}
+
 #if CUDART_VERSION < 13000
 
 /// One cooperative launch on several devices, with the runtime's call.

@@ -109,12 +109,14 @@ class MeasuringRun {
     asked_.skipped(point, reason);
   }
 
-  /// Runs `measure`; what a GPU or driver does not support is skipped.
+  /// Runs `measure`; a point that this machine cannot have is skipped.
   template <class Table, class Measure>
   void measure_or_skip(Table& table, const std::string& point,
                        Measure measure) {
     try {
       measure();
+    } catch (const CannotMeasure& error) {
+      skip(table, point, error.what());
     } catch (const CudaError& error) {
       if (error.code() != cudaErrorNotSupported) throw;
       skip(table, point, error.what());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,16 @@ struct ProgramInfo {
   int default_samples = kDefaultSamples;
   int default_processes = 0;  ///< it measures in so many; 0: in its own alone
   std::string columns;        ///< description of all tables, for --help
+  /// For --machine-code: what its kernels consist of on an architecture, 90 for
+  /// sm_90. None: it does not say.
+  std::function<std::string(int)> machine_code;
 };
 
-enum class Action { kMeasure, kHelp, kVersion, kList, kDevices };
+enum class Action { kMeasure, kHelp, kVersion, kList, kDevices, kMachineCode };
 
 struct Options {
   Action action = Action::kMeasure;
+  int architecture = 0;              ///< of --machine-code, 90 for sm_90
   int gpu_count = 0;                 ///< 0: not given
   int samples = kDefaultSamples;     ///< samples a measured total (and process)
   int processes = 0;                 ///< to measure in, one after the other
@@ -139,6 +144,7 @@ enum LongOption {
   kBlocksOption,
   kSamplesOption,
   kProcessesOption,
+  kMachineCodeOption,
   kStatsOption
 };
 
@@ -189,6 +195,13 @@ inline void take_option(const ProgramInfo& info, int option, Options& options) {
       }
       options.processes = parse_count(optarg, "--processes", kMaxProcesses);
       return;
+    case kMachineCodeOption:
+      if (!info.machine_code) {
+        throw UsageError("--machine-code: this program has no methods to say");
+      }
+      options.architecture = parse_count(optarg, "--machine-code", 999);
+      options.action = Action::kMachineCode;
+      return;
     case kStatsOption:
       options.stats = true;
   }
@@ -207,6 +220,7 @@ inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
       {"blocks-per-sm", required_argument, nullptr, detail::kBlocksOption},
       {"samples", required_argument, nullptr, detail::kSamplesOption},
       {"processes", required_argument, nullptr, detail::kProcessesOption},
+      {"machine-code", required_argument, nullptr, detail::kMachineCodeOption},
       {"stats", no_argument, nullptr, detail::kStatsOption},
       {nullptr, 0, nullptr, 0}};
   Options options;

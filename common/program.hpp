@@ -63,7 +63,11 @@ inline std::string help_text(const ProgramInfo& info) {
       "                    interval, SM clock in MHz\n"
       "  --list            the methods, one a line\n"
       "  --devices         the visible GPUs, one a line\n"
-      "  --version         version and commit\n"
+      "  --version         version and commit\n" +
+      std::string(info.machine_code
+                      ? "  --machine-code N  what the methods' kernels consist "
+                        "of on sm_N\n"
+                      : "") +
       "  -h, --help        this text\n\n"
       "Rows are tab-separated on standard output, comments start with '#',\n"
       "a value that does not exist for a row is 'nan'. Columns:\n" +
@@ -113,6 +117,8 @@ void run_action(const ProgramInfo& info, const Options& options,
       return;
     case Action::kDevices:
       return print_devices(out);
+    case Action::kMachineCode:
+      return out.line(info.machine_code(options.architecture));
     case Action::kMeasure:
       return measure(options, out);
   }

@@ -1,13 +1,11 @@
 // BenchmarkInterSM: what synchronizing across SMs costs, by the CPU's clock.
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "common/measuring_run.cuh"
-#include "explicit_barrier/grid_methods.cuh"
-#include "explicit_barrier/grid_point.cuh"
 #include "explicit_barrier/inter_sm.hpp"
-#include "explicit_barrier/multi_grid_methods.cuh"
+#include "explicit_barrier/rows.hpp"
+#include "explicit_barrier/timed_launch.hpp"
 
 namespace syncbench {
 namespace {
@@ -15,191 +13,106 @@ namespace {
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
 
-// Sampling plans. Grid barriers draw a level a launch, whatever its length (one
-// H200: grid_sync 0.6% between launches of 0.5 as of 8 ms): the mean of many
-// short launches is steady, no long one is. In one queue, so that a host that
-// stalls has no part in it unless at its end. So many that one GPU takes half a
-// minute.
-SamplingPlan plan_of(MethodTag<GridSync>, int blocks_per_sm, int /*gpus*/) {
-  // Samples of about 8 ms whatever the shape: more blocks take longer.
-  return {32, 288, std::clamp(100 / blocks_per_sm, 3, 32)};
-}
-SamplingPlan plan_of(MethodTag<PeerGridSync>, int, int gpus) {
-  return {32, 288, gpus == 1 ? 8 : 4};
-}
-#if CUDART_VERSION < 13000
-template <class Method>
-SamplingPlan plan_of(MethodTag<Method>, int, int) {
-  return {32, 288, 1};  // a multi-device launch waits for the one before
-}
-#endif
-
-struct InterSmRow {
-  std::string method;
-  int gpus = 1;
-  int blocks = 0;
-  int threads = 0;
-  SamplingPlan plan;
-  InterSmResult result;
-  double mhz = kNan;
-};
-
-Columns<InterSmRow> inter_sm_columns(bool stats) {
-  using Row = InterSmRow;
-  const auto instruction = [](const Row& r) { return r.result.instruction; };
-  const Columns<Row> columns =
-      Columns<Row>{
-          column<Row>("method", "", "synchronization method",
-                      [](const Row& r) { return r.method; }),
-          column<Row>("GPUcount", "", "GPUs involved",
-                      [](const Row& r) { return r.gpus; }),
-          column<Row>("basicrep", "", "operations in the basic kernel",
-                      [](const Row& r) { return r.plan.basic; }),
-          column<Row>("moredrep", "", "operations in the longer kernel",
-                      [](const Row& r) { return r.plan.more; }),
-          column<Row>("blk", "blocks", "grid dimension: blocks per SM x SMs",
-                      [](const Row& r) { return r.blocks; }),
-          column<Row>("thrd", "threads", "block dimension",
-                      [](const Row& r) { return r.threads; })} +
-      mean_stddev_columns<Row>("basic_ttl", "ns", "basic kernel, launch to end",
-                               [](const Row& r) { return r.result.basic; }) +
-      mean_stddev_columns<Row>("more_ttl", "ns", "longer kernel, launch to end",
-                               [](const Row& r) { return r.result.more; }) +
-      mean_stddev_columns<Row>("avginstru", "ns", "one operation (Eq. 7, 8)",
-                               instruction, 3, "avginstr") +
-      Columns<Row>{column<Row>(
-          "launches", "", "launches in one queue that a sample is the mean of",
-          [](const Row& r) { return r.plan.launches; })};
-  if (!stats) return columns;
-  return columns + sample_count_column<Row>(instruction) +
-         robust_columns<Row>("avginstru", "ns", instruction) +
-         clock_column<Row>();
-}
-
 class InterSm {
  public:
   InterSm(const ProgramInfo& info, const Options& options, LineWriter& out)
       : run_(info, options, out) {}
 
   void run() {
-    grid_section();
-    multi_gpu_section();
-    run_.finish();
-  }
-
- private:
-  using Gpus = std::vector<Gpu>;
-
-  void grid_section() {
-    Table<InterSmRow> table(
+    Table<Row> grid(
         run_.out(),
         "grid latency: a sample is the mean of as many launches in one queue "
         "as the row says",
         inter_sm_columns(run_.options().stats));
-    run_.begin_section();
-    for_each_method(GridMethods{}, [&](auto tag) {
-      using Method = typename decltype(tag)::type;
-      if (!run_.options().wants(Method::kName)) return;
-      const auto make = [this](int blocks, int threads) {
-        return GridPoint<Method>(run_.gpu(), blocks, threads);
-      };
-      measure_shapes<Method>(table, 1, make);
-    });
-  }
-
-  void multi_gpu_section() {
+    section(grid, Scope::kGrid);
     if (run_.options().methods.empty()) {
-      for (const MethodInfo& method : missing_multi_grid_methods()) {
+      for (const MethodInfo& method : missing_gpu_methods()) {
         run_.out().comment(method.name + ": " + method.description);
       }
     }
-    Table<InterSmRow> table(run_.out(), "multi-GPU latency",
-                            inter_sm_columns(run_.options().stats));
+    Table<Row> gpus(run_.out(), "multi-GPU latency",
+                    inter_sm_columns(run_.options().stats));
+    section(gpus, Scope::kGpus);
+    run_.finish();
+  }
+
+ private:
+  // The rows of all methods of a scope, on every number of GPUs.
+  void section(Table<Row>& table, Scope scope) {
     run_.begin_section();
-    for_each_method(MultiGridMethods{}, [&](auto tag) {
-      using Method = typename decltype(tag)::type;
-      if (!run_.options().wants(Method::kName)) return;
-      const int all = static_cast<int>(run_.gpus().size());
-      for (int count = kFewestGpus<Method>; count <= all; ++count) {
-        const Gpus gpus(run_.gpus().begin(), run_.gpus().begin() + count);
-        const std::string point = std::string(Method::kName) + " on " +
-                                  std::to_string(count) + " GPUs";
-        run_.show(point);
-        try {
-          run_.measure_or_skip(table, point,
-                               [&] { measure_multi_gpu(table, tag, gpus); });
-        } catch (const PeerGridError& error) {
-          run_.skip(table, point, error.what());
-        }
+    for (const MethodEntry& method : methods_of(scope, scope)) {
+      if (!run_.options().wants(method.name)) continue;
+      if (!run_.gpu().cooperative_launch) {
+        run_.skip(table, method.name, "no cooperative launch on this GPU");
+        continue;
       }
-    });
+      const auto all = run_.gpus().size();
+      const std::size_t most = scope == Scope::kGrid ? 1 : all;
+      for (std::size_t count = method.fewest_gpus; count <= most; ++count) {
+        const std::vector<Gpu> gpus(run_.gpus().begin(),
+                                    run_.gpus().begin() + count);
+        const std::string point =
+            std::string(method.name) + " on " + std::to_string(count) + " GPUs";
+        run_.show(point);
+        run_.measure_or_skip(table, point,
+                             [&] { rows_on(table, method, gpus); });
+      }
+    }
   }
 
-  void measure_multi_gpu(Table<InterSmRow>& table, MethodTag<PeerGridSync>,
-                         const Gpus& gpus) {
-    const PeerGridBarrierSet barriers(device_numbers(gpus));
-    std::vector<PeerGridBarrier> parameters;
-    for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-      parameters.push_back(barriers.on_rank(static_cast<int>(rank)));
-    }
-    const auto make = [&](int blocks, int threads) {
-      return ThreadedGridPoint<PeerGridSync>(gpus, blocks, threads, parameters);
-    };
-    measure_shapes<PeerGridSync>(table, static_cast<int>(gpus.size()), make);
-  }
-
-#if CUDART_VERSION < 13000
-  template <class Method>
-  void measure_multi_gpu(Table<InterSmRow>& table, MethodTag<Method>,
-                         const Gpus& gpus) {
-    const std::vector<int> devices = device_numbers(gpus);
-    const bool access = Method::kPeerAccess;
-    if (!access) disable_peer_access(devices);
-    if (access && !enable_peer_access(devices)) {
-      run_.warn("no peer access between these GPUs, " +
-                std::string(Method::kName) + " is measured without");
-    }
-    const auto make = [&](int blocks, int threads) {
-      return MultiDevicePoint<Method>(gpus, blocks, threads,
-                                      std::vector<NoParameter>(gpus.size()));
-    };
-    measure_shapes<Method>(table, static_cast<int>(gpus.size()), make);
-    enable_peer_access(devices);
-  }
-#endif
-
-  // Every shape that fits; make(blocks, threads) gives the point.
-  template <class Method, class Make>
-  void measure_shapes(Table<InterSmRow>& table, int gpus, Make make) {
-    if (!run_.gpu().cooperative_launch) {
-      return run_.skip(table, Method::kName,
-                       "no cooperative launch on this GPU");
-    }
-    table.comment_once(caution_of<Method>());
+  // A row for every shape that fits.
+  void rows_on(Table<Row>& table, const MethodEntry& method,
+               const std::vector<Gpu>& gpus) {
+    warn_of_access(method, gpus);
+    table.comment_once(caution_of(method));
     for (const int per_sm : run_.options().blocks_per_sm) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
-        const std::string shape =
-            std::string(Method::kName) + " on " + std::to_string(gpus) + ", " +
-            std::to_string(per_sm) + " per SM x " + std::to_string(threads);
-        const int fit = blocks_that_fit<Method>(threads);
+        const std::string point = std::string(method.name) + " on " +
+                                  std::to_string(gpus.size()) + ", " +
+                                  std::to_string(per_sm) + " per SM x " +
+                                  std::to_string(threads);
+        const int fit = blocks_that_fit(method, method.repeats(32), threads);
         if (per_sm > fit) {
-          table.skip(shape, "an SM holds " + std::to_string(fit) +
+          table.skip(point, "an SM holds " + std::to_string(fit) +
                                 " blocks of this size");
-          continue;
+        } else {
+          run_.show(point);
+          row_of(table, method, gpus, per_sm, threads);
         }
-        run_.show(shape);
-        InterSmRow row;
-        row.method = Method::kName;
-        row.gpus = gpus;
-        row.blocks = per_sm * run_.gpu().sm_count;
-        row.threads = threads;
-        auto point = make(row.blocks, threads);
-        row.plan = plan_of(MethodTag<Method>{}, per_sm, gpus);
-        row.result = measure_inter_sm(point, run_.options().samples, row.plan);
-        row.mhz = run_.clock_mhz();
-        table.row(row);
-        run_.check_row(row.result.instruction);
       }
+    }
+  }
+
+  void row_of(Table<Row>& table, const MethodEntry& method,
+              const std::vector<Gpu>& gpus, int per_sm, int threads) {
+    const int count = static_cast<int>(gpus.size());
+    // Grid barriers differ between launches, so a sample is several of them. So
+    // many that one GPU takes half a minute.
+    const SamplingPlan plan = {32, 288, method.launches(per_sm, count)};
+    Row row;
+    row.method = method.name;
+    row.gpus = count;
+    row.blocks = per_sm * gpus[0].sm_count;
+    row.threads = threads;
+    TimedLaunch launch(method, gpus, {row.blocks, threads, row.group});
+    const InterSmResult result =
+        measure_inter_sm(launch, run_.options().samples, plan);
+    row.repeats = plan.basic;
+    row.more = plan.more;
+    row.launches = plan.launches;
+    row.total = result.basic;
+    row.more_total = result.more;
+    row.value = result.instruction;
+    row.mhz = run_.clock_mhz();
+    table.row(row);
+    run_.check_row(row.value);
+  }
+
+  void warn_of_access(const MethodEntry& method, const std::vector<Gpu>& gpus) {
+    if (method.multi_device && method.peer_access &&
+        !enable_peer_access(device_numbers(gpus))) {
+      run_.warn("no peer access between these GPUs, " +
+                std::string(method.name) + " is measured without");
     }
   }
 
@@ -215,18 +128,8 @@ ProgramInfo program_info() {
       "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
   info.most_blocks_per_sm = kMaxBlocksPerSm;
-  info.methods = {
-    method_info<GridSync>("grid_group::sync() of 1 to 32 blocks per SM"),
-#if CUDART_VERSION < 13000
-    method_info<MultiGridSync>(
-        "multi_grid_group::sync() on 1 to gpu_count GPUs with peer access"),
-    method_info<MultiGridSyncNoPeer>(
-        "multi_grid_group::sync() on 2 to gpu_count GPUs without it"),
-#endif
-    method_info<PeerGridSync>("barrier over peer memory "
-                              "(peer_grid_barrier.cuh) on 1 to gpu_count GPUs")
-  };
-  info.missing = missing_multi_grid_methods();
+  take_methods(info, methods_of(Scope::kGrid, Scope::kGpus));
+  info.missing = missing_gpu_methods();
   info.columns =
       describe("grid latency, multi-GPU latency", inter_sm_columns(true));
   return info;

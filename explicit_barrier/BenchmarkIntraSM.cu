@@ -1,18 +1,20 @@
-// BenchmarkIntraSM: what synchronizing inside one SM costs, by the SM's clock.
+// BenchmarkIntraSM: what synchronizing inside one SM or one cluster costs, by
+// the SM's clock.
 #include <cmath>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "common/measuring_run.cuh"
-#include "explicit_barrier/block_methods.cuh"
-#include "explicit_barrier/intra_sm.cuh"
-#include "explicit_barrier/intra_sm_rows.hpp"
+#include "explicit_barrier/latency.hpp"
+#include "explicit_barrier/rows.hpp"
 #include "explicit_barrier/throughput.cuh"
-#include "explicit_barrier/warp_methods.cuh"
 
 namespace syncbench {
 namespace {
+
+constexpr int kMaxBlocksPerSm = 64;
+constexpr int kMaxThreads = 1024;
 
 // A row says more than it knows if its number depends on the repeat count by
 // more than this part.
@@ -22,97 +24,103 @@ constexpr double kThroughputTolerance = 0.005;
 class IntraSm {
  public:
   IntraSm(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : run_(info, options, out), store_(run_.gpu()), windows_(run_.gpu()) {}
+      : run_(info, options, out) {
+    for (const MethodEntry& method :
+         methods_of(Scope::kWarp, Scope::kCluster)) {
+      if (options.wants(method.name)) methods_.push_back(method);
+    }
+  }
 
   void run() {
     run_.begin_section();
-    block_latency_section();
+    Table<Row> block(run_.out(), "block latency",
+                     latency_columns(false, stats()));
+    for (const MethodEntry& method : methods_) {
+      if (method.scope != Scope::kBlock || method.has_groups()) continue;
+      for (int threads = 32; threads <= kMaxThreads; threads += 32) {
+        latency_row(block, method, threads, 32);
+      }
+    }
     run_.begin_section();
     warp_latency_section();
+    run_.begin_section();
+    Table<Row> group(run_.out(), "group latency",
+                     latency_columns(true, stats()));
+    for (const MethodEntry& method : methods_) {
+      if (method.scope == Scope::kWarp || !method.has_groups()) continue;
+      for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
+        method.groups(threads).for_each(
+            [&](int size) { latency_row(group, method, threads, size); });
+      }
+    }
     run_.begin_section();
     throughput_section();
     run_.finish();
   }
 
  private:
-  void block_latency_section() {
-    Table<LatencyRow> table(run_.out(), "block latency",
-                            latency_columns(false, run_.options().stats));
-    if (!run_.options().wants(BlockSync::kName)) return;
-    for (int threads = 32; threads <= kMaxThreads; threads += 32) {
-      latency_row(table, BlockSync::kName, threads, 32, [&] {
-        return measure_latency<BlockSync, BlockSync::kRepeats>(run_, store_,
-                                                               threads, 32);
+  bool stats() const { return run_.options().stats; }
+
+  // One warp, then several that do not wait for each other.
+  void warp_latency_section() {
+    Table<Row> table(run_.out(), "warp latency",
+                     latency_columns(true, stats()));
+    for (const MethodEntry& method : methods_) {
+      if (method.scope != Scope::kWarp) continue;
+      method.groups(32).for_each(
+          [&](int size) { latency_row(table, method, 32, size); });
+    }
+    for (const MethodEntry& method : methods_) {
+      if (method.scope != Scope::kWarp) continue;
+      method.groups(32).for_each([&](int size) {
+        if (method.throughput_repeats(size) == 0) return;
+        if (empty_.count({method.name, size}) != 0) return;
+        for (int threads = 64; threads <= kMaxThreads; threads *= 2) {
+          latency_row(table, method, threads, size);
+        }
       });
     }
   }
 
-  void warp_latency_section() {
-    Table<LatencyRow> table(run_.out(), "warp latency",
-                            latency_columns(true, run_.options().stats));
-    for_each_method(WarpMethods{}, [&](auto tag) {
-      using Method = typename decltype(tag)::type;
-      if (!run_.options().wants(Method::kName)) return;
-      table.comment_once(caution_of<Method>());
-      for (int lanes = kFewestLanes<Method>; lanes <= 32; ++lanes) {
-        latency_row(table, Method::kName, 32, tile_of<Method>(lanes), [&] {
-          return lanes == 32 ? measure_latency<Method, Method::kRepeats>(
-                                   run_, store_, 32, lanes)
-                             : measure_latency<Method, Part<Method>::kRepeats>(
-                                   run_, store_, 32, lanes);
-        });
-      }
-    });
-    for_each_wide_method([&](auto tag, int lanes) {
-      using Method = typename decltype(tag)::type;
-      if (empty_.count({Method::kName, lanes}) != 0) return;
-      for (int threads = 64; threads <= kMaxThreads; threads *= 2) {
-        latency_row(table, Method::kName, threads, lanes, [&] {
-          return measure_latency_among<Method>(run_, store_, threads, lanes);
-        });
-      }
-    });
-  }
-
-  // Calls visit(tag, lanes) for the methods of a whole warp that are wanted,
-  // coalesced ones also for half a warp.
-  template <class Visitor>
-  void for_each_wide_method(Visitor visit) {
-    for_each_method(WarpMethods{}, [&](auto tag) {
-      using Method = typename decltype(tag)::type;
-      if (!run_.options().wants(Method::kName)) return;
-      if constexpr (kUsesActiveLanes<Method>) visit(tag, 16);
-      if constexpr (kUsesActiveLanes<Method> || Method::kTile == 32) {
-        visit(tag, 32);
-      }
-    });
-  }
-
-  // measure() gives the latency.
-  template <class Measure>
-  void latency_row(Table<LatencyRow>& table, const std::string& method,
-                   int threads, int tile, Measure measure) {
-    LatencyRow row;
-    row.method = method;
+  void latency_row(Table<Row>& table, const MethodEntry& method, int threads,
+                   int group) {
+    if (!method.fits(threads)) return;
+    table.comment_once(caution_of(method));
+    Row row;
+    row.method = method.name;
+    row.blocks = std::max(1, method.attributes(group).cluster);
     row.threads = threads;
-    row.tile = tile;
-    run_.show(method + " latency " + std::to_string(threads) + "/" +
-              std::to_string(tile));
-    row.latency = measure();
+    row.group = group;
+    const std::string point = row.method + " latency " +
+                              std::to_string(threads) + "/" +
+                              std::to_string(group);
+    run_.show(point);
+    run_.measure_or_skip(table, point, [&] {
+      TimedLaunch launch(method, {run_.gpu()}, {row.blocks, threads, group});
+      const bool among = method.scope == Scope::kWarp && threads > 32;
+      const Repeated latency =
+          among ? measure_latency_among(launch, run_.options().samples)
+                : measure_latency(launch, run_.options().samples);
+      row.repeats = latency.repeats;
+      row.value = latency.value;
+      print(table, row, row.value);
+      if (row.value.mean < kFewestCycles) {
+        empty_.insert({row.method, group});
+        table.comment(nothing_waits(row));
+      } else {
+        flag(table, latency, kLatencyTolerance);
+      }
+    });
+  }
+
+  void print(Table<Row>& table, Row& row, const Summary& watched) {
     row.mhz = run_.clock_mhz();
     table.row(row);
-    run_.check_row(row.latency.value);
-    if (row.latency.value.mean < kFewestCycles) {
-      empty_.insert({method, tile});
-      table.comment(nothing_waits(method, tile));
-    } else {
-      flag(table, row.latency, kLatencyTolerance);
-    }
+    run_.check_row(watched);
   }
 
   // Says below a row that its number is that of its repeat count.
-  template <class Table>
-  void flag(Table& table, const Repeated& repeated, double tolerance) {
+  void flag(Table<Row>& table, const Repeated& repeated, double tolerance) {
     const double off = repeated.disagreement();
     if (std::abs(off) <= tolerance) return;
     table.comment(
@@ -123,67 +131,63 @@ class IntraSm {
   }
 
   void throughput_section() {
-    Table<ThroughputRow> table(run_.out(), "throughput",
-                               throughput_columns(run_.options().stats));
-    if (run_.options().wants(BlockSync::kName)) {
-      throughput_rows<BlockSync>(table, 32);
+    Table<Row> table(run_.out(), "throughput", throughput_columns(stats()));
+    for (const MethodEntry& method : methods_) {
+      method.groups(kMaxThreads).for_each([&](int group) {
+        if (method.throughput_repeats(group) == 0) return;
+        table.comment_once(caution_of(method));
+        if (empty_.count({method.name, group}) != 0) {
+          table.comment(std::string(method.name) + " of " +
+                        std::to_string(group) +
+                        ": nothing waits, as said under latency");
+        }
+        for (const int per_sm : run_.options().blocks_per_sm) {
+          for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
+            throughput_row(table, method, per_sm, threads, group);
+          }
+        }
+      });
     }
-    for_each_wide_method([&](auto tag, int lanes) {
-      throughput_rows<typename decltype(tag)::type>(table, lanes);
-    });
   }
 
-  template <class Method>
-  void throughput_rows(Table<ThroughputRow>& table, int lanes) {
-    table.comment_once(caution_of<Method>());
-    if (empty_.count({Method::kName, lanes}) != 0) {
-      table.comment(std::string(Method::kName) + " of " +
-                    std::to_string(lanes) +
-                    ": nothing waits, as said under latency");
-    }
-    const int few = lanes == 32 ? Method::kThroughputRepeats
-                                : Part<Method>::kThroughputRepeats;
-    for (const int per_sm : run_.options().blocks_per_sm) {
-      for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
-        ThroughputRow row;
-        row.method = Method::kName;
-        row.blocks = per_sm * run_.gpu().sm_count;
-        row.threads = threads;
-        row.tile = lanes;
-        run_.show(row.method + " throughput " + std::to_string(row.blocks) +
-                  " x " + std::to_string(threads) + "/" +
-                  std::to_string(lanes));
-        row.result = measure_throughput<Method>(
-            {row.blocks, threads, lanes, store_, windows_}, per_sm, few,
-            run_.options().samples);
-        row.mhz = run_.clock_mhz();
-        table.row(row);
-        run_.check_row(row.result.total);
-        flag(table, row.result.per_cycle, kThroughputTolerance);
-      }
-    }
+  void throughput_row(Table<Row>& table, const MethodEntry& method, int per_sm,
+                      int threads, int group) {
+    if (!method.fits(threads)) return;
+    Row row;
+    row.method = method.name;
+    row.blocks = per_sm * run_.gpu().sm_count;
+    row.threads = threads;
+    row.group = group;
+    run_.show(row.method + " throughput " + std::to_string(row.blocks) + " x " +
+              std::to_string(threads) + "/" + std::to_string(group));
+    TimedLaunch launch(method, {run_.gpu()}, {row.blocks, threads, group});
+    const Throughput result =
+        measure_throughput(launch, per_sm, run_.options().samples);
+    row.repeats = result.per_cycle.repeats;
+    row.total = result.total;
+    row.value = result.per_cycle.value;
+    print(table, row, row.total);
+    flag(table, result.per_cycle, kThroughputTolerance);
   }
 
   MeasuringRun run_;
-  RecordStore store_;
-  WindowStore windows_;
-  std::set<std::pair<std::string, int>>
-      empty_;  // methods that wait for nothing
+  std::vector<MethodEntry> methods_;
+  // Those, by name and group, that wait for nothing.
+  std::set<std::pair<std::string, int>> empty_;
 };
 
 ProgramInfo program_info() {
   ProgramInfo info;
   info.name = "BenchmarkIntraSM";
   info.summary =
-      "Latency and throughput of synchronizing inside one SM, by its clock:\n"
-      "block barriers, warp tiles and coalesced groups, and their shuffles.";
+      "Latency and throughput of synchronizing inside one SM or one cluster, "
+      "by\nthe SM's clock: block barriers, warps and parts of them, atomics.";
   info.most_blocks_per_sm = kMaxBlocksPerSm;
-  info.methods = {method_info<BlockSync>(
-      "__syncthreads() of a block of 32 to 1024 threads")};
-  add_warp_methods(info.methods);
-  info.columns = describe("block latency", latency_columns(false, true)) +
-                 describe("warp latency", latency_columns(true, true)) +
-                 describe("throughput", throughput_columns(true));
+  take_methods(info, methods_of(Scope::kWarp, Scope::kCluster));
+  info.columns =
+      describe("block latency", latency_columns(false, true)) +
+      describe("warp latency, group latency", latency_columns(true, true)) +
+      describe("throughput", throughput_columns(true));
   return info;
 }
 

@@ -1,207 +1,163 @@
-// TestRepeat: does repeating an operation change what it costs? And do the two
-// clocks that the suite measures with agree?
-#include <optional>
+// TestRepeat: every in-kernel method at 1 to 128 straight-line repeats (study,
+// Figs. 16 and 17), and a float-add chain by both clocks, which validates them.
+#include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/measuring_run.cuh"
-#include "explicit_barrier/block_methods.cuh"
-#include "explicit_barrier/grid_methods.cuh"
-#include "explicit_barrier/multi_grid_methods.cuh"
-#include "explicit_barrier/test_repeat.cuh"
-#include "explicit_barrier/warp_methods.cuh"
+#include "explicit_barrier/latency.hpp"
+#include "explicit_barrier/rows.hpp"
 
 namespace syncbench {
 namespace {
-
-constexpr int kMostRepeats = 128;
-using RepeatCounts =
-    std::integer_sequence<int, 1, 2, 4, 8, 16, 32, 64, kMostRepeats>;
-
-struct RepeatRow {
-  std::string method;
-  int repeats = 0;
-  int blocks = 1;
-  int threads = 32;
-  int tile = 32;
-  Summary cycles;
-  Summary nanoseconds;
-  double mhz = kNan;
-};
-
-Columns<RepeatRow> repeat_columns(bool stats) {
-  using Row = RepeatRow;
-  const auto each = [](const Row& r) { return per(r.cycles, r.repeats); };
-  const Columns<Row> columns =
-      Columns<Row>{column<Row>("method", "", "operation",
-                               [](const Row& r) { return r.method; }),
-                   column<Row>("rep", "", "operations in the total",
-                               [](const Row& r) { return r.repeats; }),
-                   column<Row>("blk", "blocks", "grid dimension",
-                               [](const Row& r) { return r.blocks; }),
-                   column<Row>("thrd", "threads", "block dimension",
-                               [](const Row& r) { return r.threads; }),
-                   column<Row>("tile", "threads", "group inside a warp",
-                               [](const Row& r) { return r.tile; })} +
-      mean_stddev_columns<Row>("cycle", "cycles", "total by the SM clock",
-                               [](const Row& r) { return r.cycles; }) +
-      mean_stddev_columns<Row>("ns", "ns", "kernel by the CPU clock",
-                               [](const Row& r) { return r.nanoseconds; }) +
-      mean_stddev_columns<Row>("ave_cycle", "cycles", "cycle / rep", each, 4);
-  if (!stats) return columns;
-  return columns +
-         sample_count_column<Row>([](const Row& r) { return r.cycles; }) +
-         robust_columns<Row>("ave_cycle", "cycles", each, 4) +
-         clock_column<Row>();
-}
 
 class TestRepeat {
  public:
   TestRepeat(const ProgramInfo& info, const Options& options, LineWriter& out)
       : run_(info, options, out),
-        table_(run_.out(), kTitle, repeat_columns(options.stats)) {}
+        table_(run_.out(),
+               "repeats: total of the last of three trips; ns is launch to end "
+               "of all",
+               repeat_columns(options.stats)) {}
 
   void run() {
     run_.begin_section();
-    for_each_method(BlockMethods{}, [this](auto tag) {
-      for (const int threads : {32, 256, 1024}) rows(tag, 1, threads, 32);
-    });
-    for_each_method(WarpMethods{}, [this](auto tag) {
-      using Method = typename decltype(tag)::type;
-      for (int lanes = kFewestLanes<Method>; lanes <= 32; ++lanes) {
-        rows(tag, 1, 32, lanes);
-      }
-    });
-    for_each_method(GridMethods{}, [this](auto tag) { grid_rows(tag); });
-    for_each_method(OneGpuMultiGridMethods{},
-                    [this](auto tag) { grid_rows(tag); });
-    validation_rows();
+    for (const MethodEntry& method : methods_of(Scope::kWarp, Scope::kGpus)) {
+      if (!run_.options().wants(method.name) || method.fewest_gpus > 1)
+        continue;
+      run_.measure_or_skip(table_, method.name, [&] {
+        for (const Shape& shape : shapes_of(method)) rows(method, shape);
+      });
+    }
+    for (const MethodEntry& method :
+         methods_of(Scope::kThread, Scope::kThread)) {
+      if (run_.options().wants(method.name)) validation_rows(method);
+    }
     run_.finish();
   }
 
  private:
-  static constexpr const char* kTitle =
-      "repeats: total of the last of three trips; ns is launch to end of all";
+  // What each method is repeated in.
+  std::vector<Shape> shapes_of(const MethodEntry& method) {
+    const int sms = run_.gpu().sm_count;
+    if (method.scope >= Scope::kGrid) {
+      if (!run_.gpu().cooperative_launch) {
+        throw CannotMeasure("no cooperative launch on this GPU");
+      }
+      return {{sms, 32, 32}, {2 * sms, 1024, 32}};
+    }
+    std::vector<int> sizes = {32};
+    if (method.scope == Scope::kBlock) sizes = {32, 256, 1024};
+    std::vector<Shape> shapes;
+    for (const int threads : sizes) {
+      if (!method.fits(threads)) continue;
+      method.groups(threads).for_each([&](int group) {
+        const int blocks = std::max(1, method.attributes(group).cluster);
+        shapes.push_back({blocks, threads, group});
+      });
+    }
+    return shapes;
+  }
 
   // A row for every repeat count.
-  template <class Method>
-  void rows(MethodTag<Method> tag, int blocks, int threads, int lanes,
-            const MethodParameter<Method>& parameter = {}) {
-    if (!run_.options().wants(Method::kName)) return;
-    table_.comment_once(caution_of<Method>());
-    rows_of(tag, RepeatCounts{}, blocks, threads, lanes, parameter);
+  void rows(const MethodEntry& method, const Shape& shape) {
+    const std::string point = std::string(method.name) + " on " +
+                              std::to_string(shape.blocks) + " x " +
+                              std::to_string(shape.threads) + "/" +
+                              std::to_string(shape.group);
+    run_.show(point);
+    if (method.scope >= Scope::kGrid && shape.blocks > run_.gpu().sm_count &&
+        blocks_that_fit(method, kMostTestRepeats, shape.threads) < 2) {
+      return table_.skip(point, "an SM does not hold two blocks of this size");
+    }
+    table_.comment_once(caution_of(method));
+    TimedLaunch launch(method, {run_.gpu()}, shape);
+    double half = 0;  // cycles of the row before, of half as many repeats
+    for (int repeats = 1; repeats <= kMostTestRepeats; repeats *= 2) {
+      run_.show(point + " x " + std::to_string(repeats));
+      const Row row = measured_row(launch, repeats);
+      table_.row(row);
+      // The spread of a total grows less than the total: fewer are no
+      // neighbours.
+      if (repeats >= 8) run_.check_row(row.total);
+      const double each = (row.total.mean - half) / (repeats / 2.);
+      if (repeats == kMostTestRepeats && each < kFewestCycles) {
+        table_.comment(nothing_waits(row));
+      }
+      if (repeats > method.most_in_line) {
+        table_.comment("the row above is a loop, " +
+                       std::to_string(method.most_in_line) + " " + method.name +
+                       " a trip: its code is too long to be repeated so often");
+      }
+      half = row.total.mean;
+    }
   }
 
-  template <class Method, int... kRepeats>
-  void rows_of(MethodTag<Method>, std::integer_sequence<int, kRepeats...>,
-               int blocks, int threads, int lanes,
-               const MethodParameter<Method>& parameter) {
-    Summary half;  // cycles of the row before, of half as many repeats
-    ((half = row<Method, kRepeats>(blocks, threads, lanes, parameter, half)),
-     ...);
+  // The last of three trips; the others bring the code into the instruction
+  // cache.
+  Row measured_row(TimedLaunch& launch, int repeats) {
+    constexpr Trips kLastOfThree = {3, 2};
+    std::vector<double> cycles, nanoseconds;
+    for (int sample = -1; sample < run_.options().samples; ++sample) {
+      check_interrupt();
+      const double total = launch.run_lines(repeats, kLastOfThree);
+      if (sample < 0) continue;  // warm-up
+      nanoseconds.push_back(total);
+      cycles.push_back(window_cycles(launch));
+    }
+    Row row = row_of(launch, repeats, summarize(std::move(cycles)));
+    row.more_total = summarize(std::move(nanoseconds));
+    return row;
   }
 
-  // Returns the cycles of the row.
-  template <class Method, int kRepeats>
-  Summary row(int blocks, int threads, int lanes,
-              const MethodParameter<Method>& parameter, const Summary& half) {
-    run_.show(std::string(Method::kName) + " x " + std::to_string(kRepeats) +
-              " on " + std::to_string(blocks) + " x " +
-              std::to_string(threads) + "/" +
-              std::to_string(tile_of<Method>(lanes)));
-    TimedCall<Method, kRepeats> timed(run_.gpu().index, blocks, threads,
-                                      parameter);
-    timed.set_active_lanes(lanes);
-    const RepeatTotals totals =
-        measure_repeats(run_.gpu(), timed, blocks, run_.options().samples);
-    RepeatRow row;
-    row.method = Method::kName;
-    row.repeats = kRepeats;
-    row.blocks = blocks;
-    row.threads = threads;
-    row.tile = tile_of<Method>(lanes);
-    row.cycles = totals.cycles;
-    row.nanoseconds = totals.nanoseconds;
+  Row row_of(const TimedLaunch& launch, int repeats, const Summary& cycles) {
+    Row row;
+    row.method = launch.method().name;
+    row.repeats = repeats;
+    row.blocks = launch.shape().blocks;
+    row.threads = launch.shape().threads;
+    row.group = launch.shape().group;
+    row.total = cycles;
+    row.value = per(cycles, repeats);
     row.mhz = run_.clock_mhz();
-    table_.row(row);
-    // The spread of a total grows less than the total: fewer are no neighbours.
-    if (kRepeats >= 8) run_.check_row(row.cycles);
-    const double each = (row.cycles.mean - half.mean) / (kRepeats / 2.);
-    if (kRepeats == kMostRepeats && each < kFewestCycles) {
-      table_.comment(nothing_waits(row.method, row.tile));
-    }
-    if (kRepeats > kMostInLine<Method>) {
-      table_.comment(std::string("the row above is a loop, one ") +
-                     Method::kName +
-                     " a trip: its code is too long to be "
-                     "repeated so often");
-    }
-    return row.cycles;
+    return row;
   }
 
-  // What the host hands to a method's kernel, for one GPU alone.
-  MethodParameter<PeerGridSync> parameter_of(MethodTag<PeerGridSync>) {
-    if (!barrier_) barrier_.emplace(std::vector<int>{run_.gpu().index});
-    return barrier_->on_rank(0);
-  }
-  template <class Method>
-  NoParameter parameter_of(MethodTag<Method>) {
-    return {};
-  }
-
-  template <class Method>
-  void grid_rows(MethodTag<Method> tag) {
-    if (!run_.options().wants(Method::kName)) return;
-    if (!run_.gpu().cooperative_launch) {
-      return run_.skip(table_, Method::kName,
-                       "no cooperative launch on this GPU");
-    }
-    const int sms = run_.gpu().sm_count;
-    try {
-      run_.measure_or_skip(table_, Method::kName, [&] {
-        const auto parameter = parameter_of(tag);
-        rows(tag, sms, 32, 32, parameter);
-        if (blocks_that_fit<Method, kMostRepeats>(1024) >= 2) {
-          rows(tag, 2 * sms, 1024, 32, parameter);
-        } else {
-          table_.skip(std::string(Method::kName) + " on " +
-                          std::to_string(2 * sms) + " x 1024",
-                      "an SM does not hold two blocks of this size");
-        }
-      });
-    } catch (const PeerGridError& error) {
-      run_.skip(table_, Method::kName, error.what());
-    }
-  }
-
-  void validation_rows() {
-    if (!run_.options().wants(FloatAdd::kName)) return;
+  // One operation by each of the two methods of section IX-D: straight lines of
+  // r and 2 r, by the SM's clock, and the same, each so often that they differ
+  // by 2 ms, by the CPU's (Eq. 7), so that the loop round them cancels as well.
+  void validation_rows(const MethodEntry& method) {
+    constexpr int kTrips = 2048;
     run_.begin_section();
-    Table<RepeatRow> table(run_.out(),
-                           "method validation: float_add by the SM clock, then "
-                           "by the CPU clock; differences of two lengths",
-                           repeat_columns(run_.options().stats));
-    run_.show(FloatAdd::kName);
+    Table<Row> table(run_.out(),
+                     "method validation: float_add by the SM clock, then by "
+                     "the CPU clock; differences of two lengths",
+                     repeat_columns(run_.options().stats));
+    run_.show(method.name);
     const int samples = run_.options().samples;
     const double mhz = run_.clock_mhz();
-    for (const FloatAddResult& result :
-         {float_add_by_sm_clock(run_.gpu(), samples, mhz),
-          float_add_by_cpu_clock(run_.gpu(), samples, mhz)}) {
-      RepeatRow row;
-      row.method = FloatAdd::kName;
-      row.repeats = result.repeats;
-      row.cycles = result.cycles;
-      row.nanoseconds = result.nanoseconds;
-      row.mhz = run_.clock_mhz();
-      table.row(row);
-      run_.check_row(row.cycles);
-    }
+    TimedLaunch launch(method, {run_.gpu()}, {1, 32, 32});
+    const int r = 2 * method.repeats(32);
+    const auto by_sm = sample_in_turn<int>({r, 2 * r}, samples, [&](int line) {
+      launch.run_lines(line, {3, 2});
+      return window_cycles(launch);
+    });
+    Row row = row_of(launch, r, difference(by_sm[1], by_sm[0], 1));
+    row.more_total = per(row.total, mhz / 1e3);
+    table.row(row);
+    run_.check_row(row.total);
+    const auto by_cpu = sample_in_turn<int>({r, 2 * r}, samples, [&](int line) {
+      return launch.run_lines(line, {kTrips, 0});
+    });
+    const Summary nanoseconds = difference(by_cpu[1], by_cpu[0], 1);
+    row = row_of(launch, kTrips * r, per(nanoseconds, 1e3 / mhz));
+    row.more_total = nanoseconds;
+    table.row(row);
+    run_.check_row(row.total);
   }
 
   MeasuringRun run_;
-  Table<RepeatRow> table_;
-  std::optional<PeerGridBarrierSet> barrier_;
+  Table<Row> table_;
 };
 
 ProgramInfo program_info() {
@@ -213,19 +169,16 @@ ProgramInfo program_info() {
       "chain\n"
       "by the SM clock and by the CPU clock, which both have to read its "
       "latency.";
-  info.methods = {
-      method_info<BlockSync>("__syncthreads() of 32, 256 and 1024 threads")};
-  add_warp_methods(info.methods);
-  info.methods.push_back(method_info<GridSync>("grid_group::sync()"));
-#if CUDART_VERSION < 13000
-  info.methods.push_back(
-      method_info<MultiGridSync>("multi_grid_group::sync(), on one GPU"));
-#endif
-  info.methods.push_back(
-      method_info<PeerGridSync>("barrier over peer memory, on one GPU"));
-  info.methods.push_back(
-      method_info<FloatAdd>("dependent float additions by two clocks"));
-  info.missing = missing_multi_grid_methods();
+  std::vector<MethodEntry> methods = methods_of(Scope::kWarp, Scope::kGpus);
+  methods.erase(
+      std::remove_if(methods.begin(), methods.end(),
+                     [](const MethodEntry& m) { return m.fewest_gpus > 1; }),
+      methods.end());
+  for (const MethodEntry& m : methods_of(Scope::kThread, Scope::kThread)) {
+    methods.push_back(m);
+  }
+  take_methods(info, methods);
+  info.missing = missing_gpu_methods();
   info.columns = describe("repeats, method validation", repeat_columns(true));
   return info;
 }

@@ -1,151 +1,194 @@
-// What a synchronization method is: one struct, and its name in a list.
+// The contract: what a method, one way to synchronize, says of itself.
 //
-// A method that runs inside a kernel supplies
+// A method is a struct that derives from Method, in a file of methods/, and its
+// name in the list at the end of that file. Nothing else in the project names
+// it: --list, --method, the sweeps of the programs, the rows that tests expect
+// and what the machine-code gate looks for follow from the struct.
 //
-// * `static constexpr const char* kName`: row name, and name for --method;
-// * `static constexpr int kRepeats`: straight-line repeats, a power of two,
-//   enough to hide clock reads and the loop (one grid_sync a trip reads 1 to
-//   3% more than eight), few enough that four times as many cost four times as
-//   much, code fetched included (coales_shufl: 2 of a whole warp, more read up
-//   to 50% too much);
-// * `static constexpr int kThroughputRepeats`, inside one SM: operations of
-//   each warp in a throughput row where up to 8 warps share an SM, so that they
-//   take 100,000 cycles; more warps make fewer each;
-// * `struct Part` with the same two, if other repeats are right where only a
-//   part of each warp takes part;
-// * `static constexpr int kTile`: threads of a group inside a warp; 32 where
-//   the group is larger; 0 where the kernel's active_lanes decide (coalesced);
-// * a default constructor on the device, which builds the group and is called
-//   by all its threads; or, if the host has to hand something in, a copyable
-//   type `Parameter` and a constructor that takes one;
-// * `static constexpr int kMostInLine`, if its code is so long that more
-//   repeats in a row would take a minute to compile;
-// * `static constexpr const char* kCaution`, if a reader of its rows has to
-//   know something; it stands above them and in --list;
-// * `__device__ unsigned operator()(unsigned value)`: the operation, once. It
-//   returns a value that depends on `value` where the operation moves data, so
-//   that calls form a chain.
+//   struct NamedBarrier : Method {
+//     static constexpr About kAbout = {"named_barrier",
+//                                      "barrier.sync of a part of a block",
+//                                      Scope::kBlock, Window::kBarrier};
+//     static constexpr Work work(int /*architecture*/) {
+//       return {R"(BAR\.SYNC\S* 0x1, R\d+)"};
+//     }
+//     static constexpr Sizes groups(int threads) {
+//       return {threads / 2, threads, 2};
+//     }
+//     static constexpr bool takes_part(const Place& place) {
+//       return place.thread < place.group;
+//     }
+//     __device__ unsigned operator()(unsigned value, Here<>& here) const {
+//       asm volatile("barrier.sync 1, %0;" ::"r"(here.group) : "memory");
+//       return value;
+//     }
+//   };
+//
+// It has to give kAbout, work() and the operation; all else has a default in
+// Method, below, which says what it is for. Members such as a cooperative group
+// are made once, by the threads that take part, before anything is timed.
+//
+// The operation is called many times in a row, without a loop, each time with
+// the value that the time before returned. Where it moves data its result
+// depends on `value`, so that calls form a chain; a barrier returns `value`.
+// Before a shape is timed, one operation is made from start_value() in every
+// thread that takes part, and what it returns has to be expected().
 #pragma once
 
-#include <string>
-#include <type_traits>
+#include <cuda_runtime.h>
 
-#include "common/options.hpp"
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/launch.hpp"
 
 namespace syncbench {
 
-template <class... Methods>
-struct MethodList {};
+/// Whom one operation joins. It decides who measures a method and where:
+/// BenchmarkIntraSM up to the cluster, BenchmarkInterSM grid and GPUs,
+/// TestRepeat all. kThread joins nobody: a known latency that validates clocks.
+enum class Scope { kThread, kWarp, kBlock, kCluster, kGrid, kGpus };
 
-template <class Method>
-struct MethodTag {
-  using type = Method;
+/// What an operation takes: of a barrier the time from the last to enter to the
+/// first to leave, of any other the mean of each warp's own time.
+enum class Window { kBarrier, kOperation };
+
+struct About {
+  const char* name;  ///< of its rows, and for --method; several may share it
+  const char* text;  ///< for --list
+  Scope scope;
+  Window window;
 };
 
-/// Calls visit(MethodTag<M>{}) for every method of the list, in order.
-template <class... Methods, class Visitor>
-void for_each_method(MethodList<Methods...>, Visitor visit) {
-  (visit(MethodTag<Methods>{}), ...);
-}
-
-/// True for methods whose group is a part of a warp chosen when the kernel
-/// runs, not when it is compiled.
-template <class Method>
-inline constexpr bool kUsesActiveLanes = Method::kTile == 0;
-
-template <class Method, class = void>
-inline constexpr int kMostInLine = 1 << 30;
-/// Repeats up to which a method is written in a row (TestRepeat has 128).
-template <class Method>
-inline constexpr int
-    kMostInLine<Method, std::void_t<decltype(Method::kMostInLine)>> =
-        Method::kMostInLine;
-
-template <class Method, class = void>
-struct PartOf {
-  using type = Method;
-};
-template <class Method>
-struct PartOf<Method, std::void_t<typename Method::Part>> {
-  using type = typename Method::Part;
-};
-/// The repeats of a method where a part of each warp takes part.
-template <class Method>
-using Part = typename PartOf<Method>::type;
-
-/// Straight-line repeats in a loop of many trips: those of both are right.
-template <class Method>
-inline constexpr int kLoopRepeats = Part<Method>::kRepeats;
-
-template <class Method, class = void>
-inline constexpr const char* kCaution = "";
-/// What a reader of a method's rows has to know; empty: nothing.
-template <class Method>
-inline constexpr const char*
-    kCaution<Method, std::void_t<decltype(Method::kCaution)>> =
-        Method::kCaution;
-
-/// "NAME: what there is to know" for the rows of a method; empty: nothing.
-template <class Method>
-std::string caution_of() {
-  const std::string caution = kCaution<Method>;
-  return caution.empty() ? "" : Method::kName + (": " + caution);
-}
-
-/// A method for --list.
-template <class Method>
-MethodInfo method_info(const std::string& description) {
-  const std::string caution = kCaution<Method>;
-  return {Method::kName, description + (caution.empty() ? "" : "; " + caution)};
-}
-
-/// No instruction that waits for a result takes less than a dependent float add
-/// on any GPU so far (4 cycles, study section IX-D). An operation that does is
-/// none: of warp barriers one after the other CUDA 13 leaves a NOP each and one
-/// test for the whole sequence that the warp has converged.
-inline constexpr double kFewestCycles = 3.5;
-
-/// What stands below the row of an operation of less than kFewestCycles.
-inline std::string nothing_waits(const std::string& method, int tile) {
-  return method + " of " + std::to_string(tile) +
-         ": nothing waits in each operation, the compiler has left a NOP or "
-         "less; no latency of a barrier";
-}
-
-/// Fewest lanes of a warp that a method is measured with; it is with as many up
-/// to 32.
-template <class Method>
-inline constexpr int kFewestLanes = kUsesActiveLanes<Method> ? 1 : 32;
-
-/// Threads of a method's group where `active_lanes` of a warp take part.
-template <class Method>
-constexpr int tile_of(int active_lanes) {
-  return kUsesActiveLanes<Method> ? active_lanes : Method::kTile;
-}
-
-struct NoParameter {};
-
-template <class Method, class = void>
-struct ParameterOf {
-  using type = NoParameter;
-};
-template <class Method>
-struct ParameterOf<Method, std::void_t<typename Method::Parameter>> {
-  using type = typename Method::Parameter;
+/// How the machine-code gate proves that the timed code does the work.
+enum class Proof {
+  kEach,     ///< the instruction, `count` times an operation on every path
+  kChain,    ///< the same, and each reads the result of the one before
+  kBarrier,  ///< a barrier of blocks over memory; `instruction` is not read
+  kNothing,  ///< not the instruction but a NOP, or a test for convergence
 };
 
-/// What the host hands to a method's kernel: Method::Parameter, or nothing.
-template <class Method>
-using MethodParameter = typename ParameterOf<Method>::type;
+/// What the machine code of one operation is on an architecture, 90 for sm_90.
+/// The gate counts it between the two reads of the clock.
+struct Work {
+  /// Regular expression for the whole instruction in SASS, operands too:
+  /// R"(SHFL\.DOWN .*, 0x1, .*)".
+  const char* instruction;
+  int count = 1;
+  /// Most other instructions that come with each operation, on any GPU: what
+  /// twice as many operations add, less the work. NOPs are none.
+  int others = 0;
+  Proof proof = Proof::kEach;
+  int paths = 1;  ///< ways through an operation that each have the instruction
+};
 
-template <class Method>
-__device__ __forceinline__ Method
-make_method(const MethodParameter<Method>& parameter) {
-  if constexpr (std::is_same_v<MethodParameter<Method>, NoParameter>) {
-    return Method();
-  } else {
-    return Method(parameter);
+/// 0 or more sizes to measure: first, then one more, or `factor` times as many,
+/// each time, up to `last`.
+struct Sizes {
+  int first, last;
+  int factor = 1;
+
+  constexpr int after(int size) const {
+    return factor == 1 ? size + 1 : size * factor;
   }
+  template <class Visitor>
+  void for_each(Visitor visit) const {
+    for (int size = first; size <= last; size = after(size)) visit(size);
+  }
+};
+
+/// Where a thread is. `group`: the size of the group, of those that
+/// Method::groups gives, that the launch is for.
+struct Place {
+  int thread, threads;  ///< in its block, of the block
+  int block, blocks;    ///< in its grid, of the grid
+  int group;
+};
+
+/// What every thread has before its first operation: no two of a block alike.
+__host__ __device__ constexpr unsigned start_value(const Place& place) {
+  return static_cast<unsigned>(place.thread + place.group);
 }
+
+struct None {};
+
+/// What the host hands to the kernels of a launch: arguments[rank] points to
+/// that of GPU `rank`, and `owner` keeps all of it alive.
+struct Arguments {
+  std::shared_ptr<void> owner;
+  std::vector<void*> of_rank;
+};
+
+/// What an operation finds: its place and the method's state. `shared` is that
+/// of its block, `global` the words of its GPU, `argument` its GPU's.
+template <class Shared = None, class Argument = None>
+struct Here : Place {
+  Shared& shared;
+  unsigned long long* global;
+  Argument argument;
+};
+
+struct Method {
+  /// What a reader of its rows has to know: above them and in --list.
+  static constexpr const char* kCaution = "";
+  /// First architecture that has it, as in sm_90; its kernels are empty before.
+  static constexpr int kFirstArchitecture = 60;
+  /// Operations up to which it is written in a row; more are rounds of so many.
+  /// For code so long that it would take a minute to compile.
+  static constexpr int kMostInLine = 1 << 30;
+
+  /// Straight-line repeats, a power of two: enough to hide clock reads and the
+  /// loop, few enough that four times as many cost four times as much, code
+  /// fetched included.
+  static constexpr int repeats(int /*group*/) { return 64; }
+  /// Operations of each warp in a throughput row where up to 8 warps share an
+  /// SM, so that they take 100,000 cycles; more warps make fewer each. 0: this
+  /// group has no throughput rows, nor, of a warp, rows of several warps.
+  static constexpr int throughput_repeats(int /*group*/) { return 0; }
+  /// Kernels in one queue that a sample of BenchmarkInterSM is the mean of.
+  static constexpr int launches(int /*blocks_per_sm*/, int /*gpus*/) {
+    return 1;
+  }
+
+  /// The groups to measure in a block of so many threads; one of them is in
+  /// Place::group and in the column `tile`: threads, or blocks of a cluster, or
+  /// what else the method says. 32: it has no sizes of its own.
+  static constexpr Sizes groups(int /*threads*/) { return {32, 32}; }
+  /// Whether it can be measured in blocks of so many threads.
+  static constexpr bool fits(int /*threads*/) { return true; }
+  /// Whether a thread calls it. Lane 0 of a warp does if another lane does.
+  static constexpr __host__ __device__ bool takes_part(const Place&) {
+    return true;
+  }
+  /// What one operation makes of start_value().
+  static unsigned expected(const Place& place) { return start_value(place); }
+
+  /// State in shared memory, a plain struct. All threads of a block start it,
+  /// a __syncthreads() follows.
+  using Shared = None;
+  template <class Shared>
+  static __device__ void start(Shared&, const Place&) {}
+  /// Words of state in global memory, for a GPU that runs so many threads. They
+  /// are zero before the first kernel and left to the next as they are.
+  static constexpr long long global_words(long long /*threads*/) { return 0; }
+  /// What else the host hands to the kernel of each GPU, copied by value, for
+  /// a launch of `blocks` blocks on each.
+  using Argument = None;
+  static Arguments make_arguments(const std::vector<int>& devices,
+                                  int /*blocks*/) {
+    static None none;
+    return {nullptr, std::vector<void*>(devices.size(), &none)};
+  }
+
+  /// How its kernels have to be launched: cooperative, clusters of `group`, ...
+  static constexpr LaunchAttributes attributes(int /*group*/) { return {}; }
+  /// Fewest GPUs that a method of kGpus is measured on.
+  static constexpr int kFewestGpus = 1;
+  /// It needs the runtime's multi-device launch, gone with CUDA 13, and these
+  /// GPUs access to each other's memory, or none.
+  static constexpr bool kMultiDevice = false;
+  static constexpr bool kPeerAccess = true;
+};
 
 }  // namespace syncbench

@@ -1,46 +1,13 @@
-// The one kernel that times any in-kernel method.
+// The one kernel that times any in-kernel method, and the list of its
+// instances.
 #pragma once
 
-#include <cuda_runtime.h>
+#include <type_traits>
 
-#include <algorithm>
-#include <vector>
-
-#include "common/check.hpp"
 #include "common/device_clock.cuh"
-#include "explicit_barrier/method.cuh"
+#include "explicit_barrier/methods.hpp"
 
 namespace syncbench {
-
-/// What a warp saw: SM clock before its first timed operation and after its
-/// last, and the SM it ran on.
-struct WarpRecord {
-  long long start;
-  long long end;
-  unsigned sm;
-};
-
-/// Cycles from the last warp to enter to the first to leave, for the warps of
-/// one block.
-inline double latency_window(const std::vector<WarpRecord>& records) {
-  long long last_start = records[0].start;
-  long long first_end = records[0].end;
-  for (const WarpRecord& record : records) {
-    last_start = std::max(last_start, record.start);
-    first_end = std::min(first_end, record.end);
-  }
-  return static_cast<double>(first_end - last_start);
-}
-
-/// Mean over the warps of the cycles from first to last, each by the clock of
-/// its own SM.
-inline double mean_own_time(const std::vector<WarpRecord>& records) {
-  double sum = 0;
-  for (const WarpRecord& record : records) {
-    sum += static_cast<double>(record.end - record.start);
-  }
-  return sum / static_cast<double>(records.size());
-}
 
 #if defined(__CUDA_ARCH__) &&                                                \
     (__CUDA_ARCH__ == 600 || __CUDA_ARCH__ == 700 || __CUDA_ARCH__ == 800 || \
@@ -51,77 +18,139 @@ inline constexpr int kFullBlocksPerSm = 1;
 #endif
 
 /// kRepeats (a power of two) operations, one after the other without a loop;
-/// beyond kMostInLine a loop with one operation a trip.
-template <int kRepeats, class Method>
-__device__ __forceinline__ unsigned repeat(Method& method, unsigned value) {
+/// beyond kMostInLine, rounds of that many.
+template <int kRepeats, class Method, class Here>
+__device__ __forceinline__ unsigned repeat(Method& method, unsigned value,
+                                           Here& here) {
   static_assert(kRepeats > 0 && (kRepeats & (kRepeats - 1)) == 0);
   if constexpr (kRepeats == 1) {
-    return method(value);
-  } else if constexpr (kRepeats > kMostInLine<Method>) {
+    return method(value, here);
+  } else if constexpr (kRepeats > Method::kMostInLine) {
+    constexpr int kLine = Method::kMostInLine;
 #pragma unroll 1
-    for (int i = 0; i < kRepeats; ++i) value = method(value);
+    for (int round = 0; round < kRepeats / kLine; ++round) {
+      value = repeat<kLine>(method, value, here);
+    }
     return value;
   } else {  // halves: #pragma unroll gives up on what becomes long
-    value = repeat<kRepeats / 2>(method, value);
-    return repeat<kRepeats / 2>(method, value);
+    value = repeat<kRepeats / 2>(method, value, here);
+    return repeat<kRepeats / 2>(method, value, here);
   }
 }
 
-/// Makes `trips` >= 1 trips round the body of kRepeats operations and records
-/// the clock before trip `first_timed` and after the last one. Trips that are
-/// not timed bring the body into the instruction cache.
-template <class Method, int kRepeats>
-__device__ __forceinline__ unsigned time_trips(
-    const MethodParameter<Method>& parameter, int trips, int first_timed,
-    unsigned value, WarpRecord& record) {
-  Method method = make_method<Method>(parameter);
+/// Makes the trips round the body of kRepeats operations and records the clock
+/// before the first that is timed and after the last one. Trips that are not
+/// timed bring the body into the instruction cache.
+template <class Method, int kRepeats, class Here>
+__device__ __forceinline__ unsigned time_trips(const Trips& trips, Here& here,
+                                               WarpRecord& record) {
+  Method method;
+  unsigned value = start_value(here);
 #pragma unroll 1
-  for (int trip = 0; trip < trips; ++trip) {
+  for (int trip = 0; trip < trips.count; ++trip) {
     asm volatile("" : "+r"(trip));  // else the loop may be split at first_timed
-    if (trip == first_timed) record.start = read_sm_clock();
-    value = repeat<kRepeats>(method, value);
+    if (trip == trips.first_timed) record.start = read_sm_clock();
+    value = repeat<kRepeats>(method, value, here);
   }
   record.end = read_sm_clock();
   return value;
 }
 
-/// Writes one record a warp of the grid. In methods that use it, only the first
-/// `active_lanes` (1..32) of each warp take part. `sink` is written by no
-/// launch, but the compiler cannot know, so every result stays alive.
+/// Writes one record a warp of the grid, with end 0 where none of its threads
+/// takes part. `results` gets the last value of every thread of the grid; null
+/// in all launches that are timed, but the compiler cannot know, so every
+/// result stays alive. `global` and `argument` as the method asked for them.
 template <class Method, int kRepeats>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
-    timed_kernel(int trips, int first_timed, unsigned active_lanes,
-                 WarpRecord* records, unsigned* sink,
-                 MethodParameter<Method> parameter) {
-  const unsigned lane = threadIdx.x % 32;
-  // Differs between lanes and is unknown to the compiler.
-  unsigned value = threadIdx.x + active_lanes;
-  WarpRecord record = {};
-  if constexpr (kUsesActiveLanes<Method>) {
-    if (lane < active_lanes) {
-      value = time_trips<Method, kRepeats>(parameter, trips, first_timed, value,
-                                           record);
+    timed_kernel(Trips trips, int group, WarpRecord* records, unsigned* results,
+                 unsigned long long* global,
+                 typename Method::Argument argument) {
+#ifdef __CUDA_ARCH__
+  if constexpr (__CUDA_ARCH__ >= 10 * Method::kFirstArchitecture) {
+    using Shared = typename Method::Shared;
+    __shared__ Shared shared;
+    Here<Shared, typename Method::Argument> here = {
+        {static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
+         static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x), group},
+        shared,
+        global,
+        argument};
+    if constexpr (!std::is_empty_v<Shared>) {
+      Method::start(shared, here);
+      __syncthreads();
     }
-  } else {
-    value = time_trips<Method, kRepeats>(parameter, trips, first_timed, value,
-                                         record);
+    unsigned value = 0;
+    WarpRecord record = {};
+    if (Method::takes_part(here)) {
+      value = time_trips<Method, kRepeats>(trips, here, record);
+    }
+    if (results != nullptr)
+      results[blockIdx.x * blockDim.x + threadIdx.x] = value;
+    if (threadIdx.x % 32 == 0) {
+      const unsigned warps_per_block = (blockDim.x + 31) / 32;
+      record.sm = read_sm_id();
+      records[blockIdx.x * warps_per_block + threadIdx.x / 32] = record;
+    }
   }
-  if (value == 0xffffffffu) *sink = value;
-  if (lane == 0) {
-    const unsigned warps_per_block = (blockDim.x + 31) / 32;
-    record.sm = read_sm_id();
-    records[blockIdx.x * warps_per_block + threadIdx.x / 32] = record;
+#endif
+}
+
+/// Most straight-line repeats of a method that any program launches: 128 of
+/// TestRepeat, and four times those of a latency row.
+template <class Method>
+constexpr int longest_line() {
+  constexpr bool kInSm = Method::kAbout.scope <= Scope::kCluster;
+  int longest = kMostTestRepeats;
+  const Sizes groups = Method::groups(1024);
+  for (int group = groups.first; kInSm && group <= groups.last;
+       group = groups.after(group)) {
+    if (4 * Method::repeats(group) > longest)
+      longest = 4 * Method::repeats(group);
+  }
+  return longest;
+}
+
+/// Appends the kernels of 1, 2, 4, ... up to the longest line.
+template <class Method, int kRepeats = 1>
+void add_kernels(std::vector<const void*>& kernels) {
+  if constexpr (kRepeats <= longest_line<Method>()) {
+    kernels.push_back(
+        reinterpret_cast<const void*>(&timed_kernel<Method, kRepeats>));
+    add_kernels<Method, 2 * kRepeats>(kernels);
   }
 }
 
-/// Most blocks of `threads` threads of a method's kernel that one SM of the
-/// current GPU holds at once.
-template <class Method, int kRepeats = Method::kRepeats>
-int blocks_that_fit(int threads) {
-  int blocks = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, timed_kernel<Method, kRepeats>, threads, 0));
-  return blocks;
+/// What the host has to know of a method.
+template <class Method>
+MethodEntry entry_of() {
+  MethodEntry entry;
+  static_cast<About&>(entry) = Method::kAbout;
+  entry.type = type_name(typeid(Method));
+  entry.caution = Method::kCaution;
+  entry.work = Method::work;
+  entry.first_architecture = Method::kFirstArchitecture;
+  entry.most_in_line = Method::kMostInLine;
+  entry.repeats = Method::repeats;
+  entry.throughput_repeats = Method::throughput_repeats;
+  entry.launches = Method::launches;
+  entry.groups = Method::groups;
+  entry.fits = Method::fits;
+  entry.takes_part = Method::takes_part;
+  entry.expected = Method::expected;
+  entry.global_words = Method::global_words;
+  entry.make_arguments = Method::make_arguments;
+  entry.attributes = Method::attributes;
+  entry.fewest_gpus = Method::kFewestGpus;
+  entry.multi_device = Method::kMultiDevice;
+  entry.peer_access = Method::kPeerAccess;
+  add_kernels<Method>(entry.kernels);
+  return entry;
+}
+
+/// The list of a file's methods, in the order of their rows.
+template <class... Methods>
+std::vector<MethodEntry> entries() {
+  return {entry_of<Methods>()...};
 }
 
 }  // namespace syncbench

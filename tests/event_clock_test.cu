@@ -8,13 +8,10 @@
 #include <vector>
 
 #include "common/measuring_run.cuh"
-#include "explicit_barrier/block_methods.cuh"
-#include "explicit_barrier/grid_methods.cuh"
-#include "explicit_barrier/grid_point.cuh"
 #include "explicit_barrier/inter_sm.hpp"
-#include "explicit_barrier/intra_sm.cuh"
-#include "explicit_barrier/multi_grid_methods.cuh"
-#include "explicit_barrier/warp_methods.cuh"
+#include "explicit_barrier/latency.hpp"
+#include "explicit_barrier/peer_grid_barrier.cuh"
+#include "explicit_barrier/timed_kernel.cuh"
 #include "tests/gpu_test.hpp"
 
 namespace syncbench {
@@ -131,24 +128,24 @@ int compare(const char* name, int per_sm, int threads, double suite,
 }
 
 int check_inside_sm(MeasuringRun& run) {
-  const RecordStore store(run.gpu());
+  const int samples = run.options().samples;
   const DeviceBuffer<float> sum(run.gpu().index, 1);
   const DeviceBuffer<unsigned> value(run.gpu().index, 1);
   const double cycle_ns = trip_ns(add_loop, 32, 1.5f, sum.get()) / kAdds / 4;
   int failures = 0;
   for (const int threads : {32, 64, 256, 1024}) {
-    const Repeated barrier = measure_latency<BlockSync, BlockSync::kRepeats>(
-        run, store, threads, 32);
+    TimedLaunch launch(find_method("blocksync"), {run.gpu()}, {1, threads, 32});
+    const Repeated barrier = measure_latency(launch, samples);
     failures += compare("blocksync", 1, threads, barrier.value.mean,
                         trip_ns(block_barrier_loop, threads) / kBody / cycle_ns,
                         kTolerance, "cycles");
   }
   for (const int threads : {32, 256, 1024}) {
-    using Shuffle = TileShuffle<32>;
-    const Repeated shuffle =
-        threads == 32
-            ? measure_latency<Shuffle, Shuffle::kRepeats>(run, store, 32, 32)
-            : measure_latency_among<Shuffle>(run, store, threads, 32);
+    TimedLaunch launch(find_method("tile_shufl"), {run.gpu()},
+                       {1, threads, 32});
+    const Repeated shuffle = threads == 32
+                                 ? measure_latency(launch, samples)
+                                 : measure_latency_among(launch, samples);
     failures +=
         compare("tile_shufl", 1, threads, shuffle.value.mean,
                 trip_ns(shuffle_loop, threads, value.get()) / kBody / cycle_ns,
@@ -180,17 +177,18 @@ int check_grids(MeasuringRun& run) {
     int per_sm, threads;
   } kShapes[] = {{1, 32}, {1, 1024}, {4, 256}, {16, 64}, {32, 64}};
   for (const auto [per_sm, threads] : kShapes) {
-    if (per_sm > blocks_that_fit<GridSync>(threads)) continue;
+    const MethodEntry& grid_sync = find_method("grid_sync");
+    if (per_sm > blocks_that_fit(grid_sync, 8, threads)) continue;
     const int blocks = per_sm * run.gpu().sm_count;
-    GridPoint<GridSync> grid(run.gpu(), blocks, threads);
+    TimedLaunch grid(grid_sync, {run.gpu()}, {blocks, threads, 32});
     failures +=
         compare("grid_sync", per_sm, threads,
                 measure_inter_sm(grid, samples, kPlan).instruction.mean,
                 grid_loop_ns(reinterpret_cast<const void*>(grid_barrier_loop),
                              blocks, threads, nullptr),
                 kGridTolerance, "ns");
-    ThreadedGridPoint<PeerGridSync> peer({run.gpu()}, blocks, threads,
-                                         {barrier});
+    TimedLaunch peer(find_method("peer_grid_sync"), {run.gpu()},
+                     {blocks, threads, 32});
     failures +=
         compare("peer_grid_sync", per_sm, threads,
                 measure_inter_sm(peer, samples, kPlan).instruction.mean,

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "common/measuring_run.cuh"
-#include "explicit_barrier/grid_methods.cuh"
-#include "explicit_barrier/grid_point.cuh"
 #include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/timed_launch.hpp"
 #include "tests/gpu_test.hpp"
 
 namespace syncbench {
@@ -18,12 +17,11 @@ constexpr double kTolerance = 0.01;
 // Nanoseconds of one operation by the clock of every warp's SM, over the whole
 // loop of the longer kernel; mean of as many launches as the CPU's clock timed,
 // because launches differ by half a percent.
-double in_kernel_ns(GridPoint<GridSync>& point, int repeats, int launches,
-                    double mhz) {
+double in_kernel_ns(TimedLaunch& point, int repeats, int launches, double mhz) {
   std::vector<double> cycles;
   for (int launch = 0; launch < launches; ++launch) {
     point.run(repeats);
-    for (const WarpRecord& record : point.read_records()) {
+    for (const WarpRecord& record : point.records()) {
       cycles.push_back(static_cast<double>(record.end - record.start));
     }
   }
@@ -31,8 +29,10 @@ double in_kernel_ns(GridPoint<GridSync>& point, int repeats, int launches,
 }
 
 int check(MeasuringRun& run, int per_sm, int threads) {
-  if (per_sm > blocks_that_fit<GridSync>(threads)) return 0;
-  GridPoint<GridSync> point(run.gpu(), per_sm * run.gpu().sm_count, threads);
+  const MethodEntry& grid_sync = find_method("grid_sync");
+  if (per_sm > blocks_that_fit(grid_sync, 8, threads)) return 0;
+  TimedLaunch point(grid_sync, {run.gpu()},
+                    {per_sm * run.gpu().sm_count, threads, 32});
   constexpr SamplingPlan kPlan = {32, 544, 8};
   const InterSmResult result =
       measure_inter_sm(point, run.options().samples, kPlan);

@@ -1,0 +1,101 @@
+// Latency inside one SM (study, section IX-C), by the SM's own clock. Results
+// in cycles.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "common/statistics.hpp"
+#include "explicit_barrier/timed_launch.hpp"
+
+namespace syncbench {
+
+/// Cycles that the warps took: from the last to enter to the first to leave
+/// where they meet in one barrier of one block, else the mean of each warp's
+/// own time, for SMs have no common clock.
+inline double window_cycles(const TimedLaunch& launch) {
+  const std::vector<WarpRecord> records = launch.records();
+  const MethodEntry& method = launch.method();
+  const bool together = method.window == Window::kBarrier &&
+                        method.scope >= Scope::kBlock &&
+                        launch.shape().blocks == 1;
+  long long last_start = records.at(0).start, first_end = records[0].end;
+  double sum = 0;
+  for (const WarpRecord& record : records) {
+    last_start = std::max(last_start, record.start);
+    first_end = std::min(first_end, record.end);
+    sum += static_cast<double>(record.end - record.start);
+  }
+  return together ? static_cast<double>(first_end - last_start)
+                  : sum / static_cast<double>(records.size());
+}
+
+/// Samples of the longer pair where it costs more than the pair itself.
+inline constexpr int kCheckSamples = 3;
+
+/// What a row says, and the same by a pair of lengths twice as long.
+struct Repeated {
+  int repeats;    ///< operations of a warp in the difference
+  Summary value;  ///< of one operation, from two lengths
+  double twice;   ///< the same from two lengths, each twice as long
+
+  /// How far both are apart, relative to `value`. More than the spread says: a
+  /// number that depends on how often the operation is repeated.
+  double disagreement() const { return twice / value.mean - 1; }
+};
+
+/// Summaries of what `measure` returns for each of `lengths`, in turn, after
+/// once to warm up.
+template <class Length, class Measure>
+std::vector<Summary> sample_in_turn(const std::vector<Length>& lengths,
+                                    int samples, Measure measure) {
+  std::vector<std::vector<double>> values(lengths.size());
+  for (int sample = -1; sample < samples; ++sample) {  // -1: warm-up
+    check_interrupt();
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      const double value = measure(lengths[i]);
+      if (sample >= 0) values[i].push_back(value);
+    }
+  }
+  std::vector<Summary> summaries;
+  for (auto& each : values) summaries.push_back(summarize(std::move(each)));
+  return summaries;
+}
+
+/// Of one operation of one warp, or of a barrier: the last of three trips (two
+/// bring the code into the instruction cache). Straight lines of r and 2 r, so
+/// that clock reads and all else they share cancel (Eq. 7); of 2 r and 4 r to
+/// see whether that repeats.
+inline Repeated measure_latency(TimedLaunch& launch, int samples) {
+  constexpr Trips kLastOfThree = {3, 2};
+  const int repeats = launch.method().repeats(launch.shape().group);
+  const auto cycles = sample_in_turn<int>(
+      {repeats, 2 * repeats, 4 * repeats}, samples, [&](int in_line) {
+        launch.run_lines(in_line, kLastOfThree);
+        return window_cycles(launch);
+      });
+  return {repeats, difference(cycles[1], cycles[0], repeats),
+          difference(cycles[2], cycles[1], 2 * repeats).mean};
+}
+
+/// Of one operation of a warp among others in one block, which do not wait for
+/// each other: over so many trips that all warps are in step with the SM's
+/// scheduling.
+inline Repeated measure_latency_among(TimedLaunch& launch, int samples) {
+  constexpr int kWarmUps = 2, kTrips = 64;
+  const int repeats = launch.method().most_repeats();
+  const auto difference_at = [&](int trips, int count) {
+    const auto cycles =
+        sample_in_turn<int>({repeats, 2 * repeats}, count, [&](int in_line) {
+          launch.run_lines(in_line, {kWarmUps + trips, kWarmUps});
+          return window_cycles(launch);
+        });
+    return difference(cycles[1], cycles[0], repeats * trips);
+  };
+  return {repeats * kTrips, difference_at(kTrips, samples),
+          difference_at(2 * kTrips, kCheckSamples).mean};
+}
+
+}  // namespace syncbench

@@ -1,0 +1,106 @@
+// Barriers of all blocks of several GPUs (study, section VI-C).
+#include <cooperative_groups.h>
+
+#include "explicit_barrier/peer_grid_barrier.cuh"
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+/// This suite's barrier over peer memory; one cooperative launch a GPU.
+struct PeerGridSync : Method {
+  static constexpr About kAbout = {"peer_grid_sync",
+                                   "barrier over peer memory "
+                                   "(peer_grid_barrier.cuh) on 1 to gpu_count "
+                                   "GPUs",
+                                   Scope::kGpus, Window::kBarrier};
+  static constexpr Work work(int) { return {"", 1, 800, Proof::kBarrier}; }
+  static constexpr int repeats(int) { return 4; }
+  static constexpr int kMostInLine = 8;
+  static constexpr int launches(int, int gpus) { return gpus == 1 ? 8 : 4; }
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  using Argument = PeerGridBarrier;
+  static Arguments make_arguments(const std::vector<int>& devices, int);
+  __device__ unsigned operator()(unsigned value,
+                                 Here<None, Argument>& here) const {
+    here.argument.sync();
+    return value;
+  }
+};
+
+// The barriers of all GPUs, and each one's end of them.
+struct PeerGridEnds {
+  PeerGridBarrierSet barriers;
+  std::vector<PeerGridBarrier> ends;
+};
+
+Arguments PeerGridSync::make_arguments(const std::vector<int>& devices, int) {
+  try {
+    auto owner = std::make_shared<PeerGridEnds>(
+        PeerGridEnds{PeerGridBarrierSet(devices), {}});
+    for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+      owner->ends.push_back(owner->barriers.on_rank(static_cast<int>(rank)));
+    }
+    Arguments arguments{owner, {}};
+    for (auto& end : owner->ends) arguments.of_rank.push_back(&end);
+    return arguments;
+  } catch (const PeerGridError& error) {
+    throw CannotMeasure(error.what());
+  }
+}
+
+#if CUDART_VERSION < 13000
+
+/// Cooperative groups' multi-grid barrier; one multi-device launch. Where the
+/// GPUs have access to each other's memory its counter is there.
+struct MultiGridSync : Method {
+  static constexpr About kAbout = {"multi_grid_sync",
+                                   "multi_grid_group::sync() on 1 to gpu_count "
+                                   "GPUs with peer access",
+                                   Scope::kGpus, Window::kBarrier};
+  // The barrier is in the driver's part of the library.
+  static constexpr Work work(int) {
+    return {R"(CALL\..*\bcudaCGSynchronize\b.*)", 1, 20};
+  }
+  static constexpr bool kMultiDevice = true;
+  static constexpr int repeats(int) { return 8; }
+#pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    group.sync();
+    return value;
+  }
+  cooperative_groups::multi_grid_group group =
+      cooperative_groups::this_multi_grid();
+#pragma nv_diag_default 1215
+};
+
+/// The same without peer access: the library's counter is in host memory.
+struct MultiGridSyncNoPeer : MultiGridSync {
+  static constexpr About kAbout = {"multi_grid_sync_no_peer",
+                                   "multi_grid_group::sync() on 2 to gpu_count "
+                                   "GPUs without it",
+                                   Scope::kGpus, Window::kBarrier};
+  static constexpr const char* kCaution =
+      "access to each other's memory is switched off for these rows";
+  static constexpr bool kPeerAccess = false;
+  static constexpr int kFewestGpus = 2;
+};
+
+std::vector<MethodEntry> gpu_methods() {
+  return entries<MultiGridSync, MultiGridSyncNoPeer, PeerGridSync>();
+}
+std::vector<MethodInfo> missing_gpu_methods() { return {}; }
+
+#else
+
+std::vector<MethodEntry> gpu_methods() { return entries<PeerGridSync>(); }
+
+std::vector<MethodInfo> missing_gpu_methods() {
+  const std::string reason =
+      "CUDA 13 removed it; a build with CUDA 11 or 12 measures it (cmake "
+      "--preset cuda11)";
+  return {{"multi_grid_sync", reason}, {"multi_grid_sync_no_peer", reason}};
+}
+
+#endif
+
+}  // namespace syncbench

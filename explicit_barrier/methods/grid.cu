@@ -1,0 +1,36 @@
+// Barriers of all blocks of one GPU (study, section V-C).
+#include <cooperative_groups.h>
+
+#include <algorithm>
+
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+/// Cooperative groups' grid barrier: every block adds to one counter (release,
+/// GPU scope) and polls it (acquire).
+struct GridSync : Method {
+  static constexpr About kAbout = {"grid_sync",
+                                   "grid_group::sync() of 1 to 32 blocks per "
+                                   "SM",
+                                   Scope::kGrid, Window::kBarrier};
+  static constexpr Work work(int) { return {"", 1, 60, Proof::kBarrier}; }
+  static constexpr int repeats(int) { return 8; }
+  // It draws a level a launch, whatever its length (one H200: 0.6% between
+  // launches of 0.5 as of 8 ms): the mean of many short launches is steady, no
+  // long one is. Samples of about 8 ms whatever the shape, in one queue, so
+  // that a host that stalls has no part in it unless at its end.
+  static constexpr int launches(int blocks_per_sm, int) {
+    return std::clamp(100 / blocks_per_sm, 3, 32);
+  }
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    group.sync();
+    return value;
+  }
+  cooperative_groups::grid_group group = cooperative_groups::this_grid();
+};
+
+std::vector<MethodEntry> grid_methods() { return entries<GridSync>(); }
+
+}  // namespace syncbench

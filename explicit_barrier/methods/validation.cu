@@ -1,0 +1,34 @@
+// A chain of dependent float additions: no synchronization, but an operation
+// whose latency is known (4 cycles since Volta), which validates the method
+// (study, section IX-D and Fig. 19).
+#include <cstring>
+
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+struct FloatAdd : Method {
+  static constexpr About kAbout = {"float_add",
+                                   "dependent float additions by two clocks",
+                                   Scope::kThread, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(FADD .*)", 1, 0, Proof::kChain};
+  }
+  static constexpr int repeats(int) { return 256; }
+  static unsigned expected(const Place& place) {
+    const auto sum = static_cast<float>(place.threads);  // and next to nothing
+    unsigned bits;
+    std::memcpy(&bits, &sum, sizeof bits);
+    return bits;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    float sum = __uint_as_float(value);
+    asm volatile("add.f32 %0, %0, %1;" : "+f"(sum) : "f"(addend));
+    return __float_as_uint(sum);
+  }
+  float addend = static_cast<float>(blockDim.x);
+};
+
+std::vector<MethodEntry> validation_methods() { return entries<FloatAdd>(); }
+
+}  // namespace syncbench

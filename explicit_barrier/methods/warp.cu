@@ -1,0 +1,179 @@
+// Synchronization and data exchange inside a warp (study, section V-A).
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+namespace cg = cooperative_groups;
+
+/// The first lanes of each warp, as many as the group has.
+constexpr __host__ __device__ bool first_lanes(const Place& place) {
+  return place.thread % 32 < place.group;
+}
+
+/// What a barrier of `size` lanes is when many stand in a row, by machine code
+/// seen of every toolkit from 11.8 to 13.0: one each only on sm_90, of less
+/// than a warp, by toolkits before `last_toolkit`, as in CUDART_VERSION.
+constexpr Work warp_barrier(int size, int architecture, int last_toolkit) {
+  const bool there =
+      CUDART_VERSION < last_toolkit && architecture >= 90 && size < 32;
+  return {R"(WARPSYNC\b.*)", 1, 16, there ? Proof::kEach : Proof::kNothing};
+}
+constexpr const char* warp_barrier_caution(int last_toolkit) {
+  return CUDART_VERSION < last_toolkit
+             ? "in a sequence compiled to barriers only for sm_90 and less "
+               "than a warp, else to none or to tests for convergence"
+             : "in a sequence compiled to no barrier, at most to tests for "
+               "convergence";
+}
+
+/// A partition of the block into tiles of kSize threads, fixed when compiling.
+template <int kSize>
+struct Tiled : Method {
+  static constexpr Sizes groups(int) { return {kSize, kSize}; }
+  cg::thread_block_tile<kSize> tile =
+      cg::tiled_partition<kSize>(cg::this_thread_block());
+};
+
+/// Barrier of a tile.
+template <int kSize>
+struct TileSync : Tiled<kSize> {
+  static constexpr About kAbout = {"tile_sync",
+                                   "sync() of a warp tile of 1 to 32 threads",
+                                   Scope::kWarp, Window::kBarrier};
+  static constexpr Work work(int architecture) {
+    return warp_barrier(kSize, architecture, 12030);
+  }
+  static constexpr const char* kCaution = warp_barrier_caution(12030);
+  static constexpr int throughput_repeats(int group) {
+    return group == 32 ? 65536 : 0;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    this->tile.sync();
+    return value;
+  }
+};
+
+/// What a thread gets from the next of its group, the last one from itself.
+inline unsigned from_next(Place place) {
+  if (place.thread % 32 % place.group + 1 < place.group) ++place.thread;
+  return start_value(place);
+}
+
+/// Shuffle down by one lane inside a tile: the exchange of a tree reduction.
+template <int kSize>
+struct TileShuffle : Tiled<kSize> {
+  static constexpr About kAbout = {
+      "tile_shufl", "shfl_down() in a warp tile of 1 to 32 threads",
+      Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(SHFL\.DOWN .*, 0x1, .*)", 1, 0, Proof::kChain};
+  }
+  static constexpr int throughput_repeats(int group) {
+    return group == 32 ? 8192 : 0;
+  }
+  static unsigned expected(const Place& place) { return from_next(place); }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return this->tile.shfl_down(value, 1);
+  }
+};
+
+/// The lanes that are active together.
+struct Coalesced : Method {
+  static constexpr Sizes groups(int) { return {1, 32}; }
+  static constexpr __host__ __device__ bool takes_part(const Place& place) {
+    return first_lanes(place);
+  }
+  cg::coalesced_group group = cg::coalesced_threads();
+};
+
+/// Barrier of the lanes that are active together.
+struct CoalescedSync : Coalesced {
+  static constexpr About kAbout = {"coales_sync",
+                                   "sync() of 1 to 32 coalesced threads",
+                                   Scope::kWarp, Window::kBarrier};
+  static constexpr Work work(int architecture) {
+    return warp_barrier(0, architecture, 12050);
+  }
+  static constexpr const char* kCaution = warp_barrier_caution(12050);
+  static constexpr int throughput_repeats(int group) {
+    return group == 16 || group == 32 ? 65536 : 0;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    group.sync();
+    return value;
+  }
+};
+
+/// Shuffle down by one rank among the active lanes. Each operation asks whether
+/// all 32 take part. If not, the library searches the source lane in software,
+/// some 40 instructions.
+struct CoalescedShuffle : Coalesced {
+  static constexpr About kAbout = {"coales_shufl",
+                                   "shfl_down() among 1 to 32 coalesced "
+                                   "threads",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(SHFL\.(DOWN|IDX) .*)", 1, 80, Proof::kChain, 2};
+  }
+  // More of a whole warp in a row read up to 50% too much.
+  static constexpr int repeats(int group) { return group == 32 ? 2 : 4; }
+  static constexpr int throughput_repeats(int group) {
+    return group == 32 ? 8192 : group == 16 ? 512 : 0;
+  }
+  static unsigned expected(const Place& place) { return from_next(place); }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return group.shfl_down(value, 1);
+  }
+};
+
+/// __syncwarp() of the first kLanes lanes of each warp.
+template <int kLanes>
+struct WarpSync : Method {
+  static constexpr About kAbout = {"syncwarp",
+                                   "__syncwarp() of the first 8, 16 or 32 "
+                                   "lanes",
+                                   Scope::kWarp, Window::kBarrier};
+  static constexpr Work work(int architecture) {
+    return warp_barrier(kLanes, architecture, 12030);
+  }
+  static constexpr const char* kCaution = warp_barrier_caution(12030);
+  static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
+  static constexpr __host__ __device__ bool takes_part(const Place& place) {
+    return first_lanes(place);
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    __syncwarp(0xffffffffu >> (32 - kLanes));
+    return value;
+  }
+};
+
+/// Sum over a warp, by cooperative groups: an instruction from sm_80 on, five
+/// shuffles before.
+struct WarpSum : Tiled<32> {
+  static constexpr About kAbout = {"warp_sum", "reduce() of a warp, plus",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int architecture) {
+    if (architecture >= 80) return {R"(REDUX\.SUM .*)", 1, 2};
+    return {R"(SHFL\.\w+ .*)", 5, 5, Proof::kChain};
+  }
+  static constexpr int throughput_repeats(int) { return 8192; }
+  static unsigned expected(const Place& place) {  // of 32 consecutive values
+    return 32 * (place.thread / 32 * 32 + place.group) + 496;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return cg::reduce(tile, value, cg::plus<unsigned>());
+  }
+};
+
+std::vector<MethodEntry> warp_methods() {
+  return entries<TileSync<1>, TileSync<2>, TileSync<4>, TileSync<8>,
+                 TileSync<16>, TileSync<32>, TileShuffle<1>, TileShuffle<2>,
+                 TileShuffle<4>, TileShuffle<8>, TileShuffle<16>,
+                 TileShuffle<32>, CoalescedSync, CoalescedShuffle, WarpSync<8>,
+                 WarpSync<16>, WarpSync<32>, WarpSum>();
+}
+
+}  // namespace syncbench
