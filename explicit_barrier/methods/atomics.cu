@@ -3,26 +3,28 @@
 
 namespace syncbench {
 
-/// atomicAdd() of every lane to the same word of shared memory.
+/// atomicAdd() of every lane to the same word of shared memory. Were that known
+/// to the compiler, it would sum up in the warp first and add once.
 struct SharedAdd : Method {
   static constexpr About kAbout = {"shared_add",
                                    "atomicAdd() of all lanes to one word of "
                                    "shared memory",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int) {
-    return {R"(ATOMS\.ADD .*)", 1, 1, Proof::kChain};
+    return {R"(ATOMS\.ADD .*)", 1, 2, Proof::kChain};
   }
   static constexpr int repeats(int) { return 16; }
   static constexpr int throughput_repeats(int) { return 512; }
   struct Shared {
-    unsigned word;
+    unsigned words[2];
   };
   static __device__ void start(Shared& shared, const Place& place) {
-    if (place.thread == 0) shared.word = 5;
+    if (place.thread == 0) shared.words[0] = 5;
   }
   static unsigned expected(const Place&) { return 5; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
-    return atomicAdd(&here.shared.word, value >> 31);  // 0, which is not known
+    const unsigned zero = value >> 31;
+    return atomicAdd(&here.shared.words[zero], zero);
   }
 };
 

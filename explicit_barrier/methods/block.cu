@@ -37,7 +37,9 @@ struct Mbarrier : Method {
   static constexpr About kAbout = {"mbarrier",
                                    "mbarrier.arrive and test_wait of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) { return {R"((SYNCS|ATOMS)\.ARRIVE.*)"}; }
+  static constexpr Work work(int) {
+    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, 2};
+  }
   static constexpr int kFirstArchitecture = 80;
   static constexpr int repeats(int) { return 16; }
   struct Shared {

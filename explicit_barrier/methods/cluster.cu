@@ -8,7 +8,10 @@ struct ClusterSync : Method {
   static constexpr About kAbout = {"cluster_sync",
                                    "barrier.cluster of 2 to 16 blocks",
                                    Scope::kCluster, Window::kBarrier};
-  static constexpr Work work(int) { return {R"(UCGABAR_WAIT\b.*)", 1, 2}; }
+  // A block that was launched without a cluster waits at a BAR instead.
+  static constexpr Work work(int) {
+    return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, 10, Proof::kEach, 2};
+  }
   static constexpr int kFirstArchitecture = 90;
   static constexpr Sizes groups(int) { return {2, 16, 2}; }
   static constexpr LaunchAttributes attributes(int group) {

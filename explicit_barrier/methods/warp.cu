@@ -156,7 +156,7 @@ struct WarpSum : Tiled<32> {
   static constexpr About kAbout = {"warp_sum", "reduce() of a warp, plus",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int architecture) {
-    if (architecture >= 80) return {R"(REDUX\.SUM .*)", 1, 2};
+    if (architecture >= 80) return {R"(REDUX\.SUM .*)", 1, 1};
     return {R"(SHFL\.\w+ .*)", 5, 5, Proof::kChain};
   }
   static constexpr int throughput_repeats(int) { return 8192; }
