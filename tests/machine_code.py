@@ -37,27 +37,16 @@ class Instruction(NamedTuple):
         return f"{self.opcode} {self.operands}".rstrip()
 
 
-class Kernel(NamedTuple):
-    method: str  # "TileShuffle"
-    argument: str  # "16"; empty for a method that is no template
-    repeats: int
-
-    def __str__(self):
-        return f"{self.method}<{self.argument}>" if self.argument else self.method
-
-
-def kernel_of(symbol):
-    """What syncbench::timed_kernel<Method, R> a mangled name stands for; None
-    for other functions. ValueError where the name cannot be read."""
-    template = re.search(r"12timed_kernelI(.*)", symbol)
-    if not template:
-        return None
-    length = re.match(r"NS_(\d+)(.*)", template[1])
-    name = length[2][:int(length[1])] if length else ""
-    rest = length and re.match(r"(?:ILi(\d+)EE)?ELi(\d+)EE", length[2][len(name):])
-    if rest:
-        return Kernel(name, rest[1] or "", int(rest[2]))
-    raise ValueError(f"not a timed_kernel<Method, R>: {symbol}")
+def kernels_of(symbols):
+    """{(type, repeats): symbol} of those that are syncbench::timed_kernel<type, repeats>."""
+    names = subprocess.run(["c++filt"], input="\n".join(symbols), check=True,
+                           stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    kernels = {}
+    for symbol, name in zip(symbols, names):
+        found = re.match(r"void syncbench::timed_kernel<(.*), (\d+)>\(", name)
+        if found:
+            kernels[found[1], int(found[2])] = symbol
+    return kernels
 
 
 _INSTRUCTION = re.compile(

@@ -7,20 +7,25 @@ import re
 from machine_code import NEVER
 
 
+class NotTimed(Exception):
+    """The clock is not read where it should be."""
+
+
 def timed_region(instructions):
-    """From the head of the loop of trips, or else the first read of the SM clock, to
-    its last read, in address order; without the branches that end in a trap: then
-    there is no row."""
-    clocks = [index for index, instruction in enumerate(instructions)
-              if "SR_CLOCK" in instruction.operands]
+    """The loop of trips, from its head to the last read of the SM clock, in address order,
+    without the branches that end in a trap: then there is no row. And the address of the
+    first read, in that loop."""
+    clocks = [i.address for i in instructions if "SR_CLOCK" in i.operands]
     if len(clocks) < 2:
-        return []
+        raise NotTimed(f"{len(clocks)} clock reads")
     traps = {i.address for i in instructions if i.opcode.startswith("BPT.TRAP")}
-    first, last = instructions[clocks[0]].address, instructions[clocks[-1]].address
-    head = min((i.target for i in instructions
-                if i.is_branch and i.target <= first < i.address <= last), default=first)
-    return [i for i in instructions if head <= i.address <= last
-            and not (i.is_branch and i.target in traps)]
+    first, last = clocks[0], clocks[-1]  # a barrier may read it too, to wait
+    heads = [i.target for i in instructions
+             if i.is_branch and i.target <= first < i.address <= last]
+    if not heads:
+        raise NotTimed("no loop of trips round the first clock read, ended by the last")
+    return [i for i in instructions if min(heads) <= i.address <= last
+            and not (i.is_branch and i.target in traps)], first
 
 
 def _successors(region):

@@ -3,9 +3,9 @@
 usage: machine_code_test.py EXECUTABLE...
 
 For every architecture from sm_70 on in each executable and every
-timed_kernel<Method, R>, the instruction that does the work, inside the timed
-region: R times on every path of a trip. Every verdict is tested: a fault planted
-in the same code must change it.
+timed_kernel<Method, R>: what the method says of its machine code (--machine-code), between
+the two reads of the clock, R times on every path of a trip. machine_code_gate_test.py plants
+faults to see that they are found.
 Exit codes: 0 all pass; 1 a failure, or bad usage; 77 no disassembler to be had,
 or no code to judge.
 """
@@ -16,29 +16,9 @@ import sys
 
 import machine_code
 import machine_code_paths
-from machine_code_methods import CHECK_ONLY, METHODS, NOTHING, Verdict, WarpSync
+from machine_code_proofs import Verdict, Work, judge
 
 LAUNCHED = {"null_kernel", "sleep_kernel", "spin_kernel"}  # of ImplicitBarrier
-
-
-def judge_timed(kernel, instructions, architecture, listed):
-    if kernel.method not in METHODS:
-        return Verdict("-", "-", "FAIL: add this method to machine_code_methods.py")
-    check = METHODS[kernel.method]
-    region = machine_code_paths.timed_region(instructions)
-    if not region:
-        return Verdict("SR_CLOCK", "-", "FAIL: fewer than two clock reads")
-    verdict = check.judge(region, kernel.repeats)
-    if verdict.text.startswith("FAIL"):
-        return verdict
-    for fault, faulty in check.faults(region, kernel.repeats):
-        if check.judge(faulty, kernel.repeats).text == verdict.text:
-            return verdict._replace(text=f"FAIL: the gate lets pass: {fault}")
-    if isinstance(check, WarpSync) and kernel.repeats > 1:
-        announced = check.is_announced(listed[check.listed], kernel, architecture)
-        if announced != (verdict.text in (NOTHING, CHECK_ONLY)):
-            return verdict._replace(text=f"FAIL: {verdict.text}, --list says otherwise")
-    return verdict
 
 
 def judge_null(instructions):
@@ -67,55 +47,59 @@ def judge_spin(instructions):
                    "ok" if depth == [1, 2] else f"FAIL: in loops {depth} deep")
 
 
-def rows_of(functions, architecture, listed):
-    """(method, R, Verdict) of each kernel of one architecture."""
-    for symbol, instructions in sorted(functions.items()):
-        try:
-            kernel = machine_code.kernel_of(symbol)
-        except ValueError as error:
-            yield symbol, "-", Verdict("-", "-", f"FAIL: {error}")
-            kernel = None
-        if kernel:
-            yield (str(kernel), str(kernel.repeats),
-                   judge_timed(kernel, instructions, architecture, listed))
-        elif "11null_kernelE" in symbol:
-            yield "null_kernel", "-", judge_null(instructions)
-        elif "12sleep_kernelE" in symbol:
-            yield "sleep_kernel", "-", judge_sleep(instructions)
-        elif "11spin_kernelE" in symbol:
-            yield "spin_kernel", "-", judge_spin(instructions)
+def judge_timed(functions, works):
+    """(type, R, Verdict) of the kernels of all methods, which all have to be there."""
+    kernels = machine_code.kernels_of(functions)
+    for name, work in works.items():
+        half = None
+        for repeats in (1 << k for k in range(work.longest.bit_length())):
+            if (name, repeats) not in kernels:
+                yield name, repeats, Verdict("-", "-", "FAIL: no such kernel")
+                continue
+            code = functions[kernels.pop((name, repeats))]
+            yield name, repeats, judge(work, code, repeats, half)
+            half = code
+    for name, repeats in kernels:
+        yield name, repeats, Verdict("-", "-", "FAIL: --machine-code does not name it")
 
 
-def list_of(executable):
-    """method -> what --list says of it"""
-    text = subprocess.run([os.path.abspath(executable), "--list"], check=True,
-                          stdout=subprocess.PIPE, text=True).stdout
-    return dict(line.split("\t") for line in text.splitlines())
+def judge_launched(functions):
+    """(name, R, Verdict) of the kernels of ImplicitBarrier."""
+    for name, judge_kernel in (("null_kernel", judge_null), ("sleep_kernel", judge_sleep),
+                               ("spin_kernel", judge_spin)):
+        for symbol, instructions in sorted(functions.items()):
+            if f"{len(name)}{name}E" in symbol:
+                yield name, "-", judge_kernel(instructions)
+
+
+def works_of(executable, architecture):
+    """{type: Work}; none where the executable has no methods inside a kernel."""
+    result = subprocess.run(
+        [os.path.abspath(executable), "--machine-code", str(architecture)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return Work.read(result.stdout)
 
 
 def check(executable):
     """Prints the rows of one executable; returns what is wrong with it."""
-    code = machine_code.disassemble(executable)
-    listed = list_of(executable)
     failures = []
-    kernels = {}
-    for name, functions in sorted(code.items()):
+    judged = 0
+    for name, functions in sorted(machine_code.disassemble(executable).items()):
         architecture = int(re.match(r"sm_(\d+)", name)[1])
         if architecture < 70:
             print(f"{executable}: {name}: not judged, sm_70 and later are", file=sys.stderr)
             continue
-        rows = list(rows_of(functions, architecture, listed))
-        kernels[name] = sorted(row[:2] for row in rows)
+        works = works_of(executable, architecture)
+        rows = list(judge_timed(functions, works) if works else judge_launched(functions))
+        judged += 1
         for method, repeats, verdict in rows:
             print(os.path.basename(executable), name, method, repeats, *verdict, sep="\t")
             if verdict.text.startswith("FAIL"):
                 failures.append(f"{name} {method} {repeats}: {verdict.text}")
-        if {row[0] for row in rows} < LAUNCHED:
-            failures.append(f"{name}: no timed_kernel, nor all of {LAUNCHED}")
-    if not kernels:
+        if not works and {row[0] for row in rows} < LAUNCHED:
+            failures.append(f"{name}: no methods, nor all of {LAUNCHED}")
+    if not judged:
         raise machine_code.NoDisassembler(f"{executable}: no code that can be judged")
-    if len(set(map(tuple, kernels.values()))) > 1:
-        failures.append("its architectures have different kernels")
     return failures
 
 

@@ -1,0 +1,183 @@
+"""Does the machine code of a kernel do what its method says? The method's own statement
+comes from the program's --machine-code."""
+import bisect
+import re
+from typing import NamedTuple
+
+import machine_code_paths as paths
+from machine_code import NEVER
+
+SLACK = 8  # instructions by which the code round a longer line may grow
+
+
+class Work(NamedTuple):
+    """A line of --machine-code, as Work in explicit_barrier/method.cuh explains it."""
+    longest: int  # operations in a row of its longest kernel
+    in_line: int  # of which so many are straight-line
+    proof: str
+    count: int
+    others: int
+    paths: int
+    instruction: str
+
+    @classmethod
+    def read(cls, text):
+        """{type: Work}"""
+        lines = [line.split("\t") for line in text.splitlines()[1:]]
+        return {name: cls(int(longest), int(in_line), proof, *map(int, numbers), instruction)
+                for name, longest, in_line, proof, *numbers, instruction in lines}
+
+
+class Verdict(NamedTuple):
+    instruction: str
+    count: str
+    text: str  # "ok", "nothing: ...", "FAIL: ..."
+
+
+def counted(region):
+    """Instructions that take a place in the timed region."""
+    return [i for i in region if i.opcode != "NOP" and i.guard not in NEVER]
+
+
+def judge(work, instructions, repeats, half=None):
+    """Of a kernel with `repeats` operations in a row; `half`: the code of that with half as
+    many."""
+    if work.proof == "missing":
+        clocks = [i for i in instructions if "SR_CLOCK" in i.operands]
+        return Verdict("-", "0", "FAIL: not empty" if clocks else "not on this architecture")
+    try:
+        region, start = paths.timed_region(instructions)
+    except paths.NotTimed as error:
+        return Verdict("SR_CLOCK", "-", f"FAIL: {error}")
+    verdict = PROOFS[work.proof](work, region, start, repeats)
+    clocks = sum("SR_CLOCK" in i.operands for i in instructions)
+    if clocks != 2 and work.proof != "barrier":
+        return Verdict("SR_CLOCK", str(clocks), "FAIL: not 2 clock reads")
+    if half and repeats <= work.in_line and not verdict.text.startswith("FAIL"):
+        added = len(counted(region)) - len(counted(paths.timed_region(half)[0]))
+        allowed = repeats // 2 * (work.count * work.paths + work.others) + SLACK
+        if added > allowed:
+            return verdict._replace(text=f"FAIL: {repeats // 2} more operations add {added} "
+                                         f"instructions, more than {allowed}")
+    return verdict
+
+
+def judge_each(work, region, start, repeats):
+    """The instruction `count` times an operation on every path of a trip, never in an inner
+    loop. In a chain each reads the result of the one before."""
+    pattern = re.compile(work.instruction)
+
+    def works(instruction):
+        # sm_70 pads with shuffles that never execute.
+        return instruction.guard not in NEVER and pattern.fullmatch(instruction.text)
+
+    found = list(filter(works, region))
+    operations = repeats
+    if repeats > work.in_line and paths.is_repeated(region, found, repeats // work.in_line):
+        operations = work.in_line
+    needed = work.count * operations
+    executed = paths.fewest_and_most(region, works)
+    loops = [] if operations < repeats else paths.loops(region)
+    faults = (
+        (any(i.guard for i in found), "under a condition"),
+        (any(not works(i) for i in paths.strays(region)), "a way out"),
+        (len(found) != work.paths * needed, f"not {work.paths * needed}"),
+        (any(i.address < start for i in found), "before the first clock read"),
+        (paths.inside(found, loops), "in a loop"),
+        (executed != (needed, needed), f"{executed[0]} to {executed[1]} are executed"),
+        (work.proof == "chain" and not all(paths.is_chain(region, works, branches)
+                                           for branches in (False, True)), "not a chain"))
+    texts = [f"FAIL: {text}" for wrong, text in faults if wrong]
+    return Verdict(work.instruction, str(len(found)), texts[0] if texts else "ok")
+
+
+CONVERGENCE_CHECK = re.compile(r"BRA\.(CONV|DIV)\b")
+
+
+def judge_nothing(work, region, start, repeats):
+    """A NOP an operation where the instruction should be, or a test for convergence, which
+    is not free: MATCH.ANY and REDUX.OR of sm_80, for one, belong to it. Not counted is the
+    instruction by which CUDA 12.2 begins such a test: its mask is that of the active lanes.
+    A single barrier is no sequence: it may be there."""
+    if repeats == 1:
+        single = judge_each(work, region, start, repeats)
+        if single.text == "ok":
+            return single
+    active = None
+    for i in region:
+        if i.opcode == "VOTE.ANY":
+            active = i.operands.split(",")[0]
+        elif re.fullmatch(work.instruction, i.text) and not i.guard and i.operands != active:
+            if not any(CONVERGENCE_CHECK.match(j.opcode) for j in region):
+                return Verdict(work.instruction, "-", "FAIL: --machine-code says nothing is left")
+    verdict = judge_each(work._replace(instruction="NOP", proof="each"), region, start, repeats)
+    if verdict.text == "ok":
+        checks = sum(1 for i in region if CONVERGENCE_CHECK.match(i.opcode))
+        verdict = verdict._replace(text="nothing: a test for convergence each"
+                                   if checks >= repeats else "nothing: NOP or less")
+    return verdict
+
+
+BARRIER_NEEDS = (("BAR", r"BAR\.(SYNC|RED)\b", 2),
+                 ("ATOM|RED.GPU", r"(ATOM|RED)G?\..*STRONG\.GPU\b", 1),
+                 ("MEMBAR", r"MEMBAR\..*(GPU|SYS)\b", 1),
+                 ("polling LD", r"LDG?\..*STRONG\.(GPU|SYS)\b", 1))
+
+
+def parts_of_barrier(region, name, pattern):
+    opcodes = {opcode for opcode in {i.opcode for i in region} if re.match(pattern, opcode)}
+    found = [i for i in region if i.opcode in opcodes and i.guard not in NEVER]
+    if name.startswith("polling"):
+        found = paths.inside(found, paths.waiting_loops(region))
+    return found
+
+
+def _operations(region, meetings):
+    """The code from the first BAR to the second of each operation."""
+    addresses = [i.address for i in region]
+    bounds = iter(sorted(i.address for i in meetings))
+    for start, end in zip(bounds, bounds):
+        yield region[bisect.bisect_left(addresses, start):bisect.bisect_right(addresses, end)]
+
+
+def _arrives_once(operation):
+    """One arrival at most on a path, and one there is; a fence before each."""
+    arrivals, fences = (parts_of_barrier(operation, *need[:2]) for need in BARRIER_NEEDS[1:3])
+    if paths.fewest_and_most(operation, set(arrivals).__contains__)[1] != 1:
+        return False
+    return all(paths.fewest_and_most(operation[:operation.index(arrival)],
+                                     set(fences).__contains__)[0] >= 1
+               for arrival in arrivals)
+
+
+def judge_barrier(work, region, start, repeats):
+    """A barrier over memory: the block gathers, arrives with a release, polls, and lets its
+    threads go."""
+    parts = [parts_of_barrier(region, *need[:2]) for need in BARRIER_NEEDS]
+    unrolled = repeats
+    if repeats > work.in_line and paths.is_repeated(region, parts[1], repeats // work.in_line):
+        unrolled = work.in_line
+    faults = [f"{name} not {times} or more for each of {unrolled}"
+              for found, (name, _, times) in zip(parts, BARRIER_NEEDS)
+              if len(found) < times * unrolled or len(found) % unrolled]
+    meetings = parts[0]
+    executed = paths.fewest_and_most(region, set(meetings).__contains__)
+    if executed != (2 * unrolled, 2 * unrolled):
+        faults.append(f"{executed[0]} to {executed[1]} BAR are executed")
+    if any(i.address < start for i in meetings):
+        faults.append("before the first clock read")
+    if paths.strays(region) or any(i.guard for i in meetings):
+        faults.append("a way round the barrier")
+    rounds = [span for span in paths.loops(region) if paths.inside(meetings, [span])]
+    if len(rounds) != (unrolled < repeats):
+        faults.append(f"in {len(rounds)} loops")
+    if not all(map(_arrives_once, _operations(region, meetings))):
+        faults.append("not one arrival after a fence")
+    names, total = (" + ".join(map(str, them))
+                    for them in ((need[0] for need in BARRIER_NEEDS), map(len, parts)))
+    total = total if unrolled == repeats else f"{repeats // unrolled} x ({total})"
+    return Verdict(names, total, f"FAIL: {', '.join(faults)}" if faults else "ok")
+
+
+PROOFS = {"each": judge_each, "chain": judge_each, "nothing": judge_nothing,
+          "barrier": judge_barrier}
