@@ -29,6 +29,7 @@ __device__ __forceinline__ unsigned repeat(Method& method, unsigned value,
     constexpr int kLine = Method::kMostInLine;
 #pragma unroll 1
     for (int round = 0; round < kRepeats / kLine; ++round) {
+      asm volatile("" : "+r"(round));  // else two rounds may become a flag
       value = repeat<kLine>(method, value, here);
     }
     return value;

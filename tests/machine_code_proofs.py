@@ -141,7 +141,9 @@ def _operations(region, meetings):
 
 
 def _arrives_once(operation):
-    """One arrival at most on a path, and one there is; a fence before each."""
+    """One arrival at most on a path, and one there is; a fence before each; and a poll."""
+    if not parts_of_barrier(operation, *BARRIER_NEEDS[3][:2]):
+        return False
     arrivals, fences = (parts_of_barrier(operation, *need[:2]) for need in BARRIER_NEEDS[1:3])
     if paths.fewest_and_most(operation, set(arrivals).__contains__)[1] != 1:
         return False
@@ -159,7 +161,7 @@ def judge_barrier(work, region, start, repeats):
         unrolled = work.in_line
     faults = [f"{name} not {times} or more for each of {unrolled}"
               for found, (name, _, times) in zip(parts, BARRIER_NEEDS)
-              if len(found) < times * unrolled or len(found) % unrolled]
+              if len(found) < times * unrolled]
     meetings = parts[0]
     executed = paths.fewest_and_most(region, set(meetings).__contains__)
     if executed != (2 * unrolled, 2 * unrolled):

@@ -37,8 +37,8 @@ struct Mbarrier : Method {
   static constexpr About kAbout = {"mbarrier",
                                    "mbarrier.arrive and test_wait of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) {
-    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, 2};
+  static constexpr Work work(int architecture) {
+    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, architecture >= 90 ? 2 : 7};
   }
   static constexpr int kFirstArchitecture = 80;
   static constexpr int repeats(int) { return 16; }

@@ -10,7 +10,7 @@ struct ClusterSync : Method {
                                    Scope::kCluster, Window::kBarrier};
   // A block that was launched without a cluster waits at a BAR instead.
   static constexpr Work work(int) {
-    return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, 10, Proof::kEach, 2};
+    return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, 9, Proof::kEach, 2};
   }
   static constexpr int kFirstArchitecture = 90;
   static constexpr Sizes groups(int) { return {2, 16, 2}; }

@@ -14,7 +14,9 @@ struct GridSync : Method {
                                    "grid_group::sync() of 1 to 32 blocks per "
                                    "SM",
                                    Scope::kGrid, Window::kBarrier};
-  static constexpr Work work(int) { return {"", 1, 60, Proof::kBarrier}; }
+  static constexpr Work work(int architecture) {
+    return {"", 1, architecture >= 90 ? 28 : 38, Proof::kBarrier};
+  }
   static constexpr int repeats(int) { return 8; }
   // It draws a level a launch, whatever its length (one H200: 0.6% between
   // launches of 0.5 as of 8 ms): the mean of many short launches is steady, no

@@ -19,7 +19,8 @@ constexpr __host__ __device__ bool first_lanes(const Place& place) {
 constexpr Work warp_barrier(int size, int architecture, int last_toolkit) {
   const bool there =
       CUDART_VERSION < last_toolkit && architecture >= 90 && size < 32;
-  return {R"(WARPSYNC\b.*)", 1, 16, there ? Proof::kEach : Proof::kNothing};
+  const int others = architecture >= 90 ? 0 : 6;  // the test
+  return {R"(WARPSYNC\b.*)", 1, others, there ? Proof::kEach : Proof::kNothing};
 }
 constexpr const char* warp_barrier_caution(int last_toolkit) {
   return CUDART_VERSION < last_toolkit
@@ -115,8 +116,9 @@ struct CoalescedShuffle : Coalesced {
                                    "shfl_down() among 1 to 32 coalesced "
                                    "threads",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
-    return {R"(SHFL\.(DOWN|IDX) .*)", 1, 80, Proof::kChain, 2};
+  static constexpr Work work(int architecture) {
+    const int others = architecture >= 100 ? 0 : 45;
+    return {R"(SHFL\.(DOWN|IDX) .*)", 1, others, Proof::kChain, 2};
   }
   // More of a whole warp in a row read up to 50% too much.
   static constexpr int repeats(int group) { return group == 32 ? 2 : 4; }
