@@ -2,10 +2,8 @@
 
 namespace syncbench {
 
-// What the kernels of each method consist of on an architecture, 90 for sm_90:
-// tab-separated lines under a header, for tests/machine_code_test.py.
-static std::string machine_code_of(const std::vector<MethodEntry>& methods,
-                                   int architecture) {
+std::string machine_code_of(const std::vector<MethodEntry>& methods,
+                            int architecture) {
   constexpr const char* kProofs[] = {"each", "chain", "barrier", "nothing"};
   std::string text =
       "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction";

@@ -137,6 +137,11 @@ inline std::string caution_of(const MethodEntry& method) {
   return method.caution.empty() ? "" : method.name + (": " + method.caution);
 }
 
+/// What the kernels of each method consist of on an architecture, 90 for sm_90:
+/// tab-separated lines under a header, for tests/machine_code_test.py.
+std::string machine_code_of(const std::vector<MethodEntry>& methods,
+                            int architecture);
+
 /// Fills in what a program of these methods lists and proves.
 void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods);
 

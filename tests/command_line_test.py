@@ -8,8 +8,8 @@ import sys
 import unittest
 
 BUILD = sys.argv.pop(1)
-PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM",
-            "TestRepeat")
+LAUNCHES, *KERNELS = PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM",
+                                 "TestRepeat")
 TAKES_GPU_COUNT = ("ImplicitBarrier", "BenchmarkInterSM")
 # CUDA 13 removed the multi-grid barrier.
 MULTI_GRID = ["multi_grid_sync", "multi_grid_sync_no_peer"] if "CUDA 13" not in subprocess.run(
@@ -45,13 +45,27 @@ class CommandLine(unittest.TestCase):
                              rf"^{program} \d+\.\d+\.\d+ \(commit \S+, CUDA 1\d\.\d+\)\n$")
 
     def test_list(self):
-        names = [line.split("\t")[0] for program in PROGRAMS[:3]
-                 for line in run(program, "--list").stdout.splitlines()]
-        self.assertEqual(names, [
+        launches, in_sm, across_sms, repeated = (
+            [line.split("\t")[0] for line in run(program, "--list").stdout.splitlines()]
+            for program in PROGRAMS)
+        self.assertEqual(launches, [
             "traditional_launch", "cooperative_launch",
-            "multi_cooperative_launch", "single_omp_traditional_launch",
-            "blocksync", "tile_sync", "tile_shufl", "coales_sync",
-            "coales_shufl", "grid_sync", *MULTI_GRID, "peer_grid_sync"])
+            "multi_cooperative_launch", "single_omp_traditional_launch"])
+        self.assertLessEqual({"blocksync", "tile_sync", "tile_shufl", "coales_sync",
+                              "coales_shufl"}, set(in_sm))
+        self.assertLessEqual({"grid_sync", *MULTI_GRID, "peer_grid_sync"}, set(across_sms))
+        self.assertEqual(repeated, [name for name in in_sm + across_sms
+                                    if name != "multi_grid_sync_no_peer"] + ["float_add"])
+        self.assertEqual(len(set(repeated)), len(repeated))
+
+    def test_machine_code(self):
+        for program in KERNELS:
+            result = run(program, "--machine-code", "90")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            header, *rows = result.stdout.splitlines()
+            self.assertTrue(rows)
+            self.assertEqual({row.count("\t") for row in rows}, {header.count("\t")})
+        self.expect_error(run(LAUNCHES, "--machine-code", "90"), 2, "--machine-code")
 
     def test_bad_gpu_counts(self):
         for program in TAKES_GPU_COUNT:

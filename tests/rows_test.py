@@ -30,6 +30,7 @@ EXPECTED = {
                         "sleep instruction": FUSION},
     "BenchmarkIntraSM": {"block latency": LATENCY,
                          "warp latency": LATENCY + ["tile"],
+                         "group latency": LATENCY + ["tile"],
                          "throughput": THROUGHPUT},
     "TestRepeat": {"repeats": REPEAT, "method validation": REPEAT},
     "BenchmarkInterSM": {"grid latency": GRID, "multi-GPU latency": GRID},
@@ -118,32 +119,48 @@ def check_implicit(sections, gpus, sms):
         assert float(row.get("m(wkld)", "inf")) > 0.5 * float(row["idea(wkld)"]), row
 
 
-def check_intra(sections, sms):
+def check_intra(sections, sms, listed):
     block = sections["block latency"]
-    assert [int(r["thrd"]) for r in block.rows] == list(range(32, 1025, 32))
+    threads_of = {}
+    for row in block.rows:
+        threads_of.setdefault(row["method"], []).append(int(row["thrd"]))
+    assert threads_of["blocksync"] == list(range(32, 1025, 32))
+    assert all(threads == threads_of["blocksync"] for threads in threads_of.values())
     assert all(value > 4 for value in block.numbers("m(ave_cycle)"))
-    rows = sections["warp latency"].rows
-    tiles = [(r["method"], int(r["tile"])) for r in rows if r["thrd"] == "32"]
+    warp = sections["warp latency"].rows
+    measured = {row["method"] for title in sections if title.endswith("latency")
+                for row in sections[title].rows}
+    skipped = {text.split()[1] for section in sections.values()
+               for _, text in section.comments if text.startswith("skipped: ")}
+    assert measured | skipped == set(listed), (measured, skipped, listed)
+    tiles, groups = {}, {}
+    for row in warp:
+        if row["thrd"] == "32":
+            tiles.setdefault(row["method"], []).append(int(row["tile"]))
+        groups.setdefault((row["method"], row["tile"]), []).append(int(row["thrd"]))
     fixed = [1, 2, 4, 8, 16, 32]
-    assert tiles == ([("tile_sync", t) for t in fixed] +
-                     [("tile_shufl", t) for t in fixed] +
-                     [("coales_sync", t) for t in range(1, 33)] +
-                     [("coales_shufl", t) for t in range(1, 33)])
+    assert tiles["tile_sync"] == tiles["tile_shufl"] == fixed, tiles
+    assert tiles["coales_sync"] == tiles["coales_shufl"] == list(range(1, 33)), tiles
+    assert all(len(set(sizes)) == len(sizes) for sizes in tiles.values()), tiles
+    assert all(threads in ([32], [32, 64, 128, 256, 512, 1024])
+               for threads in groups.values()), groups
     for group in (("tile_shufl", "32"), ("coales_shufl", "16"), ("coales_shufl", "32")):
-        threads = [int(r["thrd"]) for r in rows if (r["method"], r["tile"]) == group]
-        assert threads == [32, 64, 128, 256, 512, 1024], (group, threads)
-    shuffles = [float(r["m(ave_cycle)"]) for r in sections["warp latency"].rows
-                if r["method"] == "tile_shufl"]
+        assert len(groups[group]) == 6, (group, groups[group])
+    shuffles = [float(r["m(ave_cycle)"]) for r in warp if r["method"] == "tile_shufl"]
     assert all(5 < value < 100 for value in shuffles), shuffles
     throughput = sections["throughput"]
-    assert len(throughput.rows) == 7 * 6 * 7
+    shapes = {}
     for row in throughput.rows:  # no SM issues more than 4 warps a cycle
+        shapes.setdefault((row["method"], row["tile"]), []).append((row["blk"], row["thrd"]))
         assert 0 < float(row["m(thrput)"]) < 4.04, row
         if row["method"].endswith("shufl"):  # nor shuffles more than 32 lanes
             assert float(row["m(thrput)"]) < 1.002, row
         warps = int(row["blk"]) / sms * int(row["thrd"]) / 32
         total = float(row["m(thrput)"]) * float(row["m(ttl_latency)"])
         assert abs(total / (warps * int(row["rep"])) - 1) < 1e-2, row
+    assert all(len(set(points)) == 7 * 6 for points in shapes.values()), shapes
+    assert {group for group, threads in groups.items() if len(threads) > 1} <= set(shapes)
+    assert {("blocksync", "32"), ("tile_sync", "32"), ("coales_sync", "16")} <= set(shapes)
 
 
 def check_inter(sections, gpus):
@@ -174,8 +191,10 @@ def check_repeat(sections, capability, listed):
         if row["rep"] == "128" and each < 3.5:
             assert f"{row['method']} of {row['tile']}: nothing waits" in comments, row
     assert all(reps == [2 ** k for k in range(8)] for reps in series.values())
-    not_here = {"float_add"} if capability >= 7 else {"float_add", "peer_grid_sync"}
-    assert {key[0] for key in series} == set(listed) - not_here, series
+    skipped = {text.split()[1].rstrip(":") for _, text in sections["repeats"].comments
+               if text.startswith("skipped: ")}
+    assert {key[0] for key in series} | skipped | {"float_add"} == set(listed), series
+    assert capability < 9 or not skipped - {"multi_grid_sync"}, skipped
     by_sm, by_cpu = sections["method validation"].numbers("m(ave_cycle)")
     assert abs(by_sm / by_cpu - 1) < 0.005, (by_sm, by_cpu)
     latency = 4 if capability >= 7 else 6
@@ -241,7 +260,7 @@ def main():
         elif name == "TestRepeat":
             check_repeat(sections, float(rows[0][2]), listed)
         elif name == "BenchmarkIntraSM":
-            check_intra(sections, sms)
+            check_intra(sections, sms, listed)
         else:
             check_inter(sections, gpus)
     check_options(executable, count, gpus, listed, sms)

@@ -1,0 +1,142 @@
+"""Test of the machine-code gate: planted faults have to be found.
+
+usage: machine_code_gate_test.py TEST_REPEAT FAULTY_METHODS
+
+In real kernels of TEST_REPEAT, which the gate accepts, a fault is planted by moving,
+removing or adding instructions; FAULTY_METHODS was compiled from methods with faults in
+their source. Exit codes: 0 all found; 1 not; 77 no disassembler.
+"""
+import re
+import sys
+
+import machine_code
+from machine_code import Instruction
+from machine_code_proofs import BARRIER_NEEDS, judge, parts_of_barrier
+from machine_code_test import works_of
+
+IN_A_ROW = 8  # of the kernels in which faults are planted
+
+
+def replace(code, instruction, **changes):
+    return [i._replace(**changes) if i is instruction else i for i in code]
+
+
+def insert_jump(code, before, target, opcode="BRA", guard="P0"):
+    jump = Instruction(before.address - 1, guard, opcode, "", target)
+    return [j for i in code for j in ([jump, i] if i is before else [i])]
+
+
+def add_behind(code, instructions, text):
+    """One more instruction behind each of some."""
+    opcode, operands = text.split(" ", 1)
+    return [j for i in code for j in (
+        [i, i._replace(address=i.address + 1, opcode=opcode, operands=operands, guard="")]
+        if i in instructions else [i])]
+
+
+def move_behind(code, moved, place):
+    rest = [i for i in code if i is not moved]
+    at = rest.index(place) + 1
+    return [*rest[:at], moved._replace(address=place.address + 1), *rest[at:]]
+
+
+def clock_faults(code, first, last):
+    start, end = [i for i in code if "SR_CLOCK" in i.operands][::
+        sum("SR_CLOCK" in i.operands for i in code) - 1]
+    yield "start read behind the operations", move_behind(code, start, last)
+    yield "end read before the operations", move_behind(
+        code, end, code[code.index(first) - 1])
+    yield "one read lost", [i for i in code if i is not end]
+
+
+def work_faults(work, code):
+    pattern = "NOP" if work.proof == "nothing" else work.instruction
+    works = [i for i in code if re.fullmatch(pattern, i.text)
+             and i.guard not in machine_code.NEVER]
+    clock = [i.address for i in code if "SR_CLOCK" in i.operands]
+    works = [i for i in works if clock[0] < i.address < clock[-1]]
+    first, last = works[0], works[-1]
+    body = [i for i in code if clock[0] < i.address]
+    yield "lost", [i for i in code if i is not first]
+    yield "doubled", [j for i in code for j in ([i, i] if i is last else [i])]
+    yield "disabled", replace(code, last, guard="!PT")
+    yield "doubled at times", [j for i in code for j in (
+        [i, i._replace(guard="P0")] if i is last else [i])]
+    yield "skipped", insert_jump(code, body[1], last.address + 1)
+    yield "left", insert_jump(code, body[1], code[-1].address + 16)
+    yield "left by register", insert_jump(code, body[1], None, "BRX")
+    yield "looped", insert_jump(code, code[code.index(last) + 1], first.address)
+    more = code
+    for _ in range(2):
+        more = add_behind(more, works, "IMAD R254, R254, R254, RZ")
+    yield "two more multiplications in each", more
+    if work.proof == "chain":
+        yield "unchained", replace(code, last,
+                                   operands=re.sub(r"\bR\d+", "R254", last.operands))
+    yield from clock_faults(code, first, last)
+
+
+def barrier_faults(work, code):
+    clock = [i.address for i in code if "SR_CLOCK" in i.operands]
+    region = [i for i in code if clock[0] < i.address <= clock[-1]]
+    parts = {name: parts_of_barrier(region, name, pattern) for name, pattern, _ in BARRIER_NEEDS}
+    for name, _, times in BARRIER_NEEDS:
+        lost = set(parts[name][times * IN_A_ROW - 1:])
+        yield f"{name} lost", [i for i in code if i not in lost]
+    meetings = parts["BAR"]
+    first, second, last = meetings[0], meetings[1], meetings[-1]
+    yield "no arrival", insert_jump(code, code[code.index(first) + 1], second.address, guard="")
+    yield "looped", insert_jump(code, code[code.index(last) + 1], first.address)
+    yield "doubled", [j for i in code for j in ([i, i] if i is last else [i])]
+    yield "skipped", insert_jump(code, region[1], last.address + 1)
+    yield "left", insert_jump(code, region[1], code[-1].address + 16)
+    yield from clock_faults(code, first, last)
+
+
+def missed_in(name, work, code, half):
+    """The faults that the gate lets pass in this kernel; each has to change the verdict."""
+    verdict = judge(work, code, IN_A_ROW, half).text
+    if verdict.startswith("FAIL"):
+        return [f"{name}: {verdict}, without a fault"]
+    faults = barrier_faults if work.proof == "barrier" else work_faults
+    return [f"{name}: {fault}" for fault, faulty in faults(work, code)
+            if judge(work, faulty, IN_A_ROW, half).text == verdict]
+
+
+def check(executable, planted):
+    """What the gate misses in one executable. `planted`: plant faults; else each method has
+    one already."""
+    missed, judged = [], 0
+    for architecture, functions in machine_code.disassemble(executable).items():
+        number = int(architecture[3:])
+        kernels = machine_code.kernels_of(functions)
+        for name, work in works_of(executable, number).items():
+            if number < 70 or work.proof == "missing":
+                continue
+            lines = [functions[kernels[name, 1 << k]] for k in range(work.longest.bit_length())]
+            at = IN_A_ROW.bit_length() - 1
+            judged += 1
+            if planted:
+                missed += missed_in(f"{architecture} {name}", work, lines[at], lines[at - 1])
+            elif not any(judge(work, line, 1 << k, lines[k - 1] if k else None).text
+                         .startswith("FAIL") for k, line in enumerate(lines)):
+                missed.append(f"{architecture} {name}")
+    assert judged, f"{executable}: no kernel"
+    return missed
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    try:
+        missed = check(sys.argv[1], True) + check(sys.argv[2], False)
+    except machine_code.NoDisassembler as error:
+        print(error, file=sys.stderr)
+        return 77
+    for fault in missed:
+        print(f"the gate lets pass: {fault}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
