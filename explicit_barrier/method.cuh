@@ -101,14 +101,14 @@ struct Sizes {
 /// Where a thread is. `group`: the size of the group, of those that
 /// Method::groups gives, that the launch is for.
 struct Place {
-  int thread, threads;  ///< in its block, of the block
-  int block, blocks;    ///< in its grid, of the grid
-  int group;
+  unsigned thread, threads;  ///< in its block, of the block
+  unsigned block, blocks;    ///< in its grid, of the grid
+  unsigned group;
 };
 
 /// What every thread has before its first operation: no two of a block alike.
 __host__ __device__ constexpr unsigned start_value(const Place& place) {
-  return static_cast<unsigned>(place.thread + place.group);
+  return place.thread + place.group;
 }
 
 struct None {};

@@ -27,9 +27,10 @@ __device__ __forceinline__ unsigned repeat(Method& method, unsigned value,
     return method(value, here);
   } else if constexpr (kRepeats > Method::kMostInLine) {
     constexpr int kLine = Method::kMostInLine;
+    int round;
+    asm volatile("mov.b32 %0, 0;" : "=r"(round));  // else 2 may become a flag
 #pragma unroll 1
-    for (int round = 0; round < kRepeats / kLine; ++round) {
-      asm volatile("" : "+r"(round));  // else two rounds may become a flag
+    for (; round < kRepeats / kLine; ++round) {
       value = repeat<kLine>(method, value, here);
     }
     return value;
@@ -39,18 +40,18 @@ __device__ __forceinline__ unsigned repeat(Method& method, unsigned value,
   }
 }
 
-/// Makes the trips round the body of kRepeats operations and records the clock
-/// before the first that is timed and after the last one. Trips that are not
-/// timed bring the body into the instruction cache.
+/// Makes `count` trips round the body of kRepeats operations and records the
+/// clock before the first that is timed and after the last one. Trips that are
+/// not timed bring the body into the instruction cache.
 template <class Method, int kRepeats, class Here>
-__device__ __forceinline__ unsigned time_trips(const Trips& trips, Here& here,
+__device__ __forceinline__ unsigned time_trips(int count, int first_timed,
+                                               Here& here, unsigned value,
                                                WarpRecord& record) {
   Method method;
-  unsigned value = start_value(here);
 #pragma unroll 1
-  for (int trip = 0; trip < trips.count; ++trip) {
+  for (int trip = 0; trip < count; ++trip) {
     asm volatile("" : "+r"(trip));  // else the loop may be split at first_timed
-    if (trip == trips.first_timed) record.start = read_sm_clock();
+    if (trip == first_timed) record.start = read_sm_clock();
     value = repeat<kRepeats>(method, value, here);
   }
   record.end = read_sm_clock();
@@ -61,9 +62,11 @@ __device__ __forceinline__ unsigned time_trips(const Trips& trips, Here& here,
 /// takes part. `results` gets the last value of every thread of the grid; null
 /// in all launches that are timed, but the compiler cannot know, so every
 /// result stays alive. `global` and `argument` as the method asked for them.
+/// Results come last: what follows the loop moves registers in it.
 template <class Method, int kRepeats>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
-    timed_kernel(Trips trips, int group, WarpRecord* records, unsigned* results,
+    timed_kernel(int count, int first_timed, unsigned group,
+                 WarpRecord* records, unsigned* results,
                  unsigned long long* global,
                  typename Method::Argument argument) {
 #ifdef __CUDA_ARCH__
@@ -71,8 +74,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     using Shared = typename Method::Shared;
     __shared__ Shared shared;
     Here<Shared, typename Method::Argument> here = {
-        {static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
-         static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x), group},
+        {threadIdx.x, blockDim.x, blockIdx.x, gridDim.x, group},
         shared,
         global,
         argument};
@@ -80,18 +82,19 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
       Method::start(shared, here);
       __syncthreads();
     }
-    unsigned value = 0;
+    unsigned value = start_value(here);
     WarpRecord record = {};
     if (Method::takes_part(here)) {
-      value = time_trips<Method, kRepeats>(trips, here, record);
+      value =
+          time_trips<Method, kRepeats>(count, first_timed, here, value, record);
     }
-    if (results != nullptr)
-      results[blockIdx.x * blockDim.x + threadIdx.x] = value;
     if (threadIdx.x % 32 == 0) {
       const unsigned warps_per_block = (blockDim.x + 31) / 32;
       record.sm = read_sm_id();
       records[blockIdx.x * warps_per_block + threadIdx.x / 32] = record;
     }
+    if (results != nullptr)
+      results[blockIdx.x * blockDim.x + threadIdx.x] = value;
   }
 #endif
 }

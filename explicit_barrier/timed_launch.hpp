@@ -112,8 +112,13 @@ class TimedLaunch {
                               ((launch.shape_.threads + 31) / 32)),
           global(device, static_cast<std::size_t>(
                              launch.method_.global_words(launch.threads()))),
-          arguments{&launch.trips_,   &launch.shape_.group, &records_address,
-                    &results_address, &global_address,      argument} {
+          arguments{&launch.trips_.count,
+                    &launch.trips_.first_timed,
+                    &launch.shape_.group,
+                    &records_address,
+                    &results_address,
+                    &global_address,
+                    argument} {
       global.set_to_zero();
     }
     Share(const Share&) = delete;
@@ -124,7 +129,7 @@ class TimedLaunch {
     WarpRecord* records_address = records.get();
     unsigned* results_address = nullptr;
     unsigned long long* global_address = global.get();
-    void* arguments[6];
+    void* arguments[7];
   };
 
   long long threads() const {
@@ -230,9 +235,10 @@ inline void TimedLaunch::check_results() {
   run_lines(1, {1, 0});
   for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
     const std::vector<unsigned> found = results[rank].read();
-    for (int i = 0; i < threads(); ++i) {
-      const Place place = {i % shape_.threads, shape_.threads,
-                           i / shape_.threads, shape_.blocks, shape_.group};
+    const unsigned block = shape_.threads, grid = shape_.blocks;
+    for (unsigned i = 0; i < block * grid; ++i) {
+      const Place place = {i % block, block, i / block, grid,
+                           static_cast<unsigned>(shape_.group)};
       const unsigned wanted = method_.expected(place);
       if (found[i] == wanted || !method_.takes_part(place)) continue;
       throw std::runtime_error(std::string(method_.name) + " returns " +

@@ -107,14 +107,23 @@ def waiting_loops(region):
 
 def is_repeated(region, work, repeats):
     """Whether one loop of `repeats` rounds holds all the work: a register that
-    grows by 1, a uniform one in CUDA 12.4, is compared with `repeats`."""
+    grows by 1, a uniform one in CUDA 12.4, is compared with `repeats`, or a copy of it, made
+    before, with one less."""
     for span in loops(region):
         body = inside(region, [span])
-        grown = {found[2] for i in body
-                 if (found := re.match(r"(VIADD|U?IADD3?) (U?R\d+), \2, 0x1\b", i.text))}
+        last = {}  # register -> what it is compared with in the last round
+        for i in body:
+            grown = re.match(r"(?:VIADD|U?IADD3?) (U?R\d+), (?:UPT, UPT, |PT, PT, )?\1, 0x1\b",
+                             i.text)
+            copied = re.match(r"(?:IMAD\.U32|MOV|IMAD\.MOV\.U32) (R\d+), (?:RZ, RZ, )?(UR\d+)$",
+                              i.text)
+            if copied:
+                last[copied[1]] = repeats - 1
+            if grown:
+                last[grown[1]] = repeats
         if inside(work, [span]) == work and any(
-                found[1] in grown for i in body
-                if (found := re.match(rf"U?ISETP.*, (U?R\d+), {repeats:#x},", i.text))):
+                int(found[2], 16) == last.get(found[1]) for i in body
+                if (found := re.match(r"U?ISETP.*, (U?R\d+), (0x[0-9a-f]+),", i.text))):
             return True
     return False
 
