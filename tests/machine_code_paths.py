@@ -111,18 +111,18 @@ def is_repeated(region, work, repeats):
     before, with one less."""
     for span in loops(region):
         body = inside(region, [span])
-        last = {}  # register -> what it is compared with in the last round
+        last = set()  # (register, what it is compared with in the last round)
         for i in body:
             grown = re.match(r"(?:VIADD|U?IADD3?) (U?R\d+), (?:UPT, UPT, |PT, PT, )?\1, 0x1\b",
                              i.text)
             copied = re.match(r"(?:IMAD\.U32|MOV|IMAD\.MOV\.U32) (R\d+), (?:RZ, RZ, )?(UR\d+)$",
                               i.text)
             if copied:
-                last[copied[1]] = repeats - 1
+                last.add((copied[1], repeats - 1))
             if grown:
-                last[grown[1]] = repeats
+                last.add((grown[1], repeats))
         if inside(work, [span]) == work and any(
-                int(found[2], 16) == last.get(found[1]) for i in body
+                (found[1], int(found[2], 16)) in last for i in body
                 if (found := re.match(r"U?ISETP.*, (U?R\d+), (0x[0-9a-f]+),", i.text))):
             return True
     return False

@@ -14,7 +14,7 @@ struct SharedAdd : Method {
     return {R"(ATOMS\.ADD .*)", 1, 2, Proof::kChain};
   }
   static constexpr int repeats(int) { return 16; }
-  static constexpr int throughput_repeats(int) { return 512; }
+  static constexpr int throughput_repeats(int) { return 256; }
   struct Shared {
     unsigned words[2];
   };

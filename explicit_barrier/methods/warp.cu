@@ -19,7 +19,7 @@ constexpr __host__ __device__ bool first_lanes(const Place& place) {
 constexpr Work warp_barrier(int size, int architecture, int last_toolkit) {
   const bool there =
       CUDART_VERSION < last_toolkit && architecture >= 90 && size < 32;
-  const int others = architecture >= 90 ? 0 : 6;  // the test
+  const int others = there ? 2 : architecture >= 90 ? 0 : 6;  // the test
   return {R"(WARPSYNC\b.*)", 1, others, there ? Proof::kEach : Proof::kNothing};
 }
 constexpr const char* warp_barrier_caution(int last_toolkit) {
@@ -72,7 +72,7 @@ struct TileShuffle : Tiled<kSize> {
   static constexpr Work work(int architecture) {
     // CUDA 11.8 lets the lanes of a part of a warp meet before each.
     const bool meets =
-        CUDART_VERSION < 12030 && architecture >= 90 && kSize < 32;
+        CUDART_VERSION < 13000 && architecture >= 90 && kSize < 32;
     return {R"(SHFL\.DOWN .*, 0x1, .*)", 1, meets ? 1 : 0, Proof::kChain};
   }
   static constexpr int throughput_repeats(int group) {
@@ -120,7 +120,9 @@ struct CoalescedShuffle : Coalesced {
                                    "threads",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int architecture) {
-    const int others = architecture >= 100 ? 0 : 45;
+    const int others = architecture >= 100      ? 0
+                       : CUDART_VERSION < 13000 ? 47
+                                                : 45;
     return {R"(SHFL\.(DOWN|IDX) .*)", 1, others, Proof::kChain, 2};
   }
   // More of a whole warp in a row read up to 50% too much.
@@ -164,7 +166,7 @@ struct WarpSum : Tiled<32> {
     if (architecture >= 80) return {R"(REDUX\.SUM .*)", 1, 1};
     return {R"(SHFL\.\w+ .*)", 5, 5, Proof::kChain};
   }
-  static constexpr int throughput_repeats(int) { return 8192; }
+  static constexpr int throughput_repeats(int) { return 2048; }
   static unsigned expected(const Place& place) {  // of 32 consecutive values
     return 32 * (place.thread / 32 * 32 + place.group) + 496;
   }
