@@ -134,8 +134,9 @@ struct Method {
   static constexpr const char* kCaution = "";
   /// First architecture that has it, as in sm_90; its kernels are empty before.
   static constexpr int kFirstArchitecture = 60;
-  /// Operations up to which it is written in a row; more are rounds of so many.
-  /// For code so long that it would take a minute to compile.
+  /// Operations up to which it is written in a row, for code so long that it
+  /// would take a minute to compile. More are rounds of half as many: of two
+  /// rounds the compiler makes a flag, and the gate could not count them.
   static constexpr int kMostInLine = 1 << 30;
 
   /// Straight-line repeats, a power of two: enough to hide clock reads and the

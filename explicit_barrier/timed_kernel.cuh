@@ -18,7 +18,7 @@ inline constexpr int kFullBlocksPerSm = 1;
 #endif
 
 /// kRepeats (a power of two) operations, one after the other without a loop;
-/// beyond kMostInLine, rounds of that many.
+/// beyond kMostInLine, rounds of half that many.
 template <int kRepeats, class Method, class Here>
 __device__ __forceinline__ unsigned repeat(Method& method, unsigned value,
                                            Here& here) {
@@ -26,12 +26,10 @@ __device__ __forceinline__ unsigned repeat(Method& method, unsigned value,
   if constexpr (kRepeats == 1) {
     return method(value, here);
   } else if constexpr (kRepeats > Method::kMostInLine) {
-    constexpr int kLine = Method::kMostInLine;
-    int round;
-    asm volatile("mov.b32 %0, 0;" : "=r"(round));  // else 2 may become a flag
+    constexpr int kRound = Method::kMostInLine / 2;
 #pragma unroll 1
-    for (; round < kRepeats / kLine; ++round) {
-      value = repeat<kLine>(method, value, here);
+    for (int round = 0; round < kRepeats / kRound; ++round) {
+      value = repeat<kRound>(method, value, here);
     }
     return value;
   } else {  // halves: #pragma unroll gives up on what becomes long

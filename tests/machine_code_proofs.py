@@ -13,12 +13,16 @@ SLACK = 8  # instructions by which the code round a longer line may grow
 class Work(NamedTuple):
     """A line of --machine-code, as Work in explicit_barrier/method.cuh explains it."""
     longest: int  # operations in a row of its longest kernel
-    in_line: int  # of which so many are straight-line
+    in_line: int  # more than so many are rounds of half as many
     proof: str
     count: int
     others: int
     paths: int
     instruction: str
+
+    @property
+    def a_round(self):
+        return self.in_line // 2
 
     @classmethod
     def read(cls, text):
@@ -73,8 +77,8 @@ def judge_each(work, region, start, repeats):
 
     found = list(filter(works, region))
     operations = repeats
-    if repeats > work.in_line and paths.is_repeated(region, found, repeats // work.in_line):
-        operations = work.in_line
+    if repeats > work.in_line and paths.is_repeated(region, found, repeats // work.a_round):
+        operations = work.a_round
     needed = work.count * operations
     executed = paths.fewest_and_most(region, works)
     loops = [] if operations < repeats else paths.loops(region)
@@ -157,8 +161,8 @@ def judge_barrier(work, region, start, repeats):
     threads go."""
     parts = [parts_of_barrier(region, *need[:2]) for need in BARRIER_NEEDS]
     unrolled = repeats
-    if repeats > work.in_line and paths.is_repeated(region, parts[1], repeats // work.in_line):
-        unrolled = work.in_line
+    if repeats > work.in_line and paths.is_repeated(region, parts[1], repeats // work.a_round):
+        unrolled = work.a_round
     faults = [f"{name} not {times} or more for each of {unrolled}"
               for found, (name, _, times) in zip(parts, BARRIER_NEEDS)
               if len(found) < times * unrolled]
