@@ -16,7 +16,8 @@
 //     static constexpr Sizes groups(int threads) {
 //       return {threads / 2, threads, 2};  // half of the block, all of it
 //     }
-//     static constexpr __host__ __device__ bool takes_part(const Place& place) {
+//     static constexpr __host__ __device__ bool takes_part(const Place& place)
+//     {
 //       return place.thread < place.group;
 //     }
 //     __device__ unsigned operator()(unsigned value, Here<>& here) const {
@@ -36,11 +37,11 @@
 // thread that takes part, and what it returns has to be expected().
 //
 // Rows: a method of a block without groups() of its own is in `block latency`
-// of BenchmarkIntraSM, of a warp in `warp latency`, other ones up to a cluster in
-// `group latency`; with throughput_repeats() in `throughput` too, and, of a
+// of BenchmarkIntraSM, of a warp in `warp latency`, other ones up to a cluster
+// in `group latency`; with throughput_repeats() in `throughput` too, and, of a
 // warp, for several warps. Of a grid and of GPUs: in BenchmarkInterSM. All: in
-// TestRepeat. A wrong `others` or pattern is told by the gate, which says what it
-// found: ctest -R machine_code_TestRepeat.
+// TestRepeat. A wrong `others` or pattern is told by the gate, which says what
+// it found: ctest -R machine_code_TestRepeat.
 #pragma once
 
 #include <cuda_runtime.h>
