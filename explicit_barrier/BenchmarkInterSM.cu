@@ -1,12 +1,15 @@
 // BenchmarkInterSM: what synchronizing across SMs costs, by the CPU's clock.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "common/child_processes.hpp"
 #include "common/measuring_run.cuh"
+#include "common/point_records.hpp"
 #include "explicit_barrier/grid_methods.cuh"
 #include "explicit_barrier/grid_point.cuh"
-#include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/inter_sm_rows.hpp"
 #include "explicit_barrier/multi_grid_methods.cuh"
 
 namespace syncbench {
@@ -14,6 +17,11 @@ namespace {
 
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
+
+// Processes that methods whose level a process draws are measured in, and what
+// they have measured, by Point::text().
+constexpr int kProcesses = 10;
+using SamplesOfPoints = std::map<std::string, Collected>;
 
 // Sampling plans. Grid barriers draw a level a launch, whatever its length (one
 // H200: grid_sync 0.6% between launches of 0.5 as of 8 ms): the mean of many
@@ -34,54 +42,17 @@ SamplingPlan plan_of(MethodTag<Method>, int, int) {
 }
 #endif
 
-struct InterSmRow {
-  std::string method;
-  int gpus = 1;
-  int blocks = 0;
-  int threads = 0;
-  SamplingPlan plan;
-  InterSmResult result;
-  double mhz = kNan;
-};
-
-Columns<InterSmRow> inter_sm_columns(bool stats) {
-  using Row = InterSmRow;
-  const auto instruction = [](const Row& r) { return r.result.instruction; };
-  const Columns<Row> columns =
-      Columns<Row>{
-          column<Row>("method", "", "synchronization method",
-                      [](const Row& r) { return r.method; }),
-          column<Row>("GPUcount", "", "GPUs involved",
-                      [](const Row& r) { return r.gpus; }),
-          column<Row>("basicrep", "", "operations in the basic kernel",
-                      [](const Row& r) { return r.plan.basic; }),
-          column<Row>("moredrep", "", "operations in the longer kernel",
-                      [](const Row& r) { return r.plan.more; }),
-          column<Row>("blk", "blocks", "grid dimension: blocks per SM x SMs",
-                      [](const Row& r) { return r.blocks; }),
-          column<Row>("thrd", "threads", "block dimension",
-                      [](const Row& r) { return r.threads; })} +
-      mean_stddev_columns<Row>("basic_ttl", "ns", "basic kernel, launch to end",
-                               [](const Row& r) { return r.result.basic; }) +
-      mean_stddev_columns<Row>("more_ttl", "ns", "longer kernel, launch to end",
-                               [](const Row& r) { return r.result.more; }) +
-      mean_stddev_columns<Row>("avginstru", "ns", "one operation (Eq. 7, 8)",
-                               instruction, 3, "avginstr") +
-      Columns<Row>{column<Row>(
-          "launches", "", "launches in one queue that a sample is the mean of",
-          [](const Row& r) { return r.plan.launches; })};
-  if (!stats) return columns;
-  return columns + sample_count_column<Row>(instruction) +
-         robust_columns<Row>("avginstru", "ns", instruction) +
-         clock_column<Row>();
-}
-
 class InterSm {
  public:
-  InterSm(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : run_(info, options, out) {}
+  /// `samples`: what the processes that this one has started have measured.
+  InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
+          const SamplesOfPoints& samples = {})
+      : run_(info, options, out), samples_(samples) {}
 
+  /// In a process that has been started by another, only what that is for:
+  /// lines of samples.
   void run() {
+    if (process_number() >= 0) return multi_gpu_section();
     grid_section();
     multi_gpu_section();
     run_.finish();
@@ -119,6 +90,7 @@ class InterSm {
     for_each_method(MultiGridMethods{}, [&](auto tag) {
       using Method = typename decltype(tag)::type;
       if (!run_.options().wants(Method::kName)) return;
+      if (process_number() >= 0 && !kDrawnByProcess<Method>) return;
       const int all = static_cast<int>(run_.gpus().size());
       for (int count = kFewestGpus<Method>; count <= all; ++count) {
         const Gpus gpus(run_.gpus().begin(), run_.gpus().begin() + count);
@@ -193,8 +165,12 @@ class InterSm {
         row.gpus = gpus;
         row.blocks = per_sm * run_.gpu().sm_count;
         row.threads = threads;
-        auto point = make(row.blocks, threads);
         row.plan = plan_of(MethodTag<Method>{}, per_sm, gpus);
+        if constexpr (kDrawnByProcess<Method>) {
+          row_of_processes(table, shape, row, make);
+          continue;
+        }
+        auto point = make(row.blocks, threads);
         row.result = measure_inter_sm(point, run_.options().samples, row.plan);
         row.mhz = run_.clock_mhz();
         table.row(row);
@@ -203,8 +179,61 @@ class InterSm {
     }
   }
 
+  // Measures a point for the process that prints, or prints what was measured.
+  template <class Make>
+  void row_of_processes(Table<InterSmRow>& table, const std::string& shape,
+                        InterSmRow& row, Make make) {
+    const Point key = {"latency",     row.method, row.gpus,
+                       row.plan.more, row.blocks, row.threads};
+    if (process_number() >= 0) {
+      auto point = make(row.blocks, row.threads);
+      const int samples = (run_.options().samples - 1) / kProcesses + 1;
+      NamedSamples measured = sample_inter_sm(point, samples, row.plan);
+      measured["mhz"] = {run_.clock_mhz()};
+      return run_.out().line(record_text({key, measured, ""}));
+    }
+    const auto found = samples_.find(key.text());
+    if (found == samples_.end()) {
+      return run_.skip(table, shape, "no process has measured it");
+    }
+    row.result = inter_sm_result(found->second, row.plan);
+    row.processes = static_cast<int>(found->second.at("mhz").size());
+    row.mhz = summarize_processes(found->second.at("mhz")).mean;
+    table.row(row);
+    run_.check_row(Summary());  // that processes differ is no reason to warn
+  }
+
   MeasuringRun run_;
+  const SamplesOfPoints samples_;
 };
+
+// Of the methods that are wanted and whose level a process draws. To be called
+// before this process makes a context: the others find the GPUs unused.
+SamplesOfPoints measure_in_processes(const Options& options, char** argv,
+                                     LineWriter& out) {
+  bool wanted = false, clamped = false;
+  for_each_method(MultiGridMethods{}, [&](auto tag) {
+    using Method = typename decltype(tag)::type;
+    wanted |= kDrawnByProcess<Method> && options.wants(Method::kName);
+  });
+  SamplesOfPoints samples;
+  if (!wanted ||
+      resolve_gpu_count(options.gpu_count, static_cast<int>(find_gpus().size()),
+                        &clamped) < 2) {
+    return samples;
+  }
+  Progress progress;
+  run_processes(argv, kProcesses, [&](int number, const std::string& line) {
+    progress.show("process " + std::to_string(number + 1) + " of " +
+                  std::to_string(kProcesses));
+    if (line.rfind("# warning", 0) == 0) out.line(line);
+    if (line.rfind(kSamplesWord, 0) != 0) return;
+    const Record record = parse_record(line);
+    add_process(record.samples, samples[record.point.text()]);
+  });
+  progress.clear();
+  return samples;
+}
 
 ProgramInfo program_info() {
   ProgramInfo info;
@@ -237,5 +266,14 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  return program_main<InterSm>(program_info(), argc, argv);
+  const ProgramInfo info = program_info();
+  if (process_number() >= 0) {
+    end_with_parent();
+    return program_main<InterSm>(info, argc, argv);
+  }
+  return run_program(
+      info, argc, argv, [&](const Options& options, LineWriter& out) {
+        InterSm(info, options, out, measure_in_processes(options, argv, out))
+            .run();
+      });
 }

@@ -32,6 +32,10 @@ struct PeerGridSync {
 template <class Method>
 inline constexpr int kFewestGpus = 1;
 
+/// Does a process draw the level of a method, once for all launches?
+template <class Method>
+inline constexpr bool kDrawnByProcess = false;
+
 #if CUDART_VERSION < 13000
 
 /// Cooperative groups' multi-grid barrier; one multi-device launch. Where the
@@ -55,12 +59,15 @@ struct MultiGridSync {
 struct MultiGridSyncNoPeer : MultiGridSync {
   static constexpr const char* kName = "multi_grid_sync_no_peer";
   static constexpr const char* kCaution =
-      "access to each other's memory is switched off for these rows";
+      "access to each other's memory is switched off for these rows; a process "
+      "draws their level, so they are of several processes";
   static constexpr bool kPeerAccess = false;
 };
 
 template <>
 inline constexpr int kFewestGpus<MultiGridSyncNoPeer> = 2;
+template <>
+inline constexpr bool kDrawnByProcess<MultiGridSyncNoPeer> = true;
 
 using MultiGridMethods =
     MethodList<MultiGridSync, MultiGridSyncNoPeer, PeerGridSync>;
