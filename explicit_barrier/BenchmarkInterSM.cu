@@ -1,6 +1,7 @@
 // BenchmarkInterSM: what synchronizing across SMs costs, by the CPU's clock.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -223,10 +224,13 @@ SamplesOfPoints measure_in_processes(const Options& options, char** argv,
     return samples;
   }
   Progress progress;
+  std::set<std::string> told;
   run_processes(argv, kProcesses, [&](int number, const std::string& line) {
     progress.show("process " + std::to_string(number + 1) + " of " +
                   std::to_string(kProcesses));
-    if (line.rfind("# warning", 0) == 0) out.line(line);
+    if (line.rfind("# warning", 0) == 0 && told.insert(line).second) {
+      out.line(line);
+    }
     if (line.rfind(kSamplesWord, 0) != 0) return;
     const Record record = parse_record(line);
     add_process(record.samples, samples[record.point.text()]);
