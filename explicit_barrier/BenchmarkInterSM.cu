@@ -19,9 +19,13 @@ namespace {
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
 
-// Processes that methods whose level a process draws are measured in, and what
-// they have measured, by Point::text().
-constexpr int kProcesses = 10;
+// Processes that methods whose level a process draws are measured in, with a
+// share of the samples each.
+int process_count(const Options& options) {
+  return std::min(10, options.samples);
+}
+
+// What they have measured, by Point::text().
 using SamplesOfPoints = std::map<std::string, Collected>;
 
 // Sampling plans. Grid barriers draw a level a launch, whatever its length (one
@@ -188,7 +192,8 @@ class InterSm {
                        row.plan.more, row.blocks, row.threads};
     if (process_number() >= 0) {
       auto point = make(row.blocks, row.threads);
-      const int samples = (run_.options().samples - 1) / kProcesses + 1;
+      const Options& options = run_.options();
+      const int samples = (options.samples - 1) / process_count(options) + 1;
       NamedSamples measured = sample_inter_sm(point, samples, row.plan);
       measured["mhz"] = {run_.clock_mhz()};
       return run_.out().line(record_text({key, measured, ""}));
@@ -225,9 +230,10 @@ SamplesOfPoints measure_in_processes(const Options& options, char** argv,
   }
   Progress progress;
   std::set<std::string> told;
-  run_processes(argv, kProcesses, [&](int number, const std::string& line) {
+  const int count = process_count(options);
+  run_processes(argv, count, [&](int number, const std::string& line) {
     progress.show("process " + std::to_string(number + 1) + " of " +
-                  std::to_string(kProcesses));
+                  std::to_string(count));
     if (line.rfind("# warning", 0) == 0 && told.insert(line).second) {
       out.line(line);
     }
