@@ -105,7 +105,7 @@ class InterSm {
         try {
           run_.measure_or_skip(table, point,
                                [&] { measure_multi_gpu(table, tag, gpus); });
-        } catch (const PeerGridError& error) {
+        } catch (const peer_grid::CannotJoin& error) {
           run_.skip(table, point, error.what());
         }
       }
@@ -114,15 +114,14 @@ class InterSm {
 
   void measure_multi_gpu(Table<InterSmRow>& table, MethodTag<PeerGridSync>,
                          const Gpus& gpus) {
-    const PeerGridBarrierSet barriers(device_numbers(gpus));
-    std::vector<PeerGridBarrier> parameters;
-    for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-      parameters.push_back(barriers.on_rank(static_cast<int>(rank)));
-    }
+    const peer_grid::BarrierSet barriers(device_numbers(gpus));
     const auto make = [&](int blocks, int threads) {
-      return ThreadedGridPoint<PeerGridSync>(gpus, blocks, threads, parameters);
+      return ThreadedGridPoint<PeerGridSync>(gpus, blocks, threads,
+                                             barriers.for_blocks(blocks));
     };
-    measure_shapes<PeerGridSync>(table, static_cast<int>(gpus.size()), make);
+    explain_failure(barriers, [&] {
+      measure_shapes<PeerGridSync>(table, static_cast<int>(gpus.size()), make);
+    });
   }
 
 #if CUDART_VERSION < 13000
@@ -263,7 +262,7 @@ ProgramInfo program_info() {
         "multi_grid_group::sync() on 2 to gpu_count GPUs without it"),
 #endif
     method_info<PeerGridSync>("barrier over peer memory "
-                              "(peer_grid_barrier.cuh) on 1 to gpu_count GPUs")
+                              "(peer_grid_barrier/) on 1 to gpu_count GPUs")
   };
   info.missing = missing_multi_grid_methods();
   info.columns =

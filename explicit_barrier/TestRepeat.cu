@@ -141,12 +141,13 @@ class TestRepeat {
   }
 
   // What the host hands to a method's kernel, for one GPU alone.
-  MethodParameter<PeerGridSync> parameter_of(MethodTag<PeerGridSync>) {
+  MethodParameter<PeerGridSync> parameter_of(MethodTag<PeerGridSync>,
+                                             int blocks) {
     if (!barrier_) barrier_.emplace(std::vector<int>{run_.gpu().index});
-    return barrier_->on_rank(0);
+    return barrier_->for_blocks(blocks)[0];
   }
   template <class Method>
-  NoParameter parameter_of(MethodTag<Method>) {
+  NoParameter parameter_of(MethodTag<Method>, int) {
     return {};
   }
 
@@ -160,17 +161,16 @@ class TestRepeat {
     const int sms = run_.gpu().sm_count;
     try {
       run_.measure_or_skip(table_, Method::kName, [&] {
-        const auto parameter = parameter_of(tag);
-        rows(tag, sms, 32, 32, parameter);
+        rows(tag, sms, 32, 32, parameter_of(tag, sms));
         if (blocks_that_fit<Method, kMostRepeats>(1024) >= 2) {
-          rows(tag, 2 * sms, 1024, 32, parameter);
+          rows(tag, 2 * sms, 1024, 32, parameter_of(tag, 2 * sms));
         } else {
           table_.skip(std::string(Method::kName) + " on " +
                           std::to_string(2 * sms) + " x 1024",
                       "an SM does not hold two blocks of this size");
         }
       });
-    } catch (const PeerGridError& error) {
+    } catch (const peer_grid::CannotJoin& error) {
       run_.skip(table_, Method::kName, error.what());
     }
   }
@@ -201,7 +201,7 @@ class TestRepeat {
 
   MeasuringRun run_;
   Table<RepeatRow> table_;
-  std::optional<PeerGridBarrierSet> barrier_;
+  std::optional<peer_grid::BarrierSet> barrier_;
 };
 
 ProgramInfo program_info() {

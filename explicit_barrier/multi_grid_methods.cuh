@@ -3,11 +3,14 @@
 
 #include <cooperative_groups.h>
 
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/check.hpp"
 #include "explicit_barrier/method.cuh"
-#include "explicit_barrier/peer_grid_barrier.cuh"
+#include "peer_grid_barrier/barrier.cuh"
 
 namespace syncbench {
 
@@ -17,7 +20,7 @@ struct PeerGridSync {
   static constexpr int kRepeats = 4;
   static constexpr int kTile = 32;
   static constexpr int kMostInLine = 64;
-  using Parameter = PeerGridBarrier;
+  using Parameter = peer_grid::Barrier;
 
   __device__ explicit PeerGridSync(const Parameter& parameter)
       : barrier(parameter) {}
@@ -25,8 +28,21 @@ struct PeerGridSync {
     barrier.sync();
     return value;
   }
-  PeerGridBarrier barrier;
+  peer_grid::Barrier barrier;
 };
+
+/// Calls measure(). Where it fails because a barrier of `set` gave up, the
+/// error says which and for what it waited.
+template <class Measure>
+void explain_failure(const peer_grid::BarrierSet& set, Measure measure) {
+  try {
+    measure();
+  } catch (const CudaError& error) {
+    const std::optional<std::string> failure = set.failure();
+    if (!failure) throw;
+    throw std::runtime_error(*failure + "\n" + error.what());
+  }
+}
 
 /// Fewest GPUs that a method is measured on.
 template <class Method>

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 }
 
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
-    peer_barrier_loop(int repeats, PeerGridBarrier barrier) {
+    peer_barrier_loop(int repeats, peer_grid::Barrier barrier) {
 #pragma unroll 4
   for (int i = 0; i < repeats; ++i) barrier.sync();
 }
@@ -207,7 +207,7 @@ int check_grids(MeasuringRun& run) {
   const int samples = run.options().samples;
   // Where the barrier's memory lies moves it by up to 5%, at some shapes; both
   // sides are the mean over several places.
-  std::vector<PeerGridBarrierSet> barriers;
+  std::vector<peer_grid::BarrierSet> barriers;
   for (int i = 0; i < kPlaces; ++i) {
     barriers.emplace_back(std::vector<int>{run.gpu().index});
   }
@@ -226,8 +226,8 @@ int check_grids(MeasuringRun& run) {
                              blocks, threads, nullptr, 10),
                 kGridTolerance, "ns");
     double suite_ns = 0, here_ns = 0;
-    for (const PeerGridBarrierSet& place : barriers) {
-      PeerGridBarrier barrier = place.on_rank(0);
+    for (const peer_grid::BarrierSet& place : barriers) {
+      peer_grid::Barrier barrier = place.for_blocks(blocks)[0];
       ThreadedGridPoint<PeerGridSync> peer({run.gpu()}, blocks, threads,
                                            {barrier});
       suite_ns +=

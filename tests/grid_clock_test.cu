@@ -182,11 +182,8 @@ int check_several(MeasuringRun& run, const std::vector<Gpu>& gpus, int per_sm,
   const std::vector<Parameter> parameters(gpus.size());
   MultiDevicePoint<SeveralGpuSync> point(gpus, blocks, threads, parameters);
 #else
-  const PeerGridBarrierSet barriers(device_numbers(gpus));
-  std::vector<Parameter> parameters;
-  for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-    parameters.push_back(barriers.on_rank(static_cast<int>(rank)));
-  }
+  const peer_grid::BarrierSet barriers(device_numbers(gpus));
+  const std::vector<Parameter> parameters = barriers.for_blocks(blocks);
   ThreadedGridPoint<SeveralGpuSync> point(gpus, blocks, threads, parameters);
 #endif
   const double suite_ns =

@@ -9,8 +9,8 @@ from machine_code import NEVER
 
 def timed_region(instructions):
     """From the head of the loop of trips, or else the first read of the SM clock, to
-    its last read, in address order; without the branches that end in a trap: then
-    there is no row."""
+    its last read, in address order; without the branches that end in a trap, then
+    there is no row, and without calls of functions that neither synchronize nor read."""
     clocks = [index for index, instruction in enumerate(instructions)
               if "SR_CLOCK" in instruction.operands]
     if len(clocks) < 2:
@@ -19,8 +19,18 @@ def timed_region(instructions):
     first, last = instructions[clocks[0]].address, instructions[clocks[-1]].address
     head = min((i.target for i in instructions
                 if i.is_branch and i.target <= first < i.address <= last), default=first)
+    aside = traps | _asides(instructions, last)
     return [i for i in instructions if head <= i.address <= last
-            and not (i.is_branch and i.target in traps)]
+            and not (i.is_branch and i.target in aside)]
+
+
+def _asides(instructions, last):
+    """Where the functions begin that lie behind the kernel and only look at the time or
+    end it: neither they nor the functions behind them synchronize or read memory."""
+    called = sorted({i.target for i in instructions
+                     if i.opcode.startswith("CALL") and i.target and i.target > last})
+    return {begin for begin in called if not any(
+        re.match("BAR|ATOM|RED|LD", i.opcode) for i in instructions if i.address >= begin)}
 
 
 def _successors(region):
