@@ -20,6 +20,20 @@ using NamedSamples = std::map<std::string, std::vector<double>>;
 /// Samples of one quantity, process by process; equally many from each.
 using ProcessSamples = std::vector<std::vector<double>>;
 
+/// Samples of all processes, by the name of the quantity.
+using Collected = std::map<std::string, ProcessSamples>;
+
+/// Adds those of one more process.
+inline void add_process(const NamedSamples& samples, Collected& collected) {
+  for (const auto& [name, values] : samples) collected[name].push_back(values);
+}
+
+inline Collected of_one_process(const NamedSamples& samples) {
+  Collected collected;
+  add_process(samples, collected);
+  return collected;
+}
+
 /// "name=1.5 2<tab>other=3 4": no tab, space or '=' in a name.
 inline std::string samples_to_text(const NamedSamples& samples) {
   std::string text;

@@ -1,8 +1,13 @@
 // BenchmarkInterSM: what synchronizing across SMs costs, by the CPU's clock.
+#include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "common/child_processes.hpp"
 #include "common/measuring_run.cuh"
+#include "common/point_records.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/rows.hpp"
 #include "explicit_barrier/timed_launch.hpp"
@@ -13,11 +18,24 @@ namespace {
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
 
+// Processes that methods whose level a process draws are measured in, with a
+// share of the samples each.
+int process_count(const Options& options) {
+  return std::min(10, options.samples);
+}
+
+// What they have measured, by Point::text().
+using SamplesOfPoints = std::map<std::string, Collected>;
+
 class InterSm {
  public:
-  InterSm(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : run_(info, options, out) {}
+  /// `samples`: what the processes that this one has started have measured.
+  InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
+          const SamplesOfPoints& samples = {})
+      : run_(info, options, out), samples_(samples) {}
 
+  /// In a process that has been started by another, only what that is for:
+  /// lines of samples.
   void run() {
     Table<Row> grid(
         run_.out(),
@@ -33,7 +51,7 @@ class InterSm {
     Table<Row> gpus(run_.out(), "multi-GPU latency",
                     inter_sm_columns(run_.options().stats));
     section(gpus, Scope::kGpus);
-    run_.finish();
+    if (process_number() < 0) run_.finish();
   }
 
  private:
@@ -42,6 +60,7 @@ class InterSm {
     run_.begin_section();
     for (const MethodEntry& method : methods_of(scope, scope)) {
       if (!run_.options().wants(method.name)) continue;
+      if (process_number() >= 0 && !method.drawn_by_process) continue;
       if (!run_.gpu().cooperative_launch) {
         run_.skip(table, method.name, "no cooperative launch on this GPU");
         continue;
@@ -63,7 +82,13 @@ class InterSm {
   // A row for every shape that fits.
   void rows_on(Table<Row>& table, const MethodEntry& method,
                const std::vector<Gpu>& gpus) {
-    warn_of_access(method, gpus);
+    const std::vector<int> devices = device_numbers(gpus);
+    if (!method.peer_access) {
+      disable_peer_access(devices);
+    } else if (method.multi_device && !enable_peer_access(devices)) {
+      run_.warn("no peer access between these GPUs, " +
+                std::string(method.name) + " is measured without");
+    }
     table.comment_once(caution_of(method));
     for (const int per_sm : run_.options().blocks_per_sm) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
@@ -77,47 +102,99 @@ class InterSm {
                                 " blocks of this size");
         } else {
           run_.show(point);
-          row_of(table, method, gpus, per_sm, threads);
+          row_of(table, method, gpus, {per_sm * gpus[0].sm_count, threads, 32});
         }
       }
     }
+    if (!method.peer_access) enable_peer_access(devices);
   }
 
   void row_of(Table<Row>& table, const MethodEntry& method,
-              const std::vector<Gpu>& gpus, int per_sm, int threads) {
+              const std::vector<Gpu>& gpus, const Shape& shape) {
     const int count = static_cast<int>(gpus.size());
     // Grid barriers differ between launches, so a sample is several of them. So
     // many that one GPU takes half a minute.
-    const SamplingPlan plan = {32, 288, method.launches(per_sm, count)};
+    const SamplingPlan plan = {
+        32, 288, method.launches(shape.blocks / gpus[0].sm_count, count)};
     Row row;
     row.method = method.name;
     row.gpus = count;
-    row.blocks = per_sm * gpus[0].sm_count;
-    row.threads = threads;
-    TimedLaunch launch(method, gpus, {row.blocks, threads, row.group});
-    const InterSmResult result =
-        measure_inter_sm(launch, run_.options().samples, plan);
+    row.blocks = shape.blocks;
+    row.threads = shape.threads;
     row.repeats = plan.basic;
     row.more = plan.more;
     row.launches = plan.launches;
+    const auto sample = [&](int samples) {
+      TimedLaunch launch(method, gpus, shape);
+      NamedSamples measured = sample_inter_sm(launch, samples, plan);
+      measured["mhz"] = {run_.clock_mhz()};
+      return measured;
+    };
+    const Point point = {"latency", row.method, count,
+                         row.more,  row.blocks, row.threads};
+    const Options& options = run_.options();
+    if (process_number() >= 0) {
+      const int share = (options.samples - 1) / process_count(options) + 1;
+      return run_.out().line(record_text({point, sample(share), ""}));
+    }
+    if (!method.drawn_by_process) {
+      print(table, row, plan, of_one_process(sample(options.samples)));
+      return run_.check_row(row.value);
+    }
+    const auto found = samples_.find(point.text());
+    if (found == samples_.end()) {
+      return run_.skip(table, point.name(), "no process has measured it");
+    }
+    print(table, row, plan, found->second);
+    run_.check_row(Summary());  // that processes differ is no reason to warn
+  }
+
+  // The row of what was measured, in one process or in several.
+  void print(Table<Row>& table, Row& row, const SamplingPlan& plan,
+             const Collected& collected) {
+    const InterSmResult result = inter_sm_result(collected, plan);
     row.total = result.basic;
     row.more_total = result.more;
     row.value = result.instruction;
-    row.mhz = run_.clock_mhz();
+    row.processes = static_cast<int>(collected.at("mhz").size());
+    row.mhz = summarize_processes(collected.at("mhz")).mean;
     table.row(row);
-    run_.check_row(row.value);
-  }
-
-  void warn_of_access(const MethodEntry& method, const std::vector<Gpu>& gpus) {
-    if (method.multi_device && method.peer_access &&
-        !enable_peer_access(device_numbers(gpus))) {
-      run_.warn("no peer access between these GPUs, " +
-                std::string(method.name) + " is measured without");
-    }
   }
 
   MeasuringRun run_;
+  const SamplesOfPoints samples_;
 };
+
+// Of the methods that are wanted and whose level a process draws. To be called
+// before this process makes a context: the others find the GPUs unused.
+SamplesOfPoints measure_in_processes(const Options& options, char** argv,
+                                     LineWriter& out) {
+  bool wanted = false, clamped = false;
+  for (const MethodEntry& method : all_methods()) {
+    wanted |= method.drawn_by_process && options.wants(method.name);
+  }
+  SamplesOfPoints samples;
+  if (!wanted ||
+      resolve_gpu_count(options.gpu_count, static_cast<int>(find_gpus().size()),
+                        &clamped) < 2) {
+    return samples;
+  }
+  Progress progress;
+  std::set<std::string> told;
+  const int count = process_count(options);
+  run_processes(argv, count, [&](int number, const std::string& line) {
+    progress.show("process " + std::to_string(number + 1) + " of " +
+                  std::to_string(count));
+    if (line.rfind("# warning", 0) == 0 && told.insert(line).second) {
+      out.line(line);
+    }
+    if (line.rfind(kSamplesWord, 0) != 0) return;
+    const Record record = parse_record(line);
+    add_process(record.samples, samples[record.point.text()]);
+  });
+  progress.clear();
+  return samples;
+}
 
 ProgramInfo program_info() {
   ProgramInfo info;
@@ -140,5 +217,14 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  return program_main<InterSm>(program_info(), argc, argv);
+  const ProgramInfo info = program_info();
+  if (process_number() >= 0) {
+    end_with_parent();
+    return program_main<InterSm>(info, argc, argv);
+  }
+  return run_program(
+      info, argc, argv, [&](const Options& options, LineWriter& out) {
+        InterSm(info, options, out, measure_in_processes(options, argv, out))
+            .run();
+      });
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/interrupt.hpp"
-#include "common/statistics.hpp"
+#include "common/process_samples.hpp"
 
 namespace syncbench {
 
@@ -30,11 +30,11 @@ struct InterSmResult {
   Summary instruction;  ///< one operation (Eq. 7, 8)
 };
 
-/// Measures one point with so many samples, after launches that warm up; the
-/// two lengths alternate, so that slow drifts meet both.
+/// So many samples of both totals of one point, after launches that warm up;
+/// the two lengths alternate, so that slow drifts meet both.
 template <class Point>
-InterSmResult measure_inter_sm(Point& point, int samples,
-                               const SamplingPlan& plan) {
+NamedSamples sample_inter_sm(Point& point, int samples,
+                             const SamplingPlan& plan) {
   constexpr int kWarmUps = 3;
   std::vector<double> basic, more;
   for (int i = 0; i < kWarmUps; ++i) point.run(plan.more, 1);
@@ -43,12 +43,24 @@ InterSmResult measure_inter_sm(Point& point, int samples,
     basic.push_back(point.run(plan.basic, plan.launches) / plan.launches);
     more.push_back(point.run(plan.more, plan.launches) / plan.launches);
   }
-  InterSmResult result;
-  result.basic = summarize(std::move(basic));
-  result.more = summarize(std::move(more));
-  result.instruction =
-      difference(result.more, result.basic, plan.more - plan.basic);
-  return result;
+  return {{"basic", std::move(basic)}, {"more", std::move(more)}};
+}
+
+/// What a row makes of the samples of all processes.
+inline InterSmResult inter_sm_result(const Collected& collected,
+                                     const SamplingPlan& plan) {
+  const ProcessSamples& basic = collected.at("basic");
+  const ProcessSamples& more = collected.at("more");
+  return {summarize_processes(basic), summarize_processes(more),
+          difference_of_processes(more, basic, plan.more - plan.basic)};
+}
+
+/// Both, in this process alone.
+template <class Point>
+InterSmResult measure_inter_sm(Point& point, int samples,
+                               const SamplingPlan& plan) {
+  return inter_sm_result(of_one_process(sample_inter_sm(point, samples, plan)),
+                         plan);
 }
 
 }  // namespace syncbench

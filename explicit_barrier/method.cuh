@@ -46,7 +46,8 @@
 
 #include <cuda_runtime.h>
 
-#include <memory>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -122,11 +123,12 @@ __host__ __device__ constexpr unsigned start_value(const Place& place) {
 
 struct None {};
 
-/// What the host hands to the kernels of a launch: arguments[rank] points to
-/// that of GPU `rank`, and `owner` keeps all of it alive.
+/// What the host hands to the kernels of a launch: of_rank[rank] points to that
+/// of GPU `rank`. `failure` says why kernels ended with an error, where it
+/// knows; it keeps alive what the others point to.
 struct Arguments {
-  std::shared_ptr<void> owner;
   std::vector<void*> of_rank;
+  std::function<std::optional<std::string>()> failure;
 };
 
 /// What an operation finds: its place and the method's state. `shared` is that
@@ -188,7 +190,8 @@ struct Method {
   static Arguments make_arguments(const std::vector<int>& devices,
                                   int /*blocks*/) {
     static None none;
-    return {nullptr, std::vector<void*>(devices.size(), &none)};
+    return {std::vector<void*>(devices.size(), &none),
+            [] { return std::nullopt; }};
   }
 
   /// How its kernels have to be launched: cooperative, clusters of `group`, ...
@@ -199,6 +202,9 @@ struct Method {
   /// GPUs access to each other's memory, or none.
   static constexpr bool kMultiDevice = false;
   static constexpr bool kPeerAccess = true;
+  /// A process draws its level, once for all launches, so it is measured in
+  /// several.
+  static constexpr bool kDrawnByProcess = false;
 };
 
 }  // namespace syncbench

@@ -52,7 +52,7 @@ struct MethodEntry : About {
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);
   int fewest_gpus;
-  bool multi_device, peer_access;
+  bool multi_device, peer_access, drawn_by_process;
   std::vector<const void*> kernels;
 
   /// The kernel with so many operations in a row; std::out_of_range where there

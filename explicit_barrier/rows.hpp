@@ -21,6 +21,7 @@ struct Row {
   Summary value;       ///< of one operation
   Summary total;       ///< of all repeats
   Summary more_total;  ///< of the longer kernel, or by the other clock
+  int processes = 1;   ///< that the samples are from
   double mhz = kNan;
 };
 
@@ -124,7 +125,13 @@ inline Columns<Row> inter_sm_columns(bool stats) {
       Columns<Row>{column<Row>(
           "launches", "", "launches in one queue that a sample is the mean of",
           [](const Row& r) { return r.launches; })};
-  return stats ? shown + columns::stats("avginstru", "ns") : shown;
+  if (!stats) return shown;
+  return shown + sample_count_column<Row>(columns::value) +
+         Columns<Row>{column<Row>("processes", "",
+                                  "processes that the n samples are from",
+                                  [](const Row& r) { return r.processes; })} +
+         robust_columns<Row>("avginstru", "ns", columns::value) +
+         clock_column<Row>();
 }
 
 /// Of TestRepeat; `more_total` is by the CPU's clock.

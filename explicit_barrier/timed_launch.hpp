@@ -10,7 +10,6 @@
 
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
-#include "common/peer_access.hpp"
 #include "explicit_barrier/methods.hpp"
 
 namespace syncbench {
@@ -35,7 +34,6 @@ class TimedLaunch {
                           ".0 or later");
     }
     require_fit();
-    if (!method.peer_access) disable_peer_access(device_numbers(gpus));
     host_arguments_ = method.make_arguments(device_numbers(gpus), shape.blocks);
     for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
       shares_.emplace_back(gpus[rank].index, *this,
@@ -48,9 +46,6 @@ class TimedLaunch {
     check_results();
   }
   TimedLaunch(const TimedLaunch&) = delete;
-  ~TimedLaunch() {
-    if (!method_.peer_access) enable_peer_access(device_numbers(gpus_));
-  }
 
   /// Nanoseconds by the CPU's clock from before the first to after the end of
   /// the last of `launches` launches, in one queue, of a kernel that makes
@@ -58,19 +53,15 @@ class TimedLaunch {
   double run_lines(int in_line, const Trips& trips, int launches = 1) {
     kernel_ = method_.kernel(in_line);
     trips_ = trips;
-    if (method_.multi_device) return run_multi_device(launches);
-    if (!threads_) {
-      const auto start = HostClock::now();
-      const CallResult result = run_share(0, launches);
-      const double total = elapsed_ns(start, HostClock::now());
-      check_cuda(result.code, result.call, __FILE__, __LINE__);
-      return total;
+    try {
+      return method_.multi_device ? run_multi_device(launches)
+             : threads_           ? run_threads(launches)
+                                  : run_alone(0, launches);
+    } catch (const CudaError& error) {
+      const std::optional<std::string> failure = host_arguments_.failure();
+      if (!failure) throw;
+      throw std::runtime_error(*failure + "\n" + error.what());
     }
-    return threads_->run([&](int rank) {
-      const CallResult result = run_share(rank, launches);
-#pragma omp barrier
-      return result;
-    });
   }
 
   /// The same of a kernel that makes `repeats` operations, all of them timed, a
@@ -98,6 +89,9 @@ class TimedLaunch {
   const DeviceBuffer<WarpRecord>& device_records() const {
     return shares_[0].records;
   }
+
+  /// What the kernel of GPU `rank` gets as the method's argument.
+  void* argument(int rank) const { return host_arguments_.of_rank.at(rank); }
 
   int device() const { return gpus_[0].index; }
   const MethodEntry& method() const { return method_; }
@@ -154,6 +148,22 @@ class TimedLaunch {
     return result;
   }
 
+  double run_alone(int rank, int launches) {
+    const auto start = HostClock::now();
+    const CallResult result = run_share(rank, launches);
+    const double total = elapsed_ns(start, HostClock::now());
+    check_cuda(result.code, result.call, __FILE__, __LINE__);
+    return total;
+  }
+
+  double run_threads(int launches) {
+    return threads_->run([&](int rank) {
+      const CallResult result = run_share(rank, launches);
+#pragma omp barrier
+      return result;
+    });
+  }
+
   double run_multi_device(int launches) {
     std::vector<KernelCall> calls;
     std::vector<cudaStream_t> streams;
@@ -179,8 +189,7 @@ class TimedLaunch {
       kernel_ = method_.kernel(in_line);
       for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
         const DeviceGuard guard(gpus_[rank].index);
-        const CallResult result = run_share(static_cast<int>(rank), 1);
-        check_cuda(result.code, result.call, __FILE__, __LINE__);
+        run_alone(static_cast<int>(rank), 1);
       }
     }
   }

@@ -43,8 +43,12 @@ class HeldPoint {
     }
     single_->held.run(kWarmUpLaunches);
     const int more = point_.repeats - 1;
-    const double separate = single_->held.run(point_.repeats).total;
-    const double together = (spins() ? fused_ : single_)->held.run(1).total;
+    double separate = single_->held.run(point_.lead + point_.repeats).total;
+    const double one = single_->held.run(1).total;
+    if (point_.lead > 0) {
+      separate += one - single_->held.run(point_.lead + 1).total;
+    }
+    const double together = spins() ? fused_->held.run(1).total : one;
     samples["cpu"].push_back((separate - together) / more);
     const double period = period_ns();
     samples["timer"].push_back(spins() ? period - unit_ns() : period);
@@ -84,6 +88,7 @@ class HeldPoint {
   // write its times makes a kernel end later. One of `repeats` is such a one.
   double period_ns() {
     noting_->held.run_queue([this] {
+      for (int i = 0; i < point_.lead; ++i) single_->queue->launch();
       note(0);
       for (int i = 1; i < point_.repeats; ++i) single_->queue->launch();
       note(1);
@@ -96,6 +101,8 @@ class HeldPoint {
     noting_fused_->held.run(1);
     const double all_ns = read(1).length;
     noting_->held.run_queue([this] {
+      for (int i = 0; i < point_.lead; ++i)
+        note(0);  // which a later one writes
       for (int i = 0; i < point_.repeats; ++i) note(i);
     });
     return (all_ns - read(point_.repeats).length) / (point_.repeats - 1);

@@ -10,9 +10,6 @@
 
 namespace syncbench {
 
-/// Samples of one quantity from all processes, by name.
-using Collected = std::map<std::string, ProcessSamples>;
-
 /// Totals of a series of launches of one kernel, and what belongs to them.
 struct LaunchSeries {
   int repeats = 0;
@@ -81,18 +78,23 @@ struct FusionResult {
   bool hidden;       ///< the host was ahead of the GPU, or waits by design
 };
 
-/// i launches of one unit (`single`), one launch of i units (`fused`, i =
-/// repeats), one launch of one unit.
+/// i launches of one unit (`single`, i = repeats), one launch of i units
+/// (`fused`), one launch of one unit. Where the first launches of a series are
+/// unlike the others, the i launches are those behind `lead` others: the total
+/// of all, less that of lead + 1, and one launch in their place.
 inline void take_fusion(LaunchMethod& single, LaunchMethod& fused, int repeats,
-                        NamedSamples& samples) {
+                        int lead, NamedSamples& samples) {
   single.next_streams();
   fused.next_streams();
   single.run(kWarmUpLaunches);
-  const LaunchTimes separate = single.run(repeats);
+  LaunchTimes separate = single.run(lead + repeats);
+  const double together = fused.run(1).total;
+  const double one = single.run(1).total;
+  if (lead > 0) separate.total += one - single.run(lead + 1).total;
   samples["launched"].push_back(separate.launched);
   samples["separate"].push_back(separate.total);
-  samples["fused"].push_back(fused.run(1).total);
-  samples["one"].push_back(single.run(1).total);
+  samples["fused"].push_back(together);
+  samples["one"].push_back(one);
 }
 
 /// Eq. 6 with j = 1. The unit itself is (fused - one single) / (i - 1).

@@ -39,12 +39,15 @@ class Report {
             out,
             std::string(kFusionSection) +
                 ": kernel fusion of units that spin on the SM clock, so "
-                "that none ends on the grid of a sleep; each hides launches",
+                "that none ends on the grid of a sleep; each hides launches; "
+                "multi-device launches on several GPUs behind 16 others",
             fusion_columns(options.stats)),
         workload_(out,
                   std::string(kWorkloadSection) +
                       ": kernels that spin; fewer launches than 128 where they "
-                      "take over 1.3 ms, multi-GPU methods on all GPUs only",
+                      "take over 1.3 ms, multi-GPU methods on all GPUs only; "
+                      "the first "
+                      "launches of a series, unlike others there, are in it",
                   launch_columns(true, options.stats)),
         held_(out,
               std::string(kHeldSection) +
@@ -76,9 +79,7 @@ class Report {
       return;
     }
     Collected& collected = points_[key];
-    for (const auto& [name, samples] : record.samples) {
-      collected[name].push_back(samples);
-    }
+    add_process(record.samples, collected);
     if (!last) return;
     if (static_cast<int>(collected.at("mhz").size()) != options_.processes) {
       throw std::runtime_error(record.point.name() +

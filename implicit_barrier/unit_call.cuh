@@ -53,17 +53,18 @@ class FusionPair {
              const std::vector<Gpu>& gpus, const Point& point, Kernel kernel,
              long long amount)
       : repeats_(point.repeats),
+        lead_(point.lead),
         one_(kernel, point, 1, amount),
         all_(kernel, point, point.repeats, amount),
         single_(method.make(pool, gpus, one_.call())),
         fused_(method.make(pool, gpus, all_.call())) {}
 
   void take(NamedSamples& samples) {
-    take_fusion(*single_, *fused_, repeats_, samples);
+    take_fusion(*single_, *fused_, repeats_, lead_, samples);
   }
 
  private:
-  int repeats_;
+  int repeats_, lead_;
   UnitCall one_, all_;
   std::unique_ptr<LaunchMethod> single_, fused_;
 };

@@ -6,6 +6,10 @@
 // within 5%. The gap alone, between other kernels that note their own ends and
 // begins, leaves out how blocks start one after the other and contains a store:
 // 15%. What the study's sleeping kernels read stands beside them.
+//
+// Launches that wait for their kernel cannot be held: their rounds are timed by
+// %globaltimer alone, from begin to begin of kernels that spin by it, for one
+// and for two units: twice the one less the other is a round without its work.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,37 +24,19 @@ namespace syncbench {
 namespace {
 
 constexpr double kTolerance = 0.05, kGapTolerance = 0.15;
-constexpr int kUnitNs = 10000, kWarmUps = 10, kSamples = 60;
+constexpr int kWarmUps = 10, kSamples = 60, kRounds = 64;
 
-Collected collected(const NamedSamples& samples) {
-  Collected one_process;
-  for (const auto& [name, values] : samples) one_process[name] = {values};
-  return one_process;
-}
+__device__ int round_number;
+__device__ long long round_begins[kRounds];
 
-template <class Kernel>
-double fusion_ns(const LaunchMethodInfo& method, const StreamPool& pool,
-                 const std::vector<Gpu>& gpus, const Point& point,
-                 Kernel kernel, long long amount) {
-  FusionPair pair(method, pool, gpus, point, kernel, amount);
-  NamedSamples warm_up, samples;
-  for (int i = 0; i < kWarmUps + kSamples; ++i)
-    pair.take(i < kWarmUps ? warm_up : samples);
-  return fusion_result(collected(samples), point.repeats).overhead.median;
-}
-
-// By the CPU, by the timer, and the gap of spinning kernels that note it.
-std::vector<double> held_ns(const LaunchMethodInfo& method,
-                            const StreamPool& pool,
-                            const std::vector<Gpu>& gpus, const Point& point,
-                            double mhz, Gate& gate,
-                            const TimesOfKernels& times) {
-  HeldPoint held(method, pool, gpus, point, mhz, gate, times);
-  NamedSamples warm_up, samples;
-  for (int i = 0; i < kWarmUps + kSamples; ++i)
-    held.take(i < kWarmUps ? warm_up : samples);
-  return {median_of(samples["cpu"]), median_of(samples["timer"]),
-          point.work_ns > 0 ? median_of(samples["gap"]) : 0};
+// Spins until the timer is `unit_ns` further for each unit.
+__global__ void round_kernel(int units, long long unit_ns) {
+  const long long begin = read_global_timer();
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    round_begins[round_number++ % kRounds] = begin;
+  }
+  while (read_global_timer() - begin < units * unit_ns) {
+  }
 }
 
 double widest(const std::vector<double>& values) {
@@ -58,52 +44,147 @@ double widest(const std::vector<double>& values) {
   return *most / *least - 1;
 }
 
-// 1 where the ways differ by more than the tolerance.
-int check_point(const LaunchMethodInfo& method, const StreamPool& pool,
-                const std::vector<Gpu>& gpus, Point point, double mhz,
-                Gate& gate, const TimesOfKernels& times) {
-  const double fusion = fusion_ns(method, pool, gpus, point, spin_kernel,
-                                  cycles_in(point.work_ns, mhz));
-  const double sleeping = fusion_ns(method, pool, gpus, point, sleep_kernel,
-                                    point.work_ns / kSleepNs);
-  const auto held = held_ns(method, pool, gpus, point, mhz, gate, times);
-  point.work_ns = 0;
-  const auto null = held_ns(method, pool, gpus, point, mhz, gate, times);
-  const double off =
-      std::max(widest({fusion, held[0], held[1]}), widest({null[0], null[1]}));
-  std::printf(
-      "%s %d x %d: fusion %.0f, held %.0f, by timer %.0f ns (gap of kernels "
-      "that note it %.0f); null kernels held %.0f, by timer %.0f: at most "
-      "%.1f%% apart; sleeping kernels, fusion: %.0f\n",
-      method.name, point.blocks, point.threads, fusion, held[0], held[1],
-      held[2], null[0], null[1], 100 * off, sleeping);
-  return off < kTolerance && widest({fusion, held[2]}) < kGapTolerance ? 0 : 1;
-}
+class LaunchGapTest {
+ public:
+  explicit LaunchGapTest(MeasuringRun& run)
+      : run_(run),
+        mhz_(run.clock_mhz()),
+        pool_(device_numbers(run.gpus())),
+        times_(device_numbers(run.gpus()), 128, run.gpu().sm_count) {}
+
+  /// 1 where the ways differ by more than the tolerance, else 0.
+  int check(const LaunchMethodInfo& method, int gpu_count, int blocks,
+            int threads) {
+    const auto first = run_.gpus().begin();
+    const std::vector<Gpu> gpus(first, first + gpu_count);
+    Point point;
+    point.method = method.name;
+    point.gpus = gpu_count;
+    point.blocks = blocks;
+    point.threads = threads;
+    point.work_ns = gpu_count == 1 ? 10000 : 16000 * gpu_count;
+    point.repeats = gpu_count == 1 ? 128 : 48;
+    point.lead = gpu_count > 1 && method.queues ? 16 : 0;
+    return method.queues ? check_queue(method, gpus, point)
+                         : check_rounds(method, gpus, point);
+  }
+
+ private:
+  using Gpus = std::vector<Gpu>;
+
+  int check_queue(const LaunchMethodInfo& method, const Gpus& gpus,
+                  const Point& point) {
+    Point null_point = point;
+    null_point.work_ns = 0;
+    FusionPair spinning(method, pool_, gpus, point, spin_kernel,
+                        cycles_in(point.work_ns, mhz_));
+    FusionPair sleeping(method, pool_, gpus, point, sleep_kernel,
+                        point.work_ns / kSleepNs);
+    HeldPoint held(method, pool_, gpus, point, mhz_, gate_, times_);
+    HeldPoint held_null(method, pool_, gpus, null_point, mhz_, gate_, times_);
+    NamedSamples spin, sleep, queue, null;
+    for (int i = 0; i < kWarmUps + kSamples; ++i) {
+      if (i == kWarmUps) {
+        for (auto* samples : {&spin, &sleep, &queue, &null}) samples->clear();
+      }
+      spinning.take(spin);
+      held.take(queue);
+      held_null.take(null);
+      sleeping.take(sleep);
+    }
+    const double fusion = overhead(spin, point), cpu = median_of(queue["cpu"]),
+                 timer = median_of(queue["timer"]),
+                 gap = median_of(queue["gap"]),
+                 null_cpu = median_of(null["cpu"]),
+                 null_timer = median_of(null["timer"]);
+    const double off =
+        std::max(widest({fusion, cpu, timer}), widest({null_cpu, null_timer}));
+    std::printf(
+        "%s: fusion %.0f, held %.0f, by timer %.0f ns (gap of kernels that "
+        "note it %.0f); null kernels held %.0f, by timer %.0f: at most %.1f%% "
+        "apart; sleeping kernels, fusion: %.0f\n",
+        point.name().c_str(), fusion, cpu, timer, gap, null_cpu, null_timer,
+        100 * off, overhead(sleep, point));
+    return off < kTolerance && widest({fusion, gap}) < kGapTolerance ? 0 : 1;
+  }
+
+  int check_rounds(const LaunchMethodInfo& method, const Gpus& gpus,
+                   const Point& point) {
+    FusionPair spinning(method, pool_, gpus, point, spin_kernel,
+                        cycles_in(point.work_ns, mhz_));
+    UnitCall one(round_kernel, point, 1, point.work_ns),
+        two(round_kernel, point, 2, point.work_ns);
+    const auto one_unit = method.make(pool_, gpus, one.call());
+    const auto two_units = method.make(pool_, gpus, two.call());
+    NamedSamples spin;
+    std::vector<double> rounds;
+    for (int i = 0; i < kWarmUps + kSamples; ++i) {
+      if (i == kWarmUps) {
+        spin.clear();
+        rounds.clear();
+      }
+      spinning.take(spin);
+      const double single_ns = round_ns(*one_unit, gpus);
+      rounds.push_back(2 * single_ns - round_ns(*two_units, gpus));
+    }
+    const double fusion = overhead(spin, point), timer = median_of(rounds);
+    const double off = widest({fusion, timer});
+    std::printf("%s: fusion %.0f, rounds by timer %.0f ns, %.1f%% apart\n",
+                point.name().c_str(), fusion, timer, 100 * off);
+    return off < kTolerance ? 0 : 1;
+  }
+
+  // From begin to begin of kernels of successive rounds, mean of the GPUs.
+  double round_ns(LaunchMethod& method, const Gpus& gpus) {
+    for (const Gpu& gpu : gpus) {
+      const DeviceGuard guard(gpu.index);
+      const int none = 0;
+      CUDA_CHECK(cudaMemcpyToSymbol(round_number, &none, sizeof none));
+    }
+    method.next_streams();
+    method.run(kRounds);
+    double mean = 0;
+    for (const Gpu& gpu : gpus) {
+      const DeviceGuard guard(gpu.index);
+      long long begins[kRounds];
+      CUDA_CHECK(cudaMemcpyFromSymbol(begins, round_begins, sizeof begins));
+      mean += static_cast<double>(begins[kRounds - 1] - begins[0]) /
+              (kRounds - 1) / gpus.size();
+    }
+    return mean;
+  }
+
+  static double overhead(const NamedSamples& samples, const Point& point) {
+    return fusion_result(of_one_process(samples), point.repeats)
+        .overhead.median;
+  }
+
+  MeasuringRun& run_;
+  double mhz_;
+  StreamPool pool_;
+  Gate gate_;
+  TimesOfKernels times_;
+};
 
 int run() {
   if (launches_wait_for_kernels()) return kSkipped;
   ProgramInfo info;
   info.name = "launch_gap_test";
+  info.takes_gpu_count = true;
   Options options;
+  options.gpu_count = static_cast<int>(find_gpus().size());
   LineWriter out(STDOUT_FILENO);
   MeasuringRun run(info, options, out);
   run.begin_section();
-  const double mhz = run.clock_mhz();
-  const std::vector<Gpu>& gpus = run.gpus();
-  const StreamPool pool(device_numbers(gpus));
-  Gate gate;
-  const TimesOfKernels times(device_numbers(gpus), 128, run.gpu().sm_count);
+  LaunchGapTest test(run);
+  const int most = static_cast<int>(run.gpus().size());
   int failures = 0;
   for (const LaunchMethodInfo& method : launch_methods()) {
-    if (!method.queues) continue;
-    for (const int blocks : {1, run.gpu().sm_count}) {
-      Point point;
-      point.method = method.name;
-      point.repeats = 128;
-      point.blocks = blocks;
-      point.threads = blocks == 1 ? 32 : 1024;
-      point.work_ns = kUnitNs;
-      failures += check_point(method, pool, gpus, point, mhz, gate, times);
+    for (const int gpus : {1, most}) {
+      if (gpus > 1 && !method.multi_gpu) continue;
+      failures += test.check(method, gpus, 1, 32) +
+                  test.check(method, gpus, run.gpu().sm_count, 1024);
+      if (most == 1) break;
     }
   }
   std::printf("%s\n", failures == 0 ? "passed" : "FAILED");

@@ -12,9 +12,10 @@ class NotTimed(Exception):
 
 
 def timed_region(instructions):
-    """The loop of trips, from its head to the last read of the SM clock, in address order,
-    without the branches that end in a trap: then there is no row. And the address of the
-    first read, in that loop."""
+    """The loop of trips, from its head to the last read of the SM clock, in address order;
+    without the branches that end in a trap, then there is no row, and without calls of
+    functions that neither synchronize nor read. And the address of the first read, in that
+    loop."""
     clocks = [i.address for i in instructions if "SR_CLOCK" in i.operands]
     if len(clocks) < 2:
         raise NotTimed(f"{len(clocks)} clock reads")
@@ -24,8 +25,18 @@ def timed_region(instructions):
              if i.is_branch and i.target <= first < i.address <= last]
     if not heads:
         raise NotTimed("no loop of trips round the first clock read, ended by the last")
+    aside = traps | _asides(instructions, last)
     return [i for i in instructions if min(heads) <= i.address <= last
-            and not (i.is_branch and i.target in traps)], first
+            and not (i.is_branch and i.target in aside)], first
+
+
+def _asides(instructions, last):
+    """Where the functions begin that lie behind the kernel and only look at the time or
+    end it: neither they nor the functions behind them synchronize or read memory."""
+    called = sorted({i.target for i in instructions
+                     if i.opcode.startswith("CALL") and i.target and i.target > last})
+    return {begin for begin in called if not any(
+        re.match("BAR|ATOM|RED|LD", i.opcode) for i in instructions if i.address >= begin)}
 
 
 def _successors(region):

@@ -2,6 +2,8 @@
 // known.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "explicit_barrier/inter_sm.hpp"
 #include "implicit_barrier/measure.hpp"
 #include "implicit_barrier/noted_times.hpp"
@@ -10,20 +12,22 @@
 namespace syncbench {
 namespace {
 
-// A launch costs 1,000 ns and runs behind a kernel of `kernel_ns`; starting and
-// waiting costs 5,000 ns once.
+// A launch costs 1,000 ns and runs behind a kernel of `kernel_ns`, the first
+// four of a series `first_ns` more; starting and waiting costs 5,000 ns once.
 class FakeLaunch : public LaunchMethod {
  public:
-  explicit FakeLaunch(double kernel_ns) : kernel_ns_(kernel_ns) {}
+  explicit FakeLaunch(double kernel_ns, double first_ns = 0)
+      : kernel_ns_(kernel_ns), first_ns_(first_ns) {}
   LaunchTimes run(int repeats) override {
     ++calls;
-    return {400.0 * repeats, 5000 + repeats * (1000 + kernel_ns_)};
+    return {400.0 * repeats, 5000 + repeats * (1000 + kernel_ns_) +
+                                 std::min(repeats, 4) * first_ns_};
   }
   double idle_wait_ns() override { return 700; }
   int calls = 0;
 
  private:
-  double kernel_ns_;
+  double kernel_ns_, first_ns_;
 };
 
 // What `processes` processes of `samples` samples each hand over.
@@ -33,7 +37,7 @@ Collected collect(int processes, int samples, Take take) {
   for (int process = 0; process < processes; ++process) {
     NamedSamples mine;
     for (int i = 0; i < samples; ++i) take(mine);
-    for (const auto& [name, values] : mine) collected[name].push_back(values);
+    add_process(mine, collected);
   }
   return collected;
 }
@@ -61,7 +65,7 @@ TEST(TakeLaunches, OneMoreLaunch) {
 TEST(TakeFusion, Equation6) {
   FakeLaunch single(10250), fused(16 * 10250);
   const Collected collected = collect(2, 5, [&](NamedSamples& samples) {
-    take_fusion(single, fused, 16, samples);
+    take_fusion(single, fused, 16, 0, samples);
   });
   const FusionResult result = fusion_result(collected, 16);
   EXPECT_DOUBLE_EQ(result.unit.mean, 10250);
@@ -70,18 +74,28 @@ TEST(TakeFusion, Equation6) {
   EXPECT_TRUE(result.hidden);
 }
 
+TEST(TakeFusion, LaunchesBehindOthersWhereTheFirstTakeMore) {
+  FakeLaunch single(10250, 4000), fused(16 * 10250, 4000);
+  const Collected collected = collect(2, 5, [&](NamedSamples& samples) {
+    take_fusion(single, fused, 16, 4, samples);
+  });
+  const FusionResult result = fusion_result(collected, 16);
+  EXPECT_DOUBLE_EQ(result.unit.mean, 10250);
+  EXPECT_DOUBLE_EQ(result.overhead.mean, 1000);
+}
+
 TEST(TakeFusion, LaunchesThatDoNotHideAreNoticed) {
   FakeLaunch single(10), fused(16 * 10);
   const Collected collected = collect(2, 5, [&](NamedSamples& samples) {
-    take_fusion(single, fused, 16, samples);
+    take_fusion(single, fused, 16, 0, samples);
     samples["launched"].back() = samples["separate"].back() - 100;
   });
   EXPECT_FALSE(fusion_result(collected, 16).hidden);
 }
 
 TEST(Records, AreReadBack) {
-  const Point point = {"null kernel", "traditional_launch", 2, 128, 132, 1024,
-                       5000};
+  const Point point = {
+      "null kernel", "traditional_launch", 2, 128, 132, 1024, 5000, 16};
   const Record record =
       parse_record(record_text({point, {{"cpu", {1, 2.5}}, {"mhz", {3}}}, ""}));
   EXPECT_EQ(record.point.text(), point.text());

@@ -1,7 +1,8 @@
-// GPU test: do the multi-GPU barriers order memory? Every block writes, meets
-// the barrier, and reads what other blocks, on all GPUs, wrote, for many rounds
-// and with delays planted in different blocks. One stale value fails. A build
-// with CUDA 11 or 12 tests multi_grid_sync too.
+// GPU test: do the multi-GPU barriers order memory, and do they end whoever is
+// late? Every block writes, meets the barrier, and reads what other blocks, on
+// all GPUs, wrote, for many rounds. One stale value fails. peer_grid_sync runs
+// as it is shipped, then with delays at each of its steps, then in launches
+// that follow each other. A build with CUDA 11 or 12 tests multi_grid_sync too.
 //
 // usage: multi_gpu_order_test [rounds]
 #include <cooperative_groups.h>
@@ -10,56 +11,151 @@
 #include <cstdlib>
 #include <vector>
 
-#include "explicit_barrier/peer_grid_barrier.cuh"
 #include "tests/gpu_test.hpp"
 #include "tests/order_boards.cuh"
 
 namespace syncbench {
 namespace {
 
-// A mistake is an aborted kernel after two seconds or so, not a hung GPU.
-struct Bounded : PeerGridTraits {
-  static constexpr long long kSpinLimit = 4000000000ll;
-};
+using peer_grid::GpuMachine;
 
 // The same barrier without one half of its memory order.
-struct WithoutRelease : Bounded {
-  static constexpr bool kRelease = false;
+struct WithoutRelease : GpuMachine {
+  __device__ static void add_release(unsigned* at, unsigned value) {
+    atomicAdd(at, value);
+  }
+  __device__ static bool completes(unsigned* at, unsigned value) {
+    return (atomicAdd(at, value) + value) % peer_grid::kLap == 0;
+  }
+  __device__ static void fence_gpu() {}
+  __device__ static void fence_system() {}
 };
-struct WithoutAcquire : Bounded {
-  static constexpr bool kAcquire = false;
+struct WithoutAcquire : GpuMachine {
+  template <class Done>
+  __device__ void wait_gpu(const unsigned* at, Done done,
+                           peer_grid::Failure why) const {
+    wait([at, done] { return done(load(at)); }, why);
+  }
+  template <class Done>
+  __device__ void wait_system(const unsigned* at, Done done,
+                              peer_grid::Failure why) const {
+    wait_gpu(at, done, why);
+  }
 };
 
 // The barrier over peer memory on a set of GPUs.
 class PeerOrderTest {
  public:
-  explicit PeerOrderTest(const std::vector<Gpu>& gpus)
-      : gpus_(gpus), barriers_(device_numbers(gpus)) {}
+  PeerOrderTest(const std::vector<Gpu>& gpus, int rounds)
+      : gpus_(gpus),
+        rounds_(rounds),
+        sms_(gpus[0].sm_count),
+        barriers_(device_numbers(gpus)) {}
 
-  PeerGridBarrierSet& barriers() { return barriers_; }
-
-  template <class Traits>
-  unsigned long long run(const Shape& shape) {
-    return count_stale(
-        gpus_, shape,
-        [this](int rank) { return barriers_.on_rank<Traits>(rank); },
-        launch_by_threads);
+  // Returns how many of the checks failed.
+  int run() {
+    int failures = 0;
+    // The long one first: it passes every wrap-around of the 16-bit laps.
+    failures += check<GpuMachine>("as shipped", {{sms_, 64, rounds_}});
+    // All three ways to meet, one after the other on the same memory; blocks
+    // smaller than a warp and than the number of GPUs; the 32-bit wrap-around.
+    for (const unsigned start : {0u, 0xfff0u, 0xfffffff0u}) {
+      barriers_.start_at(start);
+      for (const int blocks : {1, 3, sms_, 4 * sms_, 12 * sms_, 16 * sms_}) {
+        for (const int threads : {1, 33, 64}) {
+          failures += check<GpuMachine>("as shipped",
+                                        {{blocks, threads, rounds_ / 500}});
+        }
+      }
+      failures +=
+          check<GpuMachine>("as shipped", {{sms_, 1024, rounds_ / 500}});
+    }
+    failures += delays();
+    if (rounds_ < 10000) return failures;  // too few to catch these
+    failures += check_caught<WithoutAcquire>("without acquire");
+    check_caught<WithoutRelease>("without release");
+    return failures;
   }
 
  private:
+  int delays() {
+    int failures =
+        check<LateMachine>("delays", {{1, 1, rounds_}}) +
+        check<LateMachine>("delays", {{8, 64, rounds_}}) +
+        check<LateMachine>("delays", {{sms_, 64, rounds_ / 10}}) +
+        check<LateMachine>("delays", {{12 * sms_, 33, rounds_ / 10}});
+    std::vector<Shape> launches;
+    for (int i = 0; i < 40; ++i) {
+      for (const int blocks : {1, sms_, 12 * sms_, 3}) {
+        launches.push_back({blocks, 33, rounds_ / 10000 + 1});
+      }
+    }
+    failures += check<GpuMachine>("launches in a row", launches);
+    return failures + check<LateMachine>("delays, launches in a row", launches);
+  }
+
+  // Returns 1 when a word was stale.
+  template <class Machine>
+  int check(const char* what, const std::vector<Shape>& shapes) {
+    const unsigned long long stale = count<Machine>(shapes);
+    std::printf(
+        "%s: %zu GPUs, %zu x %4d blocks x %4d threads, %6d rounds: "
+        "%llu stale\n",
+        what, gpus_.size(), shapes.size(), shapes[0].blocks, shapes[0].threads,
+        shapes[0].rounds, stale);
+    std::fflush(stdout);
+    return stale == 0 ? 0 : 1;
+  }
+
+  // The test has to notice a barrier that lacks half of its order. Returns 1
+  // when it did not.
+  template <class Machine>
+  int check_caught(const char* what) {
+    const int rounds = rounds_ / 20;
+    unsigned long long stale = 0;
+    for (const int blocks : {sms_, 4 * sms_, 16 * sms_}) {
+      stale += count<Machine>({{blocks, 64, rounds}});
+    }
+    for (const int blocks : {sms_, 2 * sms_}) {
+      stale += count<Machine>(
+          {{blocks, 1024 * sms_ / blocks, rounds / 5, kManyWords}});
+    }
+    std::printf("%s: %llu stale%s\n", what, stale,
+                stale == 0 ? " (not seen on this hardware)" : "");
+    return stale == 0 ? 1 : 0;
+  }
+
+  template <class Machine>
+  unsigned long long count(const std::vector<Shape>& shapes) {
+    return count_stale(
+        gpus_, shapes,
+        [this](int rank, int blocks) {
+          return barriers_.for_blocks<Machine>(blocks)[rank];
+        },
+        launch_by_threads);
+  }
+
   std::vector<Gpu> gpus_;
-  PeerGridBarrierSet barriers_;
+  int rounds_;
+  int sms_;
+  peer_grid::BarrierSet barriers_;
 };
 
 #if CUDART_VERSION < 13000
 
-// One multi-device launch.
-void launch_at_once(const std::vector<Gpu>& gpus,
-                    const std::vector<KernelCall>& calls,
-                    const std::vector<cudaStream_t>& streams) {
-  MultiDeviceLaunch launch(calls, device_numbers(gpus), streams);
-  CUDA_CHECK(launch());
-  for (cudaStream_t stream : streams) CUDA_CHECK(cudaStreamSynchronize(stream));
+// One multi-device launch after the other.
+void launch_at_once(const std::vector<Gpu>& gpus, const CallsOfRanks& calls) {
+  const std::vector<Stream> streams = make_streams(device_numbers(gpus));
+  for (std::size_t i = 0; i < calls[0].size(); ++i) {
+    std::vector<KernelCall> of_ranks;
+    for (const auto& rank : calls) of_ranks.push_back(rank[i]);
+    MultiDeviceLaunch launch(of_ranks, device_numbers(gpus),
+                             stream_handles(streams));
+    CUDA_CHECK(launch());
+  }
+  for (const Stream& stream : streams) {
+    CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+  }
 }
 
 struct LibraryMultiGrid {
@@ -68,13 +164,6 @@ struct LibraryMultiGrid {
 #pragma nv_diag_default 1215
 };
 
-}  // namespace
-
-template <>
-inline constexpr bool kNeedsMultiDevice<LibraryMultiGrid> = true;
-
-namespace {
-
 int check_multi_grid(const std::vector<Gpu>& gpus, int rounds) {
   int failures = 0;
   const int sms = gpus[0].sm_count;
@@ -82,7 +171,8 @@ int check_multi_grid(const std::vector<Gpu>& gpus, int rounds) {
       {sms, 64, rounds}, {1, 33, rounds / 100}, {16 * sms, 64, rounds / 100}};
   for (const Shape& shape : shapes) {
     const unsigned long long stale = count_stale(
-        gpus, shape, [](int) { return LibraryMultiGrid(); }, launch_at_once);
+        gpus, {shape}, [](int, int) { return LibraryMultiGrid(); },
+        launch_at_once);
     std::printf(
         "multi_grid_sync: %zu GPUs, %4d blocks x %4d threads, %6d "
         "rounds: %llu stale\n",
@@ -95,57 +185,6 @@ int check_multi_grid(const std::vector<Gpu>& gpus, int rounds) {
 int check_multi_grid(const std::vector<Gpu>&, int) { return 0; }
 #endif
 
-// Returns 1 when a word was stale.
-int check_shape(PeerOrderTest& test, int gpus, int blocks, int threads,
-                int rounds) {
-  const unsigned long long stale = test.run<Bounded>({blocks, threads, rounds});
-  std::printf("%d GPUs, %4d blocks x %4d threads, %6d rounds: %llu stale\n",
-              gpus, blocks, threads, rounds, stale);
-  std::fflush(stdout);
-  return stale == 0 ? 0 : 1;
-}
-
-// The test has to notice a barrier that lacks half of its order. Returns 1 when
-// it did not.
-template <class Traits>
-int check_caught(PeerOrderTest& test, const char* without, int sms,
-                 int rounds) {
-  unsigned long long stale = 0;
-  for (const int blocks : {sms, 4 * sms, 16 * sms}) {
-    stale += test.run<Traits>({blocks, 64, rounds});
-  }
-  for (const int blocks : {sms, 2 * sms}) {
-    stale +=
-        test.run<Traits>({blocks, 1024 * sms / blocks, rounds / 5, kManyWords});
-  }
-  std::printf("without %s: %llu stale%s\n", without, stale,
-              stale == 0 ? " (not seen on this hardware)" : "");
-  return stale == 0 ? 1 : 0;
-}
-
-int check_gpus(const std::vector<Gpu>& gpus, int rounds) {
-  PeerOrderTest test(gpus);
-  const int count = static_cast<int>(gpus.size());
-  const int sms = gpus[0].sm_count;
-  int failures = 0;
-  // The long one first: it passes every wrap-around of the 16-bit laps.
-  failures += check_shape(test, count, sms, 64, rounds);
-  // All three ways to meet, one after the other on the same memory; blocks
-  // smaller than a warp and than the number of GPUs; the 32-bit wrap-around.
-  for (const unsigned epoch : {0u, 0xfff0u, 0xfffffff0u}) {
-    test.barriers().set_epoch(epoch);
-    for (const int blocks : {1, 3, sms, 4 * sms, 12 * sms, 2 * sms, 16 * sms}) {
-      for (const int threads : {1, 33, 64}) {
-        failures += check_shape(test, count, blocks, threads, rounds / 500);
-      }
-    }
-    failures += check_shape(test, count, sms, 1024, rounds / 500);
-  }
-  failures += check_caught<WithoutAcquire>(test, "acquire", sms, rounds / 20);
-  check_caught<WithoutRelease>(test, "release", sms, rounds / 20);
-  return failures;
-}
-
 int run(int rounds) {
   std::vector<Gpu> gpus = find_gpus();
   prepare_gpus(gpus);
@@ -154,7 +193,8 @@ int run(int rounds) {
     // One, two, and all: the ways to meet do not differ beyond that.
     if (count > 2 && count < gpus.size()) continue;
     const std::vector<Gpu> used(gpus.begin(), gpus.begin() + count);
-    failures += check_gpus(used, rounds) + check_multi_grid(used, rounds);
+    failures +=
+        PeerOrderTest(used, rounds).run() + check_multi_grid(used, rounds);
   }
   std::printf("%s\n", failures == 0 ? "passed" : "FAILED");
   return failures == 0 ? 0 : 1;

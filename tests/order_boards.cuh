@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
-#include "explicit_barrier/peer_grid_memory.cuh"
+#include "tests/late_machine.cuh"
 
 namespace syncbench {
 
@@ -20,29 +21,17 @@ inline constexpr int kApart = 32;  // each on a cache line of its own
 struct Boards {
   // What each rank writes, blocks x kWords x kApart words, in the memory of the
   // next GPU, so that writes have a long way to go.
-  unsigned* of_rank[kMaxPeers];
+  unsigned* of_rank[peer_grid::kMaxGpus];
 };
-
-__device__ inline unsigned mixed(unsigned x) {
-  x = (x ^ (x >> 16)) * 0x7feb352du;
-  x = (x ^ (x >> 15)) * 0x846ca68bu;
-  return x ^ (x >> 16);
-}
-
-__device__ inline void delay(unsigned cycles) {
-  const unsigned start = clock();
-  while (static_cast<unsigned>(clock()) - start < cycles) {
-  }
-}
 
 template <class Barrier>
 __global__ void __launch_bounds__(1024)
-    order_kernel(Barrier barrier, Boards boards, int rank, int gpus, int rounds,
-                 int words, unsigned long long* stale) {
+    order_kernel(Barrier barrier, Boards boards, int rank, int gpus, int before,
+                 int rounds, int words, unsigned long long* stale) {
   const unsigned block = blockIdx.x;
   unsigned* mine = boards.of_rank[rank] + block * words * kApart;
   unsigned bad = 0;
-  for (int round = 1; round <= rounds; ++round) {
+  for (int round = before + 1; round <= before + rounds; ++round) {
     const unsigned chance = mixed(round * 8191 + rank * 131 + block);
     if (chance % 64 == 0) delay(chance >> 18);  // up to 16,000 cycles
     for (int i = threadIdx.x; i < words; i += blockDim.x) {
@@ -63,36 +52,6 @@ __global__ void __launch_bounds__(1024)
   if (bad != 0) atomicAdd(stale, bad);
 }
 
-// One rank's launch and what its arguments point to; never moved.
-template <class Barrier>
-struct RankLaunch {
-  Barrier barrier;
-  Boards boards;
-  int rank, gpus, rounds, words;
-  unsigned long long* stale;
-  void* arguments[7];
-
-  KernelCall call(int blocks, int threads) {
-    void* here[] = {&barrier, &boards, &rank, &gpus, &rounds, &words, &stale};
-    std::copy(std::begin(here), std::end(here), arguments);
-    return {reinterpret_cast<const void*>(&order_kernel<Barrier>), dim3(blocks),
-            dim3(threads), arguments};
-  }
-};
-
-// One cooperative launch a GPU, each from a thread of its own.
-inline void launch_by_threads(const std::vector<Gpu>& gpus,
-                              const std::vector<KernelCall>& calls,
-                              const std::vector<cudaStream_t>& streams) {
-  GpuThreads(gpus).run([&](int rank) {
-    CallResult result;
-    result.note(launch_cooperative(calls[rank], streams[rank]), "launch");
-    result.note(cudaStreamSynchronize(streams[rank]), "cudaStreamSynchronize");
-#pragma omp barrier
-    return result;
-  });
-}
-
 struct Shape {
   int blocks;
   int threads;
@@ -100,17 +59,56 @@ struct Shape {
   int words = kWords;
 };
 
-// True for barriers that live in a multi-device launch only.
+// One rank's launch and what its arguments point to; never moved.
 template <class Barrier>
-inline constexpr bool kNeedsMultiDevice = false;
+struct RankLaunch {
+  Barrier barrier;
+  Boards boards;
+  int rank, gpus, before, rounds, words;
+  unsigned long long* stale;
+  void* arguments[8];
 
-// Stale words that all blocks read; barrier_of(rank) is a kernel argument.
+  KernelCall call(const Shape& shape) {
+    void* here[] = {&barrier, &boards, &rank,  &gpus,
+                    &before,  &rounds, &words, &stale};
+    std::copy(std::begin(here), std::end(here), arguments);
+    return {reinterpret_cast<const void*>(&order_kernel<Barrier>),
+            dim3(shape.blocks), dim3(shape.threads), arguments};
+  }
+};
+
+// The calls of each rank, which follow each other on its GPU.
+using CallsOfRanks = std::vector<std::vector<KernelCall>>;
+
+// Cooperative launches, from a thread for each GPU that waits for the last one
+// only.
+inline void launch_by_threads(const std::vector<Gpu>& gpus,
+                              const CallsOfRanks& calls) {
+  const std::vector<Stream> streams = make_streams(device_numbers(gpus));
+  GpuThreads(gpus).run([&](int rank) {
+    CallResult result;
+    cudaStream_t stream = streams[rank].get();
+    for (const KernelCall& call : calls[rank]) {
+      result.note(launch_cooperative(call, stream), "launch");
+    }
+    result.note(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+#pragma omp barrier
+    return result;
+  });
+}
+
+// Stale words that all blocks read in launches that follow each other;
+// barrier_of(rank, blocks) is a kernel argument.
 template <class BarrierOf, class Launch>
-unsigned long long count_stale(const std::vector<Gpu>& gpus, const Shape& shape,
+unsigned long long count_stale(const std::vector<Gpu>& gpus,
+                               const std::vector<Shape>& shapes,
                                BarrierOf barrier_of, Launch launch) {
-  using Barrier = decltype(barrier_of(0));
-  const std::size_t size =
-      static_cast<std::size_t>(shape.blocks) * shape.words * kApart;
+  using Barrier = decltype(barrier_of(0, 1));
+  std::size_t size = 0;
+  for (const Shape& shape : shapes) {
+    size = std::max(
+        size, static_cast<std::size_t>(shape.blocks) * shape.words * kApart);
+  }
   Boards boards = {};
   std::vector<DeviceBuffer<unsigned>> memory;
   std::vector<DeviceBuffer<unsigned long long>> stale;
@@ -122,35 +120,36 @@ unsigned long long count_stale(const std::vector<Gpu>& gpus, const Shape& shape,
     CUDA_CHECK(cudaMemset(memory[rank].get(), 0, size * sizeof(unsigned)));
     CUDA_CHECK(cudaMemset(stale[rank].get(), 0, sizeof(unsigned long long)));
   }
-  std::deque<RankLaunch<Barrier>> ranks;
-  std::vector<KernelCall> calls;
+  std::deque<RankLaunch<Barrier>> launches;
+  CallsOfRanks calls(gpus.size());
   for (int rank = 0; rank < count; ++rank) {
-    ranks.push_back({barrier_of(rank),
-                     boards,
-                     rank,
-                     count,
-                     shape.rounds,
-                     shape.words,
-                     stale[rank].get(),
-                     {}});
-    calls.push_back(ranks.back().call(shape.blocks, shape.threads));
+    int before = 0;
+    for (const Shape& shape : shapes) {
+      launches.push_back({barrier_of(rank, shape.blocks),
+                          boards,
+                          rank,
+                          count,
+                          before,
+                          shape.rounds,
+                          shape.words,
+                          stale[rank].get(),
+                          {}});
+      calls[rank].push_back(launches.back().call(shape));
+      before += shape.rounds;
+    }
   }
   for (const Gpu& gpu : gpus) {
     const DeviceGuard guard(gpu.index);
     CUDA_CHECK(cudaDeviceSynchronize());  // the boards are cleared
   }
-  const std::vector<Stream> streams = make_streams(device_numbers(gpus));
-  for (int rank = 0; rank < count; ++rank) {
-    // The first launch on each GPU has no rounds: see peer_grid_barrier.cuh.
-    const DeviceGuard guard(gpus[rank].index);
-    ranks[rank].rounds = 0;
-    if (!kNeedsMultiDevice<Barrier>) {
-      CUDA_CHECK(launch_cooperative(calls[rank], streams[rank].get()));
-    }
-    CUDA_CHECK(cudaStreamSynchronize(streams[rank].get()));
-    ranks[rank].rounds = shape.rounds;
+  // Once without rounds: the first launch on a GPU may wait for other GPUs.
+  std::vector<int> rounds;
+  for (auto& each : launches) rounds.push_back(std::exchange(each.rounds, 0));
+  launch(gpus, calls);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    launches[i].rounds = rounds[i];
   }
-  launch(gpus, calls, stream_handles(streams));
+  launch(gpus, calls);
   unsigned long long sum = 0;
   for (const auto& found : stale) {
     unsigned long long host = 0;

@@ -1,4 +1,5 @@
-"""GPU test: a busy process on the same GPU is noticed.
+"""GPU test: a busy process on the same GPU is noticed, and the barrier of several GPUs
+holds beside it, though its blocks are suspended at any step.
 
 usage: other_process_test.py BUILD_DIR
 """
@@ -26,14 +27,18 @@ def main():
         time.sleep(3)
         assert busy.poll() is None, "the busy process ended"
         shared = subprocess.run(measure, capture_output=True, text=True)
+        order = subprocess.run([os.path.join(sys.argv[1], "multi_gpu_order_test"), "2000"],
+                               capture_output=True, text=True)
+        assert busy.poll() is None, "the busy process ended"
     finally:
         busy.send_signal(signal.SIGINT)
         busy.wait(timeout=60)
     assert shared.returncode == 0, shared.stderr
     assert "is used by 1 other process" in shared.stderr, shared.stderr
     assert "# warning: GPU 0 is used by 1 other" in shared.stdout, shared.stdout
+    assert order.returncode == 0, order.stdout + order.stderr
     assert busy.returncode == 130, busy.returncode
-    print("the other process was noticed")
+    print("the other process was noticed, the barrier held")
     return 0
 
 

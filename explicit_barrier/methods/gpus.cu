@@ -1,25 +1,25 @@
 // Barriers of all blocks of several GPUs (study, section VI-C).
 #include <cooperative_groups.h>
 
-#include "explicit_barrier/peer_grid_barrier.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
+#include "peer_grid_barrier/barrier.cuh"
 
 namespace syncbench {
 
 /// This suite's barrier over peer memory; one cooperative launch a GPU.
 struct PeerGridSync : Method {
-  static constexpr About kAbout = {"peer_grid_sync",
-                                   "barrier over peer memory "
-                                   "(peer_grid_barrier.cuh) on 1 to gpu_count "
-                                   "GPUs",
-                                   Scope::kGpus, Window::kBarrier};
+  static constexpr About kAbout = {
+      "peer_grid_sync",
+      "barrier over peer memory "
+      "(peer_grid_barrier/) on 1 to gpu_count GPUs",
+      Scope::kGpus, Window::kBarrier};
   static constexpr Work work(int) { return {"", 1, 800, Proof::kBarrier}; }
   static constexpr int repeats(int) { return 4; }
-  static constexpr int kMostInLine = 8;
+  static constexpr int kMostInLine = 64;
   static constexpr int launches(int, int gpus) { return gpus == 1 ? 8 : 4; }
   static constexpr LaunchAttributes attributes(int) { return {true}; }
-  using Argument = PeerGridBarrier;
-  static Arguments make_arguments(const std::vector<int>& devices, int);
+  using Argument = peer_grid::Barrier;
+  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
   __device__ unsigned operator()(unsigned value,
                                  Here<None, Argument>& here) const {
     here.argument.sync();
@@ -29,21 +29,21 @@ struct PeerGridSync : Method {
 
 // The barriers of all GPUs, and each one's end of them.
 struct PeerGridEnds {
-  PeerGridBarrierSet barriers;
-  std::vector<PeerGridBarrier> ends;
+  peer_grid::BarrierSet set;
+  std::vector<peer_grid::Barrier> of_rank;
 };
 
-Arguments PeerGridSync::make_arguments(const std::vector<int>& devices, int) {
+Arguments PeerGridSync::make_arguments(const std::vector<int>& devices,
+                                       int blocks) {
   try {
-    auto owner = std::make_shared<PeerGridEnds>(
-        PeerGridEnds{PeerGridBarrierSet(devices), {}});
-    for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-      owner->ends.push_back(owner->barriers.on_rank(static_cast<int>(rank)));
-    }
-    Arguments arguments{owner, {}};
-    for (auto& end : owner->ends) arguments.of_rank.push_back(&end);
+    auto ends = std::make_shared<PeerGridEnds>(
+        PeerGridEnds{peer_grid::BarrierSet(devices), {}});
+    ends->of_rank = ends->set.for_blocks(blocks);
+    Arguments arguments;
+    for (auto& end : ends->of_rank) arguments.of_rank.push_back(&end);
+    arguments.failure = [ends] { return ends->set.failure(); };
     return arguments;
-  } catch (const PeerGridError& error) {
+  } catch (const peer_grid::CannotJoin& error) {
     throw CannotMeasure(error.what());
   }
 }
@@ -80,8 +80,10 @@ struct MultiGridSyncNoPeer : MultiGridSync {
                                    "GPUs without it",
                                    Scope::kGpus, Window::kBarrier};
   static constexpr const char* kCaution =
-      "access to each other's memory is switched off for these rows";
+      "access to each other's memory is switched off for these rows; a process "
+      "draws their level, so they are of several processes";
   static constexpr bool kPeerAccess = false;
+  static constexpr bool kDrawnByProcess = true;
   static constexpr int kFewestGpus = 2;
 };
 

@@ -1,0 +1,175 @@
+// The machine that the barrier runs on: a thread of a GPU, with the scoped
+// memory operations of PTX (sm_70 and later).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "peer_grid_barrier/protocol.hpp"
+
+namespace peer_grid {
+
+/// Nothing happens at any step. Tests hold threads up there.
+struct NoDelays {
+  __device__ static void at(Step) {}
+};
+
+/// Tests derive from it and put other operations in the place of these.
+template <class Delays = NoDelays>
+struct BasicGpuMachine {
+  static constexpr unsigned kLines = 32;  // one a lane of the leader's warp
+
+  Failure* failure = nullptr;                  ///< of this GPU, in host memory
+  unsigned wait_limit = 0;                     ///< ticks until a block gives up
+  static constexpr unsigned kTick = 1u << 20;  ///< nanoseconds, about 1 ms
+
+  __device__ static void at(Step step) { Delays::at(step); }
+
+  __device__ static unsigned thread() { return linear(threadIdx, blockDim); }
+  __device__ static unsigned block() { return linear(blockIdx, gridDim); }
+  __device__ static unsigned blocks() {
+    return gridDim.x * gridDim.y * gridDim.z;
+  }
+  /// Threads of the first warp.
+  __device__ static unsigned lanes() { return __popc(warp_mask()); }
+
+  __device__ static void sync_block() { __syncthreads(); }
+  /// For the first warp.
+  __device__ static void sync_warp() { __syncwarp(warp_mask()); }
+
+  __device__ static unsigned load(const unsigned* at) {
+    unsigned value;
+    asm volatile("ld.relaxed.gpu.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(at)
+                 : "memory");
+    return value;
+  }
+
+  /// The lap of a counter.
+  __device__ static unsigned load_lap(const unsigned* at) {
+    return load(at) / kLap;
+  }
+
+  __device__ static void add_release(unsigned* at, unsigned value) {
+    asm volatile("red.add.release.gpu.u32 [%0], %1;" ::"l"(at), "r"(value)
+                 : "memory");
+  }
+
+  /// Adds (acquire and release); true when that completes the counter's lap.
+  __device__ static bool completes(unsigned* at, unsigned value) {
+    unsigned old;
+    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "l"(at), "r"(value)
+                 : "memory");
+    return (old + value) % kLap == 0;
+  }
+
+  __device__ static void fence_gpu() {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  }
+
+  __device__ static void fence_system() {
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+  }
+
+  __device__ static void store_system(unsigned* at, unsigned value) {
+    asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(at), "r"(value)
+                 : "memory");
+  }
+
+  /// Until `done(value)` of what `at` holds, acquired at GPU scope.
+  template <class Done>
+  __device__ void wait_gpu(const unsigned* at, Done done, Failure why) const {
+    wait([at, done] { return done(load_acquire_gpu(at)); }, why);
+  }
+
+  /// The same at system scope.
+  template <class Done>
+  __device__ void wait_system(const unsigned* at, Done done,
+                              Failure why) const {
+    wait([at, done] { return done(load_acquire_system(at)); }, why);
+  }
+
+  /// Lets the arrivals of `blocks` blocks at one counter land before it is
+  /// polled. Measured on H200 and between two hills: polls that come sooner
+  /// slow the arrivals, those that come later are late.
+  __device__ static void let_arrivals_land(unsigned blocks) {
+    const unsigned cycles = 150 + blocks * 60 / 64;
+    const unsigned arrived = clock();
+    while (static_cast<unsigned>(clock()) - arrived < cycles) {
+    }
+  }
+
+  /// Ends the kernel with an error.
+  __device__ void give_up(Failure why) const { end_kernel(failure, why); }
+
+ protected:
+  /// Until done(), or wait_limit. The clock is looked at every so many polls
+  /// only, each of half a microsecond or more, so that the limit costs nothing.
+  template <class Done>
+  __device__ void wait(Done done, Failure why) const {
+    constexpr unsigned kPollsPerLook = 1024;
+    unsigned start = 0;
+    unsigned polls = 0;
+    do {
+      if (polls > 0) at(Step::kBetweenPolls);
+      if (++polls % kPollsPerLook == 0) {
+        start = look_at_clock(start, wait_limit, failure, why);
+      }
+    } while (!done());
+  }
+
+ private:
+  // Functions that are called, not inlined, because they are rarely needed and
+  // the instruction cache is small. Returns the tick of the wait's first look.
+  __device__ static __noinline__ unsigned look_at_clock(unsigned start,
+                                                        unsigned limit,
+                                                        Failure* failure,
+                                                        Failure why) {
+    unsigned long long nanoseconds;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+    const auto now = static_cast<unsigned>(nanoseconds / kTick);
+    if (start == 0) return now;
+    if (now - start > limit) end_kernel(failure, why);
+    return start;
+  }
+
+  __device__ static __noinline__ void end_kernel(Failure* failure,
+                                                 Failure why) {
+    *static_cast<volatile Failure*>(failure) = why;
+    __threadfence_system();
+    __trap();
+  }
+
+  __device__ static unsigned load_acquire_gpu(const unsigned* at) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(at)
+                 : "memory");
+    return value;
+  }
+
+  __device__ static unsigned load_acquire_system(const unsigned* at) {
+    unsigned value;
+    asm volatile("ld.acquire.sys.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(at)
+                 : "memory");
+    return value;
+  }
+
+  __device__ static unsigned linear(uint3 index, dim3 size) {
+    return index.x + size.x * (index.y + size.y * index.z);
+  }
+
+  __device__ static unsigned warp_mask() {
+    const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+    return threads >= 32 ? 0xffffffffu : (1u << threads) - 1;
+  }
+};
+
+using GpuMachine = BasicGpuMachine<>;
+
+}  // namespace peer_grid
