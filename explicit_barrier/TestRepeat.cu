@@ -139,7 +139,7 @@ class TestRepeat {
     const double mhz = run_.clock_mhz();
     TimedLaunch launch(method, {run_.gpu()}, {1, 32, 32});
     const int r = 2 * method.repeats(32);
-    const auto by_sm = sample_in_turn<int>({r, 2 * r}, samples, [&](int line) {
+    const auto by_sm = sample_in_turn({r, 2 * r}, samples, [&](int line) {
       launch.run_lines(line, {3, 2});
       return window_cycles(launch);
     });
@@ -147,7 +147,7 @@ class TestRepeat {
     row.more_total = per(row.total, mhz / 1e3);
     table.row(row);
     run_.check_row(row.total);
-    const auto by_cpu = sample_in_turn<int>({r, 2 * r}, samples, [&](int line) {
+    const auto by_cpu = sample_in_turn({r, 2 * r}, samples, [&](int line) {
       return launch.run_lines(line, {kTrips, 0});
     });
     const Summary nanoseconds = difference(by_cpu[1], by_cpu[0], 1);

@@ -32,9 +32,6 @@ inline double window_cycles(const TimedLaunch& launch) {
                   : sum / static_cast<double>(records.size());
 }
 
-/// Samples of the longer pair where it costs more than the pair itself.
-inline constexpr int kCheckSamples = 3;
-
 /// What a row says, and the same by a pair of lengths twice as long.
 struct Repeated {
   int repeats;    ///< operations of a warp in the difference
@@ -46,13 +43,14 @@ struct Repeated {
   double disagreement() const { return twice / value.mean - 1; }
 };
 
-/// Summaries of what `measure` returns for each of `lengths`, in turn, after
-/// once to warm up.
-template <class Length, class Measure>
-std::vector<Summary> sample_in_turn(const std::vector<Length>& lengths,
-                                    int samples, Measure measure) {
+/// Summaries of what measure(length) returns for each of `lengths`, in turn,
+/// after `warm_ups` of them.
+template <class Measure>
+std::vector<Summary> sample_in_turn(const std::vector<int>& lengths,
+                                    int samples, Measure measure,
+                                    int warm_ups = 1) {
   std::vector<std::vector<double>> values(lengths.size());
-  for (int sample = -1; sample < samples; ++sample) {  // -1: warm-up
+  for (int sample = -warm_ups; sample < samples; ++sample) {
     check_interrupt();
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       const double value = measure(lengths[i]);
@@ -71,11 +69,11 @@ std::vector<Summary> sample_in_turn(const std::vector<Length>& lengths,
 inline Repeated measure_latency(TimedLaunch& launch, int samples) {
   constexpr Trips kLastOfThree = {3, 2};
   const int repeats = launch.method().repeats(launch.shape().group);
-  const auto cycles = sample_in_turn<int>(
-      {repeats, 2 * repeats, 4 * repeats}, samples, [&](int in_line) {
-        launch.run_lines(in_line, kLastOfThree);
-        return window_cycles(launch);
-      });
+  const auto cycles = sample_in_turn({repeats, 2 * repeats, 4 * repeats},
+                                     samples, [&](int in_line) {
+                                       launch.run_lines(in_line, kLastOfThree);
+                                       return window_cycles(launch);
+                                     });
   return {repeats, difference(cycles[1], cycles[0], repeats),
           difference(cycles[2], cycles[1], 2 * repeats).mean};
 }
@@ -84,11 +82,11 @@ inline Repeated measure_latency(TimedLaunch& launch, int samples) {
 /// each other: over so many trips that all warps are in step with the SM's
 /// scheduling.
 inline Repeated measure_latency_among(TimedLaunch& launch, int samples) {
-  constexpr int kWarmUps = 2, kTrips = 64;
+  constexpr int kWarmUps = 2, kTrips = 64, kCheckSamples = 3;
   const int repeats = launch.method().most_repeats();
   const auto difference_at = [&](int trips, int count) {
     const auto cycles =
-        sample_in_turn<int>({repeats, 2 * repeats}, count, [&](int in_line) {
+        sample_in_turn({repeats, 2 * repeats}, count, [&](int in_line) {
           launch.run_lines(in_line, {kWarmUps + trips, kWarmUps});
           return window_cycles(launch);
         });
