@@ -47,18 +47,25 @@ struct LaunchAttributes {
   bool programmatic = false;  ///< may start while the kernel before it runs
 };
 
-/// A launch with any attributes.
-inline cudaError_t launch(const KernelCall& call, cudaStream_t stream,
-                          const LaunchAttributes& attributes) {
+/// What the runtime's calls of any launch take. It points into itself.
+struct LaunchConfig : cudaLaunchConfig_t {
+  LaunchConfig(const KernelCall& call, cudaStream_t launch_stream,
+               const LaunchAttributes& attributes);
+  LaunchConfig(const LaunchConfig&) = delete;
   cudaLaunchAttribute list[3] = {};
-  cudaLaunchConfig_t config = {};
-  config.gridDim = call.grid;
-  config.blockDim = call.block;
-  config.stream = stream;
-  config.attrs = list;
+};
+
+inline LaunchConfig::LaunchConfig(const KernelCall& call,
+                                  cudaStream_t launch_stream,
+                                  const LaunchAttributes& attributes)
+    : cudaLaunchConfig_t{} {
+  gridDim = call.grid;
+  blockDim = call.block;
+  stream = launch_stream;
+  attrs = list;
   const auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
-    list[config.numAttrs].id = id;
-    return list[config.numAttrs++].val;
+    list[numAttrs].id = id;
+    return list[numAttrs++].val;
   };
   if (attributes.cooperative) {
     add(cudaLaunchAttributeCooperative).cooperative = 1;
@@ -72,6 +79,12 @@ inline cudaError_t launch(const KernelCall& call, cudaStream_t stream,
     add(cudaLaunchAttributeProgrammaticStreamSerialization)
         .programmaticStreamSerializationAllowed = 1;
   }
+}
+
+/// A launch with any attributes.
+inline cudaError_t launch(const KernelCall& call, cudaStream_t stream,
+                          const LaunchAttributes& attributes) {
+  const LaunchConfig config(call, stream, attributes);
   return cudaLaunchKernelExC(&config, call.kernel, call.arguments);
 }
 

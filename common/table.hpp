@@ -91,19 +91,21 @@ struct Column {
 template <class Row>
 using Columns = std::vector<Column<Row>>;
 
-/// A column of text or whole numbers.
+/// A column of text or whole numbers. Here and below `get` is a function of a
+/// row, or one of its members: &Row::method.
 template <class Row, class Getter>
 Column<Row> column(std::string header, std::string unit, std::string meaning,
                    Getter get) {
-  return {
-      std::move(header), std::move(unit), std::move(meaning),
-      [get](const Row& row) -> std::string {
-        if constexpr (std::is_convertible_v<decltype(get(row)), std::string>) {
-          return get(row);
-        } else {
-          return std::to_string(get(row));
-        }
-      }};
+  return {std::move(header), std::move(unit), std::move(meaning),
+          [get](const Row& row) -> std::string {
+            if constexpr (std::is_convertible_v<
+                              std::invoke_result_t<Getter, const Row&>,
+                              std::string>) {
+              return std::invoke(get, row);
+            } else {
+              return std::to_string(std::invoke(get, row));
+            }
+          }};
 }
 
 /// A column of one real number.
@@ -112,7 +114,7 @@ Column<Row> real_column(std::string header, std::string unit,
                         std::string meaning, Getter get, int decimals = 3) {
   return {std::move(header), std::move(unit), std::move(meaning),
           [get, decimals](const Row& row) {
-            return format_number(get(row), decimals);
+            return format_number(std::invoke(get, row), decimals);
           }};
 }
 
@@ -126,11 +128,13 @@ Columns<Row> mean_stddev_columns(const std::string& name,
                                  const std::string& stddev_name = "") {
   return {real_column<Row>(
               "m(" + name + ")", unit, "mean of " + meaning,
-              [get](const Row& row) { return get(row).mean; }, decimals),
+              [get](const Row& row) { return std::invoke(get, row).mean; },
+              decimals),
           real_column<Row>(
               "s(" + (stddev_name.empty() ? name : stddev_name) + ")", unit,
               "standard deviation (n - 1) of the same",
-              [get](const Row& row) { return get(row).stddev; }, decimals)};
+              [get](const Row& row) { return std::invoke(get, row).stddev; },
+              decimals)};
 }
 
 /// Columns of --stats for the Summary that `get` returns.
@@ -139,18 +143,21 @@ Columns<Row> robust_columns(const std::string& name, const std::string& unit,
                             Getter get, int decimals = 3) {
   return {real_column<Row>(
               "med(" + name + ")", unit, "median of " + name,
-              [get](const Row& row) { return get(row).median; }, decimals),
+              [get](const Row& row) { return std::invoke(get, row).median; },
+              decimals),
           real_column<Row>(
               "ci95(" + name + ")", unit,
               "half width of the 95% interval of m(" + name + ")",
-              [get](const Row& row) { return get(row).ci95; }, decimals)};
+              [get](const Row& row) { return std::invoke(get, row).ci95; },
+              decimals)};
 }
 
 /// Column n of --stats: samples behind the Summary that `get` returns.
 template <class Row, class Getter>
 Columns<Row> sample_count_column(Getter get) {
-  return {column<Row>("n", "samples", "samples of every total",
-                      [get](const Row& row) { return get(row).count; })};
+  return {column<Row>(
+      "n", "samples", "samples of every total",
+      [get](const Row& row) { return std::invoke(get, row).count; })};
 }
 
 /// Column clock of --stats: the row's SM clock, Row::mhz.

@@ -116,11 +116,7 @@ class InterSm {
     // many that one GPU takes half a minute.
     const SamplingPlan plan = {
         32, 288, method.launches(shape.blocks / gpus[0].sm_count, count)};
-    Row row;
-    row.method = method.name;
-    row.gpus = count;
-    row.blocks = shape.blocks;
-    row.threads = shape.threads;
+    Row row = {method.name, count, shape.blocks, shape.threads, shape.group};
     row.repeats = plan.basic;
     row.more = plan.more;
     row.launches = plan.launches;

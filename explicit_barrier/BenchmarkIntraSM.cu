@@ -86,17 +86,15 @@ class IntraSm {
                    int group) {
     if (!method.fits(threads)) return;
     table.comment_once(caution_of(method));
-    Row row;
-    row.method = method.name;
-    row.blocks = std::max(1, method.attributes(group).cluster);
-    row.threads = threads;
-    row.group = group;
+    const Shape shape = {std::max(1, method.attributes(group).cluster), threads,
+                         group};
+    Row row = {method.name, 1, shape.blocks, threads, group};
     const std::string point = row.method + " latency " +
                               std::to_string(threads) + "/" +
                               std::to_string(group);
     run_.show(point);
     run_.measure_or_skip(table, point, [&] {
-      TimedLaunch launch(method, {run_.gpu()}, {row.blocks, threads, group});
+      TimedLaunch launch(method, {run_.gpu()}, shape);
       const bool among = method.scope == Scope::kWarp && threads > 32;
       const Repeated latency =
           among ? measure_latency_among(launch, run_.options().samples)
@@ -141,11 +139,13 @@ class IntraSm {
                         std::to_string(group) +
                         ": nothing waits, as said under latency");
         }
-        for (const int per_sm : run_.options().blocks_per_sm) {
-          for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
-            throughput_row(table, method, per_sm, threads, group);
+        run_.measure_or_skip(table, method.name, [&] {
+          for (const int per_sm : run_.options().blocks_per_sm) {
+            for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
+              throughput_row(table, method, per_sm, threads, group);
+            }
           }
-        }
+        });
       });
     }
   }
@@ -153,14 +153,11 @@ class IntraSm {
   void throughput_row(Table<Row>& table, const MethodEntry& method, int per_sm,
                       int threads, int group) {
     if (!method.fits(threads)) return;
-    Row row;
-    row.method = method.name;
-    row.blocks = per_sm * run_.gpu().sm_count;
-    row.threads = threads;
-    row.group = group;
+    const Shape shape = {per_sm * run_.gpu().sm_count, threads, group};
+    Row row = {method.name, 1, shape.blocks, threads, group};
     run_.show(row.method + " throughput " + std::to_string(row.blocks) + " x " +
               std::to_string(threads) + "/" + std::to_string(group));
-    TimedLaunch launch(method, {run_.gpu()}, {row.blocks, threads, group});
+    TimedLaunch launch(method, {run_.gpu()}, shape);
     const Throughput result =
         measure_throughput(launch, per_sm, run_.options().samples);
     row.repeats = result.per_cycle.repeats;

@@ -11,6 +11,14 @@
 namespace syncbench {
 namespace {
 
+std::vector<MethodEntry> methods_of_one_gpu() {
+  std::vector<MethodEntry> found;
+  for (const MethodEntry& method : all_methods()) {
+    if (method.fewest_gpus == 1) found.push_back(method);
+  }
+  return found;
+}
+
 class TestRepeat {
  public:
   TestRepeat(const ProgramInfo& info, const Options& options, LineWriter& out)
@@ -22,16 +30,15 @@ class TestRepeat {
 
   void run() {
     run_.begin_section();
-    for (const MethodEntry& method : methods_of(Scope::kWarp, Scope::kGpus)) {
-      if (!run_.options().wants(method.name) || method.fewest_gpus > 1)
+    for (const MethodEntry& method : methods_of_one_gpu()) {
+      if (!run_.options().wants(method.name)) continue;
+      if (method.scope == Scope::kThread) {
+        validation_rows(method);
         continue;
+      }
       run_.measure_or_skip(table_, method.name, [&] {
         for (const Shape& shape : shapes_of(method)) rows(method, shape);
       });
-    }
-    for (const MethodEntry& method :
-         methods_of(Scope::kThread, Scope::kThread)) {
-      if (run_.options().wants(method.name)) validation_rows(method);
     }
     run_.finish();
   }
@@ -112,12 +119,10 @@ class TestRepeat {
   }
 
   Row row_of(const TimedLaunch& launch, int repeats, const Summary& cycles) {
-    Row row;
-    row.method = launch.method().name;
+    const Shape& shape = launch.shape();
+    Row row = {launch.method().name, 1, shape.blocks, shape.threads,
+               shape.group};
     row.repeats = repeats;
-    row.blocks = launch.shape().blocks;
-    row.threads = launch.shape().threads;
-    row.group = launch.shape().group;
     row.total = cycles;
     row.value = per(cycles, repeats);
     row.mhz = run_.clock_mhz();
@@ -170,15 +175,7 @@ ProgramInfo program_info() {
       "chain\n"
       "by the SM clock and by the CPU clock, which both have to read its "
       "latency.";
-  std::vector<MethodEntry> methods = methods_of(Scope::kWarp, Scope::kGpus);
-  methods.erase(
-      std::remove_if(methods.begin(), methods.end(),
-                     [](const MethodEntry& m) { return m.fewest_gpus > 1; }),
-      methods.end());
-  for (const MethodEntry& m : methods_of(Scope::kThread, Scope::kThread)) {
-    methods.push_back(m);
-  }
-  take_methods(info, methods);
+  take_methods(info, methods_of_one_gpu());
   info.missing = missing_gpu_methods();
   info.columns = describe("repeats, method validation", repeat_columns(true));
   return info;

@@ -4,27 +4,7 @@
 // name in the list at the end of that file. Nothing else in the project names
 // it: --list, --method, the sweeps of the programs, the rows that tests expect
 // and what the machine-code gate looks for follow from the struct.
-//
-//   struct NamedBarrier : Method {
-//     static constexpr About kAbout = {"named_barrier",
-//                                      "barrier.sync of a part of a block",
-//                                      Scope::kBlock, Window::kBarrier};
-//     static constexpr Work work(int /*architecture*/) {
-//       return {R"(BAR\.SYNC\S* 0x1, R\d+)"};
-//     }
-//     static constexpr bool fits(int threads) { return threads >= 64; }
-//     static constexpr Sizes groups(int threads) {
-//       return {threads / 2, threads, 2};  // half of the block, all of it
-//     }
-//     static constexpr __host__ __device__ bool takes_part(const Place& place)
-//     {
-//       return place.thread < place.group;
-//     }
-//     __device__ unsigned operator()(unsigned value, Here<>& here) const {
-//       asm volatile("barrier.sync 1, %0;" ::"r"(here.group) : "memory");
-//       return value;
-//     }
-//   };
+// NamedBarrier in methods/block.cu is one that says much of itself.
 //
 // It has to give kAbout, work() and the operation; all else has a default in
 // Method, below, which says what it is for. Members such as a cooperative group

@@ -11,17 +11,17 @@ namespace syncbench {
 
 struct Row {
   std::string method;
-  int gpus = 1;
-  int blocks = 1;
-  int threads = 32;
-  int group = 32;
-  int repeats = 0;     ///< operations of a warp
-  int more = 0;        ///< operations in the longer kernel
-  int launches = 1;    ///< in one queue, of which a sample is the mean
-  Summary value;       ///< of one operation
-  Summary total;       ///< of all repeats
-  Summary more_total;  ///< of the longer kernel, or by the other clock
-  int processes = 1;   ///< that the samples are from
+  int gpus;
+  int blocks;  ///< on each GPU
+  int threads;
+  int group;
+  int repeats = 0;          ///< operations of a warp
+  int more = 0;             ///< operations in the longer kernel
+  int launches = 1;         ///< in one queue, of which a sample is the mean
+  Summary value = {};       ///< of one operation
+  Summary total = {};       ///< of all repeats
+  Summary more_total = {};  ///< of the longer kernel, or by the other clock
+  int processes = 1;        ///< that the samples are from
   double mhz = kNan;
 };
 
@@ -40,59 +40,52 @@ inline std::string nothing_waits(const Row& row) {
 
 namespace columns {
 
-inline Column<Row> method() {
-  return column<Row>("method", "", "synchronization method",
-                     [](const Row& r) { return r.method; });
+inline Columns<Row> first() {
+  return {column<Row>("method", "", "synchronization method", &Row::method)};
 }
-inline Column<Row> gpus() {
-  return column<Row>("GPUcount", "", "GPUs involved",
-                     [](const Row& r) { return r.gpus; });
+inline Columns<Row> gpus() {
+  return {column<Row>("GPUcount", "", "GPUs involved", &Row::gpus)};
 }
-inline Column<Row> repeats(const std::string& name, const std::string& text) {
-  return column<Row>(name, "", text, [](const Row& r) { return r.repeats; });
+inline Columns<Row> repeats(const std::string& name, const std::string& text) {
+  return {column<Row>(name, "", text, &Row::repeats)};
 }
 inline Columns<Row> grid() {
-  return {column<Row>("blk", "blocks", "grid dimension",
-                      [](const Row& r) { return r.blocks; }),
-          column<Row>("thrd", "threads", "block dimension",
-                      [](const Row& r) { return r.threads; })};
+  return {column<Row>("blk", "blocks", "grid dimension", &Row::blocks),
+          column<Row>("thrd", "threads", "block dimension", &Row::threads)};
 }
 inline Columns<Row> group() {
   return {column<Row>("tile", "threads",
                       "size of the group; of a cluster in blocks",
-                      [](const Row& r) { return r.group; })};
+                      &Row::group)};
 }
-inline Summary value(const Row& r) { return r.value; }
-inline Summary total(const Row& r) { return r.total; }
-inline Summary more_total(const Row& r) { return r.more_total; }
 
 /// Those of --stats: samples and robust figures of `value` and the SM clock.
 inline Columns<Row> stats(const std::string& name, const std::string& unit,
                           int decimals = 3) {
-  return sample_count_column<Row>(value) +
-         robust_columns<Row>(name, unit, value, decimals) + clock_column<Row>();
+  return sample_count_column<Row>(&Row::value) +
+         robust_columns<Row>(name, unit, &Row::value, decimals) +
+         clock_column<Row>();
 }
 
 }  // namespace columns
 
 /// Of BenchmarkIntraSM; the study's table of block barriers has no group.
 inline Columns<Row> latency_columns(bool with_group, bool stats) {
-  Columns<Row> shown =
-      Columns<Row>{columns::method(), columns::gpus(),
-                   columns::repeats("rep", "operations the average is over")} +
-      columns::grid() +
-      mean_stddev_columns<Row>("ave_cycle", "cycles",
-                               "latency of one operation", columns::value);
-  if (with_group) shown = shown + columns::group();
-  return stats ? shown + columns::stats("ave_cycle", "cycles") : shown;
+  using namespace columns;
+  return first() + gpus() + repeats("rep", "operations the average is over") +
+         grid() +
+         mean_stddev_columns<Row>("ave_cycle", "cycles",
+                                  "latency of one operation", &Row::value) +
+         (with_group ? group() : Columns<Row>()) +
+         (stats ? columns::stats("ave_cycle", "cycles") : Columns<Row>());
 }
 
 /// Of BenchmarkIntraSM; `value` is warp operations per cycle.
 inline Columns<Row> throughput_columns(bool stats) {
+  using namespace columns;
   const Columns<Row> shown =
-      Columns<Row>{columns::method(), columns::gpus(),
-                   columns::repeats("rep", "operations of each warp")} +
-      columns::grid() + columns::group() +
+      first() + gpus() + repeats("rep", "operations of each warp") + grid() +
+      group() +
       Columns<Row>{
           real_column<Row>("m(ttl_latency)", "cycles",
                            "mean time of one SM for rep operations a warp",
@@ -101,52 +94,50 @@ inline Columns<Row> throughput_columns(bool stats) {
               "m(thrput)", "warp/cycle", "warp operations per cycle and SM",
               [](const Row& r) { return r.value.mean; }, 5)};
   if (!stats) return shown;
-  return shown + sample_count_column<Row>(columns::total) +
-         robust_columns<Row>("ttl_latency", "cycles", columns::total) +
-         robust_columns<Row>("thrput", "warp/cycle", columns::value, 5) +
+  return shown + sample_count_column<Row>(&Row::total) +
+         robust_columns<Row>("ttl_latency", "cycles", &Row::total) +
+         robust_columns<Row>("thrput", "warp/cycle", &Row::value, 5) +
          clock_column<Row>();
 }
 
 /// Of BenchmarkInterSM; `repeats` and `total` are of the basic kernel.
 inline Columns<Row> inter_sm_columns(bool stats) {
+  using namespace columns;
   const Columns<Row> shown =
-      Columns<Row>{
-          columns::method(), columns::gpus(),
-          columns::repeats("basicrep", "operations in the basic kernel"),
-          column<Row>("moredrep", "", "operations in the longer kernel",
-                      [](const Row& r) { return r.more; })} +
-      columns::grid() +
+      first() + gpus() + repeats("basicrep", "operations in the basic kernel") +
+      Columns<Row>{column<Row>("moredrep", "",
+                               "operations in the longer kernel", &Row::more)} +
+      grid() +
       mean_stddev_columns<Row>("basic_ttl", "ns", "basic kernel, launch to end",
-                               columns::total) +
+                               &Row::total) +
       mean_stddev_columns<Row>("more_ttl", "ns", "longer kernel, launch to end",
-                               columns::more_total) +
+                               &Row::more_total) +
       mean_stddev_columns<Row>("avginstru", "ns", "one operation (Eq. 7, 8)",
-                               columns::value, 3, "avginstr") +
+                               &Row::value, 3, "avginstr") +
       Columns<Row>{column<Row>(
           "launches", "", "launches in one queue that a sample is the mean of",
-          [](const Row& r) { return r.launches; })};
+          &Row::launches)};
   if (!stats) return shown;
-  return shown + sample_count_column<Row>(columns::value) +
+  return shown + sample_count_column<Row>(&Row::value) +
          Columns<Row>{column<Row>("processes", "",
                                   "processes that the n samples are from",
-                                  [](const Row& r) { return r.processes; })} +
-         robust_columns<Row>("avginstru", "ns", columns::value) +
+                                  &Row::processes)} +
+         robust_columns<Row>("avginstru", "ns", &Row::value) +
          clock_column<Row>();
 }
 
 /// Of TestRepeat; `more_total` is by the CPU's clock.
 inline Columns<Row> repeat_columns(bool stats) {
-  const Columns<Row> shown =
-      Columns<Row>{columns::method(),
-                   columns::repeats("rep", "operations in the total")} +
-      columns::grid() + columns::group() +
-      mean_stddev_columns<Row>("cycle", "cycles", "total by the SM clock",
-                               columns::total) +
-      mean_stddev_columns<Row>("ns", "ns", "kernel by the CPU clock",
-                               columns::more_total) +
-      mean_stddev_columns<Row>("ave_cycle", "cycles", "cycle / rep",
-                               columns::value, 4);
-  return stats ? shown + columns::stats("ave_cycle", "cycles", 4) : shown;
+  using namespace columns;
+  return first() + repeats("rep", "operations in the total") + grid() +
+         group() +
+         mean_stddev_columns<Row>("cycle", "cycles", "total by the SM clock",
+                                  &Row::total) +
+         mean_stddev_columns<Row>("ns", "ns", "kernel by the CPU clock",
+                                  &Row::more_total) +
+         mean_stddev_columns<Row>("ave_cycle", "cycles", "cycle / rep",
+                                  &Row::value, 4) +
+         (stats ? columns::stats("ave_cycle", "cycles", 4) : Columns<Row>());
 }
 
 }  // namespace syncbench

@@ -210,25 +210,20 @@ class TimedLaunch {
 };
 
 inline void TimedLaunch::require_fit() {
-  const int cluster = method_.attributes(shape_.group).cluster;
-  if (cluster == 0) return;
+  const LaunchAttributes attributes = method_.attributes(shape_.group);
+  if (attributes.cluster == 0) return;
   for (const void* kernel : method_.kernels) {
     CUDA_CHECK(cudaFuncSetAttribute(
         kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(shape_.blocks);
-  config.blockDim = dim3(shape_.threads);
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  const LaunchConfig config(
+      {nullptr, dim3(shape_.blocks), dim3(shape_.threads)}, nullptr,
+      attributes);
   int clusters = 0;
   CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, method_.kernels.back(),
                                             &config));
   if (clusters == 0) {
-    throw CannotMeasure("no cluster of " + std::to_string(cluster) +
+    throw CannotMeasure("no cluster of " + std::to_string(attributes.cluster) +
                         " such blocks fits");
   }
 }
