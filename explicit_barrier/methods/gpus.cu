@@ -15,7 +15,7 @@ struct PeerGridSync : Method {
       Scope::kGpus, Window::kBarrier};
   static constexpr Work work(int) { return {"", 1, 800, Proof::kBarrier}; }
   static constexpr int repeats(int) { return 4; }
-  static constexpr int kMostInLine = 64;
+  static constexpr int kMostInLine = 16;
   static constexpr int launches(int, int gpus) { return gpus == 1 ? 8 : 4; }
   static constexpr LaunchAttributes attributes(int) { return {true}; }
   using Argument = peer_grid::Barrier;
