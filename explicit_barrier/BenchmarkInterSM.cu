@@ -114,10 +114,10 @@ class InterSm {
 
   void measure_multi_gpu(Table<InterSmRow>& table, MethodTag<PeerGridSync>,
                          const Gpus& gpus) {
-    const peer_grid::BarrierSet barriers(device_numbers(gpus));
+    const std::optional<peer_grid::BarrierSet> barriers(device_numbers(gpus));
     const auto make = [&](int blocks, int threads) {
       return ThreadedGridPoint<PeerGridSync>(gpus, blocks, threads,
-                                             barriers.for_blocks(blocks));
+                                             barriers->for_blocks(blocks));
     };
     explain_failure(barriers, [&] {
       measure_shapes<PeerGridSync>(table, static_cast<int>(gpus.size()), make);

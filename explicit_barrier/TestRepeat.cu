@@ -161,14 +161,16 @@ class TestRepeat {
     const int sms = run_.gpu().sm_count;
     try {
       run_.measure_or_skip(table_, Method::kName, [&] {
-        rows(tag, sms, 32, 32, parameter_of(tag, sms));
-        if (blocks_that_fit<Method, kMostRepeats>(1024) >= 2) {
-          rows(tag, 2 * sms, 1024, 32, parameter_of(tag, 2 * sms));
-        } else {
-          table_.skip(std::string(Method::kName) + " on " +
-                          std::to_string(2 * sms) + " x 1024",
-                      "an SM does not hold two blocks of this size");
-        }
+        explain_failure(barrier_, [&] {
+          rows(tag, sms, 32, 32, parameter_of(tag, sms));
+          if (blocks_that_fit<Method, kMostRepeats>(1024) >= 2) {
+            rows(tag, 2 * sms, 1024, 32, parameter_of(tag, 2 * sms));
+          } else {
+            table_.skip(std::string(Method::kName) + " on " +
+                            std::to_string(2 * sms) + " x 1024",
+                        "an SM does not hold two blocks of this size");
+          }
+        });
       });
     } catch (const peer_grid::CannotJoin& error) {
       run_.skip(table_, Method::kName, error.what());

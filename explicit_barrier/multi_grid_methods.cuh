@@ -20,7 +20,7 @@ struct PeerGridSync {
   static constexpr int kRepeats = 4;
   static constexpr int kTile = 32;
   static constexpr int kMostInLine = 64;
-  using Parameter = peer_grid::Barrier;
+  using Parameter = peer_grid::BarrierEnd;
 
   __device__ explicit PeerGridSync(const Parameter& parameter)
       : barrier(parameter) {}
@@ -34,11 +34,12 @@ struct PeerGridSync {
 /// Calls measure(). Where it fails because a barrier of `set` gave up, the
 /// error says which and for what it waited.
 template <class Measure>
-void explain_failure(const peer_grid::BarrierSet& set, Measure measure) {
+void explain_failure(const std::optional<peer_grid::BarrierSet>& set,
+                     Measure measure) {
   try {
     measure();
   } catch (const CudaError& error) {
-    const std::optional<std::string> failure = set.failure();
+    const auto failure = set ? set->failure() : std::nullopt;
     if (!failure) throw;
     throw std::runtime_error(*failure + "\n" + error.what());
   }

@@ -76,7 +76,8 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 }
 
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
-    peer_barrier_loop(int repeats, peer_grid::Barrier barrier) {
+    peer_barrier_loop(int repeats, peer_grid::BarrierEnd end) {
+  peer_grid::Barrier barrier(end);
 #pragma unroll 4
   for (int i = 0; i < repeats; ++i) barrier.sync();
 }
@@ -227,7 +228,7 @@ int check_grids(MeasuringRun& run) {
                 kGridTolerance, "ns");
     double suite_ns = 0, here_ns = 0;
     for (const peer_grid::BarrierSet& place : barriers) {
-      peer_grid::Barrier barrier = place.for_blocks(blocks)[0];
+      peer_grid::BarrierEnd barrier = place.for_blocks(blocks)[0];
       ThreadedGridPoint<PeerGridSync> peer({run.gpu()}, blocks, threads,
                                            {barrier});
       suite_ns +=

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 #if CUDART_VERSION < 13000
   auto barrier = cooperative_groups::this_multi_grid();
 #else
-  auto barrier = parameter;
+  peer_grid::Barrier barrier(parameter);
 #endif
   for (int i = 0; i < in_step; ++i) barrier.sync();
   const long long start = read_sm_clock();
