@@ -112,8 +112,8 @@ inline void launch_by_threads(const std::vector<Gpu>& gpus,
 // end_of(rank, blocks) is a kernel argument.
 template <class EndOf, class Launch>
 unsigned long long count_stale(const std::vector<Gpu>& gpus,
-                               const std::vector<Shape>& shapes, EndOf end_of,
-                               Launch launch) {
+                               const std::vector<Shape>& shapes,
+                               const EndOf& end_of, Launch launch) {
   using End = decltype(end_of(0, 1));
   std::size_t size = 0;
   for (const Shape& shape : shapes) {
@@ -137,7 +137,7 @@ unsigned long long count_stale(const std::vector<Gpu>& gpus,
     int before = 0;
     for (const Shape& shape : shapes) {
       launches.push_back({end_of(rank, shape.blocks),
-                          boards,
+                          {},
                           rank,
                           count,
                           before,
@@ -145,6 +145,7 @@ unsigned long long count_stale(const std::vector<Gpu>& gpus,
                           shape.words,
                           stale[rank].get(),
                           {}});
+      launches.back().boards = boards;  // inside {} CUDA 11.8 calls it unused
       calls[rank].push_back(launches.back().call(shape));
       before += shape.rounds;
     }
