@@ -112,12 +112,12 @@ struct Arguments {
 };
 
 /// What an operation finds: its place and the method's state. `shared` is that
-/// of its block, `global` the words of its GPU, `argument` its GPU's.
-template <class Shared = None, class Argument = None>
+/// of its block, `global` the words of its GPU, `local` the thread's own.
+template <class Shared = None, class Local = None>
 struct Here : Place {
   Shared& shared;
   unsigned long long* global;
-  Argument argument;
+  Local local;
 };
 
 struct Method {
@@ -165,8 +165,9 @@ struct Method {
   /// are zero before the first kernel and left to the next as they are.
   static constexpr long long global_words(long long /*threads*/) { return 0; }
   /// What else the host hands to the kernel of each GPU, copied by value, for
-  /// a launch of `blocks` blocks on each.
+  /// a launch of `blocks` blocks on each, and what each thread makes of it.
   using Argument = None;
+  using Local = None;
   static Arguments make_arguments(const std::vector<int>& devices,
                                   int /*blocks*/) {
     static None none;

@@ -71,11 +71,12 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   if constexpr (__CUDA_ARCH__ >= 10 * Method::kFirstArchitecture) {
     using Shared = typename Method::Shared;
     __shared__ Shared shared;
-    Here<Shared, typename Method::Argument> here = {
+    using Local = typename Method::Local;
+    Here<Shared, Local> here = {
         {threadIdx.x, blockDim.x, blockIdx.x, gridDim.x, group},
         shared,
         global,
-        argument};
+        Local(argument)};
     if constexpr (!std::is_empty_v<Shared>) {
       Method::start(shared, here);
       __syncthreads();

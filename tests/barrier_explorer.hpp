@@ -37,9 +37,10 @@ class Explorer {
   std::size_t explore() {
     Situation start;
     start.words = starting_words();
-    start.entered.resize(scenario_.gpus * blocks_);
-    start.on_gpu = start.on_all = start.entered;
+    start.released.resize(start.words.size());
     start.pending.resize(threads_.size());
+    start.views.resize(threads_.size());
+    start.fenced.resize(threads_.size());
     start.nodes.resize(threads_.size());
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       start.nodes[i] = node_between(i, new_protocol(threads_[i]), 0);
@@ -55,7 +56,22 @@ class Explorer {
     Place place;
     int first_round;  // of its launch
     int block;        // among those of all launches and GPUs
-    int data;         // where its block writes
+    int cell;         // that it writes, one for each thread of a launch
+  };
+
+  // The round that each cell is known to hold, four bits a cell.
+  using View = std::uint64_t;
+
+  // What a release or a fence makes known: on its own GPU, and to all.
+  struct Released {
+    View on_gpu = 0, to_all = 0;
+    int gpu = 0;
+  };
+
+  // A store that has not landed.
+  struct Store {
+    unsigned word, value;
+    Released released;
   };
 
   using Protocol = peer_grid::Protocol<Machine>;
@@ -72,17 +88,17 @@ class Explorer {
 
   struct Situation {
     std::vector<unsigned> words;
-    std::vector<int> nodes;  // of each thread
-    // Of each thread: announcements that have not landed, as word and value.
-    std::vector<std::vector<std::pair<unsigned, unsigned>>> pending;
-    // The round that each block of each GPU has written, and that its own GPU
-    // and all GPUs see.
-    std::vector<unsigned> entered, on_gpu, on_all;
+    std::vector<int> nodes;                   // of each thread
+    std::vector<Released> released;           // with each word
+    std::vector<std::vector<Store>> pending;  // of each thread
+    std::vector<View> views;                  // of each thread
+    std::vector<Released> fenced;             // of each thread, its last fence
   };
 
   void add_threads(int launch, int first_round) {
     const Launch& shape = scenario_.launches[launch];
-    blocks_ = std::max<int>(blocks_, shape.blocks);
+    blocks_ = std::max(blocks_, static_cast<int>(shape.blocks));
+    lanes_ = std::max(lanes_, static_cast<int>(shape.threads));
     for (int gpu = 0; gpu < scenario_.gpus; ++gpu) {
       for (unsigned block = 0; block < shape.blocks; ++block) {
         for (unsigned lane = 0; lane < shape.threads; ++lane) {
@@ -96,8 +112,32 @@ class Explorer {
       }
     }
     for (Thread& thread : threads_) {
-      thread.data = thread.place.gpu * blocks_ + thread.place.block;
+      thread.cell =
+          cell_of(thread.place.gpu, thread.place.block, thread.place.lane);
     }
+    if (scenario_.gpus * blocks_ * lanes_ > 16 ||
+        first_round + shape.rounds > 15) {
+      throw std::invalid_argument("more than a view holds");
+    }
+  }
+
+  int cell_of(int gpu, unsigned block, unsigned lane) const {
+    return (gpu * blocks_ + static_cast<int>(block)) * lanes_ +
+           static_cast<int>(lane);
+  }
+
+  static unsigned round_of(View view, int cell) {
+    return view >> 4 * cell & 15;
+  }
+
+  static View joined(View one, View other) {
+    View both = 0;
+    for (int cell = 0; cell < 16; ++cell) {
+      both |= static_cast<View>(
+                  std::max(round_of(one, cell), round_of(other, cell)))
+              << 4 * cell;
+    }
+    return both;
   }
 
   // Memory as the state that a set of GPUs starts with.
@@ -200,8 +240,8 @@ class Explorer {
     now.nodes[thread] = nodes_[from].after[result] = to;
   }
 
-  // Takes the steps whose order does not matter: nobody else sees them, or, as
-  // of a fence, as soon as it can is when it makes the least visible.
+  // Takes the steps that change nothing but the thread or its block, so that
+  // their order does not matter.
   void settle(Situation& now) {
     for (bool moved = true; moved;) {
       moved = false;
@@ -214,6 +254,7 @@ class Explorer {
   bool settle(Situation& now, std::size_t i) {
     const Operation& next = next_of(now, i);
     const Thread& thread = threads_[i];
+    Released& fenced = now.fenced[i];
     switch (next.kind) {
       case Operation::kBegin:
         if (!may_begin(now, thread)) return false;
@@ -222,19 +263,25 @@ class Explorer {
       case Operation::kSyncWarp:
         return meet(now, i);
       case Operation::kEnter:
-        now.entered[thread.data] = next.value;
+        now.views[i] = joined(now.views[i], static_cast<View>(next.value)
+                                                << 4 * thread.cell);
         break;
       case Operation::kLeave:
-        check_data(now, thread, next.value);
+        check_view(now.views[i], thread, next.value);
+        // What else it knows it may forget: the next barrier has to tell it.
+        now.views[i] = seen_after(thread, next.value);
+        fenced = Released();
         break;
       case Operation::kStore:
         if (!scenario_.late) return false;
-        now.pending[i].emplace_back(index_.at(next.at), next.value);
+        now.pending[i].push_back({index_.at(next.at), next.value, fenced});
         break;
       case Operation::kFenceGpu:
       case Operation::kFenceSystem:
         if (!now.pending[i].empty()) return false;
-        release(now, thread, next.kind == Operation::kFenceSystem);
+        fenced.gpu = thread.place.gpu;
+        fenced.on_gpu = now.views[i];
+        if (next.kind == Operation::kFenceSystem) fenced.to_all = now.views[i];
         break;
       default:
         return false;
@@ -267,20 +314,33 @@ class Explorer {
       if (next_of(now, i).kind != kind) return false;
       block.push_back(i);
     }
-    for (const std::size_t i : block) advance(now, i, 0);
+    View all = 0;
+    for (const std::size_t i : block) all = joined(all, now.views[i]);
+    for (const std::size_t i : block) {
+      now.views[i] = all;
+      advance(now, i, 0);
+    }
     return true;
   }
 
-  void check_data(const Situation& now, const Thread& reader, unsigned round) {
+  // What a barrier has to have made known to a thread: the round of all threads
+  // of its launch.
+  View seen_after(const Thread& reader, View round) const {
     const Launch& launch = scenario_.launches[reader.place.launch];
+    View view = 0;
     for (int gpu = 0; gpu < scenario_.gpus; ++gpu) {
-      const auto& seen = gpu == reader.place.gpu ? now.on_gpu : now.on_all;
       for (unsigned block = 0; block < launch.blocks; ++block) {
-        const int data = gpu * blocks_ + static_cast<int>(block);
-        // A block sees its own writes, whatever has become of them.
-        if (data == reader.data || seen[data] >= round) continue;
-        fail("passes early", reader);
+        for (unsigned lane = 0; lane < launch.threads; ++lane) {
+          view |= round << 4 * cell_of(gpu, block, lane);
+        }
       }
+    }
+    return view;
+  }
+
+  void check_view(View view, const Thread& reader, unsigned round) const {
+    if (joined(view, seen_after(reader, round)) != view) {
+      fail("passes early", reader);
     }
   }
 
@@ -300,17 +360,6 @@ class Explorer {
     return text.str();
   }
 
-  // What the block of `thread` has written is seen by its GPU; by all GPUs too,
-  // with the rest that its GPU sees.
-  void release(Situation& now, const Thread& thread, bool to_all) const {
-    now.on_gpu[thread.data] = now.entered[thread.data];
-    if (!to_all) return;
-    for (int block = 0; block < blocks_; ++block) {
-      const int data = thread.place.gpu * blocks_ + block;
-      now.on_all[data] = now.on_gpu[data];
-    }
-  }
-
   bool can_take(const Situation& now, std::size_t i) const {
     const Operation& next = next_of(now, i);
     switch (next.kind) {
@@ -320,7 +369,8 @@ class Explorer {
       case Operation::kGiveUp:
         return true;
       case Operation::kAdd:
-        return !next.releases || landed(now, threads_[i].block);
+      case Operation::kCompletes:
+        return !next.orders || landed(now, threads_[i].block);
       case Operation::kWait:
         return next.done(now.words[index_.at(next.at)]);
       default:
@@ -339,21 +389,46 @@ class Explorer {
   Situation take(Situation now, std::size_t i) {
     const Operation& next = next_of(now, i);
     if (next.kind == Operation::kGiveUp) fail("gives up", threads_[i]);
-    unsigned& word = now.words[index_.at(next.at)];
+    const unsigned index = index_.at(next.at);
+    unsigned& word = now.words[index];
     unsigned result = 0;
     if (next.kind == Operation::kLoad) {
       result = word;
     } else if (next.kind == Operation::kLoadLap) {
       result = word / peer_grid::kLap;
-    } else if (next.kind == Operation::kAdd) {
-      if (next.releases) release(now, threads_[i], false);
-      word += next.value;
-      result = word % peer_grid::kLap == 0;
     } else if (next.kind == Operation::kStore) {
       word = next.value;
+      now.released[index] = now.fenced[i];
+    } else if (next.kind == Operation::kWait) {
+      if (next.orders) acquire(now, i, index);
+    } else {
+      if (next.orders) {
+        if (next.kind == Operation::kCompletes) acquire(now, i, index);
+        release(now, i, index);
+      }
+      word += next.value;
+      if (next.kind == Operation::kCompletes) {
+        result = word % peer_grid::kLap == 0;
+      }
     }
     advance(now, i, result);
     return now;
+  }
+
+  void acquire(Situation& now, std::size_t i, unsigned index) const {
+    const Released& released = now.released[index];
+    View& view = now.views[i];
+    view = joined(view, released.to_all);
+    if (released.gpu == threads_[i].place.gpu) {
+      view = joined(view, released.on_gpu);
+    }
+  }
+
+  // An addition at GPU scope; what others have released to the counter stays.
+  void release(Situation& now, std::size_t i, unsigned index) const {
+    Released& released = now.released[index];
+    released.gpu = threads_[i].place.gpu;
+    released.on_gpu = joined(released.on_gpu, now.views[i]);
   }
 
   void visit(Situation now) {
@@ -372,8 +447,9 @@ class Explorer {
         if (!first_to_its_word(now.pending[thread], i)) continue;
         moved = true;
         Situation after = now;
-        const auto [word, value] = after.pending[thread][i];
-        after.words[word] = value;
+        const Store store = after.pending[thread][i];
+        after.words[store.word] = store.value;
+        after.released[store.word] = store.released;
         after.pending[thread].erase(after.pending[thread].begin() + i);
         path_.push_back({thread, Operation::kStore});
         visit(std::move(after));
@@ -391,7 +467,7 @@ class Explorer {
   template <class Pending>
   static bool first_to_its_word(const Pending& pending, std::size_t i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (pending[j].first == pending[i].first) return false;
+      if (pending[j].word == pending[i].word) return false;
     }
     return true;
   }
@@ -414,22 +490,29 @@ class Explorer {
       hash.second = (hash.second + value) * 0xc4ceb9fe1a85ec53u;
       hash.second ^= hash.second >> 29;
     };
+    const auto add_released = [&add](const Released& released) {
+      add(released.on_gpu);
+      add(released.to_all);
+      add(static_cast<std::uint64_t>(released.gpu));
+    };
     for (const unsigned word : now.words) add(word);
     for (const int node : now.nodes) add(static_cast<std::uint64_t>(node));
     for (const auto& pending : now.pending) {
       add(pending.size());
-      for (const auto& [word, value] : pending) {
-        add(static_cast<std::uint64_t>(word) << 32 | value);
+      for (const Store& store : pending) {
+        add(static_cast<std::uint64_t>(store.word) << 32 | store.value);
+        add_released(store.released);
       }
     }
-    for (const auto* data : {&now.entered, &now.on_gpu, &now.on_all}) {
-      for (const unsigned round : *data) add(round);
-    }
+    for (const View view : now.views) add(view);
+    for (const Released& released : now.released) add_released(released);
+    for (const Released& fenced : now.fenced) add_released(fenced);
     return hash;
   }
 
   Scenario scenario_;
   int blocks_ = 0;             // of a GPU, in the largest launch
+  int lanes_ = 0;              // of a block, in the largest launch
   int blocks_of_threads_ = 0;  // of all launches and GPUs
   std::vector<Thread> threads_;
   std::vector<State> memory_;  // for its addresses only

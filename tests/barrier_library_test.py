@@ -14,7 +14,8 @@ import unittest
 LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                        "explicit_barrier", "peer_grid_barrier")
 KERNEL = """#include "peer_grid_barrier/barrier.cuh"
-__global__ void kernel(peer_grid::Barrier barrier, int rounds) {
+__global__ void kernel(peer_grid::BarrierEnd end, int rounds) {
+  peer_grid::Barrier barrier(end);
   for (int round = 0; round < rounds; ++round) barrier.sync();
 }
 """
@@ -56,6 +57,7 @@ class Library(unittest.TestCase):
         run("cmake", "-S", self.path("example"), "-B", self.path("build"),
             f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CUDA_COMPILER={NVCC}",
             f"-DCMAKE_CUDA_HOST_COMPILER={HOST_COMPILER}",
+            f"-DCMAKE_CXX_COMPILER={HOST_COMPILER}",
             f"-DCMAKE_CUDA_ARCHITECTURES={ARCHITECTURES}")
         run("cmake", "--build", self.path("build"))
         done = subprocess.run([self.path("build", "ring")], capture_output=True,
@@ -67,9 +69,8 @@ class Library(unittest.TestCase):
 
     def ptx(self, include):
         self.write(KERNEL, "kernel.cu")
-        first = re.search(r"\d+", ARCHITECTURES).group()
-        run(NVCC, "-ccbin", HOST_COMPILER, "-std=c++17", "-ptx", f"-arch=sm_{first}",
-            f"-I{include}", self.path("kernel.cu"), "-o", self.path("kernel.ptx"))
+        run(NVCC, "-ccbin", HOST_COMPILER, "-std=c++17", "-ptx", "-arch=sm_80", f"-I{include}",
+            self.path("kernel.cu"), "-o", self.path("kernel.ptx"))
         return read(self.path("kernel.ptx"))
 
     def without(self, pattern, replacement):

@@ -11,13 +11,15 @@
 // taken while its condition holds: a condition that can pass by unseen leaves a
 // state in which nothing can be taken.
 //
-// Memory is weaker than program order in three ways. An announcement lands at
-// any time after its store, those of different blocks in any order; the next
-// release or fence of the block waits for it. What a block writes before a
-// barrier is seen by its own GPU after the block's next release at GPU scope,
-// and by other GPUs after the next fence at system scope of a block of its GPU.
-// All of it has to be seen by all who leave the barrier. Loads are never late:
-// a missing acquire is not found here, the order test on GPUs finds it.
+// Memory. An announcement lands at any time after its store, those of different
+// blocks in any order; the next release of the block and the next fence of the
+// thread wait for it. Apart from that, loads see the newest value; what a
+// barrier has to order is followed by views instead: a thread's view is the
+// round that it knows each thread to have written before. It grows by what the
+// thread acquires: by meeting its block or its warp, by reading, with acquire,
+// a counter or an announcement, which carry the view of whoever released them,
+// at the scope of the release. Whoever leaves a barrier has to have the round
+// of all threads in view.
 #pragma once
 
 #include <functional>
@@ -64,24 +66,24 @@ struct Operation {
     kFenceSystem,  // up to here settle() takes them
     kLoad,
     kLoadLap,
-    kAdd,  // its result: does it complete the lap
+    kAdd,        // to a counter; does not acquire
+    kCompletes,  // an addition that acquires too; does it complete the lap
     kWait,
     kGiveUp,
     kEnd
   };
   Kind kind;
   unsigned* at = nullptr;
-  unsigned value = 0;                    // stored or added; or the round
-  bool releases = false;                 // an addition
+  unsigned value = 0;   // stored or added; or the round
+  bool orders = false;  // releases (an addition), acquires (a wait)
   std::function<bool(unsigned)> done{};  // of a wait
 };
 
 /// Of the operations that a schedule is told by.
 inline constexpr const char* kNames[] = {
-    "begins",  "enters",         "meets its block", "meets its warp",
-    "leaves",  "'s store lands", "fences",          "fences",
-    "loads",   "loads",          "arrives",         "has waited",
-    "gives up"};
+    "begins",         "enters",  "meets its block", "meets its warp", "leaves",
+    "'s store lands", "fences",  "fences",          "loads",          "loads",
+    "arrives",        "arrives", "has waited",      "gives up"};
 
 /// Replays results, then stops the thread at the operation that comes next.
 class Script {
@@ -124,7 +126,7 @@ struct Machine {
     script->perform({Operation::kAdd, at, value, true});
   }
   bool completes(unsigned* at, unsigned value) {
-    return script->perform({Operation::kAdd, at, value, true}) != 0;
+    return script->perform({Operation::kCompletes, at, value, true}) != 0;
   }
   void fence_gpu() { script->perform({Operation::kFenceGpu}); }
   void fence_system() { script->perform({Operation::kFenceSystem}); }
@@ -133,12 +135,16 @@ struct Machine {
   }
   template <class Done>
   void wait_gpu(const unsigned* at, Done done, peer_grid::Failure) {
-    script->perform(
-        {Operation::kWait, const_cast<unsigned*>(at), 0, false, done});
+    wait(at, done, true);
   }
   template <class Done>
-  void wait_system(const unsigned* at, Done done, peer_grid::Failure why) {
-    wait_gpu(at, done, why);
+  void wait_system(const unsigned* at, Done done, peer_grid::Failure) {
+    wait(at, done, true);
+  }
+  template <class Done>
+  void wait(const unsigned* at, Done done, bool acquires) {
+    script->perform(
+        {Operation::kWait, const_cast<unsigned*>(at), 0, acquires, done});
   }
   void give_up(peer_grid::Failure) { script->perform({Operation::kGiveUp}); }
 };

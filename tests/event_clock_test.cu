@@ -18,6 +18,7 @@ namespace syncbench {
 namespace {
 
 constexpr double kTolerance = 0.01;      // inside one SM
+constexpr double kFewTolerance = 0.03;   // a difference of 2 or 4 operations
 constexpr double kGridTolerance = 0.02;  // its level differs between launches
 constexpr double kPeerTolerance = 0.05;  // and with the code round the barrier
 constexpr int kPlaces = 10;
@@ -73,7 +74,8 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 }
 
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
-    peer_barrier_loop(int repeats, peer_grid::Barrier barrier) {
+    peer_barrier_loop(int repeats, peer_grid::BarrierEnd end) {
+  peer_grid::Barrier barrier(end);
 #pragma unroll 4
   for (int i = 0; i < repeats; ++i) barrier.sync();
 }
@@ -154,7 +156,7 @@ int check_coalesced(MeasuringRun& run, double cycle_ns, int lanes,
   TimedLaunch launch(find_method("coales_shufl"), {run.gpu()}, {1, 32, lanes});
   return compare("coales_shufl", 1, lanes,
                  measure_latency(launch, run.options().samples).value.mean,
-                 shuffle_ns / cycle_ns, kTolerance, "cycles");
+                 shuffle_ns / cycle_ns, kFewTolerance, "cycles");
 }
 
 int check_inside_sm(MeasuringRun& run) {

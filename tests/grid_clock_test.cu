@@ -20,7 +20,8 @@ namespace syncbench {
 namespace {
 
 constexpr double kTolerance = 0.01;
-constexpr double kOtherKernelTolerance = 0.05;  // code moves peer_grid_sync
+// The code round peer_grid_sync moves it by up to 6.4% where blocks crowd.
+constexpr double kOtherKernelTolerance = 0.08;
 
 // Nanoseconds of one operation by the clock of every warp's SM, over the whole
 // loop of the longer kernel; mean of as many launches as the CPU's clock timed,
@@ -67,7 +68,7 @@ constexpr const char* kSeveralGpuSync = "multi_grid_sync";
 using Parameter = None;
 #else
 constexpr const char* kSeveralGpuSync = "peer_grid_sync";
-using Parameter = peer_grid::Barrier;
+using Parameter = peer_grid::BarrierEnd;
 #endif
 
 // One after the other, the first of them to bring all GPUs in step; notes what
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 #if CUDART_VERSION < 13000
   auto barrier = cooperative_groups::this_multi_grid();
 #else
-  auto barrier = parameter;
+  peer_grid::Barrier barrier(parameter);
 #endif
   for (int i = 0; i < in_step; ++i) barrier.sync();
   const long long start = read_sm_clock();

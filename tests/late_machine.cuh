@@ -36,10 +36,9 @@ using LateMachine = peer_grid::BasicGpuMachine<RandomDelays>;
 /// polls late misses it.
 template <class Machine>
 struct Exact : Machine {
-  template <class Done>
-  __device__ void wait_system(const unsigned* at, Done,
+  __device__ void wait_system(const unsigned* at, peer_grid::Announced done,
                               peer_grid::Failure why) const {
-    const auto number = static_cast<unsigned>(why);
+    const unsigned number = done.number;
     Machine::wait_system(
         at, [number](unsigned seen) { return seen == number; }, why);
   }

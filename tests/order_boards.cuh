@@ -24,10 +24,21 @@ struct Boards {
   unsigned* of_rank[peer_grid::kMaxGpus];
 };
 
-template <class Barrier>
+// The barrier that a kernel makes of its argument.
+template <class End>
+struct BarrierOf {
+  using type = End;
+};
+template <class Machine>
+struct BarrierOf<peer_grid::BasicBarrierEnd<Machine>> {
+  using type = peer_grid::BasicBarrier<Machine>;
+};
+
+template <class End>
 __global__ void __launch_bounds__(1024)
-    order_kernel(Barrier barrier, Boards boards, int rank, int gpus, int before,
+    order_kernel(End end, Boards boards, int rank, int gpus, int before,
                  int rounds, int words, unsigned long long* stale) {
+  typename BarrierOf<End>::type barrier(end);
   const unsigned block = blockIdx.x;
   unsigned* mine = boards.of_rank[rank] + block * words * kApart;
   unsigned bad = 0;
@@ -60,19 +71,19 @@ struct Shape {
 };
 
 // One rank's launch and what its arguments point to; never moved.
-template <class Barrier>
+template <class End>
 struct RankLaunch {
-  Barrier barrier;
+  End end;
   Boards boards;
   int rank, gpus, before, rounds, words;
   unsigned long long* stale;
   void* arguments[8];
 
   KernelCall call(const Shape& shape) {
-    void* here[] = {&barrier, &boards, &rank,  &gpus,
-                    &before,  &rounds, &words, &stale};
+    void* here[] = {&end,    &boards, &rank,  &gpus,
+                    &before, &rounds, &words, &stale};
     std::copy(std::begin(here), std::end(here), arguments);
-    return {reinterpret_cast<const void*>(&order_kernel<Barrier>),
+    return {reinterpret_cast<const void*>(&order_kernel<End>),
             dim3(shape.blocks), dim3(shape.threads), arguments};
   }
 };
@@ -98,12 +109,12 @@ inline void launch_by_threads(const std::vector<Gpu>& gpus,
 }
 
 // Stale words that all blocks read in launches that follow each other;
-// barrier_of(rank, blocks) is a kernel argument.
-template <class BarrierOf, class Launch>
+// end_of(rank, blocks) is a kernel argument.
+template <class EndOf, class Launch>
 unsigned long long count_stale(const std::vector<Gpu>& gpus,
                                const std::vector<Shape>& shapes,
-                               BarrierOf barrier_of, Launch launch) {
-  using Barrier = decltype(barrier_of(0, 1));
+                               const EndOf& end_of, Launch launch) {
+  using End = decltype(end_of(0, 1));
   std::size_t size = 0;
   for (const Shape& shape : shapes) {
     size = std::max(
@@ -120,13 +131,13 @@ unsigned long long count_stale(const std::vector<Gpu>& gpus,
     CUDA_CHECK(cudaMemset(memory[rank].get(), 0, size * sizeof(unsigned)));
     CUDA_CHECK(cudaMemset(stale[rank].get(), 0, sizeof(unsigned long long)));
   }
-  std::deque<RankLaunch<Barrier>> launches;
+  std::deque<RankLaunch<End>> launches;
   CallsOfRanks calls(gpus.size());
   for (int rank = 0; rank < count; ++rank) {
     int before = 0;
     for (const Shape& shape : shapes) {
-      launches.push_back({barrier_of(rank, shape.blocks),
-                          boards,
+      launches.push_back({end_of(rank, shape.blocks),
+                          {},
                           rank,
                           count,
                           before,
@@ -134,6 +145,7 @@ unsigned long long count_stale(const std::vector<Gpu>& gpus,
                           shape.words,
                           stale[rank].get(),
                           {}});
+      launches.back().boards = boards;  // inside {} CUDA 11.8 calls it unused
       calls[rank].push_back(launches.back().call(shape));
       before += shape.rounds;
     }

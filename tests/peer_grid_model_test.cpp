@@ -111,11 +111,11 @@ TEST(PeerGridModel, LaunchesFollowEachOther) {
 
 // Waits for this barrier's number only, as the barrier once did.
 struct ExactWait : Machine<2> {
-  template <class Done>
-  void wait_system(const unsigned* at, Done, peer_grid::Failure why) {
-    const auto number = static_cast<unsigned>(why);
-    wait_gpu(
-        at, [number](unsigned seen) { return seen == number; }, why);
+  void wait_system(const unsigned* at, peer_grid::Announced done,
+                   peer_grid::Failure) {
+    const unsigned number = done.number;
+    wait(
+        at, [number](unsigned seen) { return seen == number; }, true);
   }
 };
 
@@ -138,15 +138,15 @@ struct StaleLines : Machine<2> {
   void store_system(unsigned* at, unsigned value) {
     Machine<2>::store_system(shared(at), value);
   }
-  template <class Done>
-  void wait_system(const unsigned* at, Done, peer_grid::Failure why) {
-    const auto number = static_cast<unsigned>(why);
-    wait_gpu(
+  void wait_system(const unsigned* at, peer_grid::Announced done,
+                   peer_grid::Failure) {
+    const unsigned number = done.number;
+    wait(
         shared(at),
         [number](unsigned seen) {
           return static_cast<int>(seen - number) >= 0;
         },
-        why);
+        true);
   }
 };
 
@@ -167,9 +167,22 @@ struct MissingArrival : Machine<2> {
 
 struct MissingRelease : Machine<2> {
   bool completes(unsigned* at, unsigned value) {
-    return script->perform({Operation::kAdd, at, value, false}) != 0;
+    return script->perform({Operation::kCompletes, at, value, false}) != 0;
   }
-  void add_release(unsigned* at, unsigned value) { completes(at, value); }
+  void add_release(unsigned* at, unsigned value) {
+    script->perform({Operation::kAdd, at, value, false});
+  }
+};
+
+struct MissingAcquire : Machine<2> {
+  template <class Done>
+  void wait_gpu(const unsigned* at, Done done, peer_grid::Failure) {
+    wait(at, done, false);
+  }
+  template <class Done>
+  void wait_system(const unsigned* at, Done done, peer_grid::Failure) {
+    wait(at, done, false);
+  }
 };
 
 struct MissingFence : Machine<2> {
@@ -179,6 +192,25 @@ struct MissingFence : Machine<2> {
 
 struct WeakFence : Machine<2> {
   void fence_system() { fence_gpu(); }
+};
+
+// One lane's fence does nothing for what other lanes announce.
+struct FenceOfOneLane : Machine<2> {
+  void fence_system() {
+    if (place->lane == 0) Machine<2>::fence_system();
+  }
+};
+
+// The threads of a block do not meet before one of them arrives for all, or
+// not behind the barrier.
+template <bool kBefore>
+struct MissingBlockBarrier : Machine<2> {
+  bool before = true;  // each barrier has a copy of the machine
+  void sync_block() {
+    const bool wanted = before != kBefore;
+    before = false;
+    if (wanted) Machine<2>::sync_block();
+  }
 };
 
 // Lanes that may still read what barrier it is after another has arrived.
@@ -210,6 +242,9 @@ TEST(PeerGridModel, CatchesWhatIsWrongWithArriving) {
   for (const Meeting meeting : {kFlat, kLast, kLeader}) {
     const int gpus = meeting == kFlat ? 1 : 2;
     catches<MissingRelease>(kEarly, {gpus, {{meeting, 2, 1, 2}}});
+    catches<MissingAcquire>(kEarly, {gpus, {{meeting, 2, 1, 2}}});
+    catches<MissingBlockBarrier<true>>(kEarly, {gpus, {{meeting, 2, 2, 2}}});
+    catches<MissingBlockBarrier<false>>(kEarly, {gpus, {{meeting, 2, 2, 1}}});
     if (meeting == kFlat) continue;
     catches<MissingArrival>(kHangs, {gpus, {{meeting, 2, 1, 2}}});
   }
@@ -220,6 +255,8 @@ TEST(PeerGridModel, CatchesMissingFences) {
   catches<WeakFence>(kEarly, {2, {{kLast, 1, 1, 1}}});
   catches<MissingFence>(kEarly, {2, {{kLeader, 2, 1, 1}}});
   catches<WeakFence>(kEarly, {2, {{kLeader, 2, 1, 1}}});
+  catches<MissingFence>(kEarly, {1, {{kLeader, 2, 1, 1}}});
+  catches<FenceOfOneLane>(kEarly, {2, {{kLeader, 2, 2, 1}}, 0, 0, false});
 }
 
 }  // namespace

@@ -18,11 +18,12 @@ struct PeerGridSync : Method {
   static constexpr int kMostInLine = 16;
   static constexpr int launches(int, int gpus) { return gpus == 1 ? 8 : 4; }
   static constexpr LaunchAttributes attributes(int) { return {true}; }
-  using Argument = peer_grid::Barrier;
+  using Argument = peer_grid::BarrierEnd;
+  using Local = peer_grid::Barrier;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
   __device__ unsigned operator()(unsigned value,
-                                 Here<None, Argument>& here) const {
-    here.argument.sync();
+                                 Here<None, Local>& here) const {
+    here.local.sync();
     return value;
   }
 };
@@ -30,7 +31,7 @@ struct PeerGridSync : Method {
 // The barriers of all GPUs, and each one's end of them.
 struct PeerGridEnds {
   peer_grid::BarrierSet set;
-  std::vector<peer_grid::Barrier> of_rank;
+  std::vector<peer_grid::BarrierEnd> of_rank;
 };
 
 Arguments PeerGridSync::make_arguments(const std::vector<int>& devices,

@@ -92,8 +92,8 @@ struct BasicGpuMachine {
   }
 
   /// Lets the arrivals of `blocks` blocks at one counter land before it is
-  /// polled. Measured on H200 and between two hills: polls that come sooner
-  /// slow the arrivals, those that come later are late.
+  /// polled. Measured on H200: polls that come sooner slow the arrivals, a
+  /// first poll that comes later is late itself.
   __device__ static void let_arrivals_land(unsigned blocks) {
     const unsigned cycles = 150 + blocks * 60 / 64;
     const unsigned arrived = clock();
@@ -121,8 +121,14 @@ struct BasicGpuMachine {
   }
 
  private:
-  // Functions that are called, not inlined, because they are rarely needed and
-  // the instruction cache is small. Returns the tick of the wait's first look.
+  // The two functions below are called, not inlined, because they are rarely
+  // needed and the instruction cache is small.
+
+  static constexpr unsigned kLate = 1;
+
+  // Takes what the look before returned, at first 0, and returns the tick of
+  // the first look, or kLate when the limit has passed. The kernel ends one
+  // look later, so that a block that was suspended polls before it gives up.
   __device__ static __noinline__ unsigned look_at_clock(unsigned start,
                                                         unsigned limit,
                                                         Failure* failure,
@@ -131,8 +137,8 @@ struct BasicGpuMachine {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
     const auto now = static_cast<unsigned>(nanoseconds / kTick);
     if (start == 0) return now;
-    if (now - start > limit) end_kernel(failure, why);
-    return start;
+    if (start == kLate) end_kernel(failure, why);
+    return now - start > limit ? kLate : start;
   }
 
   __device__ static __noinline__ void end_kernel(Failure* failure,
@@ -171,5 +177,6 @@ struct BasicGpuMachine {
 };
 
 using GpuMachine = BasicGpuMachine<>;
+using BarrierEnd = BasicBarrierEnd<GpuMachine>;
 
 }  // namespace peer_grid

@@ -23,8 +23,8 @@
 //    GPU B announces barrier n + 1 when all its blocks have arrived there, for
 //    which they need the announcement of n by GPU A, not that every block of A
 //    has read B's. It cannot be two ahead: for that B needs A's announcement of
-//    n + 1, in which the late block takes part. So a block waits for n or n
-//    + 1.
+//    n + 1, in which the late block takes part. So a block waits for either n
+//    or its successor.
 //  * Each way to meet has announcements of its own, all of them written by each
 //    of its barriers, so none is ever older than one barrier, and numbers may
 //    wrap around.
@@ -70,6 +70,7 @@ enum class Reason : unsigned { kNone, kOwnBlocks, kOtherGpu, kBlockCount };
 using Failure = unsigned long long;
 
 /// `whom`: the rank that did not come, or the blocks that were launched.
+/// `barrier`: the how manieth of its kernel.
 __device__ inline Failure failure_of(Reason reason, unsigned whom,
                                      unsigned barrier) {
   return static_cast<Failure>(reason) << 60 |
@@ -109,6 +110,27 @@ struct End {
   Meeting meeting = Meeting::kFlat;
 };
 
+/// The argument of a GPU's kernel, from which its threads make their Barrier.
+template <class Machine>
+struct BasicBarrierEnd {
+  End<Machine::kLines> end;
+  Machine machine;
+};
+
+/// Each GPU announces a barrier's number. One GPU may have got to the next.
+struct Announced {
+  unsigned number;
+  __device__ bool operator()(unsigned seen) const { return seen - number <= 1; }
+};
+
+/// The lap of a counter that all wait for, who cannot get to the next.
+struct LapDone {
+  unsigned lap;
+  __device__ bool operator()(unsigned seen) const {
+    return seen / kLap == lap % kLap;
+  }
+};
+
 /// One thread's view of the barrier. `Machine` supplies the position of the
 /// thread and the operations that sync() uses.
 template <class Machine>
@@ -116,8 +138,7 @@ class Protocol {
  public:
   static constexpr unsigned kLines = Machine::kLines;
 
-  Protocol() = default;
-  explicit Protocol(const End<kLines>& end) : end_(end) {}
+  __device__ explicit Protocol(const End<kLines>& end) : end_(end) {}
 
   /// Called by all threads of all blocks of all GPUs, each as often.
   __device__ void sync(Machine machine) {
@@ -125,6 +146,7 @@ class Protocol {
     const unsigned lane = machine.thread();
     if (lane < 32) {
       if (!known_) learn(machine);
+      ++count_;
       ++number_;
       ++lap_;
       if (end_.meeting == Meeting::kFlat) {
@@ -223,29 +245,23 @@ class Protocol {
 
   // Each lane waits for other GPUs; blocks may be smaller than their number.
   __device__ void wait_for_announcements(Machine machine, unsigned lane) const {
-    const unsigned number = number_;
-    const auto announced = [number](unsigned seen) {
-      return seen - number <= 1;  // this barrier or the next
-    };
     const int gpus = end_.gpus;
     if (gpus == 1) {
-      return machine.wait_gpu(announced_, announced,
-                              failure_of(Reason::kOwnBlocks, 0, number));
+      return machine.wait_gpu(announced_, Announced{number_},
+                              failure_of(Reason::kOwnBlocks, 0, count_));
     }
     for (int gpu = static_cast<int>(lane); gpu < gpus;
          gpu += static_cast<int>(machine.lanes())) {
       const Reason reason =
           gpu == end_.rank ? Reason::kOwnBlocks : Reason::kOtherGpu;
-      machine.wait_system(announced_ + gpu, announced,
-                          failure_of(reason, gpu, number));
+      machine.wait_system(announced_ + gpu, Announced{number_},
+                          failure_of(reason, gpu, count_));
     }
   }
 
   __device__ void wait_for_lap(Machine machine, const unsigned* counter) const {
-    const unsigned lap = lap_ % kLap;
-    machine.wait_gpu(
-        counter, [lap](unsigned seen) { return seen / kLap == lap; },
-        failure_of(Reason::kOwnBlocks, 0, lap));
+    machine.wait_gpu(counter, LapDone{lap_},
+                     failure_of(Reason::kOwnBlocks, 0, count_));
   }
 
   End<kLines> end_;
@@ -257,7 +273,8 @@ class Protocol {
   const unsigned* announced_ = nullptr;  // by each GPU, on this block's line
   unsigned amount_ = 0;                  // that this block adds to its counter
   unsigned lap_ = 0;                     // of the counter
-  unsigned number_ = 0;                  // of the barrier
+  unsigned number_ = 0;                  // of the barrier, in announcements
+  unsigned count_ = 0;                   // barriers of this kernel
 };
 
 }  // namespace peer_grid

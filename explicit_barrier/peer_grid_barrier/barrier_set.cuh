@@ -1,4 +1,4 @@
-// The host's part of barrier.cuh, which includes this.
+// The host's part of the barrier: memory on the GPUs, and errors.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "peer_grid_barrier/barrier.cuh"
+#include "peer_grid_barrier/gpu_machine.cuh"
+#include "peer_grid_barrier/protocol.hpp"
 
 namespace peer_grid {
 
@@ -20,7 +21,7 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// These GPUs cannot be joined by a barrier; what() names them and says why.
+/// These GPUs cannot be joined by a barrier; what() says why.
 struct CannotJoin : Error {
   using Error::Error;
 };
@@ -32,26 +33,27 @@ class BarrierSet {
   /// `devices`: 1 to kMaxGpus different CUDA devices, all of one kind, each
   /// with access to the memory of every other, which is switched on here and
   /// stays on. A device's rank is its place in this list. A block that waits
-  /// longer than `wait_limit` ends its kernel with an error. The current device
-  /// is the same afterwards. Throws CannotJoin where that is not so, and where
-  /// CUDA_LAUNCH_BLOCKING would make several GPUs wait for each other for ever;
-  /// Error for an empty or too long list and where CUDA fails.
+  /// longer than `wait_limit` (2 ms to a day) ends its kernel with an error.
+  /// The current device is the same afterwards. Throws CannotJoin where the
+  /// devices are not as said here, and where CUDA_LAUNCH_BLOCKING would make
+  /// several GPUs wait for each other for ever; Error for another limit and
+  /// where CUDA fails.
   explicit BarrierSet(
       const std::vector<int>& devices,
       std::chrono::milliseconds wait_limit = std::chrono::seconds(10));
 
   /// The ends of all ranks, for kernels of `blocks` blocks on each GPU (1 to
-  /// 65,535, all of them resident; else Error). A kernel of another number of
-  /// blocks ends with an error at its first barrier.
+  /// 65,535; else Error). A kernel of another number of blocks ends with an
+  /// error at its first barrier.
   template <class Machine = GpuMachine>
-  std::vector<BasicBarrier<Machine>> for_blocks(unsigned blocks) const;
+  std::vector<BasicBarrierEnd<Machine>> for_blocks(unsigned blocks) const;
 
   /// Why kernels of this set ended with an error, a line a GPU; nothing where
   /// no barrier gave up. May be called whatever state the GPUs are in.
   std::optional<std::string> failure() const;
 
-  /// Makes the numbers of barriers start at `number`, to see them wrap around;
-  /// for tests, with no kernel running.
+  /// Makes the numbers of barriers start at `number`, to see them wrap around.
+  /// For tests. Waits for the GPUs.
   void start_at(unsigned number);
 
  private:
@@ -66,7 +68,7 @@ class BarrierSet {
   std::vector<int> devices_;
   std::vector<std::unique_ptr<GpuState, FreeState>> states_;  // one a rank
   std::unique_ptr<Failure, FreeFailures> failures_;           // one a rank
-  std::chrono::nanoseconds wait_limit_;
+  std::chrono::milliseconds wait_limit_;
   unsigned crowd_ = 0;  // more blocks than this need a leader
 };
 
@@ -102,9 +104,9 @@ inline std::string name_of(int device) {
          ")";
 }
 
-/// Lets the current device, `device`, access the memory of `peer`; throws
-/// unless they are of one kind and it can.
-inline void join(int device, int peer) {
+/// Throws unless two devices are of one kind and the first can access the
+/// memory of the second.
+inline void check_pair(int device, int peer) {
   const cudaDeviceProp ours = properties_of(device);
   const cudaDeviceProp theirs = properties_of(peer);
   const auto refuse = [=](const char* why) {
@@ -121,21 +123,40 @@ inline void join(int device, int peer) {
   if (!can_access) {
     refuse("cannot access each other's memory (no peer access)");
   }
+}
+
+/// Throws unless a barrier can join all of these devices.
+inline void check_devices(const std::vector<int>& devices) {
+  if (devices.empty() || devices.size() > kMaxGpus) {
+    throw CannotJoin("a barrier takes 1 to " + std::to_string(kMaxGpus) +
+                     " GPUs, not " + std::to_string(devices.size()));
+  }
+  const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  if (devices.size() > 1 && blocking != nullptr &&
+      std::strcmp(blocking, "0") != 0) {
+    throw CannotJoin(
+        "CUDA_LAUNCH_BLOCKING is set: a launch would wait for its kernel, and "
+        "the kernel for those of the other GPUs");
+  }
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    if (properties_of(devices[rank]).major < 7) {
+      throw CannotJoin(name_of(devices[rank]) +
+                       " is older than compute capability 7.0, which the "
+                       "barrier needs");
+    }
+    for (std::size_t peer = 0; peer < devices.size(); ++peer) {
+      if (peer != rank) check_pair(devices[rank], devices[peer]);
+    }
+  }
+}
+
+/// Lets the current device access the memory of `peer`.
+inline void enable_access(int peer) {
   const cudaError_t result = cudaDeviceEnablePeerAccess(peer, 0);
   if (result == cudaErrorPeerAccessAlreadyEnabled) {
     cudaGetLastError();
   } else {
-    check(result, "cudaDeviceEnablePeerAccess of " + name_of(device));
-  }
-}
-
-/// Launches that wait for their kernels, which wait for each other, never end.
-inline void refuse_blocking_launches() {
-  const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
-  if (blocking != nullptr && std::strcmp(blocking, "0") != 0) {
-    throw CannotJoin(
-        "CUDA_LAUNCH_BLOCKING is set: a launch would wait for its kernel, and "
-        "the kernel for those of the other GPUs");
+    check(result, "cudaDeviceEnablePeerAccess to " + name_of(peer));
   }
 }
 
@@ -144,37 +165,31 @@ inline void refuse_blocking_launches() {
 inline BarrierSet::BarrierSet(const std::vector<int>& devices,
                               std::chrono::milliseconds wait_limit)
     : devices_(devices), wait_limit_(wait_limit) {
-  if (devices.empty() || devices.size() > kMaxGpus) {
-    throw Error("a barrier takes 1 to " + std::to_string(kMaxGpus) +
-                " GPUs, not " + std::to_string(devices.size()));
+  using namespace std::chrono_literals;
+  if (wait_limit < 2ms || wait_limit > 24h) {
+    throw Error("a wait limit is 2 ms to a day, not " +
+                std::to_string(wait_limit.count()) + " ms");
   }
-  if (devices.size() > 1) detail::refuse_blocking_launches();
+  detail::check_devices(devices);
   const detail::CurrentDevice restored;
-  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-    const int device = devices[rank];
-    const cudaDeviceProp properties = detail::properties_of(device);
-    if (properties.major < 7) {
-      throw CannotJoin(detail::name_of(device) +
-                       " is older than compute capability 7.0, which the "
-                       "barrier needs");
-    }
+  for (const int device : devices) {
     const std::string name = detail::name_of(device);
     detail::check(cudaSetDevice(device), name);
-    for (std::size_t peer = 0; peer < devices.size(); ++peer) {
-      if (peer != rank) detail::join(device, devices[peer]);
+    for (const int peer : devices) {
+      if (peer != device) detail::enable_access(peer);
     }
     // More blocks per SM, and a leader is faster than one counter for all;
     // measured on H200. It needs a block for each of its counters.
     const int per_sm = devices.size() == 1 ? 8 : 4;
     crowd_ = std::max(
         GpuState::kLines,
-        static_cast<unsigned>(properties.multiProcessorCount * per_sm));
+        static_cast<unsigned>(
+            detail::properties_of(device).multiProcessorCount * per_sm));
     GpuState* state = nullptr;
     detail::check(cudaMalloc(&state, sizeof *state), "cudaMalloc on " + name);
     states_.emplace_back(state);
-    detail::check(cudaMemset(state, 0, sizeof *state), "cudaMemset");
-    detail::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize on " + name);
   }
+  start_at(0);
   Failure* failures = nullptr;
   detail::check(cudaHostAlloc(&failures, kMaxGpus * sizeof *failures,
                               cudaHostAllocPortable | cudaHostAllocMapped),
@@ -184,7 +199,7 @@ inline BarrierSet::BarrierSet(const std::vector<int>& devices,
 }
 
 template <class Machine>
-std::vector<BasicBarrier<Machine>> BarrierSet::for_blocks(
+std::vector<BasicBarrierEnd<Machine>> BarrierSet::for_blocks(
     unsigned blocks) const {
   if (blocks < 1 || blocks >= kLap) {
     throw Error("a barrier takes 1 to " + std::to_string(kLap - 1) +
@@ -199,15 +214,15 @@ std::vector<BasicBarrier<Machine>> BarrierSet::for_blocks(
   for (int rank = 0; rank < end.gpus; ++rank) {
     end.of_rank[rank] = states_[rank].get();
   }
-  std::vector<BasicBarrier<Machine>> ends;
+  std::vector<BasicBarrierEnd<Machine>> ends;
   for (int rank = 0; rank < end.gpus; ++rank) {
     end.rank = rank;
     end.own = end.of_rank[rank];
     Machine machine;
     machine.failure = failures_.get() + rank;
-    machine.wait_limit =
-        static_cast<unsigned>(wait_limit_.count() / GpuMachine::kTick);
-    ends.emplace_back(end, machine);
+    machine.wait_limit = static_cast<unsigned>(
+        std::chrono::nanoseconds(wait_limit_).count() / GpuMachine::kTick);
+    ends.push_back({end, machine});
   }
   return ends;
 }
@@ -227,8 +242,9 @@ inline std::optional<std::string> BarrierSet::failure() const {
               " blocks, for which its end of the barrier was not made";
       continue;
     }
-    text += " waited " + std::to_string(wait_limit_.count() / 1000000) +
-            " ms in barrier " + std::to_string(found & 0xffffffff) + " for ";
+    text += " waited " + std::to_string(wait_limit_.count()) +
+            " ms in barrier " + std::to_string(found & 0xffffffff) +
+            " of its kernel for ";
     text += reason == Reason::kOwnBlocks
                 ? "its own blocks"
                 : "GPU " + std::to_string(devices_[whom]);
@@ -245,10 +261,13 @@ inline void BarrierSet::start_at(unsigned number) {
   for (Announcements& line : state.by_leader) {
     for (unsigned& announced : line.barrier) announced = number;
   }
-  for (const auto& target : states_) {
-    detail::check(
-        cudaMemcpy(target.get(), &state, sizeof state, cudaMemcpyDefault),
-        "cudaMemcpy");
+  const detail::CurrentDevice restored;
+  for (std::size_t rank = 0; rank < states_.size(); ++rank) {
+    detail::check(cudaSetDevice(devices_[rank]), "cudaSetDevice");
+    detail::check(cudaMemcpy(states_[rank].get(), &state, sizeof state,
+                             cudaMemcpyHostToDevice),
+                  "cudaMemcpy");
+    detail::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 }
 
