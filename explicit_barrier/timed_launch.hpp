@@ -264,9 +264,9 @@ inline void TimedLaunch::check_results() {
     shares_[rank].results_address = nullptr;
   }
   if (!method_.checked) {
-    rightness_ = "of the results below, after one " +
-                 std::string(method_.name) + ", " + std::to_string(right) +
-                 " of " + std::to_string(checked) + " are right";
+    rightness_ = std::string(method_.name) + ": after one, " +
+                 std::to_string(right) + " of " + std::to_string(checked) +
+                 " results are right";
   }
 }
 

@@ -78,6 +78,14 @@ struct BulkCopy : Copy {
   }
 };
 
+// The block's own shared memory: older toolkits know a cluster's only, for
+// which an sm_120 calls a function.
+#if CUDART_VERSION >= 12080
+#define DESTINATION "shared::cta"
+#else
+#define DESTINATION "shared::cluster"
+#endif
+
 /// In: an mbarrier that expects the bytes, the copy, and polls of the barrier,
 /// which opens for nothing but these bytes. So that one instruction proves the
 /// copy, too, which the compiler puts into a loop over the lanes that are
@@ -95,7 +103,8 @@ struct BulkIn : BulkCopy {
     asm volatile(
         "{\n .reg .pred done;\n .reg .b64 state;\n"
         " mbarrier.arrive.expect_tx.shared.b64 state, [%0], %3;\n"
-        " cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+        " cp.async.bulk." DESTINATION
+        ".global.mbarrier::complete_tx::bytes"
         " [%1], [%2], %3, [%0];\n"
         "poll:\n mbarrier.test_wait.shared.b64 done, [%0], state;\n"
         " @!done bra poll;\n}" ::"r"(barrier),
