@@ -132,7 +132,7 @@ struct ClusterExchange : Neighbour {
   static constexpr bool kChecked = kMeets;
   static constexpr Work work(int) {
     if (kMeets) return cluster_barrier(11);
-    return {R"(ST\.E .*|LDS .*)", 2};
+    return {R"(ST\.E .*|LDS .*)", 2, 1};
   }
   struct Shared {
     unsigned words[2][1024];

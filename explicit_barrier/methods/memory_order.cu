@@ -13,7 +13,7 @@ struct Fenced : Method {
   static constexpr const char* kCaution =
       "`tile` is the number of stores of each lane before the fence";
   static constexpr Work work(int) {
-    return {Fence::kInstruction, 1 + kStores, 3};
+    return {Fence::kInstruction, 1 + kStores, 4};
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr Sizes groups(int) { return {kStores, kStores}; }
