@@ -7,6 +7,7 @@ namespace syncbench {
 /// Launched as clusters of `group` blocks.
 struct Clustered : Method {
   static constexpr int kFirstArchitecture = 90;
+  static constexpr int repeats(int) { return 16; }
   static constexpr Sizes groups(int) { return {2, 16, 2}; }
   static constexpr LaunchAttributes attributes(int group) {
     return {false, group};
@@ -63,7 +64,6 @@ struct ClusterSplit : Clustered {
                                    Scope::kCluster, Window::kBarrier};
   static constexpr int kAdditions = 64;
   static constexpr Work work(int) { return cluster_barrier(9 + kAdditions); }
-  static constexpr int repeats(int) { return 16; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     float sum = __uint_as_float(value);
     cluster_arrive();
