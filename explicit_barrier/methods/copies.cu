@@ -38,7 +38,8 @@ struct CopyAsync : Copy {
                                    Scope::kWarp, Window::kOperation};
   static constexpr int kFirstArchitecture = 80;
   static constexpr Work work(int) {
-    return {R"(LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", 2, 30};
+    return {R"(LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", 2,
+            CUDART_VERSION < 13000 ? 30 : 18};
   }
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
     return place.thread % 32 * 16 < place.group;
@@ -96,7 +97,8 @@ struct BulkIn : BulkCopy {
                                    "for by an mbarrier (expect_tx)",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int) {
-    return {R"(SYNCS\.ARRIVE\.TRANS64 .*)", 1, 20};
+    return {R"(SYNCS\.ARRIVE\.TRANS64 .*)", 1,
+            CUDART_VERSION < 13000 ? 20 : 14};
   }
   __device__ unsigned operator()(unsigned, Here<Shared>& here) const {
     const unsigned barrier = address_of(&here.shared.barrier);
@@ -126,7 +128,12 @@ struct BulkOut : BulkCopy {
       kRead ? "the same, wait_group.read: until the source has been read"
             : "cp.async.bulk to global memory, commit_group and wait_group",
       Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) { return {R"(UBLKCP\.G\.S .*)", 1, 10}; }
+  static constexpr Work work(int) {
+    return {R"(UBLKCP\.G\.S .*)", 1,
+            CUDART_VERSION < 13000 ? 10
+            : kRead                ? 5
+                                   : 6};
+  }
   static unsigned expected(const Place& place) { return start_value(place); }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     static_cast<volatile unsigned*>(here.shared.words)[0] = value;

@@ -13,7 +13,8 @@ struct Fenced : Method {
   static constexpr const char* kCaution =
       "`tile` is the number of stores of each lane before the fence";
   static constexpr Work work(int) {
-    return {Fence::kInstruction, 1 + kStores, 4};
+    return {Fence::kInstruction, 1 + kStores,
+            CUDART_VERSION < 13000 ? 4 : Fence::kOthers};
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr Sizes groups(int) { return {kStores, kStores}; }
@@ -34,6 +35,7 @@ struct BlockFence {
   static constexpr const char *kName = "threadfence_block",
                               *kText = "__threadfence_block() behind stores",
                               *kInstruction = R"(MEMBAR\.SC\.CTA|STG\.E\S* .*)";
+  static constexpr int kOthers = 0;
   static __device__ void make() { __threadfence_block(); }
 };
 
@@ -41,6 +43,7 @@ struct GpuFence {
   static constexpr const char *kName = "threadfence",
                               *kText = "__threadfence() behind stores",
                               *kInstruction = R"(MEMBAR\.SC\.GPU|STG\.E\S* .*)";
+  static constexpr int kOthers = 3;
   static __device__ void make() { __threadfence(); }
 };
 
@@ -48,6 +51,7 @@ struct SystemFence {
   static constexpr const char *kName = "threadfence_system",
                               *kText = "__threadfence_system() behind stores",
                               *kInstruction = R"(MEMBAR\.SC\.SYS|STG\.E\S* .*)";
+  static constexpr int kOthers = 3;
   static __device__ void make() { __threadfence_system(); }
 };
 

@@ -14,8 +14,10 @@ template <class Meeting>
 struct Semaphore : Method {
   static constexpr About kAbout = {Meeting::kName, Meeting::kText, Scope::kGrid,
                                    Window::kOperation};
-  static constexpr Work work(int) {
-    return {Meeting::kInstruction, 2, 40, Proof::kTurn};
+  static constexpr Work work(int architecture) {
+    const bool tight = CUDART_VERSION >= 13000 && architecture >= 90;
+    return {Meeting::kInstruction, 2, tight ? Meeting::kOthers : 40,
+            Proof::kTurn};
   }
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 8; }
@@ -57,6 +59,7 @@ struct BlockMeets {
                                   "two blocks take turns by a semaphore "
                                   "in global memory, there and back",
                               *kInstruction = R"(BAR\.SYNC\S* 0x0)";
+  static constexpr int kOthers = 28;
   static constexpr __host__ __device__ unsigned participants(unsigned threads) {
     return threads;
   }
@@ -70,6 +73,7 @@ struct HalfMeets {
                                   "the same of half of each block, which "
                                   "meets at a named barrier",
                               *kInstruction = R"(BAR\.SYNC\S* 0x1, U?R\d+)";
+  static constexpr int kOthers = 31;
   static constexpr __host__ __device__ unsigned participants(unsigned threads) {
     return threads < 64 ? 32 : threads / 2;
   }
