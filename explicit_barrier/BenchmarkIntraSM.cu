@@ -95,6 +95,7 @@ class IntraSm {
     run_.show(point);
     run_.measure_or_skip(table, point, [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
+      table.comment_once(launch.rightness());
       const bool among = method.scope == Scope::kWarp && threads > 32;
       const Repeated latency =
           among ? measure_latency_among(launch, run_.options().samples)

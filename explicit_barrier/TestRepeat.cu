@@ -79,6 +79,7 @@ class TestRepeat {
     }
     table_.comment_once(caution_of(method));
     TimedLaunch launch(method, {run_.gpu()}, shape);
+    table_.comment_once(launch.rightness());
     double half = 0;  // cycles of the row before, of half as many repeats
     for (int repeats = 1; repeats <= kMostTestRepeats; repeats *= 2) {
       run_.show(point + " x " + std::to_string(repeats));

@@ -56,6 +56,8 @@ enum class Proof {
   kEach,     ///< the instruction, `count` times an operation on every path
   kChain,    ///< the same, and each reads the result of the one before
   kBarrier,  ///< a barrier of blocks over memory; `instruction` is not read
+  kTurn,     ///< a semaphore of blocks over memory; `instruction` is how a
+             ///< block meets, twice: it has the turn, and it is done
   kNothing,  ///< not the instruction but a NOP, or a test for convergence
 };
 
@@ -125,6 +127,8 @@ struct Method {
   static constexpr const char* kCaution = "";
   /// First architecture that has it, as in sm_90; its kernels are empty before.
   static constexpr int kFirstArchitecture = 60;
+  /// First toolkit that has it, as in CUDART_VERSION; no kernels before either.
+  static constexpr int kFirstToolkit = 0;
   /// Operations up to which it is written in a row, for code so long that it
   /// would take a minute to compile. More are rounds of half as many: of two
   /// rounds the compiler makes a flag, and the gate could not count them.
@@ -155,6 +159,9 @@ struct Method {
   }
   /// What one operation makes of start_value().
   static unsigned expected(const Place& place) { return start_value(place); }
+  /// Whether something else is an error. If not (say a chain without the
+  /// barrier that it needs), a comment says how many results are right.
+  static constexpr bool kChecked = true;
 
   /// State in shared memory, a plain struct. All threads of a block start it,
   /// a __syncthreads() follows.

@@ -4,12 +4,14 @@ namespace syncbench {
 
 std::string machine_code_of(const std::vector<MethodEntry>& methods,
                             int architecture) {
-  constexpr const char* kProofs[] = {"each", "chain", "barrier", "nothing"};
+  constexpr const char* kProofs[] = {"each", "chain", "barrier", "turn",
+                                     "nothing"};
   std::string text =
       "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction";
   for (const MethodEntry& method : methods) {
     const Work work = method.work(architecture);
-    const bool missing = architecture < method.first_architecture;
+    const bool missing = architecture < method.first_architecture ||
+                         CUDART_VERSION < method.first_toolkit;
     const int longest = 1 << (method.kernels.size() - 1);
     text += "\n" + method.type;
     for (const int number : {longest, std::min(longest, method.most_in_line)}) {

@@ -40,7 +40,7 @@ struct MethodEntry : About {
   std::string type;
   std::string caution;
   Work (*work)(int architecture);
-  int first_architecture, most_in_line;
+  int first_architecture, first_toolkit, most_in_line;
   int (*repeats)(int group);
   int (*throughput_repeats)(int group);
   int (*launches)(int blocks_per_sm, int gpus);
@@ -52,7 +52,7 @@ struct MethodEntry : About {
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);
   int fewest_gpus;
-  bool multi_device, peer_access, drawn_by_process;
+  bool checked, multi_device, peer_access, drawn_by_process;
   std::vector<const void*> kernels;
 
   /// The kernel with so many operations in a row; std::out_of_range where there
@@ -90,8 +90,11 @@ inline std::string type_name(const std::type_info& type) {
 std::vector<MethodEntry> block_methods();
 std::vector<MethodEntry> warp_methods();
 std::vector<MethodEntry> atomic_methods();
+std::vector<MethodEntry> memory_order_methods();
+std::vector<MethodEntry> copy_methods();
 std::vector<MethodEntry> cluster_methods();
 std::vector<MethodEntry> grid_methods();
+std::vector<MethodEntry> semaphore_methods();
 std::vector<MethodEntry> gpu_methods();
 std::vector<MethodEntry> validation_methods();
 
@@ -103,8 +106,9 @@ inline const std::vector<MethodEntry>& all_methods() {
   static const std::vector<MethodEntry> methods = [] {
     std::vector<MethodEntry> all;
     for (const auto list :
-         {block_methods, warp_methods, atomic_methods, cluster_methods,
-          grid_methods, gpu_methods, validation_methods}) {
+         {block_methods, warp_methods, atomic_methods, memory_order_methods,
+          copy_methods, cluster_methods, grid_methods, semaphore_methods,
+          gpu_methods, validation_methods}) {
       for (MethodEntry& method : list()) all.push_back(std::move(method));
     }
     return all;

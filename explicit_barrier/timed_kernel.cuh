@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
                  unsigned long long* global,
                  typename Method::Argument argument) {
 #ifdef __CUDA_ARCH__
-  if constexpr (__CUDA_ARCH__ >= 10 * Method::kFirstArchitecture) {
+  if constexpr (__CUDA_ARCH__ >= 10 * Method::kFirstArchitecture &&
+                CUDART_VERSION >= Method::kFirstToolkit) {
     using Shared = typename Method::Shared;
     __shared__ Shared shared;
     using Local = typename Method::Local;
@@ -132,6 +133,7 @@ MethodEntry entry_of() {
   entry.caution = Method::kCaution;
   entry.work = Method::work;
   entry.first_architecture = Method::kFirstArchitecture;
+  entry.first_toolkit = Method::kFirstToolkit;
   entry.most_in_line = Method::kMostInLine;
   entry.repeats = Method::repeats;
   entry.throughput_repeats = Method::throughput_repeats;
@@ -140,6 +142,7 @@ MethodEntry entry_of() {
   entry.fits = Method::fits;
   entry.takes_part = Method::takes_part;
   entry.expected = Method::expected;
+  entry.checked = Method::kChecked;
   entry.global_words = Method::global_words;
   entry.make_arguments = Method::make_arguments;
   entry.attributes = Method::attributes;

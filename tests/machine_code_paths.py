@@ -143,7 +143,7 @@ def _written(instruction):
     operands = [text.strip() for text in instruction.operands.split(",")]
     if re.fullmatch(r"U?P[\dT]", operands[0]):
         # Others that write a predicate first write nothing else.
-        operands = operands[1:] if instruction.opcode.startswith("SHFL") else []
+        operands = operands[1:] if instruction.opcode.startswith(("SHFL", "ATOM")) else []
     if operands and re.fullmatch(r"R\d+", operands[0]):
         return operands[0], operands[1:]
     return None, operands

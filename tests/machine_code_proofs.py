@@ -136,10 +136,10 @@ def parts_of_barrier(region, name, pattern):
     return found
 
 
-def _operations(region, meetings):
-    """The code from the first BAR to the second of each operation."""
+def _operations(region, meetings, first=0):
+    """The code from the first BAR to the second of each operation; of those from `first` on."""
     addresses = [i.address for i in region]
-    bounds = iter(sorted(i.address for i in meetings))
+    bounds = iter(sorted(i.address for i in meetings)[first:])
     for start, end in zip(bounds, bounds):
         yield region[bisect.bisect_left(addresses, start):bisect.bisect_right(addresses, end)]
 
@@ -185,5 +185,22 @@ def judge_barrier(work, region, start, repeats):
     return Verdict(names, total, f"FAIL: {', '.join(faults)}" if faults else "ok")
 
 
+def judge_turn(work, region, start, repeats):
+    """A semaphore: one thread polls, the block meets, it meets again, and one thread lets the
+    next block go with a release. So between the second meeting of an operation and the first
+    of the next there is one arrival after a fence, and a poll."""
+    verdict = judge_each(work._replace(proof="each"), region, start, repeats)
+    if verdict.text != "ok":
+        return verdict
+    for name, pattern, _ in BARRIER_NEEDS[1:]:
+        found = parts_of_barrier(region, name, pattern)
+        if len(found) < repeats:
+            return verdict._replace(text=f"FAIL: {len(found)} {name}")
+    meetings = [i for i in region if re.fullmatch(work.instruction, i.text)]
+    if not all(map(_arrives_once, _operations(region, meetings, 1))):
+        return verdict._replace(text="FAIL: a turn is not handed over once, after a fence")
+    return verdict
+
+
 PROOFS = {"each": judge_each, "chain": judge_each, "nothing": judge_nothing,
-          "barrier": judge_barrier}
+          "barrier": judge_barrier, "turn": judge_turn}

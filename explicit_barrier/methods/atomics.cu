@@ -1,33 +1,117 @@
-// Atomic operations.
+// Atomic operations of a warp, in shared and in global memory.
+#include <type_traits>
+
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
 
-/// atomicAdd() of every lane to the same word of shared memory. Were that known
-/// to the compiler, it would sum up in the warp first and add once.
-struct SharedAdd : Method {
-  static constexpr About kAbout = {"shared_add",
-                                   "atomicAdd() of all lanes to one word of "
-                                   "shared memory",
-                                   Scope::kWarp, Window::kOperation};
+/// An atomic operation of all lanes of a warp that returns what was there. One
+/// address: all lanes take the same word. The column `tile` says how many.
+///
+/// Every word is 0 and stays so, whatever the order of the lanes, for each
+/// operation is made with a 0, which is computed from the result of the one
+/// before: that shift is part of the latency.
+template <class Operation, bool kInShared>
+struct Atomic : Method {
+  static constexpr About kAbout = Operation::kAbouts[kInShared];
   static constexpr Work work(int) {
-    return {R"(ATOMS\.ADD .*)", 1, 2, Proof::kChain};
+    return {Operation::kInstructions[kInShared], 1, Operation::kOthers,
+            Proof::kChain};
   }
   static constexpr int repeats(int) { return 16; }
-  static constexpr int throughput_repeats(int) { return 256; }
-  struct Shared {
-    unsigned words[2];
-  };
-  static __device__ void start(Shared& shared, const Place& place) {
-    if (place.thread == 0) shared.words[0] = 5;
+  static constexpr int throughput_repeats(int group) {
+    return Operation::kThroughput && kInShared && group == 1 ? 256 : 0;
   }
-  static unsigned expected(const Place&) { return 5; }
+  static constexpr Sizes groups(int) { return {1, 32, 32}; }
+  struct Words {
+    unsigned words[32];
+  };
+  using Shared = std::conditional_t<kInShared, Words, None>;
+  static __device__ void start(Words& shared, const Place& place) {
+    if (place.thread < 32) shared.words[place.thread] = 0;
+  }
+  static constexpr long long global_words(long long) { return 16; }
+  static unsigned expected(const Place&) { return 0; }
+  // Were it known to the compiler that all lanes take one word, it would sum up
+  // in the warp first and add once.
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
-    const unsigned zero = value >> 31;
-    return atomicAdd(&here.shared.words[zero], zero);
+    const unsigned word = here.thread & (here.group - 1), zero = value >> 31;
+    if constexpr (kInShared) {
+      return Operation::of(&here.shared.words[word], zero);
+    } else {
+      return Operation::of(reinterpret_cast<unsigned*>(here.global) + word,
+                           zero);
+    }
   }
 };
 
-std::vector<MethodEntry> atomic_methods() { return entries<SharedAdd>(); }
+/// What the operations share: their scope and how they are timed.
+constexpr About atomic(const char* name, const char* text) {
+  return {name, text, Scope::kWarp, Window::kOperation};
+}
+
+struct Add {
+  static constexpr About kAbouts[] = {
+      atomic("global_add", "atomicAdd() on 1 or 32 words of global memory"),
+      atomic("shared_add", "atomicAdd() on 1 or 32 words of shared memory")};
+  static constexpr const char* kInstructions[] = {R"(ATOMG?\.E\.ADD\..*)",
+                                                  R"(ATOMS\.ADD .*)"};
+  static constexpr int kOthers = 1;
+  static constexpr bool kThroughput = true;
+  static __device__ unsigned of(unsigned* word, unsigned zero) {
+    return atomicAdd(word, zero);
+  }
+};
+
+struct Max {
+  static constexpr About kAbouts[] = {
+      atomic("global_max", "atomicMax() on 1 or 32 words of global memory"),
+      atomic("shared_max", "atomicMax() on 1 or 32 words of shared memory")};
+  static constexpr const char* kInstructions[] = {R"(ATOMG?\.E\.MAX\..*)",
+                                                  R"(ATOMS\.MAX .*)"};
+  static constexpr int kOthers = 1;
+  static constexpr bool kThroughput = false;
+  static __device__ unsigned of(unsigned* word, unsigned zero) {
+    return atomicMax(word, zero);
+  }
+};
+
+struct Exchange {
+  static constexpr About kAbouts[] = {
+      atomic("global_exchange",
+             "atomicExch() on 1 or 32 words of global "
+             "memory"),
+      atomic("shared_exchange",
+             "atomicExch() on 1 or 32 words of shared "
+             "memory")};
+  static constexpr const char* kInstructions[] = {R"(ATOMG?\.E\.EXCH\..*)",
+                                                  R"(ATOMS\.EXCH .*)"};
+  static constexpr int kOthers = 1;
+  static constexpr bool kThroughput = false;
+  static __device__ unsigned of(unsigned* word, unsigned zero) {
+    return atomicExch(word, zero);
+  }
+};
+
+/// It compares with a 0, so that each succeeds.
+struct CompareAndSwap {
+  static constexpr About kAbouts[] = {
+      atomic("global_cas", "atomicCAS() on 1 or 32 words of global memory"),
+      atomic("shared_cas", "atomicCAS() on 1 or 32 words of shared memory")};
+  static constexpr const char* kInstructions[] = {R"(ATOMG?\.E\.CAS\..*)",
+                                                  R"(ATOMS\.CAS .*)"};
+  static constexpr int kOthers = 2;
+  static constexpr bool kThroughput = false;
+  static __device__ unsigned of(unsigned* word, unsigned zero) {
+    return atomicCAS(word, zero, zero);
+  }
+};
+
+std::vector<MethodEntry> atomic_methods() {
+  return entries<Atomic<Add, true>, Atomic<Max, true>, Atomic<Exchange, true>,
+                 Atomic<CompareAndSwap, true>, Atomic<Add, false>,
+                 Atomic<Max, false>, Atomic<Exchange, false>,
+                 Atomic<CompareAndSwap, false>>();
+}
 
 }  // namespace syncbench

@@ -1,30 +1,163 @@
-// Barriers of a thread block cluster, sm_90 and later.
+// Barriers of a thread block cluster and what they are for: distributed shared
+// memory. sm_90 and later.
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
 
-/// All threads of a cluster arrive and wait.
-struct ClusterSync : Method {
-  static constexpr About kAbout = {"cluster_sync",
-                                   "barrier.cluster of 2 to 16 blocks",
-                                   Scope::kCluster, Window::kBarrier};
-  // A block that was launched without a cluster waits at a BAR instead.
-  static constexpr Work work(int) {
-    return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, 9, Proof::kEach, 2};
-  }
+/// Launched as clusters of `group` blocks.
+struct Clustered : Method {
   static constexpr int kFirstArchitecture = 90;
+  static constexpr int repeats(int) { return 16; }
   static constexpr Sizes groups(int) { return {2, 16, 2}; }
   static constexpr LaunchAttributes attributes(int group) {
     return {false, group};
   }
+};
+
+/// A barrier of the cluster. A block that was launched without a cluster waits
+/// at a BAR instead.
+constexpr Work cluster_barrier(int others) {
+  return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, others, Proof::kEach, 2};
+}
+
+__device__ inline void cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+}
+__device__ inline void cluster_wait() {
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+/// All threads of a cluster arrive and wait.
+struct ClusterSync : Clustered {
+  static constexpr About kAbout = {"cluster_sync",
+                                   "barrier.cluster of 2 to 16 blocks",
+                                   Scope::kCluster, Window::kBarrier};
+  static constexpr Work work(int) { return cluster_barrier(9); }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
-    asm volatile(
-        "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::
-            : "memory");
+    cluster_arrive();
+    cluster_wait();
     return value;
   }
 };
 
-std::vector<MethodEntry> cluster_methods() { return entries<ClusterSync>(); }
+/// The same without memory order: who arrives has not made its stores visible.
+struct ClusterRelaxed : Clustered {
+  static constexpr About kAbout = {"cluster_relaxed",
+                                   "barrier.cluster, arrive.relaxed: no "
+                                   "memory order",
+                                   Scope::kCluster, Window::kBarrier};
+  static constexpr int kFirstToolkit = 12000;
+  static constexpr Work work(int) { return cluster_barrier(6); }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    cluster_wait();
+    return value;
+  }
+};
+
+/// Work of its own between arrive and wait: a chain of float additions of a 0,
+/// 256 cycles that an unsplit barrier would add to its own.
+struct ClusterSplit : Clustered {
+  static constexpr About kAbout = {"cluster_split",
+                                   "barrier.cluster, 64 float additions "
+                                   "between arrive and wait",
+                                   Scope::kCluster, Window::kBarrier};
+  static constexpr int kAdditions = 64;
+  static constexpr Work work(int) { return cluster_barrier(9 + kAdditions); }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    float sum = __uint_as_float(value);
+    cluster_arrive();
+    for (int i = 0; i < kAdditions; ++i) {
+      asm volatile("add.f32 %0, %0, %1;" : "+f"(sum) : "f"(zero));
+    }
+    cluster_wait();
+    return __float_as_uint(sum);
+  }
+  float zero = static_cast<float>(threadIdx.y);
+};
+
+/// Who touches another block's shared memory: that block has to be there, so
+/// all meet before the first operation and after the last.
+struct Neighbour : Clustered {
+  /// Where the next block has what is `shared` here.
+  static __device__ unsigned* in_next(const unsigned* shared,
+                                      const Place& place) {
+    unsigned* address;
+    asm("mapa.u64 %0, %1, %2;"
+        : "=l"(address)
+        : "l"(shared), "r"((place.block + 1) % place.group));
+    return address;
+  }
+  struct Together {
+    __device__ Together() { cluster_arrive(), cluster_wait(); }
+    __device__ ~Together() { cluster_arrive(), cluster_wait(); }
+  } together;
+};
+
+/// A load from the next block's shared memory, there and back. Each word says
+/// which one is to be read next.
+struct DistributedLoad : Neighbour {
+  static constexpr About kAbout = {"distributed_load",
+                                   "load from another block's shared memory",
+                                   Scope::kCluster, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(LD\.E .*)", 1, 1, Proof::kChain};
+  }
+  struct Shared {
+    unsigned next[1024 + 16];  // by value
+  };
+  static __device__ void start(Shared& shared, const Place& place) {
+    shared.next[start_value(place)] = expected(place);
+  }
+  static __host__ __device__ unsigned expected(const Place& place) {
+    return (place.thread + 1) % place.threads + place.group;
+  }
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
+    const unsigned* next = in_next(here.shared.next, here) + value;
+    asm volatile("ld.u32 %0, [%1];" : "=r"(value) : "l"(next) : "memory");
+    return value;
+  }
+};
+
+/// In use: a store to the next block's shared memory, the barrier, a load of
+/// what the block before has stored here. Stores go to two places in turn, so
+/// that none overwrites what is still to be read.
+template <bool kMeets>
+struct ClusterExchange : Neighbour {
+  static constexpr About kAbout = {
+      kMeets ? "cluster_exchange" : "cluster_exchange_unmet",
+      kMeets ? "store to the next block's shared memory, barrier.cluster, load"
+             : "the same without the barrier",
+      Scope::kCluster, Window::kOperation};
+  static constexpr bool kChecked = kMeets;
+  static constexpr Work work(int) {
+    if (kMeets) return cluster_barrier(11);
+    return {R"(ST\.E .*|LDS .*)", 2, 1};
+  }
+  struct Shared {
+    unsigned words[2][1024];
+  };
+  static __device__ void start(Shared& shared, const Place& place) {
+    shared.words[0][place.thread] = shared.words[1][place.thread] = 0;
+  }
+  static unsigned expected(const Place& place) {  // of the thread before
+    return (place.thread + place.threads - 1) % place.threads + place.group;
+  }
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    unsigned* words = here.shared.words[0];
+    unsigned* to = in_next(words + (here.thread + 1) % here.threads, here);
+    asm volatile("st.u32 [%0], %1;" ::"l"(to + side), "r"(value) : "memory");
+    if (kMeets) cluster_arrive(), cluster_wait();
+    value = static_cast<volatile unsigned*>(words)[here.thread + side];
+    side ^= 1024;
+    return value;
+  }
+  unsigned side = 0;
+};
+
+std::vector<MethodEntry> cluster_methods() {
+  return entries<ClusterSync, ClusterRelaxed, ClusterSplit, DistributedLoad,
+                 ClusterExchange<true>, ClusterExchange<false>>();
+}
 
 }  // namespace syncbench

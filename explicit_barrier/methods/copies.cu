@@ -1,0 +1,159 @@
+// Asynchronous copies between global and shared memory: what starts them, and
+// what waits for them.
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+/// A copy of 16 bytes to 16 KiB; the column `tile` is that size. From global
+/// memory it is of words that are 0, in the L2 cache after the first time, over
+/// words that are not, and what comes last is read.
+struct Copy : Method {
+  static constexpr const char* kCaution =
+      "`tile` is the number of bytes that a warp copies";
+  static constexpr Sizes groups(int) { return {16, 16384, 4}; }
+  static constexpr int repeats(int) { return 4; }
+  static constexpr long long global_words(long long) { return 2048; }
+  struct alignas(128) Shared {
+    unsigned words[4096];
+    unsigned long long barrier;
+  };
+  static __device__ void start(Shared& shared, const Place& place) {
+    for (unsigned i = place.thread; i < 4096; i += place.threads) {
+      shared.words[i] = 1;
+    }
+  }
+  static unsigned expected(const Place&) { return 0; }
+};
+
+__device__ inline unsigned address_of(const void* shared) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
+}
+
+/// cp.async of 16 bytes a lane, past L1, as often as it takes; a commit and a
+/// wait for the group. The next copy's address depends on what this one brings.
+struct CopyAsync : Copy {
+  static constexpr About kAbout = {"copy_async",
+                                   "cp.async to shared memory, commit_group "
+                                   "and wait_group",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr int kFirstArchitecture = 80;
+  static constexpr Work work(int) {
+    return {R"(LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", 2,
+            CUDART_VERSION < 13000 ? 30 : 18};
+  }
+  static constexpr __host__ __device__ bool takes_part(const Place& place) {
+    return place.thread % 32 * 16 < place.group;
+  }
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
+    const char* from = reinterpret_cast<char*>(here.global) + (value >> 31);
+    unsigned to = 0;
+#pragma unroll 1
+    for (unsigned at = here.thread * 16; at < here.group; at += 512) {
+      to = address_of(here.shared.words) + at;
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+                   "l"(from + at)
+                   : "memory");
+    }
+    asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(to) : "memory");
+    return value;
+  }
+};
+
+/// One thread's copies of the bulk kind.
+struct BulkCopy : Copy {
+  static constexpr int kFirstArchitecture = 90;
+  static constexpr int kFirstToolkit = 12000;
+  static constexpr __host__ __device__ bool takes_part(const Place& place) {
+    return place.thread == 0;
+  }
+  static __device__ void start(Shared& shared, const Place& place) {
+    Copy::start(shared, place);
+    asm volatile("fence.proxy.async;" ::: "memory");
+    if (place.thread > 0) return;
+    asm volatile(
+        "mbarrier.init.shared.b64 [%0], 1;\n"
+        "fence.mbarrier_init.release.cluster;" ::"r"(
+            address_of(&shared.barrier))
+        : "memory");
+  }
+};
+
+// The block's own shared memory: older toolkits know a cluster's only, for
+// which an sm_120 calls a function.
+#if CUDART_VERSION >= 12080
+#define DESTINATION "shared::cta"
+#else
+#define DESTINATION "shared::cluster"
+#endif
+
+/// In: an mbarrier that expects the bytes, the copy, and polls of the barrier,
+/// which opens for nothing but these bytes. So that one instruction proves the
+/// copy, too, which the compiler puts into a loop over the lanes that are
+/// active.
+struct BulkIn : BulkCopy {
+  static constexpr About kAbout = {"bulk_copy_in",
+                                   "cp.async.bulk to shared memory, waited "
+                                   "for by an mbarrier (expect_tx)",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(SYNCS\.ARRIVE\.TRANS64 .*)", 1,
+            CUDART_VERSION < 13000 ? 20 : 14};
+  }
+  __device__ unsigned operator()(unsigned, Here<Shared>& here) const {
+    const unsigned barrier = address_of(&here.shared.barrier);
+    asm volatile(
+        "{\n .reg .pred done;\n .reg .b64 state;\n"
+        " mbarrier.arrive.expect_tx.shared.b64 state, [%0], %3;\n"
+        " cp.async.bulk." DESTINATION
+        ".global.mbarrier::complete_tx::bytes"
+        " [%1], [%2], %3, [%0];\n"
+        "poll:\n mbarrier.test_wait.shared.b64 done, [%0], state;\n"
+        " @!done bra poll;\n}" ::"r"(barrier),
+        "r"(address_of(here.shared.words)), "l"(here.global), "r"(here.group)
+        : "memory");
+    return static_cast<volatile unsigned*>(
+        here.shared.words)[here.group / 4 - 1];
+  }
+};
+
+/// Out: a store to the source, with the fence that the copy needs to see it,
+/// the copy, a commit, and a wait until all is in global memory or, for kRead,
+/// until the source has been read and may be overwritten. Without that store
+/// the compiler lets the next copy overtake the wait.
+template <bool kRead>
+struct BulkOut : BulkCopy {
+  static constexpr About kAbout = {
+      kRead ? "bulk_copy_out_read" : "bulk_copy_out",
+      kRead ? "the same, wait_group.read: until the source has been read"
+            : "cp.async.bulk to global memory, commit_group and wait_group",
+      Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(UBLKCP\.G\.S .*)", 1,
+            CUDART_VERSION < 13000 ? 10
+            : kRead                ? 5
+                                   : 6};
+  }
+  static unsigned expected(const Place& place) { return start_value(place); }
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
+    static_cast<volatile unsigned*>(here.shared.words)[0] = value;
+    asm volatile(
+        "fence.proxy.async.shared::cta;\n"
+        "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n"
+        "cp.async.bulk.commit_group;" ::"l"(here.global),
+        "r"(address_of(here.shared.words)), "r"(here.group)
+        : "memory");
+    if constexpr (kRead) {
+      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    } else {
+      asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+    return value;
+  }
+};
+
+std::vector<MethodEntry> copy_methods() {
+  return entries<CopyAsync, BulkIn, BulkOut<false>, BulkOut<true>>();
+}
+
+}  // namespace syncbench

@@ -1,0 +1,65 @@
+// Fences: what it takes until a thread's stores are ordered for others.
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+/// A fence behind kStores stores of every lane, each to a word of its own in
+/// global memory: a fence waits for what is on its way, so without a store it
+/// has nothing to order. The column `tile` is the number of stores.
+template <class Fence, int kStores>
+struct Fenced : Method {
+  static constexpr About kAbout = {Fence::kName, Fence::kText, Scope::kWarp,
+                                   Window::kOperation};
+  static constexpr const char* kCaution =
+      "`tile` is the number of stores of each lane before the fence";
+  static constexpr Work work(int) {
+    return {Fence::kInstruction, 1 + kStores,
+            CUDART_VERSION < 13000 ? 4 : Fence::kOthers};
+  }
+  static constexpr int repeats(int) { return 8; }
+  static constexpr Sizes groups(int) { return {kStores, kStores}; }
+  static constexpr long long global_words(long long threads) {
+    return threads * (kStores + 1) / 2;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    const unsigned threads = here.threads * here.blocks;
+    unsigned* word = reinterpret_cast<unsigned*>(here.global) +
+                     here.block * here.threads + here.thread;
+    for (int i = 0; i < kStores; ++i) word[i * threads] = value;
+    Fence::make();
+    return value;
+  }
+};
+
+struct BlockFence {
+  static constexpr const char *kName = "threadfence_block",
+                              *kText = "__threadfence_block() behind stores",
+                              *kInstruction = R"(MEMBAR\.SC\.CTA|STG\.E\S* .*)";
+  static constexpr int kOthers = 0;
+  static __device__ void make() { __threadfence_block(); }
+};
+
+struct GpuFence {
+  static constexpr const char *kName = "threadfence",
+                              *kText = "__threadfence() behind stores",
+                              *kInstruction = R"(MEMBAR\.SC\.GPU|STG\.E\S* .*)";
+  static constexpr int kOthers = 3;
+  static __device__ void make() { __threadfence(); }
+};
+
+struct SystemFence {
+  static constexpr const char *kName = "threadfence_system",
+                              *kText = "__threadfence_system() behind stores",
+                              *kInstruction = R"(MEMBAR\.SC\.SYS|STG\.E\S* .*)";
+  static constexpr int kOthers = 3;
+  static __device__ void make() { __threadfence_system(); }
+};
+
+std::vector<MethodEntry> memory_order_methods() {
+  return entries<
+      Fenced<BlockFence, 0>, Fenced<BlockFence, 1>, Fenced<BlockFence, 8>,
+      Fenced<GpuFence, 0>, Fenced<GpuFence, 1>, Fenced<GpuFence, 8>,
+      Fenced<SystemFence, 0>, Fenced<SystemFence, 1>, Fenced<SystemFence, 8>>();
+}
+
+}  // namespace syncbench

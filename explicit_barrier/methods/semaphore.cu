@@ -1,0 +1,90 @@
+// Semaphores in global memory, with which blocks take turns.
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+/// Blocks 2k and 2k + 1 take turns: an operation waits for the turn and hands
+/// it over, so that it takes as long as the turn needs to the partner and back.
+/// One thread of a block waits (acquire) and hands over (release), GPU scope;
+/// the others meet it at a barrier once it has the turn, and once more when all
+/// are done. A block without a partner keeps the turn.
+///
+/// State: one word a pair, 256 bytes apart, that counts the turns.
+template <class Meeting>
+struct Semaphore : Method {
+  static constexpr About kAbout = {Meeting::kName, Meeting::kText, Scope::kGrid,
+                                   Window::kOperation};
+  static constexpr Work work(int architecture) {
+    const bool tight = CUDART_VERSION >= 13000 && architecture >= 90;
+    return {Meeting::kInstruction, 2, tight ? Meeting::kOthers : 40,
+            Proof::kTurn};
+  }
+  static constexpr int kFirstArchitecture = 70;
+  static constexpr int repeats(int) { return 8; }
+  static constexpr long long global_words(long long threads) { return threads; }
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  static constexpr __host__ __device__ bool takes_part(const Place& place) {
+    return place.thread < Meeting::participants(place.threads);
+  }
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    unsigned long long* turns = here.global + here.block / 2 * 32;
+    if (here.thread == 0) {
+      const bool alone = (here.block ^ 1) >= here.blocks;
+      unsigned long long turn = 0;
+      for (unsigned polls = 0;; ++polls) {
+        asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+                     : "=l"(turn)
+                     : "l"(turns)
+                     : "memory");
+        if (alone || turn % 2 == here.block % 2) break;
+        if (polls == kMostPolls) __trap();
+      }
+    }
+    Meeting::meet(here);
+    Meeting::meet(here);  // what only one block may do goes between the two
+    if (here.thread == 0) {
+      asm volatile("red.release.gpu.global.add.u64 [%0], 1;" ::"l"(turns)
+                   : "memory");
+    }
+    return value;
+  }
+  // Seconds: the partner is gone.
+  static constexpr unsigned kMostPolls = 1 << 22;
+};
+
+/// All threads of the block.
+struct BlockMeets {
+  static constexpr const char *kName = "semaphore",
+                              *kText =
+                                  "two blocks take turns by a semaphore "
+                                  "in global memory, there and back",
+                              *kInstruction = R"(BAR\.SYNC\S* 0x0)";
+  static constexpr int kOthers = 28;
+  static constexpr __host__ __device__ unsigned participants(unsigned threads) {
+    return threads;
+  }
+  static __device__ void meet(const Place&) { __syncthreads(); }
+};
+
+/// The first half of the block, a warp at least; the others need not know.
+struct HalfMeets {
+  static constexpr const char *kName = "named_semaphore",
+                              *kText =
+                                  "the same of half of each block, which "
+                                  "meets at a named barrier",
+                              *kInstruction = R"(BAR\.SYNC\S* 0x1, U?R\d+)";
+  static constexpr int kOthers = 31;
+  static constexpr __host__ __device__ unsigned participants(unsigned threads) {
+    return threads < 64 ? 32 : threads / 2;
+  }
+  static __device__ void meet(const Place& place) {
+    asm volatile("barrier.sync 1, %0;" ::"r"(participants(place.threads))
+                 : "memory");
+  }
+};
+
+std::vector<MethodEntry> semaphore_methods() {
+  return entries<Semaphore<BlockMeets>, Semaphore<HalfMeets>>();
+}
+
+}  // namespace syncbench
