@@ -76,21 +76,25 @@ struct SyncOr : OfOneThread {
 
 /// Two halves of a block hand over to each other and back, as a producer and a
 /// consumer of a buffer do: each waits for the other's arrival, then arrives
-/// for the other. Before the first operation the second half has arrived.
+/// for the other. Before the first operation the second half has arrived. The
+/// size is known when compiling, else each would be computed into an operand.
+template <int kThreads>
 struct SplitBarrier : Method {
   static constexpr About kAbout = {"split_barrier",
-                                   "barrier.sync for one half of a block, "
-                                   "barrier.arrive for the other",
+                                   "bar.sync for one half of a block, "
+                                   "bar.arrive for the other",
                                    Scope::kBlock, Window::kBarrier};
   static constexpr const char* kCaution =
       "one operation is there and back, two barriers one after the other";
-  static constexpr Work work(int) { return {R"(BAR\.(SYNC|ARV)\S* R\d+, U?R\d+)", 2, 2}; }
-  static constexpr bool fits(int threads) { return threads >= 64; }
-  static constexpr Sizes groups(int n) { return {n, n}; }
+  static constexpr Work work(int) {
+    return {R"(BAR\.(SYNC|ARV)\S* R\d+, \w+)", 2, 1};
+  }
+  static constexpr bool fits(int threads) { return threads == kThreads; }
+  static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
   __device__ SplitBarrier() {
     if (own == 2) arrive(1);
   }
-  __device__ ~SplitBarrier() {
+  __device__ ~SplitBarrier() {  // of the last operation
     if (own == 1) wait(1);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
@@ -98,17 +102,17 @@ struct SplitBarrier : Method {
     arrive(3 - own);
     return value;
   }
-  __device__ void wait(unsigned barrier) const {
-    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(blockDim.x) : "memory");
+  static __device__ void wait(int barrier) {
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
   }
-  __device__ void arrive(unsigned barrier) const {
-    asm volatile("barrier.arrive %0, %1;" ::"r"(barrier), "r"(blockDim.x) : "memory");
+  static __device__ void arrive(int barrier) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
   }
-  unsigned own = threadIdx.x < blockDim.x / 2 ? 1 : 2;
+  int own = threadIdx.x < kThreads / 2 ? 1 : 2;
 };
 
 std::vector<MethodEntry> block_methods() {
-  return entries<BlockSync, SyncCount, SyncAnd, SyncOr, NamedBarrier, SplitBarrier>();
+  return entries<BlockSync, SyncCount, SyncAnd, SyncOr, NamedBarrier, SplitBarrier<64>, SplitBarrier<128>, SplitBarrier<256>, SplitBarrier<512>, SplitBarrier<1024>>();
 }
 
 }  // namespace syncbench
