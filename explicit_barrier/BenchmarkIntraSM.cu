@@ -104,9 +104,10 @@ class IntraSm {
       row.repeats = latency.repeats;
       row.value = latency.value;
       print(table, row, row.value);
+      table.comment_once(launch.remark());
       if (row.value.mean < kFewestCycles) {
         empty_.insert({row.method, group});
-        table.comment(nothing_waits(row));
+        table.comment_once(nothing_waits(method.name));
       } else {
         flag(table, latency, kLatencyTolerance);
       }
@@ -137,9 +138,7 @@ class IntraSm {
         if (method.throughput_repeats(group) == 0) return;
         table.comment_once(caution_of(method));
         if (empty_.count({method.name, group}) != 0) {
-          table.comment(std::string(method.name) + " of " +
-                        std::to_string(group) +
-                        ": nothing waits, as said under latency");
+          table.comment_once(nothing_waits(method.name));
         }
         for (const int per_sm : run_.options().blocks_per_sm) {
           for (int threads = 32; threads <= kMaxThreads; threads *= 2) {

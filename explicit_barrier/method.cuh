@@ -144,8 +144,9 @@ struct Method {
   /// First architecture that has it, as in sm_90; its kernels are empty before.
   static constexpr int kFirstArchitecture = 60;
   /// Operations up to which it is written in a row, for code so long that it
-  /// would take a minute to compile. More are rounds of half as many: of two
-  /// rounds the compiler makes a flag, and the gate could not count them.
+  /// would take a minute to compile, or that the compiler would turn into
+  /// something else. More are rounds of half as many: of two rounds the
+  /// compiler makes a flag, and the gate could not count them.
   static constexpr int kMostInLine = 1 << 30;
 
   /// Straight-line repeats, a power of two: enough to hide clock reads and the
@@ -173,6 +174,9 @@ struct Method {
   }
   /// What one operation makes of start_value().
   static unsigned expected(const Place& place) { return start_value(place); }
+  /// Whether it orders its threads. Of one that does not another result is no
+  /// error: a comment says how many threads had it.
+  static constexpr bool kOrdered = true;
 
   /// State in shared memory, a plain struct. All threads of a block start it,
   /// a __syncthreads() follows.

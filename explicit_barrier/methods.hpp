@@ -48,6 +48,7 @@ struct MethodEntry : About {
   bool (*fits)(int threads);
   bool (*takes_part)(const Place&);
   unsigned (*expected)(const Place&);
+  bool ordered;
   long long (*global_words)(long long threads);
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);

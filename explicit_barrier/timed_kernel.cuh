@@ -139,6 +139,7 @@ MethodEntry entry_of() {
   entry.fits = Method::fits;
   entry.takes_part = Method::takes_part;
   entry.expected = Method::expected;
+  entry.ordered = Method::kOrdered;
   entry.global_words = Method::global_words;
   entry.make_arguments = Method::make_arguments;
   entry.attributes = Method::attributes;
