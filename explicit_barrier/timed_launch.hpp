@@ -248,11 +248,12 @@ inline void TimedLaunch::check_results() {
       const unsigned wanted = method_.expected(place);
       if (found[i] == wanted || !method_.takes_part(place)) continue;
       ++wrong;
-      if (method_.ordered) throw std::runtime_error(std::string(method_.name) + " returns " +
-                               std::to_string(found[i]) + " in thread " +
-                               std::to_string(place.thread) + " of block " +
-                               std::to_string(place.block) +
-                               ", which should be " + std::to_string(wanted));
+      if (method_.ordered)
+        throw std::runtime_error(std::string(method_.name) + " returns " +
+                                 std::to_string(found[i]) + " in thread " +
+                                 std::to_string(place.thread) + " of block " +
+                                 std::to_string(place.block) +
+                                 ", which should be " + std::to_string(wanted));
     }
     shares_[rank].results_address = nullptr;
   }

@@ -37,7 +37,9 @@ struct SyncCount : Method {
   static constexpr About kAbout = {"syncthreads_count",
                                    "__syncthreads_count() of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) { return {R"(BAR\.RED\.POPC\S* 0x0.*)", 1, 4}; }
+  static constexpr Work work(int) {
+    return {R"(BAR\.RED\.POPC\S* 0x0.*)", 1, 4};
+  }
   static unsigned expected(const Place& place) { return place.threads / 2; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_count(value & 1);
@@ -55,7 +57,9 @@ struct SyncAnd : OfOneThread {
   static constexpr About kAbout = {"syncthreads_and",
                                    "__syncthreads_and() of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) { return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 4}; }
+  static constexpr Work work(int) {
+    return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 4};
+  }
   static unsigned expected(const Place&) { return 0; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_and(value != wanted) != 0;
@@ -112,7 +116,9 @@ struct SplitBarrier : Method {
 };
 
 std::vector<MethodEntry> block_methods() {
-  return entries<BlockSync, SyncCount, SyncAnd, SyncOr, NamedBarrier, SplitBarrier<64>, SplitBarrier<128>, SplitBarrier<256>, SplitBarrier<512>, SplitBarrier<1024>>();
+  return entries<BlockSync, SyncCount, SyncAnd, SyncOr, NamedBarrier,
+                 SplitBarrier<64>, SplitBarrier<128>, SplitBarrier<256>,
+                 SplitBarrier<512>, SplitBarrier<1024>>();
 }
 
 }  // namespace syncbench

@@ -35,6 +35,10 @@ struct InUse : Method {
   static constexpr Work writes_and_reads() {
     return {R"((STS|LDS)\b.*)", 2, 1};
   }
+  /// With a warp's barrier between: of one or two in a row a NOP is left of it.
+  static constexpr Work writes_meets_and_reads() {
+    return {R"(((STS|LDS|WARPSYNC)\b.*)|NOP)", 3, 8};
+  }
   /// `meet()` is the barrier. Volatile, for without one the compiler might keep
   /// values in registers.
   template <class Meet>
@@ -73,7 +77,7 @@ struct InUseSyncWarp : InUse {
                                    "the first 8, 16 or 32 lanes, a "
                                    "neighbour's read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) { return writes_and_reads(); }
+  static constexpr Work work(int) { return writes_meets_and_reads(); }
   static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, kLanes,
@@ -87,7 +91,7 @@ struct InUseTile : InUse {
                                    "shared memory written, sync() of a tile "
                                    "of 1 to 32 threads, a neighbour's read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) { return writes_and_reads(); }
+  static constexpr Work work(int) { return writes_meets_and_reads(); }
   static constexpr Sizes groups(int) { return {kSize, kSize}; }
   static constexpr __host__ __device__ bool takes_part(const Place&) {
     return true;
@@ -104,7 +108,7 @@ struct InUseCoalesced : InUse {
                                    "shared memory written, sync() of 1 to 32 "
                                    "coalesced threads, a neighbour's read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) { return writes_and_reads(); }
+  static constexpr Work work(int) { return writes_meets_and_reads(); }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }
   cg::coalesced_group lanes = cg::coalesced_threads();
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
@@ -146,7 +150,7 @@ struct InUseBranches : FromBranches {
                                    "shared memory, __syncwarp(), read",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int) {
-    return {R"((STS|LDS)\b.*)", 2, 50};
+    return {R"(((STS|LDS|WARPSYNC)\b.*)|NOP)", 3, 50};
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(branches(value, here.thread), here, 32,
@@ -161,9 +165,7 @@ struct InUseBranchesNone : FromBranches {
   static constexpr const char* kCaution =
       "what in_use_branches takes more is the price of the barrier";
   static constexpr bool kOrdered = false;
-  static constexpr Work work(int) {
-    return {R"((STS|LDS)\b.*)", 2, 50};
-  }
+  static constexpr Work work(int) { return {R"((STS|LDS)\b.*)", 2, 50}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(branches(value, here.thread), here, 32, [] {});
   }

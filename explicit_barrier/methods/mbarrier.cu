@@ -71,11 +71,12 @@ struct LibraryBarrier;  // needs sm_70
 
 /// libcu++'s object: an mbarrier from sm_80 on, an atomic counter before.
 struct CudaBarrier : Method {
-  static constexpr About kAbout = {"cuda_barrier",
-                                   "cuda::barrier::arrive_and_wait() of a block",
-                                   Scope::kBlock, Window::kBarrier};
+  static constexpr About kAbout = {
+      "cuda_barrier", "cuda::barrier::arrive_and_wait() of a block",
+      Scope::kBlock, Window::kBarrier};
   static constexpr Work work(int architecture) {
-    return {R"((SYNCS|ATOMS)\.(ARRIVE|ADD).*)", 1, architecture >= 90 ? 40 : 60};
+    return {R"((SYNCS|ATOMS)\.(ARRIVE|ADD).*)", 1,
+            architecture >= 90 ? 40 : 60};
   }
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 4; }
