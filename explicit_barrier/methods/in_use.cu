@@ -160,7 +160,7 @@ struct InUseBranches : FromBranches {
 
 struct InUseBranchesNone : FromBranches {
   static constexpr About kAbout = {"in_use_branches_none",
-                                   "the same without __syncwarp()",
+                                   "in_use_branches without __syncwarp()",
                                    Scope::kWarp, Window::kOperation};
   static constexpr const char* kCaution =
       "what in_use_branches takes more is the price of the barrier";
@@ -229,7 +229,7 @@ std::vector<MethodEntry> in_use_methods() {
   return entries<InUseNone, InUseSyncWarp<8>, InUseSyncWarp<16>,
                  InUseSyncWarp<32>, InUseTile<1>, InUseTile<2>, InUseTile<4>,
                  InUseTile<8>, InUseTile<16>, InUseTile<32>, InUseCoalesced,
-                 InUseBranchesNone, InUseBranches, InUseBlockNone,
+                 InUseBranches, InUseBranchesNone, InUseBlockNone,
                  InUseBlockSync, InUseNamedBarrier>();
 }
 
