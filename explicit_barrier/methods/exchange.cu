@@ -65,13 +65,14 @@ struct MatchAny : Method {
   }
 };
 
-/// Whether all lanes have an equal value: at first they do, then never. sm_75
-/// looks for the lanes with an equal value and whether they are all.
+/// Whether all lanes have an equal value: at first they do, then never. Before
+/// CUDA 13 and sm_80 it is MATCH.ANY, and whether it finds all lanes.
 struct MatchAll : Method {
   static constexpr About kAbout = {"match_all", "__match_all_sync() of a warp",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int architecture) {  // and a subtraction
-    if (architecture >= 80) return {R"(MATCH\.ALL .*)", 1, 1};
+    if (architecture >= 80 && CUDART_VERSION >= 13000)
+      return {R"(MATCH\.ALL .*)", 1, 1};
     return {R"(MATCH\.A(NY|LL) .*)", 1, 5};
   }
   static constexpr int kFirstArchitecture = 70;

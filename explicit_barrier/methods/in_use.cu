@@ -36,8 +36,12 @@ struct InUse : Method {
     return {R"((STS|LDS)\b.*)", 2, 1};
   }
   /// With a warp's barrier between: of one or two in a row a NOP is left of it.
-  static constexpr Work writes_meets_and_reads() {
-    return {R"(((STS|LDS|WARPSYNC)\b.*)|NOP)", 3, 8};
+  /// For sm_90 older toolkits add a NOP to a barrier, but not to every one.
+  static constexpr Work writes_meets_and_reads(int architecture, int others) {
+    if (CUDART_VERSION < 13000 && architecture >= 90) {
+      return {R"((STS|LDS)\b.*)", 2, others};
+    }
+    return {R"(((STS|LDS|WARPSYNC)\b.*)|NOP)", 3, others};
   }
   /// `meet()` is the barrier. Volatile, for without one the compiler might keep
   /// values in registers.
@@ -77,7 +81,9 @@ struct InUseSyncWarp : InUse {
                                    "the first 8, 16 or 32 lanes, a "
                                    "neighbour's read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) { return writes_meets_and_reads(); }
+  static constexpr Work work(int architecture) {
+    return writes_meets_and_reads(architecture, 8);
+  }
   static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, kLanes,
@@ -91,7 +97,9 @@ struct InUseTile : InUse {
                                    "shared memory written, sync() of a tile "
                                    "of 1 to 32 threads, a neighbour's read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) { return writes_meets_and_reads(); }
+  static constexpr Work work(int architecture) {
+    return writes_meets_and_reads(architecture, 8);
+  }
   static constexpr Sizes groups(int) { return {kSize, kSize}; }
   static constexpr __host__ __device__ bool takes_part(const Place&) {
     return true;
@@ -108,7 +116,9 @@ struct InUseCoalesced : InUse {
                                    "shared memory written, sync() of 1 to 32 "
                                    "coalesced threads, a neighbour's read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) { return writes_meets_and_reads(); }
+  static constexpr Work work(int architecture) {
+    return writes_meets_and_reads(architecture, 8);
+  }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }
   cg::coalesced_group lanes = cg::coalesced_threads();
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
@@ -149,8 +159,8 @@ struct InUseBranches : FromBranches {
                                    "lanes come from two branches, write to "
                                    "shared memory, __syncwarp(), read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
-    return {R"(((STS|LDS|WARPSYNC)\b.*)|NOP)", 3, 50};
+  static constexpr Work work(int architecture) {
+    return writes_meets_and_reads(architecture, 50);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(branches(value, here.thread), here, 32,

@@ -24,7 +24,7 @@ struct WholeWarp : Method {
 /// and as many operations before.
 constexpr Work reduction(const char* name, int architecture) {
   if (architecture >= 80) return {name, 1, 2};
-  return {R"(SHFL\.\w+ .*)", 5, 5, Proof::kChain};
+  return {R"(SHFL\.\w+ .*)", 5, 10, Proof::kChain};
 }
 
 struct WarpSum : WholeWarp {
