@@ -38,7 +38,7 @@ struct SyncCount : Method {
                                    "__syncthreads_count() of a block",
                                    Scope::kBlock, Window::kBarrier};
   static constexpr Work work(int) {
-    return {R"(BAR\.RED\.POPC\S* 0x0.*)", 1, 4};
+    return {R"(BAR\.RED\.POPC\S* 0x0.*)", 1, 2};
   }
   static unsigned expected(const Place& place) { return place.threads / 2; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
@@ -58,7 +58,7 @@ struct SyncAnd : OfOneThread {
                                    "__syncthreads_and() of a block",
                                    Scope::kBlock, Window::kBarrier};
   static constexpr Work work(int) {
-    return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 4};
+    return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 3};
   }
   static unsigned expected(const Place&) { return 0; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
@@ -71,7 +71,7 @@ struct SyncOr : OfOneThread {
   static constexpr About kAbout = {"syncthreads_or",
                                    "__syncthreads_or() of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) { return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 4}; }
+  static constexpr Work work(int) { return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 3}; }
   static unsigned expected(const Place&) { return 1; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_or(value == wanted) != 0;

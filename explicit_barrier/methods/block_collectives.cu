@@ -20,7 +20,10 @@ struct BlockCollective : Method {
 template <int kThreads>
 struct BlockReduction : BlockCollective<kThreads> {
   using Reduce = cub::BlockReduce<unsigned, kThreads>;
-  static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x0)", 2, 150}; }
+  static constexpr Work work(int) {
+    const int others = CUDART_VERSION < 13000 ? 150 : kThreads > 128 ? 66 : 35;
+    return {R"(BAR\.SYNC\S* 0x0)", 2, others};
+  }
   static constexpr const char* kCaution =
       "thread 0 alone gets the result; one more barrier each, so that the "
       "memory can be used again";
@@ -97,7 +100,10 @@ struct BlockPrefixSum : BlockCollective<kThreads> {
   static constexpr About kAbout = {"block_prefix_sum",
                                    "cub::BlockScan, inclusive sum",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x0)", 3, 300}; }
+  static constexpr Work work(int) {
+    const int others = CUDART_VERSION < 13000 ? 300 : kThreads > 128 ? 168 : 40;
+    return {R"(BAR\.SYNC\S* 0x0)", 3, others};
+  }
   static constexpr const char* kCaution =
       "one more barrier each, so that the memory can be used again";
   using Shared = typename Scan::TempStorage;

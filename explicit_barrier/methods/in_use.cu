@@ -82,7 +82,7 @@ struct InUseSyncWarp : InUse {
                                    "neighbour's read",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int architecture) {
-    return writes_meets_and_reads(architecture, 8);
+    return writes_meets_and_reads(architecture, 4);
   }
   static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
@@ -98,7 +98,7 @@ struct InUseTile : InUse {
                                    "of 1 to 32 threads, a neighbour's read",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int architecture) {
-    return writes_meets_and_reads(architecture, 8);
+    return writes_meets_and_reads(architecture, 4);
   }
   static constexpr Sizes groups(int) { return {kSize, kSize}; }
   static constexpr __host__ __device__ bool takes_part(const Place&) {
@@ -117,7 +117,7 @@ struct InUseCoalesced : InUse {
                                    "coalesced threads, a neighbour's read",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int architecture) {
-    return writes_meets_and_reads(architecture, 8);
+    return writes_meets_and_reads(architecture, 4);
   }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }
   cg::coalesced_group lanes = cg::coalesced_threads();
@@ -160,7 +160,7 @@ struct InUseBranches : FromBranches {
                                    "shared memory, __syncwarp(), read",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int architecture) {
-    return writes_meets_and_reads(architecture, 50);
+    return writes_meets_and_reads(architecture, 24);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(branches(value, here.thread), here, 32,
@@ -175,7 +175,7 @@ struct InUseBranchesNone : FromBranches {
   static constexpr const char* kCaution =
       "what in_use_branches takes more is the price of the barrier";
   static constexpr bool kOrdered = false;
-  static constexpr Work work(int) { return {R"((STS|LDS)\b.*)", 2, 50}; }
+  static constexpr Work work(int) { return {R"((STS|LDS)\b.*)", 2, 24}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(branches(value, here.thread), here, 32, [] {});
   }

@@ -76,7 +76,10 @@ struct CudaBarrier : Method {
       "cuda_barrier", "cuda::barrier::arrive_and_wait() of a block",
       Scope::kBlock, Window::kBarrier};
   static constexpr Work work(int architecture) {
-    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, architecture >= 90 ? 40 : 60};
+    const int others = CUDART_VERSION < 13000 ? 60
+                       : architecture >= 90   ? 26
+                                              : 36;  // most in the waiting
+    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, others};
   }
   static constexpr int kFirstArchitecture = 80;
   static constexpr int repeats(int) { return 4; }
