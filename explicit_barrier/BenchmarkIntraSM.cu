@@ -105,7 +105,7 @@ class IntraSm {
       print(table, row, row.value);
       if (row.value.mean < kFewestCycles) {
         empty_.insert({row.method, group});
-        table.comment(nothing_waits(row));
+        table.comment_once(nothing_waits(method.name));
       } else {
         flag(table, latency, kLatencyTolerance);
       }
@@ -136,9 +136,7 @@ class IntraSm {
         if (method.throughput_repeats(group) == 0) return;
         table.comment_once(caution_of(method));
         if (empty_.count({method.name, group}) != 0) {
-          table.comment(std::string(method.name) + " of " +
-                        std::to_string(group) +
-                        ": nothing waits, as said under latency");
+          table.comment_once(nothing_waits(method.name));
         }
         run_.measure_or_skip(table, method.name, [&] {
           for (const int per_sm : run_.options().blocks_per_sm) {

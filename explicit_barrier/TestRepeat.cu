@@ -80,6 +80,12 @@ class TestRepeat {
     table_.comment_once(caution_of(method));
     TimedLaunch launch(method, {run_.gpu()}, shape);
     table_.comment_once(launch.rightness());
+    if (method.most_in_line < kMostTestRepeats) {
+      table_.comment_once(std::string(method.name) + ": more than " +
+                          std::to_string(method.most_in_line) +
+                          " repeats are a loop, " +
+                          std::to_string(method.most_in_line / 2) + " a trip");
+    }
     double half = 0;  // cycles of the row before, of half as many repeats
     for (int repeats = 1; repeats <= kMostTestRepeats; repeats *= 2) {
       run_.show(point + " x " + std::to_string(repeats));
@@ -90,13 +96,7 @@ class TestRepeat {
       if (repeats >= 8) run_.check_row(row.total);
       const double each = (row.total.mean - half) / (repeats / 2.);
       if (repeats == kMostTestRepeats && each < kFewestCycles) {
-        table_.comment(nothing_waits(row));
-      }
-      if (repeats > method.most_in_line) {
-        table_.comment("the row above is a loop, " +
-                       std::to_string(method.most_in_line / 2) + " " +
-                       method.name +
-                       " a trip: its code is too long to be repeated so often");
+        table_.comment_once(nothing_waits(method.name));
       }
       half = row.total.mean;
     }

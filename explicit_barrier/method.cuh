@@ -130,8 +130,9 @@ struct Method {
   /// First toolkit that has it, as in CUDART_VERSION; no kernels before either.
   static constexpr int kFirstToolkit = 0;
   /// Operations up to which it is written in a row, for code so long that it
-  /// would take a minute to compile. More are rounds of half as many: of two
-  /// rounds the compiler makes a flag, and the gate could not count them.
+  /// would take a minute to compile, or that the compiler would turn into
+  /// something else. More are rounds of half as many: of two rounds the
+  /// compiler makes a flag, and the gate could not count them.
   static constexpr int kMostInLine = 1 << 30;
 
   /// Straight-line repeats, a power of two: enough to hide clock reads and the

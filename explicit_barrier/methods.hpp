@@ -88,7 +88,12 @@ inline std::string type_name(const std::type_info& type) {
 
 // One list a file of methods/, at its end.
 std::vector<MethodEntry> block_methods();
+std::vector<MethodEntry> mbarrier_methods();
+std::vector<MethodEntry> block_collective_methods();
 std::vector<MethodEntry> warp_methods();
+std::vector<MethodEntry> exchange_methods();
+std::vector<MethodEntry> warp_collective_methods();
+std::vector<MethodEntry> in_use_methods();
 std::vector<MethodEntry> atomic_methods();
 std::vector<MethodEntry> memory_order_methods();
 std::vector<MethodEntry> copy_methods();
@@ -106,9 +111,11 @@ inline const std::vector<MethodEntry>& all_methods() {
   static const std::vector<MethodEntry> methods = [] {
     std::vector<MethodEntry> all;
     for (const auto list :
-         {block_methods, warp_methods, atomic_methods, memory_order_methods,
-          copy_methods, cluster_methods, grid_methods, semaphore_methods,
-          gpu_methods, validation_methods}) {
+         {block_methods, mbarrier_methods, block_collective_methods,
+          warp_methods, exchange_methods, warp_collective_methods,
+          in_use_methods, atomic_methods, memory_order_methods, copy_methods,
+          cluster_methods, grid_methods, semaphore_methods, gpu_methods,
+          validation_methods}) {
       for (MethodEntry& method : list()) all.push_back(std::move(method));
     }
     return all;

@@ -31,11 +31,12 @@ struct Row {
 /// test for the whole sequence that the warp has converged.
 inline constexpr double kFewestCycles = 3.5;
 
-/// What stands below the row of an operation of less than kFewestCycles.
-inline std::string nothing_waits(const Row& row) {
-  return row.method + " of " + std::to_string(row.group) +
-         ": nothing waits in each operation, the compiler has left a NOP or "
-         "less; no latency of a barrier";
+/// What is said of a method, once a table, below its first row of less than
+/// kFewestCycles an operation.
+inline std::string nothing_waits(const std::string& method) {
+  return method +
+         ": nothing waits in rows of less than 3.5 cycles an operation, the "
+         "compiler has left a NOP or less; no latency of a barrier";
 }
 
 namespace columns {

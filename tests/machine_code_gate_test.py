@@ -67,9 +67,9 @@ def work_faults(work, code):
     yield "left by register", insert_jump(code, body[1], None, "BRX")
     yield "looped", insert_jump(code, code[code.index(last) + 1], first.address)
     more = code
-    for _ in range(2):
+    for _ in range(2 if work.others < 10 else work.others):  # of long code no two are seen
         more = add_behind(more, works, "IMAD R254, R254, R254, RZ")
-    yield "two more multiplications in each", more
+    yield "more multiplications in each", more
     if work.proof == "chain":
         yield "unchained", replace(code, last,
                                    operands=re.sub(r"\bR\d+", "R254", last.operands))

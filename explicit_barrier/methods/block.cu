@@ -32,39 +32,93 @@ struct NamedBarrier : Method {
   }
 };
 
-/// A barrier object in shared memory: every thread arrives and polls.
-struct Mbarrier : Method {
-  static constexpr About kAbout = {"mbarrier",
-                                   "mbarrier.arrive and test_wait of a block",
+/// __syncthreads() that also counts the threads that say so: the odd values.
+struct SyncCount : Method {
+  static constexpr About kAbout = {"syncthreads_count",
+                                   "__syncthreads_count() of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int architecture) {
-    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, architecture >= 90 ? 2 : 7};
+  static constexpr Work work(int) {
+    return {R"(BAR\.RED\.POPC\S* 0x0.*)", 1, 2};
   }
-  static constexpr int kFirstArchitecture = 80;
-  static constexpr int repeats(int) { return 16; }
-  struct Shared {
-    unsigned long long barrier;
-  };
-  static __device__ void start(Shared& shared, const Place& place) {
-    if (place.thread > 0) return;
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(
-                     (unsigned)__cvta_generic_to_shared(&shared)),
-                 "r"(place.threads));
-  }
-  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
-    asm volatile(
-        "{\n .reg .pred done;\n .reg .b64 state;\n"
-        " mbarrier.arrive.shared.b64 state, [%0];\n"
-        "poll:\n mbarrier.test_wait.shared.b64 done, [%0], state;\n"
-        " @!done bra poll;\n}" ::"r"(
-            (unsigned)__cvta_generic_to_shared(&here.shared))
-        : "memory");
-    return value;
+  static unsigned expected(const Place& place) { return place.threads / 2; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __syncthreads_count(value & 1);
   }
 };
 
+/// What the value of thread 5 is, and that of no other thread.
+struct OfOneThread : Method {
+  static constexpr int kThread = 5;
+  unsigned wanted = threadIdx.x == kThread ? threadIdx.x + 32 : 1;
+};
+
+/// __syncthreads() that also tells whether all threads say so.
+struct SyncAnd : OfOneThread {
+  static constexpr About kAbout = {"syncthreads_and",
+                                   "__syncthreads_and() of a block",
+                                   Scope::kBlock, Window::kBarrier};
+  static constexpr Work work(int) {
+    return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 3};
+  }
+  static unsigned expected(const Place&) { return 0; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __syncthreads_and(value != wanted) != 0;
+  }
+};
+
+/// __syncthreads() that also tells whether any thread says so.
+struct SyncOr : OfOneThread {
+  static constexpr About kAbout = {"syncthreads_or",
+                                   "__syncthreads_or() of a block",
+                                   Scope::kBlock, Window::kBarrier};
+  static constexpr Work work(int) { return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 3}; }
+  static unsigned expected(const Place&) { return 1; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __syncthreads_or(value == wanted) != 0;
+  }
+};
+
+/// Two halves of a block hand over to each other and back, as a producer and a
+/// consumer of a buffer do: each waits for the other's arrival, then arrives
+/// for the other. Before the first operation the second half has arrived. The
+/// size is known when compiling, else each would be computed into an operand.
+template <int kThreads>
+struct SplitBarrier : Method {
+  static constexpr About kAbout = {"split_barrier",
+                                   "bar.sync for one half of a block, "
+                                   "bar.arrive for the other",
+                                   Scope::kBlock, Window::kBarrier};
+  static constexpr const char* kCaution =
+      "one operation is there and back, two barriers one after the other";
+  static constexpr Work work(int) {
+    return {R"(BAR\.(SYNC|ARV)\S* R\d+, \w+)", 2, 1};
+  }
+  static constexpr bool fits(int threads) { return threads == kThreads; }
+  static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
+  __device__ SplitBarrier() {
+    if (own == 2) arrive(1);
+  }
+  __device__ ~SplitBarrier() {  // of the last operation
+    if (own == 1) wait(1);
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    wait(own);
+    arrive(3 - own);
+    return value;
+  }
+  static __device__ void wait(int barrier) {
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
+  }
+  static __device__ void arrive(int barrier) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
+  }
+  int own = threadIdx.x < kThreads / 2 ? 1 : 2;
+};
+
 std::vector<MethodEntry> block_methods() {
-  return entries<BlockSync, NamedBarrier, Mbarrier>();
+  return entries<BlockSync, SyncCount, SyncAnd, SyncOr, NamedBarrier,
+                 SplitBarrier<64>, SplitBarrier<128>, SplitBarrier<256>,
+                 SplitBarrier<512>, SplitBarrier<1024>>();
 }
 
 }  // namespace syncbench

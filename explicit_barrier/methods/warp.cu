@@ -1,6 +1,5 @@
 // Synchronization and data exchange inside a warp (study, section V-A).
 #include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
 
 #include "explicit_barrier/timed_kernel.cuh"
 
@@ -157,30 +156,12 @@ struct WarpSync : Method {
   }
 };
 
-/// Sum over a warp, by cooperative groups: an instruction from sm_80 on, five
-/// shuffles before.
-struct WarpSum : Tiled<32> {
-  static constexpr About kAbout = {"warp_sum", "reduce() of a warp, plus",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
-    if (architecture >= 80) return {R"(REDUX\.SUM .*)", 1, 1};
-    return {R"(SHFL\.\w+ .*)", 5, 5, Proof::kChain};
-  }
-  static constexpr int throughput_repeats(int) { return 2048; }
-  static unsigned expected(const Place& place) {  // of 32 consecutive values
-    return 32 * (place.thread / 32 * 32 + place.group) + 496;
-  }
-  __device__ unsigned operator()(unsigned value, Here<>&) const {
-    return cg::reduce(tile, value, cg::plus<unsigned>());
-  }
-};
-
 std::vector<MethodEntry> warp_methods() {
   return entries<TileSync<1>, TileSync<2>, TileSync<4>, TileSync<8>,
                  TileSync<16>, TileSync<32>, TileShuffle<1>, TileShuffle<2>,
                  TileShuffle<4>, TileShuffle<8>, TileShuffle<16>,
                  TileShuffle<32>, CoalescedSync, CoalescedShuffle, WarpSync<8>,
-                 WarpSync<16>, WarpSync<32>, WarpSum>();
+                 WarpSync<16>, WarpSync<32>>();
 }
 
 }  // namespace syncbench

@@ -1,0 +1,176 @@
+// What the lanes of a warp tell each other by one instruction: votes, matches,
+// a sum, shuffles. All lanes take part and so wait for each other.
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+/// The start value of lane 0 of a thread's warp.
+constexpr __host__ __device__ unsigned of_first_lane(const Place& place) {
+  return start_value(place) - place.thread % 32;
+}
+
+/// Whether any lane says so. The start value of lane 5 does, and no other.
+struct VoteAny : Method {
+  static constexpr About kAbout = {"vote_any", "__any_sync() of a warp",
+                                   Scope::kWarp, Window::kOperation};
+  // A comparison before it, and a number made of the result.
+  static constexpr Work work(int) {
+    return {R"(VOTE\.ANY (P\d|R\d+, PT), .*)", 1, 3};
+  }
+  static unsigned expected(const Place&) { return 1; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __any_sync(kAllLanes, value == wanted);
+  }
+  unsigned wanted = threadIdx.x % 32 == 5 ? threadIdx.x + 32 : 1;
+};
+
+/// A bit of each lane: the one of its value that has the lane's number.
+struct VoteBallot : Method {
+  static constexpr About kAbout = {"vote_ballot", "__ballot_sync() of a warp",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) { return {R"(VOTE\.ANY U?R\d+, .*)", 1, 2}; }
+  static unsigned expected(const Place& place) {
+    unsigned ballot = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      ballot |= (of_first_lane(place) + lane) & 1u << lane;
+    }
+    return ballot;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __ballot_sync(kAllLanes, (value & bit) != 0);
+  }
+  unsigned bit = 1u << threadIdx.x % 32;
+};
+
+/// The lanes with an equal value; all differ.
+struct MatchAny : Method {
+  static constexpr About kAbout = {"match_any",
+                                   "__match_any_sync() of 32 different values",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(MATCH\.ANY .*)", 1, 0, Proof::kChain};
+  }
+  static constexpr int kFirstArchitecture = 70;
+  static unsigned expected(const Place& place) {
+    return 1u << place.thread % 32;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    unsigned lanes;
+    asm volatile("match.any.sync.b32 %0, %1, 0xffffffff;"
+                 : "=r"(lanes)
+                 : "r"(value));
+    return lanes;
+  }
+};
+
+/// Whether all lanes have an equal value: at first they do, then never. Before
+/// CUDA 13 and sm_80 it is MATCH.ANY, and whether it finds all lanes.
+struct MatchAll : Method {
+  static constexpr About kAbout = {"match_all", "__match_all_sync() of a warp",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int architecture) {  // and a subtraction
+    if (architecture >= 80 && CUDART_VERSION >= 13000)
+      return {R"(MATCH\.ALL .*)", 1, 1};
+    return {R"(MATCH\.A(NY|LL) .*)", 1, 5};
+  }
+  static constexpr int kFirstArchitecture = 70;
+  static unsigned expected(const Place&) { return kAllLanes; }
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    unsigned lanes;
+    asm volatile("match.all.sync.b32 %0, %1, 0xffffffff;"
+                 : "=r"(lanes)
+                 : "r"(value - here.thread));
+    return lanes;
+  }
+};
+
+/// Sum of all lanes by one instruction, which no GPU has before sm_80.
+struct ReduxAdd : Method {
+  static constexpr About kAbout = {"redux_add", "__reduce_add_sync() of a warp",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) { return {R"(REDUX\.SUM .*)", 1, 1}; }
+  static constexpr int kFirstArchitecture = 80;
+  static unsigned expected(const Place& place) {
+    return 32 * of_first_lane(place) + 496;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    unsigned sum;
+    asm volatile("redux.sync.add.u32 %0, %1, 0xffffffff;"
+                 : "=r"(sum)
+                 : "r"(value));
+    return sum;
+  }
+};
+
+/// Shuffle from any lane: here the next one, the last reads the first.
+struct ShuffleIndex : Method {
+  static constexpr About kAbout = {"shufl_idx", "__shfl_sync(), from any lane",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(SHFL\.IDX .*, R\d+, 0x1f)", 1, 0, Proof::kChain};
+  }
+  static unsigned expected(const Place& place) {
+    return of_first_lane(place) + (place.thread + 1) % 32;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __shfl_sync(kAllLanes, value, source);
+  }
+  unsigned source = (threadIdx.x + 1) % 32;
+};
+
+/// Shuffle up by one lane: the exchange of a prefix sum.
+struct ShuffleUp : Method {
+  static constexpr About kAbout = {"shufl_up", "__shfl_up_sync() by one lane",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(SHFL\.UP .*, 0x1, .*)", 1, 0, Proof::kChain};
+  }
+  static unsigned expected(const Place& place) {
+    return start_value(place) - (place.thread % 32 > 0);
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __shfl_up_sync(kAllLanes, value, 1);
+  }
+};
+
+/// Pairs of lanes exchange their values: a step of a butterfly.
+struct ShuffleXor : Method {
+  static constexpr About kAbout = {"shufl_xor", "__shfl_xor_sync() by one lane",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(SHFL\.BFLY .*, 0x1, .*)", 1, 0, Proof::kChain};
+  }
+  static unsigned expected(const Place& place) {
+    return of_first_lane(place) + (place.thread % 32 ^ 1);
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __shfl_xor_sync(kAllLanes, value, 1);
+  }
+};
+
+/// Lane 0's value for all. Of what all lanes have the compiler makes no second
+/// shuffle, so each lane adds its number.
+struct ShuffleBroadcast : Method {
+  static constexpr About kAbout = {"shufl_broadcast",
+                                   "__shfl_sync() from lane 0 to all",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr const char* kCaution = "with one integer addition each";
+  static constexpr Work work(int) {
+    return {R"(SHFL\.IDX .*, RZ, 0x1f)", 1, 1, Proof::kChain};
+  }
+  static unsigned expected(const Place& place) {
+    return of_first_lane(place) + place.thread;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    return __shfl_sync(kAllLanes, value, 0) + here.thread;
+  }
+};
+
+std::vector<MethodEntry> exchange_methods() {
+  return entries<VoteAny, VoteBallot, MatchAny, MatchAll, ReduxAdd,
+                 ShuffleIndex, ShuffleUp, ShuffleXor, ShuffleBroadcast>();
+}
+
+}  // namespace syncbench

@@ -1,0 +1,109 @@
+// Barrier objects in shared memory: threads of a block arrive, then wait for
+// the phase to end.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+#include <cuda/barrier>
+#endif
+
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+struct BarrierObject : Method {
+  static constexpr int kFirstArchitecture = 80;
+  static constexpr int repeats(int) { return 16; }
+  static constexpr Work work(int architecture) {
+    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, architecture >= 90 ? 3 : 8};
+  }
+  struct Shared {
+    unsigned long long barrier;
+  };
+  static __device__ unsigned address(const Shared& shared) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(&shared));
+  }
+  static __device__ void start(Shared& shared, const Place& place) {
+    if (place.thread > 0) return;
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address(shared)),
+                 "r"(place.threads));
+  }
+};
+
+/// Every thread arrives, which gives a token of the phase, and polls with it.
+struct Mbarrier : BarrierObject {
+  static constexpr About kAbout = {"mbarrier",
+                                   "mbarrier.arrive and test_wait of a block",
+                                   Scope::kBlock, Window::kBarrier};
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
+    asm volatile(
+        "{\n .reg .pred done;\n .reg .b64 state;\n"
+        " mbarrier.arrive.shared.b64 state, [%0];\n"
+        "poll:\n mbarrier.test_wait.shared.b64 done, [%0], state;\n"
+        " @!done bra poll;\n}" ::"r"(address(here.shared))
+        : "memory");
+    return value;
+  }
+};
+
+/// The same without a token: each thread counts the phases, odd or even.
+struct MbarrierParity : BarrierObject {
+  static constexpr About kAbout = {"mbarrier_parity",
+                                   "mbarrier.arrive and test_wait.parity of a "
+                                   "block",
+                                   Scope::kBlock, Window::kBarrier};
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    asm volatile(
+        "{\n .reg .pred done;\n .reg .b64 state;\n"
+        " mbarrier.arrive.shared.b64 state, [%0];\n"
+        "poll:\n mbarrier.test_wait.parity.shared.b64 done, [%0], %1;\n"
+        " @!done bra poll;\n}" ::"r"(address(here.shared)),
+        "r"(parity)
+        : "memory");
+    parity ^= 1;
+    return value;
+  }
+  unsigned parity = 0;
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+using LibraryBarrier = cuda::barrier<cuda::thread_scope_block>;
+#else
+struct LibraryBarrier;  // needs sm_70
+#endif
+
+/// libcu++'s object: an mbarrier. On older GPUs it is an atomic counter, which
+/// is not measured.
+struct CudaBarrier : Method {
+  static constexpr About kAbout = {
+      "cuda_barrier", "cuda::barrier::arrive_and_wait() of a block",
+      Scope::kBlock, Window::kBarrier};
+  static constexpr Work work(int architecture) {
+    const int others = CUDART_VERSION < 13000 ? 60
+                       : architecture >= 90   ? 26
+                                              : 36;  // most in the waiting
+    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, others};
+  }
+  static constexpr int kFirstArchitecture = 80;
+  static constexpr int repeats(int) { return 4; }
+  struct Shared {
+    unsigned long long storage;
+  };
+  template <class Barrier = LibraryBarrier>
+  static __device__ Barrier& barrier(Shared& shared) {
+    static_assert(sizeof(Barrier) == sizeof shared);
+    return reinterpret_cast<Barrier&>(shared);
+  }
+  template <class = void>
+  static __device__ void start(Shared& shared, const Place& place) {
+    if (place.thread == 0) init(&barrier(shared), place.threads);
+  }
+  template <class State>
+  __device__ unsigned operator()(unsigned value, State& here) const {
+    barrier(here.shared).arrive_and_wait();
+    return value;
+  }
+};
+
+std::vector<MethodEntry> mbarrier_methods() {
+  return entries<Mbarrier, MbarrierParity, CudaBarrier>();
+}
+
+}  // namespace syncbench
