@@ -205,7 +205,9 @@ class InterSm {
     row.processes = static_cast<int>(found->second.at("mhz").size());
     row.mhz = summarize_processes(found->second.at("mhz")).mean;
     table.row(row);
-    run_.check_row(Summary());  // that processes differ is no reason to warn
+    // Its neighbours see a row without spread: that processes differ is no
+    // reason to warn.
+    run_.check_row(Summary());
   }
 
   MeasuringRun run_;
