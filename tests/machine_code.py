@@ -66,7 +66,9 @@ _LABEL = re.compile(r"(\S+):$")
 
 
 def read_functions(listing):
-    """Instructions of every function in the text of `nvdisasm -c`, by symbol."""
+    """Instructions of every function in the text of `nvdisasm -c`, by symbol; without calls
+    of other functions that only look at the time, end the kernel or let a warp converge:
+    they neither synchronize a block nor read memory."""
     functions = {}
     labels = {}
     lines, waiting = [], []  # of the function; labels of the next instruction
@@ -82,8 +84,25 @@ def read_functions(listing):
             labels.update((name, (id(lines), address)) for name in waiting)
             waiting = []
             lines.append((address, found[2] or "", found[3], found[4]))
-    return {symbol: [_with_target(line, labels, id(lines)) for line in lines]
+    asides = {symbol for symbol in functions if _is_aside(symbol, functions)}
+    return {symbol: [_with_target(line, labels, id(lines)) for line in lines
+                     if not asides & set(_called(line))]
             for symbol, lines in functions.items()}
+
+
+def _called(line):
+    """The names of what an instruction calls, if it is a call."""
+    return re.findall(r"`\(([^)]*)\)", line[3]) if line[2].startswith("CALL") else []
+
+
+def _is_aside(symbol, functions):
+    lines = [line for line in functions[symbol] if line[1] not in NEVER]
+    # LDL: what it has put away itself.
+    works = any(re.match(r"BAR|ATOM|RED|LD(?!L\b)", line[2]) for line in lines)
+    known = any(re.search("BPT.TRAP|WARPSYNC|GLOBALTIMER", line[2] + line[3]) for line in lines)
+    return known and not works and all(
+        name not in functions or (name != symbol and _is_aside(name, functions))
+        for line in lines for name in _called(line))
 
 
 def _with_target(line, labels, function):
