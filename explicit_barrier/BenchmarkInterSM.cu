@@ -142,7 +142,9 @@ class InterSm {
       return run_.skip(table, point.name(), "no process has measured it");
     }
     print(table, row, plan, found->second);
-    run_.check_row(Summary());  // that processes differ is no reason to warn
+    // Its neighbours see a row without spread: that processes differ is no
+    // reason to warn.
+    run_.check_row(Summary());
   }
 
   // The row of what was measured, in one process or in several.

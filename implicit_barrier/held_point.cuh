@@ -101,8 +101,8 @@ class HeldPoint {
     noting_fused_->held.run(1);
     const double all_ns = read(1).length;
     noting_->held.run_queue([this] {
-      for (int i = 0; i < point_.lead; ++i)
-        note(0);  // which a later one writes
+      // Those before count for nothing: note(0) below overwrites their times.
+      for (int i = 0; i < point_.lead; ++i) note(0);
       for (int i = 0; i < point_.repeats; ++i) note(i);
     });
     return (all_ns - read(point_.repeats).length) / (point_.repeats - 1);

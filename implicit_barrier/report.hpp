@@ -46,8 +46,8 @@ class Report {
                   std::string(kWorkloadSection) +
                       ": kernels that spin; fewer launches than 128 where they "
                       "take over 1.3 ms, multi-GPU methods on all GPUs only; "
-                      "the first "
-                      "launches of a series, unlike others there, are in it",
+                      "the first launches of a series, unlike others there, "
+                      "are in it",
                   launch_columns(true, options.stats)),
         held_(out,
               std::string(kHeldSection) +

@@ -418,9 +418,10 @@ class Explorer {
   void acquire(Situation& now, std::size_t i, unsigned index) const {
     const Released& released = now.released[index];
     View& view = now.views[i];
-    view = joined(view, released.to_all);
     if (released.gpu == threads_[i].place.gpu) {
       view = joined(view, released.on_gpu);
+    } else if (next_of(now, i).system) {
+      view = joined(view, released.to_all);
     }
   }
 

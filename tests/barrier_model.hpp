@@ -3,13 +3,13 @@
 // on a machine whose memory operations are handed to the explorer here.
 //
 // How. A thread is deterministic, so what it does next follows from the results
-// that its operations have had so far: the thread is run again from its start
-// with these results until it asks for one more operation. So a state is the
-// memory and, for each thread, its place in the tree of such results; it is
-// kept as a hash of 128 bits, and every state that can be reached is visited
-// once. Failed polls change nothing, so a wait is an operation that can be
-// taken while its condition holds: a condition that can pass by unseen leaves a
-// state in which nothing can be taken.
+// that its operations have had so far: the thread is run again from the
+// start of its round with these results until it asks for one more operation.
+// So a state is the memory and, for each thread, the variables of the protocol
+// and the results of this round; it is kept as a hash of 128 bits, and every
+// state that can be reached is visited once. Failed polls change nothing, so a
+// wait is an operation that can be taken while its condition holds: a condition
+// that can pass by unseen leaves a state in which nothing can be taken.
 //
 // Memory. An announcement lands at any time after its store, those of different
 // blocks in any order; the next release of the block and the next fence of the
@@ -76,6 +76,7 @@ struct Operation {
   unsigned* at = nullptr;
   unsigned value = 0;   // stored or added; or the round
   bool orders = false;  // releases (an addition), acquires (a wait)
+  bool system = false;  // acquires from other GPUs too
   std::function<bool(unsigned)> done{};  // of a wait
 };
 
@@ -135,16 +136,16 @@ struct Machine {
   }
   template <class Done>
   void wait_gpu(const unsigned* at, Done done, peer_grid::Failure) {
-    wait(at, done, true);
+    wait(at, done, true, false);
   }
   template <class Done>
   void wait_system(const unsigned* at, Done done, peer_grid::Failure) {
-    wait(at, done, true);
+    wait(at, done, true, true);
   }
   template <class Done>
-  void wait(const unsigned* at, Done done, bool acquires) {
-    script->perform(
-        {Operation::kWait, const_cast<unsigned*>(at), 0, acquires, done});
+  void wait(const unsigned* at, Done done, bool acquires, bool system) {
+    script->perform({Operation::kWait, const_cast<unsigned*>(at), 0, acquires,
+                     system, done});
   }
   void give_up(peer_grid::Failure) { script->perform({Operation::kGiveUp}); }
 };

@@ -144,8 +144,9 @@ int compare(const char* name, int per_sm, int threads, double suite,
   return std::abs(off) < tolerance ? 0 : 1;
 }
 
-// As many operations in a row as the suite's two kernels have: more depend on
-// how many they are. Two loops, because nothing hides what is round so few.
+// As many operations in a row as the suite's two kernels have: with
+// more the number depends on how many there are. Two loops, because nothing
+// hides what is round so few.
 template <int kCount>
 int check_coalesced(MeasuringRun& run, double cycle_ns, int lanes,
                     unsigned* sink) {

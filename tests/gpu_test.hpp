@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "common/devices.hpp"
+#include "peer_grid_barrier/barrier_set.cuh"
 
 namespace syncbench {
 
@@ -22,6 +23,9 @@ int gpu_test_main(Test test) {
   }
   try {
     return test();
+  } catch (const peer_grid::CannotJoin& error) {
+    std::printf("skipped: %s\n", error.what());
+    return kSkipped;
   } catch (const std::exception& error) {
     std::printf("failed: %s\n", error.what());
     return 1;

@@ -17,9 +17,11 @@ __device__ inline void delay(unsigned cycles) {
   }
 }
 
-/// About one thread of a GPU in each barrier is held up, up to 50 us, in a
-/// random block, at a random step: before it arrives, between its arrival and
-/// its first poll, between polls, or before it leaves.
+/// Threads are held up, up to 50 us, at random: before they arrive, between
+/// arrival and first poll, between polls, before they leave. Each time that a
+/// thread comes to such a step, with a chance of 1 in 4 x the threads of all
+/// first warps of its GPU; one thread of a block arrives, all of its first warp
+/// poll.
 struct RandomDelays {
   __device__ static void at(peer_grid::Step step) {
     using Machine = peer_grid::GpuMachine;

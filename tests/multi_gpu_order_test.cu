@@ -1,8 +1,9 @@
-// GPU test: do the multi-GPU barriers order memory, and do they end whoever is
-// late? Every block writes, meets the barrier, and reads what other blocks, on
-// all GPUs, wrote, for many rounds. One stale value fails. peer_grid_sync runs
-// as it is shipped, then with delays at each of its steps, then in launches
-// that follow each other. A build with CUDA 11 or 12 tests multi_grid_sync too.
+// GPU test: do the multi-GPU barriers order memory, and do they end, whoever
+// is late? Every block writes, meets the barrier, and reads what other blocks,
+// on all GPUs, wrote, for many rounds. One stale value fails. peer_grid_sync
+// runs as it is shipped, then with delays at each of its steps, then in
+// launches that follow each other. A build with CUDA 11 or 12 tests
+// multi_grid_sync too.
 //
 // usage: multi_gpu_order_test [rounds]
 #include <cooperative_groups.h>
@@ -57,8 +58,9 @@ class PeerOrderTest {
     int failures = 0;
     // The long one first: it passes every wrap-around of the 16-bit laps.
     failures += check<GpuMachine>("as shipped", {{sms_, 64, rounds_}});
-    // All three ways to meet, one after the other on the same memory; blocks
-    // smaller than a warp and than the number of GPUs; the 32-bit wrap-around.
+    // The ways to meet that so many GPUs have, one after the other on the same
+    // memory; blocks smaller than a warp and than the number of GPUs; the
+    // 32-bit wrap-around.
     for (const unsigned start : {0u, 0xfff0u, 0xfffffff0u}) {
       barriers_.start_at(start);
       for (const int blocks : {1, 3, sms_, 4 * sms_, 12 * sms_, 16 * sms_}) {

@@ -13,10 +13,11 @@
 
 namespace syncbench {
 
-inline constexpr int kWords = 64;  // that each block writes in a round,
-inline constexpr int kManyWords =
-    1024;                          // or so many, to keep the GPU busy writing,
-inline constexpr int kApart = 32;  // each on a cache line of its own
+// Words that each block writes in a round, each on a cache line of its own;
+// many of them keep the GPU busy writing.
+inline constexpr int kWords = 64;
+inline constexpr int kManyWords = 1024;
+inline constexpr int kApart = 32;
 
 struct Boards {
   // What each rank writes, blocks x kWords x kApart words, in the memory of the
@@ -145,7 +146,8 @@ unsigned long long count_stale(const std::vector<Gpu>& gpus,
                           shape.words,
                           stale[rank].get(),
                           {}});
-      launches.back().boards = boards;  // inside {} CUDA 11.8 calls it unused
+      // Within the braces above CUDA 11.8 would call the variable unused.
+      launches.back().boards = boards;
       calls[rank].push_back(launches.back().call(shape));
       before += shape.rounds;
     }

@@ -19,9 +19,9 @@ constexpr unsigned kNearWrap = 0xfffffffe;
 constexpr unsigned kHalf = 1u << 31;
 
 // Explores a scenario; prints how much there was to see.
-template <class Machine = Machine<2>>
+template <class Tested = Machine<2>>
 void holds(const std::string& name, const Scenario& scenario) {
-  Explorer<Machine> explorer(scenario);
+  Explorer<Tested> explorer(scenario);
   std::size_t states = 0;
   ASSERT_NO_THROW(states = explorer.explore()) << name;
   std::printf("%s: %zu states\n", name.c_str(), states);
@@ -115,7 +115,7 @@ struct ExactWait : Machine<2> {
                    peer_grid::Failure) {
     const unsigned number = done.number;
     wait(
-        at, [number](unsigned seen) { return seen == number; }, true);
+        at, [number](unsigned seen) { return seen == number; }, true, true);
   }
 };
 
@@ -146,7 +146,7 @@ struct StaleLines : Machine<2> {
         [number](unsigned seen) {
           return static_cast<int>(seen - number) >= 0;
         },
-        true);
+        true, true);
   }
 };
 
@@ -177,11 +177,11 @@ struct MissingRelease : Machine<2> {
 struct MissingAcquire : Machine<2> {
   template <class Done>
   void wait_gpu(const unsigned* at, Done done, peer_grid::Failure) {
-    wait(at, done, false);
+    wait(at, done, false, false);
   }
   template <class Done>
   void wait_system(const unsigned* at, Done done, peer_grid::Failure) {
-    wait(at, done, false);
+    wait(at, done, false, false);
   }
 };
 
@@ -192,6 +192,14 @@ struct MissingFence : Machine<2> {
 
 struct WeakFence : Machine<2> {
   void fence_system() { fence_gpu(); }
+};
+
+// Acquires at GPU scope what another GPU has released.
+struct WeakAcquire : Machine<2> {
+  template <class Done>
+  void wait_system(const unsigned* at, Done done, peer_grid::Failure why) {
+    wait_gpu(at, done, why);
+  }
 };
 
 // One lane's fence does nothing for what other lanes announce.
@@ -250,11 +258,13 @@ TEST(PeerGridModel, CatchesWhatIsWrongWithArriving) {
   }
 }
 
-TEST(PeerGridModel, CatchesMissingFences) {
+TEST(PeerGridModel, CatchesMissingAndWeakOrder) {
   catches<MissingFence>(kEarly, {2, {{kLast, 1, 1, 1}}});
   catches<WeakFence>(kEarly, {2, {{kLast, 1, 1, 1}}});
   catches<MissingFence>(kEarly, {2, {{kLeader, 2, 1, 1}}});
   catches<WeakFence>(kEarly, {2, {{kLeader, 2, 1, 1}}});
+  catches<WeakAcquire>(kEarly, {2, {{kLast, 1, 1, 1}}});
+  catches<WeakAcquire>(kEarly, {2, {{kLeader, 2, 1, 1}}});
   catches<MissingFence>(kEarly, {1, {{kLeader, 2, 1, 1}}});
   catches<FenceOfOneLane>(kEarly, {2, {{kLeader, 2, 2, 1}}, 0, 0, false});
 }

@@ -23,6 +23,8 @@
 //    threads.
 //  * The number of blocks is the same on all GPUs. It may change between
 //    launches, and so may the shape of the blocks; nothing is reset.
+//  * Each GPU's kernel gets the end of its own rank: ends.at(i) on devices[i].
+//    Nothing notices another.
 //  * A set serves one kernel a GPU at a time.
 // A block that waits longer than the set's limit ends its kernel with an error;
 // BarrierSet::failure() says which GPU waited for what.
@@ -37,7 +39,7 @@
 namespace peer_grid {
 
 /// A thread's barrier. It counts, so that a copy would be left behind.
-/// `Machine` is GpuMachine, or a test's that is derived from it.
+/// `Machine` is GpuMachine, or a test's.
 template <class Machine>
 class BasicBarrier {
  public:

@@ -171,6 +171,11 @@ inline BarrierSet::BarrierSet(const std::vector<int>& devices,
                 std::to_string(wait_limit.count()) + " ms");
   }
   detail::check_devices(devices);
+  // More blocks per SM, and a leader is faster than one counter for all;
+  // measured on H200. It needs a block for each of its counters.
+  const int sms = detail::properties_of(devices[0]).multiProcessorCount;
+  crowd_ = std::max(GpuState::kLines,
+                    static_cast<unsigned>(sms * (devices.size() == 1 ? 8 : 4)));
   const detail::CurrentDevice restored;
   for (const int device : devices) {
     const std::string name = detail::name_of(device);
@@ -178,13 +183,6 @@ inline BarrierSet::BarrierSet(const std::vector<int>& devices,
     for (const int peer : devices) {
       if (peer != device) detail::enable_access(peer);
     }
-    // More blocks per SM, and a leader is faster than one counter for all;
-    // measured on H200. It needs a block for each of its counters.
-    const int per_sm = devices.size() == 1 ? 8 : 4;
-    crowd_ = std::max(
-        GpuState::kLines,
-        static_cast<unsigned>(
-            detail::properties_of(device).multiProcessorCount * per_sm));
     GpuState* state = nullptr;
     detail::check(cudaMalloc(&state, sizeof *state), "cudaMalloc on " + name);
     states_.emplace_back(state);

@@ -136,7 +136,7 @@ struct BasicGpuMachine {
     unsigned long long nanoseconds;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
     const auto now = static_cast<unsigned>(nanoseconds / kTick);
-    if (start == 0) return now;
+    if (start == 0) return now == kLate ? 0 : now;
     if (start == kLate) end_kernel(failure, why);
     return now - start > limit ? kLate : start;
   }

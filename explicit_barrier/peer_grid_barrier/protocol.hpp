@@ -16,9 +16,10 @@
 //    which the polling blocks spread.
 //
 // Why nobody waits for ever, and nobody passes early:
-//  * A counter is shared by those who wait for it. It cannot complete the next
-//    barrier before everyone who waits for this one has left and arrived again,
-//    so its lap is compared for equality.
+//  * A counter cannot complete the next barrier before everyone who waits for
+//    this one has seen it: flat, they have to arrive again themselves; where a
+//    leader tells, nobody arrives again before it has. So its lap is compared
+//    for equality.
 //  * An announcement can be one barrier ahead of a block that reads it late:
 //    GPU B announces barrier n + 1 when all its blocks have arrived there, for
 //    which they need the announcement of n by GPU A, not that every block of A
@@ -70,7 +71,7 @@ enum class Reason : unsigned { kNone, kOwnBlocks, kOtherGpu, kBlockCount };
 using Failure = unsigned long long;
 
 /// `whom`: the rank that did not come, or the blocks that were launched.
-/// `barrier`: the how manieth of its kernel.
+/// `barrier`: its number in this kernel, from 1; 0 before the first.
 __device__ inline Failure failure_of(Reason reason, unsigned whom,
                                      unsigned barrier) {
   return static_cast<Failure>(reason) << 60 |
@@ -123,7 +124,7 @@ struct Announced {
   __device__ bool operator()(unsigned seen) const { return seen - number <= 1; }
 };
 
-/// The lap of a counter that all wait for, who cannot get to the next.
+/// The lap of a counter, which cannot get to the next while somebody waits.
 struct LapDone {
   unsigned lap;
   __device__ bool operator()(unsigned seen) const {
