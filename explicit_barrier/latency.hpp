@@ -62,20 +62,21 @@ std::vector<Summary> sample_in_turn(const std::vector<int>& lengths,
   return summaries;
 }
 
-/// Of one operation of one warp, or of a barrier: the last of three trips (two
-/// bring the code into the instruction cache). Straight lines of r and 2 r, so
-/// that clock reads and all else they share cancel (Eq. 7); of 2 r and 4 r to
-/// see whether that repeats.
+/// Of one operation of one warp, or of a barrier: the last trips, behind two or
+/// more that bring the code into the instruction cache. Straight lines of r and
+/// 2 r, so that clock reads and all else they share cancel (Eq. 7); of 2 r and
+/// 4 r to see whether that repeats.
 inline Repeated measure_latency(TimedLaunch& launch, int samples) {
-  constexpr Trips kLastOfThree = {3, 2};
   const int repeats = launch.method().repeats(launch.shape().group);
-  const auto cycles = sample_in_turn({repeats, 2 * repeats, 4 * repeats},
-                                     samples, [&](int in_line) {
-                                       launch.run_lines(in_line, kLastOfThree);
-                                       return window_cycles(launch);
-                                     });
-  return {repeats, difference(cycles[1], cycles[0], repeats),
-          difference(cycles[2], cycles[1], 2 * repeats).mean};
+  const int timed = launch.method().trips, before = std::max(2, timed);
+  const Trips trips = {before + timed, before};
+  const auto cycles =
+      sample_in_turn({repeats, 2 * repeats, 4 * repeats}, samples, [&](int n) {
+        launch.run_lines(n, trips);
+        return window_cycles(launch);
+      });
+  return {repeats * timed, difference(cycles[1], cycles[0], repeats * timed),
+          difference(cycles[2], cycles[1], 2 * repeats * timed).mean};
 }
 
 /// Of one operation of a warp among others in one block, which do not wait for

@@ -139,6 +139,10 @@ struct Method {
   /// loop, few enough that four times as many cost four times as much, code
   /// fetched included.
   static constexpr int repeats(int /*group*/) { return 64; }
+  /// Trips round that line which a latency row is over, and as many before them:
+  /// more than one where threads poll or run ahead of each other, so that what
+  /// an operation takes settles only after a while.
+  static constexpr int kTrips = 1;
   /// Operations of each warp in a throughput row where up to 8 warps share an
   /// SM, so that they take 100,000 cycles; more warps make fewer each. 0: this
   /// group has no throughput rows, nor, of a warp, rows of several warps.

@@ -40,7 +40,7 @@ struct MethodEntry : About {
   std::string type;
   std::string caution;
   Work (*work)(int architecture);
-  int first_architecture, first_toolkit, most_in_line;
+  int first_architecture, first_toolkit, most_in_line, trips;
   int (*repeats)(int group);
   int (*throughput_repeats)(int group);
   int (*launches)(int blocks_per_sm, int gpus);

@@ -135,6 +135,7 @@ MethodEntry entry_of() {
   entry.first_architecture = Method::kFirstArchitecture;
   entry.first_toolkit = Method::kFirstToolkit;
   entry.most_in_line = Method::kMostInLine;
+  entry.trips = Method::kTrips;
   entry.repeats = Method::repeats;
   entry.throughput_repeats = Method::throughput_repeats;
   entry.launches = Method::launches;

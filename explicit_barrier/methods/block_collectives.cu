@@ -12,6 +12,7 @@ template <int kThreads>
 struct BlockCollective : Method {
   static constexpr int kMostInLine = 8;
   static constexpr int repeats(int) { return 2; }
+  static constexpr int kTrips = 32;
   static constexpr bool fits(int threads) { return threads == kThreads; }
   static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
 };

@@ -8,6 +8,7 @@ namespace syncbench {
 struct Clustered : Method {
   static constexpr int kFirstArchitecture = 90;
   static constexpr int repeats(int) { return 16; }
+  static constexpr int kTrips = 4;
   static constexpr Sizes groups(int) { return {2, 16, 2}; }
   static constexpr LaunchAttributes attributes(int group) {
     return {false, group};

@@ -64,8 +64,9 @@ struct InUseNone : InUse {
                                    "in a warp without a barrier",
                                    Scope::kWarp, Window::kOperation};
   static constexpr const char* kCaution =
-      "nothing orders what it writes and reads: what in_use_syncwarp, "
-      "in_use_tile and in_use_coalesced take more is the price of the barrier";
+      "nothing orders what it writes and reads; what in_use_syncwarp, "
+      "in_use_tile and in_use_coalesced take more is the price of their "
+      "barrier there, but for 4 cycles either way, which is the loop's";
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return writes_and_reads(); }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }
@@ -173,7 +174,7 @@ struct InUseBranchesNone : FromBranches {
                                    "in_use_branches without __syncwarp()",
                                    Scope::kWarp, Window::kOperation};
   static constexpr const char* kCaution =
-      "what in_use_branches takes more is the price of the barrier";
+      "the compiler lets the branches meet all the same";
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return {R"((STS|LDS)\b.*)", 2, 24}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
@@ -196,7 +197,7 @@ struct InUseBlockNone : InUseOfBlock {
                                    "in a block without a barrier",
                                    Scope::kBlock, Window::kOperation};
   static constexpr const char* kCaution =
-      "nothing orders what it writes and reads: what in_use_blocksync and "
+      "nothing orders what it writes and reads; what in_use_blocksync and "
       "in_use_named_barrier take more is the price of the barrier";
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return writes_and_reads(); }

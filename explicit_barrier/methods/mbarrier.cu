@@ -10,7 +10,8 @@ namespace syncbench {
 
 struct BarrierObject : Method {
   static constexpr int kFirstArchitecture = 80;
-  static constexpr int repeats(int) { return 16; }
+  static constexpr int repeats(int) { return 8; }
+  static constexpr int kTrips = 16;
   static constexpr Work work(int architecture) {
     return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, architecture >= 90 ? 3 : 8};
   }
@@ -83,6 +84,7 @@ struct CudaBarrier : Method {
   }
   static constexpr int kFirstArchitecture = 80;
   static constexpr int repeats(int) { return 4; }
+  static constexpr int kTrips = 32;
   struct Shared {
     unsigned long long storage;
   };

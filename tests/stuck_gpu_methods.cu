@@ -1,0 +1,39 @@
+// Takes the place of methods/gpus.cu in a BenchmarkInterSM of its own: block 0
+// never comes to the barrier, for stuck_barrier_test.py.
+#include "explicit_barrier/timed_kernel.cuh"
+#include "peer_grid_barrier/barrier.cuh"
+
+namespace syncbench {
+
+struct StuckGridSync : Method {
+  static constexpr About kAbout = {"peer_grid_sync", "", Scope::kGpus,
+                                   Window::kBarrier};
+  static constexpr Work work(int) { return {"", 1, 800, Proof::kBarrier}; }
+  static constexpr int repeats(int) { return 1; }
+  static constexpr int kMostInLine = 2;
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  static constexpr __host__ __device__ bool takes_part(const Place& place) {
+    return place.block > 0;
+  }
+  using Argument = peer_grid::BarrierEnd;
+  using Local = peer_grid::Barrier;
+  static Arguments make_arguments(const std::vector<int>& devices, int blocks) {
+    static const peer_grid::BarrierSet set(devices,
+                                           std::chrono::milliseconds(500));
+    static auto ends = set.for_blocks(blocks);
+    Arguments arguments;
+    for (auto& end : ends) arguments.of_rank.push_back(&end);
+    arguments.failure = [] { return set.failure(); };
+    return arguments;
+  }
+  __device__ unsigned operator()(unsigned value,
+                                 Here<None, Local>& here) const {
+    here.local.sync();
+    return value;
+  }
+};
+
+std::vector<MethodEntry> gpu_methods() { return entries<StuckGridSync>(); }
+std::vector<MethodInfo> missing_gpu_methods() { return {}; }
+
+}  // namespace syncbench
