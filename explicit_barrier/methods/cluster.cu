@@ -63,6 +63,8 @@ struct ClusterSplit : Clustered {
                                    "barrier.cluster, 64 float additions "
                                    "between arrive and wait",
                                    Scope::kCluster, Window::kBarrier};
+  static constexpr int kMostInLine = 16;
+  static constexpr int repeats(int) { return 4; }
   static constexpr int kAdditions = 64;
   static constexpr Work work(int) { return cluster_barrier(9 + kAdditions); }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
