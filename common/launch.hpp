@@ -10,6 +10,7 @@
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
+#include "common/launch_attributes.hpp"
 
 namespace syncbench {
 
@@ -39,13 +40,6 @@ inline cudaError_t launch_cooperative(const KernelCall& call,
   return cudaLaunchCooperativeKernel(call.kernel, call.grid, call.block,
                                      call.arguments, 0, stream);
 }
-
-/// How a kernel is launched beyond its shape.
-struct LaunchAttributes {
-  bool cooperative = false;   ///< all blocks are resident at the same time
-  int cluster = 0;            ///< blocks of a cluster; 0: no clusters
-  bool programmatic = false;  ///< may start while the kernel before it runs
-};
 
 /// What the runtime's calls of any launch take. It points into itself.
 struct LaunchConfig : cudaLaunchConfig_t {

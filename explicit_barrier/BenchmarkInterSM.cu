@@ -9,6 +9,7 @@
 #include "common/measuring_run.cuh"
 #include "common/point_records.hpp"
 #include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
 #include "explicit_barrier/timed_launch.hpp"
 

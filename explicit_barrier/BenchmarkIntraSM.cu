@@ -7,6 +7,7 @@
 
 #include "common/measuring_run.cuh"
 #include "explicit_barrier/latency.hpp"
+#include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
 #include "explicit_barrier/throughput.cuh"
 

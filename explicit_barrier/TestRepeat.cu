@@ -6,6 +6,7 @@
 
 #include "common/measuring_run.cuh"
 #include "explicit_barrier/latency.hpp"
+#include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
 
 namespace syncbench {

@@ -26,12 +26,9 @@
 
 #include <cuda_runtime.h>
 
-#include <functional>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "common/launch.hpp"
+#include "common/launch_attributes.hpp"
 
 namespace syncbench {
 
@@ -105,13 +102,7 @@ __host__ __device__ constexpr unsigned start_value(const Place& place) {
 
 struct None {};
 
-/// What the host hands to the kernels of a launch: of_rank[rank] points to that
-/// of GPU `rank`. `failure` says why kernels ended with an error, where it
-/// knows; it keeps alive what the others point to.
-struct Arguments {
-  std::vector<void*> of_rank;
-  std::function<std::optional<std::string>()> failure;
-};
+struct Arguments;  // arguments.hpp
 
 /// What an operation finds: its place and the method's state. `shared` is that
 /// of its block, `global` the words of its GPU, `local` the thread's own.
@@ -139,9 +130,9 @@ struct Method {
   /// loop, few enough that four times as many cost four times as much, code
   /// fetched included.
   static constexpr int repeats(int /*group*/) { return 64; }
-  /// Trips round that line which a latency row is over, and as many before them:
-  /// more than one where threads poll or run ahead of each other, so that what
-  /// an operation takes settles only after a while.
+  /// Trips round that line which a latency row is over, and as many before
+  /// them: more than one where threads poll or run ahead of each other, so that
+  /// what an operation takes settles only after a while.
   static constexpr int kTrips = 1;
   /// Operations of each warp in a throughput row where up to 8 warps share an
   /// SM, so that they take 100,000 cycles; more warps make fewer each. 0: this
@@ -180,12 +171,7 @@ struct Method {
   /// a launch of `blocks` blocks on each, and what each thread makes of it.
   using Argument = None;
   using Local = None;
-  static Arguments make_arguments(const std::vector<int>& devices,
-                                  int /*blocks*/) {
-    static None none;
-    return {std::vector<void*>(devices.size(), &none),
-            [] { return std::nullopt; }};
-  }
+  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
 
   /// How its kernels have to be launched: cooperative, clusters of `group`, ...
   static constexpr LaunchAttributes attributes(int /*group*/) { return {}; }

@@ -1,6 +1,81 @@
 #include "explicit_barrier/methods.hpp"
 
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include "explicit_barrier/arguments.hpp"
+
 namespace syncbench {
+
+Arguments Method::make_arguments(const std::vector<int>& devices, int) {
+  static None none;
+  return {std::vector<void*>(devices.size(), &none)};
+}
+
+const void* MethodEntry::kernel(int in_line) const {
+  std::size_t index = 0;
+  while ((1 << index) < in_line) ++index;
+  if (1 << index != in_line) throw std::out_of_range("no power of two");
+  return kernels.at(index);
+}
+
+int MethodEntry::most_repeats() const {
+  int most = 0;
+  groups(1024).for_each(
+      [&](int group) { most = std::max(most, repeats(group)); });
+  return most;
+}
+
+const std::vector<MethodEntry>& all_methods() {
+  static const std::vector<MethodEntry> methods = [] {
+    std::vector<MethodEntry> all;
+    for (const auto list :
+         {block_methods, mbarrier_methods, block_collective_methods,
+          warp_methods, exchange_methods, warp_collective_methods,
+          in_use_methods, atomic_methods, memory_order_methods, copy_methods,
+          cluster_methods, grid_methods, semaphore_methods, gpu_methods,
+          validation_methods}) {
+      for (MethodEntry& method : list()) all.push_back(std::move(method));
+    }
+    return all;
+  }();
+  return methods;
+}
+
+std::vector<MethodEntry> methods_of(Scope first, Scope last) {
+  std::vector<MethodEntry> found;
+  for (const MethodEntry& method : all_methods()) {
+    if (first <= method.scope && method.scope <= last) found.push_back(method);
+  }
+  return found;
+}
+
+const MethodEntry& find_method(const std::string& name, int group) {
+  for (const MethodEntry& method : all_methods()) {
+    const Sizes groups = method.groups(1024);
+    if (method.name == name && groups.first <= group && group <= groups.last) {
+      return method;
+    }
+  }
+  throw std::out_of_range(name);
+}
+
+std::string caution_of(const MethodEntry& method) {
+  const std::string caution = method.caution;
+  return caution.empty() ? "" : method.name + (": " + caution);
+}
+
+// A type's name as it is written in the source.
+static std::string demangled(const char* type) {
+  char* text = abi::__cxa_demangle(type, nullptr, nullptr, nullptr);
+  const std::string name = text;
+  std::free(text);
+  return name;
+}
 
 std::string machine_code_of(const std::vector<MethodEntry>& methods,
                             int architecture) {
@@ -13,7 +88,7 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
     const bool missing = architecture < method.first_architecture ||
                          CUDART_VERSION < method.first_toolkit;
     const int longest = 1 << (method.kernels.size() - 1);
-    text += "\n" + method.type;
+    text += "\n" + demangled(method.type);
     for (const int number : {longest, std::min(longest, method.most_in_line)}) {
       text += "\t" + std::to_string(number);
     }
@@ -32,9 +107,9 @@ void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods) {
     if (!info.methods.empty() && info.methods.back().name == method.name) {
       continue;  // one name, several sizes
     }
+    const std::string caution = method.caution;
     info.methods.push_back(
-        {method.name,
-         method.text + (method.caution.empty() ? "" : "; " + method.caution)});
+        {method.name, method.text + (caution.empty() ? "" : "; " + caution)});
   }
   info.machine_code = [](int architecture) {
     return machine_code_of(all_methods(), architecture);

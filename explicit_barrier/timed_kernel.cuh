@@ -3,9 +3,10 @@
 #pragma once
 
 #include <type_traits>
+#include <typeinfo>
 
 #include "common/device_clock.cuh"
-#include "explicit_barrier/methods.hpp"
+#include "explicit_barrier/method_entry.hpp"
 
 namespace syncbench {
 
@@ -129,7 +130,7 @@ template <class Method>
 MethodEntry entry_of() {
   MethodEntry entry;
   static_cast<About&>(entry) = Method::kAbout;
-  entry.type = type_name(typeid(Method));
+  entry.type = typeid(Method).name();
   entry.caution = Method::kCaution;
   entry.work = Method::work;
   entry.first_architecture = Method::kFirstArchitecture;

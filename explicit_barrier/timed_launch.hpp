@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "common/errors.hpp"
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
-#include "explicit_barrier/methods.hpp"
+#include "explicit_barrier/arguments.hpp"
+#include "explicit_barrier/method_entry.hpp"
 
 namespace syncbench {
 

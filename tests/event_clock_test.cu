@@ -10,6 +10,7 @@
 #include "common/measuring_run.cuh"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/latency.hpp"
+#include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 #include "tests/gpu_test.hpp"

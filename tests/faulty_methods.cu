@@ -5,7 +5,9 @@
 #include <cooperative_groups.h>
 
 #include <cstdio>
+#include <cstdlib>
 
+#include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {

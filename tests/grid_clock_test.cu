@@ -11,6 +11,7 @@
 
 #include "common/measuring_run.cuh"
 #include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "explicit_barrier/timed_launch.hpp"
 #include "peer_grid_barrier/barrier.cuh"

@@ -1,5 +1,7 @@
 // Takes the place of methods/gpus.cu in a BenchmarkInterSM of its own: block 0
 // never comes to the barrier, for stuck_barrier_test.py.
+#include "explicit_barrier/arguments.hpp"
+#include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 

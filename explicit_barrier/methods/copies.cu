@@ -108,7 +108,7 @@ struct BulkIn : BulkCopy {
         " cp.async.bulk." DESTINATION
         ".global.mbarrier::complete_tx::bytes"
         " [%1], [%2], %3, [%0];\n"
-        "poll:\n mbarrier.test_wait.shared.b64 done, [%0], state;\n"
+        "poll:\n mbarrier.try_wait.shared.b64 done, [%0], state;\n"
         " @!done bra poll;\n}" ::"r"(barrier),
         "r"(address_of(here.shared.words)), "l"(here.global), "r"(here.group)
         : "memory");

@@ -1,6 +1,9 @@
 // Barriers of all blocks of several GPUs (study, section VI-C).
 #include <cooperative_groups.h>
 
+#include "common/errors.hpp"
+#include "explicit_barrier/arguments.hpp"
+#include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 

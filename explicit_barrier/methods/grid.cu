@@ -1,8 +1,6 @@
 // Barriers of all blocks of one GPU (study, section V-C).
 #include <cooperative_groups.h>
 
-#include <algorithm>
-
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -24,7 +22,8 @@ struct GridSync : Method {
   // long one is. Samples of about 8 ms whatever the shape, in one queue, so
   // that a host that stalls has no part in it unless at its end.
   static constexpr int launches(int blocks_per_sm, int) {
-    return std::clamp(100 / blocks_per_sm, 3, 32);
+    const int launches = 100 / blocks_per_sm;
+    return launches < 3 ? 3 : launches > 32 ? 32 : launches;
   }
   static constexpr LaunchAttributes attributes(int) { return {true}; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {

@@ -8,6 +8,13 @@
 
 namespace syncbench {
 
+// Since sm_90 there is a wait that suspends the thread for a while.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define WAIT "mbarrier.try_wait"
+#else
+#define WAIT "mbarrier.test_wait"
+#endif
+
 struct BarrierObject : Method {
   static constexpr int kFirstArchitecture = 80;
   static constexpr int repeats(int) { return 8; }
@@ -30,14 +37,16 @@ struct BarrierObject : Method {
 
 /// Every thread arrives, which gives a token of the phase, and polls with it.
 struct Mbarrier : BarrierObject {
-  static constexpr About kAbout = {"mbarrier",
-                                   "mbarrier.arrive and test_wait of a block",
-                                   Scope::kBlock, Window::kBarrier};
+  static constexpr About kAbout = {
+      "mbarrier",
+      "mbarrier.arrive and try_wait of a block (test_wait before sm_90)",
+      Scope::kBlock, Window::kBarrier};
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     asm volatile(
         "{\n .reg .pred done;\n .reg .b64 state;\n"
         " mbarrier.arrive.shared.b64 state, [%0];\n"
-        "poll:\n mbarrier.test_wait.shared.b64 done, [%0], state;\n"
+        "poll:\n " WAIT
+        ".shared.b64 done, [%0], state;\n"
         " @!done bra poll;\n}" ::"r"(address(here.shared))
         : "memory");
     return value;
@@ -47,14 +56,14 @@ struct Mbarrier : BarrierObject {
 /// The same without a token: each thread counts the phases, odd or even.
 struct MbarrierParity : BarrierObject {
   static constexpr About kAbout = {"mbarrier_parity",
-                                   "mbarrier.arrive and test_wait.parity of a "
-                                   "block",
-                                   Scope::kBlock, Window::kBarrier};
+                                   "the same, try_wait.parity", Scope::kBlock,
+                                   Window::kBarrier};
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     asm volatile(
         "{\n .reg .pred done;\n .reg .b64 state;\n"
         " mbarrier.arrive.shared.b64 state, [%0];\n"
-        "poll:\n mbarrier.test_wait.parity.shared.b64 done, [%0], %1;\n"
+        "poll:\n " WAIT
+        ".parity.shared.b64 done, [%0], %1;\n"
         " @!done bra poll;\n}" ::"r"(address(here.shared)),
         "r"(parity)
         : "memory");

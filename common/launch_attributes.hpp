@@ -1,0 +1,12 @@
+// How a kernel is launched beyond its shape; common/launch.hpp launches it so.
+#pragma once
+
+namespace syncbench {
+
+struct LaunchAttributes {
+  bool cooperative = false;   ///< all blocks are resident at the same time
+  int cluster = 0;            ///< blocks of a cluster; 0: no clusters
+  bool programmatic = false;  ///< may start while the kernel before it runs
+};
+
+}  // namespace syncbench

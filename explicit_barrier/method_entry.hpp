@@ -1,0 +1,63 @@
+// A method as the host sees it. Every file of methods/ includes this, so it is
+// kept cheap to compile.
+#pragma once
+
+#include <vector>
+
+#include "explicit_barrier/method.cuh"
+
+namespace syncbench {
+
+/// Most operations in a row of TestRepeat.
+inline constexpr int kMostTestRepeats = 128;
+
+/// What a warp saw: SM clock before its first timed operation and after its
+/// last, and the SM it ran on. `end` is 0 where the warp took no part.
+struct WarpRecord {
+  long long start;
+  long long end;
+  unsigned sm;
+};
+
+/// Rounds that a kernel makes of its straight line, and the first that counts.
+struct Trips {
+  int count;
+  int first_timed;
+};
+
+/// A method, without its type: what its struct says (method.cuh explains each)
+/// and its kernels, kernels[k] with 2^k operations in a row.
+struct MethodEntry : About {
+  const char* type;  ///< as std::type_info::name()
+  const char* caution;
+  Work (*work)(int architecture);
+  int first_architecture, first_toolkit, most_in_line, trips;
+  int (*repeats)(int group);
+  int (*throughput_repeats)(int group);
+  int (*launches)(int blocks_per_sm, int gpus);
+  Sizes (*groups)(int threads);
+  bool (*fits)(int threads);
+  bool (*takes_part)(const Place&);
+  unsigned (*expected)(const Place&);
+  long long (*global_words)(long long threads);
+  Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
+  LaunchAttributes (*attributes)(int group);
+  int fewest_gpus;
+  bool checked, multi_device, peer_access, drawn_by_process;
+  std::vector<const void*> kernels;
+
+  /// The kernel with so many operations in a row; std::out_of_range where there
+  /// is none.
+  const void* kernel(int in_line) const;
+
+  /// The most repeats of any of its groups.
+  int most_repeats() const;
+
+  /// Whether its rows differ by the size of the group.
+  bool has_groups() const {
+    const Sizes sizes = groups(1024);
+    return sizes.first != 32 || sizes.last != 32;
+  }
+};
+
+}  // namespace syncbench
