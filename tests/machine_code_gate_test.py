@@ -73,6 +73,12 @@ def work_faults(work, code):
     if work.proof == "chain":
         yield "unchained", replace(code, last,
                                    operands=re.sub(r"\bR\d+", "R254", last.operands))
+    for poll in [i for i in code if i.opcode.startswith("SYNCS.PHASECHK")
+                 and i.address > clock[-1]][:1]:
+        back = next(i for i in code if i.address > poll.address
+                    and i.is_branch and not i.guard)
+        yield "polls and more", add_behind(code, [poll], "BAR.SYNC 0x0")
+        yield "polls that lead on", replace(code, back, target=last.address)
     yield from clock_faults(code, first, last)
 
 

@@ -13,8 +13,8 @@ class NotTimed(Exception):
 
 def timed_region(instructions):
     """The loop of trips, from its head to the last read of the SM clock, in address order;
-    without the branches that end in a trap, then there is no row, and without calls of
-    functions that neither synchronize nor read. And the address of the first read, in that
+    without the branches that end in a trap, then there is no row, those to more polls of the
+    same kind, and calls of functions that neither synchronize nor read. And the address of the first read, in that
     loop."""
     clocks = [i.address for i in instructions if "SR_CLOCK" in i.operands]
     if len(clocks) < 2:
@@ -25,7 +25,7 @@ def timed_region(instructions):
              if i.is_branch and i.target <= first < i.address <= last]
     if not heads:
         raise NotTimed("no loop of trips round the first clock read, ended by the last")
-    aside = traps | _asides(instructions, last)
+    aside = traps | _asides(instructions, last) | _polls_behind(instructions, last)
     return [i for i in instructions if min(heads) <= i.address <= last
             and not (i.is_branch and i.target in aside)], first
 
@@ -37,6 +37,24 @@ def _asides(instructions, last):
                      if i.opcode.startswith("CALL") and i.target and i.target > last})
     return {begin for begin in called if not any(
         re.match("BAR|ATOM|RED|LD", i.opcode) for i in instructions if i.address >= begin)}
+
+
+def _polls_behind(instructions, last):
+    """Where polls of an mbarrier begin that lie behind the kernel, for those who have
+    polled once in vain: nothing but such polls, and the way back to where they came from."""
+    found = set()
+    for branch, following in zip(instructions, instructions[1:]):
+        if not branch.is_branch or not branch.target or branch.target <= last:
+            continue
+        behind = [i for i in instructions if i.address >= branch.target]
+        polls = list(itertools.takewhile(
+            lambda i: i.opcode.startswith(("SYNCS.PHASECHK", "YIELD"))
+            or (i.is_branch and i.guard and branch.target <= i.target <= i.address), behind))
+        back = behind[len(polls):len(polls) + 1]
+        if polls and back and not back[0].guard and back[0].is_branch and (
+                back[0].target == following.address):
+            found.add(branch.target)
+    return found
 
 
 def _successors(region):

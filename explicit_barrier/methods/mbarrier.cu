@@ -20,7 +20,7 @@ struct BarrierObject : Method {
   static constexpr int repeats(int) { return 8; }
   static constexpr int kTrips = 16;
   static constexpr Work work(int architecture) {
-    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, architecture >= 90 ? 3 : 8};
+    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, architecture >= 90 ? 2 : 8};
   }
   struct Shared {
     unsigned long long barrier;
