@@ -100,6 +100,11 @@ __host__ __device__ constexpr unsigned start_value(const Place& place) {
   return place.thread + place.group;
 }
 
+/// That of lane 0 of the thread's warp.
+__host__ __device__ constexpr unsigned of_first_lane(const Place& place) {
+  return start_value(place) - place.thread % 32;
+}
+
 struct None {};
 
 struct Arguments;  // arguments.hpp

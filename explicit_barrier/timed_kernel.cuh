@@ -18,6 +18,11 @@ inline constexpr int kFullBlocksPerSm = 2;  // SMs of 2,048 threads
 inline constexpr int kFullBlocksPerSm = 1;
 #endif
 
+/// What PTX takes for the address of something in shared memory.
+__device__ inline unsigned shared_address(const void* shared) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
+}
+
 /// kRepeats (a power of two) operations, one after the other without a loop;
 /// beyond kMostInLine, rounds of half that many.
 template <int kRepeats, class Method, class Here>

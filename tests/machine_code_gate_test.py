@@ -14,7 +14,7 @@ from machine_code import Instruction
 from machine_code_proofs import BARRIER_NEEDS, judge, parts_of_barrier
 from machine_code_test import works_of
 
-IN_A_ROW = 8  # of the kernels in which faults are planted
+IN_A_ROW = 8  # of the kernels in which faults are planted, twice that where 8 are a loop
 
 
 def replace(code, instruction, **changes):
@@ -99,14 +99,14 @@ def barrier_faults(work, code):
     yield from clock_faults(code, first, last)
 
 
-def missed_in(name, work, code, half):
+def missed_in(name, work, repeats, code, half):
     """The faults that the gate lets pass in this kernel; each has to change the verdict."""
-    verdict = judge(work, code, IN_A_ROW, half).text
+    verdict = judge(work, code, repeats, half).text
     if verdict.startswith("FAIL"):
         return [f"{name}: {verdict}, without a fault"]
     faults = barrier_faults if work.proof == "barrier" else work_faults
     return [f"{name}: {fault}" for fault, faulty in faults(work, code)
-            if judge(work, faulty, IN_A_ROW, half).text == verdict]
+            if judge(work, faulty, repeats, half).text == verdict]
 
 
 def check(executable, planted):
@@ -120,10 +120,12 @@ def check(executable, planted):
             if number < 70 or work.proof == "missing":
                 continue
             lines = [functions[kernels[name, 1 << k]] for k in range(work.longest.bit_length())]
-            at = IN_A_ROW.bit_length() - 1
+            repeats = IN_A_ROW if work.in_line >= IN_A_ROW else 2 * IN_A_ROW
+            at = repeats.bit_length() - 1
             judged += 1
             if planted:
-                missed += missed_in(f"{architecture} {name}", work, lines[at], lines[at - 1])
+                missed += missed_in(f"{architecture} {name}", work, repeats, lines[at],
+                                    lines[at - 1])
             elif not any(judge(work, line, 1 << k, lines[k - 1] if k else None).text
                          .startswith("FAIL") for k, line in enumerate(lines)):
                 missed.append(f"{architecture} {name}")

@@ -1,6 +1,7 @@
 // Atomic operations of a warp, in shared and in global memory.
 #include <type_traits>
 
+#include "explicit_barrier/methods/places.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -14,11 +15,14 @@ namespace syncbench {
 template <class Operation, bool kInShared>
 struct Atomic : Method {
   static constexpr About kAbout = Operation::kAbouts[kInShared];
+  static constexpr const char* kCaution =
+      "`tile` is the number of words; with a shift each";
   static constexpr Work work(int) {
-    return {Operation::kInstructions[kInShared], 1, Operation::kOthers,
-            Proof::kChain};
+    return {Operation::kInstructions[kInShared], 1,
+            Operation::kOthers + (kInShared ? 0 : 5), Proof::kChain};
   }
   static constexpr int repeats(int) { return 16; }
+  static constexpr int kTrips = kInShared ? 1 : 4;
   static constexpr int throughput_repeats(int group) {
     return Operation::kThroughput && kInShared && group == 1 ? 256 : 0;
   }
@@ -30,19 +34,22 @@ struct Atomic : Method {
   static __device__ void start(Words& shared, const Place& place) {
     if (place.thread < 32) shared.words[place.thread] = 0;
   }
-  static constexpr long long global_words(long long) { return 16; }
+  static constexpr long long global_words(long long) {
+    return kInShared ? 0 : PlacesInTurn::kWords;
+  }
   static unsigned expected(const Place&) { return 0; }
   // Were it known to the compiler that all lanes take one word, it would sum up
   // in the warp first and add once.
-  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     const unsigned word = here.thread & (here.group - 1), zero = value >> 31;
     if constexpr (kInShared) {
       return Operation::of(&here.shared.words[word], zero);
     } else {
-      return Operation::of(reinterpret_cast<unsigned*>(here.global) + word,
-                           zero);
+      auto* words = reinterpret_cast<unsigned*>(places.next(here.global));
+      return Operation::of(words + word, zero);
     }
   }
+  PlacesInTurn places;
 };
 
 /// What the operations share: their scope and how they are timed.

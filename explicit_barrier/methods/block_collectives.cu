@@ -10,9 +10,9 @@ namespace syncbench {
 /// The block size is known when compiling, as CUB wants it.
 template <int kThreads>
 struct BlockCollective : Method {
-  static constexpr int kMostInLine = 8;
-  static constexpr int repeats(int) { return 2; }
-  static constexpr int kTrips = 32;
+  static constexpr int kMostInLine = 4;
+  static constexpr int repeats(int) { return 8; }
+  static constexpr int kTrips = 8;
   static constexpr bool fits(int threads) { return threads == kThreads; }
   static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
 };

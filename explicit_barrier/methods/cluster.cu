@@ -81,7 +81,7 @@ struct ClusterSplit : Clustered {
 
 /// Who touches another block's shared memory: that block has to be there, so
 /// all meet before the first operation and after the last.
-struct Neighbour : Clustered {
+struct NextBlock : Clustered {
   /// Where the next block has what is `shared` here.
   static __device__ unsigned* in_next(const unsigned* shared,
                                       const Place& place) {
@@ -99,7 +99,7 @@ struct Neighbour : Clustered {
 
 /// A load from the next block's shared memory, there and back. Each word says
 /// which one is to be read next.
-struct DistributedLoad : Neighbour {
+struct DistributedLoad : NextBlock {
   static constexpr About kAbout = {"distributed_load",
                                    "load from another block's shared memory",
                                    Scope::kCluster, Window::kOperation};
@@ -126,13 +126,14 @@ struct DistributedLoad : Neighbour {
 /// what the block before has stored here. Stores go to two places in turn, so
 /// that none overwrites what is still to be read.
 template <bool kMeets>
-struct ClusterExchange : Neighbour {
+struct ClusterExchange : NextBlock {
   static constexpr About kAbout = {
       kMeets ? "cluster_exchange" : "cluster_exchange_unmet",
       kMeets ? "store to the next block's shared memory, barrier.cluster, load"
              : "the same without the barrier",
       Scope::kCluster, Window::kOperation};
   static constexpr bool kChecked = kMeets;
+  static constexpr int repeats(int) { return 8; }
   static constexpr Work work(int) {
     if (kMeets) return cluster_barrier(11);
     return {R"(ST\.E .*|LDS .*)", 2, 1};

@@ -1,5 +1,6 @@
 // Asynchronous copies between global and shared memory: what starts them, and
 // what waits for them.
+#include "explicit_barrier/methods/places.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -8,11 +9,15 @@ namespace syncbench {
 /// memory it is of words that are 0, in the L2 cache after the first time, over
 /// words that are not, and what comes last is read.
 struct Copy : Method {
-  static constexpr const char* kCaution =
-      "`tile` is the number of bytes that a warp copies";
-  static constexpr Sizes groups(int) { return {16, 16384, 4}; }
+  static constexpr const char* kCaution = "`tile` is the number of bytes";
+  static constexpr Sizes groups(int) { return {16, PlacesInTurn::kBytes, 4}; }
   static constexpr int repeats(int) { return 4; }
-  static constexpr long long global_words(long long) { return 2048; }
+  static constexpr int kTrips = 16;
+  static constexpr int kMostInLine = 16;
+  static constexpr long long global_words(long long) {
+    return PlacesInTurn::kWords;
+  }
+  PlacesInTurn places;
   struct alignas(128) Shared {
     unsigned words[4096];
     unsigned long long barrier;
@@ -25,37 +30,40 @@ struct Copy : Method {
   static unsigned expected(const Place&) { return 0; }
 };
 
-__device__ inline unsigned address_of(const void* shared) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
-}
-
 /// cp.async of 16 bytes a lane, past L1, as often as it takes; a commit and a
 /// wait for the group. The next copy's address depends on what this one brings.
+template <int kBytes>
 struct CopyAsync : Copy {
   static constexpr About kAbout = {"copy_async",
-                                   "cp.async to shared memory, commit_group "
-                                   "and wait_group",
+                                   "cp.async of a warp to shared memory, "
+                                   "commit_group and wait_group",
                                    Scope::kWarp, Window::kOperation};
   static constexpr int kFirstArchitecture = 80;
+  static constexpr int kRounds = (kBytes + 511) / 512;
   static constexpr Work work(int) {
-    return {R"(LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", 2,
+    return {R"(LDGSTS\..*|LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", kRounds + 2,
             CUDART_VERSION < 13000 ? 30 : 18};
   }
+  static constexpr Sizes groups(int) { return {kBytes, kBytes}; }
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread % 32 * 16 < place.group;
+    return place.thread % 32 * 16 < kBytes;
   }
-  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
-    const char* from = reinterpret_cast<char*>(here.global) + (value >> 31);
-    unsigned to = 0;
-#pragma unroll 1
-    for (unsigned at = here.thread * 16; at < here.group; at += 512) {
-      to = address_of(here.shared.words) + at;
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
-                   "l"(from + at)
-                   : "memory");
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    const unsigned at = here.thread * 16;
+    const char* from = places.next(here.global) + (value >> 31) + at;
+    const unsigned to = shared_address(here.shared.words) + at;
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+      asm volatile(
+          "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + 512 * round),
+          "l"(from + 512 * round)
+          : "memory");
     }
     asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(to) : "memory");
+    asm volatile("ld.shared.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "r"(to + 512 * (kRounds - 1))
+                 : "memory");
     return value;
   }
 };
@@ -74,7 +82,7 @@ struct BulkCopy : Copy {
     asm volatile(
         "mbarrier.init.shared.b64 [%0], 1;\n"
         "fence.mbarrier_init.release.cluster;" ::"r"(
-            address_of(&shared.barrier))
+            shared_address(&shared.barrier))
         : "memory");
   }
 };
@@ -92,16 +100,19 @@ struct BulkCopy : Copy {
 /// copy, too, which the compiler puts into a loop over the lanes that are
 /// active.
 struct BulkIn : BulkCopy {
-  static constexpr About kAbout = {"bulk_copy_in",
-                                   "cp.async.bulk to shared memory, waited "
-                                   "for by an mbarrier (expect_tx)",
-                                   Scope::kWarp, Window::kOperation};
+  static constexpr About kAbout = {
+      "bulk_copy_in",
+      "cp.async.bulk of a thread to shared memory, waited "
+      "for by an mbarrier (expect_tx)",
+      Scope::kWarp, Window::kOperation};
   static constexpr Work work(int) {
     return {R"(SYNCS\.ARRIVE\.TRANS64 .*)", 1,
-            CUDART_VERSION < 13000 ? 20 : 14};
+            CUDART_VERSION < 13000 ? 26 : 18};
   }
-  __device__ unsigned operator()(unsigned, Here<Shared>& here) const {
-    const unsigned barrier = address_of(&here.shared.barrier);
+  // What is copied does not depend on the value; the wait puts one behind the
+  // other.
+  __device__ unsigned operator()(unsigned, Here<Shared>& here) {
+    const unsigned barrier = shared_address(&here.shared.barrier);
     asm volatile(
         "{\n .reg .pred done;\n .reg .b64 state;\n"
         " mbarrier.arrive.expect_tx.shared.b64 state, [%0], %3;\n"
@@ -110,7 +121,8 @@ struct BulkIn : BulkCopy {
         " [%1], [%2], %3, [%0];\n"
         "poll:\n mbarrier.try_wait.shared.b64 done, [%0], state;\n"
         " @!done bra poll;\n}" ::"r"(barrier),
-        "r"(address_of(here.shared.words)), "l"(here.global), "r"(here.group)
+        "r"(shared_address(here.shared.words)), "l"(places.next(here.global)),
+        "r"(here.group)
         : "memory");
     return static_cast<volatile unsigned*>(
         here.shared.words)[here.group / 4 - 1];
@@ -118,9 +130,9 @@ struct BulkIn : BulkCopy {
 };
 
 /// Out: a store to the source, with the fence that the copy needs to see it,
-/// the copy, a commit, and a wait until all is in global memory or, for kRead,
-/// until the source has been read and may be overwritten. Without that store
-/// the compiler lets the next copy overtake the wait.
+/// the copy, a commit, and a wait until all is written or, for kRead, until the
+/// source has been read and may be overwritten. Without that store the compiler
+/// lets the next copy overtake the wait.
 template <bool kRead>
 struct BulkOut : BulkCopy {
   static constexpr About kAbout = {
@@ -128,20 +140,21 @@ struct BulkOut : BulkCopy {
       kRead ? "the same, wait_group.read: until the source has been read"
             : "cp.async.bulk to global memory, commit_group and wait_group",
       Scope::kWarp, Window::kOperation};
+  static constexpr const char* kCaution =
+      kRead ? Copy::kCaution
+            : "`tile` is the number of bytes; they may still be on their way, "
+              "for others see them only behind a fence";
   static constexpr Work work(int) {
-    return {R"(UBLKCP\.G\.S .*)", 1,
-            CUDART_VERSION < 13000 ? 10
-            : kRead                ? 5
-                                   : 6};
+    return {R"(UBLKCP\.G\.S .*)", 1, CUDART_VERSION < 13000 ? 15 : 9};
   }
   static unsigned expected(const Place& place) { return start_value(place); }
-  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     static_cast<volatile unsigned*>(here.shared.words)[0] = value;
     asm volatile(
         "fence.proxy.async.shared::cta;\n"
         "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n"
-        "cp.async.bulk.commit_group;" ::"l"(here.global),
-        "r"(address_of(here.shared.words)), "r"(here.group)
+        "cp.async.bulk.commit_group;" ::"l"(places.next(here.global)),
+        "r"(shared_address(here.shared.words)), "r"(here.group)
         : "memory");
     if constexpr (kRead) {
       asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
@@ -153,7 +166,9 @@ struct BulkOut : BulkCopy {
 };
 
 std::vector<MethodEntry> copy_methods() {
-  return entries<CopyAsync, BulkIn, BulkOut<false>, BulkOut<true>>();
+  return entries<CopyAsync<16>, CopyAsync<64>, CopyAsync<256>, CopyAsync<1024>,
+                 CopyAsync<4096>, CopyAsync<16384>, BulkIn, BulkOut<false>,
+                 BulkOut<true>>();
 }
 
 }  // namespace syncbench

@@ -6,16 +6,12 @@ namespace syncbench {
 
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-/// The start value of lane 0 of a thread's warp.
-constexpr __host__ __device__ unsigned of_first_lane(const Place& place) {
-  return start_value(place) - place.thread % 32;
-}
-
 /// Whether any lane says so. The start value of lane 5 does, and no other.
 struct VoteAny : Method {
   static constexpr About kAbout = {"vote_any", "__any_sync() of a warp",
                                    Scope::kWarp, Window::kOperation};
-  // A comparison before it, and a number made of the result.
+  static constexpr const char* kCaution =
+      "with a comparison before and a number made of the result";
   static constexpr Work work(int) {
     return {R"(VOTE\.ANY (P\d|R\d+, PT), .*)", 1, 3};
   }
@@ -30,6 +26,7 @@ struct VoteAny : Method {
 struct VoteBallot : Method {
   static constexpr About kAbout = {"vote_ballot", "__ballot_sync() of a warp",
                                    Scope::kWarp, Window::kOperation};
+  static constexpr const char* kCaution = "with a test of one bit before";
   static constexpr Work work(int) { return {R"(VOTE\.ANY U?R\d+, .*)", 1, 2}; }
   static unsigned expected(const Place& place) {
     unsigned ballot = 0;
@@ -70,7 +67,8 @@ struct MatchAny : Method {
 struct MatchAll : Method {
   static constexpr About kAbout = {"match_all", "__match_all_sync() of a warp",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {  // and a subtraction
+  static constexpr const char* kCaution = "with one subtraction each";
+  static constexpr Work work(int architecture) {
     if (architecture >= 80 && CUDART_VERSION >= 13000)
       return {R"(MATCH\.ALL .*)", 1, 1};
     return {R"(MATCH\.A(NY|LL) .*)", 1, 5};

@@ -1,4 +1,5 @@
 // Fences: what it takes until a thread's stores are ordered for others.
+#include "explicit_barrier/methods/places.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -14,21 +15,21 @@ struct Fenced : Method {
       "`tile` is the number of stores of each lane before the fence";
   static constexpr Work work(int) {
     return {Fence::kInstruction, 1 + kStores,
-            CUDART_VERSION < 13000 ? 4 : Fence::kOthers};
+            Fence::kOthers + (kStores > 0 ? 4 : 0)};
   }
   static constexpr int repeats(int) { return 8; }
+  static constexpr int kTrips = 8;
   static constexpr Sizes groups(int) { return {kStores, kStores}; }
-  static constexpr long long global_words(long long threads) {
-    return threads * (kStores + 1) / 2;
+  static constexpr long long global_words(long long) {
+    return PlacesInTurn::kWords;
   }
-  __device__ unsigned operator()(unsigned value, Here<>& here) const {
-    const unsigned threads = here.threads * here.blocks;
-    unsigned* word = reinterpret_cast<unsigned*>(here.global) +
-                     here.block * here.threads + here.thread;
-    for (int i = 0; i < kStores; ++i) word[i * threads] = value;
+  __device__ unsigned operator()(unsigned value, Here<>& here) {
+    auto* word = reinterpret_cast<unsigned*>(places.next(here.global));
+    for (int i = 0; i < kStores; ++i) word[32 * i + here.thread % 32] = value;
     Fence::make();
     return value;
   }
+  PlacesInTurn places;
 };
 
 struct BlockFence {

@@ -19,6 +19,9 @@ struct Semaphore : Method {
     return {Meeting::kInstruction, 2, tight ? Meeting::kOthers : 40,
             Proof::kTurn};
   }
+  static constexpr const char* kCaution =
+      "of the slowest pair of blocks, where all end together; TestRepeat has "
+      "the mean of all pairs";
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 8; }
   static constexpr long long global_words(long long threads) { return threads; }

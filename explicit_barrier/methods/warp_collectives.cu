@@ -13,11 +13,6 @@ namespace cg = cooperative_groups;
 struct WholeWarp : Method {
   cg::thread_block_tile<32> tile =
       cg::tiled_partition<32>(cg::this_thread_block());
-
-  /// The start value of lane 0 of a thread's warp; the others' follow.
-  static unsigned of_first_lane(const Place& place) {
-    return start_value(place) - place.thread % 32;
-  }
 };
 
 /// What one of the reductions is compiled to: `name` from sm_80 on, shuffles
