@@ -75,7 +75,7 @@ class IntraSm {
       if (method.scope != Scope::kWarp) continue;
       method.groups(32).for_each([&](int size) {
         if (method.throughput_repeats(size) == 0) return;
-        if (empty_.count({method.name, size}) != 0) return;
+        if (nothing_waits_.count({method.name, size}) != 0) return;
         for (int threads = 64; threads <= kMaxThreads; threads *= 2) {
           latency_row(table, method, threads, size);
         }
@@ -105,7 +105,7 @@ class IntraSm {
       row.value = latency.value;
       print(table, row, row.value);
       if (row.value.mean < kFewestCycles) {
-        empty_.insert({row.method, group});
+        nothing_waits_.insert({row.method, group});
         table.comment_once(nothing_waits(method.name));
       } else {
         flag(table, latency, kLatencyTolerance);
@@ -136,7 +136,7 @@ class IntraSm {
       method.groups(kMaxThreads).for_each([&](int group) {
         if (method.throughput_repeats(group) == 0) return;
         table.comment_once(caution_of(method));
-        if (empty_.count({method.name, group}) != 0) {
+        if (nothing_waits_.count({method.name, group}) != 0) {
           table.comment_once(nothing_waits(method.name));
         }
         run_.measure_or_skip(table, method.name, [&] {
@@ -170,7 +170,7 @@ class IntraSm {
   MeasuringRun run_;
   std::vector<MethodEntry> methods_;
   // Those, by name and group, that wait for nothing.
-  std::set<std::pair<std::string, int>> empty_;
+  std::set<std::pair<std::string, int>> nothing_waits_;
 };
 
 ProgramInfo program_info() {
@@ -178,7 +178,7 @@ ProgramInfo program_info() {
   info.name = "BenchmarkIntraSM";
   info.summary =
       "Latency and throughput of synchronizing inside one SM or one cluster, "
-      "by\nthe SM's clock: block barriers, warps and parts of them, atomics.";
+      "by\nthe SM's clock: barriers, shuffles, collectives, fences, atomics, copies.";
   info.most_blocks_per_sm = kMaxBlocksPerSm;
   take_methods(info, methods_of(Scope::kWarp, Scope::kCluster));
   info.columns =

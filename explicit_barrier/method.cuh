@@ -12,16 +12,18 @@
 //
 // The operation is called many times in a row, without a loop, each time with
 // the value that the time before returned. Where it moves data its result
-// depends on `value`, so that calls form a chain; a barrier returns `value`.
+// depends on `value`, so that calls form a chain, unless it waits for the data
+// itself; a barrier returns `value`.
 // Before a shape is timed, one operation is made from start_value() in every
 // thread that takes part, and what it returns has to be expected().
 //
-// Rows: a method of a block without groups() of its own is in `block latency`
-// of BenchmarkIntraSM, of a warp in `warp latency`, other ones up to a cluster
-// in `group latency`; with throughput_repeats() in `throughput` too, and, of a
-// warp, for several warps. Of a grid and of GPUs: in BenchmarkInterSM. All: in
-// TestRepeat. A wrong `others` or pattern is told by the gate, which says what
-// it found: ctest -R machine_code_TestRepeat.
+// Rows: BenchmarkIntraSM has a method of a block without groups() of its own in
+// `block latency`, of a warp in `warp latency`, other ones up to a cluster in
+// `group latency`; with throughput_repeats() in `throughput` too, and, if it is
+// of a warp, in `warp latency` once more for several warps. BenchmarkInterSM
+// has those of a grid and of GPUs, TestRepeat has all. A wrong `others` or
+// pattern is told by the gate, which says what it found: ctest -R
+// machine_code_TestRepeat.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -73,7 +75,7 @@ struct Work {
 };
 
 /// 0 or more sizes to measure: first, then one more, or `factor` times as many,
-/// each time, up to `last`.
+/// each time, up to `last`. {1, 32, 32}: 1 and 32.
 struct Sizes {
   int first, last;
   int factor = 1;
@@ -127,8 +129,9 @@ struct Method {
   static constexpr int kFirstToolkit = 0;
   /// Operations up to which it is written in a row, for code so long that it
   /// would take a minute to compile, or that the compiler would turn into
-  /// something else. More are rounds of half as many: of two rounds the
-  /// compiler makes a flag, and the gate could not count them.
+  /// something else. More are rounds of half as many, so that there are four at
+  /// least: where there are two, compilers replace the counter, by which the
+  /// gate knows how many there are.
   static constexpr int kMostInLine = 1 << 30;
 
   /// Straight-line repeats, a power of two: enough to hide clock reads and the
@@ -150,11 +153,12 @@ struct Method {
 
   /// The groups to measure in a block of so many threads; one of them is in
   /// Place::group and in the column `tile`: threads, or blocks of a cluster, or
-  /// what else the method says. 32: it has no sizes of its own.
+  /// what else its kCaution says. {32, 32}: it has no sizes of its own.
   static constexpr Sizes groups(int /*threads*/) { return {32, 32}; }
   /// Whether it can be measured in blocks of so many threads.
   static constexpr bool fits(int /*threads*/) { return true; }
-  /// Whether a thread calls it. Lane 0 of a warp does if another lane does.
+  /// Whether a thread calls it. Lane 0, which records the clock, has to be
+  /// among the lanes of a warp that do.
   static constexpr __host__ __device__ bool takes_part(const Place&) {
     return true;
   }

@@ -55,8 +55,9 @@ inline Columns<Row> grid() {
           column<Row>("thrd", "threads", "block dimension", &Row::threads)};
 }
 inline Columns<Row> group() {
-  return {column<Row>("tile", "threads",
-                      "size of the group; of a cluster in blocks",
+  return {column<Row>("tile", "",
+                      "threads of the group, blocks of a cluster, or what is "
+                      "said above the rows",
                       &Row::group)};
 }
 

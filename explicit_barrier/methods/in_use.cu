@@ -139,7 +139,7 @@ struct FromBranches : InUse {
   }
   static __device__ unsigned branches(unsigned value, unsigned thread) {
     unsigned odd = thread % 2;
-    asm volatile("" : "+r"(odd));  // else there are two loops of trips
+    asm volatile("" : "+r"(odd));  // else compiled into a loop of trips for each
     if (odd) {
 #pragma unroll
       for (int i = 0; i < kLength; ++i) {

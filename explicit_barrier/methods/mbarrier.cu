@@ -78,7 +78,7 @@ struct LibraryBarrier;  // needs sm_70
 #endif
 
 /// libcu++'s object: an mbarrier. On older GPUs it is an atomic counter, which
-/// is not measured.
+/// is not measured. Members are templates because its type is not known there.
 struct CudaBarrier : Method {
   static constexpr About kAbout = {
       "cuda_barrier", "cuda::barrier::arrive_and_wait() of a block",
