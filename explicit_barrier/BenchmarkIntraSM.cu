@@ -178,7 +178,8 @@ ProgramInfo program_info() {
   info.name = "BenchmarkIntraSM";
   info.summary =
       "Latency and throughput of synchronizing inside one SM or one cluster, "
-      "by\nthe SM's clock: barriers, shuffles, collectives, fences, atomics, copies.";
+      "by\nthe SM's clock: barriers, shuffles, collectives, fences, atomics, "
+      "copies.";
   info.most_blocks_per_sm = kMaxBlocksPerSm;
   take_methods(info, methods_of(Scope::kWarp, Scope::kCluster));
   info.columns =

@@ -182,6 +182,10 @@ struct Method {
   using Local = None;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
 
+  /// Copies of its memory that the samples of a row of BenchmarkInterSM are
+  /// spread over, where what it takes depends on where that lies.
+  static constexpr int kPlaces = 1;
+
   /// How its kernels have to be launched: cooperative, clusters of `group`, ...
   static constexpr LaunchAttributes attributes(int /*group*/) { return {}; }
   /// Fewest GPUs that a method of kGpus is measured on.

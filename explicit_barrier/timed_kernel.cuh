@@ -153,6 +153,7 @@ MethodEntry entry_of() {
   entry.global_words = Method::global_words;
   entry.make_arguments = Method::make_arguments;
   entry.attributes = Method::attributes;
+  entry.places = Method::kPlaces;
   entry.fewest_gpus = Method::kFewestGpus;
   entry.multi_device = Method::kMultiDevice;
   entry.peer_access = Method::kPeerAccess;
