@@ -122,39 +122,17 @@ class InterSm {
     row.repeats = plan.basic;
     row.more = plan.more;
     row.launches = plan.launches;
-    const auto sample = [&](TimedLaunch& launch, int samples) {
-      NamedSamples measured = sample_inter_sm(launch, samples, plan);
-      measured["mhz"] = {run_.clock_mhz()};
-      return measured;
-    };
     const Point point = {"latency", row.method, count,
                          row.more,  row.blocks, row.threads};
     const Options& options = run_.options();
     if (process_number() >= 0) {
       const int share = (options.samples - 1) / process_count(options) + 1;
       TimedLaunch launch(method, gpus, shape);
-      return run_.out().line(record_text({point, sample(launch, share), ""}));
+      return run_.out().line(
+          record_text({point, sample(launch, share, plan), ""}));
     }
     if (!method.drawn_by_process) {
-      // All there at the same time, so that each has memory of its own.
-      std::deque<TimedLaunch> places;
-      while (static_cast<int>(places.size()) < method.places) {
-        places.emplace_back(method, gpus, shape);
-      }
-      Collected collected;
-      Summary widest;  // that places differ is no reason to warn
-      for (TimedLaunch& place : places) {
-        const NamedSamples measured =
-            sample(place, (options.samples - 1) / method.places + 1);
-        const Summary here =
-            inter_sm_result(of_one_process(measured), plan).instruction;
-        if (&place == &places.front() || here.stddev > widest.stddev) {
-          widest = here;
-        }
-        add_process(measured, collected);
-      }
-      print(table, row, plan, collected);
-      return run_.check_row(widest);
+      return print_places(table, row, method, gpus, plan);
     }
     const auto found = samples_.find(point.text());
     if (found == samples_.end()) {
@@ -165,6 +143,37 @@ class InterSm {
     // Its neighbours see a row without spread: that processes differ is no
     // reason to warn.
     run_.check_row(Summary());
+  }
+
+  NamedSamples sample(TimedLaunch& launch, int samples,
+                      const SamplingPlan& plan) {
+    NamedSamples measured = sample_inter_sm(launch, samples, plan);
+    measured["mhz"] = {run_.clock_mhz()};
+    return measured;
+  }
+
+  // A row of this process, of samples from as many places as the method asks
+  // for: all there at the same time, so that each has memory of its own.
+  void print_places(Table<Row>& table, Row& row, const MethodEntry& method,
+                    const std::vector<Gpu>& gpus, const SamplingPlan& plan) {
+    const int share = (run_.options().samples - 1) / method.places + 1;
+    std::deque<TimedLaunch> places;
+    while (static_cast<int>(places.size()) < method.places) {
+      places.emplace_back(method, gpus,
+                          Shape{row.blocks, row.threads, row.group});
+    }
+    Collected collected;
+    Summary widest;  // that places differ is no reason to warn
+    for (TimedLaunch& place : places) {
+      const NamedSamples samples = sample(place, share, plan);
+      const Summary here =
+          inter_sm_result(of_one_process(samples), plan).instruction;
+      const bool first = &place == &places.front();
+      if (first || here.stddev > widest.stddev) widest = here;
+      add_process(samples, collected);
+    }
+    print(table, row, plan, collected);
+    run_.check_row(widest);
   }
 
   // The row of what was measured, in one place or process or in several.
