@@ -46,35 +46,31 @@ struct SyncCount : Method {
   }
 };
 
-/// Thread 5 says something else than all others.
-struct OneDiffers : Method {
-  static constexpr int kThread = 5;
-  bool differs = threadIdx.x == kThread;
-};
-
-/// __syncthreads() that also tells whether all threads say so.
-struct SyncAnd : OneDiffers {
+/// __syncthreads() that also tells whether all threads say so. All do, for no
+/// start value is 0. What comes out goes in again as it is, a predicate.
+struct SyncAnd : Method {
   static constexpr About kAbout = {"syncthreads_and",
                                    "__syncthreads_and() of a block",
                                    Scope::kBlock, Window::kBarrier};
   static constexpr Work work(int) {
-    return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 1};
+    return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 2};
   }
-  static unsigned expected(const Place&) { return 0; }
-  __device__ unsigned operator()(unsigned, Here<>&) const {
-    return __syncthreads_and(!differs);
+  static unsigned expected(const Place&) { return 1; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __syncthreads_and(value != 0) != 0;
   }
 };
 
-/// __syncthreads() that also tells whether any thread says so.
-struct SyncOr : OneDiffers {
+/// __syncthreads() that also tells whether any thread says so: at first none
+/// does, then all and none in turn.
+struct SyncOr : Method {
   static constexpr About kAbout = {"syncthreads_or",
                                    "__syncthreads_or() of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) { return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 1}; }
-  static unsigned expected(const Place&) { return 1; }
-  __device__ unsigned operator()(unsigned, Here<>&) const {
-    return __syncthreads_or(differs);
+  static constexpr Work work(int) { return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 2}; }
+  static unsigned expected(const Place&) { return 0; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    return __syncthreads_or(value == 0) != 0;
   }
 };
 

@@ -139,7 +139,8 @@ struct FromBranches : InUse {
   }
   static __device__ unsigned branches(unsigned value, unsigned thread) {
     unsigned odd = thread % 2;
-    asm volatile("" : "+r"(odd));  // else compiled into a loop of trips for each
+    asm volatile(""
+                 : "+r"(odd));  // else compiled into a loop of trips for each
     if (odd) {
 #pragma unroll
       for (int i = 0; i < kLength; ++i) {
