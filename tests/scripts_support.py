@@ -62,7 +62,7 @@ EXECUTABLE = r'''#!/bin/sh
 here=${0%/*} name=${0##*/}
 case " $* " in
   *" --version "*) echo "$name 0.1.0 (commit $(cat "$here/commit"), CUDA $(cat "$here/cuda"))" ;;
-  *" --list "*) printf 'grid_sync\tof a GPU\npeer_grid_sync\tof GPUs\n' ;;
+  *" --list "*) cat "$here/list" ;;
   *" --devices "*)
     cat "$here/devices" 2>/dev/null && exit
     echo "$name: error: no CUDA-capable device is detected" >&2
@@ -140,6 +140,7 @@ class ScriptsTest(unittest.TestCase):
             (folder / f"{name}.rows").write_text(text)
         (folder / "commit").write_text("0123456789ab")
         (folder / "cuda").write_text(cuda)
+        (folder / "list").write_text("grid_sync\tof a GPU\npeer_grid_sync\tof GPUs\n")
         (folder / "devices").write_text(
             "gpu\tname\tcompute_capability\tsms\tpci_bus_id\n" + "".join(
                 f"{number}\tNVIDIA H200\t9.0\t132\t0000:1{number}:00.0\n" for number in (0, 1)))
