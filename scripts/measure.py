@@ -49,15 +49,17 @@ def find_devices(executable, gpu_count):
     return found[:gpu_count]
 
 
-def usable_cuda11(folder, executable):
-    """The folder, if its executables are of the same commit as `executable`, else None."""
-    if folder is None or not (folder / executable.name).exists():
-        return None
-    theirs, ours = (environment.version_of(path)[0] for path in (folder / executable.name,
-                                                                 executable))
-    if theirs == ours:
-        return folder
-    say(f"warning: {folder} is of commit {theirs}, not of {ours}: multi_grid_sync is not measured")
+def usable_cuda11(folder, build):
+    """The folder, if all that plan() takes from it is there and of the commit of `build`."""
+    names = ("BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat")
+    ours = environment.version_of(build / names[0])[0]
+    theirs = environment.distinct(
+        environment.version_of(folder / name)[0] if folder and (folder / name).exists() else "none"
+        for name in names)
+    if theirs in (ours, "none"):
+        return folder if theirs == ours else None
+    say(f"warning: {folder} is of commit {theirs}, not of {ours}: multi_grid_sync and that "
+        "toolkit's warp barriers are not measured")
     return None
 
 
@@ -79,9 +81,11 @@ def plan(build, cuda11, gpus):
         only = "multi_grid_sync"
         # On one GPU there is no access between GPUs to leave out.
         several = only + ",multi_grid_sync_no_peer" if gpus > 1 else only
-        commands += [("BenchmarkInterSM.cuda11",
+        # All methods: what is left of a warp barrier is the compiler's choice.
+        commands += [("BenchmarkIntraSM.cuda11", [cuda11 / "BenchmarkIntraSM"]),
+                     ("BenchmarkInterSM.cuda11",
                       [cuda11 / "BenchmarkInterSM", gpus, "--method", several]),
-                     ("TestRepeat.cuda11", [cuda11 / "TestRepeat", "--method", only])]
+                     ("TestRepeat.cuda11", [cuda11 / "TestRepeat"])]
     return [(name, [*map(str, command), "--stats"]) for name, command in commands]
 
 
@@ -154,14 +158,14 @@ def work():
     parser.add_argument("--gpus", type=int, metavar="N", help="GPUs to measure (default: all)")
     parser.add_argument("--results", type=Path, required=True, help="where the folder is made")
     parser.add_argument("--cuda11", type=Path, metavar="BUILD",
-                        help="executables of CUDA 11 for multi_grid_sync, if they are there")
+                        help="executables of a toolkit before CUDA 13, if they are there")
     options = parser.parse_args()
     for number in SIGNALS:
         signal.signal(number, on_signal)
     folder = None
     try:
         devices = find_devices(options.build / "ImplicitBarrier", options.gpus)
-        cuda11 = usable_cuda11(options.cuda11, options.build / "BenchmarkInterSM")
+        cuda11 = usable_cuda11(options.cuda11, options.build)
         folder = make_folder(options.results, devices)
         final = fill(folder, devices, options.build, cuda11)
     except (Stop, OSError, tsv.TsvError) as error:

@@ -7,9 +7,10 @@
 # that is interrupted keeps what it has measured in a folder whose name ends in .partial. On
 # a machine without an NVIDIA GPU it builds and shows the recorded run.
 #
-# CUDA 13 has no multi_grid_sync. Where there is an older CUDA Toolkit too (CUDA11_HOME,
-# /usr/local/cuda-11.* or -12.*, or the distribution's), that one builds in build-cuda11/ and
-# measures multi_grid_sync.
+# CUDA 13 has no multi_grid_sync, and what is left of a warp barrier is the compiler's choice.
+# Where there is an older CUDA Toolkit too (CUDA11_HOME, /usr/local/cuda-11.* or -12.*, or the
+# distribution's), that one builds in build-cuda11/ and measures multi_grid_sync and all
+# methods of BenchmarkIntraSM and TestRepeat, in files that end in .cuda11.tsv.
 #
 #   --results DIR  put the folder in DIR instead of results/
 #   --no-build     use the executables in build/ and, if they are there, build-cuda11/
@@ -74,7 +75,8 @@ if [[ -z $no_build && $(release_of "$NVCC") != 1[12].* ]]; then
     build "$older" cuda11 build-cuda11 -DBUILD_TESTING=OFF >"$log" 2>&1
   }
   if [[ -n $older ]] && ! run build_older; then
-    say "warning: the build with $older failed (see $log): multi_grid_sync is not measured"
+    say "warning: the build with $older failed (see $log): multi_grid_sync and that toolkit's" \
+      "warp barriers are not measured"
   fi
 fi
 exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build" --cuda11 "$PROJECT_ROOT/build-cuda11" \

@@ -2,11 +2,11 @@
 """Runs compute-sanitizer's four tools over the executables of a build, at one sample.
 
 Those that take a GPU count run on one GPU and, where there are two, on two. racecheck is
-slow: it gets one method at a time, and of the grids that are swept the smallest and, where
-the barrier works in another way then, the largest (shared memory, which it watches, is a
-block's own). stdout: a tab-separated table of findings, or time-out, or failed. The logs
-are kept unless all is clean. Exit codes: 0 no findings; 1 findings, a time-out, a failed
-run, or something is missing; 2 bad usage; 3 no usable GPU.
+slow: it gets a process for each method, on one GPU several at once, and of the grids that are
+swept the smallest and, where the barrier works in another way then, the largest (shared
+memory, which it watches, is a block's own). stdout: a tab-separated table of findings, or
+time-out, or failed. The logs are kept unless all is clean. Exit codes: 0 no findings; 1
+findings, a time-out, a failed run, or something is missing; 2 bad usage; 3 no usable GPU.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import tsv
@@ -24,6 +25,10 @@ import tsv
 EXECUTABLES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat")
 TAKE_GPUS = ("ImplicitBarrier", "BenchmarkInterSM")
 RACECHECK_GRIDS = {"BenchmarkIntraSM": "1", "BenchmarkInterSM": "1,32"}
+OF_ONE_GPU = ("grid_sync", "semaphore", "named_semaphore", "traditional_launch",
+              "cooperative_launch")
+# They show what happens without the barrier that they would need: a race is what they are.
+RACES = ("in_use_none", "in_use_branches_none", "in_use_block_none", "cluster_exchange_unmet")
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 
 
@@ -58,31 +63,46 @@ def commands(tool, executable, gpus):
         command += ["--blocks-per-sm", RACECHECK_GRIDS[executable.name]]
     listed = subprocess.run([executable, "--list"], stdout=subprocess.PIPE, text=True, check=True)
     for method in (line.split("\t")[0] for line in listed.stdout.splitlines()):
-        if gpus == 2 and method in ("grid_sync", "traditional_launch", "cooperative_launch"):
-            continue  # of one GPU
-        yield f".{method}", [*command, "--method", method]
+        if method not in (OF_ONE_GPU + RACES if gpus == 2 else RACES):
+            yield f".{method}", [*command, "--method", method]
+
+
+def end(process):
+    """It and what it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def check(sanitizer, tool, executable, gpus, logs, seconds):
     """The cell of the table: the findings of all commands, or time-out or failed."""
-    total = 0
-    for suffix, command in commands(tool, executable, gpus):
-        log = logs / f"{executable.name}.{gpus or 1}.{tool}{suffix}.log"
-        print(f"{tool}: {' '.join(command)}", file=sys.stderr, flush=True)
-        with open(log, "wb") as output:
-            process = subprocess.Popen([sanitizer, "--tool", tool, *command], stdout=output,
-                                       stderr=subprocess.STDOUT, start_new_session=True)
-            try:
-                code = process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                return "time-out"
-            finally:  # also what it has started
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-        found = findings_in(log.read_text(errors="replace"), gpus)
-        if found is None or (code and not found):
-            return f"failed({code})"
-        total += found
+    # Kernels on two GPUs that wait for each other must not take turns with others.
+    at_once = 1 if gpus == 2 else min(8, os.cpu_count() or 1)
+    total, running, waiting = 0, [], list(commands(tool, executable, gpus))
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                suffix, command = waiting.pop(0)
+                log = logs / f"{executable.name}.{gpus or 1}.{tool}{suffix}.log"
+                print(f"{tool}: {' '.join(command)}", file=sys.stderr, flush=True)
+                with open(log, "wb") as output:
+                    process = subprocess.Popen([sanitizer, "--tool", tool, *command],
+                                               stdout=output, stderr=subprocess.STDOUT,
+                                               start_new_session=True)
+                running.append((process, log, time.monotonic() + seconds))
+            # The oldest: the others go on meanwhile.
+            process, log, latest = running[0]
+            code = process.wait(max(0, latest - time.monotonic()))
+            end(process)
+            running.pop(0)
+            found = findings_in(log.read_text(errors="replace"), gpus)
+            if found is None or (code and not found):
+                return f"failed({code})"
+            total += found
+    except subprocess.TimeoutExpired:
+        return "time-out"
+    finally:
+        for process, _, _ in running:
+            end(process)
     return str(total)
 
 

@@ -2,14 +2,21 @@
 """Shows a results folder in short: every barrier at the shapes that people ask for.
 
 Figures are means; behind a launch stands its standard deviation. ! marks a figure whose
-row carries a warning of the run, which stands at the end. "none": the barrier compiled to
-nothing, so that there is no latency. -: not measured, or it does not fit on the GPU.
+row carries a warning of the run; the first of each section stands at the end. "none": the
+barrier compiled to nothing, so that there is no latency. -: not measured, or it does not fit
+on the GPU. Two figures are of both toolkits, the older one's last.
 """
+
+import re
+from collections import Counter, defaultdict
 
 import tsv
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
 BLOCK_THREADS = ("32", "64", "128", "256", "512", "1024")
+MEETING = "threads that meet"
+WARP_BARRIERS = "tile_sync|coales_sync|syncwarp|in_use_"
+CLUSTERS = tuple(f"{n} x {threads}" for threads in (32, 1024) for n in (2, 4, 8, 16))
 FEWEST_CYCLES = 3.5  # what takes less waits for nothing (explicit_barrier/rows.hpp)
 LAUNCH_SECTION = ("ImplicitBarrier", "sleep kernel")
 
@@ -58,16 +65,55 @@ def launches(run):
         if section.find(method=method, blk=shape[0], thrd=shape[1])])
 
 
-def inside_one_sm(run, title, corner, column, sizes, **others):
-    """The methods of a section by one column, where the others are as given."""
-    section = run.section("BenchmarkIntraSM", title)
+def of_blocks(section):
+    """Where each row of a section stands: corner and columns of its table, line, column, row."""
+    for row in section.rows:
+        line, blocks, threads = row["method"], row["blk"], row["thrd"]
+        if blocks != "1":
+            yield "clusters, blocks x threads", CLUSTERS, line, f"{blocks} x {threads}", row
+        else:
+            line += ", half of them" * (row.get("tile", threads) != threads)
+            yield "threads of the block", BLOCK_THREADS, line, threads, row
 
-    def cells(method):
-        return [section.find(method=method, **{column: size}, **others) for size in sizes]
 
-    yield from grid(corner, sizes, [
-        (method, [figure(run, section, row, "m(ave_cycle)", 1) for row in cells(method)])
-        for method in methods(section) if any(cells(method))])
+def of_warps(section):
+    """The same: one warp by what `tile` is, and whatever has blocks of several warps."""
+    for method in methods(section):
+        rows = [row for row in section.rows if row["method"] == method]
+        one = {row["tile"]: row for row in rows if row["thrd"] == "32"}
+        caption = next((text.split(" the number of ")[-1] for _, text in section.comments
+                        if text.startswith(f"{method}: `tile` is ")), None)
+        corner, columns = "threads of the group", WARP_SIZES
+        if re.match(WARP_BARRIERS, method):
+            corner = MEETING
+        elif tuple(one) == ("32",):
+            corner, columns, one = "all its threads", ("cycles",), {"cycles": one["32"]}
+        elif caption or tuple(one) == ("1", "32"):  # no groups have these two sizes alone
+            corner, columns = caption or "words of the atomic operation", tuple(one)
+        for column, row in one.items():
+            yield f"one warp, {corner}", columns, method, column, row
+        several = {row["tile"] for row in rows if row["thrd"] != "32"}
+        for row in (row for row in rows if row["tile"] in several):
+            line = f"{method}, tile {row['tile']}"
+            yield "1 to 32 warps, threads", BLOCK_THREADS, line, row["thrd"], row
+
+
+def inside_one_sm(run, title, places):
+    tables = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for file in ("BenchmarkIntraSM", "BenchmarkIntraSM.cuda11"):
+        section = run.section(file, title)
+        for corner, columns, line, column, row in places(section):
+            if column in columns and (file == "BenchmarkIntraSM" or MEETING in corner):
+                tables[corner, columns][line][column].append(
+                    figure(run, section, row, "m(ave_cycle)", 1))
+    for (corner, columns), rows in tables.items():
+        lines = list(grid(corner, columns, [
+            (line, [" / ".join(cells[column]) or "-" for column in columns])
+            for line, cells in rows.items()]))
+        if len(columns) == 1:  # narrow: three lines in one
+            third = (len(lines) + 1) // 3
+            lines[1:] = ["".join(lines[1:][n::third]) for n in range(third)]
+        yield from lines
 
 
 def one_gpu(run):
@@ -99,14 +145,18 @@ def several_gpus(run):
 
 
 def warnings(run):
-    found = [(file, section, row, text) for file, sections in run.files.items()
-             for section in sections for row, text in section.warnings(run.sms)]
-    yield f"Warnings of the run: {len(found)}"
-    for file, section, row, text in found:
-        keys = ("GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)")
-        shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
-        where = f", {row['method']}, {shape}" if row else ""
-        yield f"  {file}, {section.title}{where}: {text}"
+    found = [(file, section, list(section.warnings(run.sms)))
+             for file, sections in run.files.items() for section in sections]
+    yield f"Warnings of the run: {sum(len(warned) for _, _, warned in found)}"
+    for file, section, warned in found:
+        for row, text in warned[:1]:
+            keys = ("GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)")
+            shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
+            where = f", {row['method']}, {shape}" if row else ""
+            yield f"  {file}, {section.title}{where}: {text}"
+        more = Counter(row["method"] if row else "no row" for row, _ in warned[1:]).items()
+        if more:
+            yield "    and " + ", ".join(f"{count} of {method}" for method, count in more)
 
 
 def lines(run):
@@ -118,16 +168,15 @@ def lines(run):
     if missing:
         yield f"Nothing was measured of: {', '.join(missing)}"
     if "cuda_toolkit_multi_grid" in run.environment:
-        yield f"multi_grid_sync with CUDA {run.environment['cuda_toolkit_multi_grid']}"
+        yield ("multi_grid_sync and the last of two figures with CUDA "
+               + run.environment["cuda_toolkit_multi_grid"])
     yield ""
     yield from launches(run)
     yield ""
     yield "Inside one SM, in cycles (BenchmarkIntraSM: m(ave_cycle))"
-    yield from inside_one_sm(run, "block latency", "threads of the block", "thrd", BLOCK_THREADS)
-    yield from inside_one_sm(run, "warp latency", "one warp, threads of the group", "tile",
-                             WARP_SIZES, thrd="32")
-    yield from inside_one_sm(run, "warp latency", "whole warps, threads of the block", "thrd",
-                             BLOCK_THREADS, tile="32")
+    for title, places in (("block latency", of_blocks), ("warp latency", of_warps),
+                          ("group latency", of_blocks)):
+        yield from inside_one_sm(run, title, places)
     yield ""
     yield "Barriers of one GPU, in us (BenchmarkInterSM: m(avginstru))"
     yield from one_gpu(run)

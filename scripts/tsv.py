@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 # What scripts/run.sh writes into a results folder, in this order.
-FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "BenchmarkInterSM.cuda11",
-         "TestRepeat", "TestRepeat.cuda11")
+FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkIntraSM.cuda11", "BenchmarkInterSM",
+         "BenchmarkInterSM.cuda11", "TestRepeat", "TestRepeat.cuda11")
 GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")  # of both toolkits
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?|nan")
 _WHOLE = ("GPUCount", "GPUcount", "blk", "thrd")
@@ -24,6 +24,7 @@ _WHOLE = ("GPUCount", "GPUcount", "blk", "thrd")
 _NAMED_ROWS = [re.compile(pattern) for pattern in (
     r"(?P<method>\w+) on (?P<GPUcount>\d+), (?P<perSM>\d+) per SM x (?P<thrd>\d+): ",
     r"(?P<method>\w+) x (?P<rep>\d+) on (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))?: ",
+    r"(?P<method>\w+) on (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))? x (?P<rep>\d+): ",
     r"(?P<method>\w+) latency (?P<thrd>\d+)/(?P<tile>\d+): ",
     r"(?P<method>\w+) throughput (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))?: ")]
 

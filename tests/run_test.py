@@ -81,8 +81,9 @@ class RunTest(ScriptsTest):
         self.assertEqual(self.calls("build"), [
             "build/ImplicitBarrier 2 --stats", "build/BenchmarkIntraSM --stats",
             "build/BenchmarkInterSM 2 --stats", "build/TestRepeat --stats",
+            "build-cuda11/BenchmarkIntraSM --stats",
             "build-cuda11/BenchmarkInterSM 2 --method multi_grid_sync,multi_grid_sync_no_peer --stats",
-            "build-cuda11/TestRepeat --method multi_grid_sync --stats"])
+            "build-cuda11/TestRepeat --stats"])
         table = (folder / "multi_gpu_barriers.tsv").read_text().splitlines()
         self.assertEqual([line.split("\t")[0:6:5] for line in table], [
             ["GPUCount", "multi_grid_sync 1x32"], ["1", "nan"], ["2", "7285.500"]])
@@ -97,6 +98,8 @@ class RunTest(ScriptsTest):
         for private in ("someone", "s3cret", str(self.folder), os.uname().nodename):
             self.assertNotIn(private, said)
         self.assertRegex(done.stdout, r"(?m)^  multi_grid_sync 1 x 32 +7\.29$")
+        self.assertRegex(done.stdout, r"(?m)^  tile_sync +- +- +- +- +none / 23\.0 +-$")
+        self.assertIn("last of two figures with CUDA 11.8\n", done.stdout)
         self.assertTrue(done.stdout.endswith(f"\nResults: {folder}\n"), done.stdout)
 
     def test_counts(self):
@@ -113,12 +116,16 @@ class RunTest(ScriptsTest):
         self.environment["CUDA11_HOME"] = str(self.nvcc("old", "11.8").parent.parent)
         for file, text, warning in (
                 (self.cuda11 / "commit", "ba9876", "is of commit ba9876, not of 0123456789ab"),
+                (self.folder / "fakes/cuda11.then",
+                 'rm -rf build-cuda11 "$FAKES/cuda11/BenchmarkIntraSM"; '
+                 'echo 0123456789ab >"$FAKES/cuda11/commit"', "is of commit none; 0123456789ab"),
                 (self.folder / "fakes/cuda11.then", "rm -rf build-cuda11; exit 1", "build with")):
             file.write_text(text)
             errors = self.run_sh().stderr
-            self.assertRegex(errors, f"(?m)^warning: .*{warning}.*: multi_grid_sync is not meas")
+            self.assertRegex(errors, f"(?m)^warning: .*{warning}.*: multi_grid_sync and that "
+                             "toolkit's warp barriers are not measured$")
             self.assertEqual(errors.count("compiling"), 1)  # of the first
-            self.assertFalse((self.only_folder() / "TestRepeat.cuda11.tsv").exists())
+            self.assertEqual(list(self.only_folder().glob("*.cuda11.tsv")), [])
             self.assertNotIn("cuda_toolkit_multi_grid", self.environment_values())
             shutil.rmtree(self.results)
         self.log.unlink()

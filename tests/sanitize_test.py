@@ -1,5 +1,7 @@
 """Tests of sanitize.py with a made-up compute-sanitizer: does it run and notice what it says?"""
 
+import itertools
+import os
 import shutil
 import time
 import unittest
@@ -37,6 +39,10 @@ class SanitizeTest(ScriptsTest):
         return lines[1:]
 
     def test_clean(self):
+        races = ("in_use_none", "in_use_branches_none", "in_use_block_none",
+                 "cluster_exchange_unmet")
+        with open(self.release / "list", "a") as listed:
+            listed.write("".join(f"{name}\tof a GPU\n" for name in ("semaphore", *races)))
         before = set(self.folder.iterdir())
         self.assertEqual(self.sanitize(), [f"{name}\t0\t0\t0\t0" for name in (
             "ImplicitBarrier\t1", "ImplicitBarrier\t2", "BenchmarkIntraSM\t1",
@@ -47,11 +53,30 @@ class SanitizeTest(ScriptsTest):
                 f"{tool} {call} --samples 1" for call in (
                     "BenchmarkInterSM 1", "BenchmarkInterSM 2", "TestRepeat")])
         few = "--samples 1 --blocks-per-sm 1,32 --method"
-        self.assertEqual(self.calls("racecheck BenchmarkInter") + self.calls("racecheck TestRep"), [
-            f"racecheck {call}grid_sync" for call in (
-                f"BenchmarkInterSM 1 {few} ", f"BenchmarkInterSM 1 {few} peer_",
-                f"BenchmarkInterSM 2 {few} peer_",
-                "TestRepeat --samples 1 --method ", "TestRepeat --samples 1 --method peer_")])
+        self.assertCountEqual(
+            self.calls("racecheck BenchmarkInter") + self.calls("racecheck TestRep"), [
+                f"racecheck {call}" for call in (
+                    *(f"BenchmarkInterSM 1 {few} {name}" for name in (
+                        "grid_sync", "peer_grid_sync", "semaphore")),
+                    f"BenchmarkInterSM 2 {few} peer_grid_sync",
+                    *(f"TestRepeat --samples 1 --method {name}" for name in (
+                        "grid_sync", "peer_grid_sync", "semaphore")))])
+
+    def test_racecheck_in_parallel(self):
+        """Several at once on one GPU only; the time limit is that of each, not of all."""
+        (self.release / "list").write_text("".join(f"m{n}\ttext\n" for n in range(12)))
+        (self.folder / "fakes/racecheck").write_text(
+            'echo "$gpus +" >>"$LOG.at"; sleep 0.2; echo "$gpus -" >>"$LOG.at"')
+        self.assertEqual(self.sanitize("BenchmarkInterSM", "--timeout", "2"), [
+            f"BenchmarkInterSM\t{gpus}\t0\t0\t0\t0" for gpus in (1, 2)])
+        lines, most = Path(f"{self.log}.at").read_text().splitlines(), {}
+        for gpus in "12":
+            runs = [1 if line.endswith("+") else -1 for line in lines if line.startswith(gpus)]
+            self.assertEqual((len(runs), sum(runs)), (24, 0))
+            most[gpus] = max(itertools.accumulate(runs))
+        cores = min(8, os.cpu_count())
+        self.assertEqual(most["2"], 1)
+        self.assertTrue(min(2, cores) <= most["1"] <= cores, most)
 
     def test_what_is_found(self):
         for tool, does, cell in (
@@ -76,12 +101,16 @@ class SanitizeTest(ScriptsTest):
                          ["0", "failed(0)"])
 
     def test_time_out_ends_all_processes(self):
-        (self.folder / "fakes/synccheck").write_text('sleep 60 & echo $! >"$LOG.pid"; wait')
-        row, = self.sanitize("TestRepeat", "--timeout", "1", code=1)
-        self.assertEqual(row.split("\t")[2:], ["0", "0", "time-out", "0"])
-        process = (self.folder / "log.pid").read_text().strip()
-        time.sleep(0.1)
-        self.assertFalse(lives(process))
+        for tool in ("synccheck", "racecheck"):
+            script = self.folder / "fakes" / tool
+            script.write_text('sleep 60 & echo $! >>"$LOG.pid"; wait')
+            row, = self.sanitize("TestRepeat", "--timeout", "1", code=1)
+            self.assertEqual(row.split("\t")[2:],
+                             ["time-out" if name == tool else "0" for name in TOOLS])
+            time.sleep(0.1)
+            self.assertFalse([process for process in Path(f"{self.log}.pid").read_text().split()
+                              if lives(process)])
+            script.unlink()
 
     def test_refusals(self):
         self.assert_refused(self.script("sanitize.py"), 1, "build/ImplicitBarrier is not built")

@@ -29,6 +29,7 @@ def section(title, header, *rows):
 
 LAUNCHES = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) n ci95(ovh)"
 LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle) tile n ci95(ave_cycle)"
+BLOCK_LATENCY = LATENCY.replace(" tile", "")
 GRID = "method GPUcount basicrep moredrep blk thrd m(avginstru) s(avginstr) n ci95(avginstru)"
 REPEAT = "method rep blk thrd tile m(cycle) s(cycle) m(ave_cycle) s(ave_cycle) ci95(ave_cycle)"
 ROWS = {  # of two GPUs with 132 SMs
@@ -38,8 +39,8 @@ ROWS = {  # of two GPUs with 132 SMs
         "multi_cooperative_launch 2 8 1 32 5000 7202.000 2.000 100 1.000",
         "single_omp_traditional_launch 2 8 1 32 5000 nan nan 100 nan"),
     "BenchmarkIntraSM": section(
-        "block latency", LATENCY, "blocksync 1 64 1 32 22.125 0.500 32 100 0.100",
-        "blocksync 1 64 1 1024 64.000 1.000 32 100 0.100") + section(
+        "block latency", BLOCK_LATENCY, "blocksync 1 64 1 32 22.125 0.500 100 0.100",
+        "blocksync 1 64 1 1024 64.000 1.000 100 0.100") + section(
         "warp latency", LATENCY, "tile_sync 1 64 1 32 1.000 0.000 16 100 0.000")
     + "# tile_sync of 16: nothing waits in each operation\n",
     "BenchmarkInterSM": section(
@@ -52,9 +53,12 @@ ROWS = {  # of two GPUs with 132 SMs
         "peer_grid_sync 2 1 9 4224 64 3168.250 0.250 100 0.100"),
     "TestRepeat": section("repeats", REPEAT, "blocksync 1 1 32 32 30.000 1.000 30.0000 1.0 0.1")}
 ROWS_CUDA11 = {
+    "BenchmarkIntraSM": section("warp latency", LATENCY,
+                                "tile_sync 1 64 1 32 23.000 0.000 16 100 0.000"),
     "BenchmarkInterSM": section("multi-GPU latency", GRID,
                                 "multi_grid_sync 2 1 9 132 32 7285.500 0.250 100 0.100"),
-    "TestRepeat": section("repeats", REPEAT, "multi_grid_sync 1 132 32 32 1 1 1 1 1")}
+    "TestRepeat": section("repeats", REPEAT, "tile_sync 1 1 32 32 1 1 1 1 1",
+                          "multi_grid_sync 1 132 32 32 1 1 1 1 1")}
 ENVIRONMENT = "key\tvalue\ngpu\tNVIDIA H200\ngpu_count\t2\nsms\t132\nsuite_commit\tabc\n"
 
 # Obeys the executables' contract. NAME.then beside it are commands after the last row.
@@ -62,7 +66,7 @@ EXECUTABLE = r'''#!/bin/sh
 here=${0%/*} name=${0##*/}
 case " $* " in
   *" --version "*) echo "$name 0.1.0 (commit $(cat "$here/commit"), CUDA $(cat "$here/cuda"))" ;;
-  *" --list "*) printf 'grid_sync\tof a GPU\npeer_grid_sync\tof GPUs\n' ;;
+  *" --list "*) cat "$here/list" ;;
   *" --devices "*)
     cat "$here/devices" 2>/dev/null && exit
     echo "$name: error: no CUDA-capable device is detected" >&2
@@ -140,6 +144,7 @@ class ScriptsTest(unittest.TestCase):
             (folder / f"{name}.rows").write_text(text)
         (folder / "commit").write_text("0123456789ab")
         (folder / "cuda").write_text(cuda)
+        (folder / "list").write_text("grid_sync\tof a GPU\npeer_grid_sync\tof GPUs\n")
         (folder / "devices").write_text(
             "gpu\tname\tcompute_capability\tsms\tpci_bus_id\n" + "".join(
                 f"{number}\tNVIDIA H200\t9.0\t132\t0000:1{number}:00.0\n" for number in (0, 1)))

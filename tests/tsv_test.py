@@ -1,8 +1,9 @@
 """Tests of tsv.py and of what shows a results folder: summary.py, multi_gpu_barriers.py."""
 
+import re
 import unittest
 
-from scripts_support import ENVIRONMENT, ROWS, ScriptsTest
+from scripts_support import ENVIRONMENT, LATENCY, ROWS, ScriptsTest, section
 
 import tsv  # from scripts/, which scripts_support has put on the path
 
@@ -43,6 +44,13 @@ class ReaderTest(unittest.TestCase):
         self.assertEqual(list(odd.warnings(1)),
                          [(None, "all"), (odd.rows[1], "the row above is odd")])
 
+    def test_rows_that_warnings_name(self):
+        header = "method rep blk thrd tile m(a)"
+        for text in ("m on 1 x 32/8 x 4: far", "m x 4 on 1 x 32/8: far"):
+            repeats, = tsv.parse((section("t", header, "m 2 1 32 8 1", "m 4 1 32 8 1")
+                                  + f"# warning: {text}\n").encode())
+            self.assertEqual(list(repeats.warnings(132)), [(repeats.rows[1], "far")])
+
     def test_damages(self):
         for old, new, message in DAMAGES:
             with self.assertRaises(tsv.TsvError) as caught:
@@ -75,6 +83,69 @@ class ScriptsOfOneRunTest(ScriptsTest):
         self.assertEqual([line.split("\t") for line in table][1:], [
             ["1", "1201.000", *["nan"] * 9, "875.500", "nan", "nan"],
             ["2", "7202.000", *["nan"] * 9, "2175.500", "3168.250", "nan"]])
+
+    def test_tables_inside_one_sm(self):
+        """Each method stands where the meaning of its `tile` says, and once."""
+        def rows(method, *points):  # blocks, threads, tile, cycles
+            return [f"{method} 1 64 {blocks} {threads} {cycles:.3f} 0.000 {tile} 9 0.000"
+                    for blocks, threads, tile, cycles in points]
+
+        def one(method, *tiles):
+            return rows(method, *((1, 32, tile, 10 + tile) for tile in tiles))
+
+        warp = section("warp latency", LATENCY, *one("tile_shufl", 1, 2, 4, 8, 16, 32),
+                       *rows("tile_shufl", (1, 64, 32, 43)), *one("syncwarp", 8, 16, 32),
+                       *one("vote_any", 32), *one("match_all", 32), *one("in_use_branches", 32),
+                       *one("redux_add", 32), *one("shufl_up", 32), *one("shared_cas", 1, 32),
+                       *rows("shared_cas", (1, 1024, 1, 99)))
+        warp += "# fence: `tile` is the number of stores before it\n" + "".join(
+            line.replace(" ", "\t") + "\n" for line in one("fence", 0, 1, 8))
+        group = section("group latency", LATENCY, *rows(
+            "named", (1, 64, 32, 26), (1, 64, 64, 28)), *rows("cub", (1, 1024, 1024, 324)),
+            *rows("cluster", *((n, t, n, n + t) for t in (32, 64, 1024) for n in (2, 16))))
+        expected = """\
+  one warp, threads of the group 1 2 4 8 16 32
+  tile_shufl 11.0 12.0 14.0 18.0 26.0 42.0
+  1 to 32 warps, threads 32 64 128 256 512 1024
+  tile_shufl, tile 32 42.0 43.0 - - - -
+  shared_cas, tile 1 11.0 - - - - 99.0
+  one warp, threads that meet 1 2 4 8 16 32
+  syncwarp - - - 18.0 26.0 42.0{0}
+  in_use_branches - - - - - 42.0
+  one warp, all its threads cycles
+  vote_any 42.0 redux_add 42.0
+  match_all 42.0 shufl_up 42.0
+  one warp, words of the atomic operation 1 32
+  shared_cas 11.0 42.0
+  one warp, stores before it 0 1 8
+  fence 10.0 11.0 18.0
+  threads of the block 32 64 128 256 512 1024
+  named, half of them - 26.0 - - - -
+  named - 28.0 - - - -
+  cub - - - - - 324.0
+  clusters, blocks x threads 2 x 32 4 x 32 8 x 32 16 x 32 2 x 1024 4 x 1024 8 x 1024 16 x 1024
+  cluster 34.0 - - 48.0 1026.0 - - 1040.0
+"""
+        older = section("warp latency", LATENCY, *one("syncwarp", 32), *one("vote_any", 32))
+        for file, figure in ((None, ""), (older, " / 42.0")):
+            run = self.write_run(self.folder / "run", {
+                "BenchmarkIntraSM": warp + group, "BenchmarkIntraSM.cuda11": file})
+            shown = self.script("summary.py", run).stdout.split("m(ave_cycle))\n")[1]
+            shown = re.sub("(?<=[^ \n]) +", " ", shown.split("\n\n")[0] + "\n")
+            self.assertEqual(shown, expected.format(figure))
+        self.assertNotIn("Nothing was measured", self.script("summary.py", run).stdout)
+
+    def test_many_warnings(self):
+        text = "# warning: blocksync latency {}/32: far\n"
+        warned = ROWS["BenchmarkIntraSM"].replace(
+            "# warp", f"{text.format(32)}{text.format(1024)}# warning: all\n# warp")
+        done = self.script("summary.py", self.write_run(
+            self.folder / "run", {"BenchmarkIntraSM": warned}))
+        self.assertRegex(done.stdout, r"blocksync +22\.1! +- +- +- +- +64\.0!\n")
+        self.assertIn("""Warnings of the run: 4
+  BenchmarkIntraSM, block latency, blocksync, GPUcount 1 rep 64 blk 1 thrd 32: far
+    and 1 of blocksync, 1 of no row
+  BenchmarkInterSM, grid latency, """, done.stdout)
 
     def test_damaged_folders(self):
         """No figure is shown, in whichever file the damage is."""
