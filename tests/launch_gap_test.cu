@@ -15,8 +15,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "common/measuring_run.cuh"
-#include "implicit_barrier/held_point.cuh"
+#include "common/measuring_run.hpp"
+#include "implicit_barrier/held_point.hpp"
 #include "implicit_barrier/measure.hpp"
 #include "tests/gpu_test.hpp"
 
