@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "common/errors.hpp"
-
 namespace syncbench {
 namespace {
 

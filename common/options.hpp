@@ -1,9 +1,10 @@
 // Command line of every executable: argv -> Options, or a UsageError.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
+
+#include "common/errors.hpp"
 
 namespace syncbench {
 
@@ -29,7 +30,7 @@ struct ProgramInfo {
   std::string columns;        ///< description of all tables, for --help
   /// For --machine-code: what its kernels consist of on an architecture, 90 for
   /// sm_90. None: it does not say.
-  std::function<std::string(int)> machine_code;
+  std::string (*machine_code)(int architecture) = nullptr;
 };
 
 enum class Action { kMeasure, kHelp, kVersion, kList, kDevices, kMachineCode };

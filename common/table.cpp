@@ -9,8 +9,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "common/errors.hpp"
-
 namespace syncbench {
 
 void LineWriter::line(std::string text) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/errors.hpp"
 #include "common/statistics.hpp"
 
 namespace syncbench {
