@@ -1,6 +1,6 @@
-# Writes build_info.hpp with the suite's version and commit; run at every build,
-# so that the commit in the output is the one that was compiled.
-# Arguments: SOURCE_DIR OUTPUT VERSION SUITE_COMMIT
+# Writes build_info.hpp with the versions of the suite and of nvcc, and the commit;
+# run at every build, so that the commit in the output is the one that was compiled.
+# Arguments: SOURCE_DIR OUTPUT VERSION SUITE_COMMIT NVCC
 set(commit "${SUITE_COMMIT}")
 if(commit STREQUAL "")
   execute_process(
@@ -17,6 +17,7 @@ set(text "// Written by common/build_info.cmake at every build.
 #pragma once
 #define SYNCBENCH_VERSION \"${VERSION}\"
 #define SYNCBENCH_COMMIT \"${commit}\"
+#define SYNCBENCH_NVCC \"${NVCC}\"
 ")
 set(old "")
 if(EXISTS "${OUTPUT}")

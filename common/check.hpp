@@ -4,19 +4,13 @@
 #include <cuda_runtime_api.h>
 
 #include <stdexcept>
-#include <string>
 
 namespace syncbench {
 
 /// A CUDA call failed. what() names the call, the place and the CUDA error.
 class CudaError : public std::runtime_error {
  public:
-  CudaError(cudaError_t code, const char* call, const char* file, int line)
-      : std::runtime_error(std::string(call) + " failed at " + file + ":" +
-                           std::to_string(line) + ": " +
-                           cudaGetErrorName(code) + " (" +
-                           cudaGetErrorString(code) + ")"),
-        code_(code) {}
+  CudaError(cudaError_t code, const char* call, const char* file, int line);
 
   cudaError_t code() const { return code_; }
 
@@ -24,13 +18,14 @@ class CudaError : public std::runtime_error {
   cudaError_t code_;
 };
 
+[[noreturn]] void throw_cuda_error(cudaError_t code, const char* call,
+                                   const char* file, int line);
+
 /// Throws CudaError unless `code` is cudaSuccess. The driver's CUresult has the
 /// same numbers as cudaError_t, so a driver call is checked after a cast.
 inline void check_cuda(cudaError_t code, const char* call, const char* file,
                        int line) {
-  if (code == cudaSuccess) return;
-  cudaGetLastError();  // an error left behind would be blamed on a later call
-  throw CudaError(code, call, file, line);
+  if (code != cudaSuccess) throw_cuda_error(code, call, file, line);
 }
 
 }  // namespace syncbench

@@ -1,7 +1,7 @@
 // Streams and device memory that free themselves. Move-only.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 #include <cstddef>
 #include <memory>

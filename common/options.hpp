@@ -1,11 +1,6 @@
 // Command line of every executable: argv -> Options, or a UsageError.
 #pragma once
 
-#include <getopt.h>
-
-#include <algorithm>
-#include <charconv>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,8 +9,6 @@
 namespace syncbench {
 
 inline constexpr int kDefaultSamples = 100;
-inline constexpr int kMaxSamples = 1000000;
-inline constexpr int kMaxProcesses = 1000;
 inline constexpr int kDefaultGpuCount = 2;
 
 /// What a program can measure under one name.
@@ -37,7 +30,7 @@ struct ProgramInfo {
   std::string columns;        ///< description of all tables, for --help
   /// For --machine-code: what its kernels consist of on an architecture, 90 for
   /// sm_90. None: it does not say.
-  std::function<std::string(int)> machine_code;
+  std::string (*machine_code)(int architecture) = nullptr;
 };
 
 enum class Action { kMeasure, kHelp, kVersion, kList, kDevices, kMachineCode };
@@ -52,218 +45,14 @@ struct Options {
   std::vector<std::string> methods;  ///< empty: all
   std::vector<int> blocks_per_sm;    ///< of the grids to measure
 
-  bool wants(const std::string& method) const {
-    return methods.empty() ||
-           std::find(methods.begin(), methods.end(), method) != methods.end();
-  }
+  bool wants(const std::string& method) const;
 };
-
-/// A decimal whole number from 1 to `maximum`, without leading zeros, and
-/// nothing else.
-inline int parse_count(const std::string& text, const std::string& name,
-                       int maximum) {
-  int value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || value < 1 || value > maximum ||
-      text.front() == '0') {
-    throw UsageError(name + " must be a whole number from 1 to " +
-                     std::to_string(maximum) + ", got '" + text + "'");
-  }
-  return value;
-}
-
-/// Calls visit(WORD) for each of WORD[,WORD...].
-template <class Visitor>
-void for_each_word(const std::string& text, Visitor visit) {
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    visit(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-}
-
-/// `name`, which has to be a method of the program.
-inline std::string parse_method(const std::string& name,
-                                const ProgramInfo& info) {
-  for (const MethodInfo& method : info.methods) {
-    if (method.name == name) return name;
-  }
-  for (const MethodInfo& method : info.missing) {
-    if (method.name == name) throw UsageError(name + ": " + method.description);
-  }
-  throw UsageError("unknown method '" + name + "' (--list names them)");
-}
-
-namespace detail {
-
-inline constexpr int kMaxGpuCount = 1024;  // more is a mistake on any node
-
-// Adds a value of --blocks-per-sm, once.
-inline void add_blocks_per_sm(const ProgramInfo& info, const std::string& word,
-                              std::vector<int>& blocks) {
-  if (info.most_blocks_per_sm == 0) {
-    throw UsageError("--blocks-per-sm: no grids are swept here");
-  }
-  const int count =
-      parse_count(word, "--blocks-per-sm", info.most_blocks_per_sm);
-  if (std::find(blocks.begin(), blocks.end(), count) == blocks.end()) {
-    blocks.push_back(count);
-  }
-}
-
-inline std::vector<int> swept_blocks_per_sm(const ProgramInfo& info) {
-  std::vector<int> blocks;
-  for (int count = 1; count <= info.most_blocks_per_sm; count *= 2) {
-    blocks.push_back(count);
-  }
-  return blocks;
-}
-
-// getopt has seen an option that the table does not hold, or one without its
-// value. A negative number was meant as the gpu_count.
-[[noreturn]] inline void reject_option(const ProgramInfo& info, int result,
-                                       int argc, char** argv) {
-  std::string word = argv[optind - 1];
-  if (result == ':') throw UsageError("option '" + word + "' needs a value");
-  if (word.rfind("--", 0) != 0) {  // a short one; optind may still be before it
-    const std::string start = std::string("-") + static_cast<char>(optopt);
-    for (int i = 1; i < argc; ++i) {
-      if (std::string(argv[i]).rfind(start, 0) == 0) word = argv[i];
-    }
-    if (info.takes_gpu_count && optopt >= '0' && optopt <= '9') {
-      parse_count(word, "gpu_count", kMaxGpuCount);
-    }
-  }
-  throw UsageError("unknown option '" + word + "'");
-}
-
-enum LongOption {
-  kMethodOption = 1000,
-  kBlocksOption,
-  kSamplesOption,
-  kProcessesOption,
-  kMachineCodeOption,
-  kStatsOption
-};
-
-// getopt would take --samp for --samples: a script that says so breaks when an
-// option is added.
-inline void require_whole_names(const struct option* table, int argc,
-                                char** argv) {
-  for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
-    const std::string word = argv[i];
-    if (word.rfind("--", 0) != 0) continue;
-    const std::string name = word.substr(2, word.find('=') - 2);
-    const struct option* found = table;
-    while (found->name != nullptr && found->name != name) ++found;
-    if (found->name == nullptr) {
-      throw UsageError("unknown option '" + word + "'");
-    }
-  }
-}
-
-inline void take_option(const ProgramInfo& info, int option, Options& options) {
-  switch (option) {
-    case 'h':
-      options.action = Action::kHelp;
-      return;
-    case 'v':
-      options.action = Action::kVersion;
-      return;
-    case 'l':
-      options.action = Action::kList;
-      return;
-    case 'd':
-      options.action = Action::kDevices;
-      return;
-    case kMethodOption:
-      return for_each_word(optarg, [&](const std::string& word) {
-        options.methods.push_back(parse_method(word, info));
-      });
-    case kBlocksOption:
-      return for_each_word(optarg, [&](const std::string& word) {
-        add_blocks_per_sm(info, word, options.blocks_per_sm);
-      });
-    case kSamplesOption:
-      options.samples = parse_count(optarg, "--samples", kMaxSamples);
-      return;
-    case kProcessesOption:
-      if (info.default_processes == 0) {
-        throw UsageError("--processes: this program measures in one");
-      }
-      options.processes = parse_count(optarg, "--processes", kMaxProcesses);
-      return;
-    case kMachineCodeOption:
-      if (!info.machine_code) {
-        throw UsageError("--machine-code: this program has no methods to say");
-      }
-      options.architecture = parse_count(optarg, "--machine-code", 999);
-      options.action = Action::kMachineCode;
-      return;
-    case kStatsOption:
-      options.stats = true;
-  }
-}
-
-}  // namespace detail
 
 /// Reads the whole command line. Throws UsageError on anything not understood.
-inline Options parse_options(const ProgramInfo& info, int argc, char** argv) {
-  const struct option table[] = {
-      {"help", no_argument, nullptr, 'h'},
-      {"version", no_argument, nullptr, 'v'},
-      {"list", no_argument, nullptr, 'l'},
-      {"devices", no_argument, nullptr, 'd'},
-      {"method", required_argument, nullptr, detail::kMethodOption},
-      {"blocks-per-sm", required_argument, nullptr, detail::kBlocksOption},
-      {"samples", required_argument, nullptr, detail::kSamplesOption},
-      {"processes", required_argument, nullptr, detail::kProcessesOption},
-      {"machine-code", required_argument, nullptr, detail::kMachineCodeOption},
-      {"stats", no_argument, nullptr, detail::kStatsOption},
-      {nullptr, 0, nullptr, 0}};
-  Options options;
-  detail::require_whole_names(table, argc, argv);
-  options.samples = info.default_samples;
-  options.processes = info.default_processes;
-  opterr = 0;
-  optind = 0;  // glibc: start afresh, so that tests may parse twice
-  for (int result;
-       (result = getopt_long(argc, argv, ":h", table, nullptr)) != -1;) {
-    if (result == '?' || result == ':') {
-      detail::reject_option(info, result, argc, argv);
-    }
-    detail::take_option(info, result, options);
-  }
-  if (options.blocks_per_sm.empty()) {
-    options.blocks_per_sm = detail::swept_blocks_per_sm(info);
-  }
-  const int positionals = argc - optind;
-  const int allowed = info.takes_gpu_count ? 1 : 0;
-  if (positionals > allowed) {
-    throw UsageError(std::string("unexpected argument '") +
-                     argv[optind + allowed] + "'");
-  }
-  if (positionals == 1) {
-    options.gpu_count =
-        parse_count(argv[optind], "gpu_count", detail::kMaxGpuCount);
-  }
-  return options;
-}
+Options parse_options(const ProgramInfo& info, int argc, char** argv);
 
 /// Number of GPUs to measure when `found` >= 1 are there. An explicit count
 /// beyond the node is a usage error; the default is clamped (*clamped set).
-inline int resolve_gpu_count(int requested, int found, bool* clamped) {
-  *clamped = false;
-  if (requested > found) {
-    throw UsageError("requested " + std::to_string(requested) +
-                     " GPUs but only " + std::to_string(found) +
-                     (found == 1 ? " was found" : " were found"));
-  }
-  if (requested > 0) return requested;
-  *clamped = found < kDefaultGpuCount;
-  return std::min(found, kDefaultGpuCount);
-}
+int resolve_gpu_count(int requested, int found, bool* clamped);
 
 }  // namespace syncbench

@@ -1,61 +1,18 @@
 // Access of GPUs to each other's memory, which some barriers use unasked.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <vector>
-
-#include "common/check.hpp"
-#include "common/cuda_resources.hpp"
 
 namespace syncbench {
 
-/// Calls visit(device, peer) for every ordered pair of different devices.
-template <class Visitor>
-void for_each_pair(const std::vector<int>& devices, Visitor visit) {
-  for (const int device : devices) {
-    for (const int peer : devices) {
-      if (peer != device) visit(device, peer);
-    }
-  }
-}
-
 /// Switches on the access of `device` to the memory of `peer`; false where
 /// there is none.
-inline bool enable_peer_access(int device, int peer) {
-  int can_access = 0;
-  CUDA_CHECK(cudaDeviceCanAccessPeer(&can_access, device, peer));
-  if (!can_access) return false;
-  const DeviceGuard guard(device);
-  const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
-  if (error == cudaErrorPeerAccessAlreadyEnabled) {
-    cudaGetLastError();
-  } else {
-    CUDA_CHECK(error);
-  }
-  return true;
-}
+bool enable_peer_access(int device, int peer);
 
 /// The same for all pairs; false where one of them lacks it.
-inline bool enable_peer_access(const std::vector<int>& devices) {
-  bool all = true;
-  for_each_pair(devices, [&all](int device, int peer) {
-    all = enable_peer_access(device, peer) && all;
-  });
-  return all;
-}
+bool enable_peer_access(const std::vector<int>& devices);
 
 /// Switches it off between all pairs.
-inline void disable_peer_access(const std::vector<int>& devices) {
-  for_each_pair(devices, [](int device, int peer) {
-    const DeviceGuard guard(device);
-    const cudaError_t error = cudaDeviceDisablePeerAccess(peer);
-    if (error == cudaErrorPeerAccessNotEnabled) {
-      cudaGetLastError();
-    } else {
-      CUDA_CHECK(error);
-    }
-  });
-}
+void disable_peer_access(const std::vector<int>& devices);
 
 }  // namespace syncbench

@@ -2,11 +2,7 @@
 // says about them. Host code only.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
 #include <map>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,97 +20,30 @@ using ProcessSamples = std::vector<std::vector<double>>;
 using Collected = std::map<std::string, ProcessSamples>;
 
 /// Adds those of one more process.
-inline void add_process(const NamedSamples& samples, Collected& collected) {
-  for (const auto& [name, values] : samples) collected[name].push_back(values);
-}
+void add_process(const NamedSamples& samples, Collected& collected);
 
-inline Collected of_one_process(const NamedSamples& samples) {
-  Collected collected;
-  add_process(samples, collected);
-  return collected;
-}
+Collected of_one_process(const NamedSamples& samples);
 
 /// "name=1.5 2<tab>other=3 4": no tab, space or '=' in a name.
-inline std::string samples_to_text(const NamedSamples& samples) {
-  std::string text;
-  for (const auto& [name, values] : samples) {
-    if (!text.empty()) text += '\t';
-    text += name + '=';
-    for (const double value : values) {
-      char number[32];
-      std::snprintf(number, sizeof number, "%.12g ", value);
-      text += number;
-    }
-    text.pop_back();
-  }
-  return text;
-}
+std::string samples_to_text(const NamedSamples& samples);
 
 /// The words of `text` between tabs.
-inline std::vector<std::string> split_tabs(const std::string& text) {
-  std::vector<std::string> words;
-  std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, '\t');) {
-    words.push_back(word);
-  }
-  return words;
-}
+std::vector<std::string> split_tabs(const std::string& text);
 
 /// Adds one "name=1.5 2" to `samples`; std::invalid_argument on anything else.
-inline void add_samples(const std::string& word, NamedSamples& samples) {
-  const std::size_t equals = word.find('=');
-  std::vector<double> values;
-  if (equals != std::string::npos) {
-    std::istringstream stream(word.substr(equals + 1));
-    for (std::string number; stream >> number;) {
-      char* end = nullptr;
-      values.push_back(std::strtod(number.c_str(), &end));
-      if (*end != '\0') values.clear();
-    }
-  }
-  if (values.empty()) throw std::invalid_argument("bad samples: " + word);
-  samples[word.substr(0, equals)] = std::move(values);
-}
-
-/// Mean of each process.
-inline std::vector<double> means_of(const ProcessSamples& processes) {
-  std::vector<double> means;
-  for (const auto& samples : processes)
-    means.push_back(summarize(samples).mean);
-  return means;
-}
+void add_samples(const std::string& word, NamedSamples& samples);
 
 /// Mean, standard deviation and median of all samples of all processes, so that
 /// the spread between processes is in them. The interval is that of the means
 /// of the processes (Student's t, one degree of freedom less than processes):
 /// the samples of one process are not independent. Of a single process it is
 /// that of its samples.
-inline Summary summarize_processes(const ProcessSamples& processes) {
-  std::vector<double> all;
-  for (const auto& samples : processes) {
-    all.insert(all.end(), samples.begin(), samples.end());
-  }
-  Summary result = summarize(std::move(all));
-  if (processes.size() > 1) result.ci95 = summarize(means_of(processes)).ci95;
-  return result;
-}
+Summary summarize_processes(const ProcessSamples& processes);
 
 /// difference() of two totals sampled in the same processes: mean and standard
 /// deviation as Eq. 6 to 8 of all samples, interval as summarize_processes()
 /// from the difference that each process found.
-inline Summary difference_of_processes(const ProcessSamples& longer,
-                                       const ProcessSamples& shorter,
-                                       double steps) {
-  Summary result = difference(summarize_processes(longer),
-                              summarize_processes(shorter), steps);
-  if (longer.size() < 2) return result;
-  std::vector<double> each = means_of(longer);
-  const std::vector<double> less = means_of(shorter);
-  for (std::size_t i = 0; i < each.size(); ++i) {
-    each[i] = (each[i] - less.at(i)) / steps;
-  }
-  result.ci95 = summarize(std::move(each)).ci95;
-  return result;
-}
+Summary difference_of_processes(const ProcessSamples& longer,
+                                const ProcessSamples& shorter, double steps);
 
 }  // namespace syncbench

@@ -1,16 +1,9 @@
 // main() of every executable: options, signals, errors -> exit codes.
 #pragma once
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <exception>
+#include <functional>
 #include <string>
 
-#include "build_info.hpp"
-#include "common/devices.hpp"
-#include "common/errors.hpp"
-#include "common/interrupt.hpp"
 #include "common/options.hpp"
 #include "common/table.hpp"
 
@@ -19,147 +12,22 @@ namespace syncbench {
 /// A single updating line on a terminal, nothing elsewhere.
 class Progress {
  public:
-  void show(const std::string& text) {
-    if (!terminal_) return;
-    std::fprintf(stderr, "\r\033[K%s", text.c_str());
-    std::fflush(stderr);
-  }
+  Progress();
+  void show(const std::string& text);
   void clear() { show(""); }
 
  private:
-  bool terminal_ = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) == 0;
+  bool terminal_;
 };
 
-inline std::string help_text(const ProgramInfo& info) {
-  std::string text = "usage: " + info.name + " [options]" +
-                     (info.takes_gpu_count ? " [gpu_count]" : "") + "\n\n" +
-                     info.summary + "\n\n";
-  if (info.takes_gpu_count) {
-    text +=
-        "  gpu_count         multi-GPU methods run on 1 to gpu_count GPUs\n"
-        "                    (default 2, or 1 where the node has one)\n";
-  }
-  text += "  --method NAME[,NAME...]  measure only these methods\n";
-  if (info.most_blocks_per_sm > 0) {
-    text +=
-        "  --blocks-per-sm N[,N...]  grids of so many blocks per SM instead "
-        "of\n"
-        "                    1, 2, 4, ... " +
-        std::to_string(info.most_blocks_per_sm) + "\n";
-  }
-  if (info.default_processes > 0) {
-    text +=
-        "  --processes N     measure in N processes, one after the other "
-        "(default\n                    " +
-        std::to_string(info.default_processes) +
-        "); m, s and the interval are those of all of them\n";
-  }
-  text +=
-      "  --samples N       samples of every total" +
-      std::string(info.default_processes > 0 ? ", in each process" : "") +
-      " (default " + std::to_string(info.default_samples) +
-      ")\n"
-      "  --stats           more columns after the others: n, median, 95%\n"
-      "                    interval, SM clock in MHz\n"
-      "  --list            the methods, one a line\n"
-      "  --devices         the visible GPUs, one a line\n"
-      "  --version         version and commit\n" +
-      std::string(info.machine_code
-                      ? "  --machine-code N  what the methods' kernels consist "
-                        "of on sm_N\n"
-                      : "") +
-      "  -h, --help        this text\n\n"
-      "Rows are tab-separated on standard output, comments start with '#',\n"
-      "a value that does not exist for a row is 'nan'. Columns:\n" +
-      info.columns +
-      "  from n on: only with --stats\n"
-      "\nExit codes: 0 all measured; 1 a measurement failed, a method asked "
-      "for\n"
-      "by name could not be measured or a row could not be written; 2 bad\n"
-      "usage, including more GPUs than the node has; 3 no usable CUDA device;\n"
-      "130 (143) interrupted by SIGINT (SIGTERM).\n";
-  return text;
-}
+std::string version_text(const ProgramInfo& info);
 
-inline std::string version_text(const ProgramInfo& info) {
-  return info.name +
-         " " SYNCBENCH_VERSION " (commit " SYNCBENCH_COMMIT ", CUDA " +
-         cuda_version_text(CUDART_VERSION) + ")";
-}
-
-inline void print_devices(LineWriter& out) {
-  const std::vector<Gpu> gpus = find_gpus();
-  out.line("gpu\tname\tcompute_capability\tsms\tpci_bus_id");
-  for (const Gpu& gpu : gpus) {
-    out.line(std::to_string(gpu.index) + "\t" + gpu.name + "\t" +
-             std::to_string(gpu.major) + "." + std::to_string(gpu.minor) +
-             "\t" + std::to_string(gpu.sm_count) + "\t" + gpu.pci_bus_id);
-  }
-}
-
-namespace detail {
-
-template <class Measure>
-void run_action(const ProgramInfo& info, const Options& options,
-                LineWriter& out, Measure measure) {
-  switch (options.action) {
-    case Action::kHelp: {
-      std::string text = help_text(info);
-      text.pop_back();
-      return out.line(text);
-    }
-    case Action::kVersion:
-      return out.line(version_text(info));
-    case Action::kList:
-      for (const MethodInfo& method : info.methods) {
-        out.line(method.name + "\t" + method.description);
-      }
-      return;
-    case Action::kDevices:
-      return print_devices(out);
-    case Action::kMachineCode:
-      return out.line(info.machine_code(options.architecture));
-    case Action::kMeasure:
-      return measure(options, out);
-  }
-}
-
-inline int report(const ProgramInfo& info, const std::string& message,
-                  int code) {
-  std::fprintf(stderr, "%s: error: %s\n", info.name.c_str(), message.c_str());
-  return code;
-}
-
-}  // namespace detail
+using Measure = std::function<void(const Options&, LineWriter&)>;
 
 /// Runs `measure(options, out)` for the command line, or what else it asks
 /// for, and returns the exit code. Every failure is one line on stderr.
-template <class Measure>
 int run_program(const ProgramInfo& info, int argc, char** argv,
-                Measure measure) {
-  load_kernels_eagerly();
-  install_signal_handlers();
-  LineWriter out(STDOUT_FILENO);
-  try {
-    const Options options = parse_options(info, argc, argv);
-    detail::run_action(info, options, out, measure);
-    out.finish();
-    return kExitOk;
-  } catch (const UsageError& error) {
-    return detail::report(info, std::string(error.what()) + " (see --help)",
-                          kExitUsage);
-  } catch (const NoDeviceError& error) {
-    return detail::report(info, error.what(), kExitNoDevice);
-  } catch (const Interrupted& interrupted) {
-    return detail::report(info,
-                          "interrupted; the rows written are whole and valid",
-                          kExitInterrupted + interrupted.signal);
-  } catch (const ChildFailed& failed) {
-    return failed.code;
-  } catch (const std::exception& error) {
-    return detail::report(info, error.what(), kExitFailed);
-  }
-}
+                const Measure& measure);
 
 /// main() of an executable: constructs Program(info, options, out) and calls
 /// its run() to measure.

@@ -1,14 +1,7 @@
 // Rows on standard output: tab-separated values, written whole or not at all.
 #pragma once
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <set>
 #include <string>
@@ -27,56 +20,21 @@ class LineWriter {
  public:
   explicit LineWriter(int descriptor) : descriptor_(descriptor) {}
 
-  void line(std::string text) {
-    text += '\n';
-    std::size_t written = 0;
-    while (written < text.size()) {
-      const ssize_t count =
-          write(descriptor_, text.data() + written, text.size() - written);
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail(written, errno);
-      written += static_cast<std::size_t>(count);
-    }
-  }
-
+  void line(std::string text);
   void comment(const std::string& text) { line("# " + text); }
 
   /// Some file systems notice a full disk only when data reaches it. To be
   /// called when all lines are written; OutputError when some were not.
-  void finish() {
-    struct stat status = {};
-    if (fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) &&
-        fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
-      fail(0, errno);
-    }
-  }
+  void finish();
 
  private:
-  [[noreturn]] void fail(std::size_t written, int error) {
-    struct stat status = {};
-    std::string note;
-    if (written > 0 && fstat(descriptor_, &status) == 0 &&
-        S_ISREG(status.st_mode)) {
-      const off_t end = lseek(descriptor_, 0, SEEK_CUR);
-      const off_t whole = end - static_cast<off_t>(written);
-      if (end < 0 || ftruncate(descriptor_, whole) != 0) {
-        note = " (the last row is cut short)";
-      }
-    }
-    throw OutputError(std::string("cannot write to standard output: ") +
-                      std::strerror(error) + note);
-  }
+  [[noreturn]] void fail(std::size_t written, int error);
 
   int descriptor_;
 };
 
 /// A number with `decimals` digits after the point; `nan` where there is none.
-inline std::string format_number(double value, int decimals = 3) {
-  if (!std::isfinite(value)) return "nan";
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
+std::string format_number(double value, int decimals = 3);
 
 /// One column of a table whose rows are of type Row: header, unit and meaning
 /// (both for --help), and how its cell is read from a row.

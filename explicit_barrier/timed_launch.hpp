@@ -2,12 +2,15 @@
 // and streams, on one GPU or on several.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/check.hpp"
+#include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"

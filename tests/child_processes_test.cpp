@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/errors.hpp"
+#include "common/interrupt.hpp"
+
 namespace syncbench {
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <deque>
 
-#include "common/measuring_run.cuh"
+#include "common/measuring_run.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"

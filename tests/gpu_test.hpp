@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "common/devices.hpp"
+#include "common/errors.hpp"
 #include "peer_grid_barrier/barrier_set.cuh"
 
 namespace syncbench {

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "common/measuring_run.cuh"
+#include "common/measuring_run.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"

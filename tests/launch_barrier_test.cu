@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "common/check.hpp"
+#include "common/cuda_resources.hpp"
 #include "common/devices.hpp"
 #include "common/launch.hpp"
 #include "tests/gpu_test.hpp"

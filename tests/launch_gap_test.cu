@@ -10,13 +10,16 @@
 // Launches that wait for their kernel cannot be held: their rounds are timed by
 // %globaltimer alone, from begin to begin of kernels that spin by it, for one
 // and for two units: twice the one less the other is a round without its work.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
-#include "common/measuring_run.cuh"
-#include "implicit_barrier/held_point.cuh"
+#include "common/device_clock.cuh"
+#include "common/measuring_run.hpp"
+#include "implicit_barrier/held_point.hpp"
 #include "implicit_barrier/measure.hpp"
 #include "tests/gpu_test.hpp"
 

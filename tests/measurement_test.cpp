@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "explicit_barrier/inter_sm.hpp"
 #include "implicit_barrier/measure.hpp"

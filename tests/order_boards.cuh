@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/cuda_resources.hpp"
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
 #include "tests/late_machine.cuh"

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <string>
 
+#include "common/check.hpp"
+#include "common/cuda_resources.hpp"
 #include "common/launch.hpp"
 #include "tests/gpu_test.hpp"
 #include "tests/late_machine.cuh"

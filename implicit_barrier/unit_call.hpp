@@ -7,7 +7,7 @@
 
 #include "common/cuda_resources.hpp"
 #include "common/launch.hpp"
-#include "implicit_barrier/kernels.cuh"
+#include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/measure.hpp"
 #include "implicit_barrier/points.hpp"
@@ -79,9 +79,13 @@ class SleepTimer {
 
   /// Mean cycles of kSleeps sleeps one after the other.
   double cycles_of(int asked_ns) {
-    sleep_grid_kernel<<<1, 32, 0, stream_.get()>>>(asked_ns, kSleeps,
-                                                   cycles_.get());
-    CUDA_CHECK(cudaGetLastError());
+    int sleeps = kSleeps;
+    long long* address = cycles_.get();
+    void* arguments[] = {&asked_ns, &sleeps, &address};
+    CUDA_CHECK(
+        launch_traditional({reinterpret_cast<const void*>(sleep_grid_kernel),
+                            dim3(1), dim3(32), arguments},
+                           stream_.get()));
     long long cycles = 0;
     CUDA_CHECK(cudaMemcpyAsync(&cycles, cycles_.get(), sizeof cycles,
                                cudaMemcpyDeviceToHost, stream_.get()));

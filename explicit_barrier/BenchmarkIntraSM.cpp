@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "common/measuring_run.cuh"
+#include "common/measuring_run.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
-#include "explicit_barrier/throughput.cuh"
+#include "explicit_barrier/throughput.hpp"
 
 namespace syncbench {
 namespace {

@@ -4,7 +4,7 @@
 // this one prints and never touches CUDA.
 #include "common/child_processes.hpp"
 #include "common/program.hpp"
-#include "implicit_barrier/measuring_process.cuh"
+#include "implicit_barrier/measuring_process.hpp"
 #include "implicit_barrier/report.hpp"
 
 namespace syncbench {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/measuring_run.cuh"
+#include "common/measuring_run.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"

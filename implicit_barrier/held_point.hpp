@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "implicit_barrier/held_queue.cuh"
+#include "implicit_barrier/held_queue.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/measure.hpp"
 #include "implicit_barrier/points.hpp"
-#include "implicit_barrier/unit_call.cuh"
+#include "implicit_barrier/unit_call.hpp"
 
 namespace syncbench {
 

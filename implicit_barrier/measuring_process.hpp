@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "common/measuring_run.cuh"
-#include "implicit_barrier/held_point.cuh"
+#include "common/measuring_run.hpp"
+#include "implicit_barrier/held_point.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/measure.hpp"
 #include "implicit_barrier/points.hpp"
-#include "implicit_barrier/section.cuh"
-#include "implicit_barrier/unit_call.cuh"
+#include "implicit_barrier/section.hpp"
+#include "implicit_barrier/unit_call.hpp"
 
 namespace syncbench {
 
@@ -58,7 +58,8 @@ class MeasuringProcess {
   static bool has_sleep(const Gpu& gpu) {
     const DeviceGuard guard(gpu.index);
     cudaFuncAttributes attributes = {};
-    CUDA_CHECK(cudaFuncGetAttributes(&attributes, sleep_kernel));
+    CUDA_CHECK(cudaFuncGetAttributes(
+        &attributes, reinterpret_cast<const void*>(sleep_kernel)));
     return attributes.ptxVersion >= kSleepVersion;
   }
 

@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/measuring_run.cuh"
-#include "implicit_barrier/held_queue.cuh"
+#include "common/interrupt.hpp"
+#include "common/measuring_run.hpp"
+#include "implicit_barrier/held_queue.hpp"
 #include "implicit_barrier/points.hpp"
 
 namespace syncbench {

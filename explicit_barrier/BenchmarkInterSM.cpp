@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "common/child_processes.hpp"
-#include "common/measuring_run.cuh"
+#include "common/measuring_run.hpp"
+#include "common/peer_access.hpp"
 #include "common/point_records.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/methods.hpp"

@@ -1,38 +1,12 @@
 // Throughput of one SM (study, section IX-C), by its own clock.
 #pragma once
 
-#include <vector>
+#include <algorithm>
 
 #include "explicit_barrier/latency.hpp"
+#include "explicit_barrier/sm_windows.hpp"
 
 namespace syncbench {
-
-inline constexpr int kSmSlots = 1024;  ///< more than any GPU's SM numbers
-
-/// From the first warp to enter to the last to leave, for one SM; unused SMs
-/// have end == 0.
-struct SmWindow {
-  unsigned long long start;
-  unsigned long long end;
-};
-
-static __global__ void reset_windows_kernel(SmWindow* windows) {
-  const unsigned sm = blockIdx.x * blockDim.x + threadIdx.x;
-  if (sm < kSmSlots) windows[sm] = {~0ull, 0};
-}
-
-/// Merges `count` warp records into one window an SM.
-static __global__ void merge_windows_kernel(const WarpRecord* records,
-                                            unsigned count, SmWindow* windows) {
-  const unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
-  if (index >= count) return;
-  const WarpRecord record = records[index];
-  if (record.end == 0) return;
-  if (record.sm >= kSmSlots) __trap();
-  SmWindow& window = windows[record.sm];
-  atomicMin(&window.start, static_cast<unsigned long long>(record.start));
-  atomicMax(&window.end, static_cast<unsigned long long>(record.end));
-}
 
 /// Mean cycles, over the SMs that took part in the last launch, from first
 /// entry to last exit; *sms gets the number of these SMs.
@@ -40,10 +14,7 @@ inline double sm_cycles(const TimedLaunch& launch,
                         const DeviceBuffer<SmWindow>& windows, int* sms) {
   const DeviceBuffer<WarpRecord>& records = launch.device_records();
   const auto count = static_cast<unsigned>(records.size());
-  reset_windows_kernel<<<kSmSlots / 256, 256>>>(windows.get());
-  merge_windows_kernel<<<(count + 255) / 256, 256>>>(records.get(), count,
-                                                     windows.get());
-  CUDA_CHECK(cudaGetLastError());
+  merge_windows(records.get(), count, windows.get());
   double cycles = 0;
   *sms = 0;
   for (const SmWindow& window : windows.read()) {

@@ -9,15 +9,13 @@
 #include <vector>
 
 #include "common/cuda_resources.hpp"
-#include "common/device_clock.cuh"
+#include "common/launch.hpp"
 #include "common/timing.hpp"
+#include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/noted_times.hpp"
 
 namespace syncbench {
-
-/// How long a held stream waits to be let go. Queueing takes milliseconds.
-inline constexpr long long kHoldLimitNs = 500000000;
 
 /// A held stream was not let go in time: launches wait for kernels here.
 struct HoldExpired : std::runtime_error {
@@ -26,23 +24,6 @@ struct HoldExpired : std::runtime_error {
             "launches wait for kernels here: a held stream was not let go "
             "within 0.5 s") {}
 };
-
-/// In host memory, seen by all GPUs.
-struct GateFlags {
-  volatile unsigned open;
-  volatile unsigned expired;
-};
-
-/// Ends when the gate is open.
-static __global__ void hold_kernel(GateFlags* gate) {
-  const long long start = read_global_timer();
-  while (gate->open == 0) {
-    if (read_global_timer() - start > kHoldLimitNs) {
-      gate->expired = 1;
-      return;
-    }
-  }
-}
 
 /// A flag that streams of any GPU wait for.
 class Gate {
@@ -62,8 +43,11 @@ class Gate {
   /// What comes later in the stream waits until open().
   void hold(int device, cudaStream_t stream) {
     const DeviceGuard guard(device);
-    hold_kernel<<<1, 1, 0, stream>>>(flags_.get());
-    CUDA_CHECK(cudaGetLastError());
+    GateFlags* flags = flags_.get();
+    void* arguments[] = {&flags};
+    CUDA_CHECK(launch_traditional({reinterpret_cast<const void*>(hold_kernel),
+                                   dim3(1), dim3(1), arguments},
+                                  stream));
   }
 
   void open() { flags_->open = 1; }
@@ -121,34 +105,6 @@ class HeldLaunch : public LaunchMethod {
   Gate& gate_;
 };
 
-/// The record is written so many cycles before the end of a spin: nothing is on
-/// its way when the kernel ends. The end noted is short by them.
-inline constexpr long long kRecordLeadCycles = 2000;
-
-/// Where the blocks of kernel n write: times[n * blocks + block].
-static __device__ BlockTimes* noted_times;
-
-/// Spins as spin_kernel and notes its times. Without a spin it ends by writing.
-static __global__ void noting_kernel(int units, long long cycles, int number) {
-  const long long first = read_sm_clock();
-  long long begin = 0;
-  if (threadIdx.x == 0 && blockIdx.x == 0) begin = read_global_timer();
-  long long start = first;
-#pragma unroll 1
-  for (int i = 1; i < units; ++i) {
-    while (read_sm_clock() - start < cycles) {
-    }
-    start = read_sm_clock();
-  }
-  while (read_sm_clock() - start < cycles - kRecordLeadCycles) {
-  }
-  if (threadIdx.x == 0) {
-    noted_times[number * gridDim.x + blockIdx.x] = {begin, read_global_timer()};
-  }
-  while (read_sm_clock() - start < cycles) {
-  }
-}
-
 /// Memory of each GPU for what noting_kernel notes.
 class TimesOfKernels {
  public:
@@ -157,8 +113,7 @@ class TimesOfKernels {
     for (const int device : devices) {
       const DeviceGuard guard(device);
       buffers_.emplace_back(device, most_kernels * most_blocks);
-      BlockTimes* address = buffers_.back().get();
-      CUDA_CHECK(cudaMemcpyToSymbol(noted_times, &address, sizeof address));
+      CUDA_CHECK(note_times_at(buffers_.back().get()));
       devices_.push_back(device);
     }
   }

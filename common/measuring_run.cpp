@@ -1,0 +1,118 @@
+#include "common/measuring_run.hpp"
+
+#include <cstdio>
+
+#include "common/cpus.hpp"
+#include "common/launch.hpp"
+#include "common/peer_access.hpp"
+#include "common/provenance.hpp"
+
+namespace syncbench {
+
+MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
+                           LineWriter& out)
+    : name_(info.name), options_(options), out_(out), gpus_(find_gpus()) {
+  const auto found = gpus_.size();
+  bool clamped = false;
+  gpus_.resize(info.takes_gpu_count
+                   ? resolve_gpu_count(options.gpu_count,
+                                       static_cast<int>(found), &clamped)
+                   : 1);
+  prepare_gpus(gpus_);
+  const bool access = enable_peer_access(device_numbers(gpus_));
+  require_code_for(gpus_);
+  pin_this_thread(gpus_[0].cpu);
+  for (const Gpu& gpu : gpus_) probes_.emplace_back(gpu.index);
+  write_programs(out_, version_text(info) + ", samples " +
+                           std::to_string(options_.samples));
+  write_gpus(out_, gpus_, probes_, found, access);
+  warn_of_host();
+  if (clamped) {
+    warn("the default is " + std::to_string(kDefaultGpuCount) +
+         " GPUs but this node has " + std::to_string(found) +
+         "; measuring with that");
+  }
+}
+
+void MeasuringRun::warn(const std::string& text) {
+  progress_.clear();
+  std::fprintf(stderr, "%s: warning: %s%s\n", name_.c_str(),
+               point_.empty() ? "" : (point_ + ": ").c_str(), text.c_str());
+  out_.comment("warning: " + text);
+}
+
+void MeasuringRun::show(const std::string& point) {
+  point_ = point;
+  progress_.show(point);
+}
+
+void MeasuringRun::begin_section() {
+  judge_spreads();
+  clock_watch_.begin(probes_[0].read_mhz());
+  look_for_others();
+}
+
+double MeasuringRun::clock_mhz() {
+  const double mhz = probes_[0].read_mhz();
+  const std::string moved = clock_watch_.check(mhz);
+  if (!moved.empty()) warn(moved);
+  return mhz;
+}
+
+void MeasuringRun::check_row(const Summary& summary) {
+  const std::string method = method_of(point_);
+  if (method != watched_method_) judge_spreads();
+  watched_method_ = method;
+  asked_.measured(point_);
+  spread_watch_.add(point_, summary);
+  const auto now = HostClock::now();
+  if (elapsed_ns(last_look_, now) > 1e9) look_for_others();
+}
+
+void MeasuringRun::finish() {
+  judge_spreads();
+  asked_.check(options_.methods);
+}
+
+void MeasuringRun::say_skipped(const std::string& point,
+                               const std::string& reason) {
+  progress_.clear();
+  std::fprintf(stderr, "%s: warning: %s not measured: %s\n", name_.c_str(),
+               point.c_str(), reason.c_str());
+  asked_.skipped(point, reason);
+}
+
+void MeasuringRun::judge_spreads() {
+  const std::string point = point_;
+  point_.clear();
+  for (const std::string& text : spread_watch_.finish()) warn(text);
+  point_ = point;
+}
+
+void MeasuringRun::look_for_others() {
+  last_look_ = HostClock::now();
+  for (const Gpu& gpu : gpus_) {
+    const int others = processes_.others_on(gpu.pci_bus_id);
+    if (others <= 0 || !shared_.insert(gpu.index).second) continue;
+    warn("GPU " + std::to_string(gpu.index) + " is used by " +
+         std::to_string(others) +
+         " other process(es); the rows from here on contain its work");
+  }
+}
+
+void MeasuringRun::warn_of_host() {
+  std::set<int> cpus;
+  for (const Gpu& gpu : gpus_) cpus.insert(gpu.cpu);
+  if (cpus.size() < gpus_.size()) {
+    warn(
+        "fewer CPUs than GPUs are allowed; threads of several GPUs share "
+        "one, which slows what is CPU-side");
+  }
+  if (launches_wait_for_kernels()) {
+    warn(
+        "CUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, and "
+        "the rows are those of that");
+  }
+}
+
+}  // namespace syncbench

@@ -1,0 +1,106 @@
+// One measuring run of a program: the GPUs it uses, the provenance lines at the
+// top of its output, and the watch on the SM clock.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/asked_for.hpp"
+#include "common/check.hpp"
+#include "common/devices.hpp"
+#include "common/errors.hpp"
+#include "common/gpu_sharing.hpp"
+#include "common/noise.hpp"
+#include "common/program.hpp"
+#include "common/sm_clock.hpp"
+#include "common/timing.hpp"
+
+namespace syncbench {
+
+class MeasuringRun {
+ public:
+  /// Finds and prepares the GPUs, gives them access to each other's memory
+  /// where they can have it, warms up their clocks, pins this thread next to
+  /// GPU 0 and writes the provenance lines.
+  MeasuringRun(const ProgramInfo& info, const Options& options,
+               LineWriter& out);
+
+  const Options& options() const { return options_; }
+  LineWriter& out() { return out_; }
+  const std::vector<Gpu>& gpus() const { return gpus_; }
+  const Gpu& gpu() const { return gpus_[0]; }
+
+  /// Says on stderr and in a comment line that something casts doubt on rows.
+  void warn(const std::string& text);
+
+  /// What is being measured from here on, beginning with the method's name:
+  /// shown on a terminal, named by warnings.
+  void show(const std::string& point);
+
+  /// Starts the watches on the SM clock and on other processes for a section.
+  void begin_section();
+
+  /// SM clock of GPU 0 now, in MHz. Warns when it has moved more than 1% since
+  /// the section began, and takes the new value as the one to compare with.
+  double clock_mhz();
+
+  /// To be called after the row of the point shown, whose main quantity is
+  /// `summary`. Warns when another process has come, and after the last row of
+  /// a method of those with a spread far from that of the rows beside them.
+  void check_row(const Summary& summary);
+
+  /// Says on stderr and in a comment line of `table` that `point`, which begins
+  /// with a method's name, cannot be measured.
+  template <class Table>
+  void skip(Table& table, const std::string& point, const std::string& reason) {
+    say_skipped(point, reason);
+    table.skip(point, reason);
+  }
+
+  /// Runs `measure`; a point that this machine cannot have is skipped.
+  template <class Table, class Measure>
+  void measure_or_skip(Table& table, const std::string& point,
+                       Measure measure) {
+    try {
+      measure();
+    } catch (const CannotMeasure& error) {
+      skip(table, point, error.what());
+    } catch (const CudaError& error) {
+      if (error.code() != cudaErrorNotSupported) throw;
+      skip(table, point, error.what());
+    }
+  }
+
+  /// To be called after the last row. Throws where a method that was asked for
+  /// by name has been skipped somewhere or has no row.
+  void finish();
+
+ private:
+  void say_skipped(const std::string& point, const std::string& reason);
+
+  // Of the rows since the last call; the texts name them.
+  void judge_spreads();
+
+  // Warns once a GPU.
+  void look_for_others();
+
+  void warn_of_host();
+
+  std::string name_;
+  std::string point_;
+  const Options& options_;
+  LineWriter& out_;
+  std::vector<Gpu> gpus_;
+  std::vector<SmClockProbe> probes_;
+  Progress progress_;
+  ClockWatch clock_watch_;
+  SpreadWatch spread_watch_;
+  std::string watched_method_;
+  AskedFor asked_;
+  ComputeProcesses processes_;
+  HostClock::time_point last_look_;
+  std::set<int> shared_;  // GPUs found to be used by others
+};
+
+}  // namespace syncbench

@@ -1,0 +1,35 @@
+// The rate of an SM's clock.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "common/cuda_resources.hpp"
+
+namespace syncbench {
+
+/// Spins from one tick of the global timer to the first one at least
+/// `duration_ns` later; result[0] gets the cycles, result[1] the nanoseconds.
+__global__ void clock_rate_kernel(long long duration_ns, long long* result);
+inline const void* const kClockRateKernel =
+    reinterpret_cast<const void*>(clock_rate_kernel);
+
+/// Measures the SM clock of one GPU. A probe keeps the GPU busy for 0.2 ms.
+class SmClockProbe {
+ public:
+  explicit SmClockProbe(int device)
+      : device_(device), result_(device, 2), stream_(device) {}
+
+  /// SM clock in MHz, seen on the device just now.
+  double read_mhz();
+
+ private:
+  // 200 us against two reads of about 20 ns each: a few parts in 10,000, and
+  // independent of how coarse the timer's tick is.
+  static constexpr long long kDurationNs = 200000;
+
+  int device_;
+  DeviceBuffer<long long> result_;
+  Stream stream_;
+};
+
+}  // namespace syncbench

@@ -1,0 +1,56 @@
+#include "common/table.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace syncbench {
+
+void LineWriter::line(std::string text) {
+  text += '\n';
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count =
+        write(descriptor_, text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(written, errno);
+    written += static_cast<std::size_t>(count);
+  }
+}
+
+void LineWriter::finish() {
+  struct stat status = {};
+  if (fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) &&
+      fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
+    fail(0, errno);
+  }
+}
+
+void LineWriter::fail(std::size_t written, int error) {
+  struct stat status = {};
+  std::string note;
+  if (written > 0 && fstat(descriptor_, &status) == 0 &&
+      S_ISREG(status.st_mode)) {
+    const off_t end = lseek(descriptor_, 0, SEEK_CUR);
+    const off_t whole = end - static_cast<off_t>(written);
+    if (end < 0 || ftruncate(descriptor_, whole) != 0) {
+      note = " (the last row is cut short)";
+    }
+  }
+  throw OutputError(std::string("cannot write to standard output: ") +
+                    std::strerror(error) + note);
+}
+
+std::string format_number(double value, int decimals) {
+  if (!std::isfinite(value)) return "nan";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+}  // namespace syncbench
