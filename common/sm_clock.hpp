@@ -10,6 +10,7 @@ namespace syncbench {
 /// Spins from one tick of the global timer to the first one at least
 /// `duration_ns` later; result[0] gets the cycles, result[1] the nanoseconds.
 __global__ void clock_rate_kernel(long long duration_ns, long long* result);
+/// What the runtime's calls take for it.
 inline const void* const kClockRateKernel =
     reinterpret_cast<const void*>(clock_rate_kernel);
 

@@ -1,6 +1,6 @@
 // Kernels that do nothing, or nothing for a while. Those that last have the
 // same first arguments: (int units, long long amount), what a unit is says the
-// kernel.
+// kernel. C++ sources launch them by their addresses.
 #pragma once
 
 #include <cuda_runtime.h>
