@@ -44,7 +44,7 @@ struct GpuFence {
   static constexpr const char *kName = "threadfence",
                               *kText = "__threadfence() behind stores",
                               *kInstruction = R"(MEMBAR\.SC\.GPU|STG\.E\S* .*)";
-  static constexpr int kOthers = 3;
+  static constexpr int kOthers = CUDART_VERSION < 13000 ? 4 : 3;
   static __device__ void make() { __threadfence(); }
 };
 
@@ -52,7 +52,7 @@ struct SystemFence {
   static constexpr const char *kName = "threadfence_system",
                               *kText = "__threadfence_system() behind stores",
                               *kInstruction = R"(MEMBAR\.SC\.SYS|STG\.E\S* .*)";
-  static constexpr int kOthers = 3;
+  static constexpr int kOthers = CUDART_VERSION < 13000 ? 4 : 3;
   static __device__ void make() { __threadfence_system(); }
 };
 
