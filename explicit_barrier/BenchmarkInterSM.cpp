@@ -157,9 +157,10 @@ class InterSm {
   // for: all there at the same time, so that each has memory of its own.
   void print_places(Table<Row>& table, Row& row, const MethodEntry& method,
                     const std::vector<Gpu>& gpus, const SamplingPlan& plan) {
-    const int share = (run_.options().samples - 1) / method.places + 1;
+    const int count = std::min(method.places, run_.options().samples);
+    const int share = (run_.options().samples - 1) / count + 1;
     std::deque<TimedLaunch> places;
-    while (static_cast<int>(places.size()) < method.places) {
+    while (static_cast<int>(places.size()) < count) {
       places.emplace_back(method, gpus,
                           Shape{row.blocks, row.threads, row.group});
     }

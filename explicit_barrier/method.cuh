@@ -39,8 +39,9 @@ namespace syncbench {
 /// TestRepeat all. kThread joins nobody: a known latency that validates clocks.
 enum class Scope { kThread, kWarp, kBlock, kCluster, kGrid, kGpus };
 
-/// What an operation takes: of a barrier the time from the last to enter to the
-/// first to leave, of any other the mean of each warp's own time.
+/// What an operation takes: of a barrier of one block the time from the last
+/// warp to enter to the first to leave; of all else the mean of each warp's own
+/// time, for SMs have no common clock, and of one warp both are the same.
 enum class Window { kBarrier, kOperation };
 
 struct About {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/sm_windows.hpp"
@@ -65,6 +67,10 @@ inline Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
   const int warps_per_block = (shape.threads + 31) / 32;
   const int repeats = throughput_repeats(method.throughput_repeats(shape.group),
                                          at_once * warps_per_block);
+  if (repeats < in_line) {
+    throw std::invalid_argument(std::string(method.name) +
+                                ": too few throughput_repeats()");
+  }
   const DeviceBuffer<SmWindow> windows(launch.device(), kSmSlots);
   int sms = 0;
   const auto difference_at = [&](int trips, int count, int warm_ups) {

@@ -10,9 +10,9 @@
 
 namespace syncbench {
 
-#if defined(__CUDA_ARCH__) &&                                                \
-    (__CUDA_ARCH__ == 600 || __CUDA_ARCH__ == 700 || __CUDA_ARCH__ == 800 || \
-     __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
+#if defined(__CUDA_ARCH__) &&                                               \
+    (__CUDA_ARCH__ < 750 || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+     __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
 inline constexpr int kFullBlocksPerSm = 2;  // SMs of 2,048 threads
 #else
 inline constexpr int kFullBlocksPerSm = 1;

@@ -235,8 +235,13 @@ inline void TimedLaunch::require_fit() {
       {nullptr, dim3(shape_.blocks), dim3(shape_.threads)}, nullptr,
       attributes);
   int clusters = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, method_.kernels.back(),
-                                            &config));
+  const cudaError_t found = cudaOccupancyMaxActiveClusters(
+      &clusters, method_.kernels.back(), &config);
+  if (found == cudaErrorInvalidClusterSize) {
+    cudaGetLastError();
+  } else {
+    CUDA_CHECK(found);
+  }
   if (clusters == 0) {
     throw CannotMeasure("no cluster of " + std::to_string(attributes.cluster) +
                         " such blocks fits");
@@ -273,7 +278,7 @@ inline void TimedLaunch::check_results() {
     shares_[rank].results_address = nullptr;
   }
   if (!method_.checked) {
-    rightness_ = std::string(method_.name) + ": after one, " +
+    rightness_ = std::string(method_.name) + ": after one operation, " +
                  std::to_string(right) + " of " + std::to_string(checked) +
                  " results are right";
   }

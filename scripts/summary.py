@@ -81,7 +81,7 @@ def of_warps(section):
     for method in methods(section):
         rows = [row for row in section.rows if row["method"] == method]
         one = {row["tile"]: row for row in rows if row["thrd"] == "32"}
-        caption = next((text.split(" the number of ")[-1] for _, text in section.comments
+        caption = next((text.split(" the number of ")[-1].split(";")[0] for _, text in section.comments
                         if text.startswith(f"{method}: `tile` is ")), None)
         corner, columns = "threads of the group", WARP_SIZES
         if re.match(WARP_BARRIERS, method):

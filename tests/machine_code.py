@@ -10,6 +10,8 @@ from typing import NamedTuple, Optional
 FETCHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "build",
                        "fetched", "disassembler", "nvidia", "cu13", "bin")
 NEVER = ("!PT", "!UPT")  # guards of what is not executed
+# Reads of constants (LDC) and of what a thread has put away itself (LDL) are none.
+SYNCHRONIZES_OR_READS = r"BAR|ATOM|RED|LD(?!CU?\b|L\b)"
 
 
 class NoDisassembler(Exception):
@@ -86,8 +88,7 @@ def _called(line):
 
 def _is_aside(symbol, functions):
     lines = [line for line in functions[symbol] if line[1] not in NEVER]
-    # LDL: what it has put away itself.
-    works = any(re.match(r"BAR|ATOM|RED|LD(?!L\b)", line[2]) for line in lines)
+    works = any(re.match(SYNCHRONIZES_OR_READS, line[2]) for line in lines)
     known = any(re.search("BPT.TRAP|WARPSYNC|GLOBALTIMER", line[2] + line[3]) for line in lines)
     return known and not works and all(
         name not in functions or (name != symbol and _is_aside(name, functions))

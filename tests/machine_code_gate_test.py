@@ -62,12 +62,12 @@ def work_faults(work, code):
     yield "disabled", replace(code, last, guard="!PT")
     yield "doubled at times", [j for i in code for j in (
         [i, i._replace(guard="P0")] if i is last else [i])]
-    yield "skipped", insert_jump(code, body[1], last.address + 1)
-    yield "left", insert_jump(code, body[1], code[-1].address + 16)
-    yield "left by register", insert_jump(code, body[1], None, "BRX")
+    yield "skipped", insert_jump(code, body[0], last.address + 1)
+    yield "left", insert_jump(code, body[0], code[-1].address + 16)
+    yield "left by register", insert_jump(code, body[0], None, "BRX")
     yield "looped", insert_jump(code, code[code.index(last) + 1], first.address)
     more = code
-    for _ in range(2 if work.others < 10 else work.others):  # of long code no two are seen
+    for _ in range(max(2, work.others + 1)):  # one more than the method allows
         more = add_behind(more, works, "IMAD R254, R254, R254, RZ")
     yield "more multiplications in each", more
     if work.proof == "chain":

@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 
-from machine_code import NEVER
+from machine_code import NEVER, SYNCHRONIZES_OR_READS
 
 
 class NotTimed(Exception):
@@ -36,7 +36,7 @@ def _asides(instructions, last):
     called = sorted({i.target for i in instructions
                      if i.opcode.startswith("CALL") and i.target and i.target > last})
     return {begin for begin in called if not any(
-        re.match("BAR|ATOM|RED|LD", i.opcode) for i in instructions if i.address >= begin)}
+        re.match(SYNCHRONIZES_OR_READS, i.opcode) for i in instructions if i.address >= begin)}
 
 
 def _polls_behind(instructions, last):

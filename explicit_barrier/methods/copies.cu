@@ -9,7 +9,9 @@ namespace syncbench {
 /// memory it is of words that are 0, in the L2 cache after the first time, over
 /// words that are not, and what comes last is read.
 struct Copy : Method {
-  static constexpr const char* kCaution = "`tile` is the number of bytes";
+  static constexpr const char* kCaution =
+      "`tile` is the number of bytes; with a load of the last word, of which "
+      "the next address is made";
   static constexpr Sizes groups(int) { return {16, PlacesInTurn::kBytes, 4}; }
   static constexpr int repeats(int) { return 4; }
   static constexpr int kTrips = 16;
@@ -40,9 +42,10 @@ struct CopyAsync : Copy {
                                    Scope::kWarp, Window::kOperation};
   static constexpr int kFirstArchitecture = 80;
   static constexpr int kRounds = (kBytes + 511) / 512;
-  static constexpr Work work(int) {
+  static constexpr Work work(int architecture) {
+    const int addresses = architecture >= 100 ? kRounds : 0;
     return {R"(LDGSTS\..*|LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", kRounds + 2,
-            CUDART_VERSION < 13000 ? 30 : 18};
+            CUDART_VERSION < 13000 ? 30 + kRounds : 18 + addresses};
   }
   static constexpr Sizes groups(int) { return {kBytes, kBytes}; }
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
@@ -105,13 +108,14 @@ struct BulkIn : BulkCopy {
       "cp.async.bulk of a thread to shared memory, waited "
       "for by an mbarrier (expect_tx)",
       Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr Work work(int architecture) {
     return {R"(SYNCS\.ARRIVE\.TRANS64 .*)", 1,
-            CUDART_VERSION < 13000 ? 26 : 18};
+            CUDART_VERSION < 13000 ? 26
+            : architecture >= 100  ? 20
+                                   : 18};
   }
-  // What is copied does not depend on the value; the wait puts one behind the
-  // other.
-  __device__ unsigned operator()(unsigned, Here<Shared>& here) {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    const char* from = places.next(here.global) + (value >> 31);
     const unsigned barrier = shared_address(&here.shared.barrier);
     asm volatile(
         "{\n .reg .pred done;\n .reg .b64 state;\n"
@@ -141,11 +145,14 @@ struct BulkOut : BulkCopy {
             : "cp.async.bulk to global memory, commit_group and wait_group",
       Scope::kWarp, Window::kOperation};
   static constexpr const char* kCaution =
-      kRead ? Copy::kCaution
-            : "`tile` is the number of bytes; they may still be on their way, "
-              "for others see them only behind a fence";
+      kRead ? "`tile` is the number of bytes; with a store to the source and a "
+              "fence before"
+            : "`tile` is the number of bytes; with a store to the source and a "
+              "fence before; the bytes may still be on their way, others see "
+              "them behind a fence";
   static constexpr Work work(int) {
-    return {R"(UBLKCP\.G\.S .*)", 1, CUDART_VERSION < 13000 ? 15 : 9};
+    return {R"(UBLKCP\.G\.S .*|UTMACMDFLUSH.*|DEPBAR\.LE SB0, 0x0)", 3,
+            CUDART_VERSION < 13000 ? 15 : 9};
   }
   static unsigned expected(const Place& place) { return start_value(place); }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {

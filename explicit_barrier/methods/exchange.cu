@@ -65,7 +65,8 @@ struct MatchAny : Method {
 /// Whether all lanes have an equal value: at first they do, then never. Before
 /// CUDA 13 and sm_80 it is MATCH.ANY, and whether it finds all lanes.
 struct MatchAll : Method {
-  static constexpr About kAbout = {"match_all", "__match_all_sync() of a warp",
+  static constexpr About kAbout = {"match_all",
+                                   "__match_all_sync() of different values",
                                    Scope::kWarp, Window::kOperation};
   static constexpr const char* kCaution = "with one subtraction each";
   static constexpr Work work(int architecture) {

@@ -64,9 +64,9 @@ struct InUseNone : InUse {
                                    "in a warp without a barrier",
                                    Scope::kWarp, Window::kOperation};
   static constexpr const char* kCaution =
-      "nothing orders what it writes and reads; what in_use_syncwarp, "
-      "in_use_tile and in_use_coalesced take more is the price of their "
-      "barrier there, but for 4 cycles either way, which is the loop's";
+      "nothing orders what it writes and reads; what in_use_syncwarp and "
+      "in_use_coalesced take more is the price of their barrier there, but for "
+      "4 cycles either way, which is the loop's";
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return writes_and_reads(); }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }
@@ -98,6 +98,10 @@ struct InUseTile : InUse {
                                    "shared memory written, sync() of a tile "
                                    "of 1 to 32 threads, a neighbour's read",
                                    Scope::kWarp, Window::kOperation};
+  static constexpr const char* kCaution =
+      "behind its first barrier a tile goes on alone, so that a warp runs the "
+      "loop once for each of its tiles: what it takes more than in_use_none is "
+      "the price of that, too";
   static constexpr Work work(int architecture) {
     return writes_meets_and_reads(architecture, 4);
   }

@@ -12,10 +12,11 @@ struct Fenced : Method {
   static constexpr About kAbout = {Fence::kName, Fence::kText, Scope::kWarp,
                                    Window::kOperation};
   static constexpr const char* kCaution =
-      "`tile` is the number of stores of each lane before the fence";
-  static constexpr Work work(int) {
-    return {Fence::kInstruction, 1 + kStores,
-            Fence::kOthers + (kStores > 0 ? 4 : 0)};
+      "`tile` is the number of stores of each lane before the fence, which are "
+      "in the row";
+  static constexpr Work work(int architecture) {
+    const int addresses = kStores == 0 ? 0 : architecture >= 100 ? 7 : 4;
+    return {Fence::kInstruction, 1 + kStores, Fence::kOthers + addresses};
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr int kTrips = 8;

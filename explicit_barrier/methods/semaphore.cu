@@ -7,7 +7,7 @@ namespace syncbench {
 /// it over, so that it takes as long as the turn needs to the partner and back.
 /// One thread of a block waits (acquire) and hands over (release), GPU scope;
 /// the others meet it at a barrier once it has the turn, and once more when all
-/// are done. A block without a partner keeps the turn.
+/// are done. A block without a partner has no part in it.
 ///
 /// State: one word a pair, 256 bytes apart, that counts the turns.
 template <class Meeting>
@@ -16,7 +16,8 @@ struct Semaphore : Method {
                                    Window::kOperation};
   static constexpr Work work(int architecture) {
     const bool tight = CUDART_VERSION >= 13000 && architecture >= 90;
-    return {Meeting::kInstruction, 2, tight ? Meeting::kOthers : 40,
+    const int more = architecture >= 100 ? 1 : 0;
+    return {Meeting::kInstruction, 2, tight ? Meeting::kOthers + more : 40,
             Proof::kTurn};
   }
   static constexpr const char* kCaution =
@@ -27,19 +28,19 @@ struct Semaphore : Method {
   static constexpr long long global_words(long long threads) { return threads; }
   static constexpr LaunchAttributes attributes(int) { return {true}; }
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread < Meeting::participants(place.threads);
+    return (place.block ^ 1) < place.blocks &&
+           place.thread < Meeting::participants(place.threads);
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     unsigned long long* turns = here.global + here.block / 2 * 32;
     if (here.thread == 0) {
-      const bool alone = (here.block ^ 1) >= here.blocks;
       unsigned long long turn = 0;
       for (unsigned polls = 0;; ++polls) {
         asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
                      : "=l"(turn)
                      : "l"(turns)
                      : "memory");
-        if (alone || turn % 2 == here.block % 2) break;
+        if (turn % 2 == here.block % 2) break;
         if (polls == kMostPolls) __trap();
       }
     }

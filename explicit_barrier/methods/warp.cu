@@ -121,7 +121,8 @@ struct CoalescedShuffle : Coalesced {
   static constexpr Work work(int architecture) {
     const int others = architecture >= 100      ? 0
                        : CUDART_VERSION < 13000 ? 47
-                                                : 45;
+                       : architecture >= 80     ? 45
+                                                : 44;
     return {R"(SHFL\.(DOWN|IDX) .*)", 1, others, Proof::kChain, 2};
   }
   // More of a whole warp in a row read up to 50% too much.
