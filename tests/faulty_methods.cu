@@ -38,7 +38,7 @@ struct ShuffleAndMultiply : Method {
   }
 };
 
-/// Builds its group again each time.
+/// Builds its group again each time, for all have as many threads.
 struct GroupEachTime : Method {
   static constexpr About kAbout = {"coales_shufl", "", Scope::kWarp,
                                    Window::kOperation};
@@ -49,8 +49,11 @@ struct GroupEachTime : Method {
     return place.thread % 32 < place.group;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
-    return cooperative_groups::coalesced_threads().shfl_down(value, 1);
+    const auto again = cooperative_groups::coalesced_threads();
+    return group.shfl_down(value, 1 + again.size() - group.size());
   }
+  cooperative_groups::coalesced_group group =
+      cooperative_groups::coalesced_threads();
 };
 
 }  // namespace syncbench

@@ -13,7 +13,7 @@ struct VoteAny : Method {
   static constexpr const char* kCaution =
       "with a comparison before and a number made of the result";
   static constexpr Work work(int) {
-    return {R"(VOTE\.ANY (P\d|R\d+, PT), .*)", 1, 3};
+    return {R"(VOTE\.ANY (P\d|R\d+, PT), !?P\d)", 1, 3};
   }
   static unsigned expected(const Place&) { return 1; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
@@ -27,7 +27,9 @@ struct VoteBallot : Method {
   static constexpr About kAbout = {"vote_ballot", "__ballot_sync() of a warp",
                                    Scope::kWarp, Window::kOperation};
   static constexpr const char* kCaution = "with a test of one bit before";
-  static constexpr Work work(int) { return {R"(VOTE\.ANY U?R\d+, .*)", 1, 2}; }
+  static constexpr Work work(int) {
+    return {R"(VOTE\.ANY U?R\d+, PT, !?P\d)", 1, 2};
+  }
   static unsigned expected(const Place& place) {
     unsigned ballot = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
