@@ -81,8 +81,11 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
                             int architecture) {
   constexpr const char* kProofs[] = {"each", "chain", "barrier", "turn",
                                      "nothing"};
+  constexpr const char* kScopes[] = {"thread",  "warp", "block",
+                                     "cluster", "grid", "gpus"};
   std::string text =
-      "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction";
+      "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
+      "method\tscope\tchecked";
   for (const MethodEntry& method : methods) {
     const Work work = method.work(architecture);
     const bool missing = architecture < method.first_architecture ||
@@ -97,7 +100,11 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
     for (const int number : {work.count, work.others, work.paths}) {
       text += "\t" + std::to_string(number);
     }
-    text += "\t" + std::string(work.instruction);
+    for (const char* word : {work.instruction, method.name,
+                             kScopes[static_cast<int>(method.scope)]}) {
+      text += "\t" + std::string(word);
+    }
+    text += method.checked ? "\t1" : "\t0";
   }
   return text;
 }

@@ -43,7 +43,9 @@ const MethodEntry& find_method(const std::string& name, int group = 32);
 std::string caution_of(const MethodEntry& method);
 
 /// What the kernels of each method consist of on an architecture, 90 for sm_90:
-/// tab-separated lines under a header, for tests/machine_code_test.py.
+/// tab-separated lines under a header, for tests/machine_code_test.py. Of
+/// any architecture, for scripts/sanitize.py: its name, its scope and whether
+/// its results are checked.
 std::string machine_code_of(const std::vector<MethodEntry>& methods,
                             int architecture);
 

@@ -2,11 +2,12 @@
 """Runs compute-sanitizer's four tools over the executables of a build, at one sample.
 
 Those that take a GPU count run on one GPU and, where there are two, on two. racecheck is
-slow: it gets a process for each method, on one GPU several at once, and of the grids that are
-swept the smallest and, where the barrier works in another way then, the largest (shared
-memory, which it watches, is a block's own). stdout: a tab-separated table of findings, or
-time-out, or failed. The logs are kept unless all is clean. Exit codes: 0 no findings; 1
-findings, a time-out, a failed run, or something is missing; 2 bad usage; 3 no usable GPU.
+slow: it gets a process for each method that runs inside a kernel, several at once up to the
+cluster, and of the grids that are swept the smallest and, where the barrier works in another
+way then, the largest (shared memory, which it watches, is a block's own). stdout: a
+tab-separated table of findings, or time-out, or failed. The logs are kept unless all is
+clean. Exit codes: 0 no findings; 1 findings, a time-out, a failed run, or something is
+missing; 2 bad usage; 3 no usable GPU.
 """
 
 import contextlib
@@ -25,10 +26,6 @@ import tsv
 EXECUTABLES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat")
 TAKE_GPUS = ("ImplicitBarrier", "BenchmarkInterSM")
 RACECHECK_GRIDS = {"BenchmarkIntraSM": "1", "BenchmarkInterSM": "1,32"}
-OF_ONE_GPU = ("grid_sync", "semaphore", "named_semaphore", "traditional_launch",
-              "cooperative_launch")
-# They show what happens without the barrier that they would need: a race is what they are.
-RACES = ("in_use_none", "in_use_branches_none", "in_use_block_none", "cluster_exchange_unmet")
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 
 
@@ -51,20 +48,39 @@ def findings_in(log, gpus):
     return sum(counts) if counts and row and "Internal Sanitizer Error" not in log else None
 
 
+def racechecked(executable, gpus):
+    """The methods inside a kernel that racecheck can judge on so many GPUs: (name, whether it
+    runs alone), those that do last. One whose results are not checked shows what happens
+    without the barrier that it would need: a race is what it is. One that joins blocks of a
+    grid or of GPUs runs alone: a barrier that limits its wait gives up where others delay it.
+    """
+    def output(*arguments):
+        return subprocess.run([executable, *arguments], stdout=subprocess.PIPE, check=True).stdout
+
+    # What is read here is the same of every architecture.
+    rows = tsv.read_table(output("--machine-code", "90"), f"{executable} --machine-code")
+    scopes = {row["method"]: row["scope"] for row in rows}
+    races = {row["method"] for row in rows if row["checked"] == "0"}
+    listed = [line.split("\t")[0] for line in output("--list").decode().splitlines()]
+    judged = [(name, scopes[name] in ("grid", "gpus")) for name in listed
+              if name not in races and (gpus != 2 or scopes[name] == "gpus")]
+    return sorted(judged, key=lambda method: method[1])
+
+
 def commands(tool, executable, gpus):
-    """What a tool runs: (suffix of the log's name, command)."""
+    """What a tool runs: (suffix of the log's name, command, whether it runs alone); those
+    that do come last."""
     command = [str(executable), *([str(gpus)] if gpus else []), "--samples", "1"]
-    if executable.name == "ImplicitBarrier":
+    launches = executable.name == "ImplicitBarrier"
+    if launches:
         command += ["--processes", "1"]
-    if tool != "racecheck":
-        yield "", command
+    if launches or tool != "racecheck":  # kernels that are only launched share no memory
+        yield "", command, True
         return
     if executable.name in RACECHECK_GRIDS:
         command += ["--blocks-per-sm", RACECHECK_GRIDS[executable.name]]
-    listed = subprocess.run([executable, "--list"], stdout=subprocess.PIPE, text=True, check=True)
-    for method in (line.split("\t")[0] for line in listed.stdout.splitlines()):
-        if method not in (OF_ONE_GPU + RACES if gpus == 2 else RACES):
-            yield f".{method}", [*command, "--method", method]
+    for method, alone in racechecked(executable, gpus):
+        yield f".{method}", [*command, "--method", method], alone
 
 
 def end(process):
@@ -75,13 +91,12 @@ def end(process):
 
 def check(sanitizer, tool, executable, gpus, logs, seconds):
     """The cell of the table: the findings of all commands, or time-out or failed."""
-    # Kernels on two GPUs that wait for each other must not take turns with others.
-    at_once = 1 if gpus == 2 else min(8, os.cpu_count() or 1)
+    most = min(8, os.cpu_count() or 1)
     total, running, waiting = 0, [], list(commands(tool, executable, gpus))
     try:
         while waiting or running:
-            while waiting and len(running) < at_once:
-                suffix, command = waiting.pop(0)
+            while waiting and len(running) < (1 if waiting[0][2] else most):
+                suffix, command, _ = waiting.pop(0)
                 log = logs / f"{executable.name}.{gpus or 1}.{tool}{suffix}.log"
                 print(f"{tool}: {' '.join(command)}", file=sys.stderr, flush=True)
                 with open(log, "wb") as output:

@@ -65,6 +65,15 @@ class CommandLine(unittest.TestCase):
             header, *rows = result.stdout.splitlines()
             self.assertTrue(rows)
             self.assertEqual({row.count("\t") for row in rows}, {header.count("\t")})
+            said = {tuple(row.split("\t")[-3:]) for row in rows}
+            self.assertEqual(header.split("\t")[-3:], ["method", "scope", "checked"])
+            self.assertLessEqual({
+                ("float_add", "thread", "1"), ("tile_sync", "warp", "1"),
+                ("in_use_none", "warp", "0"), ("blocksync", "block", "1"),
+                ("cluster_sync", "cluster", "1"), ("grid_sync", "grid", "1"),
+                ("peer_grid_sync", "gpus", "1")}, said)
+            listed = {line.split("\t")[0] for line in run(program, "--list").stdout.splitlines()}
+            self.assertLessEqual(listed, {name for name, *_ in said})
         self.expect_error(run(LAUNCHES, "--machine-code", "90"), 2, "--machine-code")
 
     def test_bad_gpu_counts(self):

@@ -1,6 +1,7 @@
 """Does the machine code of a kernel do what its method says? The method's own statement
 comes from the program's --machine-code."""
 import bisect
+import csv
 import re
 from typing import NamedTuple
 
@@ -27,9 +28,10 @@ class Work(NamedTuple):
     @classmethod
     def read(cls, text):
         """{type: Work}"""
-        lines = [line.split("\t") for line in text.splitlines()[1:]]
-        return {name: cls(int(longest), int(in_line), proof, *map(int, numbers), instruction)
-                for name, longest, in_line, proof, *numbers, instruction in lines}
+        rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row["type"]: cls(*(kind(row[column])
+                                   for column, kind in cls.__annotations__.items()))
+                for row in rows}
 
 
 class Verdict(NamedTuple):

@@ -1,6 +1,5 @@
 """Tests of sanitize.py with a made-up compute-sanitizer: does it run and notice what it says?"""
 
-import itertools
 import os
 import shutil
 import time
@@ -39,10 +38,13 @@ class SanitizeTest(ScriptsTest):
         return lines[1:]
 
     def test_clean(self):
-        races = ("in_use_none", "in_use_branches_none", "in_use_block_none",
-                 "cluster_exchange_unmet")
-        with open(self.release / "list", "a") as listed:
-            listed.write("".join(f"{name}\tof a GPU\n" for name in ("semaphore", *races)))
+        # Names of two sizes, of which one may be checked, and another program's method.
+        self.write_methods(self.release, "semaphore grid 1", "peer_grid_sync gpus 1",
+                           "adder thread 1", "blocksync block 1", "blocksync block 1",
+                           "cluster_sync cluster 1", "unmet block 1", "unmet block 0",
+                           "mixed warp 0", "mixed warp 1", "none gpus 0", "others grid 1")
+        listed = self.release / "list"
+        listed.write_text(listed.read_text().replace("others\ttext\n", ""))
         before = set(self.folder.iterdir())
         self.assertEqual(self.sanitize(), [f"{name}\t0\t0\t0\t0" for name in (
             "ImplicitBarrier\t1", "ImplicitBarrier\t2", "BenchmarkIntraSM\t1",
@@ -52,31 +54,38 @@ class SanitizeTest(ScriptsTest):
             self.assertEqual(self.calls(f"{tool} BenchmarkInter") + self.calls(f"{tool} Test"), [
                 f"{tool} {call} --samples 1" for call in (
                     "BenchmarkInterSM 1", "BenchmarkInterSM 2", "TestRepeat")])
+        self.assertEqual(self.calls("racecheck Implicit"), [
+            f"racecheck ImplicitBarrier {gpus} --samples 1 --processes 1" for gpus in (1, 2)])
         few = "--samples 1 --blocks-per-sm 1,32 --method"
+        methods = ("semaphore", "peer_grid_sync", "adder", "blocksync", "cluster_sync")
         self.assertCountEqual(
             self.calls("racecheck BenchmarkInter") + self.calls("racecheck TestRep"), [
                 f"racecheck {call}" for call in (
-                    *(f"BenchmarkInterSM 1 {few} {name}" for name in (
-                        "grid_sync", "peer_grid_sync", "semaphore")),
+                    *(f"BenchmarkInterSM 1 {few} {name}" for name in methods),
                     f"BenchmarkInterSM 2 {few} peer_grid_sync",
-                    *(f"TestRepeat --samples 1 --method {name}" for name in (
-                        "grid_sync", "peer_grid_sync", "semaphore")))])
+                    *(f"TestRepeat --samples 1 --method {name}" for name in methods))])
 
     def test_racecheck_in_parallel(self):
-        """Several at once on one GPU only; the time limit is that of each, not of all."""
-        (self.release / "list").write_text("".join(f"m{n}\ttext\n" for n in range(12)))
+        """Several at once, but alone what joins blocks of a grid or of GPUs; the time limit is
+        that of each, not of all."""
+        scopes = ("thread", "warp", "grid", "block", "gpus", "cluster")
+        self.write_methods(self.release, *(
+            f"{scope}_{n} {scope} 1" for n in range(2) for scope in scopes))
         (self.folder / "fakes/racecheck").write_text(
-            'echo "$gpus +" >>"$LOG.at"; sleep 0.2; echo "$gpus -" >>"$LOG.at"')
-        self.assertEqual(self.sanitize("BenchmarkInterSM", "--timeout", "2"), [
-            f"BenchmarkInterSM\t{gpus}\t0\t0\t0\t0" for gpus in (1, 2)])
-        lines, most = Path(f"{self.log}.at").read_text().splitlines(), {}
-        for gpus in "12":
-            runs = [1 if line.endswith("+") else -1 for line in lines if line.startswith(gpus)]
-            self.assertEqual((len(runs), sum(runs)), (24, 0))
-            most[gpus] = max(itertools.accumulate(runs))
+            'for method; do :; done; echo "+ $method" >>"$LOG.at"; sleep 0.2\n'
+            'echo "- $method" >>"$LOG.at"')
+        self.assertEqual(self.sanitize("TestRepeat", "--timeout", "2"),
+                         ["TestRepeat\t1\t0\t0\t0\t0"])
+        running, most, ran = set(), 0, 0
+        for line in Path(f"{self.log}.at").read_text().splitlines():
+            sign, method = line.split()
+            (running.add if sign == "+" else running.remove)(method)
+            most, ran = max(most, len(running)), ran + (sign == "+")
+            if any(name.startswith(("grid", "gpus")) for name in running):
+                self.assertEqual(len(running), 1, running)
+        self.assertEqual((ran, running), (12, set()))
         cores = min(8, os.cpu_count())
-        self.assertEqual(most["2"], 1)
-        self.assertTrue(min(2, cores) <= most["1"] <= cores, most)
+        self.assertTrue(min(2, cores) <= most <= cores, most)
 
     def test_what_is_found(self):
         for tool, does, cell in (

@@ -67,6 +67,7 @@ here=${0%/*} name=${0##*/}
 case " $* " in
   *" --version "*) echo "$name 0.1.0 (commit $(cat "$here/commit"), CUDA $(cat "$here/cuda"))" ;;
   *" --list "*) cat "$here/list" ;;
+  *" --machine-code "*) [ $name != ImplicitBarrier ] && cat "$here/machine_code" ;;
   *" --devices "*)
     cat "$here/devices" 2>/dev/null && exit
     echo "$name: error: no CUDA-capable device is detected" >&2
@@ -144,10 +145,18 @@ class ScriptsTest(unittest.TestCase):
             (folder / f"{name}.rows").write_text(text)
         (folder / "commit").write_text("0123456789ab")
         (folder / "cuda").write_text(cuda)
-        (folder / "list").write_text("grid_sync\tof a GPU\npeer_grid_sync\tof GPUs\n")
+        self.write_methods(folder, "grid_sync grid 1", "peer_grid_sync gpus 1")
         (folder / "devices").write_text(
             "gpu\tname\tcompute_capability\tsms\tpci_bus_id\n" + "".join(
                 f"{number}\tNVIDIA H200\t9.0\t132\t0000:1{number}:00.0\n" for number in (0, 1)))
+
+    def write_methods(self, folder, *methods):
+        """What the executables list; of each its name, its scope and whether it is checked."""
+        rows = ["instruction method scope checked", *(f"SHFL.* {method}" for method in methods)]
+        (folder / "machine_code").write_text("".join(
+            row.replace(" ", "\t") + "\n" for row in rows))
+        names = dict.fromkeys(method.split()[0] for method in methods)  # each once
+        (folder / "list").write_text("".join(f"{name}\ttext\n" for name in names))
 
     def tool(self, name, text):
         write_program(self.tools / name, text)
