@@ -10,8 +10,8 @@ namespace syncbench {
 /// words that are not, and what comes last is read.
 struct Copy : Method {
   static constexpr const char* kCaution =
-      "`tile` is the number of bytes; with a load of the last word, of which "
-      "the next address is made";
+      "`tile` is the number of bytes, in L2 before; with a load of the last "
+      "word";
   static constexpr Sizes groups(int) { return {16, PlacesInTurn::kBytes, 4}; }
   static constexpr int repeats(int) { return 4; }
   static constexpr int kTrips = 16;
@@ -47,6 +47,9 @@ struct CopyAsync : Copy {
     return {R"(LDGSTS\..*|LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", kRounds + 2,
             CUDART_VERSION < 13000 ? 30 + kRounds : 18 + addresses};
   }
+  static constexpr const char* kCaution =
+      "`tile` is the number of bytes, 16 of each lane that has any, in L2 "
+      "before; with a load of the last word, of which the next address is made";
   static constexpr Sizes groups(int) { return {kBytes, kBytes}; }
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
     return place.thread % 32 * 16 < kBytes;
@@ -114,8 +117,9 @@ struct BulkIn : BulkCopy {
             : architecture >= 100  ? 20
                                    : 18};
   }
-  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
-    const char* from = places.next(here.global) + (value >> 31);
+  // What is copied does not depend on the value; the wait puts one behind the
+  // other.
+  __device__ unsigned operator()(unsigned, Here<Shared>& here) {
     const unsigned barrier = shared_address(&here.shared.barrier);
     asm volatile(
         "{\n .reg .pred done;\n .reg .b64 state;\n"
