@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -54,10 +55,11 @@ std::vector<MethodEntry> methods_of(Scope first, Scope last) {
   return found;
 }
 
-const MethodEntry& find_method(const std::string& name, int group) {
+const MethodEntry& find_method(const char* name, int group) {
   for (const MethodEntry& method : all_methods()) {
     const Sizes groups = method.groups(1024);
-    if (method.name == name && groups.first <= group && group <= groups.last) {
+    if (std::strcmp(method.name, name) == 0 && groups.first <= group &&
+        group <= groups.last) {
       return method;
     }
   }

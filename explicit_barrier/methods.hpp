@@ -37,7 +37,7 @@ std::vector<MethodEntry> methods_of(Scope first, Scope last);
 
 /// The first method of a name that has this group; std::out_of_range where
 /// there is none.
-const MethodEntry& find_method(const std::string& name, int group = 32);
+const MethodEntry& find_method(const char* name, int group = 32);
 
 /// "NAME: what there is to know" for the rows of a method; empty: nothing.
 std::string caution_of(const MethodEntry& method);

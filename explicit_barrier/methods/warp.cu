@@ -18,7 +18,8 @@ constexpr __host__ __device__ bool first_lanes(const Place& place) {
 constexpr Work warp_barrier(int size, int architecture, int last_toolkit) {
   const bool there =
       CUDART_VERSION < last_toolkit && architecture >= 90 && size < 32;
-  const int others = there ? 2 : architecture >= 90 ? 0 : 6;  // the test
+  const int test = CUDART_VERSION < 13000 ? 7 : 6;
+  const int others = there ? 2 : architecture >= 90 ? 0 : test;
   return {R"(WARPSYNC\b.*)", 1, others, there ? Proof::kEach : Proof::kNothing};
 }
 constexpr const char* warp_barrier_caution(int last_toolkit) {
@@ -120,7 +121,8 @@ struct CoalescedShuffle : Coalesced {
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int architecture) {
     const int others = architecture >= 100      ? 0
-                       : CUDART_VERSION < 13000 ? 47
+                       : CUDART_VERSION < 12000 ? 47
+                       : CUDART_VERSION < 13000 ? 50
                        : architecture >= 80     ? 45
                                                 : 44;
     return {R"(SHFL\.(DOWN|IDX) .*)", 1, others, Proof::kChain, 2};
