@@ -18,7 +18,9 @@ struct Clustered : Method {
 /// A barrier of the cluster. A block that was launched without a cluster waits
 /// at a BAR instead.
 constexpr Work cluster_barrier(int others) {
-  return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, others, Proof::kEach, 2};
+  const int older = CUDART_VERSION < 13000 ? 1 : 0;
+  return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, others + older, Proof::kEach,
+          2};
 }
 
 __device__ inline void cluster_arrive() {

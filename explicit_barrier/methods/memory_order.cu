@@ -37,7 +37,7 @@ struct BlockFence {
   static constexpr const char *kName = "threadfence_block",
                               *kText = "__threadfence_block() behind stores",
                               *kInstruction = R"(MEMBAR\.SC\.CTA|STG\.E\S* .*)";
-  static constexpr int kOthers = 0;
+  static constexpr int kOthers = CUDART_VERSION < 13000 ? 1 : 0;
   static __device__ void make() { __threadfence_block(); }
 };
 

@@ -146,9 +146,9 @@ struct WarpSync : Method {
                                    "lanes",
                                    Scope::kWarp, Window::kBarrier};
   static constexpr Work work(int architecture) {
-    return warp_barrier(kLanes, architecture, 12030);
+    return warp_barrier(kLanes, architecture, 12050);
   }
-  static constexpr const char* kCaution = warp_barrier_caution(12030);
+  static constexpr const char* kCaution = warp_barrier_caution(12050);
   static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
     return first_lanes(place);
