@@ -18,7 +18,7 @@ struct Clustered : Method {
 /// A barrier of the cluster. A block that was launched without a cluster waits
 /// at a BAR instead.
 constexpr Work cluster_barrier(int others) {
-  const int older = CUDART_VERSION < 13000 ? 1 : 0;
+  const int older = CUDART_VERSION < 13000 ? 2 : 0;
   return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, others + older, Proof::kEach,
           2};
 }
