@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "build_info.hpp"
+#include "common/child_processes.hpp"
 #include "common/devices.hpp"
 #include "common/errors.hpp"
 #include "common/interrupt.hpp"
@@ -124,6 +125,7 @@ std::string version_text(const ProgramInfo& info) {
 
 int run_program(const ProgramInfo& info, int argc, char** argv,
                 const Measure& measure) {
+  if (process_number() >= 0) end_with_parent();
   load_kernels_eagerly();
   install_signal_handlers();
   LineWriter out(STDOUT_FILENO);

@@ -247,7 +247,6 @@ int main(int argc, char** argv) {
   using namespace syncbench;
   const ProgramInfo info = program_info();
   if (process_number() >= 0) {
-    end_with_parent();
     return program_main<InterSm>(info, argc, argv);
   }
   return run_program(

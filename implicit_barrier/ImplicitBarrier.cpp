@@ -41,7 +41,6 @@ int main(int argc, char** argv) {
   using namespace syncbench;
   const ProgramInfo info = program_info();
   if (process_number() >= 0) {
-    end_with_parent();
     return program_main<MeasuringProcess>(info, argc, argv);
   }
   return run_program(info, argc, argv,
