@@ -108,6 +108,11 @@ __host__ __device__ constexpr unsigned of_first_lane(const Place& place) {
   return start_value(place) - place.thread % 32;
 }
 
+/// Whether it is one of the first lanes of its warp, as many as the group has.
+__host__ __device__ constexpr bool first_lanes(const Place& place) {
+  return place.thread % 32 < place.group;
+}
+
 struct None {};
 
 struct Arguments;  // arguments.hpp

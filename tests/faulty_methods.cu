@@ -46,7 +46,7 @@ struct GroupEachTime : Method {
     return find_method("coales_shufl").work(architecture);
   }
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread % 32 < place.group;
+    return first_lanes(place);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     const auto again = cooperative_groups::coalesced_threads();

@@ -48,7 +48,7 @@ struct BlockSum : BlockReduction<kThreads> {
   }
 };
 
-/// What to keep of two, for BlockExtreme.
+/// What cub::BlockReduce keeps of two, for BlockMax and BlockMin.
 struct Greater {
   __device__ unsigned operator()(unsigned a, unsigned b) const {
     return a > b ? a : b;

@@ -22,7 +22,7 @@ struct InUse : Method {
   static constexpr int repeats(int) { return 16; }
   static constexpr int kMostInLine = 2;
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread % 32 < place.group;
+    return first_lanes(place);
   }
   struct Shared {
     unsigned values[2][1024];

@@ -7,11 +7,6 @@ namespace syncbench {
 
 namespace cg = cooperative_groups;
 
-/// The first lanes of each warp, as many as the group has.
-constexpr __host__ __device__ bool first_lanes(const Place& place) {
-  return place.thread % 32 < place.group;
-}
-
 /// What a barrier of `size` lanes is when many stand in a row, by machine code
 /// seen of every toolkit from 11.8 to 13.0: one each only on sm_90, of less
 /// than a warp, by toolkits before `last_toolkit`, as in CUDART_VERSION.
