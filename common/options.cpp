@@ -18,6 +18,9 @@ enum LongOption {
   kSamplesOption,
   kProcessesOption,
   kMachineCodeOption,
+  kTypeOption,
+  kMinBytesOption,
+  kMaxBytesOption,
   kStatsOption
 };
 
@@ -33,6 +36,25 @@ int parse_count(const std::string& text, const std::string& name, int maximum) {
                      std::to_string(maximum) + ", got '" + text + "'");
   }
   return value;
+}
+
+// A number of bytes, 1 to 2^50, which may end in K, M or G (of 1024).
+long long parse_bytes(const std::string& text, const std::string& name) {
+  const std::string units = "KMG";
+  long long value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const auto unit = stop + 1 == end ? units.find(*stop) : units.npos;
+  const int shift = unit == units.npos ? 0 : 10 * (static_cast<int>(unit) + 1);
+  const bool whole = stop + (shift > 0) == end && text[0] != '0';
+  if (error != std::errc() || !whole || value < 1 ||
+      value > (1LL << 50) >> shift) {
+    throw UsageError(name +
+                     " must be a whole number of bytes from 1 on, which may "
+                     "end in K, M or G, got '" +
+                     text + "'");
+  }
+  return value << shift;
 }
 
 // Calls visit(WORD) for each of WORD[,WORD...].
@@ -67,6 +89,33 @@ void add_blocks_per_sm(const ProgramInfo& info, const std::string& word,
       parse_count(word, "--blocks-per-sm", info.most_blocks_per_sm);
   if (std::find(blocks.begin(), blocks.end(), count) == blocks.end()) {
     blocks.push_back(count);
+  }
+}
+
+// `name`, which has to be a type of elements that the program sums.
+std::string parse_type(const std::string& name, const ProgramInfo& info) {
+  std::string known;
+  for (const std::string& type : info.types) {
+    if (type == name) return name;
+    known += (known.empty() ? "" : ", ") + type;
+  }
+  throw UsageError("unknown type '" + name + "': it is one of " + known);
+}
+
+void take_array_option(const ProgramInfo& info, int option, Options& options) {
+  if (info.types.empty()) {
+    throw UsageError("--type, --min-bytes, --max-bytes: no arrays here");
+  }
+  switch (option) {
+    case kTypeOption:
+      return for_each_word(optarg, [&](const std::string& word) {
+        options.types.push_back(parse_type(word, info));
+      });
+    case kMinBytesOption:
+      options.min_bytes = parse_bytes(optarg, "--min-bytes");
+      return;
+    case kMaxBytesOption:
+      options.max_bytes = parse_bytes(optarg, "--max-bytes");
   }
 }
 
@@ -151,6 +200,9 @@ void take_option(const ProgramInfo& info, int option, Options& options) {
       return;
     case kStatsOption:
       options.stats = true;
+      return;
+    default:
+      take_array_option(info, option, options);
   }
 }
 
@@ -159,6 +211,11 @@ void take_option(const ProgramInfo& info, int option, Options& options) {
 bool Options::wants(const std::string& method) const {
   return methods.empty() ||
          std::find(methods.begin(), methods.end(), method) != methods.end();
+}
+
+bool Options::wants_type(const std::string& type) const {
+  return types.empty() ||
+         std::find(types.begin(), types.end(), type) != types.end();
 }
 
 Options parse_options(const ProgramInfo& info, int argc, char** argv) {
@@ -173,6 +230,9 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
       {"processes", required_argument, nullptr, kProcessesOption},
       {"machine-code", required_argument, nullptr, kMachineCodeOption},
       {"stats", no_argument, nullptr, kStatsOption},
+      {"type", required_argument, nullptr, kTypeOption},
+      {"min-bytes", required_argument, nullptr, kMinBytesOption},
+      {"max-bytes", required_argument, nullptr, kMaxBytesOption},
       {nullptr, 0, nullptr, 0}};
   Options options;
   require_whole_names(table, argc, argv);

@@ -23,6 +23,7 @@ struct ProgramInfo {
   std::string summary;
   bool takes_gpu_count = false;
   int most_blocks_per_sm = 0;  ///< it sweeps 1, 2, 4, ... this; 0: no grids
+  std::vector<std::string> types = {};  ///< of elements that it sums; or none
   std::vector<MethodInfo> methods;
   std::vector<MethodInfo> missing;  ///< not in this build, and why
   int default_samples = kDefaultSamples;
@@ -44,8 +45,12 @@ struct Options {
   bool stats = false;                ///< add the columns of --stats
   std::vector<std::string> methods;  ///< empty: all
   std::vector<int> blocks_per_sm;    ///< of the grids to measure
+  std::vector<std::string> types;    ///< of the elements to sum; empty: all
+  long long min_bytes = 0;           ///< of the smallest array; 0: not given
+  long long max_bytes = 0;           ///< of the largest array; 0: not given
 
   bool wants(const std::string& method) const;
+  bool wants_type(const std::string& type) const;
 };
 
 /// Reads the whole command line. Throws UsageError on anything not understood.

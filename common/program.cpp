@@ -33,6 +33,16 @@ std::string help_text(const ProgramInfo& info) {
         "                    1, 2, 4, ... " +
         std::to_string(info.most_blocks_per_sm) + "\n";
   }
+  if (!info.types.empty()) {
+    text += "  --type TYPE[,TYPE...]  sum only these:";
+    for (const std::string& type : info.types) text += " " + type;
+    text +=
+        "\n"
+        "  --min-bytes N, --max-bytes N  the smallest and the largest array; "
+        "N may end\n"
+        "                    in K, M or G (default 1M to a quarter of the "
+        "memory)\n";
+  }
   if (info.default_processes > 0) {
     text +=
         "  --processes N     measure in N processes, one after the other "

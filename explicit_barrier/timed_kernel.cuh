@@ -6,17 +6,10 @@
 #include <typeinfo>
 
 #include "common/device_clock.cuh"
+#include "common/full_sm.cuh"
 #include "explicit_barrier/method_entry.hpp"
 
 namespace syncbench {
-
-#if defined(__CUDA_ARCH__) &&                                               \
-    (__CUDA_ARCH__ < 750 || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
-     __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
-inline constexpr int kFullBlocksPerSm = 2;  // SMs of 2,048 threads
-#else
-inline constexpr int kFullBlocksPerSm = 1;
-#endif
 
 /// What PTX takes for the address of something in shared memory.
 __device__ inline unsigned shared_address(const void* shared) {

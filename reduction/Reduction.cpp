@@ -1,0 +1,79 @@
+// Reduction: the study's case study (section VII), from the values of a warp to
+// the arrays of several GPUs.
+#include <stdexcept>
+#include <string>
+
+#include "common/measuring_run.hpp"
+#include "reduction/array_sizes.hpp"
+#include "reduction/array_sums.hpp"
+#include "reduction/many_gpus.hpp"
+#include "reduction/node_sums.hpp"
+#include "reduction/one_gpu.hpp"
+#include "reduction/rows.hpp"
+
+namespace syncbench {
+namespace {
+
+class Reduction {
+ public:
+  Reduction(const ProgramInfo& info, const Options& options, LineWriter& out)
+      : run_(info, options, out) {}
+
+  void run() {
+    // Half of the memory where each GPU holds a part, else room for other work.
+    const ArraySizes of_gpu = array_sizes(run_.options(), 4);
+    const ArraySizes of_node = array_sizes(run_.options(), 2);
+    int wrong = 0;
+    if (wants_any(array_sum_methods()) || run_.options().wants("theory")) {
+      wrong += measure_one_gpu(run_, of_gpu);
+    }
+    if (wants_any(node_sum_methods()))
+      wrong += measure_many_gpus(run_, of_node);
+    run_.finish();
+    if (wrong > 0) {
+      throw std::runtime_error("wrong sums in " + std::to_string(wrong) +
+                               " rows, whose `right` is 0");
+    }
+  }
+
+ private:
+  template <class Methods>
+  bool wants_any(const Methods& methods) const {
+    for (const auto& method : methods) {
+      if (run_.options().wants(method.name)) return true;
+    }
+    return false;
+  }
+
+  MeasuringRun run_;
+};
+
+ProgramInfo program_info() {
+  ProgramInfo info;
+  info.name = "Reduction";
+  info.summary =
+      "Sums by all ways to synchronize: of the values of a warp, of arrays on "
+      "one\nGPU and on several, and what the study's model predicts of them.";
+  info.takes_gpu_count = true;
+  info.types = element_type_names();
+  info.methods.push_back(
+      {"theory", "what the memory's clock and width allow; nothing is run"});
+  for (const ArraySumMethod& method : array_sum_methods()) {
+    info.methods.push_back({method.name, method.text});
+  }
+  for (const NodeSumMethod& method : node_sum_methods()) {
+    info.methods.push_back({method.name, method.text});
+  }
+  info.missing = missing_node_sum_methods();
+  info.columns = describe("one GPU", array_columns(true)) +
+                 describe("strong scaling, weak scaling", node_columns(true));
+  return info;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main(int argc, char** argv) {
+  using namespace syncbench;
+  return program_main<Reduction>(program_info(), argc, argv);
+}

@@ -1,0 +1,67 @@
+#include "reduction/array_sizes.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <string>
+
+#include "common/check.hpp"
+#include "common/errors.hpp"
+#include "reduction/elements.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr long long kMiB = 1 << 20;
+
+void check_types(const Options& options, long long bytes, const char* name) {
+  for (const ElementType& type : kElementTypes) {
+    if (!options.wants_type(type.name) || bytes % type.size == 0) continue;
+    throw UsageError(std::string(name) + ": " + std::to_string(bytes) +
+                     " bytes are no whole number of elements of type " +
+                     type.name);
+  }
+}
+
+}  // namespace
+
+std::vector<long long> ArraySizes::swept(int factor) const {
+  std::vector<long long> sizes;
+  for (long long bytes = smallest; bytes <= largest; bytes *= factor) {
+    sizes.push_back(bytes);
+  }
+  return sizes;
+}
+
+ArraySizes array_sizes(const Options& options, int parts) {
+  std::size_t free = 0, total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  ArraySizes sizes = {options.min_bytes, options.max_bytes};
+  if (sizes.largest == 0) {
+    sizes.largest = kMiB;
+    while (2 * parts * sizes.largest <= static_cast<long long>(total)) {
+      sizes.largest *= 2;
+    }
+    sizes.largest = std::max(sizes.largest, sizes.smallest);
+  }
+  if (sizes.smallest == 0) sizes.smallest = std::min(kMiB, sizes.largest);
+  if (sizes.smallest > sizes.largest) {
+    throw UsageError("--min-bytes is more than --max-bytes");
+  }
+  check_types(options, sizes.smallest, "--min-bytes");
+  if (sizes.largest > static_cast<long long>(free)) {
+    throw UsageError("an array of " + std::to_string(sizes.largest) +
+                     " bytes does not fit into the " + std::to_string(free) +
+                     " bytes of memory that GPU 0 has free");
+  }
+  return sizes;
+}
+
+long long l2_bytes() {
+  int device = 0, bytes = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
+  return bytes;
+}
+
+}  // namespace syncbench

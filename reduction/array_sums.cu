@@ -1,0 +1,245 @@
+#include "common/check.hpp"
+#include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
+#include "reduction/array_sums.hpp"
+#include "reduction/sum_kernels.cuh"
+
+namespace syncbench {
+namespace {
+
+namespace cg = cooperative_groups;
+
+template <class T>
+__global__ void __launch_bounds__(kSumThreads, 2 * kFullBlocksPerSm)
+    sum_by_grid(const T* data, long long count, T* partials, T* sum) {
+  const T share = sum_of_block(share_of_thread(data, count));
+  if (threadIdx.x == 0) partials[blockIdx.x] = share;
+  cg::this_grid().sync();
+  if (blockIdx.x != 0) return;
+  const T total = sum_of_partials(partials, gridDim.x);
+  if (threadIdx.x == 0) *sum = total;
+}
+
+/// `arrived` is 0 before the first kernel, and each leaves it so.
+template <class T>
+__global__ void __launch_bounds__(kSumThreads, 2 * kFullBlocksPerSm)
+    sum_by_last_block(const T* data, long long count, T* partials,
+                      unsigned* arrived, T* sum) {
+  __shared__ bool last;
+  const T share = sum_of_block(share_of_thread(data, count));
+  if (threadIdx.x == 0) {
+    partials[blockIdx.x] = share;
+    __threadfence();
+    last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (!last) return;
+  const T total = sum_of_partials(partials, gridDim.x);
+  if (threadIdx.x == 0) *sum = total;
+}
+
+constexpr int kTreeThreads = 256;
+
+/// The kernel that introductions end with: each thread adds elements one by
+/// one, two a trip, then a tree in shared memory with a barrier at each step.
+template <class T>
+__global__ void __launch_bounds__(kTreeThreads)
+    tree_sums(const T* data, long long count, T* sums) {
+  __shared__ T shared[kTreeThreads];
+  const long long stride = 2LL * kTreeThreads * gridDim.x;
+  T sum = 0;
+  for (long long i = 2LL * kTreeThreads * blockIdx.x + threadIdx.x; i < count;
+       i += stride) {
+    sum += data[i];
+    if (i + kTreeThreads < count) sum += data[i + kTreeThreads];
+  }
+  shared[threadIdx.x] = sum;
+  __syncthreads();
+  for (int step = kTreeThreads / 2; step > 0; step /= 2) {
+    if (threadIdx.x < step) shared[threadIdx.x] += shared[threadIdx.x + step];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) sums[blockIdx.x] = shared[0];
+}
+
+/// Reads whole packets. `never` is no exclusive or of all the words that a
+/// thread reads, which the compiler does not know.
+__global__ void __launch_bounds__(kSumThreads, 2 * kFullBlocksPerSm)
+    read_packets(const Packet<int>* packets, long long count, long long never,
+                 int* out) {
+  int bits = 0;
+  for_each_packet(packets, count, thread_of_grid(), threads_of_grid(),
+                  [&](const Packet<int>& packet) {
+                    for (const int word : packet.values) bits ^= word;
+                  });
+  if (bits == never) *out = bits;
+}
+
+/// What all have: the GPU and memory for partial sums.
+template <class T>
+class WithPartials : public ArraySum {
+ public:
+  explicit WithPartials(const Gpu& gpu)
+      : gpu_(gpu), partials_(gpu.index, kMostBlocksPerSm * gpu.sm_count) {}
+
+ protected:
+  int blocks(long long count, int most_per_sm) const {
+    return gpu_.sm_count *
+           sum_blocks_per_sm(count * sizeof(T), gpu_.sm_count, most_per_sm);
+  }
+  T* partials() const { return partials_.get(); }
+
+ private:
+  Gpu gpu_;
+  DeviceBuffer<T> partials_;
+};
+
+/// The end of one kernel is the barrier before the next (Figure 14).
+template <class T, bool kProgrammatic>
+class TwoKernels : public WithPartials<T> {
+ public:
+  using WithPartials<T>::WithPartials;
+  void enqueue(const void* data, long long count, void* sum,
+               cudaStream_t stream) override {
+    const int blocks = this->blocks(count, kMostBlocksPerSm);
+    CUDA_CHECK(launch_sum(partial_sums<T>, blocks, kSumThreads, stream, {},
+                          static_cast<const T*>(data), count,
+                          this->partials()));
+    LaunchAttributes attributes;
+    attributes.programmatic = kProgrammatic;
+    CUDA_CHECK(launch_sum(sum_partials<T>, 1, kSumThreads, stream, attributes,
+                          this->partials(), blocks, static_cast<T*>(sum)));
+  }
+};
+
+template <class T>
+struct Implicit : TwoKernels<T, false> {
+  Implicit(const Gpu& gpu, long long) : TwoKernels<T, false>(gpu) {}
+};
+
+template <class T>
+struct Programmatic : TwoKernels<T, true> {
+  Programmatic(const Gpu& gpu, long long) : TwoKernels<T, true>(gpu) {
+    if (gpu.major < 9) {
+      throw CannotMeasure("programmatic launches need compute capability 9.0");
+    }
+  }
+};
+
+/// One cooperative kernel (Figure 13).
+template <class T>
+class GridSync : public WithPartials<T> {
+ public:
+  GridSync(const Gpu& gpu, long long) : WithPartials<T>(gpu) {
+    if (!gpu.cooperative_launch) {
+      throw CannotMeasure("no cooperative launch on this GPU");
+    }
+    int fit = 0;
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &fit, sum_by_grid<T>, kSumThreads, 0));
+    most_ = std::min(fit, kResidentBlocks);
+  }
+  void enqueue(const void* data, long long count, void* sum,
+               cudaStream_t stream) override {
+    LaunchAttributes attributes;
+    attributes.cooperative = true;
+    CUDA_CHECK(launch_sum(sum_by_grid<T>, this->blocks(count, most_),
+                          kSumThreads, stream, attributes,
+                          static_cast<const T*>(data), count, this->partials(),
+                          static_cast<T*>(sum)));
+  }
+
+ private:
+  int most_;
+};
+
+/// No barrier: the last block to finish its share finds all the others.
+template <class T>
+class LastBlock : public WithPartials<T> {
+ public:
+  LastBlock(const Gpu& gpu, long long)
+      : WithPartials<T>(gpu), arrived_(gpu.index, 1) {
+    arrived_.set_to_zero();
+  }
+  void enqueue(const void* data, long long count, void* sum,
+               cudaStream_t stream) override {
+    CUDA_CHECK(
+        launch_sum(sum_by_last_block<T>, this->blocks(count, kMostBlocksPerSm),
+                   kSumThreads, stream, {}, static_cast<const T*>(data), count,
+                   this->partials(), arrived_.get(), static_cast<T*>(sum)));
+  }
+
+ private:
+  DeviceBuffer<unsigned> arrived_;
+};
+
+template <class T>
+class TwoPassTree : public ArraySum {
+ public:
+  TwoPassTree(const Gpu& gpu, long long)
+      : most_(8 * gpu.sm_count), partials_(gpu.index, most_) {}
+  void enqueue(const void* data, long long count, void* sum,
+               cudaStream_t stream) override {
+    const long long blocks =
+        std::min<long long>((count - 1) / (2 * kTreeThreads) + 1, most_);
+    CUDA_CHECK(launch_sum(tree_sums<T>, static_cast<int>(blocks), kTreeThreads,
+                          stream, {}, static_cast<const T*>(data), count,
+                          partials_.get()));
+    CUDA_CHECK(launch_sum(tree_sums<T>, 1, kTreeThreads, stream, {},
+                          partials_.get(), blocks, static_cast<T*>(sum)));
+  }
+
+ private:
+  int most_;
+  DeviceBuffer<T> partials_;
+};
+
+template <class T>
+class ReadLimit : public ArraySum {
+ public:
+  ReadLimit(const Gpu& gpu, long long) : gpu_(gpu) {}
+  void enqueue(const void* data, long long count, void* sum,
+               cudaStream_t stream) override {
+    const auto first = reinterpret_cast<std::uintptr_t>(data);
+    const auto aligned = (first + 15) / 16 * 16;
+    const long long bytes = count * static_cast<long long>(sizeof(T));
+    const long long packets =
+        std::max(0LL, (bytes - static_cast<long long>(aligned - first)) / 16);
+    CUDA_CHECK(launch_sum(
+        read_packets,
+        gpu_.sm_count *
+            sum_blocks_per_sm(bytes, gpu_.sm_count, kMostBlocksPerSm),
+        kSumThreads, stream, {}, reinterpret_cast<const Packet<int>*>(aligned),
+        packets, 1LL << 32, static_cast<int*>(sum)));
+  }
+
+ private:
+  Gpu gpu_;
+};
+
+}  // namespace
+
+const std::vector<ArraySumMethod>& array_sum_methods() {
+  static const std::vector<ArraySumMethod> methods = {
+      {"read_limit", "a kernel that reads the array and sums nothing",
+       make_for<ArraySum, ReadLimit, Gpu, long long>, false},
+      {"implicit", "two kernels; the end of the first is the barrier",
+       make_for<ArraySum, Implicit, Gpu, long long>},
+      {"programmatic",
+       "the same, the second launched before the first ends (sm_90)",
+       make_for<ArraySum, Programmatic, Gpu, long long>},
+      {"grid_sync", "one cooperative kernel with grid.sync()",
+       make_for<ArraySum, GridSync, Gpu, long long>},
+      {"last_block",
+       "one kernel whose last block, by an atomic counter, ends it",
+       make_for<ArraySum, LastBlock, Gpu, long long>},
+      {"cub", "DeviceReduce::Sum of the toolkit's CUB", make_cub_sum},
+      {"two_pass_tree",
+       "two kernels with a tree in shared memory, as introductions teach it",
+       make_for<ArraySum, TwoPassTree, Gpu, long long>},
+  };
+  return methods;
+}
+
+}  // namespace syncbench

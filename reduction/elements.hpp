@@ -1,0 +1,56 @@
+// The types of the elements that are summed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace syncbench {
+
+enum class Element { kInt, kFloat, kDouble };
+
+struct ElementType {
+  Element element;
+  const char* name;  ///< for --type and the column `type`
+  std::size_t size;  ///< bytes
+  /// Largest relative error of one addition: half the distance from 1 to the
+  /// next number. 0: sums are exact.
+  double roundoff;
+};
+
+inline constexpr std::array<ElementType, 3> kElementTypes = {{
+    {Element::kInt, "int", sizeof(int), 0},
+    {Element::kFloat, "float", sizeof(float), 0x1p-24},
+    {Element::kDouble, "double", sizeof(double), 0x1p-53},
+}};
+
+inline std::vector<std::string> element_type_names() {
+  std::vector<std::string> names;
+  for (const ElementType& type : kElementTypes) names.push_back(type.name);
+  return names;
+}
+
+/// visit(T()) of the type T that `element` stands for.
+template <class Visitor>
+auto with_type(Element element, Visitor visit) {
+  switch (element) {
+    case Element::kInt:
+      return visit(int());
+    case Element::kFloat:
+      return visit(float());
+    default:
+      return visit(double());
+  }
+}
+
+/// A new Derived<T> of that type, as its Base.
+template <class Base, template <class> class Derived, class... Arguments>
+std::unique_ptr<Base> make_for(Element element, Arguments... arguments) {
+  return with_type(element, [&](auto zero) -> std::unique_ptr<Base> {
+    return std::make_unique<Derived<decltype(zero)>>(arguments...);
+  });
+}
+
+}  // namespace syncbench

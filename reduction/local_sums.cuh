@@ -1,0 +1,60 @@
+// What all ways to sum over several GPUs have: a thread, a stream and memory
+// for partial sums a GPU.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "common/cuda_resources.hpp"
+#include "common/gpu_threads.hpp"
+#include "reduction/node_sums.hpp"
+#include "reduction/sum_kernels.cuh"
+
+namespace syncbench {
+
+template <class T>
+class LocalSums : public NodeSum {
+ public:
+  explicit LocalSums(const std::vector<Gpu>& gpus)
+      : gpus_(gpus),
+        threads_(gpus),
+        streams_(make_streams(device_numbers(gpus))),
+        gathered_(gpus[0].index, gpus.size() * most_blocks()),
+        sum_(gpus[0].index, 1) {
+    for (const Gpu& gpu : gpus)
+      partials_.emplace_back(gpu.index, most_blocks());
+  }
+
+  const void* sum() const override { return sum_.get(); }
+
+ protected:
+  int gpus() const { return static_cast<int>(gpus_.size()); }
+  int device(int rank) const { return gpus_[rank].index; }
+  cudaStream_t stream(int rank) const { return streams_[rank].get(); }
+  GpuThreads& threads() { return threads_; }
+  T* result() const { return sum_.get(); }
+  /// Memory of the first GPU for the partial sums of all.
+  T* gathered() const { return gathered_.get(); }
+  T* partials(int rank) const { return partials_[rank].get(); }
+
+  /// Blocks of the kernel on each GPU.
+  int blocks(const std::vector<Part>& parts, int most_per_sm) const {
+    const long long bytes = parts[0].count * static_cast<long long>(sizeof(T));
+    const int sms = gpus_[0].sm_count;
+    return sms * sum_blocks_per_sm(bytes, sms, most_per_sm);
+  }
+
+ private:
+  std::size_t most_blocks() const {
+    return static_cast<std::size_t>(kMostBlocksPerSm) * gpus_[0].sm_count;
+  }
+
+  std::vector<Gpu> gpus_;
+  GpuThreads threads_;
+  std::vector<Stream> streams_;
+  DeviceBuffer<T> gathered_;
+  DeviceBuffer<T> sum_;
+  std::vector<DeviceBuffer<T>> partials_;
+};
+
+}  // namespace syncbench

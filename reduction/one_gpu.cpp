@@ -1,0 +1,182 @@
+#include "reduction/one_gpu.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/cuda_resources.hpp"
+#include "common/interrupt.hpp"
+#include "reduction/array_sums.hpp"
+#include "reduction/device_timer.hpp"
+#include "reduction/rows.hpp"
+#include "reduction/samples.hpp"
+#include "reduction/test_data.hpp"
+
+namespace syncbench {
+namespace {
+
+// Arrays are read in turn, so that one is read again only after so many times
+// the size of the L2 cache, of which no more than a sixteenth can still be
+// there.
+constexpr int kRotatedL2 = 16;
+constexpr long long kMostInputs = 1024;
+// Of shorter sums the jitter of a launch alone is percents.
+constexpr double kWatchedNs = 1e5;
+
+// What DDR memory moves in a second, in GB: two words a clock.
+double theoretical_rate(int device) {
+  int kilohertz = 0, bits = 0;
+  CUDA_CHECK(
+      cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device));
+  CUDA_CHECK(
+      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
+  return 2e3 * kilohertz * bits / 8 * 1e-9;
+}
+
+// A way to sum arrays of one type, and its samples of one size.
+struct Candidate {
+  const ArraySumMethod* method;
+  std::unique_ptr<ArraySum> sum;
+  std::vector<double> device_ns = {}, host_ns = {};
+  bool right = true;
+};
+
+class OneGpu {
+ public:
+  OneGpu(MeasuringRun& run, const ArraySizes& sizes)
+      : run_(run),
+        sizes_(sizes),
+        table_(run.out(), "one GPU", array_columns(run.options().stats)),
+        timer_(run.gpu().index),
+        l2_(l2_bytes()),
+        memory_(run.gpu().index,
+                std::max(sizes.largest, kRotatedL2 * l2_ + sizes.smallest)),
+        sum_(run.gpu().index, 1) {}
+
+  int measure() {
+    run_.begin_section();
+    if (run_.options().wants("theory")) {
+      run_.show("theory");
+      SumRow row = {"theory", "any"};
+      row.rate.mean = theoretical_rate(run_.gpu().index);
+      print(row);
+    }
+    for (const ElementType& type : kElementTypes) {
+      if (run_.options().wants_type(type.name)) of_type(type);
+    }
+    return wrong_;
+  }
+
+ private:
+  void of_type(const ElementType& type) {
+    std::vector<Candidate> candidates;
+    for (const ArraySumMethod& method : array_sum_methods()) {
+      if (!run_.options().wants(method.name)) continue;
+      run_.measure_or_skip(table_, point(method.name, type), [&] {
+        const long long most = sizes_.largest / type.size;
+        candidates.push_back(
+            {&method, method.make(type.element, run_.gpu(), most)});
+      });
+    }
+    if (candidates.empty()) return;
+    fill_array(type.element, run_.gpu().index, memory_.get(), 0,
+               static_cast<long long>(memory_.size() / type.size));
+    for (const long long bytes : sizes_.swept(2)) {
+      of_size(type, bytes, candidates);
+    }
+  }
+
+  static std::string point(const std::string& method, const ElementType& type) {
+    return method + " of " + type.name;
+  }
+
+  // The samples of all candidates in turn, so that what changes slowly touches
+  // all alike.
+  void of_size(const ElementType& type, long long bytes,
+               std::vector<Candidate>& candidates) {
+    const auto fit = static_cast<long long>(memory_.size()) / bytes;
+    const int inputs =
+        static_cast<int>(std::min(fit, (kRotatedL2 * l2_ - 1) / bytes + 1));
+    references_ = reference_sums(type.element, run_.gpu().index, memory_.get(),
+                                 bytes / type.size, inputs);
+    int samples = 1;
+    for (Candidate& candidate : candidates) {
+      run_.show(point(candidate.method->name, type) + ", " +
+                std::to_string(bytes) + " bytes");
+      candidate.right = true;
+      sample(type, bytes, candidate);  // a warm-up
+      samples = std::max(samples, sum_samples(candidate.device_ns.back(),
+                                              run_.options().samples));
+      candidate.device_ns.clear();
+      candidate.host_ns.clear();
+    }
+    for (int i = 0; i < samples; ++i) {
+      for (Candidate& candidate : candidates) sample(type, bytes, candidate);
+    }
+    for (Candidate& candidate : candidates) {
+      const ArraySumMethod& method = *candidate.method;
+      run_.show(point(method.name, type) + ", " + std::to_string(bytes) +
+                " bytes");
+      SumRow row = {method.name, type.name};
+      row.bytes = static_cast<double>(bytes);
+      row.inputs = inputs;
+      row.in_l2 = inputs * bytes <= l2_;
+      row.rate = rate_summary(bytes, candidate.device_ns);
+      row.host = per(summarize(candidate.host_ns), 1e3);
+      if (method.sums) row.right = candidate.right;
+      print(row);
+    }
+  }
+
+  // One by the GPU's events and one by the host's clock, of the next arrays.
+  void sample(const ElementType& type, long long bytes, Candidate& candidate) {
+    check_interrupt();
+    const long long count = bytes / type.size;
+    const auto sum_next = [&] {
+      candidate.sum->enqueue(memory_.get() + input_ * bytes, count, sum_.get(),
+                             timer_.stream());
+    };
+    const auto check_next = [&] {
+      candidate.right &= !candidate.method->sums ||
+                         is_right(type, sum_.get(), count, run_.gpu().sm_count,
+                                  references_[input_]);
+      input_ = (input_ + 1) % references_.size();
+    };
+    input_ %= references_.size();
+    candidate.device_ns.push_back(timer_.time_ns(sum_next));
+    check_next();
+    const auto start = HostClock::now();
+    sum_next();
+    CUDA_CHECK(cudaStreamSynchronize(timer_.stream()));
+    candidate.host_ns.push_back(elapsed_ns(start, HostClock::now()));
+    check_next();
+  }
+
+  void print(SumRow& row) {
+    row.mhz = run_.clock_mhz();
+    table_.row(row);
+    const bool watched = row.bytes / row.rate.mean > kWatchedNs;
+    run_.check_row(watched ? row.rate : Summary());
+    wrong_ += row.right == 0;
+  }
+
+  MeasuringRun& run_;
+  const ArraySizes sizes_;
+  Table<SumRow> table_;
+  DeviceTimer timer_;
+  const long long l2_;
+  DeviceBuffer<char> memory_;
+  DeviceBuffer<double> sum_;  // of any type
+  std::vector<DoubleDouble> references_;
+  std::size_t input_ = 0;  // the array to read next
+  int wrong_ = 0;
+};
+
+}  // namespace
+
+int measure_one_gpu(MeasuringRun& run, const ArraySizes& sizes) {
+  return OneGpu(run, sizes).measure();
+}
+
+}  // namespace syncbench

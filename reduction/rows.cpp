@@ -1,0 +1,55 @@
+#include "reduction/rows.hpp"
+
+namespace syncbench {
+namespace {
+
+Columns<SumRow> first() {
+  return {column<SumRow>("method", "", "way to sum", &SumRow::method),
+          column<SumRow>("type", "", "of the elements", &SumRow::type),
+          column<SumRow>("GPUcount", "", "GPUs involved", &SumRow::gpus),
+          real_column<SumRow>("bytes", "bytes", "of the whole array",
+                              &SumRow::bytes, 0)};
+}
+
+Columns<SumRow> host() {
+  return mean_stddev_columns<SumRow>(
+      "host", "us", "time from the first call until the host knows the end",
+      &SumRow::host);
+}
+
+Columns<SumRow> right() {
+  return {real_column<SumRow>("right", "", "1: all sums were right; 0: not",
+                              &SumRow::right, 0)};
+}
+
+Columns<SumRow> stats_columns() {
+  return sample_count_column<SumRow>(&SumRow::rate) +
+         robust_columns<SumRow>("GB/s", "10^9 B/s", &SumRow::rate) +
+         robust_columns<SumRow>("host", "us", &SumRow::host) +
+         clock_column<SumRow>();
+}
+
+}  // namespace
+
+Columns<SumRow> array_columns(bool stats) {
+  return first() +
+         Columns<SumRow>{
+             real_column<SumRow>("inputs", "", "arrays read in turn",
+                                 &SumRow::inputs, 0),
+             real_column<SumRow>("in_L2", "",
+                                 "1: they fit into the L2 cache together",
+                                 &SumRow::in_l2, 0)} +
+         mean_stddev_columns<SumRow>("GB/s", "10^9 B/s",
+                                     "bytes / time by the GPU's events",
+                                     &SumRow::rate) +
+         host() + right() + (stats ? stats_columns() : Columns<SumRow>());
+}
+
+Columns<SumRow> node_columns(bool stats) {
+  return first() +
+         mean_stddev_columns<SumRow>("GB/s", "10^9 B/s", "bytes / host",
+                                     &SumRow::rate) +
+         host() + right() + (stats ? stats_columns() : Columns<SumRow>());
+}
+
+}  // namespace syncbench
