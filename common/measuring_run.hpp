@@ -45,6 +45,9 @@ class MeasuringRun {
   /// the section began, and takes the new value as the one to compare with.
   double clock_mhz();
 
+  /// The same for what memory limits: the clock may then fall with its power.
+  double clock_mhz_unwatched() { return probes_[0].read_mhz(); }
+
   /// To be called after the row of the point shown, whose main quantity is
   /// `summary`. Warns when another process has come, and after the last row of
   /// a method of those with a spread far from that of the rows beside them.

@@ -25,7 +25,15 @@ class LocalSums : public NodeSum {
       partials_.emplace_back(gpu.index, most_blocks());
   }
 
-  const void* sum() const override { return sum_.get(); }
+  void spoil() override {
+    for (int rank = 0; rank < gpus(); ++rank) {
+      const DeviceGuard guard(device(rank));
+      if (rank == 0) spoil(gathered_);
+      spoil(partials_[rank]);
+    }
+  }
+
+  void* sum() const override { return sum_.get(); }
 
  protected:
   int gpus() const { return static_cast<int>(gpus_.size()); }
@@ -45,6 +53,11 @@ class LocalSums : public NodeSum {
   }
 
  private:
+  static void spoil(const DeviceBuffer<T>& buffer) {
+    CUDA_CHECK(cudaMemset(buffer.get(), 0xff, buffer.size() * sizeof(T)));
+    CUDA_CHECK(cudaDeviceSynchronize());
+  }
+
   std::size_t most_blocks() const {
     return static_cast<std::size_t>(kMostBlocksPerSm) * gpus_[0].sm_count;
   }

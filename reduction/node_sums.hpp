@@ -21,13 +21,17 @@ class NodeSum {
  public:
   virtual ~NodeSum() = default;
 
+  /// Overwrites what the last sum has left in memory: if the next one reads
+  /// something too early, it is then wrong. Waits for the GPUs.
+  virtual void spoil() = 0;
+
   /// Sums the parts, one a GPU, and waits for the end. Nanoseconds of the
   /// host's clock, from when all GPUs' threads are there until the first knows
   /// that the sum is done. Throws where CUDA fails.
   virtual double time_ns(const std::vector<Part>& parts) = 0;
 
   /// The last sum, in the memory of the first GPU.
-  virtual const void* sum() const = 0;
+  virtual void* sum() const = 0;
 };
 
 struct NodeSumMethod {

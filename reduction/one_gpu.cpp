@@ -21,8 +21,6 @@ namespace {
 // there.
 constexpr int kRotatedL2 = 16;
 constexpr long long kMostInputs = 1024;
-// Of shorter sums the jitter of a launch alone is percents.
-constexpr double kWatchedNs = 1e5;
 
 // What DDR memory moves in a second, in GB: two words a clock.
 double theoretical_rate(int device) {
@@ -96,8 +94,8 @@ class OneGpu {
   void of_size(const ElementType& type, long long bytes,
                std::vector<Candidate>& candidates) {
     const auto fit = static_cast<long long>(memory_.size()) / bytes;
-    const int inputs =
-        static_cast<int>(std::min(fit, (kRotatedL2 * l2_ - 1) / bytes + 1));
+    const int inputs = static_cast<int>(
+        std::min({fit, (kRotatedL2 * l2_ - 1) / bytes + 1, kMostInputs}));
     references_ = reference_sums(type.element, run_.gpu().index, memory_.get(),
                                  bytes / type.size, inputs);
     int samples = 1;
@@ -154,10 +152,9 @@ class OneGpu {
   }
 
   void print(SumRow& row) {
-    row.mhz = run_.clock_mhz();
+    row.mhz = run_.clock_mhz_unwatched();
     table_.row(row);
-    const bool watched = row.bytes / row.rate.mean > kWatchedNs;
-    run_.check_row(watched ? row.rate : Summary());
+    run_.check_row(watched_spread(row));
     wrong_ += row.right == 0;
   }
 

@@ -31,6 +31,10 @@ Columns<SumRow> stats_columns() {
 
 }  // namespace
 
+Summary watched_spread(const SumRow& row) {
+  return row.host.mean > 100 ? row.rate : Summary();
+}
+
 Columns<SumRow> array_columns(bool stats) {
   return first() +
          Columns<SumRow>{

@@ -21,6 +21,10 @@ struct SumRow {
   double mhz = kNan;
 };
 
+/// The rate if its spread says something: in less than 100 us the jitter of a
+/// launch alone is percents.
+Summary watched_spread(const SumRow& row);
+
 /// Of one GPU, whose rate is by its own events.
 Columns<SumRow> array_columns(bool stats);
 

@@ -109,10 +109,11 @@ std::vector<DoubleDouble> reference_sums(Element element, int device,
   return sums;
 }
 
-bool is_right(const ElementType& type, const void* sum, long long count,
-              int sm_count, const DoubleDouble& reference) {
+bool is_right(const ElementType& type, void* sum, long long count, int sm_count,
+              const DoubleDouble& reference) {
   const double value = with_type(type.element, [&](auto host) {
     CUDA_CHECK(cudaMemcpy(&host, sum, sizeof host, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemset(sum, 0xff, sizeof host));
     return static_cast<double>(host);
   });
   const double depth = static_cast<double>(count / (512 * sm_count) + 64);

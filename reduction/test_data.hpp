@@ -38,7 +38,9 @@ std::vector<DoubleDouble> reference_sums(Element element, int device,
 /// Stability of Numerical Algorithms, section 4.2); no element here is negative
 /// where there is a roundoff. All ways here keep 512 sums an SM going where
 /// there are enough elements, and add those up in a tree of depth below 64.
-bool is_right(const ElementType& type, const void* sum, long long count,
-              int sm_count, const DoubleDouble& reference);
+/// What is at `sum` is overwritten: one that is not written again is not right
+/// by chance.
+bool is_right(const ElementType& type, void* sum, long long count, int sm_count,
+              const DoubleDouble& reference);
 
 }  // namespace syncbench

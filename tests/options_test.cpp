@@ -52,6 +52,27 @@ TEST(Options, EverythingGiven) {
   EXPECT_TRUE(options.wants("beta"));
 }
 
+TEST(Options, Arrays) {
+  ProgramInfo info = program();
+  info.types = {"int", "double"};
+  const Options none = parse({}, info);
+  EXPECT_TRUE(none.wants_type("int"));
+  EXPECT_EQ(none.min_bytes, 0);
+  const Options options =
+      parse({"--type", "double", "--min-bytes", "12", "--max-bytes=3G"}, info);
+  EXPECT_FALSE(options.wants_type("int"));
+  EXPECT_TRUE(options.wants_type("double"));
+  EXPECT_EQ(options.min_bytes, 12);
+  EXPECT_EQ(options.max_bytes, 3LL << 30);
+  for (const char* bad : {"0", "-1", "", "K", "1k", "1KiB", "01", "1.5G",
+                          "2000000G", "99999999999999999999"}) {
+    EXPECT_THROW(parse({"--min-bytes", bad}, info), UsageError) << bad;
+  }
+  EXPECT_THROW(parse({"--type", "half"}, info), UsageError);
+  EXPECT_THROW(parse({"--type", "int"}), UsageError);
+  EXPECT_THROW(parse({"--max-bytes", "1G"}), UsageError);
+}
+
 TEST(Options, AreWrittenOut) {
   EXPECT_EQ(message_of({"--samp", "3"}), "unknown option '--samp'");
   EXPECT_EQ(message_of({"--samp=3"}), "unknown option '--samp=3'");

@@ -1,0 +1,122 @@
+// GPU test: all ways to sum an array, for lengths and starts that no packet of
+// 16 bytes divides, against sums that the host makes in double-doubles. And do
+// the checks find a sum that is wrong?
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "common/check.hpp"
+#include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
+#include "reduction/array_sums.hpp"
+#include "reduction/test_data.hpp"
+#include "tests/gpu_test.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr long long kMost = 3'300'003;  // elements
+constexpr long long kCounts[] = {1,    2,    3,     5,       31,
+                                 1000, 4097, 65537, 1000003, kMost - 3};
+
+int failures = 0;
+
+void expect(bool right, const char* what, const ElementType& type,
+            long long count, long long start) {
+  if (right) return;
+  ++failures;
+  std::printf("%s: %lld of %s from element %lld\n", what, count, type.name,
+              start);
+}
+
+template <class T>
+DoubleDouble host_sum(const std::vector<T>& values, long long start,
+                      long long count) {
+  DoubleDouble sum;
+  for (long long i = start; i < start + count; ++i) {
+    sum = sum + DoubleDouble{static_cast<double>(values[i]), 0};
+  }
+  return sum;
+}
+
+bool equal(const DoubleDouble& a, const DoubleDouble& b) {
+  return a.high == b.high && a.low == b.low;
+}
+
+template <class T>
+void test_type(const ElementType& type, const Gpu& gpu) {
+  DeviceBuffer<T> data(gpu.index, kMost), sum(gpu.index, 1);
+  fill_array(type.element, gpu.index, data.get(), 0, kMost);
+  const std::vector<T> values = data.read();
+  const Stream stream(gpu.index);
+  for (const ArraySumMethod& method : array_sum_methods()) {
+    std::unique_ptr<ArraySum> way;
+    try {
+      way = method.make(type.element, gpu, kMost);
+    } catch (const CannotMeasure& error) {
+      std::printf("%s left out: %s\n", method.name, error.what());
+      continue;
+    }
+    for (const long long count : kCounts) {
+      for (long long start = 0; start < 4 && start + count <= kMost; ++start) {
+        way->enqueue(data.get() + start, count, sum.get(), stream.get());
+        CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+        if (!method.sums) continue;
+        expect(is_right(type, sum.get(), count, gpu.sm_count,
+                        host_sum(values, start, count)),
+               method.name, type, count, start);
+      }
+    }
+  }
+}
+
+// The reference itself, and what has to be told from it.
+template <class T>
+void test_checks(const ElementType& type, const Gpu& gpu) {
+  constexpr long long kCount = 100'003;
+  constexpr int kArrays = 3;
+  DeviceBuffer<T> data(gpu.index, kArrays * kCount), sum(gpu.index, 1);
+  fill_array(type.element, gpu.index, data.get(), 7, kArrays * kCount);
+  const std::vector<T> values = data.read();
+  const std::vector<DoubleDouble> references =
+      reference_sums(type.element, gpu.index, data.get(), kCount, kArrays);
+  for (int i = 0; i < kArrays; ++i) {
+    expect(equal(references[i], host_sum(values, i * kCount, kCount)),
+           "reference", type, kCount, i * kCount);
+  }
+  const auto judge = [&](double value) {
+    const T host = static_cast<T>(value);
+    CUDA_CHECK(
+        cudaMemcpy(sum.get(), &host, sizeof host, cudaMemcpyHostToDevice));
+    return is_right(type, sum.get(), kCount, gpu.sm_count, references[0]);
+  };
+  const double right = references[0].high;
+  expect(judge(right), "a right sum is called wrong", type, kCount, 0);
+  expect(!is_right(type, sum.get(), kCount, gpu.sm_count, references[0]),
+         "a sum that was not written again is called right", type, kCount, 0);
+  expect(!judge(right + (type.roundoff == 0 ? 1 : 0.5)),
+         "a sum without an element is called right", type, kCount, 0);
+  expect(!judge(0), "0 is called right", type, kCount, 0);
+  if (type.roundoff == 0) return;
+  expect(!judge(std::numeric_limits<double>::quiet_NaN()),
+         "NaN is called right", type, kCount, 0);
+}
+
+int test() {
+  std::vector<Gpu> gpus = find_gpus();
+  prepare_gpus(gpus);
+  for (const ElementType& type : kElementTypes) {
+    with_type(type.element, [&](auto zero) {
+      test_type<decltype(zero)>(type, gpus[0]);
+      test_checks<decltype(zero)>(type, gpus[0]);
+    });
+  }
+  std::printf("%d failures\n", failures);
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main() { return syncbench::gpu_test_main(syncbench::test); }
