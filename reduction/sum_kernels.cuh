@@ -39,9 +39,12 @@ cudaError_t launch_sum(void (*kernel)(Arguments...), int blocks, int threads,
                        cudaStream_t stream, const LaunchAttributes& attributes,
                        std::common_type_t<Arguments>... given) {
   void* arguments[] = {&given...};
-  return launch({reinterpret_cast<const void*>(kernel), dim3(blocks),
-                 dim3(threads), arguments},
-                stream, attributes);
+  KernelCall call;
+  call.kernel = reinterpret_cast<const void*>(kernel);
+  call.grid = dim3(blocks);
+  call.block = dim3(threads);
+  call.arguments = arguments;
+  return launch(call, stream, attributes);
 }
 
 }  // namespace syncbench
