@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/devices.hpp"
@@ -16,6 +17,9 @@ namespace syncbench {
 class ArraySum {
  public:
   virtual ~ArraySum() = default;
+
+  /// Why it cannot sum `count` elements; empty: it can.
+  virtual std::string refuses(long long /*count*/) const { return ""; }
 
   /// Queues what writes the sum of `count` >= 1 elements at `data` to `*sum`.
   /// Both are in the GPU's memory and aligned as their type asks for, no more.

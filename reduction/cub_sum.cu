@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
 #include <limits>
@@ -5,7 +6,6 @@
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
-#include "common/errors.hpp"
 #include "reduction/array_sums.hpp"
 
 namespace syncbench {
@@ -23,6 +23,9 @@ class CubSum : public ArraySum {
  public:
   CubSum(const Gpu& gpu, long long most)
       : memory_(gpu.index, bytes_for(gpu, most)) {}
+  std::string refuses(long long count) const override {
+    return count <= kMost ? "" : "this toolkit's CUB sums fewer than 2^31";
+  }
   void enqueue(const void* data, long long count, void* sum,
                cudaStream_t stream) override {
     std::size_t bytes = memory_.size();
@@ -32,17 +35,17 @@ class CubSum : public ArraySum {
   }
 
  private:
+  static constexpr long long kMost = std::numeric_limits<Count>::max();
+
   static std::size_t bytes_for(const Gpu& gpu, long long most) {
-    if (most > std::numeric_limits<Count>::max()) {
-      throw CannotMeasure("the CUB of this toolkit sums fewer than 2^31");
-    }
     const DeviceGuard guard(gpu.index);
     std::size_t bytes = 0;
     CUDA_CHECK(cub::DeviceReduce::Sum(
         nullptr, bytes, static_cast<const T*>(nullptr),
-        static_cast<T*>(nullptr), static_cast<Count>(most)));
+        static_cast<T*>(nullptr), static_cast<Count>(std::min(most, kMost))));
     return bytes;
   }
+
   DeviceBuffer<char> memory_;
 };
 

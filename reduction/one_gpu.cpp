@@ -71,11 +71,12 @@ class OneGpu {
     std::vector<Candidate> candidates;
     for (const ArraySumMethod& method : array_sum_methods()) {
       if (!run_.options().wants(method.name)) continue;
-      run_.measure_or_skip(table_, point(method.name, type), [&] {
-        const long long most = sizes_.largest / type.size;
-        candidates.push_back(
-            {&method, method.make(type.element, run_.gpu(), most)});
-      });
+      run_.measure_or_skip(
+          table_, std::string(method.name) + " of " + type.name, [&] {
+            const long long most = sizes_.largest / type.size;
+            candidates.push_back(
+                {&method, method.make(type.element, run_.gpu(), most)});
+          });
     }
     if (candidates.empty()) return;
     fill_array(type.element, run_.gpu().index, memory_.get(), 0,
@@ -85,8 +86,10 @@ class OneGpu {
     }
   }
 
-  static std::string point(const std::string& method, const ElementType& type) {
-    return method + " of " + type.name;
+  static std::string point(const std::string& method, const ElementType& type,
+                           long long bytes) {
+    return method + " of " + type.name + ", " + std::to_string(bytes) +
+           " bytes";
   }
 
   // The samples of all candidates in turn, so that what changes slowly touches
@@ -98,10 +101,16 @@ class OneGpu {
         std::min({fit, (kRotatedL2 * l2_ - 1) / bytes + 1, kMostInputs}));
     references_ = reference_sums(type.element, run_.gpu().index, memory_.get(),
                                  bytes / type.size, inputs);
+    std::vector<Candidate*> able;
     int samples = 1;
     for (Candidate& candidate : candidates) {
-      run_.show(point(candidate.method->name, type) + ", " +
-                std::to_string(bytes) + " bytes");
+      run_.show(point(candidate.method->name, type, bytes));
+      const std::string why = candidate.sum->refuses(bytes / type.size);
+      if (!why.empty()) {
+        table_.skip(point(candidate.method->name, type, bytes), why);
+        continue;
+      }
+      able.push_back(&candidate);
       candidate.right = true;
       sample(type, bytes, candidate);  // a warm-up
       samples = std::max(samples, sum_samples(candidate.device_ns.back(),
@@ -110,19 +119,18 @@ class OneGpu {
       candidate.host_ns.clear();
     }
     for (int i = 0; i < samples; ++i) {
-      for (Candidate& candidate : candidates) sample(type, bytes, candidate);
+      for (Candidate* candidate : able) sample(type, bytes, *candidate);
     }
-    for (Candidate& candidate : candidates) {
-      const ArraySumMethod& method = *candidate.method;
-      run_.show(point(method.name, type) + ", " + std::to_string(bytes) +
-                " bytes");
+    for (const Candidate* candidate : able) {
+      const ArraySumMethod& method = *candidate->method;
+      run_.show(point(method.name, type, bytes));
       SumRow row = {method.name, type.name};
       row.bytes = static_cast<double>(bytes);
       row.inputs = inputs;
       row.in_l2 = inputs * bytes <= l2_;
-      row.rate = rate_summary(bytes, candidate.device_ns);
-      row.host = per(summarize(candidate.host_ns), 1e3);
-      if (method.sums) row.right = candidate.right;
+      row.rate = rate_summary(bytes, candidate->device_ns);
+      row.host = per(summarize(candidate->host_ns), 1e3);
+      if (method.sums) row.right = candidate->right;
       print(row);
     }
   }
