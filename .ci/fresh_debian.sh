@@ -77,10 +77,8 @@ packages=$(sed -n 's/.*sudo apt-get install //p' "$work/log")
 expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
 expect 0 user user scripts/run.sh
 shows 'nothing was measured here'
-expect 0 user user scripts/test.sh
-shows ' 0 failed'
 
-# The distribution's own toolkit: CUDA 11.8 on Debian 12, the oldest that is supported, which
+# The tests as this user, with the distribution's own toolkit: CUDA 11.8 on Debian 12, the oldest that is supported, which
 # still has code for sm_70; 12.4 on Debian 13. Both have multi_grid_sync.
 sed -i 's/ main$/ main contrib non-free/' "$work/user/etc/apt/sources.list"
 toolkit=nvidia-cuda-toolkit architectures=80
