@@ -29,11 +29,11 @@ class Reduction {
     }
     if (wants_any(node_sum_methods()))
       wrong += measure_many_gpus(run_, of_node);
-    run_.finish();
     if (wrong > 0) {
       throw std::runtime_error("wrong sums in " + std::to_string(wrong) +
                                " rows, whose `right` is 0");
     }
+    run_.finish();
   }
 
  private:
