@@ -15,7 +15,8 @@
 // depends on `value`, so that calls form a chain, unless it waits for the data
 // itself; a barrier returns `value`.
 // Before a shape is timed, one operation is made from start_value() in every
-// thread that takes part, and what it returns has to be expected().
+// thread that takes part, and what it returns has to be expected() in those
+// that have a result.
 //
 // Rows: BenchmarkIntraSM has a method of a block without groups() of its own in
 // `block latency`, of a warp in `warp latency`, other ones up to a cluster in
@@ -140,6 +141,8 @@ struct Method {
   /// gate knows how many there are.
   static constexpr int kMostInLine = 1 << 30;
 
+  /// Whether TestRepeat measures it, in lines of up to kMostTestRepeats.
+  static constexpr bool kInTestRepeat = true;
   /// Straight-line repeats, a power of two: enough to hide clock reads and the
   /// loop, few enough that four times as many cost four times as much, code
   /// fetched included.
@@ -168,8 +171,12 @@ struct Method {
   static constexpr __host__ __device__ bool takes_part(const Place&) {
     return true;
   }
-  /// What one operation makes of start_value().
+  /// What operations hand on: any type of numbers.
+  using Value = unsigned;
+  /// What one operation makes of start_value(), a whole number, and whether the
+  /// thread, of those that take part, is one that gets it.
   static unsigned expected(const Place& place) { return start_value(place); }
+  static constexpr bool has_result(const Place&) { return true; }
   /// Whether something else is an error. If not (say a chain without the
   /// barrier that it needs), a comment says how many results are right.
   static constexpr bool kChecked = true;
