@@ -55,7 +55,8 @@ struct About {
 /// How the machine-code gate proves that the timed code does the work.
 enum class Proof {
   kEach,     ///< the instruction, `count` times an operation on every path
-  kChain,    ///< the same, and each reads the result of the one before
+  kLanes,    ///< the same, under conditions: not every lane does it
+  kChain,    ///< as kEach, and each reads the result of the one before
   kBarrier,  ///< a barrier of blocks over memory; `instruction` is not read
   kTurn,     ///< a semaphore of blocks over memory; `instruction` is how a
              ///< block meets, twice: it has the turn, and it is done
