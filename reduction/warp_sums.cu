@@ -13,18 +13,13 @@ namespace syncbench {
 
 namespace cg = cooperative_groups;
 
-constexpr const char* kEachCaution =
-    "an operation begins with one or two integer instructions that make its "
-    "address depend on the sum before; the first sum is checked";
-
-/// What the method that adds values of Type has in common with the others. An
+/// What a method that adds values of Type has in common with the others. An
 /// operation reads the 32 values and leaves their sum in lane 0. The tree
 /// leaves its partial sums in place of the values, so that the next operation
 /// has others to add; that takes as long.
 template <class Type>
 struct SumOf32 : Method {
   using Value = Type;
-  static constexpr const char* kCaution = kEachCaution;
   static constexpr bool kInTestRepeat = false;
   static constexpr int repeats(int) { return 4; }
   struct Shared {
