@@ -76,9 +76,11 @@ Columns<SwitchRow> switch_columns(bool stats) {
                             &SwitchRow::which),
           real_column<SwitchRow>("predicted", "B", "that one",
                                  &SwitchRow::predicted, 1),
-          real_column<SwitchRow>("measured", "B",
-                                 "from here on `more` was faster",
-                                 &SwitchRow::measured, 1),
+          real_column<SwitchRow>(
+              "measured", "B",
+              "from here on `more` was faster; sizes a value "
+              "or 1 KiB apart",
+              &SwitchRow::measured, 1),
           real_column<SwitchRow>("ratio", "", "measured / predicted",
                                  [](const SwitchRow& row) {
                                    return row.measured / row.predicted;

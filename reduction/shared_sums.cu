@@ -26,9 +26,8 @@ __device__ __forceinline__ Type* made_before(Type* values) {
 }
 
 template <class Type>
-__device__ const Type* fill(Type (&values)[kMostSharedBytes / sizeof(Type)]) {
-  for (unsigned i = threadIdx.x; i < kMostSharedBytes / sizeof(Type);
-       i += blockDim.x) {
+__device__ const Type* fill(Type* values, unsigned count) {
+  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
     values[i] = value_at(i);
   }
   __syncthreads();
@@ -41,16 +40,17 @@ __device__ const Type* fill(Type (&values)[kMostSharedBytes / sizeof(Type)]) {
 /// compiler, and without the division by which that finds the number of rounds.
 template <class Type>
 __device__ __forceinline__ Type strided_sum(Type sum, const Type* values,
-                                            unsigned count, unsigned stride) {
-  unsigned i = threadIdx.x;
+                                            unsigned count, unsigned first,
+                                            unsigned stride) {
+  unsigned i = first;
 #pragma unroll 1
   while (i + 3 * stride < count) {
-    const Type first = values[i], second = values[i + stride];
-    const Type third = values[i + 2 * stride], fourth = values[i + 3 * stride];
-    sum += first;
-    sum += second;
-    sum += third;
-    sum += fourth;
+    const Type a = values[i], b = values[i + stride];
+    const Type c = values[i + 2 * stride], d = values[i + 3 * stride];
+    sum += a;
+    sum += b;
+    sum += c;
+    sum += d;
     i += 4 * stride;
   }
 #pragma unroll 1
@@ -67,14 +67,16 @@ __global__ void __launch_bounds__(kMostThreads)
     loop_kernel(unsigned count, unsigned stride, int passes,
                 WarpRecord* records, double* sums) {
   __shared__ Type room[kMostSharedBytes / sizeof(Type)];
-  const Type* values = fill(room);
+  const Type* values = fill(room, count);
+  unsigned thread = threadIdx.x;
+  asm volatile("" : "+r"(thread));  // else it may be looked up in each pass
   Type sum = 0;
   WarpRecord record = {};
 #pragma unroll 1
   for (int pass = 0; pass <= passes; ++pass) {
     asm volatile("" : "+r"(pass));  // else the loop may be split
     if (pass == 1) record.start = read_sm_clock();
-    sum = strided_sum(sum, values, count, stride);
+    sum = strided_sum(sum, values, count, thread, stride);
   }
   record.end = read_sm_clock();
   sums[threadIdx.x] = static_cast<double>(sum);
@@ -105,29 +107,29 @@ __device__ __forceinline__ Type warp_steps(Type sum) {
 
 template <class Type, int kThreads>
 __global__ void __launch_bounds__(kThreads)
-    sum_kernel(unsigned count, unsigned stride, int trips, WarpRecord* record,
-               double* result) {
+    sum_kernel(unsigned count, unsigned stride, int trips, double* result) {
   __shared__ Type room[kMostSharedBytes / sizeof(Type)];
   __shared__ Type room_of_partial[kThreads];
-  const Type* values = fill(room);
+  const Type* values = fill(room, count);
   Type* partial = made_before(room_of_partial);
-  WarpRecord own = {};
+  long long start = 0, end = 0;
 #pragma unroll 1
   for (int trip = 0; trip < trips; ++trip) {
     __syncthreads();
     asm volatile("" : "+r"(count));  // so that no trip knows another's loads
-    own.start = read_sm_clock();
-    Type sum = strided_sum(Type(0), values, count, stride);
-    if constexpr (kThreads > 32) sum = block_steps(sum, partial);
-    if constexpr (kThreads > 1) {
+    start = read_sm_clock();
+    Type sum = strided_sum(Type(0), values, count, threadIdx.x, stride);
+    if constexpr (kThreads == 32) sum = warp_steps(sum);
+    if constexpr (kThreads > 32) {
+      sum = block_steps(sum, partial);
       if (threadIdx.x < 32) sum = warp_steps(sum);
     }
     if (threadIdx.x == 0) partial[0] = sum;
-    own.end = read_sm_clock();
+    end = read_sm_clock();
   }
   if (threadIdx.x == 0) {
-    *record = own;
-    *result = static_cast<double>(partial[0]);
+    result[0] = static_cast<double>(partial[0]);
+    result[1] = static_cast<double>(end - start);
   }
 }
 
@@ -157,7 +159,11 @@ SharedSums::SharedSums(const SharedSumKernels& kernels, int device)
     : kernels_(kernels),
       stream_(device),
       records_(device, kMostThreads / 32),
-      sums_(device, kMostThreads) {}
+      sums_(device, kMostThreads),
+      result_(device, 2) {
+  records_.set_to_zero();
+  sums_.set_to_zero();
+}
 
 double SharedSums::loop_cycles(int threads, int bytes, int passes) {
   unsigned count = bytes / value_bytes(), stride = threads;
@@ -180,16 +186,15 @@ double SharedSums::loop_cycles(int threads, int bytes, int passes) {
 double SharedSums::sum_cycles(int threads, int bytes) {
   unsigned count = bytes / value_bytes(), stride = threads;
   int trips = 4;
-  WarpRecord* records = records_.get();
-  double* sums = sums_.get();
-  void* arguments[] = {&count, &stride, &trips, &records, &sums};
+  double* result = result_.get();
+  void* arguments[] = {&count, &stride, &trips, &result};
   launch(threads == 1    ? kernels_.thread
          : threads == 32 ? kernels_.warp
                          : kernels_.block,
          threads, arguments);
-  check(sums_.read()[0], threads, bytes, 1);
-  const WarpRecord record = records_.read()[0];
-  return static_cast<double>(record.end - record.start);
+  const std::vector<double> found = result_.read();
+  check(found[0], threads, bytes, 1);
+  return found[1];
 }
 
 void SharedSums::launch(const void* kernel, int threads, void** arguments) {

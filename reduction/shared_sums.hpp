@@ -51,7 +51,8 @@ class SharedSums {
   SharedSumKernels kernels_;
   Stream stream_;
   DeviceBuffer<WarpRecord> records_;
-  DeviceBuffer<double> sums_;
+  DeviceBuffer<double> sums_;    // of each thread
+  DeviceBuffer<double> result_;  // the sum, and the cycles that it took
 };
 
 }  // namespace syncbench

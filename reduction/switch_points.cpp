@@ -118,7 +118,9 @@ class Model {
   }
 
   void measure_sum(Type& type, int threads, int bytes) {
-    const int samples = std::max(5, run_.options().samples / 5);
+    // They are many and steady: a fifth, five at least, of what is asked for.
+    const int asked = run_.options().samples;
+    const int samples = std::min(asked, std::max(5, asked / 5));
     show(kSum, type, threads, bytes);
     const auto cycles = sample_in_turn({bytes}, samples, [&](int size) {
       return type.sums->sum_cycles(threads, size);
