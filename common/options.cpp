@@ -161,6 +161,11 @@ bool Options::wants(const std::string& method) const {
          std::find(methods.begin(), methods.end(), method) != methods.end();
 }
 
+bool Options::wants_type(const std::string& type) const {
+  return types.empty() ||
+         std::find(types.begin(), types.end(), type) != types.end();
+}
+
 Options parse_options(const ProgramInfo& info, int argc, char** argv) {
   const struct option table[] = {
       {"help", no_argument, nullptr, 'h'},

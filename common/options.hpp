@@ -44,8 +44,10 @@ struct Options {
   bool stats = false;                ///< add the columns of --stats
   std::vector<std::string> methods;  ///< empty: all
   std::vector<int> blocks_per_sm;    ///< of the grids to measure
+  std::vector<std::string> types;    ///< of the elements to sum; empty: all
 
   bool wants(const std::string& method) const;
+  bool wants_type(const std::string& type) const;
 };
 
 /// Reads the whole command line. Throws UsageError on anything not understood.
