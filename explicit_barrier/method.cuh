@@ -24,7 +24,7 @@
 // of a warp, in `warp latency` once more for several warps. BenchmarkInterSM
 // has those of a grid and of GPUs, TestRepeat has all. A wrong `others` or
 // pattern is told by the gate, which says what it found: ctest -R
-// machine_code_TestRepeat.
+// machine_code_Reduction.
 #pragma once
 
 #include <cuda_runtime.h>
