@@ -1,6 +1,5 @@
 // BenchmarkIntraSM: what synchronizing inside one SM or one cluster costs, by
 // the SM's clock.
-#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,9 +16,7 @@ namespace {
 constexpr int kMaxBlocksPerSm = 64;
 constexpr int kMaxThreads = 1024;
 
-// A row says more than it knows if its number depends on the repeat count by
-// more than this part.
-constexpr double kLatencyTolerance = 0.02;
+// As kLatencyTolerance, of throughput.
 constexpr double kThroughputTolerance = 0.005;
 
 class IntraSm {
@@ -121,13 +118,8 @@ class IntraSm {
 
   // Says below a row that its number is that of its repeat count.
   void flag(Table<Row>& table, const Repeated& repeated, double tolerance) {
-    const double off = repeated.disagreement();
-    if (std::abs(off) <= tolerance) return;
-    table.comment(
-        "the row above depends on the repeat count: twice as many "
-        "operations give " +
-        format_number(repeated.twice, 4) + ", " + format_number(100 * off, 1) +
-        "% off");
+    const std::string text = count_matters(repeated, tolerance);
+    if (!text.empty()) table.comment(text);
   }
 
   void throughput_section() {

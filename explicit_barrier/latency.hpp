@@ -3,11 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "common/interrupt.hpp"
 #include "common/statistics.hpp"
+#include "common/table.hpp"
 #include "explicit_barrier/timed_launch.hpp"
 
 namespace syncbench {
@@ -42,6 +45,21 @@ struct Repeated {
   /// number that depends on how often the operation is repeated.
   double disagreement() const { return twice / value.mean - 1; }
 };
+
+/// A latency row says more than it knows if its number depends on the repeat
+/// count by more than this part.
+inline constexpr double kLatencyTolerance = 0.02;
+
+/// What is said below a row whose number is that of its repeat count; empty
+/// where it is not.
+inline std::string count_matters(const Repeated& repeated, double tolerance) {
+  const double off = repeated.disagreement();
+  if (std::abs(off) <= tolerance) return "";
+  return "the row above depends on the repeat count: twice as many operations "
+         "give " +
+         format_number(repeated.twice, 4) + ", " + format_number(100 * off, 1) +
+         "% off";
+}
 
 /// Summaries of what measure(length) returns for each of `lengths`, in turn,
 /// after `warm_ups` of them.

@@ -15,7 +15,8 @@
 // depends on `value`, so that calls form a chain, unless it waits for the data
 // itself; a barrier returns `value`.
 // Before a shape is timed, one operation is made from start_value() in every
-// thread that takes part, and what it returns has to be expected().
+// thread that takes part, and what it returns has to be expected() in those
+// that have a result.
 //
 // Rows: BenchmarkIntraSM has a method of a block without groups() of its own in
 // `block latency`, of a warp in `warp latency`, other ones up to a cluster in
@@ -23,7 +24,7 @@
 // of a warp, in `warp latency` once more for several warps. BenchmarkInterSM
 // has those of a grid and of GPUs, TestRepeat has all. A wrong `others` or
 // pattern is told by the gate, which says what it found: ctest -R
-// machine_code_TestRepeat.
+// machine_code_Reduction.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -54,7 +55,8 @@ struct About {
 /// How the machine-code gate proves that the timed code does the work.
 enum class Proof {
   kEach,     ///< the instruction, `count` times an operation on every path
-  kChain,    ///< the same, and each reads the result of the one before
+  kLanes,    ///< the same, under conditions: not every lane does it
+  kChain,    ///< as kEach, and each reads the result of the one before
   kBarrier,  ///< a barrier of blocks over memory; `instruction` is not read
   kTurn,     ///< a semaphore of blocks over memory; `instruction` is how a
              ///< block meets, twice: it has the turn, and it is done
@@ -140,6 +142,8 @@ struct Method {
   /// gate knows how many there are.
   static constexpr int kMostInLine = 1 << 30;
 
+  /// Whether TestRepeat measures it, in lines of up to kMostTestRepeats.
+  static constexpr bool kInTestRepeat = true;
   /// Straight-line repeats, a power of two: enough to hide clock reads and the
   /// loop, few enough that four times as many cost four times as much, code
   /// fetched included.
@@ -168,8 +172,12 @@ struct Method {
   static constexpr __host__ __device__ bool takes_part(const Place&) {
     return true;
   }
-  /// What one operation makes of start_value().
+  /// What operations hand on: any type of numbers.
+  using Value = unsigned;
+  /// What one operation makes of start_value(), a whole number, and whether the
+  /// thread, of those that take part, is one that gets it.
   static unsigned expected(const Place& place) { return start_value(place); }
+  static constexpr bool has_result(const Place&) { return true; }
   /// Whether something else is an error. If not (say a chain without the
   /// barrier that it needs), a comment says how many results are right.
   static constexpr bool kChecked = true;

@@ -39,6 +39,7 @@ struct MethodEntry : About {
   bool (*fits)(int threads);
   bool (*takes_part)(const Place&);
   unsigned (*expected)(const Place&);
+  bool (*has_result)(const Place&);
   long long (*global_words)(long long threads);
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);

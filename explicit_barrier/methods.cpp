@@ -81,8 +81,8 @@ static std::string demangled(const char* type) {
 
 std::string machine_code_of(const std::vector<MethodEntry>& methods,
                             int architecture) {
-  constexpr const char* kProofs[] = {"each", "chain", "barrier", "turn",
-                                     "nothing"};
+  constexpr const char* kProofs[] = {"each",    "lanes", "chain",
+                                     "barrier", "turn",  "nothing"};
   constexpr const char* kScopes[] = {"thread",  "warp", "block",
                                      "cluster", "grid", "gpus"};
   std::string text =

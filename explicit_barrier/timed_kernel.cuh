@@ -19,8 +19,8 @@ __device__ inline unsigned shared_address(const void* shared) {
 /// kRepeats (a power of two) operations, one after the other without a loop;
 /// beyond kMostInLine, rounds of half that many.
 template <int kRepeats, class Method, class Here>
-__device__ __forceinline__ unsigned repeat(Method& method, unsigned value,
-                                           Here& here) {
+__device__ __forceinline__ typename Method::Value repeat(
+    Method& method, typename Method::Value value, Here& here) {
   static_assert(kRepeats > 0 && (kRepeats & (kRepeats - 1)) == 0);
   if constexpr (kRepeats == 1) {
     return method(value, here);
@@ -41,9 +41,9 @@ __device__ __forceinline__ unsigned repeat(Method& method, unsigned value,
 /// clock before the first that is timed and after the last one. Trips that are
 /// not timed bring the body into the instruction cache.
 template <class Method, int kRepeats, class Here>
-__device__ __forceinline__ unsigned time_trips(int count, int first_timed,
-                                               Here& here, unsigned value,
-                                               WarpRecord& record) {
+__device__ __forceinline__ typename Method::Value time_trips(
+    int count, int first_timed, Here& here, typename Method::Value value,
+    WarpRecord& record) {
   Method method;
 #pragma unroll 1
   for (int trip = 0; trip < count; ++trip) {
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
       Method::start(shared, here);
       __syncthreads();
     }
-    unsigned value = start_value(here);
+    auto value = static_cast<typename Method::Value>(start_value(here));
     WarpRecord record = {};
     if (Method::takes_part(here)) {
       value =
@@ -93,17 +93,18 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
       records[blockIdx.x * warps_per_block + threadIdx.x / 32] = record;
     }
     if (results != nullptr)
-      results[blockIdx.x * blockDim.x + threadIdx.x] = value;
+      results[blockIdx.x * blockDim.x + threadIdx.x] =
+          static_cast<unsigned>(value);
   }
 #endif
 }
 
-/// Most straight-line repeats of a method that any program launches: 128 of
+/// Most straight-line repeats of a method that any program launches: those of
 /// TestRepeat, and four times those of a latency row.
 template <class Method>
 constexpr int longest_line() {
   constexpr bool kInSm = Method::kAbout.scope <= Scope::kCluster;
-  int longest = kMostTestRepeats;
+  int longest = Method::kInTestRepeat ? kMostTestRepeats : 1;
   const Sizes groups = Method::groups(1024);
   for (int group = groups.first; kInSm && group <= groups.last;
        group = groups.after(group)) {
@@ -142,6 +143,7 @@ MethodEntry entry_of() {
   entry.fits = Method::fits;
   entry.takes_part = Method::takes_part;
   entry.expected = Method::expected;
+  entry.has_result = Method::has_result;
   entry.checked = Method::kChecked;
   entry.global_words = Method::global_words;
   entry.make_arguments = Method::make_arguments;

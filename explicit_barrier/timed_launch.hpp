@@ -22,6 +22,11 @@ struct Shape {
   int group;
 };
 
+/// Of the results of one operation.
+struct Rightness {
+  unsigned right = 0, checked = 0;
+};
+
 class TimedLaunch {
  public:
   /// On `gpus`, the first of which is current. CannotMeasure where they cannot
@@ -50,9 +55,10 @@ class TimedLaunch {
   /// What the kernel of GPU `rank` gets as the method's argument.
   void* argument(int rank) const { return host_arguments_.of_rank.at(rank); }
 
-  /// How many results of one operation are right, in words; empty for a method
-  /// that has to be.
-  const std::string& rightness() const { return rightness_; }
+  /// How many results of one operation are right, and the same in words; these
+  /// are empty for a method whose have to be.
+  const Rightness& right_results() const { return results_; }
+  std::string rightness() const;
 
   int device() const { return gpus_[0].index; }
   const MethodEntry& method() const { return method_; }
@@ -99,7 +105,7 @@ class TimedLaunch {
   Trips trips_ = {};
   const void* kernel_ = nullptr;
   Arguments host_arguments_;
-  std::string rightness_;
+  Rightness results_;
   std::deque<Share> shares_;  // which never moves its elements
   std::optional<GpuThreads> threads_;
 };

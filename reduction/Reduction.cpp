@@ -4,12 +4,16 @@
 #include <string>
 
 #include "common/measuring_run.hpp"
+#include "explicit_barrier/methods.hpp"
 #include "reduction/array_sizes.hpp"
 #include "reduction/array_sums.hpp"
 #include "reduction/many_gpus.hpp"
 #include "reduction/node_sums.hpp"
 #include "reduction/one_gpu.hpp"
 #include "reduction/rows.hpp"
+#include "reduction/switch_points.hpp"
+#include "reduction/warp_level.hpp"
+#include "reduction/warp_sums.hpp"
 
 namespace syncbench {
 namespace {
@@ -23,6 +27,8 @@ class Reduction {
     // Half of the memory where each GPU holds a part, else room for other work.
     const ArraySizes of_gpu = array_sizes(run_.options(), 4);
     const ArraySizes of_node = array_sizes(run_.options(), 2);
+    warp_level_section(run_);
+    model_sections(run_);
     int wrong = 0;
     if (wants_any(array_sum_methods()) || run_.options().wants("theory")) {
       wrong += measure_one_gpu(run_, of_gpu);
@@ -56,6 +62,15 @@ ProgramInfo program_info() {
       "one\nGPU and on several, and what the study's model predicts of them.";
   info.takes_gpu_count = true;
   info.types = element_type_names();
+  take_methods(info, warp_sum_methods());
+  info.machine_code = [](int architecture) {
+    std::vector<MethodEntry> methods = all_methods();
+    for (const MethodEntry& sum : warp_sum_methods()) methods.push_back(sum);
+    return machine_code_of(methods, architecture);
+  };
+  for (const MethodInfo& method : model_methods()) {
+    info.methods.push_back(method);
+  }
   info.methods.push_back(
       {"theory", "what the memory's clock and width allow; nothing is run"});
   for (const ArraySumMethod& method : array_sum_methods()) {
@@ -65,7 +80,8 @@ ProgramInfo program_info() {
     info.methods.push_back({method.name, method.text});
   }
   info.missing = missing_node_sum_methods();
-  info.columns = describe("one GPU", array_columns(true)) +
+  info.columns = describe_warp_level() + describe_model() +
+                 describe("one GPU", array_columns(true)) +
                  describe("strong scaling, weak scaling", node_columns(true));
   return info;
 }

@@ -20,10 +20,11 @@ struct ElementType {
   double roundoff;
 };
 
+/// In the order of rows; double first, as in the study.
 inline constexpr std::array<ElementType, 3> kElementTypes = {{
-    {Element::kInt, "int", sizeof(int), 0},
-    {Element::kFloat, "float", sizeof(float), 0x1p-24},
     {Element::kDouble, "double", sizeof(double), 0x1p-53},
+    {Element::kFloat, "float", sizeof(float), 0x1p-24},
+    {Element::kInt, "int", sizeof(int), 0},
 }};
 
 inline std::vector<std::string> element_type_names() {

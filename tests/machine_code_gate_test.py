@@ -1,10 +1,10 @@
 """Test of the machine-code gate: planted faults have to be found.
 
-usage: machine_code_gate_test.py TEST_REPEAT FAULTY_METHODS
+usage: machine_code_gate_test.py REDUCTION FAULTY_METHODS
 
-In real kernels of TEST_REPEAT, which the gate accepts, a fault is planted by moving,
-removing or adding instructions; FAULTY_METHODS was compiled from methods with faults in
-their source. Exit codes: 0 all found; 1 not; 77 no disassembler.
+In real kernels of REDUCTION, which has all methods and which the gate accepts, a fault is
+planted by moving, removing or adding instructions; FAULTY_METHODS was compiled from methods
+with faults in their source. Exit codes: 0 all found; 1 not; 77 no disassembler.
 """
 import re
 import sys
@@ -120,7 +120,8 @@ def check(executable, planted):
             if number < 70 or work.proof == "missing":
                 continue
             lines = [functions[kernels[name, 1 << k]] for k in range(work.longest.bit_length())]
-            repeats = IN_A_ROW if work.in_line >= IN_A_ROW else 2 * IN_A_ROW
+            repeats = min(work.longest,
+                          IN_A_ROW if work.in_line >= IN_A_ROW else 2 * IN_A_ROW)
             at = repeats.bit_length() - 1
             judged += 1
             if planted:

@@ -1,0 +1,92 @@
+#include "reduction/model_rows.hpp"
+
+#include "reduction/model.hpp"
+
+namespace syncbench {
+namespace {
+
+template <class Row>
+Columns<Row> first() {
+  return {column<Row>("method", "", "what is measured", &Row::method),
+          column<Row>("type", "", "type of the values", &Row::type)};
+}
+
+template <class Row>
+Columns<Row> threads_and_bytes() {
+  return {column<Row>("thrd", "", "threads, of one block", &Row::threads),
+          column<Row>("bytes", "B", "bytes of values", &Row::bytes)};
+}
+
+// Those of --stats.
+template <class Row>
+Columns<Row> stats_columns(const std::string& name, Summary Row::*value) {
+  return sample_count_column<Row>(value) +
+         robust_columns<Row>(name, "cycles", value) + clock_column<Row>();
+}
+
+}  // namespace
+
+Columns<LoopRow> loop_columns(bool stats) {
+  return first<LoopRow>() + threads_and_bytes<LoopRow>() +
+         mean_stddev_columns<LoopRow>("cycle", "cycles", "a pass over them",
+                                      &LoopRow::value) +
+         Columns<LoopRow>{
+             real_column<LoopRow>("bandwidth", "B/cycle", "bytes / m(cycle)",
+                                  &LoopRow::rate),
+             real_column<LoopRow>(
+                 "latency", "cycles",
+                 "a step of the loop: bytes of a value / bandwidth of 1 thread",
+                 &LoopRow::latency),
+             real_column<LoopRow>(
+                 "concurrency", "B", "latency * bandwidth (Eq. 1)",
+                 [](const LoopRow& row) {
+                   return concurrency(row.latency, row.rate());
+                 },
+                 1)} +
+         (stats ? stats_columns<LoopRow>("cycle", &LoopRow::value)
+                : Columns<LoopRow>());
+}
+
+Columns<SharedSumRow> shared_sum_columns(bool stats) {
+  return first<SharedSumRow>() + threads_and_bytes<SharedSumRow>() +
+         mean_stddev_columns<SharedSumRow>("cycle", "cycles",
+                                           "values there to sum there",
+                                           &SharedSumRow::value) +
+         (stats ? stats_columns<SharedSumRow>("cycle", &SharedSumRow::value)
+                : Columns<SharedSumRow>());
+}
+
+Columns<SwitchRow> switch_columns(bool stats) {
+  const Columns<SwitchRow> shown =
+      first<SwitchRow>() +
+      Columns<SwitchRow>{
+          column<SwitchRow>("basic", "threads", "that need not synchronize",
+                            &SwitchRow::basic),
+          column<SwitchRow>("more", "threads", "that have to",
+                            &SwitchRow::more),
+          column<SwitchRow>("cost", "",
+                            "T_sync: 5 barriers alone, or 5 steps in use",
+                            &SwitchRow::cost)} +
+      mean_stddev_columns<SwitchRow>("sync", "cycles", "T_sync",
+                                     &SwitchRow::sync) +
+      Columns<SwitchRow>{
+          real_column<SwitchRow>("Nl", "B", "Eq. 5", &SwitchRow::large, 1),
+          real_column<SwitchRow>("Nm", "B", "Eq. 4", &SwitchRow::medium, 1),
+          column<SwitchRow>("case", "", "Nl or Nm, or never, by Eq. 2",
+                            &SwitchRow::which),
+          real_column<SwitchRow>("predicted", "B", "that one",
+                                 &SwitchRow::predicted, 1),
+          real_column<SwitchRow>(
+              "measured", "B",
+              "from here on `more` was faster; sizes a value "
+              "or 1 KiB apart",
+              &SwitchRow::measured, 1),
+          real_column<SwitchRow>("ratio", "", "measured / predicted",
+                                 [](const SwitchRow& row) {
+                                   return row.measured / row.predicted;
+                                 })};
+  return shown + (stats ? stats_columns<SwitchRow>("sync", &SwitchRow::sync)
+                        : Columns<SwitchRow>());
+}
+
+}  // namespace syncbench

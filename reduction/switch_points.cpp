@@ -1,0 +1,232 @@
+#include "reduction/switch_points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "explicit_barrier/latency.hpp"
+#include "explicit_barrier/methods.hpp"
+#include "reduction/model.hpp"
+#include "reduction/model_rows.hpp"
+#include "reduction/shared_sums.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr const char* kLoop = "shared_loop";
+constexpr const char* kSum = "shared_sum";
+constexpr const char* kSwitch = "switch_point";
+constexpr const char* kLoopTitle =
+    "shared memory: bandwidth, latency, concurrency";
+constexpr const char* kSumTitle = "sums in shared memory";
+constexpr const char* kSwitchTitle = "switching points";
+
+constexpr int kThreads[] = {1, 32, 1024};
+
+// Steps of the tree from as many partial sums as `more` has threads to as many
+// as `basic` has: 32 to 1, 1,024 to 32.
+constexpr int kSteps = 5;
+
+// Sizes at which two numbers of threads are compared, as multiples of the first
+// number: of values for one thread and a warp, of KiB for a warp and a block.
+constexpr int kMostValues = 64;
+constexpr int kCoarse = 1024;
+
+using Curve = std::map<int, Summary>;  // cycles by bytes
+
+class Model {
+ public:
+  explicit Model(MeasuringRun& run)
+      : run_(run),
+        loop_table_(run.out(), kLoopTitle, loop_columns(stats())),
+        sum_table_(run.out(), kSumTitle, shared_sum_columns(stats())),
+        switch_table_(run.out(), kSwitchTitle, switch_columns(stats())) {
+    for (const SharedSumKernels& kernels : shared_sum_kernels()) {
+      if (!run.options().wants_type(kernels.type)) continue;
+      types_.push_back(
+          {std::make_unique<SharedSums>(kernels, run.gpu().index), {}, {}});
+    }
+  }
+
+  void run() {
+    const Options& options = run_.options();
+    const bool switches = options.wants(kSwitch);
+    if (switches || options.wants(kLoop)) {
+      run_.begin_section();
+      for (Type& type : types_) measure_loops(type);
+    }
+    if (switches || options.wants(kSum)) {
+      run_.begin_section();
+      for (Type& type : types_) measure_sums(type);
+    }
+    if (switches) {
+      run_.begin_section();
+      const Summary warp = five("tile_shufl", 32),
+                    block = five("blocksync", 1024);
+      for (Type& type : types_) {
+        switch_rows(type, 1, 32, warp);
+        switch_rows(type, 32, 1024, block);
+      }
+    }
+  }
+
+ private:
+  struct Type {
+    std::unique_ptr<SharedSums> sums;
+    std::map<int, double> rates;  // B/cycle by threads
+    std::map<int, Curve> curves;  // by threads
+
+    double latency() const { return sums->value_bytes() / rates.at(1); }
+  };
+
+  bool stats() const { return run_.options().stats; }
+
+  // Passes over 32 KiB, of which each thread gets whole rounds of the loop, so
+  // often that they take 10,000 cycles or more; the difference of two numbers.
+  void measure_loops(Type& type) {
+    constexpr int kBytes = 32 * 1024;
+    for (const int threads : kThreads) {
+      const int passes = threads == 1 ? 1 : threads == 32 ? 8 : 64;
+      show(kLoop, type, threads, kBytes);
+      const auto cycles = sample_in_turn(
+          {passes, 2 * passes}, run_.options().samples, [&](int count) {
+            return type.sums->loop_cycles(threads, kBytes, count);
+          });
+      LoopRow row = {kLoop, type.sums->type(), threads, kBytes,
+                     difference(cycles[1], cycles[0], passes)};
+      type.rates[threads] = row.rate();
+      row.latency = type.latency();
+      if (run_.options().wants(kLoop)) print(loop_table_, row, row.value);
+    }
+  }
+
+  // Every number of values for one thread and a warp, every KiB for a warp and
+  // a block.
+  void measure_sums(Type& type) {
+    const int fine = type.sums->value_bytes();
+    for (const int threads : kThreads) {
+      for (int n = 1; threads <= 32 && n <= kMostValues; ++n) {
+        measure_sum(type, threads, n * fine);
+      }
+      for (int bytes = kCoarse; threads >= 32 && bytes <= kMostSharedBytes;
+           bytes += kCoarse) {
+        measure_sum(type, threads, bytes);
+      }
+    }
+  }
+
+  void measure_sum(Type& type, int threads, int bytes) {
+    // They are many and steady: a fifth, five at least, of what is asked for.
+    const int asked = run_.options().samples;
+    const int samples = std::min(asked, std::max(5, asked / 5));
+    show(kSum, type, threads, bytes);
+    const auto cycles = sample_in_turn({bytes}, samples, [&](int size) {
+      return type.sums->sum_cycles(threads, size);
+    });
+    type.curves[threads][bytes] = cycles[0];
+    SharedSumRow row = {kSum, type.sums->type(), threads, bytes, cycles[0]};
+    if (run_.options().wants(kSum)) print(sum_table_, row, row.value);
+  }
+
+  // The study's T_sync: five times what one of the suite's methods takes.
+  Summary five(const char* method, int threads) {
+    run_.show(std::string(kSwitch) + " " + method);
+    TimedLaunch launch(find_method(method), {run_.gpu()}, {1, threads, 32});
+    return per(measure_latency(launch, run_.options().samples).value,
+               1. / kSteps);
+  }
+
+  void switch_rows(Type& type, int basic, int more, const Summary& barriers) {
+    const Curve& few = type.curves.at(basic);
+    const Curve& many = type.curves.at(more);
+    const int bytes = type.sums->value_bytes();
+    SwitchRow row = {kSwitch, type.sums->type(), basic, more};
+    row.measured = measured_switch(few, many);
+    // By Eq. 3, where each thread has one value: T_sync = T_more - T_basic.
+    const Summary steps =
+        difference(many.at(more * bytes), few.at(basic * bytes), 1);
+    for (const auto& [cost, sync] :
+         {std::pair("barriers", barriers), std::pair("steps", steps)}) {
+      row.cost = cost;
+      row.sync = sync;
+      predict({type.latency(), type.rates.at(basic), type.rates.at(more),
+               sync.mean},
+              row);
+      show(kSwitch, type, more, 0);
+      print(switch_table_, row, row.sync);
+    }
+    if (std::isnan(row.measured)) {
+      switch_table_.comment(row.type + ": " + std::to_string(more) +
+                            " threads are not faster up to " +
+                            std::to_string(few.rbegin()->first) + " bytes");
+    }
+  }
+
+  static void predict(const Choice& choice, SwitchRow& row) {
+    const Switch found = predicted_switch(choice);
+    row.large = large_switch(choice);
+    row.medium = medium_switch(choice);
+    row.predicted = found.bytes;
+    row.which = found.which == SwitchCase::kNever    ? "never"
+                : found.which == SwitchCase::kMedium ? "Nm"
+                                                     : "Nl";
+  }
+
+  // The smallest size, of those that both curves have, from which on `many` is
+  // faster; NaN: it is not at the largest.
+  static double measured_switch(const Curve& few, const Curve& many) {
+    double found = kNan;
+    for (const auto& [bytes, cycles] : few) {
+      if (many.count(bytes) == 0) continue;
+      if (!(many.at(bytes).mean < cycles.mean)) {
+        found = kNan;
+      } else if (std::isnan(found)) {
+        found = bytes;
+      }
+    }
+    return found;
+  }
+
+  void show(const char* method, const Type& type, int threads, int bytes) {
+    run_.show(std::string(method) + " of " + type.sums->type() + " by " +
+              std::to_string(threads) +
+              (bytes == 0 ? "" : " of " + std::to_string(bytes) + " bytes"));
+  }
+
+  template <class Row>
+  void print(Table<Row>& table, Row& row, const Summary& watched) {
+    row.mhz = run_.clock_mhz();
+    table.row(row);
+    run_.check_row(watched);
+  }
+
+  MeasuringRun& run_;
+  Table<LoopRow> loop_table_;
+  Table<SharedSumRow> sum_table_;
+  Table<SwitchRow> switch_table_;
+  std::vector<Type> types_;
+};
+
+}  // namespace
+
+std::vector<MethodInfo> model_methods() {
+  return {{kLoop,
+           "the loop of Figure 10 over shared memory by 1, 32 and 1,024 "
+           "threads"},
+          {kSum, "sums in shared memory by 1, 32 and 1,024 threads"},
+          {kSwitch,
+           "sizes from which on more threads are faster: Eq. 4 and 5, "
+           "and as measured"}};
+}
+
+void model_sections(MeasuringRun& run) { Model(run).run(); }
+
+std::string describe_model() {
+  return describe(kLoopTitle, loop_columns(true)) +
+         describe(kSumTitle, shared_sum_columns(true)) +
+         describe(kSwitchTitle, switch_columns(true));
+}
+
+}  // namespace syncbench

@@ -1,0 +1,77 @@
+#include "reduction/warp_level.hpp"
+
+#include "explicit_barrier/latency.hpp"
+#include "reduction/warp_sums.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr const char* kTitle = "warp level";
+
+constexpr const char* kAddress =
+    "each sum begins with one or two integer instructions that make its "
+    "address depend on the sum before; `right` is of the first sum";
+
+struct WarpSumRow {
+  std::string method;
+  std::string type;
+  int repeats = 0;
+  Summary value = {};  ///< cycles of one sum
+  bool right = false;
+  double mhz = kNan;
+};
+
+Columns<WarpSumRow> columns(bool stats) {
+  const Columns<WarpSumRow> shown =
+      Columns<WarpSumRow>{
+          column<WarpSumRow>("method", "", "how the lanes wait for each other",
+                             &WarpSumRow::method),
+          column<WarpSumRow>("type", "", "type of the 32 values",
+                             &WarpSumRow::type),
+          column<WarpSumRow>("rep", "", "sums the average is over",
+                             &WarpSumRow::repeats)} +
+      mean_stddev_columns<WarpSumRow>(
+          "ave_cycle", "cycles", "latency of one sum", &WarpSumRow::value) +
+      Columns<WarpSumRow>{column<WarpSumRow>(
+          "right", "", "1: the first sum was right", &WarpSumRow::right)};
+  if (!stats) return shown;
+  return shown + sample_count_column<WarpSumRow>(&WarpSumRow::value) +
+         robust_columns<WarpSumRow>("ave_cycle", "cycles", &WarpSumRow::value) +
+         clock_column<WarpSumRow>();
+}
+
+void measure_row(MeasuringRun& run, Table<WarpSumRow>& table, const char* type,
+                 const MethodEntry& method) {
+  const std::string point = std::string(method.name) + " of " + type;
+  run.show(point);
+  table.comment_once(kAddress);
+  run.measure_or_skip(table, point, [&] {
+    TimedLaunch launch(method, {run.gpu()}, {1, 32, 32});
+    const Repeated latency = measure_latency(launch, run.options().samples);
+    const Rightness& results = launch.right_results();
+    table.row({method.name, type, latency.repeats, latency.value,
+               results.right == results.checked, run.clock_mhz()});
+    run.check_row(latency.value);
+    const std::string doubt = count_matters(latency, kLatencyTolerance);
+    if (!doubt.empty()) table.comment(doubt);
+  });
+}
+
+}  // namespace
+
+void warp_level_section(MeasuringRun& run) {
+  run.begin_section();
+  Table<WarpSumRow> table(run.out(), kTitle, columns(run.options().stats));
+  for (const WarpSums& sums : warp_sums()) {
+    if (!run.options().wants_type(sums.type)) continue;
+    for (const MethodEntry& method : sums.methods) {
+      if (run.options().wants(method.name)) {
+        measure_row(run, table, sums.type, method);
+      }
+    }
+  }
+}
+
+std::string describe_warp_level() { return describe(kTitle, columns(true)); }
+
+}  // namespace syncbench

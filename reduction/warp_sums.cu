@@ -1,0 +1,271 @@
+// Sums of 32 values in shared memory by one warp, by every way in which its
+// lanes can wait for each other (study, Figure 11 and Table V).
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+#include <cstring>
+#include <type_traits>
+
+#include "explicit_barrier/timed_kernel.cuh"
+#include "reduction/warp_sums.hpp"
+
+namespace syncbench {
+
+namespace cg = cooperative_groups;
+
+/// What a method that adds values of Type has in common with the others. An
+/// operation reads the 32 values and leaves their sum in lane 0. The tree
+/// leaves its partial sums in place of the values, so that the next operation
+/// has others to add; that takes as long.
+template <class Type>
+struct SumOf32 : Method {
+  using Value = Type;
+  static constexpr bool kInTestRepeat = false;
+  static constexpr int repeats(int) { return 4; }
+  struct Shared {
+    Type values[32];
+  };
+  static __device__ void start(Shared& shared, const Place& place) {
+    shared.values[place.thread] = static_cast<Type>(place.thread + 1);
+  }
+  static unsigned expected(const Place&) { return 528; }  // 1 + 2 + ... + 32
+  static constexpr bool has_result(const Place& place) {
+    return place.thread == 0;
+  }
+};
+
+__device__ inline unsigned low_bits(double value) {
+  return __double2loint(value);
+}
+__device__ inline unsigned low_bits(float value) {
+  return __float_as_uint(value);
+}
+__device__ inline unsigned low_bits(int value) { return value; }
+
+/// The values, where the compiler has to think that the sum before decides
+/// where they are: so many bytes on in another block, of which there is none.
+template <class Type, class Here>
+__device__ __forceinline__ Type* values_behind(Type sum, Here& here) {
+  char* values = reinterpret_cast<char*>(here.shared.values);
+  return reinterpret_cast<Type*>(values + low_bits(sum) * here.block);
+}
+
+/// One lane adds all.
+template <class Type>
+struct SerialSum : SumOf32<Type> {
+  static constexpr About kAbout = {"serial", "sum of 32 values by one lane",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    // Of integers the compiler adds two at a time, in an order of its own.
+    if (std::is_integral_v<Type>) return {R"(LDS\S* .*)", 32, 33};
+    return {R"([DF]ADD .*)", 31, 34, Proof::kChain};
+  }
+  static constexpr __host__ __device__ bool takes_part(const Place& place) {
+    return place.thread == 0;
+  }
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    const Type* values = values_behind(sum, here);
+    sum = values[0];
+#pragma unroll
+    for (int i = 1; i < 32; ++i) sum += values[i];
+    return sum;
+  }
+};
+
+/// The tree of Figure 11 over plain or volatile values; meet() stands behind
+/// each step. There, a lane adds where tid + step < 32, also what another lane
+/// overwrites in the same step: a race, whatever the barrier. The lanes whose
+/// sums are still needed are those below step.
+template <class Words, class Type, class Meet>
+__device__ __forceinline__ Type tree_sum(Words* values, unsigned lane, Type sum,
+                                         Meet meet) {
+#pragma unroll
+  for (unsigned step = 16; step >= 1; step /= 2) {
+    if (lane < step) {
+      sum = values[lane] + values[lane + step];
+      values[lane] = sum;
+    }
+    meet();
+  }
+  return sum;
+}
+
+/// What the code of each is: five steps, of which each ends with a store. Of
+/// the barriers of a coalesced group CUDA 11.8 leaves an instruction each on
+/// sm_90.
+template <class Type>
+struct TreeSum : SumOf32<Type> {
+  static constexpr Work work(int) {
+    return {R"(STS\S* .*)", 5, 25, Proof::kLanes};
+  }
+};
+
+template <class Type>
+struct NoSyncSum : TreeSum<Type> {
+  static constexpr About kAbout = {"nosync",
+                                   "tree without a barrier: a wrong program",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr bool kChecked = false;
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    return tree_sum(values_behind(sum, here), here.thread, sum, [] {});
+  }
+};
+
+template <class Type>
+struct VolatileSum : TreeSum<Type> {
+  static constexpr About kAbout = {
+      "volatile", "tree over volatile values without a barrier", Scope::kWarp,
+      Window::kOperation};
+  static constexpr bool kChecked = false;
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    volatile Type* values = values_behind(sum, here);
+    return tree_sum(values, here.thread, sum, [] {});
+  }
+};
+
+template <class Type>
+struct TileSum : TreeSum<Type> {
+  static constexpr About kAbout = {"tile", "tree with the barrier of a tile",
+                                   Scope::kWarp, Window::kOperation};
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    return tree_sum(values_behind(sum, here), here.thread, sum,
+                    [&] { tile.sync(); });
+  }
+  cg::thread_block_tile<32> tile =
+      cg::tiled_partition<32>(cg::this_thread_block());
+};
+
+template <class Type>
+struct CoalescedSum : TreeSum<Type> {
+  static constexpr About kAbout = {"coa",
+                                   "tree with the barrier of a coalesced group",
+                                   Scope::kWarp, Window::kOperation};
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    return tree_sum(values_behind(sum, here), here.thread, sum,
+                    [&] { group.sync(); });
+  }
+  cg::coalesced_group group = cg::coalesced_threads();
+};
+
+/// The value of each lane, then five shuffles.
+template <class Group, class Type>
+__device__ __forceinline__ Type shuffled_sum(const Group& group, Type sum) {
+#pragma unroll
+  for (int step = 16; step >= 1; step /= 2) sum += group.shfl_down(sum, step);
+  return sum;
+}
+
+/// Five shuffles, each of which reads the sum that the one before led to. A
+/// double is shuffled as two words.
+template <class Type>
+constexpr Work five_shuffles(const char* instruction, int others, int paths) {
+  if (sizeof(Type) == 4) {
+    return {instruction, 5, others, Proof::kChain, paths};
+  }
+  return {instruction, 10, others, Proof::kEach, paths};
+}
+
+template <class Type>
+struct TileShuffleSum : SumOf32<Type> {
+  static constexpr About kAbout = {"tile_shuffle", "tree by shuffles of a tile",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return five_shuffles<Type>(R"(SHFL\.DOWN .*)", 8, 1);
+  }
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    return shuffled_sum(tile, values_behind(sum, here)[here.thread]);
+  }
+  cg::thread_block_tile<32> tile =
+      cg::tiled_partition<32>(cg::this_thread_block());
+};
+
+template <class Type>
+struct CoalescedShuffleSum : SumOf32<Type> {
+  static constexpr About kAbout = {"coa_shuffle",
+                                   "tree by shuffles of a coalesced group",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) {
+    return five_shuffles<Type>(R"(SHFL\.(DOWN|IDX) .*)", 240, 2);
+  }
+  static constexpr int repeats(int) { return 1; }
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    return shuffled_sum(group, values_behind(sum, here)[here.thread]);
+  }
+  cg::coalesced_group group = cg::coalesced_threads();
+};
+
+constexpr Work kOneReduction = {R"(REDUX\.SUM\S* .*)", 1, 4};
+
+template <class Type>
+struct ReducedSum : SumOf32<Type> {
+  static constexpr About kAbout = {"warp_reduce",
+                                   "reduce() of cooperative groups",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int architecture) {
+    if (architecture >= 80 && std::is_integral_v<Type>) return kOneReduction;
+    return five_shuffles<Type>(R"(SHFL\.\w+ .*)", 8, 1);
+  }
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    return cg::reduce(tile, values_behind(sum, here)[here.thread],
+                      cg::plus<Type>());
+  }
+  cg::thread_block_tile<32> tile =
+      cg::tiled_partition<32>(cg::this_thread_block());
+};
+
+struct ReduxSum : SumOf32<int> {
+  static constexpr About kAbout = {"redux", "__reduce_add_sync(), of int only",
+                                   Scope::kWarp, Window::kOperation};
+  static constexpr Work work(int) { return kOneReduction; }
+  static constexpr int kFirstArchitecture = 80;
+  template <class Here>
+  __device__ int operator()(int sum, Here& here) const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffff, values_behind(sum, here)[here.thread]);
+#else
+    return sum;
+#endif
+  }
+};
+
+template <class Type>
+static std::vector<MethodEntry> sums_of() {
+  return entries<SerialSum<Type>, NoSyncSum<Type>, VolatileSum<Type>,
+                 TileSum<Type>, CoalescedSum<Type>, TileShuffleSum<Type>,
+                 CoalescedShuffleSum<Type>, ReducedSum<Type>>();
+}
+
+std::vector<WarpSums> warp_sums() {
+  std::vector<WarpSums> sums = {{"double", sums_of<double>()},
+                                {"float", sums_of<float>()},
+                                {"int", sums_of<int>()}};
+  for (MethodEntry& method : entries<ReduxSum>()) {
+    sums.back().methods.push_back(method);
+  }
+  return sums;
+}
+
+std::vector<MethodEntry> warp_sum_methods() {
+  const std::vector<WarpSums> all = warp_sums();
+  std::vector<MethodEntry> by_name;
+  for (const MethodEntry& named : all.back().methods) {
+    for (const WarpSums& sums : all) {
+      for (const MethodEntry& method : sums.methods) {
+        if (std::strcmp(method.name, named.name) == 0) {
+          by_name.push_back(method);
+        }
+      }
+    }
+  }
+  return by_name;
+}
+
+}  // namespace syncbench
