@@ -32,6 +32,9 @@ LEFT_OUT = {"Reduction": ("theory", "nccl")}  # the first runs nothing
 LIMITS = {"ImplicitBarrier": ("--processes", "1"), "Reduction": ("--max-bytes", "1M")}
 RACECHECK_GRIDS = {"BenchmarkIntraSM": "1", "BenchmarkInterSM": "1,32"}
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+OPTIONS = {tool: ("--tool", tool) for tool in TOOLS}
+# The programs check every call themselves; some may fail (peer access that is on already).
+OPTIONS["memcheck"] += ("--report-api-errors", "no")
 
 
 def find_sanitizer():
@@ -122,7 +125,7 @@ def check(sanitizer, tool, executable, gpus, logs, seconds):
                 log = log_of(logs, executable, gpus, tool, method)
                 print(f"{tool}: {' '.join(command)}", file=sys.stderr, flush=True)
                 with open(log, "wb") as output:
-                    process = subprocess.Popen([sanitizer, "--tool", tool, *command],
+                    process = subprocess.Popen([sanitizer, *OPTIONS[tool], *command],
                                                stdout=output, stderr=subprocess.STDOUT,
                                                start_new_session=True)
                 running.append((process, log, time.monotonic() + seconds))
