@@ -206,12 +206,12 @@ class ReadLimit : public ArraySum {
     const long long bytes = count * static_cast<long long>(sizeof(T));
     const long long packets =
         std::max(0LL, (bytes - static_cast<long long>(aligned - first)) / 16);
-    CUDA_CHECK(launch_sum(
-        read_packets,
-        gpu_.sm_count *
-            sum_blocks_per_sm(bytes, gpu_.sm_count, kMostBlocksPerSm),
-        kSumThreads, stream, {}, reinterpret_cast<const Packet<int>*>(aligned),
-        packets, 1LL << 32, static_cast<int*>(sum)));
+    // It has no partial sums, so that more blocks cost it nothing.
+    const int blocks = gpu_.sm_count * sum_blocks_per_sm(bytes, gpu_.sm_count,
+                                                         2 * kMostBlocksPerSm);
+    CUDA_CHECK(launch_sum(read_packets, blocks, kSumThreads, stream, {},
+                          reinterpret_cast<const Packet<int>*>(aligned),
+                          packets, 1LL << 32, static_cast<int*>(sum)));
   }
 
  private:

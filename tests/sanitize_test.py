@@ -10,8 +10,11 @@ from scripts_support import ScriptsTest, lives
 
 # As the real one: a log with a sum at its end. $FAKES/TOOL changes what a tool does.
 SANITIZER = r"""#!/bin/sh
-tool=$2 program=${3##*/} gpus=1
-shift 3
+tool=$2 gpus=1
+shift 2
+if [ $tool = memcheck ]; then shift 2; fi
+program=${1##*/}
+shift
 echo "$tool $program $*" >>"$LOG"
 case $1 in [0-9]) gpus=$1 ;; esac
 rows="grid_sync	$gpus	2" sum="ERROR SUMMARY: 0 errors" code=0
