@@ -78,8 +78,9 @@ expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-reco
 expect 0 user user scripts/run.sh
 shows 'nothing was measured here'
 
-# The tests as this user, with the distribution's own toolkit: CUDA 11.8 on Debian 12, the oldest that is supported, which
-# still has code for sm_70; 12.4 on Debian 13. Both have multi_grid_sync.
+# The tests as this user, with the distribution's own toolkit: CUDA 11.8 on Debian 12, the
+# oldest that is supported, which still has code for sm_70; 12.4 on Debian 13. Both have
+# multi_grid_sync.
 sed -i 's/ main$/ main contrib non-free/' "$work/user/etc/apt/sources.list"
 toolkit=nvidia-cuda-toolkit architectures=80
 if [[ $suite == bookworm ]]; then toolkit+=' g++-11' architectures='70;80;90'; fi

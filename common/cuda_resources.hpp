@@ -75,11 +75,10 @@ class DeviceBuffer {
   T* get() const { return data_.get(); }
   std::size_t size() const { return size_; }
 
-  void set_to_zero() {
-    if (size_ == 0) return;
-    CUDA_CHECK(cudaMemset(get(), 0, size_ * sizeof(T)));
-    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
-  }
+  void set_to_zero() { set_bytes(0); }
+
+  /// Overwrites the values, so that they cannot be taken for what is to come.
+  void spoil() { set_bytes(0xff); }
 
   /// All values, once work in the legacy default stream is done.
   std::vector<T> read() const {
@@ -92,6 +91,12 @@ class DeviceBuffer {
   }
 
  private:
+  void set_bytes(int byte) {
+    if (size_ == 0) return;
+    CUDA_CHECK(cudaMemset(get(), byte, size_ * sizeof(T)));
+    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
+  }
+
   struct Free {
     void operator()(T* data) const { cudaFree(data); }
   };

@@ -40,8 +40,9 @@ std::string help_text(const ProgramInfo& info) {
         "\n"
         "  --min-bytes N, --max-bytes N  the smallest and the largest array; "
         "N may end\n"
-        "                    in K, M or G (default 1M to a quarter of the "
-        "memory)\n";
+        "                    in K, M or G (default 1M to a quarter of a GPU's "
+        "memory,\n"
+        "                    to a half where several GPUs share an array)\n";
   }
   if (info.default_processes > 0) {
     text +=

@@ -24,17 +24,19 @@ class Reduction {
       : run_(info, options, out) {}
 
   void run() {
-    // Half of the memory where each GPU holds a part, else room for other work.
-    const ArraySizes of_gpu = array_sizes(run_.options(), 4);
-    const ArraySizes of_node = array_sizes(run_.options(), 2);
+    // Sizes that cannot be are told before anything is measured. An array of
+    // one GPU leaves room for other work; of several each holds a part.
+    const bool one =
+        wants_any(array_sum_methods()) || run_.options().wants("theory");
+    const bool many = wants_any(node_sum_methods());
+    ArraySizes of_gpu = {}, of_node = {};
+    if (one) of_gpu = array_sizes(run_.options(), {run_.gpu()}, 4);
+    if (many) of_node = array_sizes(run_.options(), run_.gpus(), 2);
     warp_level_section(run_);
     model_sections(run_);
     int wrong = 0;
-    if (wants_any(array_sum_methods()) || run_.options().wants("theory")) {
-      wrong += measure_one_gpu(run_, of_gpu);
-    }
-    if (wants_any(node_sum_methods()))
-      wrong += measure_many_gpus(run_, of_node);
+    if (one) wrong += measure_one_gpu(run_, of_gpu);
+    if (many) wrong += measure_many_gpus(run_, of_node);
     if (wrong > 0) {
       throw std::runtime_error("wrong sums in " + std::to_string(wrong) +
                                " rows, whose `right` is 0");

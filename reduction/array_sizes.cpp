@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "common/check.hpp"
+#include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "reduction/elements.hpp"
 
@@ -14,13 +14,29 @@ namespace {
 
 constexpr long long kMiB = 1 << 20;
 
-void check_types(const Options& options, long long bytes, const char* name) {
+void check_types(const Options& options, long long bytes) {
   for (const ElementType& type : kElementTypes) {
     if (!options.wants_type(type.name) || bytes % type.size == 0) continue;
-    throw UsageError(std::string(name) + ": " + std::to_string(bytes) +
+    throw UsageError("arrays of " + std::to_string(bytes) +
                      " bytes are no whole number of elements of type " +
                      type.name);
   }
+}
+
+// Of the GPU that has least.
+struct Memory {
+  std::size_t free, total;
+};
+
+Memory least_memory(const std::vector<Gpu>& gpus) {
+  Memory least = {std::size_t(-1), std::size_t(-1)};
+  for (const Gpu& gpu : gpus) {
+    const DeviceGuard guard(gpu.index);
+    std::size_t free = 0, total = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    least = {std::min(least.free, free), std::min(least.total, total)};
+  }
+  return least;
 }
 
 }  // namespace
@@ -33,26 +49,27 @@ std::vector<long long> ArraySizes::swept(int factor) const {
   return sizes;
 }
 
-ArraySizes array_sizes(const Options& options, int parts) {
-  std::size_t free = 0, total = 0;
-  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+ArraySizes array_sizes(const Options& options, const std::vector<Gpu>& gpus,
+                       int parts) {
+  const Memory memory = least_memory(gpus);
   ArraySizes sizes = {options.min_bytes, options.max_bytes};
   if (sizes.largest == 0) {
+    const auto room = static_cast<long long>(
+        std::min(memory.free / 10 * 9, memory.total / parts));
     sizes.largest = kMiB;
-    while (2 * parts * sizes.largest <= static_cast<long long>(total)) {
-      sizes.largest *= 2;
-    }
+    while (2 * sizes.largest <= room) sizes.largest *= 2;
     sizes.largest = std::max(sizes.largest, sizes.smallest);
   }
   if (sizes.smallest == 0) sizes.smallest = std::min(kMiB, sizes.largest);
   if (sizes.smallest > sizes.largest) {
     throw UsageError("--min-bytes is more than --max-bytes");
   }
-  check_types(options, sizes.smallest, "--min-bytes");
-  if (sizes.largest > static_cast<long long>(free)) {
+  check_types(options, sizes.smallest);
+  if (sizes.largest > static_cast<long long>(memory.free)) {
     throw UsageError("an array of " + std::to_string(sizes.largest) +
-                     " bytes does not fit into the " + std::to_string(free) +
-                     " bytes of memory that GPU 0 has free");
+                     " bytes does not fit into the " +
+                     std::to_string(memory.free) +
+                     " bytes of memory that are free");
   }
   return sizes;
 }

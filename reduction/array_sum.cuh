@@ -7,13 +7,11 @@
 
 #include <cstdint>
 
-#include "reduction/sum_grid.hpp"
-
 namespace syncbench {
 
-/// Loads of 16 bytes that a thread has under way: with 2,048 threads on an SM
+/// Loads of 16 bytes that a thread has in flight: with 2,048 threads on an SM
 /// 128 KiB, more than the memory of an H200 delivers during its latency.
-inline constexpr int kLoadsUnderWay = 4;
+inline constexpr int kLoadsInFlight = 4;
 
 /// What one load brings.
 template <class T>
@@ -31,14 +29,14 @@ __device__ __forceinline__ void for_each_packet(const Packet<T>* packets,
                                                 long long thread,
                                                 long long threads, Take take) {
 #pragma unroll 1
-  for (long long i = thread; i < count; i += kLoadsUnderWay * threads) {
-    Packet<T> batch[kLoadsUnderWay] = {};
+  for (long long i = thread; i < count; i += kLoadsInFlight * threads) {
+    Packet<T> batch[kLoadsInFlight] = {};
 #pragma unroll
-    for (int k = 0; k < kLoadsUnderWay; ++k) {
+    for (int k = 0; k < kLoadsInFlight; ++k) {
       if (i + k * threads < count) batch[k] = packets[i + k * threads];
     }
 #pragma unroll
-    for (int k = 0; k < kLoadsUnderWay; ++k) take(batch[k]);
+    for (int k = 0; k < kLoadsInFlight; ++k) take(batch[k]);
   }
 }
 
@@ -55,9 +53,9 @@ __device__ inline long long threads_of_grid() {
 template <class T>
 __device__ __forceinline__ T share_of_thread(const T* data, long long count) {
   constexpr int kSize = Packet<T>::kSize;
-  const int past =
+  const int misaligned =
       static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % 16 / sizeof(T));
-  const long long head = min(past == 0 ? 0LL : kSize - past, count);
+  const long long head = min(misaligned == 0 ? 0LL : kSize - misaligned, count);
   const long long packets = (count - head) / kSize;
   const long long body_end = head + packets * kSize;
   const long long thread = thread_of_grid();
@@ -77,7 +75,7 @@ __device__ __forceinline__ T share_of_thread(const T* data, long long count) {
 
 /// The sum of the values of a whole warp, in its lane 0.
 template <class T>
-__device__ T sum_of_warp(T value) {
+__device__ __forceinline__ T sum_of_warp(T value) {
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) {
     value += __shfl_down_sync(0xffffffffu, value, lanes);

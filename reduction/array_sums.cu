@@ -81,17 +81,16 @@ template <class T>
 class WithPartials : public ArraySum {
  public:
   explicit WithPartials(const Gpu& gpu)
-      : gpu_(gpu), partials_(gpu.index, kMostBlocksPerSm * gpu.sm_count) {}
+      : grid_(gpu), partials_(gpu.index, grid_.blocks(1LL << 60)) {}
+
+  void spoil() override { partials_.spoil(); }
 
  protected:
-  int blocks(long long count, int most_per_sm) const {
-    return gpu_.sm_count *
-           sum_blocks_per_sm(count * sizeof(T), gpu_.sm_count, most_per_sm);
-  }
+  const SumGrid& grid() const { return grid_; }
   T* partials() const { return partials_.get(); }
 
  private:
-  Gpu gpu_;
+  SumGrid grid_;
   DeviceBuffer<T> partials_;
 };
 
@@ -102,7 +101,7 @@ class TwoKernels : public WithPartials<T> {
   using WithPartials<T>::WithPartials;
   void enqueue(const void* data, long long count, void* sum,
                cudaStream_t stream) override {
-    const int blocks = this->blocks(count, kMostBlocksPerSm);
+    const int blocks = this->grid().blocks(count * sizeof(T));
     CUDA_CHECK(launch_sum(partial_sums<T>, blocks, kSumThreads, stream, {},
                           static_cast<const T*>(data), count,
                           this->partials()));
@@ -121,8 +120,11 @@ struct Implicit : TwoKernels<T, false> {
 template <class T>
 struct Programmatic : TwoKernels<T, true> {
   Programmatic(const Gpu& gpu, long long) : TwoKernels<T, true>(gpu) {
-    if (gpu.major < 9) {
-      throw CannotMeasure("programmatic launches need compute capability 9.0");
+    cudaFuncAttributes code = {};
+    CUDA_CHECK(cudaFuncGetAttributes(&code, sum_partials<T>));
+    if (gpu.major < 9 || code.ptxVersion < 90) {
+      throw CannotMeasure(
+          "programmatic launches need compute capability 9.0, and code for it");
     }
   }
 };
@@ -135,23 +137,21 @@ class GridSync : public WithPartials<T> {
     if (!gpu.cooperative_launch) {
       throw CannotMeasure("no cooperative launch on this GPU");
     }
-    int fit = 0;
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &fit, sum_by_grid<T>, kSumThreads, 0));
-    most_ = std::min(fit, kResidentBlocks);
+        &most_, sum_by_grid<T>, kSumThreads, 0));
   }
   void enqueue(const void* data, long long count, void* sum,
                cudaStream_t stream) override {
     LaunchAttributes attributes;
     attributes.cooperative = true;
-    CUDA_CHECK(launch_sum(sum_by_grid<T>, this->blocks(count, most_),
-                          kSumThreads, stream, attributes,
-                          static_cast<const T*>(data), count, this->partials(),
-                          static_cast<T*>(sum)));
+    CUDA_CHECK(launch_sum(
+        sum_by_grid<T>, this->grid().resident_blocks(count * sizeof(T), most_),
+        kSumThreads, stream, attributes, static_cast<const T*>(data), count,
+        this->partials(), static_cast<T*>(sum)));
   }
 
  private:
-  int most_;
+  int most_ = 0;  // blocks that an SM holds
 };
 
 /// No barrier: the last block to finish its share finds all the others.
@@ -165,7 +165,7 @@ class LastBlock : public WithPartials<T> {
   void enqueue(const void* data, long long count, void* sum,
                cudaStream_t stream) override {
     CUDA_CHECK(
-        launch_sum(sum_by_last_block<T>, this->blocks(count, kMostBlocksPerSm),
+        launch_sum(sum_by_last_block<T>, this->grid().blocks(count * sizeof(T)),
                    kSumThreads, stream, {}, static_cast<const T*>(data), count,
                    this->partials(), arrived_.get(), static_cast<T*>(sum)));
   }
@@ -179,6 +179,7 @@ class TwoPassTree : public ArraySum {
  public:
   TwoPassTree(const Gpu& gpu, long long)
       : most_(8 * gpu.sm_count), partials_(gpu.index, most_) {}
+  void spoil() override { partials_.spoil(); }
   void enqueue(const void* data, long long count, void* sum,
                cudaStream_t stream) override {
     const long long blocks =
@@ -198,24 +199,25 @@ class TwoPassTree : public ArraySum {
 template <class T>
 class ReadLimit : public ArraySum {
  public:
-  ReadLimit(const Gpu& gpu, long long) : gpu_(gpu) {}
+  ReadLimit(const Gpu& gpu, long long) : grid_(gpu) {}
+  std::string refuses(long long count) const override {
+    return count * sizeof(T) < 32 ? "it reads whole loads of 16 bytes" : "";
+  }
   void enqueue(const void* data, long long count, void* sum,
                cudaStream_t stream) override {
     const auto first = reinterpret_cast<std::uintptr_t>(data);
     const auto aligned = (first + 15) / 16 * 16;
     const long long bytes = count * static_cast<long long>(sizeof(T));
     const long long packets =
-        std::max(0LL, (bytes - static_cast<long long>(aligned - first)) / 16);
-    // It has no partial sums, so that more blocks cost it nothing.
-    const int blocks = gpu_.sm_count * sum_blocks_per_sm(bytes, gpu_.sm_count,
-                                                         2 * kMostBlocksPerSm);
-    CUDA_CHECK(launch_sum(read_packets, blocks, kSumThreads, stream, {},
+        (bytes - static_cast<long long>(aligned - first)) / 16;
+    CUDA_CHECK(launch_sum(read_packets, grid_.most_blocks(bytes), kSumThreads,
+                          stream, {},
                           reinterpret_cast<const Packet<int>*>(aligned),
                           packets, 1LL << 32, static_cast<int*>(sum)));
   }
 
  private:
-  Gpu gpu_;
+  SumGrid grid_;
 };
 
 }  // namespace

@@ -21,6 +21,10 @@ class ArraySum {
   /// Why it cannot sum `count` elements; empty: it can.
   virtual std::string refuses(long long /*count*/) const { return ""; }
 
+  /// Overwrites what the last sum has left in its memory, and waits: a sum that
+  /// reads something too early is then wrong.
+  virtual void spoil() {}
+
   /// Queues what writes the sum of `count` >= 1 elements at `data` to `*sum`.
   /// Both are in the GPU's memory and aligned as their type asks for, no more.
   virtual void enqueue(const void* data, long long count, void* sum,

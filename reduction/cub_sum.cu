@@ -23,6 +23,7 @@ class CubSum : public ArraySum {
  public:
   CubSum(const Gpu& gpu, long long most)
       : memory_(gpu.index, bytes_for(gpu, most)) {}
+  void spoil() override { memory_.spoil(); }
   std::string refuses(long long count) const override {
     return count <= kMost ? "" : "this toolkit's CUB sums fewer than 2^31";
   }

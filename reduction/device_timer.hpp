@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <memory>
+#include <stdexcept>
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
@@ -25,19 +26,25 @@ class DeviceTimer {
 
   /// Nanoseconds from the event before to the event after what `queue()` puts
   /// into stream(). Where the spin had ended by then, once more behind one of
-  /// twice the length, up to 10 ms.
+  /// twice the length; throws where 10 ms are not enough.
   template <class Queue>
   double time_ns(Queue queue) {
-    for (;; spin_ns_ *= 2) {
-      spin();
+    for (long long spin_ns = 40'000;; spin_ns *= 2) {
+      spin(spin_ns);
       CUDA_CHECK(cudaEventRecord(before_.get(), stream()));
       queue();
       CUDA_CHECK(cudaEventRecord(after_.get(), stream()));
-      const bool in_time = cudaEventQuery(before_.get()) == cudaErrorNotReady;
-      cudaGetLastError();  // which is no error
+      const cudaError_t state = cudaEventQuery(before_.get());
       CUDA_CHECK(cudaEventSynchronize(after_.get()));
-      if (in_time || spin_ns_ > kLongestSpinNs / 2) break;
+      if (state == cudaErrorNotReady) break;
+      CUDA_CHECK(state);
+      if (spin_ns > kLongestSpinNs) {
+        throw std::runtime_error(
+            "queueing a sum takes more than 10 ms, or launches wait for "
+            "kernels here (CUDA_LAUNCH_BLOCKING): no time by the GPU's events");
+      }
     }
+    cudaGetLastError();  // "not ready" is no error
     float milliseconds = 0;
     CUDA_CHECK(
         cudaEventElapsedTime(&milliseconds, before_.get(), after_.get()));
@@ -59,9 +66,9 @@ class DeviceTimer {
     return Event(event);
   }
 
-  void spin() {
+  void spin(long long duration_ns) {
     long long* result = spun_.get();
-    void* arguments[] = {&spin_ns_, &result};
+    void* arguments[] = {&duration_ns, &result};
     CUDA_CHECK(cudaLaunchKernel(kClockRateKernel, dim3(1), dim3(1), arguments,
                                 0, stream()));
   }
@@ -69,7 +76,6 @@ class DeviceTimer {
   Stream stream_;
   DeviceBuffer<long long> spun_;
   Event before_, after_;
-  long long spin_ns_ = 40'000;
 };
 
 }  // namespace syncbench

@@ -19,6 +19,7 @@ class LocalSums : public NodeSum {
       : gpus_(gpus),
         threads_(gpus),
         streams_(make_streams(device_numbers(gpus))),
+        grid_(gpus[0]),
         gathered_(gpus[0].index, gpus.size() * most_blocks()),
         sum_(gpus[0].index, 1) {
     for (const Gpu& gpu : gpus)
@@ -28,8 +29,9 @@ class LocalSums : public NodeSum {
   void spoil() override {
     for (int rank = 0; rank < gpus(); ++rank) {
       const DeviceGuard guard(device(rank));
-      if (rank == 0) spoil(gathered_);
-      spoil(partials_[rank]);
+      if (rank == 0) gathered_.spoil();
+      if (rank == 0) sum_.spoil();
+      partials_[rank].spoil();
     }
   }
 
@@ -45,26 +47,19 @@ class LocalSums : public NodeSum {
   T* gathered() const { return gathered_.get(); }
   T* partials(int rank) const { return partials_[rank].get(); }
 
-  /// Blocks of the kernel on each GPU.
-  int blocks(const std::vector<Part>& parts, int most_per_sm) const {
-    const long long bytes = parts[0].count * static_cast<long long>(sizeof(T));
-    const int sms = gpus_[0].sm_count;
-    return sms * sum_blocks_per_sm(bytes, sms, most_per_sm);
+  /// The grid on each GPU, all of one kind; bytes of the largest part.
+  const SumGrid& grid() const { return grid_; }
+  static long long bytes(const std::vector<Part>& parts) {
+    return parts[0].count * static_cast<long long>(sizeof(T));
   }
 
  private:
-  static void spoil(const DeviceBuffer<T>& buffer) {
-    CUDA_CHECK(cudaMemset(buffer.get(), 0xff, buffer.size() * sizeof(T)));
-    CUDA_CHECK(cudaDeviceSynchronize());
-  }
-
-  std::size_t most_blocks() const {
-    return static_cast<std::size_t>(kMostBlocksPerSm) * gpus_[0].sm_count;
-  }
+  std::size_t most_blocks() const { return grid_.blocks(1LL << 60); }
 
   std::vector<Gpu> gpus_;
   GpuThreads threads_;
   std::vector<Stream> streams_;
+  SumGrid grid_;
   DeviceBuffer<T> gathered_;
   DeviceBuffer<T> sum_;
   std::vector<DeviceBuffer<T>> partials_;

@@ -1,5 +1,6 @@
 #include "reduction/many_gpus.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,14 @@ class ManyGpus {
   }
 
  private:
+  // A way to sum, and its samples of one size.
+  struct Candidate {
+    const char* name;
+    std::unique_ptr<NodeSum> sum;
+    std::vector<double> times = {};
+    bool right = true;
+  };
+
   void section(const char* title, bool weak) {
     run_.begin_section();
     Table<SumRow> table(run_.out(), title, node_columns(run_.options().stats));
@@ -43,39 +52,47 @@ class ManyGpus {
         fill_array(type.element, run_.gpus()[i].index, memory_[i].get(),
                    i * held, held);
       }
-      for (const NodeSumMethod& method : node_sum_methods()) {
-        if (run_.options().wants(method.name)) {
-          rows_of(table, type, method, weak);
-        }
+      for (std::size_t gpus = 1; gpus <= memory_.size(); ++gpus) {
+        rows_on(table, type, gpus, weak);
       }
     }
   }
 
-  void rows_of(Table<SumRow>& table, const ElementType& type,
-               const NodeSumMethod& method, bool weak) {
-    for (std::size_t gpus = 1; gpus <= memory_.size(); ++gpus) {
-      const std::string point = std::string(method.name) + " of " + type.name +
-                                " on " + std::to_string(gpus) + " GPUs";
-      run_.show(point);
-      run_.measure_or_skip(table, point, [&] {
+  void rows_on(Table<SumRow>& table, const ElementType& type, std::size_t gpus,
+               bool weak) {
+    const std::string on = std::string(" of ") + type.name + " on " +
+                           std::to_string(gpus) + " GPUs";
+    std::vector<Candidate> candidates;
+    for (const NodeSumMethod& method : node_sum_methods()) {
+      if (!run_.options().wants(method.name)) continue;
+      run_.measure_or_skip(table, method.name + on, [&] {
         const std::vector<Gpu> used(run_.gpus().begin(),
                                     run_.gpus().begin() + gpus);
-        const std::unique_ptr<NodeSum> sum = method.make(type.element, used);
-        for (const long long bytes : sizes_.swept(kSizeFactor)) {
-          run_.show(point + ", " + std::to_string(bytes) +
-                    (weak ? " bytes each" : " bytes"));
-          SumRow row = {method.name, type.name, static_cast<int>(gpus)};
-          row.bytes = static_cast<double>(weak ? bytes * gpus : bytes);
-          measure(row, type, *sum, parts(type, bytes, gpus, weak));
-          print(table, row);
-        }
+        candidates.push_back({method.name, method.make(type.element, used)});
       });
+    }
+    for (const long long bytes : sizes_.swept(kSizeFactor)) {
+      const std::vector<Part> parts = parts_of(type, bytes, gpus, weak);
+      measure(type, parts, candidates);
+      for (Candidate& candidate : candidates) {
+        run_.show(candidate.name + on + ", " + std::to_string(bytes) +
+                  (weak ? " bytes each" : " bytes"));
+        SumRow row = {candidate.name, type.name, static_cast<int>(gpus)};
+        const long long whole =
+            weak ? bytes * static_cast<long long>(gpus) : bytes;
+        row.bytes = static_cast<double>(whole);
+        row.in_l2 = parts[0].count * static_cast<long long>(type.size) <= l2_;
+        row.rate = rate_summary(whole, candidate.times);
+        row.host = per(summarize(candidate.times), 1e3);
+        row.right = candidate.right;
+        wrong_ += print_sum(run_, table, row);
+      }
     }
   }
 
   // What each GPU sums of an array of so many bytes, or (weak) of one each.
-  std::vector<Part> parts(const ElementType& type, long long bytes,
-                          std::size_t gpus, bool weak) const {
+  std::vector<Part> parts_of(const ElementType& type, long long bytes,
+                             std::size_t gpus, bool weak) const {
     const auto count = static_cast<std::size_t>(bytes) / type.size;
     std::vector<Part> parts;
     for (std::size_t i = 0; i < gpus; ++i) {
@@ -86,8 +103,10 @@ class ManyGpus {
     return parts;
   }
 
-  void measure(SumRow& row, const ElementType& type, NodeSum& sum,
-               const std::vector<Part>& parts) {
+  // The samples of all candidates in turn, so that what changes slowly
+  // touches all alike.
+  void measure(const ElementType& type, const std::vector<Part>& parts,
+               std::vector<Candidate>& candidates) {
     DoubleDouble reference;
     long long count = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -96,31 +115,29 @@ class ManyGpus {
           reference + reference_sums(type.element, run_.gpus()[i].index,
                                      parts[i].data, parts[i].count, 1)[0];
     }
-    // NCCL sets up what it needs in its first sums.
-    for (int i = 0; i < kWarmUps; ++i) sum.time_ns(parts);
-    std::vector<double> times;
-    bool right = true;
-    for (int samples = 1; static_cast<int>(times.size()) < samples;) {
-      check_interrupt();
-      sum.spoil();
-      times.push_back(sum.time_ns(parts));
-      right &= is_right(type, sum.sum(), count, run_.gpu().sm_count, reference);
-      samples = sum_samples(times.front(), run_.options().samples);
+    int samples = 1;
+    for (Candidate& candidate : candidates) {
+      // NCCL sets up what it needs in its first sums.
+      for (int i = 0; i < kWarmUps; ++i) candidate.sum->time_ns(parts);
+      samples = std::max(samples, sum_samples(candidate.sum->time_ns(parts),
+                                              run_.options().samples));
+      candidate.times.clear();
+      candidate.right = true;
     }
-    row.rate = rate_summary(static_cast<long long>(row.bytes), times);
-    row.host = per(summarize(times), 1e3);
-    row.right = right;
-  }
-
-  void print(Table<SumRow>& table, SumRow& row) {
-    row.mhz = run_.clock_mhz_unwatched();
-    table.row(row);
-    run_.check_row(watched_spread(row));
-    wrong_ += row.right == 0;
+    for (int i = 0; i < samples; ++i) {
+      for (Candidate& candidate : candidates) {
+        check_interrupt();
+        candidate.sum->spoil();
+        candidate.times.push_back(candidate.sum->time_ns(parts));
+        candidate.right &= is_right(type, candidate.sum->sum(), count,
+                                    run_.gpu().sm_count, reference);
+      }
+    }
   }
 
   MeasuringRun& run_;
   const ArraySizes sizes_;
+  const long long l2_ = l2_bytes();
   std::vector<DeviceBuffer<char>> memory_;  // of each GPU
   int wrong_ = 0;
 };

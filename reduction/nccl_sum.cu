@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/errors.hpp"
 #include "reduction/local_sums.cuh"
 
 namespace syncbench {
@@ -29,15 +30,15 @@ class NcclSum : public LocalSums<T> {
   explicit NcclSum(const std::vector<Gpu>& gpus)
       : LocalSums<T>(gpus), results_(gpus.size()) {
     std::vector<ncclComm_t> handles(gpus.size());
-    check_nccl(ncclCommInitAll(handles.data(), this->gpus(),
-                               device_numbers(gpus).data()),
-               "ncclCommInitAll");
+    const ncclResult_t result = ncclCommInitAll(handles.data(), this->gpus(),
+                                                device_numbers(gpus).data());
+    if (result != ncclSuccess) throw CannotMeasure(ncclGetErrorString(result));
     for (const ncclComm_t handle : handles) communicators_.emplace_back(handle);
     for (const Gpu& gpu : gpus) sums_.emplace_back(gpu.index, 1);
   }
 
   double time_ns(const std::vector<Part>& parts) override {
-    const int blocks = this->blocks(parts, kMostBlocksPerSm);
+    const int blocks = this->grid().blocks(this->bytes(parts));
     const double time = this->threads().run([&](int rank) {
       CallResult result;
       const cudaStream_t stream = this->stream(rank);

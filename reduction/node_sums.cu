@@ -1,7 +1,5 @@
-#include <optional>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "common/errors.hpp"
 #include "common/peer_access.hpp"
@@ -20,7 +18,7 @@ class ImplicitMulti : public LocalSums<T> {
   using LocalSums<T>::LocalSums;
 
   double time_ns(const std::vector<Part>& parts) override {
-    const int blocks = this->blocks(parts, kMostBlocksPerSm);
+    const int blocks = this->grid().blocks(this->bytes(parts));
     return this->threads().run([&](int rank) {
       CallResult result;
       T* place = this->gathered() + rank * blocks;
@@ -93,7 +91,7 @@ class OneKernel : public LocalSums<T> {
   static constexpr auto kKernel = sum_by_node<T, Meeting>;
 
   int resident_blocks(const std::vector<Part>& parts) const {
-    return this->blocks(parts, std::min(fit_, kResidentBlocks));
+    return this->grid().resident_blocks(this->bytes(parts), fit_);
   }
 
   Share<T, End> share(int rank, const Part& part, const End& end) const {
@@ -169,7 +167,12 @@ struct MultiGrid {
 template <class T>
 class MultiGridSum : public OneKernel<T, MultiGrid> {
  public:
-  using OneKernel<T, MultiGrid>::OneKernel;
+  explicit MultiGridSum(const std::vector<Gpu>& gpus)
+      : OneKernel<T, MultiGrid>(gpus) {
+    if (!enable_peer_access(device_numbers(gpus))) {
+      throw CannotMeasure("no peer access between these GPUs");
+    }
+  }
 
   double time_ns(const std::vector<Part>& parts) override {
     std::vector<Share<T, MultiGrid::End>> shares;

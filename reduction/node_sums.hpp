@@ -14,7 +14,7 @@ namespace syncbench {
 /// What one GPU holds of the array, in its own memory.
 struct Part {
   const void* data;
-  long long count;  ///< elements, >= 1
+  long long count;  ///< elements, >= 0
 };
 
 class NodeSum {
@@ -26,8 +26,8 @@ class NodeSum {
   virtual void spoil() = 0;
 
   /// Sums the parts, one a GPU, and waits for the end. Nanoseconds of the
-  /// host's clock, from when all GPUs' threads are there until the first knows
-  /// that the sum is done. Throws where CUDA fails.
+  /// host's clock, from the first launch, with the threads of all GPUs there,
+  /// until the host knows that the sum is done. Throws where CUDA fails.
   virtual double time_ns(const std::vector<Part>& parts) = 0;
 
   /// The last sum, in the memory of the first GPU.

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "common/measuring_run.hpp"
 #include "common/statistics.hpp"
 #include "common/table.hpp"
 
@@ -14,16 +15,16 @@ struct SumRow {
   int gpus = 1;
   double bytes = kNan;   ///< of the whole array
   double inputs = kNan;  ///< arrays that the samples read in turn
-  double in_l2 = kNan;   ///< 1: these arrays fit into the L2 cache together
+  double in_l2 = kNan;   ///< 1: what a GPU reads in turn fits into its L2
   Summary rate = {};     ///< GB/s
   Summary host = {};     ///< us, as the host sees it
   double right = kNan;   ///< 1: all sums were right; 0: one was not
   double mhz = kNan;
 };
 
-/// The rate if its spread says something: in less than 100 us the jitter of a
-/// launch alone is percents.
-Summary watched_spread(const SumRow& row);
+/// Prints a row with the SM clock of now. Its spread is watched from 100 us on:
+/// of less the jitter of a launch alone is percents. True: a sum was wrong.
+bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row);
 
 /// Of one GPU, whose rate is by its own events.
 Columns<SumRow> array_columns(bool stats);

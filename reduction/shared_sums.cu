@@ -4,6 +4,7 @@
 
 #include "common/device_clock.cuh"
 #include "common/launch.hpp"
+#include "reduction/array_sum.cuh"
 #include "reduction/shared_sums.hpp"
 
 namespace syncbench {
@@ -96,15 +97,6 @@ __device__ __forceinline__ Type block_steps(Type sum, Type* partial) {
   return sum;
 }
 
-template <class Type>
-__device__ __forceinline__ Type warp_steps(Type sum) {
-#pragma unroll
-  for (unsigned step = 16; step >= 1; step /= 2) {
-    sum += __shfl_down_sync(0xffffffff, sum, step);
-  }
-  return sum;
-}
-
 template <class Type, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     sum_kernel(unsigned count, unsigned stride, int trips, double* result) {
@@ -119,10 +111,10 @@ __global__ void __launch_bounds__(kThreads)
     asm volatile("" : "+r"(count));  // so that no trip knows another's loads
     start = read_sm_clock();
     Type sum = strided_sum(Type(0), values, count, threadIdx.x, stride);
-    if constexpr (kThreads == 32) sum = warp_steps(sum);
+    if constexpr (kThreads == 32) sum = sum_of_warp(sum);
     if constexpr (kThreads > 32) {
       sum = block_steps(sum, partial);
-      if (threadIdx.x < 32) sum = warp_steps(sum);
+      if (threadIdx.x < 32) sum = sum_of_warp(sum);
     }
     if (threadIdx.x == 0) partial[0] = sum;
     end = read_sm_clock();

@@ -7,6 +7,7 @@
 #include "common/full_sm.cuh"
 #include "common/launch.hpp"
 #include "reduction/array_sum.cuh"
+#include "reduction/sum_grid.hpp"
 
 namespace syncbench {
 

@@ -29,8 +29,8 @@ constexpr int kThreads[] = {1, 32, 1024};
 // as `basic` has: 32 to 1, 1,024 to 32.
 constexpr int kSteps = 5;
 
-// Sizes at which two numbers of threads are compared, as multiples of the first
-// number: of values for one thread and a warp, of KiB for a warp and a block.
+// The sizes at which sums are compared: 1, 2, ... kMostValues values by one
+// thread and by a warp; 1, 2, ... KiB (kCoarse bytes) by a warp and by a block.
 constexpr int kMostValues = 64;
 constexpr int kCoarse = 1024;
 
@@ -154,7 +154,8 @@ class Model {
       predict({type.latency(), type.rates.at(basic), type.rates.at(more),
                sync.mean},
               row);
-      show(kSwitch, type, more, 0);
+      run_.show(std::string(kSwitch) + " of " + row.type + " by " +
+                std::to_string(more) + ", " + cost);
       print(switch_table_, row, row.sync);
     }
     if (std::isnan(row.measured)) {

@@ -31,16 +31,15 @@ std::vector<DoubleDouble> reference_sums(Element element, int device,
                                          int arrays);
 
 /// Whether the element at `sum`, in the memory of the current GPU, is the sum
-/// of `count` elements of which `reference` is known, up to the largest error
-/// that a right sum may have. Whatever the order of additions, that is at most
-/// their depth (the most additions that an element goes through) times the
-/// roundoff of one times the sum of absolute values (Higham, Accuracy and
-/// Stability of Numerical Algorithms, section 4.2); no element here is negative
-/// where there is a roundoff. All ways here keep 512 sums an SM going where
-/// there are enough elements, and add those up in a tree of depth below 64.
-/// What is at `sum` is overwritten: one that is not written again is not right
-/// by chance.
-bool is_right(const ElementType& type, void* sum, long long count, int sm_count,
-              const DoubleDouble& reference);
+/// of `count` elements of which `reference` is known, up to an error of
+/// 4 sqrt(depth) x the roundoff of one addition x the sum of absolute values
+/// (no element here is negative where there is a roundoff). Rounding errors of
+/// either sign add up like the steps of a random walk, as many as an element
+/// goes through additions (Higham and Mary, A new approach to probabilistic
+/// rounding error analysis, 2019). That depth is taken to be count / (512 x
+/// SMs)
+/// + 64: that many sums are kept going, and added up in a tree.
+bool is_right(const ElementType& type, const void* sum, long long count,
+              int sm_count, const DoubleDouble& reference);
 
 }  // namespace syncbench

@@ -7,7 +7,7 @@ TYPES = ("int", "float", "double")
 OPTIONS = ("--max-bytes", "64M")
 ON_GPU = ("method type GPUcount bytes inputs in_L2 m(GB/s) s(GB/s) m(host) s(host) "
           "right").split()
-ON_GPUS = "method type GPUcount bytes m(GB/s) s(GB/s) m(host) s(host) right".split()
+ON_GPUS = "method type GPUcount bytes in_L2 m(GB/s) s(GB/s) m(host) s(host) right".split()
 HEADERS = {
     "warp level": "method type rep m(ave_cycle) s(ave_cycle) right".split(),
     "shared memory": ("method type thrd bytes m(cycle) s(cycle) bandwidth latency "
@@ -141,7 +141,7 @@ def check_sizes(run, parse):
         assert "\nmethod\t" not in refused.stdout, refused
     for size in (4, 12, 65540):
         odd = run("--type", "int,float", "--min-bytes", str(size), "--max-bytes", str(size),
-                  "--method", "implicit,grid_sync,cub,two_pass_tree,peer_grid", "--samples", "2")
+                  "--method", "implicit,grid_sync,cub,two_pass_tree,implicit_multi,peer_grid", "--samples", "2")
         assert odd.returncode == 0, odd.stderr
         rows = [row for section in parse(odd.stdout.encode()) for row in section.rows]
         assert len(rows) >= 10 and {row["right"] for row in rows} == {"1"}, odd.stdout
