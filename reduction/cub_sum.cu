@@ -11,40 +11,52 @@
 namespace syncbench {
 namespace {
 
-// CUB before 2.2 counts elements with an int.
-#if CUB_VERSION < 200200
-using Count = int;
-#else
-using Count = long long;
+constexpr long long kMostInt = std::numeric_limits<int>::max();
+
+// CUB counts with the type of the count, and is up to 4% faster with an int;
+// before CUB 2.2 it has nothing else.
+template <class T>
+cudaError_t sum(void* memory, std::size_t& bytes, const T* data, T* result,
+                long long count, cudaStream_t stream) {
+#if CUB_VERSION >= 200200
+  if (count > kMostInt) {
+    return cub::DeviceReduce::Sum(memory, bytes, data, result, count, stream);
+  }
 #endif
+  return cub::DeviceReduce::Sum(memory, bytes, data, result,
+                                static_cast<int>(count), stream);
+}
 
 template <class T>
 class CubSum : public ArraySum {
  public:
   CubSum(const Gpu& gpu, long long most)
       : memory_(gpu.index, bytes_for(gpu, most)) {}
+
   void spoil() override { memory_.spoil(); }
   std::string refuses(long long count) const override {
-    return count <= kMost ? "" : "this toolkit's CUB sums fewer than 2^31";
+    const bool too_many = CUB_VERSION < 200200 && count > kMostInt;
+    return too_many ? "this toolkit's CUB sums fewer than 2^31" : "";
   }
-  void enqueue(const void* data, long long count, void* sum,
+  void enqueue(const void* data, long long count, void* result,
                cudaStream_t stream) override {
     std::size_t bytes = memory_.size();
-    CUDA_CHECK(cub::DeviceReduce::Sum(
-        memory_.get(), bytes, static_cast<const T*>(data), static_cast<T*>(sum),
-        static_cast<Count>(count), stream));
+    CUDA_CHECK(sum(memory_.get(), bytes, static_cast<const T*>(data),
+                   static_cast<T*>(result), count, stream));
   }
 
  private:
-  static constexpr long long kMost = std::numeric_limits<Count>::max();
-
+  // What either kind of count needs.
   static std::size_t bytes_for(const Gpu& gpu, long long most) {
     const DeviceGuard guard(gpu.index);
-    std::size_t bytes = 0;
-    CUDA_CHECK(cub::DeviceReduce::Sum(
-        nullptr, bytes, static_cast<const T*>(nullptr),
-        static_cast<T*>(nullptr), static_cast<Count>(std::min(most, kMost))));
-    return bytes;
+    std::size_t largest = 1;
+    for (const long long count : {std::min(most, kMostInt), most}) {
+      if (CUB_VERSION < 200200 && count > kMostInt) continue;
+      std::size_t bytes = 0;
+      CUDA_CHECK(sum<T>(nullptr, bytes, nullptr, nullptr, count, nullptr));
+      largest = std::max(largest, bytes);
+    }
+    return largest;
   }
 
   DeviceBuffer<char> memory_;
