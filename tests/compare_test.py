@@ -3,7 +3,8 @@
 import os
 import unittest
 
-from scripts_support import LATENCY, ROWS, ScriptsTest, section
+from made_up_rows import LATENCY, ROWS, section
+from scripts_support import ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
 

@@ -4,7 +4,8 @@ import os
 import shutil
 import unittest
 
-from scripts_support import ROWS, ROWS_CUDA11, WAIT, WAIT_ALONE, ScriptsTest, write_program
+from made_up_rows import ROWS, ROWS_CUDA11
+from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
            "multi_gpu_barriers.py", "sanitize.py", "test_report.py")

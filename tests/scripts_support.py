@@ -15,7 +15,7 @@ import time
 import unittest
 from pathlib import Path
 
-from made_up_rows import ENVIRONMENT, LATENCY, ROWS, ROWS_CUDA11, section  # noqa: F401
+from made_up_rows import ENVIRONMENT, ROWS, ROWS_CUDA11
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))

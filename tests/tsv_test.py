@@ -3,7 +3,8 @@
 import re
 import unittest
 
-from scripts_support import ENVIRONMENT, LATENCY, ROWS, ScriptsTest, section
+from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
+from scripts_support import ScriptsTest
 
 import tsv  # from scripts/, which scripts_support has put on the path
 
