@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kSumOf128 = 128 * 129 / 2;
 
-__device__ void be_late() { spin(threadIdx.x / 32 * 300); }
+__device__ void be_late() { spin(threadIdx.x / 32 * 2000); }
 
 // What a race supplies: threads of a block, and wrong<kRight>(), which all of
 // them call; true where the result that one of them got is wrong.
@@ -97,7 +97,7 @@ struct ReuseWithoutBarrier {
   }
 };
 
-/// Lanes in one branch write what those in the other read.
+/// Lanes of two branches exchange values.
 struct BranchesWithoutSyncwarp {
   static constexpr int kThreads = 32;
   template <bool kRight>
@@ -109,8 +109,9 @@ struct BranchesWithoutSyncwarp {
       spin(300);
       values[threadIdx.x] = threadIdx.x;
       if constexpr (kRight) __syncwarp();
-      return false;
+      return values[threadIdx.x - 1] != threadIdx.x - 1 + kThreads;
     }
+    values[threadIdx.x] = threadIdx.x + kThreads;
     if constexpr (kRight) __syncwarp();
     return values[threadIdx.x + 1] != threadIdx.x + 1;
   }
@@ -150,45 +151,46 @@ __global__ void try_race(unsigned* wrong) {
 
 // A block is a try.
 template <class Race>
-void run_race(Child& child, Form) {
+void run_race(Child& child, Form form) {
   const int device = child.gpus()[0].index;
   const Stream stream(device);
-  const Tries wrong(device, child.tries()), right(device, child.tries());
-  const Watchdog watchdog = child.launch();
-  try_race<Race, false>
-      <<<child.tries(), Race::kThreads, 0, stream.get()>>>(wrong.wrong());
-  try_race<Race, true>
-      <<<child.tries(), Race::kThreads, 0, stream.get()>>>(right.wrong());
-  CUDA_CHECK(cudaStreamSynchronize(stream.get()));
-  child.row(wrong.row(kWrongForm));
-  child.row(right.row(kRightForm));
+  const Tries tries(device, child.tries());
+  {
+    const Watchdog watchdog = child.launch();
+    const auto kernel =
+        form == Form::kRight ? try_race<Race, true> : try_race<Race, false>;
+    kernel<<<child.tries(), Race::kThreads, 0, stream.get()>>>(tries.wrong());
+    CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+  }
+  tries.report(child);
 }
 
 template <class Race>
 Case entry(const char* name, const char* text) {
-  return {name, text, Section::kRace, {Form::kAllowed}, 1, &run_race<Race>};
+  return race(name, text, 1, &run_race<Race>);
 }
 
 }  // namespace
 
 std::vector<Case> block_race_cases() {
   return {entry<LostUpdates>("lost_updates",
-                             "threads add to a counter; right: atomically"),
+                             "race: threads add to a counter; right: "
+                             "atomically"),
           entry<SumWithoutBarrier>(
               "sum_without_barrier",
-              "a tree of sums; right: a barrier between its rounds"),
+              "race: a tree of sums; right: a barrier between its rounds"),
           entry<BarrierInCondition>(
               "barrier_in_condition",
-              "a barrier inside a condition; right: behind it"),
+              "race: a barrier inside a condition; right: behind it"),
           entry<ReuseWithoutBarrier>(
               "reuse_without_barrier",
-              "a tile is loaded again; right: a barrier before"),
+              "race: a tile is loaded again; right: a barrier before"),
           entry<BranchesWithoutSyncwarp>(
               "branches_without_syncwarp",
-              "lanes of one branch read what those of the other write; right: "
+              "race: lanes of two branches exchange values; right: "
               "__syncwarp() between"),
           entry<SharedFlag>("flag_in_shared_memory",
-                            "data, then a flag; right: a fence between")};
+                            "race: data, then a flag; right: a fence between")};
 }
 
 }  // namespace syncbench

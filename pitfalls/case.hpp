@@ -9,15 +9,22 @@
 
 namespace syncbench {
 
-/// What is done with a barrier, or whether a kernel has its barriers.
+/// What is done with a barrier, or whether a kernel has its barriers and
+/// fences.
 enum class Form {
-  kAllowed,      ///< as the rules say
-  kExits,        ///< a part of the group ends without the barrier
-  kStays,        ///< a part of the group runs on without the barrier
-  kTooMany,      ///< more blocks than are resident at the same time
-  kOneByOne,     ///< each launch waits for its kernel (CUDA_LAUNCH_BLOCKING)
-  kEachInBranch  ///< each lane in a branch of its own (study, Figure 17)
+  kAllowed,       ///< as the rules say
+  kExits,         ///< a part of the group ends without the barrier
+  kStays,         ///< a part of the group runs on without the barrier
+  kTooMany,       ///< more blocks than are resident at the same time
+  kOneByOne,      ///< each launch waits for its kernel (CUDA_LAUNCH_BLOCKING)
+  kEachInBranch,  ///< each lane in a branch of its own (study, Figure 17)
+  kWrong,         ///< a race: a barrier or a fence is missing
+  kRight          ///< the same kernel with it
 };
+
+constexpr Form kAllForms[] = {
+    Form::kAllowed,  Form::kExits,        Form::kStays, Form::kTooMany,
+    Form::kOneByOne, Form::kEachInBranch, Form::kWrong, Form::kRight};
 
 /// The name of a form in a row.
 const char* name_of(Form form);

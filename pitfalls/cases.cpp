@@ -3,24 +3,6 @@
 
 namespace syncbench {
 
-const char* name_of(Form form) {
-  switch (form) {
-    case Form::kAllowed:
-      return "as allowed";
-    case Form::kExits:
-      return "exits early";
-    case Form::kStays:
-      return "stays and skips";
-    case Form::kTooMany:
-      return "too many blocks";
-    case Form::kOneByOne:
-      return "one by one";
-    case Form::kEachInBranch:
-      break;
-  }
-  return "each in its branch";
-}
-
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& group :

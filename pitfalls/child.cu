@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 
 #include "common/check.hpp"
 #include "common/launch.hpp"
@@ -12,7 +10,6 @@
 namespace syncbench {
 namespace {
 
-constexpr const char* kTaskVariable = "SYNCBENCH_PITFALL";
 constexpr long long kWatchdogLimit = 2 * kLongestSpin;
 
 __global__ void look(unsigned* answer) { *answer += 42; }
@@ -47,26 +44,6 @@ const Case& find_case(const std::vector<Case>& cases, const std::string& name) {
 }
 
 }  // namespace
-
-std::string Task::mark() const {
-  return std::string(kTaskVariable) + "=" + name + ":" +
-         std::to_string(static_cast<int>(form)) + ":" + std::to_string(gpus) +
-         ":" + std::to_string(gpus_to_look_at);
-}
-
-std::optional<Task> Task::of_this_process() {
-  const char* text = std::getenv(kTaskVariable);
-  if (text == nullptr) return std::nullopt;
-  std::istringstream words(text);
-  Task task;
-  int form = 0;
-  char colon;
-  std::getline(words, task.name, ':');
-  words >> form >> colon >> task.gpus >> colon >> task.gpus_to_look_at;
-  if (!words) throw std::runtime_error("not a task: " + std::string(text));
-  task.form = static_cast<Form>(form);
-  return task;
-}
 
 Watchdog::Watchdog(const std::vector<int>& devices)
     : streams_(make_streams(devices)) {
@@ -117,6 +94,7 @@ void run_task(const Task& task, const Options& options, LineWriter& out) {
   prepare_gpus(gpus);
   require_code_for(gpus);
   look_at(gpus);
+  out.line(kReadyLine);
   if (task.name.empty()) return;
   gpus.resize(task.gpus);
   const std::vector<Case> cases = all_cases();

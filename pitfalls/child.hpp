@@ -1,7 +1,6 @@
 // A process that runs one form of one case.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,22 +9,9 @@
 #include "common/options.hpp"
 #include "common/table.hpp"
 #include "pitfalls/case.hpp"
+#include "pitfalls/task.hpp"
 
 namespace syncbench {
-
-/// What one process is told to do.
-struct Task {
-  std::string name;  ///< of the case; empty: none, only the GPUs are looked at
-  Form form = Form::kAllowed;
-  int gpus = 1;             ///< that the case runs on
-  int gpus_to_look_at = 1;  ///< that must run a kernel beforehand
-
-  /// NAME=VALUE, for the environment of the process.
-  std::string mark() const;
-
-  /// Of this process; nothing where it is none of those.
-  static std::optional<Task> of_this_process();
-};
 
 /// Ends the kernels of its process, whatever they wait for, when they have run
 /// for longer than any parent lets them: a kernel beside them traps. So even a

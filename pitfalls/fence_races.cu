@@ -88,21 +88,28 @@ struct MailRoom {
   DeviceBuffer<unsigned> data, flags;
 };
 
-// One form: launches of kTogether tries, the writers on the first GPU and the
-// readers on the last.
-template <bool kRight, Reading kReading>
-void run_form(Child& child, MailRoom& room, const char* form) {
+// Launches of kTogether tries, the writers on the first GPU and the readers on
+// the last. The data has the longer way to go: it is beside the reader, the
+// flag beside the writer.
+template <Reading kReading>
+void run_exchange(Child& child, Form form) {
   const std::vector<int> devices = child.devices();
+  if (devices.size() > 1 && !enable_peer_access(devices)) {
+    throw CannotMeasure("no peer access between these GPUs");
+  }
+  MailRoom room(devices.back(), devices.front());
   const std::vector<Stream> streams = make_streams(devices);
   const Tries tries(devices.back(), child.tries());
   const Mail mail = {room.data.get(), room.flags.get()};
-  for (int done = 0; done < tries.count(); done += kTogether) {
-    const int count = std::min(kTogether, tries.count() - done);
+  const auto kernel = form == Form::kRight ? exchange<true, kReading>
+                                           : exchange<false, kReading>;
+  for (int done = 0; done < child.tries(); done += kTogether) {
+    const int count = std::min(kTogether, child.tries() - done);
     room.clear();
     const auto launch = [&](std::size_t gpu, Role role, int blocks) {
       const DeviceGuard guard(devices[gpu]);
-      exchange<kRight, kReading><<<blocks, kWords, 0, streams[gpu].get()>>>(
-          mail, role, done, tries.wrong());
+      kernel<<<blocks, kWords, 0, streams[gpu].get()>>>(mail, role, done,
+                                                        tries.wrong());
       CUDA_CHECK(cudaGetLastError());
     };
     const Watchdog watchdog = child.launch();
@@ -116,35 +123,27 @@ void run_form(Child& child, MailRoom& room, const char* form) {
       CUDA_CHECK(cudaStreamSynchronize(stream.get()));
     }
   }
-  child.row(tries.row(form));
-}
-
-template <Reading kReading>
-void run_exchange(Child& child, Form) {
-  const std::vector<int> devices = child.devices();
-  if (devices.size() > 1 && !enable_peer_access(devices)) {
-    throw CannotMeasure("no peer access between these GPUs");
-  }
-  // The data has the longer way to go: it is beside the reader, the flag beside
-  // the writer.
-  MailRoom room(devices.back(), devices.front());
-  run_form<false, kReading>(child, room, kWrongForm);
-  run_form<true, kReading>(child, room, kRightForm);
+  tries.report(child);
 }
 
 }  // namespace
 
 std::vector<Case> fence_race_cases() {
-  const std::vector<Form> forms = {Form::kAllowed};
-  return {{"flag_in_global_memory",
-           "data, then a flag for another block that has the old data in L1; "
-           "right: a fence on both sides",
-           Section::kRace, forms, 1, &run_exchange<Reading::kCached>},
-          {"volatile_flag_and_data", "the same, and nothing of it in L1",
-           Section::kRace, forms, 1, &run_exchange<Reading::kUncached>},
-          {"flag_in_peer_memory",
-           "data, then a flag for another GPU; right: a fence on both sides",
-           Section::kRace, forms, 2, &run_exchange<Reading::kUncached>}};
+  return {
+      race("flag_in_global_memory",
+           "race: data, then a flag for another block that has the old data in "
+           "L1; right: a fence on both sides",
+           1, &run_exchange<Reading::kCached>),
+      race("volatile_flag_and_data",
+           "race: the same, all of it volatile and not in L1", 1,
+           &run_exchange<Reading::kUncached>),
+      race("flag_in_peer_memory",
+           "race: data, then a flag for another GPU that has the old data in "
+           "L1; right: a fence on both sides",
+           2, &run_exchange<Reading::kCached>),
+      race("volatile_flag_in_peer_memory",
+           "race: the same, all of it volatile and not in L1", 2,
+           &run_exchange<Reading::kUncached>)};
 }
 
 }  // namespace syncbench

@@ -58,7 +58,11 @@ class Watched {
   void take(const std::string& line) {
     launched_ = line == kLaunchLine;
     report_.launches += launched_;
-    if (!launched_) report_.lines.push_back(line);
+    if (line == kReadyLine) {
+      report_.ready = true;
+    } else if (!launched_) {
+      report_.lines.push_back(line);
+    }
     latest_ =
         steady_clock::now() + (launched_ ? limits_.progress : limits_.start);
   }

@@ -34,8 +34,9 @@ enum class End {
 struct ProcessReport {
   End end = End::kExited;
   int status = 0;                  ///< as waitpid() gives it, where it exited
+  bool ready = false;              ///< it has found its GPUs working
   int launches = 0;                ///< the last of which may not have ended
-  std::vector<std::string> lines;  ///< all but those of launches
+  std::vector<std::string> lines;  ///< all others
   std::string errors;              ///< its standard error
 
   bool ended_well() const { return end == End::kExited && status == 0; }

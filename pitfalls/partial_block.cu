@@ -32,7 +32,7 @@ struct NamedBarrier : HalfOfWarps {
 struct Mbarrier : HalfOfWarps {
   static constexpr bool kPartIsAllowed = true;
   static constexpr int kFirstArchitecture = 80;
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 80
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   __device__ Mbarrier(const Argument& argument, Form form)
       : HalfOfWarps(argument, form) {
     __shared__ unsigned long long memory;

@@ -36,16 +36,8 @@ struct PeerGridGpus : PeerGridBlocks {
   }
 };
 
-// Its limit is shorter than the parent's, so that it can say what it saw.
 template <class Group>
-void run_peer_barrier(Child& child, Form form) {
-  require_gpus<Group>(child);
-  // The set refuses to be made where launches wait. This is to see why.
-  const bool waits = launches_wait_for_kernels();
-  unsetenv("CUDA_LAUNCH_BLOCKING");
-  const peer_grid::BarrierSet set(child.devices(),
-                                  std::chrono::milliseconds(500));
-  if (waits) setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+void meet_in(Child& child, Form form, const peer_grid::BarrierSet& set) {
   try {
     run_partial<Group>(child, form, Group::kBlocks,
                        set.for_blocks(Group::kBlocks));
@@ -54,6 +46,23 @@ void run_peer_barrier(Child& child, Form form) {
       child.note(failure->substr(0, failure->find('\n')));
     }
     throw;
+  }
+}
+
+// Its limit is shorter than the parent's, so that it can say what it saw.
+template <class Group>
+void run_peer_barrier(Child& child, Form form) {
+  require_gpus<Group>(child);
+  // The set refuses to be made where launches wait. This is to see why.
+  const bool waits = launches_wait_for_kernels();
+  unsetenv("CUDA_LAUNCH_BLOCKING");
+  try {
+    const peer_grid::BarrierSet set(child.devices(),
+                                    std::chrono::milliseconds(500));
+    if (waits) setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    meet_in<Group>(child, form, set);
+  } catch (const peer_grid::CannotJoin& error) {
+    throw CannotMeasure(error.what());
   }
 }
 
@@ -69,6 +78,7 @@ Case peer_case(const char* name, const char* text, std::vector<Form> forms,
 }
 
 #if CUDART_VERSION < 13000
+#pragma nv_diag_suppress 1215  // deprecated
 struct MultiGridBlocks : PartialGroup {
   using PartialGroup::PartialGroup;
   static constexpr int kBlocks = 16, kThreads = 64;
@@ -87,6 +97,7 @@ struct MultiGridGpus : MultiGridBlocks {
     return gpus / 2 * threads;
   }
 };
+#pragma nv_diag_default 1215
 #endif
 
 }  // namespace

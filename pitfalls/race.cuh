@@ -12,26 +12,29 @@
 
 namespace syncbench {
 
-/// A cell for every try of one form, not 0 where its result is wrong.
+/// A cell for every try, not 0 where its result is wrong.
 class Tries {
  public:
   Tries(int device, int count) : wrong_(device, count) { wrong_.set_to_zero(); }
   unsigned* wrong() const { return wrong_.get(); }
-  int count() const { return static_cast<int>(wrong_.size()); }
 
-  /// Cells of a row.
-  std::vector<std::string> row(const char* form) const {
+  /// Tells the parent how many were wrong.
+  void report(Child& child) const {
     const std::vector<unsigned> cells = wrong_.read();
-    const auto found =
-        cells.size() - std::count(cells.begin(), cells.end(), 0u);
-    return {form, std::to_string(cells.size()), std::to_string(found)};
+    const auto right = std::count(cells.begin(), cells.end(), 0u);
+    child.result(
+        {std::to_string(cells.size()), std::to_string(cells.size() - right)});
   }
 
  private:
   DeviceBuffer<unsigned> wrong_;
 };
 
-inline constexpr const char* kWrongForm = "wrong";
-inline constexpr const char* kRightForm = "right";
+/// A race on GPU 0, or on all where it takes at least two.
+inline Case race(const char* name, const char* text, int fewest_gpus,
+                 void (*run)(Child&, Form)) {
+  return {name,        text, Section::kRace, {Form::kWrong, Form::kRight},
+          fewest_gpus, run};
+}
 
 }  // namespace syncbench

@@ -120,7 +120,7 @@ __device__ void branch(const Sync& sync, Seen* seen) {
 
 template <class Sync>
 __global__ void each_in_its_branch(Seen* seen) {
-  const Sync sync;
+  const Sync sync{};
   branch<0>(sync, seen);
 }
 
