@@ -5,14 +5,15 @@
   compare.py A1 A2 A3 --with B1 B2 B3     the mean of several runs with that of others
 
 Rows are matched by file, section and what was measured: method, GPUs, grid, block, tile,
-workload, and repeats where the executable does not choose them. Compared is the last mean of
-a row: m(addl) (m(ttl) of single launches), m(ovh), m(cpu) of launches behind a held queue,
-m(ave_cycle), m(thrput), m(avginstru).
+workload, type, bytes, what a prediction is from, and repeats where the executable does not
+choose them. Compared is the last mean of a row: m(addl) (m(ttl) of single launches), m(ovh),
+m(cpu) of launches behind a held queue, m(ave_cycle), m(thrput), m(avginstru); of sums m(GB/s),
+m(cycle), m(sync).
 change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% intervals of
 --stats; where a side has several runs, half the range of its runs instead. Verdicts:
   same      the change is at most the threshold
   faster    it is more, and more than the interval
-  slower    (of a throughput the larger value is faster)
+  slower    (of a throughput or GB/s the larger value is faster)
   unclear   it is more than the threshold, but not than the interval, or one value is nan
 
 stdout: tab-separated rows, those that are the same only with --all; then, as comments, what
@@ -29,11 +30,13 @@ from collections import namedtuple
 
 import tsv
 
-KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld")
-OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",)}
+KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type", "bytes",
+        "cost")
+OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd": ("thrd", "more")}
 # Chosen by the executable, so not part of what was asked for; an older one may have chosen
 # otherwise.
 ADAPTED = {"ovh": ("rep", "wkld"), "thrput": ("rep",)}
+MORE_IS_FASTER = ("thrput", "GB/s")
 VERDICTS = ("same", "faster", "slower", "unclear")
 
 # One row's value: mean, half width of its interval, text.
@@ -47,11 +50,9 @@ def say(text):
 
 def quantity_of(section):
     """Name of the last mean: "ovh" of m(ovh); None where a section has none. Where launches
-    are timed in several ways, that of the CPU's clock, which every row has."""
-    means = [column for column in section.header if re.fullmatch(r"m\(.*\)", column)]
-    if "m(cpu)" in means:
-        return "cpu"
-    return means[-1][2:-1] if means else None
+    are timed in several ways, that of the CPU's clock, which every row has; of sums the rate."""
+    means = [column[2:-1] for column in section.header if re.fullmatch(r"m\(.*\)", column)]
+    return next((name for name in ("cpu", "GB/s") if name in means), means[-1] if means else None)
 
 
 def key_of(section, quantity, row):
@@ -115,7 +116,7 @@ def compare(quantity, a, b, threshold):
     if abs(change) <= threshold:
         verdict = "same"
     elif abs(change) > interval:  # false with nan
-        verdict = "faster" if (change > 0) == (quantity == "thrput") else "slower"
+        verdict = "faster" if (change > 0) == (quantity in MORE_IS_FASTER) else "slower"
     else:
         verdict = "unclear"
     return Comparison(a.text, b.text, change, interval, verdict)

@@ -9,6 +9,8 @@ import re
 import subprocess
 from datetime import datetime, timezone
 
+import tsv
+
 
 def output_of(*command):
     """Standard output of a program, empty where it does not run or fails."""
@@ -24,6 +26,20 @@ def version_of(executable):
     """(commit, CUDA release) from its --version line: NAME 0.1.0 (commit abc, CUDA 13.0)"""
     found = re.search(r"\(commit ([^,)]*), CUDA ([0-9.]+)\)", output_of(executable, "--version"))
     return found.groups() if found else ("unknown", "unknown")
+
+
+def methods_of(executable):
+    """The names that its --list has, in that order."""
+    return [line.split("\t")[0] for line in output_of(executable, "--list").splitlines()]
+
+
+def described(executable):
+    """The rows of its --machine-code: what its methods are, which is the same of every
+    architecture, but for their instructions."""
+    text, command = output_of(executable, "--machine-code", "90"), f"{executable} --machine-code"
+    if not text:
+        raise tsv.TsvError(f"{command} says nothing")
+    return tsv.read_table(text.encode(), command)
 
 
 def distinct(values):

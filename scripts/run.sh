@@ -9,8 +9,9 @@
 #
 # CUDA 13 has no multi_grid_sync, and what is left of a warp barrier is the compiler's choice.
 # Where there is an older CUDA Toolkit too (CUDA11_HOME, /usr/local/cuda-11.* or -12.*, or the
-# distribution's), that one builds in build-cuda11/ and measures multi_grid_sync and all
-# methods of BenchmarkIntraSM and TestRepeat, in files that end in .cuda11.tsv.
+# distribution's), that one builds in build-cuda11/ and measures multi_grid_sync, all methods
+# of BenchmarkIntraSM and TestRepeat and, of Reduction, the sums of one warp and by the
+# multi-GPU barrier, in files that end in .cuda11.tsv.
 #
 #   --results DIR  put the folder in DIR instead of results/
 #   --no-build     use the executables in build/ and, if they are there, build-cuda11/
@@ -67,7 +68,7 @@ if ! has_nvidia_gpu; then
   printf '\nAll of this was recorded on other machines: this one has no NVIDIA GPU.\n'
   exit 0
 fi
-[[ -x $PROJECT_ROOT/build/TestRepeat ]] || die 1 "there are no executables in build/ (run without --no-build)"
+[[ -x $PROJECT_ROOT/build/Reduction ]] || die 1 "there are no executables in build/ (run without --no-build)"
 if [[ -z $no_build && $(release_of "$NVCC") != 1[12].* ]]; then
   older=$(find_older_nvcc)
   log=$PROJECT_ROOT/build/older_toolkit.log

@@ -4,7 +4,8 @@
 Those that take a GPU count run on one GPU and, where there are two, on two. racecheck is
 slow: it gets a process for each method that runs inside a kernel, several at once up to the
 cluster, and of the grids that are swept the smallest and, where the barrier works in another
-way then, the largest (shared memory, which it watches, is a block's own). stdout: a
+way then, the largest (shared memory, which it watches, is a block's own). Arrays are of 1 MiB;
+sums by NCCL are left out, whose own probes of the driver memcheck would report. stdout: a
 tab-separated table of findings, or time-out, or failed. The logs are kept unless all is
 clean. Exit codes: 0 no findings; 1 findings, a time-out, a failed run, or something is
 missing; 2 bad usage; 3 no usable GPU.
@@ -21,10 +22,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import environment
 import tsv
 
-EXECUTABLES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat")
-TAKE_GPUS = ("ImplicitBarrier", "BenchmarkInterSM")
+EXECUTABLES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat",
+               "Reduction")
+TAKE_GPUS = ("ImplicitBarrier", "BenchmarkInterSM", "Reduction")
+LEFT_OUT = {"Reduction": ("theory", "nccl")}  # the first runs nothing
+LIMITS = {"ImplicitBarrier": ("--processes", "1"), "Reduction": ("--max-bytes", "1M")}
 RACECHECK_GRIDS = {"BenchmarkIntraSM": "1", "BenchmarkInterSM": "1,32"}
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 
@@ -41,46 +46,63 @@ def find_sanitizer():
 
 def findings_in(log, gpus):
     """Their number; None where the tool has not summed up, or where the executable has
-    measured no row of so many GPUs (None: of any)."""
+    measured no row, on several GPUs none of so many."""
     counts = [int(found) for line in log.splitlines() if "were not printed" not in line
               for found in re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", line)]
-    row = re.search(rf"(?m)^[a-z_]+\t{gpus or '[0-9]+'}\t", log)
+    number = gpus if gpus == 2 else "[0-9]+"
+    row = re.search(rf"(?m)^[a-z_]+\t(?:[a-z]+\t)?{number}\t", log)
     return sum(counts) if counts and row and "Internal Sanitizer Error" not in log else None
 
 
-def racechecked(executable, gpus):
+def methods_of(executable):
+    return [name for name in environment.methods_of(executable)
+            if name not in LEFT_OUT.get(executable.name, ())]
+
+
+def log_of(logs, executable, gpus, tool, method=""):
+    return logs / f"{executable.name}.{gpus or 1}.{tool}{method and '.' + method}.log"
+
+
+def racechecked(executable, gpus, logs):
     """The methods inside a kernel that racecheck can judge on so many GPUs: (name, whether it
     runs alone), those that do last. One whose results are not checked shows what happens
     without the barrier that it would need: a race is what it is. One that joins blocks of a
-    grid or of GPUs runs alone: a barrier that limits its wait gives up where others delay it.
+    grid or of GPUs, or that the executable does not describe, runs alone: a barrier that
+    limits its wait gives up where others delay it. What is of several GPUs but not described
+    is in a section of them on one GPU too, which is checked before.
     """
-    def output(*arguments):
-        return subprocess.run([executable, *arguments], stdout=subprocess.PIPE, check=True).stdout
-
-    # What is read here is the same of every architecture.
-    rows = tsv.read_table(output("--machine-code", "90"), f"{executable} --machine-code")
+    rows = environment.described(executable)
     scopes = {row["method"]: row["scope"] for row in rows}
     races = {row["method"] for row in rows if row["checked"] == "0"}
-    listed = [line.split("\t")[0] for line in output("--list").decode().splitlines()]
-    judged = [(name, scopes[name] in ("grid", "gpus")) for name in listed
-              if name not in races and (gpus != 2 or scopes[name] == "gpus")]
+
+    def of_gpus(name):
+        log = log_of(logs, executable, 1, "racecheck", name)
+        return scopes.get(name) == "gpus" or (
+            name not in scopes and log.exists()
+            and re.search("(?m)^# strong scaling", log.read_text(errors="replace")))
+
+    judged = [(name, scopes.get(name, "gpus") in ("grid", "gpus"))
+              for name in methods_of(executable)
+              if name not in races and (gpus != 2 or of_gpus(name))]
     return sorted(judged, key=lambda method: method[1])
 
 
-def commands(tool, executable, gpus):
-    """What a tool runs: (suffix of the log's name, command, whether it runs alone); those
-    that do come last."""
-    command = [str(executable), *([str(gpus)] if gpus else []), "--samples", "1"]
-    launches = executable.name == "ImplicitBarrier"
-    if launches:
-        command += ["--processes", "1"]
-    if launches or tool != "racecheck":  # kernels that are only launched share no memory
+def commands(tool, executable, gpus, logs):
+    """What a tool runs: (method where it is one, command, whether it runs alone); those that
+    do come last."""
+    name = executable.name
+    command = [str(executable), *([str(gpus)] if gpus else []), "--samples", "1",
+               *LIMITS.get(name, ())]
+    # Kernels that are only launched share no memory.
+    if name == "ImplicitBarrier" or tool != "racecheck":
+        if name in LEFT_OUT:
+            command += ["--method", ",".join(methods_of(executable))]
         yield "", command, True
         return
-    if executable.name in RACECHECK_GRIDS:
-        command += ["--blocks-per-sm", RACECHECK_GRIDS[executable.name]]
-    for method, alone in racechecked(executable, gpus):
-        yield f".{method}", [*command, "--method", method], alone
+    if name in RACECHECK_GRIDS:
+        command += ["--blocks-per-sm", RACECHECK_GRIDS[name]]
+    for method, alone in racechecked(executable, gpus, logs):
+        yield method, [*command, "--method", method], alone
 
 
 def end(process):
@@ -92,12 +114,12 @@ def end(process):
 def check(sanitizer, tool, executable, gpus, logs, seconds):
     """The cell of the table: the findings of all commands, or time-out or failed."""
     most = min(8, os.cpu_count() or 1)
-    total, running, waiting = 0, [], list(commands(tool, executable, gpus))
+    total, running, waiting = 0, [], list(commands(tool, executable, gpus, logs))
     try:
         while waiting or running:
             while waiting and len(running) < (1 if waiting[0][2] else most):
-                suffix, command, _ = waiting.pop(0)
-                log = logs / f"{executable.name}.{gpus or 1}.{tool}{suffix}.log"
+                method, command, _ = waiting.pop(0)
+                log = log_of(logs, executable, gpus, tool, method)
                 print(f"{tool}: {' '.join(command)}", file=sys.stderr, flush=True)
                 with open(log, "wb") as output:
                     process = subprocess.Popen([sanitizer, "--tool", tool, *command],

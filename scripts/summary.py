@@ -4,48 +4,22 @@
 Figures are means; behind a launch stands its standard deviation. ! marks a figure whose
 row carries a warning of the run; the first of each section stands at the end. "none": the
 barrier compiled to nothing, so that there is no latency. -: not measured, or it does not fit
-on the GPU. Two figures are of both toolkits, the older one's last.
+on the GPU. Two figures are of both toolkits, the older one's last. ? marks a wrong sum.
 """
 
 import re
 from collections import Counter, defaultdict
 
+import reduction_summary
 import tsv
+from tables import figure, grid, methods
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
 BLOCK_THREADS = ("32", "64", "128", "256", "512", "1024")
 MEETING = "threads that meet"
 WARP_BARRIERS = "tile_sync|coales_sync|syncwarp|in_use_"
 CLUSTERS = tuple(f"{n} x {threads}" for threads in (32, 1024) for n in (2, 4, 8, 16))
-FEWEST_CYCLES = 3.5  # what takes less waits for nothing (explicit_barrier/rows.hpp)
 LAUNCH_SECTION = ("ImplicitBarrier", "sleep kernel")
-
-
-def grid(corner, columns, rows):
-    """A table: rows are (name, cells). Nothing where there is no row."""
-    if not rows:
-        return
-    table = [(corner, *columns), *((name, *cells) for name, cells in rows)]
-    widths = [max(map(len, column)) for column in zip(*table)]
-    for name, *cells in table:
-        yield "  " + "  ".join((name.ljust(widths[0]),
-                                *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))))
-
-
-def figure(run, section, row, column, digits, scale=1.0):
-    """The cell of a row, as the text at the top says."""
-    if row is None:
-        return "-"
-    if any("nothing waits" in text and (above is row or (
-            text.startswith(f"{row['method']}: ") and float(row[column]) < FEWEST_CYCLES))
-           for above, text in section.comments):
-        return "none"
-    warned = any(row is other for other, _ in section.warnings(run.sms))
-    return f"{float(row[column]) * scale:.{digits}f}" + "!" * warned
-
-
-def methods(section):
-    return list(dict.fromkeys(row["method"] for row in section.rows))
 
 
 def launches(run):
@@ -150,7 +124,8 @@ def warnings(run):
     yield f"Warnings of the run: {sum(len(warned) for _, _, warned in found)}"
     for file, section, warned in found:
         for row, text in warned[:1]:
-            keys = ("GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)")
+            keys = ("type", "GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)",
+                    "bytes", "more")
             shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
             where = f", {row['method']}, {shape}" if row else ""
             yield f"  {file}, {section.title}{where}: {text}"
@@ -184,6 +159,9 @@ def lines(run):
     if run.environment.get("gpu_count") != "1":
         yield "Barriers of several GPUs, in us (BenchmarkInterSM: m(avginstru))"
         yield from several_gpus(run)
+        yield ""
+    if any(file in run.files for file in tsv.REDUCTIONS):
+        yield from reduction_summary.lines(run)
         yield ""
     yield from warnings(run)
 

@@ -1,9 +1,9 @@
 """Reads and checks the suite's tab-separated files, for the scripts and the tests.
 
 An output has sections: a line `# title: how it was measured`, a header line that begins
-with `method`, and rows of as many cells, the first a name and the others numbers. Other
-lines that start with # are comments. Whatever breaks this is a TsvError that names file,
-line and column: a damaged number is never taken for a number.
+with `method`, and rows of as many cells, the first a name and the others numbers but for
+those of NAMES. Other lines that start with # are comments. Whatever breaks this is a TsvError
+that names file, line and column: a damaged number is never taken for a number.
 """
 
 import argparse
@@ -15,18 +15,26 @@ from pathlib import Path
 
 # What scripts/run.sh writes into a results folder, in this order.
 FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkIntraSM.cuda11", "BenchmarkInterSM",
-         "BenchmarkInterSM.cuda11", "TestRepeat", "TestRepeat.cuda11")
+         "BenchmarkInterSM.cuda11", "TestRepeat", "TestRepeat.cuda11", "Reduction",
+         "Reduction.cuda11")
 GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")  # of both toolkits
+REDUCTIONS = ("Reduction", "Reduction.cuda11")
+NAMES = ("method", "type", "cost", "case")  # columns of words
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?|nan")
+_NAME = re.compile(r"[A-Za-z]\w*")
 _WHOLE = ("GPUCount", "GPUcount", "blk", "thrd")
 # A method's rows are judged together, when the last is measured: how a warning then names
-# its row, by columns (perSM: blocks per SM).
+# its row, by columns (perSM: blocks per SM; each: `bytes` are those of one GPU).
 _NAMED_ROWS = [re.compile(pattern) for pattern in (
     r"(?P<method>\w+) on (?P<GPUcount>\d+), (?P<perSM>\d+) per SM x (?P<thrd>\d+): ",
     r"(?P<method>\w+) x (?P<rep>\d+) on (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))?: ",
     r"(?P<method>\w+) on (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))? x (?P<rep>\d+): ",
     r"(?P<method>\w+) latency (?P<thrd>\d+)/(?P<tile>\d+): ",
-    r"(?P<method>\w+) throughput (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))?: ")]
+    r"(?P<method>\w+) throughput (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))?: ",
+    r"(?P<method>\w+) of (?P<type>\w+)(?: on (?P<GPUcount>\d+) GPUs)?, "
+    r"(?P<bytes>\d+) bytes(?P<each> each)?: ",
+    r"(?P<method>\w+) of (?P<type>\w+)(?: by (?P<thrd>\d+) of (?P<bytes>\d+) bytes)?: ",
+    r"(?P<method>\w+) of (?P<type>\w+) by (?P<more>\d+): ")]
 
 
 class TsvError(Exception):
@@ -34,7 +42,7 @@ class TsvError(Exception):
 
 
 class Row(dict):
-    """Column -> text of the cell; all but `method` are numbers."""
+    """Column -> text of the cell; all but NAMES are numbers."""
 
     def __init__(self, header, cells, where):
         super().__init__(zip(header, cells))
@@ -72,6 +80,8 @@ class Section:
             cells = named.groupdict()
             if "perSM" in cells:
                 cells["blk"] = str(int(cells.pop("perSM")) * sms)
+            if cells.pop("each", None):
+                cells["bytes"] = str(int(cells["bytes"]) * int(cells["GPUcount"]))
             row = self.find(**{column: cell for column, cell in cells.items()
                                if cell and column in self.header})
             yield row, text[named.end():] if row else text
@@ -81,6 +91,10 @@ def _check_cells(cells, section, decimals, where):
     if len(cells) != len(section.header):
         raise TsvError(f"{where}: {len(cells)} cells, but {len(section.header)} columns")
     for column, cell in list(zip(section.header, cells))[1:]:
+        if column in NAMES:
+            if not _NAME.fullmatch(cell):
+                raise TsvError(f"{where}, column {column}: '{cell}' is not a name")
+            continue
         number = _NUMBER.fullmatch(cell)
         if not number or (column in _WHOLE and not cell.isdigit()):
             raise TsvError(f"{where}, column {column}: '{cell}' is not a number")

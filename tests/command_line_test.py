@@ -8,13 +8,16 @@ import sys
 import unittest
 
 BUILD = sys.argv.pop(1)
-LAUNCHES, *KERNELS = PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM",
-                                 "TestRepeat")
-TAKES_GPU_COUNT = ("ImplicitBarrier", "BenchmarkInterSM")
+LAUNCHES, *KERNELS, SUMS = PROGRAMS = (
+    "ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction")
+TAKES_GPU_COUNT = ("ImplicitBarrier", "BenchmarkInterSM", "Reduction")
 # CUDA 13 removed the multi-grid barrier.
-MULTI_GRID = ["multi_grid_sync", "multi_grid_sync_no_peer"] if "CUDA 13" not in subprocess.run(
+HAS_MULTI_GRID = "CUDA 13" not in subprocess.run(
     [os.path.join(BUILD, "BenchmarkInterSM"), "--version"],
-    capture_output=True, text=True).stdout else []
+    capture_output=True, text=True).stdout
+MULTI_GRID = ["multi_grid_sync", "multi_grid_sync_no_peer"] if HAS_MULTI_GRID else []
+WARP_SUMS = {"serial", "nosync", "volatile", "tile", "coa", "tile_shuffle", "coa_shuffle",
+             "warp_reduce", "redux"}
 NO_GPU = dict(os.environ, CUDA_VISIBLE_DEVICES="")
 
 
@@ -35,7 +38,8 @@ class CommandLine(unittest.TestCase):
             result = run(program, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             for word in ("usage: " + program, "Exit codes: 0", "cycles"
-                         if program in ("BenchmarkIntraSM", "TestRepeat") else "ns",
+                         if program in ("BenchmarkIntraSM", "TestRepeat")
+                         else "GB/s" if program == SUMS else "ns",
                          "--stats"):
                 self.assertIn(word, result.stdout)
 
@@ -47,7 +51,7 @@ class CommandLine(unittest.TestCase):
     def test_list(self):
         launches, in_sm, across_sms, repeated = (
             [line.split("\t")[0] for line in run(program, "--list").stdout.splitlines()]
-            for program in PROGRAMS)
+            for program in (LAUNCHES, *KERNELS))
         self.assertEqual(launches, [
             "traditional_launch", "cooperative_launch",
             "multi_cooperative_launch", "single_omp_traditional_launch"])
@@ -57,6 +61,16 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(repeated, [name for name in in_sm + across_sms
                                     if name != "multi_grid_sync_no_peer"] + ["float_add"])
         self.assertEqual(len(set(repeated)), len(repeated))
+
+    def test_list_of_sums(self):
+        listed = [line.split("\t")[0] for line in run(SUMS, "--list").stdout.splitlines()]
+        self.assertEqual(len(set(listed)), len(listed))
+        self.assertLessEqual(WARP_SUMS | {
+            "theory", "read_limit", "implicit", "grid_sync", "cub", "two_pass_tree",
+            "implicit_multi", "peer_grid"}, set(listed))
+        self.assertEqual("multi_grid" in listed, HAS_MULTI_GRID)
+        if not HAS_MULTI_GRID:
+            self.expect_error(run(SUMS, "--method", "multi_grid"), 2, "CUDA 13 removed it")
 
     def test_machine_code(self):
         for program in KERNELS:
@@ -75,6 +89,31 @@ class CommandLine(unittest.TestCase):
             listed = {line.split("\t")[0] for line in run(program, "--list").stdout.splitlines()}
             self.assertLessEqual(listed, {name for name, *_ in said})
         self.expect_error(run(LAUNCHES, "--machine-code", "90"), 2, "--machine-code")
+
+    def test_machine_code_of_sums(self):
+        text = run(SUMS, "--machine-code", "90").stdout
+        rows = [row.split("\t")[-3:] for row in text.splitlines()]
+        checked = {method: checked for method, scope, checked in rows
+                   if method in WARP_SUMS and scope == "warp"}
+        self.assertEqual(set(checked), WARP_SUMS)
+        self.assertEqual({method for method in checked if checked[method] == "0"},
+                         {"nosync", "volatile"})
+
+    def test_types_and_sizes(self):
+        for option, *cases in (
+                ("--type", "x", "", "int,x", "INT", "float,"),
+                ("--min-bytes", "0", "", "abc", "-1", "1.5", "1e6", "1KK", "1T", "K", "07",
+                 "9999999G"),
+                ("--max-bytes", "0", "abc", "-1", "1MiB", "4 K", "99999999999999999999")):
+            for bad in cases:
+                what = "unknown type" if option == "--type" else f"got '{bad}'"
+                self.expect_error(run(SUMS, option, bad), 2, what)
+            for program in (LAUNCHES, *KERNELS):
+                self.expect_error(run(program, option, "1"), 2, "no arrays here")
+        # What is wrong only with this memory or these types is said where there is a GPU.
+        for good in (("--type", "int,double"), ("--min-bytes", "7"), ("--min-bytes", "1K"),
+                     ("--max-bytes", "64M"), ("--min-bytes", "1G", "--max-bytes", "2G")):
+            self.expect_error(run(SUMS, *good), 3, "no usable CUDA device")
 
     def test_bad_gpu_counts(self):
         for program in TAKES_GPU_COUNT:

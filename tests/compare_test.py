@@ -48,14 +48,14 @@ class CompareTest(ScriptsTest):
     def test_the_same_folder_twice(self):
         run = self.write_run(self.folder / "run")
         self.assertEqual(self.compare(run, run, "--threshold", "0", "--allow", "0"), [])
-        self.assertIn(" 13 same, 0 faster, 0 slower, 0 unclear; 0 on one side", self.errors[0])
-        self.assertEqual(len(self.compare(run, run, "--all")), 13)
+        self.assertIn(" 28 same, 0 faster, 0 slower, 0 unclear; 0 on one side", self.errors[0])
+        self.assertEqual(len(self.compare(run, run, "--all")), 28)
 
     def test_figures_and_threshold(self):
         figures = [latencies("200.000", half_width=3), latencies("230.500", half_width=4)]
         self.assertEqual(self.two(*figures, "--threshold", "15.2", code=1), [
-            "TestRepeat block latency blocksync 1 64 1 1 32 nan 200.000 230.500 15.250 2.500 "
-            "slower"])
+            "TestRepeat block latency blocksync 1 64 1 1 32 nan nan nan nan 200.000 230.500 15.250 "
+            "2.500 slower"])
         self.assertEqual(self.two(*figures, "--threshold", "15.3"), [])
 
     def test_allowed_share(self):
@@ -97,21 +97,35 @@ class CompareTest(ScriptsTest):
     def test_what_makes_rows_the_same_point(self):
         for header, first, second, expected in (
                 (SLEEP, "l 2 128 1 32 5000 10 1 0", "l 2 16 1 32 80000 11 1 0",
-                 "2 nan 1 32 nan nan 10 11 10.000 0.000 slower"),
+                 "2 nan 1 32 nan nan: 10 11 10.000 0.000 slower"),
                 (THROUGHPUT, "l 1 4096 4 64 32 9 0.5 0", "l 1 512 4 64 32 1 0.6 0",
-                 "1 nan 4 64 32 nan 0.5 0.6 20.000 0.000 faster"),
+                 "1 nan 4 64 32 nan: 0.5 0.6 20.000 0.000 faster"),
                 (NULL, "l 2 128 1 32 10 4 0 0", "l 2 64 1 32 10 5 0 0",
-                 "2 many 1 32 nan nan 4 5 25.000 0.000 slower"),
+                 "2 many 1 32 nan nan: 4 5 25.000 0.000 slower"),
                 (NULL, "l 2 1 1 32 10 nan 0 nan", "l 2 1 1 32 11 nan 0 nan",
-                 "2 1 1 32 nan nan 10 11 10.000 0.000 slower")):
+                 "2 1 1 32 nan nan: 10 11 10.000 0.000 slower")):
             rows = self.two(section("t: one", header, first), section("t", header, second), code=1)
-            self.assertEqual(rows, [f"TestRepeat t l {expected}"])
+            key, figures = expected.split(": ")
+            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan {figures}"])
         base = "x 1 64 1 32 100 1 32 9 0"
         for other in ("y 1 64 1 32", "x 2 64 1 32", "x 1 16 1 32", "x 1 64 2 32", "x 1 64 1 64"):
             self.assertEqual(self.two(section("t", LATENCY, base), section(
                 "t", LATENCY, f"{other} 90 1 32 9 0", base), "--allow", "50"), [], other)
         self.assertEqual(self.two(section("t", LATENCY, base), section(
             "t", LATENCY, "x 1 64 1 32 90 1 16 9 0", base), "--allow", "50"), [])
+
+    def test_sums(self):
+        """Of each type and size, and each cost that a prediction is from; more GB/s are faster."""
+        changed = ROWS["Reduction"]
+        for old, new in (("\t168.750", "\t268.750"), ("\t90.0\t", "\t190.0\t"),
+                         ("\t110.000", "\t210.000")):
+            self.assertEqual(changed.count(old), 1)
+            changed = changed.replace(old, new)
+        rows = self.two(ROWS["Reduction"], changed, code=1)
+        self.assertEqual([row.split()[-11:-5] + row.split()[-1:] for row in rows], [
+            line.split() for line in ("nan nan nan double nan nan slower",
+                                      "32 nan nan double nan barriers slower",
+                                      "nan nan nan float 1048576 nan faster")])
 
     def test_bad_usage(self):
         run = self.write_run(self.folder / "run", {"TestRepeat": latencies(1)}, only=True)

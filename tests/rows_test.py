@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+import reduction_rows  # noqa: E402
 import tsv  # noqa: E402
 
 NULL = ("method GPUCount rep blk thrd m(clk) s(clk) m(sync) s(sync) m(laun) "
@@ -34,7 +35,10 @@ EXPECTED = {
                          "throughput": THROUGHPUT},
     "TestRepeat": {"repeats": REPEAT, "method validation": REPEAT},
     "BenchmarkInterSM": {"grid latency": GRID, "multi-GPU latency": GRID},
+    "Reduction": reduction_rows.HEADERS,
 }
+TAKE_GPUS = ("ImplicitBarrier", "BenchmarkInterSM", "Reduction")
+LIMITS = {"Reduction": reduction_rows.OPTIONS}
 
 
 def run(*command):
@@ -42,11 +46,14 @@ def run(*command):
 
 
 def check_finite(section):
-    """Every number is finite, but `addl` of a single launch and `gap` of null
-    kernels."""
+    """Every number is finite, but `addl` of a single launch, `gap` of null
+    kernels and what some rows of Reduction lack."""
     for row in section.rows:
         for column, cell in row.items():
-            if column == "method" or math.isfinite(float(cell)):
+            if column in tsv.NAMES or math.isfinite(float(cell)):
+                continue
+            if section.title in reduction_rows.HEADERS:
+                assert reduction_rows.may_be_nan(section, row, column), (column, row)
                 continue
             single = row.get("rep") == "1" and column.split("(")[-1] == "addl)"
             null_gap = row.get("idea(wkld)") == "0" and "gap)" in column
@@ -209,7 +216,7 @@ def check_options(executable, count, gpus, listed, sms):
         assert f"requested {gpus + 1} GPUs but only {gpus} w" in too_many.stderr
     one = run(executable, *["1"] * len(count), "--samples", "1", "--method", listed[0])
     assert one.returncode == 0 and "\tnan" in one.stdout, one.stderr
-    if "grid_sync" in listed and count:
+    if "peer_grid_sync" in listed and count:
         three = run(executable, "1", "--samples", "2", "--method", "grid_sync",
                     "--blocks-per-sm", "3")
         blocks = [row["blk"] for row in tsv.parse(three.stdout.encode())[0].rows]
@@ -244,9 +251,11 @@ def main():
     if min(float(row[2]) for row in rows) < 7:  # no sleep instruction
         expected.pop("sleep grid", None)
         expected.pop("sleep instruction", None)
-    count = [str(gpus)] if name in ("ImplicitBarrier", "BenchmarkInterSM") else []
+    if gpus == 1:
+        expected.pop("weak scaling", None)
+    count = [str(gpus)] if name in TAKE_GPUS else []
     for stats in ([], ["--stats"]):
-        result = run(executable, *count, "--samples", "3", *stats)
+        result = run(executable, *count, "--samples", "3", *LIMITS.get(name, ()), *stats)
         assert result.returncode == 0, result.stderr
         sections = {section.title: section for section in tsv.parse(result.stdout.encode())}
         assert list(sections) == list(expected), list(sections)
@@ -261,9 +270,13 @@ def main():
             check_repeat(sections, float(rows[0][2]), listed)
         elif name == "BenchmarkIntraSM":
             check_intra(sections, sms, listed)
+        elif name == "Reduction":
+            reduction_rows.check_reduction(sections, gpus, listed)
         else:
             check_inter(sections, gpus)
     check_options(executable, count, gpus, listed, sms)
+    if name == "Reduction":
+        reduction_rows.check_sizes(lambda *arguments: run(executable, *arguments), tsv.parse)
     print(f"{name}: all rows as documented on {gpus} GPU(s)")
     return 0
 

@@ -81,9 +81,11 @@ class RunTest(ScriptsTest):
         self.assertEqual(self.calls("build"), [
             "build/ImplicitBarrier 2 --stats", "build/BenchmarkIntraSM --stats",
             "build/BenchmarkInterSM 2 --stats", "build/TestRepeat --stats",
+            "build/Reduction 2 --stats",
             "build-cuda11/BenchmarkIntraSM --stats",
             "build-cuda11/BenchmarkInterSM 2 --method multi_grid_sync,multi_grid_sync_no_peer --stats",
-            "build-cuda11/TestRepeat --stats"])
+            "build-cuda11/TestRepeat --stats",
+            "build-cuda11/Reduction 2 --method tile,multi_grid --stats"])
         table = (folder / "multi_gpu_barriers.tsv").read_text().splitlines()
         self.assertEqual([line.split("\t")[0:6:5] for line in table], [
             ["GPUCount", "multi_grid_sync 1x32"], ["1", "nan"], ["2", "7285.500"]])
@@ -98,6 +100,8 @@ class RunTest(ScriptsTest):
         for private in ("someone", "s3cret", str(self.folder), os.uname().nodename):
             self.assertNotIn(private, said)
         self.assertRegex(done.stdout, r"(?m)^  multi_grid_sync 1 x 32 +7\.29$")
+        self.assertRegex(done.stdout, r"(?m)^  tile +110\.0 / 115\.0 +90\.0 / -$")
+        self.assertRegex(done.stdout, r"(?m)^  multi_grid +- +8900$")
         self.assertRegex(done.stdout, r"(?m)^  tile_sync +- +- +- +- +none / 23\.0 +-$")
         self.assertIn("last of two figures with CUDA 11.8\n", done.stdout)
         self.assertTrue(done.stdout.endswith(f"\nResults: {folder}\n"), done.stdout)
@@ -117,8 +121,8 @@ class RunTest(ScriptsTest):
         for file, text, warning in (
                 (self.cuda11 / "commit", "ba9876", "is of commit ba9876, not of 0123456789ab"),
                 (self.folder / "fakes/cuda11.then",
-                 'rm -rf build-cuda11 "$FAKES/cuda11/BenchmarkIntraSM"; '
-                 'echo 0123456789ab >"$FAKES/cuda11/commit"', "is of commit none; 0123456789ab"),
+                 'rm -rf build-cuda11 "$FAKES/cuda11/Reduction"; '
+                 'echo 0123456789ab >"$FAKES/cuda11/commit"', "is of commit 0123456789ab; none"),
                 (self.folder / "fakes/cuda11.then", "rm -rf build-cuda11; exit 1", "build with")):
             file.write_text(text)
             errors = self.run_sh().stderr
@@ -132,6 +136,26 @@ class RunTest(ScriptsTest):
         self.nvcc("cuda", "12.4")  # has all in the first build
         self.run_sh()
         self.assertEqual(self.calls("cmake --build --preset cuda11"), [])
+
+    def test_what_the_machine_cannot_have_is_no_failure_of_the_second_toolkit(self):
+        self.nvcc("cuda-12.4", "12.4")
+        then = self.cuda11 / "Reduction.then"
+        for said, code in (("asked for and not measured: multi_grid: no access", 0), ("no", 1)):
+            then.write_text(f'echo "Reduction: error: {said}" >&2; exit 1')
+            self.run_sh(code=code)
+            folder = self.only_folder()
+            self.assertEqual(folder.suffix, ".partial" if code else "")
+            self.assertEqual((folder / "Reduction.cuda11.tsv").read_text(),
+                             ROWS_CUDA11["Reduction"])
+            self.assertIn(f"Reduction.cuda11: error: {said}\n",
+                          (folder / "stderr.log").read_text())
+            shutil.rmtree(self.results)
+        then.unlink()
+        # A build that has nothing of its own, nor sums of one warp.
+        self.write_methods(self.cuda11, "grid_sync grid 1")
+        self.run_sh()
+        self.assertEqual(self.calls("build-cuda11/Red")[2:], [])
+        self.assertFalse((self.only_folder() / "Reduction.cuda11.tsv").exists())
 
     def test_no_build(self):
         self.assertIn("no executables in build/", self.run_sh("--no-build", code=1).stderr)

@@ -15,6 +15,11 @@ shift 3
 echo "$tool $program $*" >>"$LOG"
 case $1 in [0-9]) gpus=$1 ;; esac
 rows="grid_sync	$gpus	2" sum="ERROR SUMMARY: 0 errors" code=0
+case "$program $*" in
+  Reduction*" cub") rows="cub	float	1	2" ;;
+  Reduction*) rows="# strong scaling
+peer_grid	float	$gpus	2" ;;
+esac
 if [ $tool = racecheck ]; then sum="RACECHECK SUMMARY: 0 hazards displayed (0 errors)"; fi
 if [ -e "$FAKES/$tool" ]; then . "$FAKES/$tool"; fi
 echo "$rows"
@@ -48,7 +53,8 @@ class SanitizeTest(ScriptsTest):
         before = set(self.folder.iterdir())
         self.assertEqual(self.sanitize(), [f"{name}\t0\t0\t0\t0" for name in (
             "ImplicitBarrier\t1", "ImplicitBarrier\t2", "BenchmarkIntraSM\t1",
-            "BenchmarkInterSM\t1", "BenchmarkInterSM\t2", "TestRepeat\t1")])
+            "BenchmarkInterSM\t1", "BenchmarkInterSM\t2", "TestRepeat\t1", "Reduction\t1",
+            "Reduction\t2")])
         self.assertEqual(set(self.folder.iterdir()) - before, {self.log})  # no log is kept
         for tool in ("memcheck", "synccheck", "initcheck"):
             self.assertEqual(self.calls(f"{tool} BenchmarkInter") + self.calls(f"{tool} Test"), [
@@ -64,6 +70,27 @@ class SanitizeTest(ScriptsTest):
                     *(f"BenchmarkInterSM 1 {few} {name}" for name in methods),
                     f"BenchmarkInterSM 2 {few} peer_grid_sync",
                     *(f"TestRepeat --samples 1 --method {name}" for name in methods))])
+
+    def test_reduction(self):
+        """Of small arrays; without NCCL; what it does not describe each alone, on two GPUs where
+        that is in a section of several."""
+        self.write_methods(self.release, "nosync warp 0", "tile warp 1", "grid_sync grid 1")
+        (self.release / "Reduction.list").write_text("".join(
+            f"{name}\ttext\n"
+            for name in "nosync grid_sync tile theory cub peer_grid nccl".split()))
+        self.assertEqual(self.sanitize("Reduction"),
+                         [f"Reduction\t{gpus}\t0\t0\t0\t0" for gpus in (1, 2)])
+        for tool in ("memcheck", "synccheck", "initcheck"):
+            self.assertEqual(self.calls(tool), [
+                f"{tool} Reduction {gpus} --samples 1 --max-bytes 1M --method "
+                "nosync,grid_sync,tile,cub,peer_grid" for gpus in (1, 2)])
+        self.assertEqual(self.calls("racecheck"), [
+            f"racecheck Reduction {gpus} --samples 1 --max-bytes 1M --method {method}"
+            for gpus, method in ((1, "tile"), (1, "grid_sync"), (1, "cub"), (1, "peer_grid"),
+                                 (2, "peer_grid"))])
+        (self.folder / "fakes/initcheck").write_text("rows='peer_grid	float	1	2'")
+        self.assertEqual([row.split("\t")[-1] for row in self.sanitize("Reduction", code=1)],
+                         ["0", "failed(0)"])
 
     def test_racecheck_in_parallel(self):
         """Several at once, but alone what joins blocks of a grid or of GPUs; the time limit is
@@ -91,7 +118,7 @@ class SanitizeTest(ScriptsTest):
         for tool, does, cell in (
                 ("memcheck", "sum='ERROR SUMMARY: 3 errors' code=1", "3"),
                 ("initcheck", "sum='ERROR SUMMARY: 2 errors'", "2"),
-                ("racecheck", "sum='RACECHECK SUMMARY: 4 hazards displayed (4 errors)'", "8"),
+                ("racecheck", "sum='RACECHECK SUMMARY: 4 hazards displayed (4 errors)'", "12"),
                 ("synccheck", "code=1", "failed(1)"), ("synccheck", "rows=", "failed(0)"),
                 ("memcheck", "sum='Internal Sanitizer Error'", "failed(0)"),
                 ("racecheck", "echo Internal Sanitizer Error", "failed(0)"),

@@ -15,58 +15,21 @@ import time
 import unittest
 from pathlib import Path
 
+from made_up_rows import ENVIRONMENT, LATENCY, ROWS, ROWS_CUDA11, section  # noqa: F401
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 SYSTEM_PROGRAMS = ("bash sh awk sed grep cat dirname readlink realpath mkdir rm mv ln cp sort head "
                    "date env nproc sleep touch true").split()
 
-
-def section(title, header, *rows):
-    """A section of an output; cells are given with blanks between them."""
-    return f"# {title}\n" + "".join("\t".join(line.split()) + "\n" for line in (header, *rows))
-
-
-LAUNCHES = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) n ci95(ovh)"
-LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle) tile n ci95(ave_cycle)"
-BLOCK_LATENCY = LATENCY.replace(" tile", "")
-GRID = "method GPUcount basicrep moredrep blk thrd m(avginstru) s(avginstr) n ci95(avginstru)"
-REPEAT = "method rep blk thrd tile m(cycle) s(cycle) m(ave_cycle) s(ave_cycle) ci95(ave_cycle)"
-ROWS = {  # of two GPUs with 132 SMs
-    "ImplicitBarrier": "# gpu 0: NVIDIA H200, 132 SMs\n" + section(
-        "sleep kernel", LAUNCHES, "traditional_launch 1 8 132 1024 5000 1081.250 3.500 100 1.000",
-        "multi_cooperative_launch 1 8 1 32 5000 1201.000 2.000 100 1.000",
-        "multi_cooperative_launch 2 8 1 32 5000 7202.000 2.000 100 1.000",
-        "single_omp_traditional_launch 2 8 1 32 5000 nan nan 100 nan"),
-    "BenchmarkIntraSM": section(
-        "block latency", BLOCK_LATENCY, "blocksync 1 64 1 32 22.125 0.500 100 0.100",
-        "blocksync 1 64 1 1024 64.000 1.000 100 0.100") + section(
-        "warp latency", LATENCY, "tile_sync 1 64 1 32 1.000 0.000 16 100 0.000")
-    + "# tile_sync of 16: nothing waits in each operation\n",
-    "BenchmarkInterSM": section(
-        "grid latency: how it was sampled", GRID, "grid_sync 1 1 9 132 32 1075.500 0.250 100 0.100")
-    + "grid_sync\t1\t1\t9\t4224\t64\t8420.000\t0.750\t100\t0.100\n"
-    + "# warning: grid_sync on 1, 1 per SM x 32: the spread of this row is far\n" + section(
-        "multi-GPU latency: how it was sampled", GRID,
-        "peer_grid_sync 1 1 9 132 32 875.500 0.250 100 0.100",
-        "peer_grid_sync 2 1 9 132 32 2175.500 0.250 100 0.100",
-        "peer_grid_sync 2 1 9 4224 64 3168.250 0.250 100 0.100"),
-    "TestRepeat": section("repeats", REPEAT, "blocksync 1 1 32 32 30.000 1.000 30.0000 1.0 0.1")}
-ROWS_CUDA11 = {
-    "BenchmarkIntraSM": section("warp latency", LATENCY,
-                                "tile_sync 1 64 1 32 23.000 0.000 16 100 0.000"),
-    "BenchmarkInterSM": section("multi-GPU latency", GRID,
-                                "multi_grid_sync 2 1 9 132 32 7285.500 0.250 100 0.100"),
-    "TestRepeat": section("repeats", REPEAT, "tile_sync 1 1 32 32 1 1 1 1 1",
-                          "multi_grid_sync 1 132 32 32 1 1 1 1 1")}
-ENVIRONMENT = "key\tvalue\ngpu\tNVIDIA H200\ngpu_count\t2\nsms\t132\nsuite_commit\tabc\n"
-
-# Obeys the executables' contract. NAME.then beside it are commands after the last row.
+# Obeys the executables' contract. NAME.then beside it are commands after the last row,
+# NAME.list is its list where it has one of its own.
 EXECUTABLE = r'''#!/bin/sh
 here=${0%/*} name=${0##*/}
 case " $* " in
   *" --version "*) echo "$name 0.1.0 (commit $(cat "$here/commit"), CUDA $(cat "$here/cuda"))" ;;
-  *" --list "*) cat "$here/list" ;;
+  *" --list "*) cat "$here/$name.list" 2>/dev/null || cat "$here/list" ;;
   *" --machine-code "*) [ $name != ImplicitBarrier ] && cat "$here/machine_code" ;;
   *" --devices "*)
     cat "$here/devices" 2>/dev/null && exit
@@ -145,7 +108,8 @@ class ScriptsTest(unittest.TestCase):
             (folder / f"{name}.rows").write_text(text)
         (folder / "commit").write_text("0123456789ab")
         (folder / "cuda").write_text(cuda)
-        self.write_methods(folder, "grid_sync grid 1", "peer_grid_sync gpus 1")
+        self.write_methods(folder, "grid_sync grid 1", "peer_grid_sync gpus 1", "tile warp 1",
+                           *["multi_grid gpus 1"] * (cuda == "11.8"))
         (folder / "devices").write_text(
             "gpu\tname\tcompute_capability\tsms\tpci_bus_id\n" + "".join(
                 f"{number}\tNVIDIA H200\t9.0\t132\t0000:1{number}:00.0\n" for number in (0, 1)))

@@ -50,6 +50,21 @@ class ReaderTest(unittest.TestCase):
             repeats, = tsv.parse((section("t", header, "m 2 1 32 8 1", "m 4 1 32 8 1")
                                   + f"# warning: {text}\n").encode())
             self.assertEqual(list(repeats.warnings(132)), [(repeats.rows[1], "far")])
+        for text, rows in (
+                ("m of int: far", ("m float nan nan nan nan", "m int nan nan nan nan")),
+                ("m of int, 8 bytes: far", ("m int 1 4 nan nan", "m int 1 8 nan nan")),
+                ("m of int on 2 GPUs, 8 bytes: far", ("m int 1 8 nan nan", "m int 2 8 nan nan")),
+                ("m of int on 2 GPUs, 8 bytes each: far",
+                 ("m int 2 8 nan nan", "m int 2 16 nan nan")),
+                ("m of int by 32 of 8 bytes: far", ("m int nan 8 1 nan", "m int nan 8 32 nan")),
+                ("m of int by 32: far", ("m int nan nan nan 1", "m int nan nan nan 32"))):
+            header = ("method", "type", "GPUcount", "bytes", "thrd", "more")
+            lines = [line.split() for line in rows]
+            kept = [n for n in range(6) if lines[1][n] != "nan"]  # columns that there are
+            sums, = tsv.parse((section("t", *(
+                " ".join(line[n] for n in kept) for line in (header, *lines)))
+                + f"# warning: {text}\n").encode())
+            self.assertEqual(list(sums.warnings(132)), [(sums.rows[1], "far")], text)
 
     def test_damages(self):
         for old, new, message in DAMAGES:
@@ -65,6 +80,16 @@ class ReaderTest(unittest.TestCase):
                 tsv.read_table(data, "t")
 
 
+    def test_columns_of_names(self):
+        text = section("t", "method type m(a)", "m int 1", "m float 1")
+        rows = tsv.parse(text.encode())[0].rows
+        self.assertEqual([row["type"] for row in rows], ["int", "float"])
+        for bad in ("3.5", "", "in t", "4int"):
+            message = f"line 3, column type: '{bad}' is not a name"
+            with self.assertRaisesRegex(tsv.TsvError, message):
+                tsv.parse(text.replace("int", bad).encode())
+
+
 class ScriptsOfOneRunTest(ScriptsTest):
     def test_good_folder(self):
         run = self.write_run(self.folder / "run")
@@ -76,7 +101,14 @@ class ScriptsOfOneRunTest(ScriptsTest):
                      r"blocksync +22\.1 +- +- +- +- +64\.0", r"tile_sync +- +- +- +- +none +-",
                      r"1 +1\.08! +-.*", r"32 +- +8\.42 .*", r"1 +0\.88 +-.*",
                      r"peer_grid_sync 1 x 32 +2\.18", r"peer_grid_sync 32 x 64 +3\.17",
-                     r"Warnings of the run: 1", r"BenchmarkInterSM, grid latency, grid_sync, "
+                     r"the memory's clock and width allow 4814 GB/s", r"one GPU +1 MiB +8 GiB",
+                     r"cub +169! +4551", r"strong scaling, 64 GiB +1 GPU +2 GPUs",
+                     r"peer_grid +4516 +9003!", r"weak scaling, 64 GiB each +1 GPU +2 GPUs",
+                     r"peer_grid +4518 +9027!", r"32 values by a warp, cycles +double +int",
+                     r"nosync +18\.0\? +-", r"tile +110\.0 +90\.0",
+                     r"more threads pay from, bytes +by barriers +by steps +measured",
+                     r"double, 32 threads for 1 +150 +never +136",
+                     r"Warnings of the run: 5", r"BenchmarkInterSM, grid latency, grid_sync, "
                      r"GPUcount 1 blk 132 thrd 32: the spread of this row is far"):
             self.assertRegex(done.stdout, rf"(?m)^ *{line}$")
         table = self.script("multi_gpu_barriers.py", run).stdout.splitlines()
@@ -142,7 +174,7 @@ class ScriptsOfOneRunTest(ScriptsTest):
         done = self.script("summary.py", self.write_run(
             self.folder / "run", {"BenchmarkIntraSM": warned}))
         self.assertRegex(done.stdout, r"blocksync +22\.1! +- +- +- +- +64\.0!\n")
-        self.assertIn("""Warnings of the run: 4
+        self.assertIn("""Warnings of the run: 8
   BenchmarkIntraSM, block latency, blocksync, GPUcount 1 rep 64 blk 1 thrd 32: far
     and 1 of blocksync, 1 of no row
   BenchmarkInterSM, grid latency, """, done.stdout)

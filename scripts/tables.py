@@ -1,0 +1,31 @@
+"""The tables of summary.py: how a figure is shown."""
+
+FEWEST_CYCLES = 3.5  # what takes less waits for nothing (explicit_barrier/rows.hpp)
+
+
+def grid(corner, columns, rows):
+    """A table: rows are (name, cells). Nothing where there is no row."""
+    if not rows:
+        return
+    table = [(corner, *columns), *((name, *cells) for name, cells in rows)]
+    widths = [max(map(len, column)) for column in zip(*table)]
+    for name, *cells in table:
+        yield "  " + "  ".join((name.ljust(widths[0]),
+                                *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))))
+
+
+def figure(run, section, row, column, digits, scale=1.0):
+    """The cell of a row, as the text at the top of summary.py says."""
+    if row is None:
+        return "-"
+    if any("nothing waits" in text and (above is row or (
+            text.startswith(f"{row['method']}: ") and float(row[column]) < FEWEST_CYCLES))
+           for above, text in section.comments):
+        return "none"
+    warned = any(row is other for other, _ in section.warnings(run.sms))
+    wrong = row.get("right") == "0"
+    return f"{float(row[column]) * scale:.{digits}f}" + "!" * warned + "?" * wrong
+
+
+def methods(section):
+    return list(dict.fromkeys(row["method"] for row in section.rows))

@@ -1,0 +1,70 @@
+"""Outputs of the executables, made up for the tests of scripts/."""
+
+
+def section(title, header, *rows):
+    """A section of an output; cells are given with blanks between them."""
+    return f"# {title}\n" + "".join("\t".join(line.split()) + "\n" for line in (header, *rows))
+
+
+LAUNCHES = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) n ci95(ovh)"
+LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle) tile n ci95(ave_cycle)"
+BLOCK_LATENCY = LATENCY.replace(" tile", "")
+GRID = "method GPUcount basicrep moredrep blk thrd m(avginstru) s(avginstr) n ci95(avginstru)"
+SUM = "method type GPUcount bytes inputs in_L2 m(GB/s) s(GB/s) m(host) s(host) right n ci95(GB/s)"
+NODE_SUM = SUM.replace(" inputs in_L2", "")
+WARP_SUM = "method type rep m(ave_cycle) s(ave_cycle) right n ci95(ave_cycle)"
+SWITCH = ("method type basic more cost m(sync) s(sync) Nl Nm case predicted measured ratio "
+          "ci95(sync)")
+REPEAT = "method rep blk thrd tile m(cycle) s(cycle) m(ave_cycle) s(ave_cycle) ci95(ave_cycle)"
+ROWS = {  # of two GPUs with 132 SMs
+    "ImplicitBarrier": "# gpu 0: NVIDIA H200, 132 SMs\n" + section(
+        "sleep kernel", LAUNCHES, "traditional_launch 1 8 132 1024 5000 1081.250 3.500 100 1.000",
+        "multi_cooperative_launch 1 8 1 32 5000 1201.000 2.000 100 1.000",
+        "multi_cooperative_launch 2 8 1 32 5000 7202.000 2.000 100 1.000",
+        "single_omp_traditional_launch 2 8 1 32 5000 nan nan 100 nan"),
+    "BenchmarkIntraSM": section(
+        "block latency", BLOCK_LATENCY, "blocksync 1 64 1 32 22.125 0.500 100 0.100",
+        "blocksync 1 64 1 1024 64.000 1.000 100 0.100") + section(
+        "warp latency", LATENCY, "tile_sync 1 64 1 32 1.000 0.000 16 100 0.000")
+    + "# tile_sync of 16: nothing waits in each operation\n",
+    "BenchmarkInterSM": section(
+        "grid latency: how it was sampled", GRID, "grid_sync 1 1 9 132 32 1075.500 0.250 100 0.100")
+    + "grid_sync\t1\t1\t9\t4224\t64\t8420.000\t0.750\t100\t0.100\n"
+    + "# warning: grid_sync on 1, 1 per SM x 32: the spread of this row is far\n" + section(
+        "multi-GPU latency: how it was sampled", GRID,
+        "peer_grid_sync 1 1 9 132 32 875.500 0.250 100 0.100",
+        "peer_grid_sync 2 1 9 132 32 2175.500 0.250 100 0.100",
+        "peer_grid_sync 2 1 9 4224 64 3168.250 0.250 100 0.100"),
+    "TestRepeat": section("repeats", REPEAT, "blocksync 1 1 32 32 30.000 1.000 30.0000 1.0 0.1"),
+    "Reduction": section(
+        "warp level", WARP_SUM, "nosync double 64 18.000 0.100 0 9 0.010",
+        "tile double 64 110.000 0.100 1 9 0.010", "tile int 64 90.000 0.100 1 9 0.010") + section(
+        "switching points", SWITCH,
+        "switch_point double 1 32 barriers 90.0 0.1 nan 150.5 Nm 150.5 136.0 0.904 0.1",
+        "switch_point double 1 32 steps 60.0 0.1 nan nan never nan 136.0 nan 0.1")
+    + "# warning: switch_point of double by 32: far\n" + section(
+        "one GPU", SUM, "theory any 1 nan nan nan 4814.304 nan nan nan nan 0 nan",
+        *(f"cub {name} 1 {size} 1 0 {rate} 9.000 2.000 0.500 1 9 1.000" for name, size, rate in (
+            ("int", 1048576, "172.500"), ("float", 1048576, "168.750"),
+            ("float", 2097152, "318.750"), ("float", 8589934592, "4551.250"))))
+    + "# warning: cub of float, 1048576 bytes: the spread is far\n" + section(
+        "strong scaling", NODE_SUM, *(
+            f"peer_grid float {gpus} {size} {rate} 9.000 2.000 0.500 1 9 1.000"
+            for gpus, size, rate in ((1, 1048576, "80.250"), (1, 68719476736, "4516.500"),
+                                     (2, 68719476736, "9003.250"))))
+    + "# warning: peer_grid of float on 2 GPUs, 68719476736 bytes: far\n" + section(
+        "weak scaling", NODE_SUM, *(
+            f"peer_grid float {gpus} {size} {rate} 9.000 2.000 0.500 1 9 1.000"
+            for gpus, size, rate in ((1, 68719476736, "4517.500"), (2, 137438953472, "9027.250"))))
+    + "# warning: peer_grid of float on 2 GPUs, 68719476736 bytes each: far\n"}
+ROWS_CUDA11 = {
+    "BenchmarkIntraSM": section("warp latency", LATENCY,
+                                "tile_sync 1 64 1 32 23.000 0.000 16 100 0.000"),
+    "BenchmarkInterSM": section("multi-GPU latency", GRID,
+                                "multi_grid_sync 2 1 9 132 32 7285.500 0.250 100 0.100"),
+    "TestRepeat": section("repeats", REPEAT, "tile_sync 1 1 32 32 1 1 1 1 1",
+                          "multi_grid_sync 1 132 32 32 1 1 1 1 1"),
+    "Reduction": section("warp level", WARP_SUM, "tile double 64 115.000 0.100 1 9 0.010")
+    + section("strong scaling", NODE_SUM,
+              "multi_grid float 2 68719476736 8900.250 9.000 2.000 0.500 1 9 1.000")}
+ENVIRONMENT = "key\tvalue\ngpu\tNVIDIA H200\ngpu_count\t2\nsms\t132\nsuite_commit\tabc\n"
