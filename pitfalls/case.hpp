@@ -45,6 +45,7 @@ struct Case {
   /// Calls child.launch() before each launch, and then child.result(). Throws
   /// CannotMeasure before the first launch where the machine cannot have it.
   void (*run)(Child& child, Form form);
+  int patience = 1;  ///< it is given so many times the usual T
 };
 
 std::vector<Case> warp_barrier_cases();

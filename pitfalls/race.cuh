@@ -15,7 +15,8 @@ namespace syncbench {
 /// A cell for every try, not 0 where its result is wrong.
 class Tries {
  public:
-  Tries(int device, int count) : wrong_(device, count) { wrong_.set_to_zero(); }
+  Tries(int device, int count) : wrong_(device, count) { clear(); }
+  void clear() { wrong_.set_to_zero(); }
   unsigned* wrong() const { return wrong_.get(); }
 
   /// Tells the parent how many were wrong.

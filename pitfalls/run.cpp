@@ -25,7 +25,7 @@ void PitfallsRun::run(const std::vector<Case>& cases) {
   run_section(cases, Section::kPartialGroup);
   run_section(cases, Section::kRace);
   // After the last case as before each.
-  start({"", Form::kAllowed, gpus_, gpus_});
+  start({"", Form::kAllowed, gpus_, gpus_}, limits_);
   asked_.check(options_.methods);
   if (!failures_.empty()) throw std::runtime_error(failures_);
 }
@@ -52,8 +52,11 @@ void PitfallsRun::run_form(const Case& one, Form form) {
   }
   progress_.show(point);
   const int gpus = one.fewest_gpus > 1 ? gpus_ : 1;
+  Limits limits = limits_;
+  limits.progress *= one.patience;
   const Outcome outcome = outcome_of(
-      start({one.name, form, gpus, std::max(gpus, last_gpus_)}), limits_);
+      start({one.name, form, gpus, std::max(gpus, last_gpus_)}, limits),
+      limits);
   last_ = point;
   last_gpus_ = gpus;
   progress_.clear();
@@ -64,10 +67,10 @@ void PitfallsRun::run_form(const Case& one, Form form) {
 
 // Runs a process, which first looks whether its GPUs work: where they do not,
 // what ran before is to blame.
-ProcessReport PitfallsRun::start(const Task& task) {
+ProcessReport PitfallsRun::start(const Task& task, const Limits& limits) {
   std::vector<std::string> marks = {process_mark(0), task.mark()};
   if (task.form == Form::kOneByOne) marks.push_back("CUDA_LAUNCH_BLOCKING=1");
-  const ProcessReport report = run_isolated(argv_, marks, limits_);
+  const ProcessReport report = run_isolated(argv_, marks, limits);
   if (report.ready) return report;
   const std::string why = report.text(limits_) +
                           (report.errors.empty() ? "" : ", ") +
@@ -113,10 +116,11 @@ void PitfallsRun::print(const Case& one, Form form, const Outcome& outcome) {
 void PitfallsRun::print_partial(const Case& one, Form form,
                                 const Outcome& outcome) {
   for (const std::string& note : outcome.notes) partial_.comment(note);
-  partial_.row({one.name,
-                {name_of(form), outcome.text,
-                 format_number(limits_.progress.count() / 1000.0),
-                 std::to_string(outcome.launches)}});
+  partial_.row(
+      {one.name,
+       {name_of(form), outcome.text,
+        format_number(one.patience * limits_.progress.count() / 1000.0),
+        std::to_string(outcome.launches)}});
   if (form == Form::kAllowed && outcome.text != "completed") {
     fail(std::string(one.name) + " as allowed: " + outcome.text);
   }

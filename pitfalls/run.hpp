@@ -32,7 +32,7 @@ class PitfallsRun {
  private:
   void run_section(const std::vector<Case>& cases, Section section);
   void run_form(const Case& one, Form form);
-  ProcessReport start(const Task& task);
+  ProcessReport start(const Task& task, const Limits& limits);
   void skip(const Case& one, const std::string& point,
             const std::string& reason);
   void print(const Case& one, Form form, const Outcome& outcome);

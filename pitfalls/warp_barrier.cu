@@ -109,8 +109,11 @@ struct Redux : NoSync {};  // needs sm_80
 template <int kLane, class Sync>
 __device__ void branch(const Sync& sync, Seen* seen) {
   if (threadIdx.x == kLane) {
+    // Opaque: CUDA 11.8 makes a vote whose operand is a constant a constant.
+    unsigned lane = kLane;
+    asm volatile("" : "+r"(lane));
     const long long start = read_sm_clock();
-    const unsigned value = sync(kLane);
+    const unsigned value = sync(lane);
     const long long end = read_sm_clock();
     seen[kLane] = {start, end, value};
   } else if constexpr (kLane + 1 < kLanes) {

@@ -32,7 +32,9 @@ def findings(sanitizer, tool, executable, race, form):
     except subprocess.TimeoutExpired:
         return "nan"
     counts = re.findall(r"(?m)SUMMARY: (\d+) (?:hazard|error)s?(?! were)", done.stdout)
-    return counts[0] if counts and "\nresult\t" in done.stdout else "nan"
+    # Some findings end the kernel with an error.
+    ended = re.search(r"(?m)^(?:result|error)\t", done.stdout)
+    return counts[0] if counts and ended else "nan"
 
 
 def work():

@@ -2,8 +2,8 @@
 
 An output has sections: a line `# title: how it was measured`, a header line that begins
 with `method`, and rows of as many cells, the first a name and the others numbers but for
-those of NAMES and PHRASES. Other lines that start with # are comments. Whatever breaks this is a TsvError
-that names file, line and column: a damaged number is never taken for a number.
+those of NAMES and PHRASES. Other lines that start with # are comments. Whatever breaks this
+is a TsvError that names file, line and column: a damaged number is never taken for a number.
 """
 
 import argparse

@@ -125,6 +125,13 @@ TEST(PitfallsRun, RowsOfAllTables) {
             "race\tright\t9\t0\n");
 }
 
+TEST(PitfallsRun, SomeAreGivenMoreTime) {
+  Case slow = partial("hangs", {Form::kStays});
+  slow.patience = 2;
+  EXPECT_EQ(run({slow}).rows,
+            "hangs\tstays and skips\tno progress within 0.2 s\t0.200\t1\n");
+}
+
 TEST(PitfallsRun, LaunchesThatWaitAreAskedOfTheProcess) {
   const Ended ended = run({partial("blocking", {Form::kOneByOne}, 2)}, 3);
   EXPECT_EQ(ended.rows,
