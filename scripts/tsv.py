@@ -16,9 +16,10 @@ from pathlib import Path
 # What scripts/run.sh writes into a results folder, in this order.
 FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkIntraSM.cuda11", "BenchmarkInterSM",
          "BenchmarkInterSM.cuda11", "TestRepeat", "TestRepeat.cuda11", "Reduction",
-         "Reduction.cuda11")
+         "Reduction.cuda11", "Pitfalls", "Pitfalls.cuda11")
 GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")  # of both toolkits
 REDUCTIONS = ("Reduction", "Reduction.cuda11")
+PITFALLS = ("Pitfalls", "Pitfalls.cuda11")
 NAMES = ("method", "type", "cost", "case")  # columns of words
 PHRASES = ("form", "outcome")  # of several
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?|nan")
