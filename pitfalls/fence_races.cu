@@ -79,12 +79,19 @@ constexpr int kTogether = 64;
 // The memory of the tries of one launch. `data` and `flags` lie on these GPUs.
 struct MailRoom {
   MailRoom(int data_on, int flags_on)
-      : data(data_on, kTogether * kWords * kApart),
+      : data_device(data_on),
+        flags_device(flags_on),
+        data(data_on, kTogether * kWords * kApart),
         flags(flags_on, kTogether * kApart) {}
   void clear() {
-    data.set_to_zero();
+    {
+      const DeviceGuard guard(data_device);
+      data.set_to_zero();
+    }
+    const DeviceGuard guard(flags_device);
     flags.set_to_zero();
   }
+  int data_device, flags_device;
   DeviceBuffer<unsigned> data, flags;
 };
 

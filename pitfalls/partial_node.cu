@@ -14,7 +14,7 @@ namespace cg = cooperative_groups;
 
 // Of the suite's barrier. The host has learnt more than half a second later
 // that a kernel gave up (H200), hence the patience.
-constexpr int kLimitMs = 100, kPatience = 3;
+constexpr int kLimitMs = 100, kPatience = 2;
 
 /// Half of the blocks of each GPU come; the end of a barrier is the suite's.
 struct PeerGridBlocks : PartialGroup {

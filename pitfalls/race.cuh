@@ -15,8 +15,13 @@ namespace syncbench {
 /// A cell for every try, not 0 where its result is wrong.
 class Tries {
  public:
-  Tries(int device, int count) : wrong_(device, count) { clear(); }
-  void clear() { wrong_.set_to_zero(); }
+  Tries(int device, int count) : device_(device), wrong_(device, count) {
+    clear();
+  }
+  void clear() {
+    const DeviceGuard guard(device_);
+    wrong_.set_to_zero();
+  }
   unsigned* wrong() const { return wrong_.get(); }
 
   /// Tells the parent how many were wrong.
@@ -28,6 +33,7 @@ class Tries {
   }
 
  private:
+  int device_;
   DeviceBuffer<unsigned> wrong_;
 };
 
