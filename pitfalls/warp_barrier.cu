@@ -109,9 +109,9 @@ struct Redux : NoSync {};  // needs sm_80
 template <int kLane, class Sync>
 __device__ void branch(const Sync& sync, Seen* seen) {
   if (threadIdx.x == kLane) {
-    // Opaque: CUDA 11.8 makes a vote whose operand is a constant a constant.
-    unsigned lane = kLane;
-    asm volatile("" : "+r"(lane));
+    // Not the constant: CUDA 11.8 makes a vote of one a constant too.
+    unsigned lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     const long long start = read_sm_clock();
     const unsigned value = sync(lane);
     const long long end = read_sm_clock();
