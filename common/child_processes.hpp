@@ -13,6 +13,10 @@ namespace syncbench {
 /// in the one that the user started.
 int process_number();
 
+/// What makes process_number() of a started process `number`: NAME=VALUE for
+/// its environment.
+std::string process_mark(int number);
+
 /// To be called first in a started process: it ends when its parent does, also
 /// where that was killed.
 void end_with_parent();

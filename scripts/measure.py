@@ -51,7 +51,7 @@ def find_devices(executable, gpu_count):
 
 def usable_cuda11(folder, build):
     """The folder, if all that plan() takes from it is there and of the commit of `build`."""
-    names = ("BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction")
+    names = ("BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction", "Pitfalls")
     ours = environment.version_of(build / names[0])[0]
     theirs = environment.distinct(
         environment.version_of(folder / name)[0] if folder and (folder / name).exists() else "none"
@@ -87,7 +87,8 @@ def plan(build, cuda11, gpus):
                 ("BenchmarkIntraSM", [build / "BenchmarkIntraSM"]),
                 ("BenchmarkInterSM", [build / "BenchmarkInterSM", gpus]),
                 ("TestRepeat", [build / "TestRepeat"]),
-                ("Reduction", [build / "Reduction", gpus])]
+                ("Reduction", [build / "Reduction", gpus]),
+                ("Pitfalls", [build / "Pitfalls", gpus])]
     if cuda11:
         only = "multi_grid_sync"
         # On one GPU there is no access between GPUs to leave out.
@@ -101,6 +102,11 @@ def plan(build, cuda11, gpus):
         if sums:
             commands.append(("Reduction.cuda11", [cuda11 / "Reduction", gpus, "--method",
                                                   ",".join(sums)]))
+        here = environment.methods_of(build / "Pitfalls")
+        gone = [name for name in environment.methods_of(cuda11 / "Pitfalls") if name not in here]
+        if gone:
+            commands.append(("Pitfalls.cuda11", [cuda11 / "Pitfalls", gpus, "--method",
+                                                 ",".join(gone)]))
     return [(name, [*map(str, command), "--stats"]) for name, command in commands]
 
 

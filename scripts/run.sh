@@ -68,7 +68,7 @@ if ! has_nvidia_gpu; then
   printf '\nAll of this was recorded on other machines: this one has no NVIDIA GPU.\n'
   exit 0
 fi
-[[ -x $PROJECT_ROOT/build/Reduction ]] || die 1 "there are no executables in build/ (run without --no-build)"
+[[ -x $PROJECT_ROOT/build/Pitfalls ]] || die 1 "there are no executables in build/ (run without --no-build)"
 if [[ -z $no_build && $(release_of "$NVCC") != 1[12].* ]]; then
   older=$(find_older_nvcc)
   log=$PROJECT_ROOT/build/older_toolkit.log

@@ -10,6 +10,7 @@ on the GPU. Two figures are of both toolkits, the older one's last. ? marks a wr
 import re
 from collections import Counter, defaultdict
 
+import pitfalls_summary
 import reduction_summary
 import tsv
 from tables import figure, grid, methods
@@ -162,6 +163,9 @@ def lines(run):
         yield ""
     if any(file in run.files for file in tsv.REDUCTIONS):
         yield from reduction_summary.lines(run)
+        yield ""
+    if any(file in run.files for file in tsv.PITFALLS):
+        yield from pitfalls_summary.lines(run)
         yield ""
     yield from warnings(run)
 

@@ -2,8 +2,8 @@
 
 An output has sections: a line `# title: how it was measured`, a header line that begins
 with `method`, and rows of as many cells, the first a name and the others numbers but for
-those of NAMES. Other lines that start with # are comments. Whatever breaks this is a TsvError
-that names file, line and column: a damaged number is never taken for a number.
+those of NAMES and PHRASES. Other lines that start with # are comments. Whatever breaks this
+is a TsvError that names file, line and column: a damaged number is never taken for a number.
 """
 
 import argparse
@@ -16,12 +16,15 @@ from pathlib import Path
 # What scripts/run.sh writes into a results folder, in this order.
 FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkIntraSM.cuda11", "BenchmarkInterSM",
          "BenchmarkInterSM.cuda11", "TestRepeat", "TestRepeat.cuda11", "Reduction",
-         "Reduction.cuda11")
+         "Reduction.cuda11", "Pitfalls", "Pitfalls.cuda11")
 GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")  # of both toolkits
 REDUCTIONS = ("Reduction", "Reduction.cuda11")
+PITFALLS = ("Pitfalls", "Pitfalls.cuda11")
 NAMES = ("method", "type", "cost", "case")  # columns of words
+PHRASES = ("form", "outcome")  # of several
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?|nan")
 _NAME = re.compile(r"[A-Za-z]\w*")
+_PHRASE = re.compile(r"[A-Za-z]\w*(?: \w+)*")
 _WHOLE = ("GPUCount", "GPUcount", "blk", "thrd")
 # A method's rows are judged together, when the last is measured: how a warning then names
 # its row, by columns (perSM: blocks per SM; each: `bytes` are those of one GPU).
@@ -42,7 +45,7 @@ class TsvError(Exception):
 
 
 class Row(dict):
-    """Column -> text of the cell; all but NAMES are numbers."""
+    """Column -> text of the cell; all but NAMES and PHRASES are numbers."""
 
     def __init__(self, header, cells, where):
         super().__init__(zip(header, cells))
@@ -91,8 +94,8 @@ def _check_cells(cells, section, decimals, where):
     if len(cells) != len(section.header):
         raise TsvError(f"{where}: {len(cells)} cells, but {len(section.header)} columns")
     for column, cell in list(zip(section.header, cells))[1:]:
-        if column in NAMES:
-            if not _NAME.fullmatch(cell):
+        if column in NAMES + PHRASES:
+            if not (_NAME if column in NAMES else _PHRASE).fullmatch(cell):
                 raise TsvError(f"{where}, column {column}: '{cell}' is not a name")
             continue
         number = _NUMBER.fullmatch(cell)

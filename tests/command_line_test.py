@@ -10,7 +10,8 @@ import unittest
 BUILD = sys.argv.pop(1)
 LAUNCHES, *KERNELS, SUMS = PROGRAMS = (
     "ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction")
-TAKES_GPU_COUNT = ("ImplicitBarrier", "BenchmarkInterSM", "Reduction")
+EVERY = (*PROGRAMS, "Pitfalls")
+TAKES_GPU_COUNT = ("Pitfalls", "ImplicitBarrier", "BenchmarkInterSM", "Reduction")
 # CUDA 13 removed the multi-grid barrier.
 HAS_MULTI_GRID = "CUDA 13" not in subprocess.run(
     [os.path.join(BUILD, "BenchmarkInterSM"), "--version"],
@@ -34,7 +35,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn(text, result.stderr)
 
     def test_help_says_codes_and_units(self):
-        for program in PROGRAMS:
+        for program in EVERY:
             result = run(program, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             for word in ("usage: " + program, "Exit codes: 0", "cycles"
@@ -44,7 +45,7 @@ class CommandLine(unittest.TestCase):
                 self.assertIn(word, result.stdout)
 
     def test_version_names_commit(self):
-        for program in PROGRAMS:
+        for program in EVERY:
             self.assertRegex(run(program, "--version").stdout,
                              rf"^{program} \d+\.\d+\.\d+ \(commit \S+, CUDA 1\d\.\d+\)\n$")
 
@@ -123,14 +124,14 @@ class CommandLine(unittest.TestCase):
                 self.assertEqual(result.stdout, "")
 
     def test_other_bad_arguments(self):
-        for program in PROGRAMS:
+        for program in EVERY:
             self.expect_error(run(program, "--nothing"), 2, "--nothing")
             self.expect_error(run(program, "--method", "nothing"), 2, "nothing")
             self.expect_error(run(program, "--samples", "0"), 2, "--samples")
             self.expect_error(run(program, "1", "2"), 2, "unexpected argument")
 
     def test_no_gpu(self):
-        for program in PROGRAMS:
+        for program in EVERY:
             for arguments in ((), ("--devices",)):
                 result = run(program, *arguments)
                 self.expect_error(result, 3, "no usable CUDA device")
@@ -138,7 +139,7 @@ class CommandLine(unittest.TestCase):
 
     def test_full_disk(self):
         with open("/dev/full", "w") as full:
-            for program in PROGRAMS:
+            for program in EVERY:
                 self.expect_error(run(program, "--list", stdout=full), 1,
                                   "No space left")
 

@@ -15,6 +15,7 @@ NODE_SUM = SUM.replace(" inputs in_L2", "")
 WARP_SUM = "method type rep m(ave_cycle) s(ave_cycle) right n ci95(ave_cycle)"
 SWITCH = ("method type basic more cost m(sync) s(sync) Nl Nm case predicted measured ratio "
           "ci95(sync)")
+PARTIAL = "method form outcome T launches"
 REPEAT = "method rep blk thrd tile m(cycle) s(cycle) m(ave_cycle) s(ave_cycle) ci95(ave_cycle)"
 ROWS = {  # of two GPUs with 132 SMs
     "ImplicitBarrier": "# gpu 0: NVIDIA H200, 132 SMs\n" + section(
@@ -56,7 +57,18 @@ ROWS = {  # of two GPUs with 132 SMs
         "weak scaling", NODE_SUM, *(
             f"peer_grid float {gpus} {size} {rate} 9.000 2.000 0.500 1 9 1.000"
             for gpus, size, rate in ((1, 68719476736, "4517.500"), (2, 137438953472, "9027.250"))))
-    + "# warning: peer_grid of float on 2 GPUs, 68719476736 bytes each: far\n"}
+    + "# warning: peer_grid of float on 2 GPUs, 68719476736 bytes each: far\n",
+    "Pitfalls": section("warp barrier", "method lane start end", "no_sync 0 0 2",
+                        "no_sync 1 164 166", "syncwarp 0 0 166", "syncwarp 1 164 170")
+    + section("warp barrier verdict", "method blocks launches held wrong", "no_sync 0 100 0 0",
+              "syncwarp 1 100 100 0")
+    + section("partial groups", PARTIAL) + "".join(
+        f"{method}\t{form}\t{outcome}\t1.000\t1\n" for method, form, outcome in (
+            ("part_syncwarp", "exits early", "completed"),
+            ("part_syncwarp", "stays and skips", "no progress within 1 s"),
+            ("crowded_grid_sync", "too many blocks", "error cudaErrorNotSupported")))
+    + section("races", "method form tries wrong", "lost_updates wrong 1000 999",
+              "lost_updates right 1000 0")}
 ROWS_CUDA11 = {
     "BenchmarkIntraSM": section("warp latency", LATENCY,
                                 "tile_sync 1 64 1 32 23.000 0.000 16 100 0.000"),
@@ -66,5 +78,7 @@ ROWS_CUDA11 = {
                           "multi_grid_sync 1 132 32 32 1 1 1 1 1"),
     "Reduction": section("warp level", WARP_SUM, "tile double 64 115.000 0.100 1 9 0.010")
     + section("strong scaling", NODE_SUM,
-              "multi_grid float 2 68719476736 8900.250 9.000 2.000 0.500 1 9 1.000")}
+              "multi_grid float 2 68719476736 8900.250 9.000 2.000 0.500 1 9 1.000"),
+    "Pitfalls": section("partial groups", PARTIAL)
+    + "part_multi_grid_gpus\tas allowed\tcompleted\t1.000\t10\n"}
 ENVIRONMENT = "key\tvalue\ngpu\tNVIDIA H200\ngpu_count\t2\nsms\t132\nsuite_commit\tabc\n"

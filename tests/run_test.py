@@ -8,7 +8,7 @@ from made_up_rows import ROWS, ROWS_CUDA11
 from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
-           "multi_gpu_barriers.py", "sanitize.py", "test_report.py")
+           "multi_gpu_barriers.py", "sanitize.py", "sanitize_pitfalls.py", "test_report.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
 
 
@@ -82,11 +82,12 @@ class RunTest(ScriptsTest):
         self.assertEqual(self.calls("build"), [
             "build/ImplicitBarrier 2 --stats", "build/BenchmarkIntraSM --stats",
             "build/BenchmarkInterSM 2 --stats", "build/TestRepeat --stats",
-            "build/Reduction 2 --stats",
+            "build/Reduction 2 --stats", "build/Pitfalls 2 --stats",
             "build-cuda11/BenchmarkIntraSM --stats",
             "build-cuda11/BenchmarkInterSM 2 --method multi_grid_sync,multi_grid_sync_no_peer --stats",
             "build-cuda11/TestRepeat --stats",
-            "build-cuda11/Reduction 2 --method tile,multi_grid --stats"])
+            "build-cuda11/Reduction 2 --method tile,multi_grid --stats",
+            "build-cuda11/Pitfalls 2 --method multi_grid --stats"])
         table = (folder / "multi_gpu_barriers.tsv").read_text().splitlines()
         self.assertEqual([line.split("\t")[0:6:5] for line in table], [
             ["GPUCount", "multi_grid_sync 1x32"], ["1", "nan"], ["2", "7285.500"]])
@@ -104,6 +105,11 @@ class RunTest(ScriptsTest):
         self.assertRegex(done.stdout, r"(?m)^  tile +110\.0 / 115\.0 +90\.0 / -$")
         self.assertRegex(done.stdout, r"(?m)^  multi_grid +- +8900$")
         self.assertRegex(done.stdout, r"(?m)^  tile_sync +- +- +- +- +none / 23\.0 +-$")
+        self.assertRegex(done.stdout, r"(?m)^  part_syncwarp +completed +hangs +- +-$")
+        self.assertRegex(done.stdout, r"(?m)^  crowded_grid_sync +- +- +- +cudaErrorNotSupported$")
+        self.assertRegex(done.stdout, r"(?m)^  part_multi_grid_gpus +- +- +completed +-$")
+        self.assertRegex(done.stdout, r"(?m)^  lost_updates +999 of 1000 +0 of 1000$")
+        self.assertIn("own: not by no_sync\n", done.stdout)
         self.assertIn("last of two figures with CUDA 11.8\n", done.stdout)
         self.assertTrue(done.stdout.endswith(f"\nResults: {folder}\n"), done.stdout)
 

@@ -1,0 +1,65 @@
+// Pitfalls: do barriers hold, what hangs, and which races show (study, section
+// VIII). This process has no context on any GPU: each form of each case is a
+// process of its own, which is killed when it hangs.
+#include "common/devices.hpp"
+#include "common/program.hpp"
+#include "common/provenance.hpp"
+#include "pitfalls/child.hpp"
+#include "pitfalls/rows.hpp"
+#include "pitfalls/run.hpp"
+
+namespace syncbench {
+namespace {
+
+// Finds the GPUs, which makes no context, says what runs and runs it.
+void run_all(const ProgramInfo& info, const Options& options, char** argv,
+             LineWriter& out) {
+  const std::vector<Gpu> gpus = find_gpus();
+  bool clamped = false;
+  const int used = resolve_gpu_count(options.gpu_count,
+                                     static_cast<int>(gpus.size()), &clamped);
+  write_programs(out, version_text(info) + ", tries of a race " +
+                          std::to_string(options.samples));
+  for (int i = 0; i < used; ++i) {
+    out.comment("gpu " + std::to_string(i) + ": " + gpus[i].name + ", " +
+                std::to_string(gpus[i].sm_count) + " SMs, compute capability " +
+                std::to_string(gpus[i].major) + "." +
+                std::to_string(gpus[i].minor));
+  }
+  PitfallsRun(options, argv, out, used).run(all_cases());
+}
+
+ProgramInfo program_info() {
+  ProgramInfo info;
+  info.name = "Pitfalls";
+  info.summary =
+      "Do barriers hold, what happens when a part of a group synchronizes, and "
+      "how\noften do races show. Each case is a process of its own, which is "
+      "killed when it\nmakes no progress. --samples: tries of each race.";
+  info.takes_gpu_count = true;
+  info.default_samples = 1000;
+  for (const Case& one : all_cases()) {
+    info.methods.push_back({one.name, one.text});
+  }
+  info.missing = missing_cases();
+  info.columns = describe("warp barrier", lane_columns()) +
+                 describe("warp barrier verdict", verdict_columns()) +
+                 describe("partial groups", partial_columns()) +
+                 describe("races", race_columns());
+  return info;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main(int argc, char** argv) {
+  using namespace syncbench;
+  const ProgramInfo info = program_info();
+  return run_program(info, argc, argv,
+                     [&](const Options& options, LineWriter& out) {
+                       if (const auto task = Task::of_this_process()) {
+                         return run_task(*task, options, out);
+                       }
+                       run_all(info, options, argv, out);
+                     });
+}

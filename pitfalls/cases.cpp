@@ -1,0 +1,17 @@
+// The list of all cases.
+#include "pitfalls/case.hpp"
+
+namespace syncbench {
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const auto& group :
+       {warp_barrier_cases, partial_warp_cases, partial_block_cases,
+        partial_grid_cases, partial_node_cases, block_race_cases,
+        fence_race_cases}) {
+    for (Case& one : group()) cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+}  // namespace syncbench

@@ -1,0 +1,156 @@
+// A flag that is seen before the data it announces, in global memory and in
+// that of another GPU. Every access is a single instruction of the program's
+// order (volatile, or inline PTX), so that the order is lost in the hardware.
+#include "common/peer_access.hpp"
+#include "pitfalls/race.cuh"
+
+namespace syncbench {
+namespace {
+
+constexpr unsigned kWords = 32;  // of data, a lane each
+
+/// What a try's writer and reader share.
+struct Mail {
+  unsigned* data;  // kWords, kApart words from each other
+  unsigned* flag;
+};
+constexpr unsigned kApart = 1024;
+
+/// How the reader reads the data.
+enum class Reading {
+  kCached,   // as ordinary code does: L1 may have it
+  kUncached  // volatile
+};
+
+template <Reading kReading>
+__device__ unsigned read_data(const unsigned* address) {
+  if (kReading == Reading::kUncached) return read_now(address);
+  unsigned value;
+  asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(address));
+  return value;
+}
+
+template <bool kRight>
+__device__ void send(const Mail& mail, unsigned lane) {
+  spin(40000);  // until the reader has looked at the old data
+  write_now(mail.data + lane * kApart, lane + 1);
+  if constexpr (kRight) {
+    __threadfence_system();
+    __syncwarp();
+  }
+  if (lane == 0) write_now(mail.flag, 1);
+}
+
+template <bool kRight, Reading kReading>
+__device__ bool receive_wrong(const Mail& mail, unsigned lane) {
+  const unsigned* data = mail.data + lane * kApart;
+  // Where this is not the old value, it came early: the right one.
+  const unsigned before = read_data<kReading>(data);
+  const bool came = spin_until([&] { return read_now(mail.flag) != 0; });
+  if constexpr (kRight) __threadfence_system();
+  return !came || read_data<kReading>(data) != lane + 1 || before > lane + 1;
+}
+
+__device__ Mail mail_of(const Mail& first, unsigned number) {
+  return {first.data + number * kWords * kApart, first.flag + number * kApart};
+}
+
+/// Blocks of even numbers write and those of odd ones read, or the grid does
+/// one of both.
+enum class Role { kBoth, kWriters, kReaders };
+
+template <bool kRight, Reading kReading>
+__global__ void exchange(Mail first, Role role, unsigned first_try,
+                         unsigned* wrong) {
+  const bool both = role == Role::kBoth;
+  const unsigned number = both ? blockIdx.x / 2 : blockIdx.x;
+  const bool writes = both ? blockIdx.x % 2 == 0 : role == Role::kWriters;
+  const Mail mail = mail_of(first, number);
+  if (writes) {
+    send<kRight>(mail, threadIdx.x);
+  } else if (receive_wrong<kRight, kReading>(mail, threadIdx.x)) {
+    wrong[first_try + number] = 1;
+  }
+}
+
+/// Tries of one launch: all of its blocks are resident.
+constexpr int kTogether = 64;
+
+// The memory of the tries of one launch. `data` and `flags` lie on these GPUs.
+struct MailRoom {
+  MailRoom(int data_on, int flags_on)
+      : data_device(data_on),
+        flags_device(flags_on),
+        data(data_on, kTogether * kWords * kApart),
+        flags(flags_on, kTogether * kApart) {}
+  void clear() {
+    {
+      const DeviceGuard guard(data_device);
+      data.set_to_zero();
+    }
+    const DeviceGuard guard(flags_device);
+    flags.set_to_zero();
+  }
+  int data_device, flags_device;
+  DeviceBuffer<unsigned> data, flags;
+};
+
+// Launches of kTogether tries, the writers on the first GPU and the readers on
+// the last. The data has the longer way to go: it is beside the reader, the
+// flag beside the writer.
+template <Reading kReading>
+void run_exchange(Child& child, Form form) {
+  const std::vector<int> devices = child.devices();
+  if (devices.size() > 1 && !enable_peer_access(devices)) {
+    throw CannotMeasure("no peer access between these GPUs");
+  }
+  MailRoom room(devices.back(), devices.front());
+  const std::vector<Stream> streams = make_streams(devices);
+  const Tries tries(devices.back(), child.tries());
+  const Mail mail = {room.data.get(), room.flags.get()};
+  const auto kernel = form == Form::kRight ? exchange<true, kReading>
+                                           : exchange<false, kReading>;
+  for (int done = 0; done < child.tries(); done += kTogether) {
+    const int count = std::min(kTogether, child.tries() - done);
+    room.clear();
+    const auto launch = [&](std::size_t gpu, Role role, int blocks) {
+      const DeviceGuard guard(devices[gpu]);
+      kernel<<<blocks, kWords, 0, streams[gpu].get()>>>(mail, role, done,
+                                                        tries.wrong());
+      CUDA_CHECK(cudaGetLastError());
+    };
+    const Watchdog watchdog = child.launch();
+    if (devices.size() == 1) {
+      launch(0, Role::kBoth, 2 * count);
+    } else {
+      launch(devices.size() - 1, Role::kReaders, count);
+      launch(0, Role::kWriters, count);
+    }
+    for (const Stream& stream : streams) {
+      CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+    }
+  }
+  tries.report(child);
+}
+
+}  // namespace
+
+std::vector<Case> fence_race_cases() {
+  return {
+      race("flag_in_global_memory",
+           "race: data, then a flag for another block that has the old data in "
+           "L1; right: a fence on both sides",
+           1, &run_exchange<Reading::kCached>),
+      race("volatile_flag_and_data",
+           "race: the same, all of it volatile and not in L1", 1,
+           &run_exchange<Reading::kUncached>),
+      race("flag_in_peer_memory",
+           "race: data, then a flag for another GPU that has the old data in "
+           "L1; right: a fence on both sides",
+           2, &run_exchange<Reading::kCached>),
+      race("volatile_flag_in_peer_memory",
+           "race: the same, all of it volatile and not in L1", 2,
+           &run_exchange<Reading::kUncached>)};
+}
+
+}  // namespace syncbench

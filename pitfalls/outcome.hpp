@@ -1,0 +1,25 @@
+// What the lines and the end of a process say of its case.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pitfalls/isolation.hpp"
+
+namespace syncbench {
+
+struct Outcome {
+  /// "completed", "wrong result", "no progress within T s" or "error NAME".
+  std::string text;
+  bool ended_well = false;  ///< by itself, without an error
+  int launches = 0;         ///< the last of which may not have ended
+  std::string skipped;      ///< why the case cannot be had here, or empty
+  std::vector<std::string> cells;              ///< of the case's result
+  std::vector<std::vector<std::string>> rows;  ///< of its other table
+  std::vector<std::string> notes;
+};
+
+/// Throws std::runtime_error where a line is none of a case.
+Outcome outcome_of(const ProcessReport& report, const Limits& limits);
+
+}  // namespace syncbench

@@ -1,0 +1,83 @@
+// Half of the lanes of a warp synchronize.
+#include <cooperative_groups.h>
+
+#include "pitfalls/partial_group.cuh"
+
+namespace syncbench {
+namespace {
+
+namespace cg = cooperative_groups;
+
+constexpr unsigned kAllLanes = 0xffffffff;
+constexpr unsigned kHalf = 0x0000ffff;  // those that come
+
+/// One warp, whose part is allowed where it names itself.
+struct HalfOfLanes : PartialGroup {
+  using PartialGroup::PartialGroup;
+  static constexpr int kBlocks = 1, kThreads = 32;
+  static constexpr bool kPartIsAllowed = true;
+  __device__ static bool comes(const Here&) { return threadIdx.x < 16; }
+};
+
+struct WarpSync : HalfOfLanes {
+  using HalfOfLanes::HalfOfLanes;
+  __device__ void sync(bool allowed) const {
+    __syncwarp(allowed ? kHalf : kAllLanes);
+  }
+};
+
+struct TileSync : HalfOfLanes {
+  using HalfOfLanes::HalfOfLanes;
+  cg::thread_block_tile<32> tile =
+      cg::tiled_partition<32>(cg::this_thread_block());
+  cg::thread_block_tile<16> half =
+      cg::tiled_partition<16>(cg::this_thread_block());
+  __device__ void sync(bool allowed) const {
+    if (allowed) {
+      half.sync();
+    } else {
+      tile.sync();
+    }
+  }
+};
+
+struct CoalescedSync : HalfOfLanes {
+  using HalfOfLanes::HalfOfLanes;
+  cg::coalesced_group all = cg::coalesced_threads();
+  __device__ void sync(bool allowed) const {
+    if (allowed) {
+      cg::coalesced_threads().sync();
+    } else {
+      all.sync();
+    }
+  }
+};
+
+struct Shuffle : HalfOfLanes {
+  using HalfOfLanes::HalfOfLanes;
+  __device__ void sync(bool allowed) const {
+    const unsigned got =
+        __shfl_sync(allowed ? kHalf : kAllLanes, threadIdx.x, 0);
+    asm volatile("" ::"r"(got));  // or there would be no shuffle
+  }
+};
+
+}  // namespace
+
+std::vector<Case> partial_warp_cases() {
+  return {partial_case<WarpSync>(
+              "part_syncwarp",
+              "half of a warp, __syncwarp() of all; allowed: of that half"),
+          partial_case<TileSync>(
+              "part_tile_sync",
+              "half of a warp, sync() of a tile of 32; allowed: of 16"),
+          partial_case<CoalescedSync>(
+              "part_coales_sync",
+              "half of a warp, sync() of a group that all made; allowed: that "
+              "the half made"),
+          partial_case<Shuffle>(
+              "part_shuffle",
+              "half of a warp, __shfl_sync() of all; allowed: of that half")};
+}
+
+}  // namespace syncbench

@@ -1,0 +1,143 @@
+#include "pitfalls/run.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "common/child_processes.hpp"
+#include "common/errors.hpp"
+
+namespace syncbench {
+
+PitfallsRun::PitfallsRun(const Options& options, char** argv, LineWriter& out,
+                         int gpus, const Limits& limits)
+    : options_(options),
+      argv_(argv),
+      gpus_(gpus),
+      limits_(limits),
+      lanes_(out, "warp barrier: the last of the launches behind a verdict",
+             lane_columns()),
+      verdicts_(out, "warp barrier verdict", verdict_columns()),
+      partial_(out, "partial groups", partial_columns()),
+      races_(out, "races", race_columns()) {}
+
+void PitfallsRun::run(const std::vector<Case>& cases) {
+  run_section(cases, Section::kWarpBarrier);
+  run_section(cases, Section::kPartialGroup);
+  run_section(cases, Section::kRace);
+  // After the last case as before each.
+  start({"", Form::kAllowed, gpus_, gpus_}, limits_);
+  asked_.check(options_.methods);
+  if (!failures_.empty()) throw std::runtime_error(failures_);
+}
+
+void PitfallsRun::run_section(const std::vector<Case>& cases, Section section) {
+  try {
+    for (const Case& one : cases) {
+      if (one.section != section || !options_.wants(one.name)) continue;
+      for (const Form form : one.forms) run_form(one, form);
+    }
+  } catch (...) {
+    print_verdicts();
+    throw;
+  }
+  print_verdicts();
+}
+
+void PitfallsRun::run_form(const Case& one, Form form) {
+  const std::string point = std::string(one.name) + " " + name_of(form);
+  if (gpus_ < one.fewest_gpus) {
+    return skip(one, point,
+                "needs " + std::to_string(one.fewest_gpus) + " GPUs, " +
+                    std::to_string(gpus_) + " used");
+  }
+  progress_.show(point);
+  const int gpus = one.fewest_gpus > 1 ? gpus_ : 1;
+  Limits limits = limits_;
+  limits.progress *= one.patience;
+  const Outcome outcome = outcome_of(
+      start({one.name, form, gpus, std::max(gpus, last_gpus_)}, limits),
+      limits);
+  last_ = point;
+  last_gpus_ = gpus;
+  progress_.clear();
+  if (!outcome.skipped.empty()) return skip(one, point, outcome.skipped);
+  asked_.measured(point);
+  print(one, form, outcome);
+}
+
+// Runs a process, which first looks whether its GPUs work: where they do not,
+// what ran before is to blame.
+ProcessReport PitfallsRun::start(const Task& task, const Limits& limits) {
+  std::vector<std::string> marks = {process_mark(0), task.mark()};
+  if (task.form == Form::kOneByOne) marks.push_back("CUDA_LAUNCH_BLOCKING=1");
+  const ProcessReport report = run_isolated(argv_, marks, limits);
+  if (report.ready) return report;
+  const std::string why = report.text(limits_) +
+                          (report.errors.empty() ? "" : ", ") +
+                          report.errors.substr(0, report.errors.find('\n'));
+  if (last_.empty()) throw NoDeviceError("no usable CUDA device: " + why);
+  throw std::runtime_error("after " + last_ +
+                           " the GPU does not recover: " + why);
+}
+
+void PitfallsRun::skip(const Case& one, const std::string& point,
+                       const std::string& reason) {
+  asked_.skipped(point, reason);
+  switch (one.section) {
+    case Section::kWarpBarrier:
+      return verdict_skips_.push_back({point, {reason}});
+    case Section::kPartialGroup:
+      return partial_.skip(point, reason);
+    case Section::kRace:
+      return races_.skip(point, reason);
+  }
+}
+
+void PitfallsRun::print(const Case& one, Form form, const Outcome& outcome) {
+  if (one.section == Section::kPartialGroup) {
+    return print_partial(one, form, outcome);
+  }
+  if (!outcome.ended_well) {
+    fail(std::string(one.name) + ": " + outcome.text);
+    return skip(one, one.name, outcome.text);
+  }
+  if (one.section == Section::kWarpBarrier) {
+    for (const auto& cells : outcome.rows) lanes_.row({one.name, cells});
+    return verdict_rows_.push_back({one.name, outcome.cells});
+  }
+  std::vector<std::string> cells = outcome.cells;
+  cells.insert(cells.begin(), name_of(form));
+  races_.row({one.name, cells});
+  if (form == Form::kRight && cells.back() != "0") {
+    fail(std::string(one.name) + ": wrong with its barriers and fences");
+  }
+}
+
+void PitfallsRun::print_partial(const Case& one, Form form,
+                                const Outcome& outcome) {
+  for (const std::string& note : outcome.notes) partial_.comment(note);
+  partial_.row(
+      {one.name,
+       {name_of(form), outcome.text,
+        format_number(one.patience * limits_.progress.count() / 1000.0),
+        std::to_string(outcome.launches)}});
+  if (form == Form::kAllowed && outcome.text != "completed") {
+    fail(std::string(one.name) + " as allowed: " + outcome.text);
+  }
+}
+
+// They come after all lanes: rows of one table stand together.
+void PitfallsRun::print_verdicts() {
+  for (const Cells& row : verdict_rows_) verdicts_.row(row);
+  for (const Cells& row : verdict_skips_) {
+    verdicts_.skip(row.method, row.cells[0]);
+  }
+  verdict_rows_.clear();
+  verdict_skips_.clear();
+}
+
+void PitfallsRun::fail(const std::string& text) {
+  failures_ += (failures_.empty() ? "" : "; ") + text;
+}
+
+}  // namespace syncbench

@@ -1,0 +1,201 @@
+// Does what synchronizes a warp hold its lanes, where each is in a branch of
+// its own (study, Figures 17 and 18)?
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <string>
+
+#include "common/check.hpp"
+#include "common/cuda_resources.hpp"
+#include "pitfalls/child.hpp"
+#include "pitfalls/spin.cuh"
+
+namespace syncbench {
+namespace {
+
+namespace cg = cooperative_groups;
+
+constexpr unsigned kAllLanes = 0xffffffff;
+constexpr int kLanes = 32;
+constexpr int kTries = 100;
+
+/// What a lane has seen.
+struct Seen {
+  long long start, end;  // of its SM's clock
+  unsigned value;        // that it got from the others
+};
+
+// What the lanes synchronize by. They make it together and call it with their
+// numbers, and what they get is right if it is expected(lane).
+
+/// Control: nothing holds the lanes.
+struct NoSync {
+  static unsigned expected(unsigned lane) { return lane; }
+  __device__ unsigned operator()(unsigned lane) const { return lane; }
+};
+
+struct TileSync : NoSync {
+  cg::thread_block_tile<kLanes> tile =
+      cg::tiled_partition<kLanes>(cg::this_thread_block());
+  __device__ unsigned operator()(unsigned lane) const {
+    tile.sync();
+    return lane;
+  }
+};
+
+struct CoalescedSync : NoSync {
+  cg::coalesced_group group = cg::coalesced_threads();
+  __device__ unsigned operator()(unsigned lane) const {
+    group.sync();
+    return lane;
+  }
+};
+
+struct WarpSync : NoSync {
+  __device__ unsigned operator()(unsigned lane) const {
+    __syncwarp();
+    return lane;
+  }
+};
+
+struct TileShuffle : TileSync {
+  static unsigned expected(unsigned lane) { return (lane + 1) % kLanes; }
+  __device__ unsigned operator()(unsigned lane) const {
+    return tile.shfl(lane, (lane + 1) % kLanes);
+  }
+};
+
+struct CoalescedShuffle : CoalescedSync {
+  static unsigned expected(unsigned lane) { return (lane + 1) % kLanes; }
+  __device__ unsigned operator()(unsigned lane) const {
+    return group.shfl(lane, (lane + 1) % kLanes);
+  }
+};
+
+/// One bit a lane: those of odd numbers.
+struct Vote {
+  static unsigned expected(unsigned) { return 0xaaaaaaaa; }
+  __device__ unsigned operator()(unsigned lane) const {
+    return __ballot_sync(kAllLanes, lane % 2);
+  }
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+/// The lanes with the same value: those of a group of four.
+struct Match {
+  static unsigned expected(unsigned lane) { return 0xfu << lane / 4 * 4; }
+  __device__ unsigned operator()(unsigned lane) const {
+    return __match_any_sync(kAllLanes, lane / 4);
+  }
+};
+#else
+struct Match : NoSync {};  // needs sm_70
+#endif
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+struct Redux {
+  static unsigned expected(unsigned) { return kLanes * (kLanes - 1) / 2; }
+  __device__ unsigned operator()(unsigned lane) const {
+    return __reduce_add_sync(kAllLanes, lane);
+  }
+};
+#else
+struct Redux : NoSync {};  // needs sm_80
+#endif
+
+// Figure 17: if (lane == 0) {...} else if (lane == 1) {...} ... The lane's
+// number is a constant in its branch, so that no two branches are the same
+// code.
+template <int kLane, class Sync>
+__device__ void branch(const Sync& sync, Seen* seen) {
+  if (threadIdx.x == kLane) {
+    // Not the constant: CUDA 11.8 makes a vote of one a constant too.
+    unsigned lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    const long long start = read_sm_clock();
+    const unsigned value = sync(lane);
+    const long long end = read_sm_clock();
+    seen[kLane] = {start, end, value};
+  } else if constexpr (kLane + 1 < kLanes) {
+    branch<kLane + 1>(sync, seen);
+  }
+}
+
+template <class Sync>
+__global__ void each_in_its_branch(Seen* seen) {
+  const Sync sync{};
+  branch<0>(sync, seen);
+}
+
+// A row a lane, in cycles since the first start.
+void print_lanes(Child& child, const std::vector<Seen>& seen) {
+  long long first = seen[0].start;
+  for (const Seen& lane : seen) first = std::min(first, lane.start);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    child.row({std::to_string(lane), std::to_string(seen[lane].start - first),
+               std::to_string(seen[lane].end - first)});
+  }
+}
+
+// Whether every end comes after every start, as a barrier has it.
+bool blocked(const std::vector<Seen>& seen) {
+  long long last_start = seen[0].start, first_end = seen[0].end;
+  for (const Seen& lane : seen) {
+    last_start = std::max(last_start, lane.start);
+    first_end = std::min(first_end, lane.end);
+  }
+  return first_end >= last_start;
+}
+
+template <class Sync, int kFirstArchitecture = 0>
+void check_warp_barrier(Child& child, Form) {
+  const Gpu& gpu = child.gpus()[0];
+  if (gpu.major * 10 + gpu.minor < kFirstArchitecture) {
+    throw CannotMeasure("no such instruction before compute capability " +
+                        std::to_string(kFirstArchitecture / 10) + ".0");
+  }
+  const Stream stream(gpu.index);
+  const DeviceBuffer<Seen> memory(gpu.index, kLanes);
+  std::vector<Seen> seen;
+  int held = 0, wrong = 0;
+  for (int i = 0; i < kTries; ++i) {
+    const Watchdog watchdog = child.launch();
+    each_in_its_branch<Sync><<<1, kLanes, 0, stream.get()>>>(memory.get());
+    CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+    seen = memory.read();
+    held += blocked(seen);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      wrong += seen[lane].value != Sync::expected(lane);
+    }
+  }
+  print_lanes(child, seen);
+  child.result({std::to_string(held == kTries), std::to_string(kTries),
+                std::to_string(held), std::to_string(wrong)});
+}
+
+template <class Sync, int kFirstArchitecture = 0>
+Case entry(const char* name, const char* text) {
+  return {name,
+          text,
+          Section::kWarpBarrier,
+          {Form::kEachInBranch},
+          1,
+          &check_warp_barrier<Sync, kFirstArchitecture>};
+}
+
+}  // namespace
+
+std::vector<Case> warp_barrier_cases() {
+  return {
+      entry<NoSync>("no_sync", "control: no synchronization"),
+      entry<TileSync>("tile_sync", "sync() of a tile of 32 threads"),
+      entry<CoalescedSync>("coales_sync", "sync() of 32 coalesced threads"),
+      entry<WarpSync>("syncwarp", "__syncwarp()"),
+      entry<TileShuffle>("tile_shufl", "shfl() of a tile of 32 threads"),
+      entry<CoalescedShuffle>("coales_shufl", "shfl() of 32 coalesced threads"),
+      entry<Vote>("vote_ballot", "__ballot_sync()"),
+      entry<Match, 70>("match_any", "__match_any_sync()"),
+      entry<Redux, 80>("redux_add", "__reduce_add_sync()")};
+}
+
+}  // namespace syncbench

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Which of the races of Pitfalls compute-sanitizer sees.
+
+Runs racecheck and synccheck over each race, wrong and right, at one try and on one GPU.
+stdout: a tab-separated table of the number of findings; nan where a tool did not finish.
+Exit codes: 0 all ran; 1 something is missing or did not finish; 2 bad usage; 3 no usable
+GPU.
+"""
+
+import concurrent.futures
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import environment
+import sanitize
+import tsv
+
+TOOLS = ("racecheck", "synccheck")
+SECONDS = 60
+
+
+def findings(sanitizer, tool, executable, race, form):
+    """The cell of the table."""
+    # Launches that wait: no other kernel runs beside the race.
+    alone = dict(os.environ, CUDA_LAUNCH_BLOCKING="1", SYNCBENCH_PITFALL=f"{race}:{form}:1:1")
+    try:
+        done = subprocess.run([sanitizer, "--tool", tool, executable, "--samples", "1"], env=alone,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return "nan"
+    counts = re.findall(r"(?m)SUMMARY: (\d+) (?:hazard|error)s?(?! were)", done.stdout)
+    # Some findings end the kernel with an error.
+    ended = re.search(r"(?m)^(?:result|error)\t", done.stdout)
+    return counts[0] if counts and ended else "nan"
+
+
+def work():
+    parser = tsv.Parser(description=__doc__)
+    parser.add_argument("--build-dir", type=Path, metavar="DIR",
+                        default=Path(__file__).resolve().parent.parent / "build",
+                        help="where Pitfalls is (default: build/)")
+    executable = parser.parse_args().build_dir / "Pitfalls"
+    if not os.access(executable, os.X_OK):
+        raise SystemExit(f"sanitize_pitfalls.py: {executable} is not built")
+    devices = subprocess.run([executable, "--devices"], stdout=subprocess.PIPE)
+    if devices.returncode:
+        return 3 if devices.returncode == 3 else 1
+    sanitizer = sanitize.find_sanitizer()
+    names = [line.split("\t") for line in environment.output_of(executable, "--list").splitlines()]
+    rows = [(name, form) for name, text in names if text.startswith("race: ")
+            for form in ("wrong", "right")]
+    print("\t".join(("method", "form", *TOOLS)), flush=True)
+    complete = True
+    with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        found = [[pool.submit(findings, sanitizer, tool, executable, *row) for tool in TOOLS]
+                 for row in rows]
+        for row, cells in zip(rows, found):
+            cells = [cell.result() for cell in cells]
+            print("\t".join((*row, *cells)), flush=True)
+            complete = complete and "nan" not in cells
+    return 0 if complete else 1
+
+
+if __name__ == "__main__":
+    tsv.main(work, "sanitize_pitfalls.py")

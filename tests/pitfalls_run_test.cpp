@@ -1,0 +1,198 @@
+// The parent of Pitfalls with processes that only pretend to use a GPU: its
+// rows, and what ends it. Started by it, this program does what the name of its
+// case says.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "common/child_processes.hpp"
+#include "common/errors.hpp"
+#include "pitfalls/lines.hpp"
+#include "pitfalls/run.hpp"
+
+namespace syncbench {
+namespace {
+
+void say(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+int stand_in(const Task& task) {
+  end_with_parent();
+  if (task.name == "sick") {
+    std::fprintf(stderr, "the GPU has fallen off the bus\n");
+    return 3;
+  }
+  say(kReadyLine);
+  if (task.name.empty()) return 0;
+  if (task.name == "absent") {
+    say("skipped\tnot on this GPU");
+    return 0;
+  }
+  say(kLaunchLine);
+  if (task.name == "hangs" && task.form != Form::kAllowed) return pause();
+  if (task.name == "deaf") {
+    signal(SIGTERM, SIG_IGN);
+    for (;;) pause();
+  }
+  if (task.name == "blocking") {
+    const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+    say("note\tof " + std::to_string(task.gpus) + " GPUs");
+    say(std::string("error\t") + (blocking ? blocking : "not set"));
+  } else if (task.name == "race") {
+    say(std::string("result\t9\t") + (task.form == Form::kRight ? "0" : "7"));
+  } else if (task.name == "racy") {
+    say("result\t9\t1");
+  } else if (task.name == "warp") {
+    say("row\t0\t1\t2");
+    say("row\t1\t3\t4");
+    say("result\t1\t100\t100\t0");
+  } else {
+    say(task.name == "broken" ? "result\twrong result" : "result\tcompleted");
+  }
+  return 0;
+}
+
+const std::vector<Form> kPartial = {Form::kStays, Form::kAllowed};
+const std::vector<Form> kRace = {Form::kWrong, Form::kRight};
+
+Case partial(const char* name, std::vector<Form> forms = kPartial,
+             int gpus = 1) {
+  return {name, "", Section::kPartialGroup, std::move(forms), gpus, nullptr};
+}
+Case race(const char* name) {
+  return {name, "", Section::kRace, kRace, 1, nullptr};
+}
+Case warp(const char* name) {
+  return {name, "", Section::kWarpBarrier, {Form::kEachInBranch}, 1, nullptr};
+}
+
+struct Ended {
+  std::string rows;   // without titles
+  std::string error;  // empty: it went well
+};
+
+Ended run(const std::vector<Case>& cases, int gpus = 1,
+          const std::vector<std::string>& asked = {},
+          int kill_signal = SIGKILL) {
+  Options options;
+  options.methods = asked;
+  Limits limits;
+  limits.progress = std::chrono::milliseconds(100);
+  limits.death = std::chrono::milliseconds(200);
+  limits.kill_signal = kill_signal;
+  char* arguments[] = {const_cast<char*>("test"), nullptr};
+  std::FILE* file = std::tmpfile();
+  LineWriter out(fileno(file));
+  Ended ended;
+  try {
+    PitfallsRun(options, arguments, out, gpus, limits).run(cases);
+  } catch (const std::exception& error) {
+    ended.error = error.what();
+  }
+  std::rewind(file);
+  char line[256];
+  while (std::fgets(line, sizeof line, file)) {
+    const std::string text = line;
+    const bool head = text.rfind("method\t", 0) == 0;
+    if (!head && text.find('\t') != std::string::npos) ended.rows += text;
+    if (text.rfind("# skipped", 0) == 0 || text.rfind("# of", 0) == 0) {
+      ended.rows += text;
+    }
+  }
+  std::fclose(file);
+  return ended;
+}
+
+TEST(PitfallsRun, RowsOfAllTables) {
+  const Ended ended = run({warp("warp"), warp("absent"), partial("hangs"),
+                           partial("two", kPartial, 2), race("race")});
+  EXPECT_EQ(ended.error, "");
+  EXPECT_EQ(ended.rows,
+            "warp\t0\t1\t2\n"
+            "warp\t1\t3\t4\n"
+            "warp\t1\t100\t100\t0\n"
+            "# skipped: absent each in its branch: not on this GPU\n"
+            "hangs\tstays and skips\tno progress within 0.1 s\t0.100\t1\n"
+            "hangs\tas allowed\tcompleted\t0.100\t1\n"
+            "# skipped: two stays and skips: needs 2 GPUs, 1 used\n"
+            "# skipped: two as allowed: needs 2 GPUs, 1 used\n"
+            "race\twrong\t9\t7\n"
+            "race\tright\t9\t0\n");
+}
+
+TEST(PitfallsRun, SomeAreGivenMoreTime) {
+  Case slow = partial("hangs", {Form::kStays});
+  slow.patience = 2;
+  EXPECT_EQ(run({slow}).rows,
+            "hangs\tstays and skips\tno progress within 0.2 s\t0.200\t1\n");
+}
+
+TEST(PitfallsRun, LaunchesThatWaitAreAskedOfTheProcess) {
+  const Ended ended = run({partial("blocking", {Form::kOneByOne}, 2)}, 3);
+  EXPECT_EQ(ended.rows,
+            "# of 3 GPUs\nblocking\tone by one\terror 1\t0.100\t1\n");
+}
+
+TEST(PitfallsRun, AGpuThatDoesNotRecoverEndsIt) {
+  const Ended ended = run({partial("hangs"), partial("sick"), race("race")});
+  EXPECT_EQ(ended.error,
+            "after hangs as allowed the GPU does not recover: exit code 3, the "
+            "GPU has fallen off the bus");
+  EXPECT_EQ(ended.rows,
+            "hangs\tstays and skips\tno progress within 0.1 s\t0.100\t1\n"
+            "hangs\tas allowed\tcompleted\t0.100\t1\n");
+}
+
+TEST(PitfallsRun, AGpuThatNeverWorkedIsNoDevice) {
+  EXPECT_EQ(run({partial("sick")}).error,
+            "no usable CUDA device: exit code 3, the GPU has fallen off the "
+            "bus");
+}
+
+TEST(PitfallsRun, OneThatCannotBeKilledEndsIt) {
+  const Ended ended =
+      run({warp("warp"), partial("right"), partial("deaf"), race("race")}, 1,
+          {}, SIGTERM);
+  EXPECT_NE(ended.error.find("has not ended 0.2 s after it was killed"),
+            std::string::npos)
+      << ended.error;
+  kill(std::stoi(ended.error.substr(ended.error.find(' '))), SIGKILL);
+  EXPECT_EQ(ended.rows,
+            "warp\t0\t1\t2\n"
+            "warp\t1\t3\t4\n"
+            "warp\t1\t100\t100\t0\n"
+            "right\tstays and skips\tcompleted\t0.100\t1\n"
+            "right\tas allowed\tcompleted\t0.100\t1\n");
+}
+
+TEST(PitfallsRun, WhatIsAllowedHasToWork) {
+  const Ended ended = run({partial("broken"), race("racy"), warp("hangs")});
+  EXPECT_EQ(ended.error,
+            "hangs: no progress within 0.1 s; broken as allowed: wrong result; "
+            "racy: wrong with its barriers and fences");
+}
+
+TEST(PitfallsRun, WhatIsAskedForHasToBeThere) {
+  EXPECT_EQ(
+      run({partial("right"), partial("two", kPartial, 2)}, 1, {"right"}).error,
+      "");
+  EXPECT_EQ(run({partial("two", kPartial, 2)}, 1, {"two"}).error,
+            "asked for and not measured: two stays and skips: needs 2 GPUs, 1 "
+            "used");
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main(int argc, char** argv) {
+  if (const auto task = syncbench::Task::of_this_process()) {
+    return syncbench::stand_in(*task);
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
