@@ -82,7 +82,7 @@ Ended run(const std::vector<Case>& cases, int gpus = 1,
   Options options;
   options.methods = asked;
   Limits limits;
-  limits.progress = std::chrono::milliseconds(100);
+  limits.progress = std::chrono::milliseconds(300);
   limits.death = std::chrono::milliseconds(200);
   limits.kill_signal = kill_signal;
   char* arguments[] = {const_cast<char*>("test"), nullptr};
@@ -117,8 +117,8 @@ TEST(PitfallsRun, RowsOfAllTables) {
             "warp\t1\t3\t4\n"
             "warp\t1\t100\t100\t0\n"
             "# skipped: absent each in its branch: not on this GPU\n"
-            "hangs\tstays and skips\tno progress within 0.1 s\t0.100\t1\n"
-            "hangs\tas allowed\tcompleted\t0.100\t1\n"
+            "hangs\tstays and skips\tno progress within 0.3 s\t0.300\t1\n"
+            "hangs\tas allowed\tcompleted\t0.300\t1\n"
             "# skipped: two stays and skips: needs 2 GPUs, 1 used\n"
             "# skipped: two as allowed: needs 2 GPUs, 1 used\n"
             "race\twrong\t9\t7\n"
@@ -129,13 +129,13 @@ TEST(PitfallsRun, SomeAreGivenMoreTime) {
   Case slow = partial("hangs", {Form::kStays});
   slow.patience = 2;
   EXPECT_EQ(run({slow}).rows,
-            "hangs\tstays and skips\tno progress within 0.2 s\t0.200\t1\n");
+            "hangs\tstays and skips\tno progress within 0.6 s\t0.600\t1\n");
 }
 
 TEST(PitfallsRun, LaunchesThatWaitAreAskedOfTheProcess) {
   const Ended ended = run({partial("blocking", {Form::kOneByOne}, 2)}, 3);
   EXPECT_EQ(ended.rows,
-            "# of 3 GPUs\nblocking\tone by one\terror 1\t0.100\t1\n");
+            "# of 3 GPUs\nblocking\tone by one\terror 1\t0.300\t1\n");
 }
 
 TEST(PitfallsRun, AGpuThatDoesNotRecoverEndsIt) {
@@ -144,8 +144,8 @@ TEST(PitfallsRun, AGpuThatDoesNotRecoverEndsIt) {
             "after hangs as allowed the GPU does not recover: exit code 3, the "
             "GPU has fallen off the bus");
   EXPECT_EQ(ended.rows,
-            "hangs\tstays and skips\tno progress within 0.1 s\t0.100\t1\n"
-            "hangs\tas allowed\tcompleted\t0.100\t1\n");
+            "hangs\tstays and skips\tno progress within 0.3 s\t0.300\t1\n"
+            "hangs\tas allowed\tcompleted\t0.300\t1\n");
 }
 
 TEST(PitfallsRun, AGpuThatNeverWorkedIsNoDevice) {
@@ -166,14 +166,14 @@ TEST(PitfallsRun, OneThatCannotBeKilledEndsIt) {
             "warp\t0\t1\t2\n"
             "warp\t1\t3\t4\n"
             "warp\t1\t100\t100\t0\n"
-            "right\tstays and skips\tcompleted\t0.100\t1\n"
-            "right\tas allowed\tcompleted\t0.100\t1\n");
+            "right\tstays and skips\tcompleted\t0.300\t1\n"
+            "right\tas allowed\tcompleted\t0.300\t1\n");
 }
 
 TEST(PitfallsRun, WhatIsAllowedHasToWork) {
   const Ended ended = run({partial("broken"), race("racy"), warp("hangs")});
   EXPECT_EQ(ended.error,
-            "hangs: no progress within 0.1 s; broken as allowed: wrong result; "
+            "hangs: no progress within 0.3 s; broken as allowed: wrong result; "
             "racy: wrong with its barriers and fences");
 }
 
