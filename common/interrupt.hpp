@@ -20,6 +20,7 @@ inline void install_signal_handlers() {
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, children would leave no status
 }
 
 /// Throws Interrupted when a signal has arrived. Called once a sample.

@@ -103,7 +103,8 @@ class Watched {
 std::string ProcessReport::text(const Limits& limits) const {
   switch (end) {
     case End::kNoStart:
-      return "nothing launched within " + seconds(limits.start);
+      return (launches > 0 ? "no end within " : "nothing launched within ") +
+             seconds(limits.start);
     case End::kNoProgress:
       return "no progress within " + seconds(limits.progress);
     case End::kFlood:

@@ -25,7 +25,7 @@ struct Limits {
 
 enum class End {
   kExited,      ///< with a code, or by a signal of its own
-  kNoStart,     ///< killed: it had launched nothing
+  kNoStart,     ///< killed: no launch, or no end after the last result
   kNoProgress,  ///< killed: nothing followed its last launch
   kFlood        ///< killed: it wrote too much
 };

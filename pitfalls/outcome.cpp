@@ -20,6 +20,7 @@ std::vector<std::string> split(const std::string& line) {
 Outcome outcome_of(const ProcessReport& report, const Limits& limits) {
   Outcome outcome;
   std::string error;
+  bool has_result = false;
   for (const std::string& line : report.lines) {
     std::vector<std::string> cells = split(line);
     if (cells.size() < 2) throw std::runtime_error("not a line: " + line);
@@ -27,6 +28,7 @@ Outcome outcome_of(const ProcessReport& report, const Limits& limits) {
     cells.erase(cells.begin());
     if (first == kResultLine) {
       outcome.cells = cells;
+      has_result = true;
     } else if (first == kRowLine) {
       outcome.rows.push_back(cells);
     } else if (first == kNoteLine) {
@@ -38,6 +40,10 @@ Outcome outcome_of(const ProcessReport& report, const Limits& limits) {
     } else {
       throw std::runtime_error("not a line: " + line);
     }
+  }
+  if (report.ended_well() && error.empty() && outcome.skipped.empty() &&
+      !has_result) {
+    error = "no result";
   }
   outcome.launches = report.launches;
   outcome.ended_well = report.ended_well() && error.empty();

@@ -18,7 +18,8 @@ PitfallsRun::PitfallsRun(const Options& options, char** argv, LineWriter& out,
              lane_columns()),
       verdicts_(out, "warp barrier verdict", verdict_columns()),
       partial_(out, "partial groups", partial_columns()),
-      races_(out, "races", race_columns()) {}
+      races_(out, "races", race_columns()),
+      last_gpus_(gpus) {}
 
 void PitfallsRun::run(const std::vector<Case>& cases) {
   run_section(cases, Section::kWarpBarrier);
@@ -68,8 +69,10 @@ void PitfallsRun::run_form(const Case& one, Form form) {
 // Runs a process, which first looks whether its GPUs work: where they do not,
 // what ran before is to blame.
 ProcessReport PitfallsRun::start(const Task& task, const Limits& limits) {
-  std::vector<std::string> marks = {process_mark(0), task.mark()};
-  if (task.form == Form::kOneByOne) marks.push_back("CUDA_LAUNCH_BLOCKING=1");
+  const bool blocking = task.form == Form::kOneByOne;
+  const std::vector<std::string> marks = {
+      process_mark(0), task.mark(),
+      std::string("CUDA_LAUNCH_BLOCKING=") + (blocking ? "1" : "0")};
   const ProcessReport report = run_isolated(argv_, marks, limits);
   if (report.ready) return report;
   const std::string why = report.text(limits_) +

@@ -49,8 +49,8 @@ class PitfallsRun {
   Progress progress_;
   AskedFor asked_;
   std::string failures_;
-  std::string last_;   // what ran before
-  int last_gpus_ = 1;  // that it ran on
+  std::string last_;  // what ran before
+  int last_gpus_;     // that it ran on; all before the first
 };
 
 }  // namespace syncbench

@@ -87,8 +87,7 @@ def plan(build, cuda11, gpus):
                 ("BenchmarkIntraSM", [build / "BenchmarkIntraSM"]),
                 ("BenchmarkInterSM", [build / "BenchmarkInterSM", gpus]),
                 ("TestRepeat", [build / "TestRepeat"]),
-                ("Reduction", [build / "Reduction", gpus]),
-                ("Pitfalls", [build / "Pitfalls", gpus])]
+                ("Reduction", [build / "Reduction", gpus])]
     if cuda11:
         only = "multi_grid_sync"
         # On one GPU there is no access between GPUs to leave out.
@@ -102,6 +101,9 @@ def plan(build, cuda11, gpus):
         if sums:
             commands.append(("Reduction.cuda11", [cuda11 / "Reduction", gpus, "--method",
                                                   ",".join(sums)]))
+    # Last: where a GPU does not recover from a case, all else is there.
+    commands.append(("Pitfalls", [build / "Pitfalls", gpus]))
+    if cuda11:
         here = environment.methods_of(build / "Pitfalls")
         gone = [name for name in environment.methods_of(cuda11 / "Pitfalls") if name not in here]
         if gone:

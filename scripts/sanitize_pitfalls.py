@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which of the races of Pitfalls compute-sanitizer sees.
 
-Runs racecheck and synccheck over each race, wrong and right, at one try and on one GPU.
+Runs racecheck and synccheck over each race of one GPU, wrong and right, at one try.
 stdout: a tab-separated table of the number of findings; nan where a tool did not finish.
 Exit codes: 0 all ran; 1 something is missing or did not finish; 2 bad usage; 3 no usable
 GPU.
@@ -25,15 +25,18 @@ def findings(sanitizer, tool, executable, race, form):
     """The cell of the table."""
     # Launches that wait: no other kernel runs beside the race.
     alone = dict(os.environ, CUDA_LAUNCH_BLOCKING="1", SYNCBENCH_PITFALL=f"{race}:{form}:1:1")
+    process = subprocess.Popen([sanitizer, "--tool", tool, executable, "--samples", "1"], env=alone,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               start_new_session=True)
     try:
-        done = subprocess.run([sanitizer, "--tool", tool, executable, "--samples", "1"], env=alone,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              timeout=SECONDS)
+        text = process.communicate(timeout=SECONDS)[0]
     except subprocess.TimeoutExpired:
+        sanitize.end(process)  # the program under the tool, too
+        process.communicate()
         return "nan"
-    counts = re.findall(r"(?m)SUMMARY: (\d+) (?:hazard|error)s?(?! were)", done.stdout)
+    counts = re.findall(r"(?m)SUMMARY: (\d+) (?:hazard|error)s?\b(?! were)", text)
     # Some findings end the kernel with an error.
-    ended = re.search(r"(?m)^(?:result|error)\t", done.stdout)
+    ended = re.search(r"(?m)^(?:result|error)\t", text)
     return counts[0] if counts and ended else "nan"
 
 
@@ -51,7 +54,7 @@ def work():
     sanitizer = sanitize.find_sanitizer()
     names = [line.split("\t") for line in environment.output_of(executable, "--list").splitlines()]
     rows = [(name, form) for name, text in names if text.startswith("race: ")
-            for form in ("wrong", "right")]
+            for form in ("wrong", "right") if "peer" not in name]
     print("\t".join(("method", "form", *TOOLS)), flush=True)
     complete = True
     with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:

@@ -43,6 +43,8 @@ int stand_in(const Task& task) {
     const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
     say("note\tof " + std::to_string(task.gpus) + " GPUs");
     say(std::string("error\t") + (blocking ? blocking : "not set"));
+  } else if (task.name == "silent") {
+    return 0;
   } else if (task.name == "race") {
     say(std::string("result\t9\t") + (task.form == Form::kRight ? "0" : "7"));
   } else if (task.name == "racy") {
@@ -83,7 +85,7 @@ Ended run(const std::vector<Case>& cases, int gpus = 1,
   options.methods = asked;
   Limits limits;
   limits.progress = std::chrono::milliseconds(300);
-  limits.death = std::chrono::milliseconds(200);
+  limits.death = std::chrono::milliseconds(kill_signal == SIGKILL ? 2000 : 200);
   limits.kill_signal = kill_signal;
   char* arguments[] = {const_cast<char*>("test"), nullptr};
   std::FILE* file = std::tmpfile();
@@ -136,6 +138,19 @@ TEST(PitfallsRun, LaunchesThatWaitAreAskedOfTheProcess) {
   const Ended ended = run({partial("blocking", {Form::kOneByOne}, 2)}, 3);
   EXPECT_EQ(ended.rows,
             "# of 3 GPUs\nblocking\tone by one\terror 1\t0.300\t1\n");
+}
+
+TEST(PitfallsRun, SilenceIsNoResult) {
+  const Ended ended = run({partial("silent", {Form::kStays})});
+  EXPECT_EQ(ended.rows, "silent\tstays and skips\terror no result\t0.300\t1\n");
+}
+
+TEST(PitfallsRun, LaunchesDoNotWaitElsewhere) {
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+  const Ended ended = run({partial("blocking", {Form::kStays})});
+  unsetenv("CUDA_LAUNCH_BLOCKING");
+  EXPECT_EQ(ended.rows,
+            "# of 1 GPUs\nblocking\tstays and skips\terror 0\t0.300\t1\n");
 }
 
 TEST(PitfallsRun, AGpuThatDoesNotRecoverEndsIt) {
