@@ -5,7 +5,8 @@ import re
 TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
        "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
        "±": r"$\pm$", "–": "--", "<": "$<$", ">": "$>$", "|": "$|$", "≤": r"$\le$"}
-TEX_WIDE = 5  # columns from which a table spans the page
+TEX_WIDE = 5  # columns; a table of more spans the page
+TEX_DENSE = 8  # of more its type is smaller, too
 
 
 def short_name(run):
@@ -70,8 +71,8 @@ def tex_heads(run, table):
     for place, quantity in enumerate(table.quantities):
         width = sum(side[0] == place for side in sides)
         if width:
-            names.append(rf"\multicolumn{{{width}}}{{c}}{{{tex(quantity.title)} "
-                         rf"({tex(quantity.unit)})}}")
+            names.append(rf"\multicolumn{{{width}}}{{c}}{{\shortstack{{{tex(quantity.title)}\\"
+                         rf"({tex(quantity.unit)})}}}}")
             rules.append(rf"\cmidrule(lr){{{column}-{column + width - 1}}}")
             column += width
     return [tex_row(names), "  " + " ".join(rules), tex_row(
@@ -82,12 +83,13 @@ def latex(run, table, label):
     """The lines of a file to \\input; it needs \\usepackage{booktabs}."""
     sides = list(table.sides())
     columns = len(table.labels) + len(sides)
-    kind = "table*" if table.widths or columns > TEX_WIDE else "table"
+    kind = "table*" if not table.quantities or columns > TEX_WIDE else "table"
     left = "".join(rf"p{{{width}\linewidth}}" for width in table.widths or ()) or (
         "l" * len(table.labels))
     yield "% Needs \\usepackage{booktabs}."
     yield rf"\begin{{{kind}}}"
-    yield r"\centering\small"
+    yield (r"\centering\footnotesize\setlength{\tabcolsep}{3pt}" if columns > TEX_DENSE
+           else r"\centering\small")
     yield rf"\caption{{{tex(table.title)}. {tex(run.about())}.}}"
     yield rf"\label{{{label}}}"
     yield rf"\begin{{tabular}}{{@{{}}{left}{'r' * len(sides)}@{{}}}}"
