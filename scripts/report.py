@@ -4,11 +4,12 @@
   report.py DIR                 into DIR/report
   report.py DIR... --out OUT    of several folders, into OUT
 
-Written are report.md, which has all tables; summary.json, the same numbers with their units
-and the file, section and line that each stands in; and for each folder tables/NAME/table_N.tex,
-to be taken in by \\input (they need the package booktabs), and tables/NAME/normal.tsv: every row
-against the recorded runs of the same kind of GPU. What a folder lacks is said on stderr and left
-out. Numbers come from the folders' rows and from results/ipdps20 alone.
+Written are report.md and report.html, which have all tables; summary.json, the same numbers
+with their units and the file, section and line that each stands in; and for each folder
+tables/NAME/table_N.tex, to be taken in by \\input (they need the package booktabs), and
+tables/NAME/normal.tsv: every row against the recorded runs of the same kind of GPU. What a folder
+lacks is said on stderr and left out. Numbers come from the folders' rows and from
+results/ipdps20 alone.
 
 Exit codes: 0 written; 1 something cannot be written; 2 bad usage, also a file that is damaged,
 of which nothing is written.
@@ -21,11 +22,14 @@ from pathlib import Path
 
 import report_normal
 import tsv
+from report_html import page
 from report_observations import table_8
 from report_pages import Part, page_lines, part_json
 from report_study import FOLDER, Study
 from report_tables import MAKERS
 from report_text import latex
+
+TITLE = "Synchronization on this machine, beside the study's V100 and P100"
 
 
 def parse_arguments():
@@ -52,10 +56,11 @@ def make_part(path, study, recorded):
 
 def files_of(parts):
     """path -> text of all that is written; None: not to be there"""
-    page = ["# Synchronization on this machine, beside the study's V100 and P100", ""]
+    lines = [f"# {TITLE}", ""]
     for part in parts:
-        page += page_lines(part)
-    files = {Path("report.md"): "\n".join(page).rstrip("\n") + "\n",
+        lines += page_lines(part)
+    files = {Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
+             Path("report.html"): page(TITLE, parts),
              Path("summary.json"): json.dumps(
                  {"runs": [part_json(part) for part in parts]}, indent=1, ensure_ascii=False,
                  allow_nan=False) + "\n"}

@@ -65,14 +65,10 @@ def moved_lines(part, moved):
     yield (f"The {min(MOST_MOVED, len(moved))} of {len(moved)} rows that moved most "
            f"(all: tables/{part.name}/normal.tsv):")
     yield ""
-    yield markdown_row(("File", "Section", "Row", "Here", "Recorded", "Change", "Verdict", "Line"))
+    yield markdown_row(report_normal.MOVED_HEAD)
     yield markdown_row(["---"] * 3 + ["---:"] * 3 + ["---", "---:"])
     for row in moved[:MOST_MOVED]:
-        shape = " ".join(f"{name} {cell}" for name, cell in zip(compare.KEYS[2:], row.key[3:])
-                         if cell != "nan")
-        yield markdown_row((row.key[0], row.key[1], f"{row.key[2]} {shape}", row.value.text,
-                            f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%",
-                            row.verdict, row.row.where.rsplit(" ", 1)[-1]))
+        yield markdown_row(report_normal.moved_cells(row))
     yield ""
 
 

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import unittest
 
-from made_up_rows import ROWS
+from html_page import Page
+from made_up_rows import ENVIRONMENT, ROWS
 from scripts_support import ROOT, ScriptsTest
 
 
@@ -60,6 +61,13 @@ class ReportTest(ScriptsTest):
             for path in texts:
                 self.check_tex(path.read_text())
         self.check_figures(runs)
+        shown = Page((self.out / "report.html").read_text()).cells
+        for run in runs.values():
+            for figure in (figure for part in run["tables"].values() for row in part["rows"]
+                           for figure in row["figures"].values()):
+                source, = figure["sources"]
+                self.assertIn(["{file}, {section}, line {line}".format(**source),
+                               figure["text"] or "–"], shown)
         self.assertIn("which is another: H200 (h200x1, h200x2, h200x4).", self.page)
         self.compile_tex()
 
@@ -188,6 +196,14 @@ class ReportTest(ScriptsTest):
         page = (run / "report" / "report.md").read_text()
         self.assertEqual(page.count("no barrier of several GPUs was measured"), 3)
         self.assertIn("same kind of GPU: h200x2, h200x4.\n", page)  # and not with itself
+
+    def test_what_a_folder_says_is_no_markup(self):
+        hostile = "<script>x</script> & | _"
+        run = self.write_run(self.folder / "run", {
+            "environment": ENVIRONMENT.replace("NVIDIA H200", hostile)})
+        self.report(run, recorded=self.folder)
+        self.assertIn([None, hostile], Page((self.out / "report.html").read_text()).cells)
+        self.check_tex((self.out / "tables/run/table_1.tex").read_text())
 
     def test_what_is_damaged_is_refused(self):
         run = self.folder / "run"
