@@ -13,12 +13,12 @@ body { font: 16px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; 
 a { color: var(--link); }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding: 0.5rem 0; }
 th, td { padding: 0.2rem 0.6rem; text-align: left; vertical-align: top; }
 thead tr:last-child th { border-bottom: 2px solid var(--line); }
 tbody tr { border-bottom: 1px solid var(--line); }
 tbody tr:nth-child(even) { background: var(--soft); }
-.number { text-align: right; white-space: nowrap; }
+.figures td, .number { white-space: nowrap; }
+.number { text-align: right; }
 .over { text-align: center; border-bottom: 1px solid var(--line); }
 figure { margin: 2rem 0; }
 figcaption, .notes { font-size: 0.875rem; }
@@ -31,7 +31,9 @@ def escape(text):
 
 def plain_table(caption, head, rows, numbers):
     """Rows of texts; numbers: from which column on they are numbers."""
-    yield f'<div class="wide"><table><caption>{escape(caption)}</caption>'
+    if caption:
+        yield f"<p>{escape(caption)}</p>"
+    yield '<div class="wide"><table>'
     yield "<thead><tr>" + "".join(f"<th>{escape(name)}</th>" for name in head)
     yield "</tr></thead><tbody>"
     for row in rows:
@@ -63,9 +65,10 @@ def where(figure):
 
 
 def study_table(part, table):
-    yield '<figure><div class="wide"><table>'
-    yield (f"<caption><b>Table {table.number}.</b> {escape(table.title)}. "
-           f"{escape(part.run.about())}.</caption>")
+    yield (f"<figure><figcaption><b>Table {table.number}.</b> {escape(table.title)}. "
+           f"{escape(part.run.about())}.</figcaption>")
+    kind = "figures" if table.quantities else "words"
+    yield f'<div class="wide"><table class="{kind}">'
     yield f"<thead>{''.join(heads(part.run, table))}</thead><tbody>"
     for line in table.lines:
         cells = "".join(f"<td>{escape(label)}</td>" for label in line.labels)
@@ -77,7 +80,7 @@ def study_table(part, table):
     yield "</tbody></table></div>"
     notes = list(below(table))
     if notes:
-        yield f"<figcaption>{'<br>'.join(map(escape, notes))}</figcaption>"
+        yield f'<div class="notes">{"<br>".join(map(escape, notes))}</div>'
     yield "</figure>"
 
 
@@ -88,13 +91,13 @@ def normal(part):
     yield from plain_table(
         f"Rows within the recorded means and their 95% intervals, or at most "
         f"{report_normal.THRESHOLD:g}% beyond, are the same; where only a row's own interval "
-        "reaches there, it is unclear", ("File", "Section", *report_normal.VERDICTS), (
+        "reaches there, it is unclear.", ("File", "Section", *report_normal.VERDICTS), (
             (file, section, *(found[name] for name in report_normal.VERDICTS))
             for (file, section), found in report_normal.counts(part.normal).items()), 2)
     moved = report_normal.moved(part.normal)
     if moved:
         yield from plain_table(
-            f"The {min(MOST_MOVED, len(moved))} of {len(moved)} rows that moved most",
+            f"The {min(MOST_MOVED, len(moved))} of {len(moved)} rows that moved most:",
             report_normal.MOVED_HEAD, map(report_normal.moved_cells, moved[:MOST_MOVED]), 3)
 
 

@@ -10,8 +10,9 @@ TEX_DENSE = 8  # of more its type is smaller, too
 
 
 def short_name(run):
-    """Of the GPU, for a column: "H200"."""
-    return re.sub("^NVIDIA ", "", run.environment.get("gpu", "here"))
+    """Of the GPU, for a column: "H100" of "NVIDIA H100 80GB HBM3"."""
+    name = re.sub("^NVIDIA (Tesla |GeForce )?", "", run.environment.get("gpu", "here"))
+    return re.sub(r"[ -](\d+GB|SXM|PCIe|HBM|NVL).*", "", name, flags=re.IGNORECASE)
 
 
 def remarks_of(table):

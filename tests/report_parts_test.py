@@ -12,7 +12,7 @@ import report_observations
 import tsv
 from report_figures import rounded
 from report_study import FOLDER, GPUS, Study
-from report_text import tex
+from report_text import short_name, tex
 
 
 class StudyTest(ScriptsTest):
@@ -81,6 +81,20 @@ class DigitsTest(unittest.TestCase):
     def test_tex_has_no_commands(self):
         self.assertEqual(tex("a_b & 5% of {x} <= 2 ± \\"),
                          r"a\_b \& 5\% of \{x\} $\le$ 2 $\pm$ \textbackslash{}")
+
+
+class Named:
+    def __init__(self, gpu):
+        self.environment = {"gpu": gpu}
+
+
+class NameTest(unittest.TestCase):
+    def test_short_names(self):
+        for gpu, name in (("NVIDIA H200", "H200"), ("NVIDIA H100 80GB HBM3", "H100"),
+                          ("Tesla V100-SXM2-16GB", "Tesla V100"), ("NVIDIA A100-PCIE-40GB",
+                                                                   "A100"),
+                          ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200")):
+            self.assertEqual(short_name(Named(gpu)), name)
 
 
 GRID_ROW = "{} {} 1 9 {} {} {:.3f} 0.250 100 0.100"
