@@ -39,8 +39,8 @@ ADAPTED = {"ovh": ("rep", "wkld"), "thrput": ("rep",)}
 MORE_IS_FASTER = ("thrput", "GB/s")
 VERDICTS = ("same", "faster", "slower", "unclear")
 
-# One row's value: mean, half width of its interval, text.
-Value = namedtuple("Value", "mean half_width text")
+# One row's value: mean, half width of its interval, text; the row where it is of one.
+Value = namedtuple("Value", "mean half_width text row", defaults=(None,))
 Comparison = namedtuple("Comparison", "a b change interval verdict")
 
 
@@ -85,7 +85,7 @@ def values_of(run):
                                        f"the same point twice: {' '.join(key[1:])}")
                 text = row[f"m({shown})"]
                 half_width = float(row.get(f"ci95({shown})", "nan"))
-                rows[key] = quantity, Value(float(text), half_width, text)
+                rows[key] = quantity, Value(float(text), half_width, text, row)
     return files
 
 

@@ -14,13 +14,18 @@ def grid(corner, columns, rows):
                                 *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))))
 
 
+def nothing_waits(section, row, column):
+    """Whether the compiler has left no barrier in what the row repeats."""
+    return any("nothing waits" in text and (above is row or (
+        text.startswith(f"{row['method']}: ") and float(row[column]) < FEWEST_CYCLES))
+        for above, text in section.comments)
+
+
 def figure(run, section, row, column, digits, scale=1.0):
     """The cell of a row, as the text at the top of summary.py says."""
     if row is None:
         return "-"
-    if any("nothing waits" in text and (above is row or (
-            text.startswith(f"{row['method']}: ") and float(row[column]) < FEWEST_CYCLES))
-           for above, text in section.comments):
+    if nothing_waits(section, row, column):
         return "none"
     warned = any(row is other for other, _ in section.warnings(run.sms))
     wrong = row.get("right") == "0"

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Tables I to VIII of the study for results folders, beside the study's own numbers.
+
+  report.py DIR                 into DIR/report
+  report.py DIR... --out OUT    of several folders, into OUT
+
+Written are report.md and report.html, which have all tables; summary.json, the same numbers
+with their units and the file, section and line that each stands in; and for each folder
+tables/NAME/table_N.tex, to be taken in by \\input (they need the package booktabs), and
+tables/NAME/normal.tsv: every row against the recorded runs of the same kind of GPU. What a folder
+lacks is said on stderr and left out. Numbers come from the folders' rows and from
+results/ipdps20 alone.
+
+Exit codes: 0 written; 1 something cannot be written; 2 bad usage, also a file that is damaged,
+of which nothing is written.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import report_normal
+import tsv
+from report_html import page
+from report_observations import table_8
+from report_pages import Part, page_lines, part_json
+from report_study import FOLDER, Study
+from report_tables import MAKERS
+from report_text import latex
+
+TITLE = "Synchronization on this machine, beside the study's V100 and P100"
+
+
+def parse_arguments():
+    parser = tsv.Parser(description=__doc__)
+    parser.add_argument("folders", nargs="+", metavar="DIR", help="a results folder")
+    parser.add_argument("--out", type=Path, metavar="OUT", help="where to (default: DIR/report)")
+    parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
+                        help="the folder of the recorded runs (default: results/)")
+    options = parser.parse_args()
+    if options.out is None:
+        if len(options.folders) > 1:
+            parser.error("several folders need --out")
+        options.out = Path(options.folders[0]) / "report"
+    return options
+
+
+def make_part(path, study, recorded):
+    run = tsv.Run(path)
+    tables = [make(run, study) for make in MAKERS]
+    summary, observations = table_8(run, study)
+    return Part(run, run.path.resolve().name, [*tables, summary], observations,
+                *report_normal.references(run, recorded))
+
+
+def files_of(parts):
+    """path -> text of all that is written; None: not to be there"""
+    lines = [f"# {TITLE}", ""]
+    for part in parts:
+        lines += page_lines(part)
+    files = {Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
+             Path("report.html"): page(TITLE, parts),
+             Path("summary.json"): json.dumps(
+                 {"runs": [part_json(part) for part in parts]}, indent=1, ensure_ascii=False,
+                 allow_nan=False) + "\n"}
+    for part in parts:
+        folder = Path("tables") / part.name
+        label = re.sub("[^A-Za-z0-9]+", "-", part.name)
+        for number, table in enumerate(part.tables, 1):
+            text = "\n".join(latex(part.run, table, f"tab:{label}-{number}")) + "\n"
+            files[folder / f"table_{number}.tex"] = text if table.measured() else None
+        files[folder / "normal.tsv"] = "\n".join(report_normal.lines_of_tsv(part.normal)) + "\n"
+    return files
+
+
+def write(out, files):
+    for name, text in files.items():
+        path = out / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if text is not None:
+                path.write_text(text, encoding="utf-8")
+            elif path.exists():
+                path.unlink()  # of an earlier run with more rows
+        except OSError as error:
+            print(f"report.py: cannot write {path}: {error.strerror}", file=sys.stderr)
+            return 1
+    return 0
+
+
+def work():
+    options = parse_arguments()
+    study = Study()
+    recorded = report_normal.recorded_runs(options.recorded)
+    parts = [make_part(path, study, recorded) for path in options.folders]
+    names = [part.name for part in parts]
+    for name in names:
+        if names.count(name) > 1:
+            raise tsv.TsvError(f"two folders are called {name}")
+    if write(options.out, files_of(parts)):
+        return 1
+    for part in parts:
+        absent = list(part.absent())
+        if absent:
+            print(f"report.py: {part.name} has no {', '.join(absent)}", file=sys.stderr)
+    print(options.out / "report.md")
+    return 0
+
+
+if __name__ == "__main__":
+    tsv.main(work, "report.py")

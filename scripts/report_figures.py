@@ -1,0 +1,124 @@
+"""Figures and tables of report.py: what was measured, with its spread and where it stands."""
+
+import math
+
+from tables import nothing_waits
+
+NONE = "none"  # the barrier compiled to nothing
+MOST_DIGITS = 5  # of a mean; what was measured is not known better
+
+
+class Figure:
+    """A value of a run. spread: the standard deviation (of a throughput the half width of its
+    95% interval), nan where none was recorded; sources: (file, section, line) of its rows;
+    remarks: what the run says of them; wrong: of a sum; nothing: whether nothing waits."""
+
+    def __init__(self, value, spread, sources, remarks=(), wrong=False, nothing=False):
+        self.value, self.spread, self.sources = value, spread, list(sources)
+        self.remarks, self.wrong, self.nothing = list(remarks), wrong, nothing
+
+    def text(self):
+        """For people: 1512 ± 69!, none, 199.8?; "" where there is no value."""
+        if self.nothing:
+            return NONE
+        if math.isnan(self.value):
+            return ""
+        return rounded(self.value, self.spread) + "!" * bool(self.remarks) + "?" * self.wrong
+
+
+def rounded(value, spread=math.nan):
+    """The mean to the place of the spread's second digit, and the spread; the mean alone
+    where the spread is less than that has digits for."""
+    if value == 0:
+        return "0"
+    most = MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))
+    if not spread > 0:  # nan, too
+        text = f"{value:.{max(0, most)}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    places = max(0, min(1 - math.floor(math.log10(spread)), most))
+    shown = f"{spread:.{places}f}"
+    return f"{value:.{places}f}" + (f" ± {shown}" if float(shown) else "")
+
+
+def source_of(section, row):
+    """(file, section, line) of a row."""
+    file, line = row.where.rsplit(", line ", 1)
+    return file.rsplit("/", 1)[-1], section.title, int(line)
+
+
+def remarks(run, section, row):
+    """What the run says of this row: warnings, and that it depends on the repeat count."""
+    return [text for other, text in section.warnings(run.sms) if other is row] + [
+        text for above, text in section.comments
+        if above is row and text.startswith("the row above depends")]
+
+
+def figure_of(run, section, row, column, spread=None):
+    """The Figure in this column, or None without a row. spread: its column where that is not
+    s() of the same name."""
+    if row is None:
+        return None
+    return Figure(float(row[column]), float(row[spread or f"s{column[1:]}"]),
+                  [source_of(section, row)],
+                  remarks(run, section, row),
+                  row.get("right") == "0", nothing_waits(section, row, column))
+
+
+class Quantity:
+    """What a column shows. study: the column's name in the study's files."""
+
+    def __init__(self, title, unit, study, measured=True):
+        self.title, self.unit, self.study, self.measured = title, unit, study, measured
+
+
+class Line:
+    """A row of a Table: texts, a Figure or None for each quantity, and for each GPU of
+    the study the texts of its numbers, None where it has none."""
+
+    def __init__(self, labels, figures=(), study=None):
+        self.labels, self.figures, self.study = tuple(labels), list(figures), study or {}
+
+
+class Table:
+    """number: that of the study. widths: of the labels' columns, as shares of a line, where
+    they are sentences. missing: what was looked for in the run and is not there."""
+
+    def __init__(self, number, title, labels, quantities=(), gpus=(), widths=None):
+        self.number, self.title, self.labels = number, title, list(labels)
+        self.quantities, self.gpus, self.widths = list(quantities), tuple(gpus), widths
+        self.lines, self.notes, self.missing = [], [], []
+
+    def add(self, study, labels, figures=None, absent=(), **cells):
+        """A line: its figures beside the study's rows with these cells. absent: titles of
+        quantities that the suite does not measure there."""
+        known = {gpu: [study.value(self.number, quantity.study, gpu=gpu, **cells)
+                       for quantity in self.quantities] if cells else None
+                 for gpu in self.gpus}
+        figures = figures or [None] * len(self.quantities)
+        self.lines.append(Line(labels, figures, known))
+        for quantity, figure in zip(self.quantities, figures):
+            looked_for = quantity.measured and quantity.title not in absent
+            if looked_for and (figure is None or figure.text() == ""):
+                self.missing.append(f"{', '.join(filter(None, labels))}: {quantity.title.lower()}")
+
+    def measured(self):
+        """Whether the run has anything of it."""
+        return not self.quantities or any(any(line.figures) for line in self.lines)
+
+    def sides(self):
+        """(quantity, GPU of the study or None for this machine), in the order of the columns,
+        without those that nobody has."""
+        for place, quantity in enumerate(self.quantities):
+            if quantity.measured:
+                yield place, quantity, None
+            for gpu in self.gpus:
+                if any((line.study.get(gpu) or {place: None})[place] for line in self.lines):
+                    yield place, quantity, gpu
+
+    def cells(self, line):
+        """The texts behind the labels, in the order of sides()."""
+        for place, _, gpu in self.sides():
+            if gpu is None:
+                yield (line.figures[place].text() if line.figures[place] else "") or "–"
+            else:
+                yield (line.study.get(gpu) or {place: None})[place] or "–"

@@ -1,0 +1,131 @@
+"""report.html: one page with all tables of report.py, which needs nothing from elsewhere."""
+
+import html
+
+import report_normal
+from report_pages import MOST_MOVED
+from report_text import below, short_name
+
+STYLE = """
+:root { color-scheme: light dark; --line: #bbb; --soft: #f3f3f3; --link: #0645ad; }
+@media (prefers-color-scheme: dark) { :root { --line: #555; --soft: #222; --link: #8ab4f8; } }
+body { font: 16px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1rem; }
+a { color: var(--link); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.2rem 0.6rem; text-align: left; vertical-align: top; }
+thead tr:last-child th { border-bottom: 2px solid var(--line); }
+tbody tr { border-bottom: 1px solid var(--line); }
+tbody tr:nth-child(even) { background: var(--soft); }
+.figures td, .number { white-space: nowrap; }
+.number { text-align: right; }
+.over { text-align: center; border-bottom: 1px solid var(--line); }
+figure { margin: 2rem 0; }
+figcaption, .notes { font-size: 0.875rem; }
+"""
+
+
+def escape(text):
+    return html.escape(str(text))
+
+
+def plain_table(caption, head, rows, numbers):
+    """Rows of texts; numbers: from which column on they are numbers."""
+    if caption:
+        yield f"<p>{escape(caption)}</p>"
+    yield '<div class="wide"><table>'
+    yield "<thead><tr>" + "".join(f"<th>{escape(name)}</th>" for name in head)
+    yield "</tr></thead><tbody>"
+    for row in rows:
+        yield "<tr>" + "".join(
+            f'<td class="number">{escape(cell)}</td>' if place >= numbers
+            else f"<td>{escape(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"
+    yield "</tbody></table></div>"
+
+
+def heads(run, table):
+    """The rows above a table's lines."""
+    sides = list(table.sides())
+    if sides:
+        names = f'<th colspan="{len(table.labels)}"></th>'
+        for place, quantity in enumerate(table.quantities):
+            width = sum(side[0] == place for side in sides)
+            if width:
+                names += (f'<th class="over" colspan="{width}">{escape(quantity.title)} '
+                          f"({escape(quantity.unit)})</th>")
+        yield f"<tr>{names}</tr>"
+    yield "<tr>" + "".join(f"<th>{escape(label)}</th>" for label in table.labels) + "".join(
+        f'<th class="number">{escape(gpu or short_name(run))}</th>' for _, _, gpu in sides
+    ) + "</tr>"
+
+
+def where(figure):
+    """For the pointer: in which line of which file a figure stands."""
+    return "; ".join(f"{file}, {section}, line {line}" for file, section, line in figure.sources)
+
+
+def study_table(part, table):
+    yield (f"<figure><figcaption><b>Table {table.number}.</b> {escape(table.title)}. "
+           f"{escape(part.run.about())}.</figcaption>")
+    kind = "figures" if table.quantities else "words"
+    yield f'<div class="wide"><table class="{kind}">'
+    yield f"<thead>{''.join(heads(part.run, table))}</thead><tbody>"
+    for line in table.lines:
+        cells = "".join(f"<td>{escape(label)}</td>" for label in line.labels)
+        for (place, _, gpu), text in zip(table.sides(), table.cells(line)):
+            figure = None if gpu else line.figures[place]
+            title = f' title="{escape(where(figure))}"' if figure else ""
+            cells += f'<td class="number"{title}>{escape(text)}</td>'
+        yield f"<tr>{cells}</tr>"
+    yield "</tbody></table></div>"
+    notes = list(below(table))
+    if notes:
+        yield f'<div class="notes">{"<br>".join(map(escape, notes))}</div>'
+    yield "</figure>"
+
+
+def normal(part):
+    yield f'<h3 id="{escape(part.name)}-normal">Is it normal?</h3><p>{escape(part.reference())}</p>'
+    if not part.recorded:
+        return
+    yield from plain_table(
+        f"Rows within the recorded means and their 95% intervals, or at most "
+        f"{report_normal.THRESHOLD:g}% beyond, are the same; where only a row's own interval "
+        "reaches there, it is unclear.", ("File", "Section", *report_normal.VERDICTS), (
+            (file, section, *(found[name] for name in report_normal.VERDICTS))
+            for (file, section), found in report_normal.counts(part.normal).items()), 2)
+    moved = report_normal.moved(part.normal)
+    if moved:
+        yield from plain_table(
+            f"The {min(MOST_MOVED, len(moved))} of {len(moved)} rows that moved most:",
+            report_normal.MOVED_HEAD, map(report_normal.moved_cells, moved[:MOST_MOVED]), 3)
+
+
+def part_html(part):
+    yield f'<h2 id="{escape(part.name)}">{escape(part.name)}</h2><p>{escape(part.run.about())}.</p>'
+    absent = list(part.absent())
+    if absent:
+        yield f'<p class="notes">Not in this run: {escape(", ".join(absent))}.</p>'
+    yield "<details><summary>Environment</summary>"
+    yield from plain_table("", ("key", "value"), part.run.environment.items(), 2)
+    yield "</details>"
+    for table in part.tables:
+        if table.measured():
+            yield from study_table(part, table)
+    yield from normal(part)
+
+
+def page(title, parts):
+    """The whole of report.html."""
+    lines = ["<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
+             '<meta name="viewport" content="width=device-width, initial-scale=1">',
+             f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>",
+             f"<h1>{escape(title)}</h1><nav><ul>"]
+    for part in parts:
+        lines.append(f'<li><a href="#{escape(part.name)}">{escape(part.name)}</a>: '
+                     f'{escape(part.run.about())}; <a href="#{escape(part.name)}-normal">'
+                     "is it normal?</a></li>")
+    lines.append("</ul></nav>")
+    for part in parts:
+        lines += part_html(part)
+    return "\n".join([*lines, "</body></html>"]) + "\n"

@@ -1,0 +1,119 @@
+"""Is it normal? Every row of a run against the recorded runs of the same kind of GPU."""
+
+import math
+import re
+from collections import Counter, namedtuple
+
+import compare
+import tsv
+
+THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
+BLOCKS = compare.KEYS.index("blk")
+VERDICTS = (*compare.VERDICTS, "not recorded")
+
+# key: file and cells of compare.KEYS, in which n blocks for each SM are "nxSM". low, high: of
+# the recorded means and their 95% intervals, nan where nothing is recorded.
+Judged = namedtuple("Judged", "key value row low high change verdict")
+
+
+def values(run):
+    """key of Judged -> (quantity, compare.Value)"""
+    found = {}
+    for file, rows in compare.values_of(run).items():
+        for key, value in rows.items():
+            key = list(key)
+            if key[BLOCKS].isdigit() and int(key[BLOCKS]) and int(key[BLOCKS]) % run.sms == 0:
+                key[BLOCKS] = f"{int(key[BLOCKS]) // run.sms}xSM"
+            found[(file, *key)] = value
+    return found
+
+
+def recorded_runs(folder):
+    """Those kept for reference, <gpu>x<count>."""
+    return [tsv.Run(path) for path in sorted(folder.glob("*x[0-9]*"))
+            if path.is_dir() and re.fullmatch(r"[A-Za-z0-9]+x\d+", path.name)]
+
+
+def references(run, recorded):
+    """(runs, whether they are of the same kind of GPU): all of that kind, else all of the
+    nearest kind; without the run itself."""
+    others = [other for other in recorded if other.environment != run.environment]
+
+    def distance(other):
+        def differs(key):
+            return other.environment.get(key) != run.environment.get(key)
+
+        return (differs("gpu"), differs("compute_capability"), abs(other.sms - run.sms),
+                other.environment.get("gpu", ""))
+
+    if not others:
+        return [], False
+    nearest = min(map(distance, others))
+    return [other for other in others if distance(other)[::3] == nearest[::3]], not nearest[0]
+
+
+def width(value):
+    return 0.0 if math.isnan(value.half_width) else value.half_width
+
+
+def judge(quantity, value, known):
+    """(low, high, change in percent, verdict) of a value against recorded ones."""
+    low = min((other.mean - width(other) for other in known), default=math.nan)
+    high = max((other.mean + width(other) for other in known), default=math.nan)
+    if not known:
+        return low, high, math.nan, "not recorded"
+    mean = sum(other.mean for other in known) / len(known)
+    change = 100 * (value.mean - mean) / abs(mean) if mean else math.nan
+    allowed = abs(mean) * THRESHOLD / 100
+    if value.text in [other.text for other in known] or (
+            low - allowed <= value.mean <= high + allowed):
+        verdict = "same"
+    elif value.mean - width(value) > high + allowed:
+        verdict = "faster" if quantity in compare.MORE_IS_FASTER else "slower"
+    elif value.mean + width(value) < low - allowed:
+        verdict = "slower" if quantity in compare.MORE_IS_FASTER else "faster"
+    else:
+        verdict = "unclear"  # its interval reaches theirs, or one is nan
+    return low, high, change, verdict
+
+
+def judged(run, runs):
+    """Every row of a run that has a mean, as Judged."""
+    known = [values(other) for other in runs]
+    return [Judged(key, value, value.row, *judge(quantity, value, [
+        other[key][1] for other in known if key in other]))
+        for key, (quantity, value) in values(run).items()]
+
+
+def counts(rows):
+    """(file, section) -> how many rows have which verdict"""
+    found = {}
+    for row in rows:
+        found.setdefault(row.key[:2], Counter())[row.verdict] += 1
+    return found
+
+
+def moved(rows):
+    """Those that are faster or slower, those that moved most first."""
+    return sorted((row for row in rows if row.verdict in ("faster", "slower")),
+                  key=lambda row: -abs(row.change))
+
+
+MOVED_HEAD = ("File", "Section", "Row", "Here", "Recorded", "Change", "Verdict", "Line")
+
+
+def moved_cells(row):
+    """Texts under MOVED_HEAD."""
+    shape = " ".join(f"{name} {cell}" for name, cell in zip(compare.KEYS[2:], row.key[3:])
+                     if cell != "nan")
+    return (row.key[0], row.key[1], f"{row.key[2]} {shape}", row.value.text,
+            f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", row.verdict,
+            row.row.where.rsplit(" ", 1)[-1])
+
+
+def lines_of_tsv(rows):
+    yield "\t".join(("file", *compare.KEYS, "value", "recorded_low", "recorded_high",
+                     "change_percent", "verdict", "line"))
+    for row in rows:
+        yield "\t".join((*row.key, row.value.text, f"{row.low:.3f}", f"{row.high:.3f}",
+                         f"{row.change:.3f}", row.verdict, row.row.where.rsplit(" ", 1)[-1]))

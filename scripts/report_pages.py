@@ -1,0 +1,148 @@
+"""What report.py writes about a run: report.md's part, summary.json's part."""
+
+import math
+
+import compare
+import report_normal
+import tsv
+from report_text import below, markdown, markdown_row, short_name
+
+MOST_MOVED = 20  # rows that are shown; normal.tsv has all
+
+
+class Part:
+    """A run with all that is said of it. tables: I to VIII; judged: of table_8();
+    normal: of report_normal.judged(); recorded, alike: of report_normal.references()."""
+
+    def __init__(self, run, name, tables, observations, recorded, alike):
+        self.run, self.name, self.tables, self.observations = run, name, tables, observations
+        self.recorded, self.alike = recorded, alike
+        self.normal = report_normal.judged(run, recorded)
+
+    def absent(self):
+        """What the folder lacks, a text each."""
+        for file in tsv.FILES:
+            if file not in self.run.files:
+                yield f"{file}.tsv"
+        for table in self.tables:
+            if not table.measured():
+                yield f"Table {table.number}"
+
+    def reference(self):
+        """What the rows are compared with, in a sentence."""
+        names = ", ".join(other.path.name for other in self.recorded)
+        if not self.recorded:
+            return "There is no recorded run to compare with."
+        if self.alike:
+            return f"Compared with the recorded runs of the same kind of GPU: {names}."
+        return (f"No run of this kind of GPU is recorded. Compared with the nearest, which is "
+                f"another: {short_name(self.recorded[0])} ({names}).")
+
+
+def normal_lines(part):
+    """Is it normal?, as Markdown."""
+    yield f"### {part.name}: is it normal?"
+    yield ""
+    yield part.reference()
+    if not part.recorded:
+        yield ""
+        return
+    yield (f"same: within the recorded means and their 95% intervals, or at most "
+           f"{report_normal.THRESHOLD:g}% beyond; unclear: only its own interval reaches there.")
+    yield ""
+    yield markdown_row(("File", "Section", *report_normal.VERDICTS))
+    yield markdown_row(["---"] * 2 + ["---:"] * len(report_normal.VERDICTS))
+    for (file, section), found in report_normal.counts(part.normal).items():
+        yield markdown_row((file, section, *(str(found[name])
+                                             for name in report_normal.VERDICTS)))
+    yield ""
+    moved = report_normal.moved(part.normal)
+    if moved:
+        yield from moved_lines(part, moved)
+
+
+def moved_lines(part, moved):
+    yield (f"The {min(MOST_MOVED, len(moved))} of {len(moved)} rows that moved most "
+           f"(all: tables/{part.name}/normal.tsv):")
+    yield ""
+    yield markdown_row(report_normal.MOVED_HEAD)
+    yield markdown_row(["---"] * 3 + ["---:"] * 3 + ["---", "---:"])
+    for row in moved[:MOST_MOVED]:
+        yield markdown_row(report_normal.moved_cells(row))
+    yield ""
+
+
+def page_lines(part):
+    """The part of report.md."""
+    yield f"## {part.name}"
+    yield ""
+    yield f"{part.run.about()}."
+    if part.run.path.name.endswith(".partial"):
+        yield "An interrupted run: not everything was measured."
+    yield ""
+    absent = list(part.absent())
+    if absent:
+        yield f"Not in this run: {', '.join(absent)}."
+        yield ""
+    yield markdown_row(("Environment", ""))
+    yield markdown_row(("---", "---"))
+    for key, value in part.run.environment.items():
+        yield markdown_row((key, value))
+    yield ""
+    for table in part.tables:
+        if table.measured():
+            yield from markdown(part.run, table)
+    yield from normal_lines(part)
+
+
+def number(value):
+    """For JSON, which has no nan."""
+    return None if math.isnan(value) else value
+
+
+def sources(found):
+    return [{"file": file, "section": section, "line": line} for file, section, line in found]
+
+
+def figure_json(quantity, figure):
+    return {"unit": quantity.unit, "value": number(figure.value), "spread": number(figure.spread),
+            "text": figure.text(), "wrong": figure.wrong, "nothing_waits": figure.nothing,
+            "remarks": figure.remarks, "sources": sources(figure.sources)}
+
+
+def table_json(table):
+    lines = [{
+        "labels": dict(zip(table.labels, line.labels)),
+        "figures": {quantity.title: figure_json(quantity, figure)
+                    for quantity, figure in zip(table.quantities, line.figures) if figure},
+        "study": {gpu: {quantity.title: {"unit": quantity.unit, "value": float(text)}
+                        for quantity, text in zip(table.quantities, texts or ()) if text}
+                  for gpu, texts in line.study.items() if texts and any(texts)}}
+        for line in table.lines]
+    return {"title": table.title, "notes": list(below(table)), "missing": table.missing,
+            "rows": lines}
+
+
+def normal_json(part):
+    return {
+        "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
+        "threshold_percent": report_normal.THRESHOLD,
+        "counts": [{"file": file, "section": section,
+                    **{name: found[name] for name in report_normal.VERDICTS}}
+                   for (file, section), found in report_normal.counts(part.normal).items()],
+        "moved": [{"file": row.key[0], **dict(zip(compare.KEYS, row.key[1:])),
+                   "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
+                   "change_percent": number(row.change), "verdict": row.verdict,
+                   "line": int(row.row.where.rsplit(" ", 1)[-1])}
+                  for row in report_normal.moved(part.normal)]}
+
+
+def part_json(part):
+    """The part of summary.json."""
+    return {
+        "folder": part.name, "environment": part.run.environment, "absent": list(part.absent()),
+        "tables": {table.number: table_json(table) for table in part.tables
+                   if table.measured()},
+        "observations": [{"id": name, "verdict": verdict, "text": text, "sources": sources(found)}
+                         for name, verdict, text, found in part.observations],
+        "normal": normal_json(part)}

@@ -1,0 +1,199 @@
+"""Tables I to VII of the study for a run, for report.py."""
+
+import math
+
+from report_figures import Figure, Line, Quantity, Table, figure_of, source_of
+from report_study import GPUS
+
+SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
+ARRAY = "float"  # Table VI: the study does not say of what
+
+
+def toolkits(run, file):
+    """(name of the toolkit, file) of each build that has this file."""
+    for name, key in ((file, "cuda_toolkit"), (f"{file}.cuda11", "cuda_toolkit_multi_grid")):
+        if name in run.files:
+            yield f"CUDA {run.environment.get(key, 'unknown')}", name
+
+
+def table_1(run, study):
+    table = Table("I", "Launch overhead and null kernel latency of different launch functions",
+                  ["Launch", "Grid x block"],
+                  [Quantity("Launch overhead", "ns", "overhead_ns"),
+                   Quantity("Kernel total latency of a null kernel", "ns", "null_kernel_ns")],
+                  ["V100"])
+    sleep = run.section("ImplicitBarrier", "sleep kernel")
+    null = run.section("ImplicitBarrier", "null kernel")
+    for launch, method in (("traditional", "traditional_launch"),
+                           ("cooperative", "cooperative_launch"),
+                           ("cooperative multi-device", "multi_cooperative_launch")):
+        for shape in (("1", "32"), (str(run.sms), "1024")):
+            cells = {"method": method, "GPUCount": "1", "blk": shape[0], "thrd": shape[1]}
+            table.add(study, (launch, " x ".join(shape)), [
+                figure_of(run, sleep, sleep.find(**cells), "m(ovh)"),
+                figure_of(run, null, null.find(**cells, rep="1"), "m(ttl)")], launch=launch)
+    table.notes.append("Of one GPU. The study does not say which grid and block it launched. "
+                       "Kernels here spin on the SM's clock, those of the study sleep.")
+    return table
+
+
+def highest_throughput(run, section, method, tile):
+    """Of all shapes, as the study has it."""
+    rows = [row for row in section.rows if row["method"] == method and row["tile"] == tile]
+    row = max(rows, key=lambda row: float(row["m(thrput)"]), default=None)
+    return figure_of(run, section, row, "m(thrput)", "ci95(thrput)")
+
+
+def warp_lines(run, file, method, group, tiles):
+    """(group, latency, throughput, its group size) of the group sizes: one line where all
+    take the same, else the fastest and the slowest."""
+    latency, throughput = (run.section(file, title) for title in ("warp latency", "throughput"))
+    rows = [row for row in latency.rows
+            if row["method"] == method and row["thrd"] == "32" and row["tile"] in tiles]
+    rows.sort(key=lambda row: float(row["m(ave_cycle)"]))
+    alike = not rows or float(rows[-1]["m(ave_cycle)"]) <= 1.01 * float(rows[0]["m(ave_cycle)"])
+    for row, which in (((rows or [None])[0], ""),) if alike else (
+            (rows[0], "fastest"), (rows[-1], "slowest")):
+        cycles = figure_of(run, latency, row, "m(ave_cycle)")
+        size = row["tile"] if which else tiles[-1]
+        rate = highest_throughput(run, throughput, method, size)
+        if rate and cycles and cycles.nothing:
+            rate.nothing = True  # the same instructions
+        yield f"{group}: {which}, {size}" if which else group, cycles, rate, size
+
+
+def table_2(run, study):
+    table = Table("II", "Performance of warp synchronization in a block",
+                  ["Type", "Group size", "Toolkit"],
+                  [Quantity("Latency", "cycles", "latency_cycles"),
+                   Quantity("Throughput", "syncs/cycle", "throughput_sync_per_cycle"),
+                   Quantity("Reference", "thread ops/cycle", "reference_thread_op_per_cycle",
+                            measured=False)], GPUS)
+    sizes = [str(size) for size in range(1, 33)]
+    for name, method, group, tiles in (
+            ("tile", "tile_sync", "any", sizes), ("shuffle of a tile", "tile_shufl", "any", sizes),
+            ("coalesced", "coales_sync", "1-31", sizes[:-1]),
+            ("coalesced", "coales_sync", "32", sizes[-1:]),
+            ("shuffle of a coalesced group", "coales_shufl", "any", sizes)):
+        for toolkit, file in toolkits(run, "BenchmarkIntraSM"):
+            for shown, cycles, rate, size in warp_lines(run, file, method, group, tiles):
+                table.add(study, (name, shown, toolkit), [cycles, rate, None],
+                          () if size == "32" else ("Throughput",), type=name, group=group)
+    for toolkit, file in toolkits(run, "BenchmarkIntraSM"):
+        section = run.section(file, "block latency")
+        table.add(study, ("block", "a warp", toolkit), [
+            figure_of(run, section, section.find(method="blocksync", thrd="32"), "m(ave_cycle)"),
+            highest_throughput(run, run.section(file, "throughput"), "blocksync", "32"), None],
+            type="block", group="a warp")
+    table.notes += [
+        "Throughput is the highest of all blocks per SM and threads per block, in operations of a "
+        "warp per cycle and SM, measured of whole warps; ± is the half width of its 95% interval.",
+        "none: the toolkit compiles it to no instruction that waits.",
+        "Reference: what the study quotes from the programming guide."]
+    return table
+
+
+def relative(row):
+    return float(row["s(cycle)"]) / float(row["m(cycle)"])
+
+
+def table_3(run, study):
+    table = Table("III", "Projected concurrency of the configurations of section VII-B",
+                  ["Scenery", "Threads"],
+                  [Quantity("Bandwidth", "B/cycle", "bandwidth_B_per_cycle"),
+                   Quantity("Latency", "cycles", "latency_cycles"),
+                   Quantity("Concurrency", "B", "concurrency_B")], GPUS)
+    section = run.section("Reduction", "shared memory")
+    one = section.find(type=SUMMED, thrd="1")
+    for scenery, threads in (("1", "1"), ("1", "32"), ("2", "32"), ("2", "1024")):
+        row = section.find(type=SUMMED, thrd=threads)
+        figures = None
+        if row and one:
+            spreads = {"bandwidth": relative(row), "latency": relative(one),
+                       "concurrency": math.hypot(relative(row), relative(one))}
+            figures = [Figure(float(row[name]), float(row[name]) * spread,
+                              [source_of(section, row)]) for name, spread in spreads.items()]
+        table.add(study, (scenery, threads), figures, scenery=scenery, threads=threads)
+    table.notes.append("Sums of double in shared memory.")
+    return table
+
+
+def table_4(run, study):
+    table = Table("IV", "Predicting the switching point between two configurations",
+                  ["Scenery", "Threads", "Cost taken from"],
+                  [Quantity("Sync latency", "cycles", "sync_cycles"),
+                   Quantity("Nl", "B", "Nl_B"), Quantity("Nm", "B", "Nm_B")], GPUS)
+    section = run.section("Reduction", "switching points")
+    for scenery, basic, more in (("1", "1", "32"), ("2", "32", "1024")):
+        for cost in ("barriers", "steps"):
+            row = section.find(type=SUMMED, basic=basic, more=more, cost=cost)
+            figures = row and [figure_of(run, section, row, "m(sync)")] + [
+                Figure(float(row[name]), math.nan, [source_of(section, row)])
+                for name in ("Nl", "Nm")]
+            cells = {"scenery": scenery, "basic": basic} if cost == "barriers" else {}
+            table.add(study, (scenery, f"{more} instead of {basic}", cost), figures, **cells)
+            if row and cost == "barriers":
+                found = row["measured"]
+                table.notes.append(
+                    f"Measured: {more} threads are faster than {basic} "
+                    + ("nowhere." if found == "nan" else f"from {float(found):.0f} B on."))
+    table.notes.append("Sums of double. barriers: five of them alone, as in the study; steps: five "
+                       "steps of the tree in use.")
+    return table
+
+
+def table_5(run, study):
+    table = Table("V", "Latency to compute the sum of 32 values (double precision)",
+                  ["Sum", "Toolkit"], [Quantity("Latency", "cycles", "latency_cycles")], GPUS)
+    for name, method in (("serial", "serial"), ("nosync", "nosync"), ("volatile", "volatile"),
+                         ("tile", "tile"), ("coalesced", "coa"), ("tile shuffle", "tile_shuffle"),
+                         ("coalesced shuffle", "coa_shuffle"), ("warp_reduce", "warp_reduce")):
+        for toolkit, file in toolkits(run, "Reduction"):
+            section = run.section(file, "warp level")
+            cells = {} if name == "warp_reduce" else {"sum": name}
+            table.add(study, (name, toolkit), [figure_of(
+                run, section, section.find(method=method, type=SUMMED), "m(ave_cycle)")], **cells)
+    table.notes.append("?: the sum is wrong. That of nosync is in the study, too.")
+    return table
+
+
+def table_6(run, study):
+    table = Table("VI", "Bandwidth of different reduction methods", ["Sum"],
+                  [Quantity("Bandwidth", "GB/s", "GB_per_s")], GPUS)
+    section = run.section("Reduction", "one GPU")
+    sizes = [int(row["bytes"]) for row in section.rows if row["type"] == ARRAY]
+    size = str(max(sizes, default=0))
+    for name, method in (("implicit", "implicit"), ("grid sync", "grid_sync"), ("CUB", "cub"),
+                         ("CUDA sample", None), ("theory", "theory"),
+                         ("", "programmatic"), ("", "last_block"), ("", "two_pass_tree"),
+                         ("", "read_limit")):
+        row = section.find(method=method, **(
+            {} if method == "theory" else {"type": ARRAY, "bytes": size}))
+        known = {"sum": name} if name else {}
+        figure = figure_of(run, section, row, "m(GB/s)")
+        if method:
+            table.add(study, (name or method,), [figure], **known)
+        else:  # not among this suite's sums, so not missing either
+            table.lines.append(Line((name,), [None], {
+                gpu: [study.value("VI", "GB_per_s", gpu=gpu, sum=name)] for gpu in GPUS}))
+    if sizes:
+        table.notes.append(f"Sums of {int(size) / 2 ** 30:g} GiB of {ARRAY}. theory: the memory's "
+                           "clock and width. read_limit reads and sums nothing.")
+    return table
+
+
+def table_7(run, study):
+    table = Table("VII", "Environment", ["Platform", "GPUs", "Frequency (MHz)", "Driver", "CUDA"])
+    value = {key: run.environment.get(key, "–") for key in (
+        "gpu", "gpu_count", "sm_clock_application", "driver", "cuda_toolkit")}
+    others = run.environment.get("cuda_toolkit_multi_grid")
+    table.lines.append(Line((
+        value["gpu"], value["gpu_count"], value["sm_clock_application"].replace(" MHz", ""),
+        value["driver"], value["cuda_toolkit"] + (f", {others}" if others else ""))))
+    for row in study.tables["VII"]:
+        table.lines.append(Line((f"{row['platform']}, the study", row["gpus"],
+                                 row["frequency_MHz"], row["driver"], row["cuda"])))
+    return table
+
+
+MAKERS = (table_1, table_2, table_3, table_4, table_5, table_6, table_7)

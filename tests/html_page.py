@@ -1,0 +1,34 @@
+"""Reads a page of report.py, for its tests."""
+
+from html.parser import HTMLParser
+
+
+class Page(HTMLParser):
+    """(title, text) of each cell; what is wrong with the page is a ValueError."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.cells, self.targets, self.ids = [], [], [], set()
+        self.feed(text)
+        if self.open or set(self.targets) - {f"#{name}" for name in self.ids}:
+            raise ValueError(f"not closed: {self.open}; links to {self.targets}")
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag in ("meta", "br"):
+            return
+        if tag in ("script", "link", "img", "iframe"):
+            raise ValueError(f"<{tag}> in a page of tables")
+        self.open.append(tag)
+        self.ids |= {attributes["id"]} if "id" in attributes else set()
+        self.targets += [attributes["href"]] if "href" in attributes else []
+        if tag == "td":
+            self.cells.append([attributes.get("title"), ""])
+
+    def handle_endtag(self, tag):
+        if self.open.pop() != tag:
+            raise ValueError(f"</{tag}> at {self.getpos()}")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "td":
+            self.cells[-1][1] += data

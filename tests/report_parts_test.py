@@ -1,0 +1,233 @@
+"""Tests of the parts of report.py: the study's numbers, digits, observations, what is normal."""
+
+import math
+import unittest
+
+from made_up_rows import BLOCK_LATENCY, GRID, LAUNCHES, ROWS, section
+from scripts_support import ROOT, ScriptsTest
+
+import compare  # from scripts/, which scripts_support has put on the path
+import report_normal
+import report_observations
+import tsv
+from report_figures import rounded
+from report_study import FOLDER, GPUS, Study
+from report_text import short_name, tex
+
+
+class StudyTest(ScriptsTest):
+    """A number that was copied wrongly breaks what the study says of the others."""
+
+    def near(self, value, expected):
+        self.assertLess(abs(float(value) / expected - 1), 0.025)
+
+    def test_tables_agree_by_the_equations(self):
+        study = Study()
+        rates = {(row["gpu"], row["threads"]): row for row in study.tables["III"]}
+        for row in rates.values():  # Equation 1
+            self.near(row["concurrency_B"],
+                      float(row["bandwidth_B_per_cycle"]) * float(row["latency_cycles"]))
+        for row in study.tables["IV"]:
+            basic, more = (rates[row["gpu"], row[name]] for name in ("basic", "more"))
+            sync, slow, fast = (float(text) for text in (
+                row["sync_cycles"], basic["bandwidth_B_per_cycle"], more["bandwidth_B_per_cycle"]))
+            self.near(row["Nl_B"], sync * slow * fast / (fast - slow))  # Equation 5
+            self.near(row["Nm_B"], (float(basic["latency_cycles"]) + sync) * slow)  # Equation 4
+            # Five times the barrier of Table II: of a warp the shuffle, of a block 32 warps of it.
+            if row["more"] == "32":
+                self.near(row["sync_cycles"], 5 * float(study.value(
+                    "II", "latency_cycles", type="shuffle of a tile", gpu=row["gpu"])))
+
+    def test_every_table_has_what_the_study_has(self):
+        study = Study()
+        self.assertEqual([len(rows) for rows in study.tables.values()],
+                         [3, 12, 8, 4, 14, 10, 2, 12])
+        for name in ("II", "III", "IV", "V", "VI", "VII"):
+            count = {gpu: sum(row["gpu"] == gpu for row in study.tables[name]) for gpu in GPUS}
+            self.assertEqual(count["V100"], count["P100"], name)
+        for sum_ in ("implicit", "grid sync", "CUB", "CUDA sample"):  # no sum is faster than it can
+            for gpu in GPUS:
+                self.assertLess(float(study.value("VI", "GB_per_s", sum=sum_, gpu=gpu)),
+                                float(study.value("VI", "GB_per_s", sum="theory", gpu=gpu)))
+        self.assertIsNone(study.value("II", "reference_thread_op_per_cycle", type="tile"))
+        self.assertIsNone(study.value("I", "overhead_ns", gpu="P100"))
+
+    def test_it_is_no_run(self):
+        with self.assertRaisesRegex(tsv.TsvError, "is not a results folder"):
+            tsv.Run(FOLDER)
+        self.assertEqual(FOLDER, ROOT / "results" / "ipdps20")
+
+    def test_a_row_without_source_is_refused(self):
+        for path in FOLDER.iterdir():
+            (self.folder / path.name).write_bytes(path.read_bytes())
+        path = self.folder / "table_1.tsv"
+        path.write_text(path.read_text().replace("10248\tTable I", "10248\t"))
+        with self.assertRaisesRegex(tsv.TsvError, "table_1.tsv, line 3: no source"):
+            Study(self.folder)
+
+
+class DigitsTest(unittest.TestCase):
+    def test_mean_and_spread(self):
+        nan = math.nan
+        for value, spread, text in (
+                (1512.263, 68.589, "1512 ± 69"), (8549.88, 1281.739, "8550 ± 1282"),
+                (1001.176, 0.378, "1001.2 ± 0.4"), (4.0035, 0.00002, "4.0035"),
+                (1001.176, 0.037, "1001.2"), (105.769, 0.8668, "105.77 ± 0.87"),
+                (24, 0, "24"), (205.75, 0, "205.75"), (4814.304, nan, "4814.3"),
+                (14336, nan, "14336"), (123456.7, nan, "123457"), (0, 0, "0"),
+                (-3.25, 1.5, "-3.2 ± 1.5"), (0.07143, nan, "0.07143"), (100, nan, "100")):
+            self.assertEqual(rounded(value, spread), text)
+
+    def test_tex_has_no_commands(self):
+        self.assertEqual(tex("a_b & 5% of {x} <= 2 ± \\"),
+                         r"a\_b \& 5\% of \{x\} $\le$ 2 $\pm$ \textbackslash{}")
+
+
+class Named:
+    def __init__(self, gpu):
+        self.environment = {"gpu": gpu}
+
+
+class NameTest(unittest.TestCase):
+    def test_short_names(self):
+        for gpu, name in (("NVIDIA H200", "H200"), ("NVIDIA H100 80GB HBM3", "H100"),
+                          ("Tesla V100-SXM2-16GB", "Tesla V100"), ("NVIDIA A100-PCIE-40GB",
+                                                                   "A100"),
+                          ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200")):
+            self.assertEqual(short_name(Named(gpu)), name)
+
+
+GRID_ROW = "{} {} 1 9 {} {} {:.3f} 0.250 100 0.100"
+SHAPES = ((1, 32), (1, 1024), (2, 32), (2, 1024), (32, 32), (32, 64))
+
+
+def barriers(method, gpus, *ns):
+    """Rows of a barrier at SHAPES; 132 SMs."""
+    return [GRID_ROW.format(method, gpus, blocks * 132, threads, time)
+            for (blocks, threads), time in zip(SHAPES, ns)]
+
+
+class ObservationsTest(ScriptsTest):
+    def verdicts(self, **changes):
+        """{id: verdict} of a run with these files."""
+        run = tsv.Run(self.write_run(self.folder / "run", changes))
+        table, judged = report_observations.table_8(run, Study())
+        self.assertEqual([line.labels[2:] for line in table.lines],
+                         [(verdict, text) for _, verdict, text, _ in judged])
+        self.sources = {name: sources for name, _, _, sources in judged}
+        self.texts = {name: text for name, _, text, _ in judged}
+        return {name: verdict for name, verdict, _, _ in judged}
+
+    def check(self, name, cases, file):
+        for text, verdict in cases:
+            self.assertEqual(self.verdicts(**{file: text})[name], verdict, text)
+
+    def test_of_one_gpu(self):
+        blocks = [(section("block latency", BLOCK_LATENCY, "blocksync 1 64 1 32 20.0 0.5 9 0.1",
+                           f"blocksync 1 64 1 1024 {cycles} 0.5 9 0.1"), verdict)
+                  for cycles, verdict in (("21.9", "does not hold"), ("22.1", "holds"))]
+        self.check("block_warps", [*blocks, (None, "not measured")], "BenchmarkIntraSM")
+        self.assertEqual(self.texts["block_warps"],
+                         "no row of BenchmarkIntraSM, block latency: method blocksync, thrd 32")
+        grids = [(section("grid latency", GRID, *barriers("grid_sync", 1, *ns)), verdict)
+                 for verdict, *ns in (("holds", 1000, 1100, 1200, 3000, 9000, 9500),
+                                      ("does not hold", 1000, 5000, 1200, 6000, 4000, 9500))]
+        self.check("grid_blocks", grids, "BenchmarkInterSM")
+        launches = section("sleep kernel", LAUNCHES,
+                           "traditional_launch 1 8 132 1024 5000 1081.250 3.500 100 1.000")
+        for (text, _), verdict in zip(grids, ("holds", "does not hold")):
+            found = self.verdicts(ImplicitBarrier=launches, BenchmarkInterSM=text)
+            self.assertEqual(found["grid_two_blocks"], verdict)  # 1.9 and 4.9 us more
+        self.assertEqual(found["implicit_one_gpu"], "holds")
+        text = launches.replace("1081.250", "5000.250")
+        self.assertEqual(self.verdicts(ImplicitBarrier=text, BenchmarkInterSM=grids[0][0])[
+            "implicit_one_gpu"], "does not hold")
+
+    def test_of_warps_and_parts(self):
+        pitfalls = ROWS["Pitfalls"]
+        self.check("warp_holds", (
+            (pitfalls, "works here"),
+            (pitfalls.replace("syncwarp\t1\t100\t100", "syncwarp\t0\t100\t99"),
+             "does not work here"), (None, "not measured")), "Pitfalls")
+        header = "method form outcome T launches"
+        for outcomes, verdict in ((("no progress within 1 s",) * 2, "holds"),
+                                  (("completed", "no progress within 1 s"), "holds in part"),
+                                  (("completed", "error cudaErrorUnknown"), "does not hold")):
+            rows = "".join(f"part_grid_sync\t{form}\t{outcome}\t1.000\t1\n" for form, outcome in
+                           zip(("exits early", "stays and skips"), outcomes))
+            text = section("partial groups", header) + rows
+            self.check("grid_part", [(text, verdict)], "Pitfalls")
+            self.check("gpus_part", [(text.replace("part_grid_sync", "part_multi_grid_gpus"),
+                                      verdict)], "Pitfalls.cuda11")
+        self.assertEqual(self.sources["gpus_part"], [
+            ("Pitfalls.cuda11.tsv", "partial groups", 3),
+            ("Pitfalls.cuda11.tsv", "partial groups", 4)])
+
+    def test_of_several_gpus(self):
+        for both, acceptable, *ns in (
+                ("holds", "holds", 2000, 2500, 2600, 4100, 8000, 9000),
+                ("holds in part", "does not hold", 2000, 2100, 4600, 4500, 8000, 9000),
+                ("does not hold", "holds in part", 2000, 2100, 2100, 2100, 2100, 2200)):
+            text = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 2, *ns))
+            found = self.verdicts(BenchmarkInterSM=text)
+            self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), (both, acceptable))
+        launches = section("sleep kernel", LAUNCHES,
+                           "single_omp_traditional_launch 2 8 132 1024 5000 2099 9 100 1")
+        found = self.verdicts(ImplicitBarrier=launches, BenchmarkInterSM=text)
+        self.assertEqual(found["implicit_gpus"], "holds")
+        one = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 1, *ns))
+        self.assertEqual(self.verdicts(BenchmarkInterSM=one)["gpus_both"], "not measured")
+        self.assertEqual(self.sources["gpus_both"], [])
+
+
+class NormalTest(ScriptsTest):
+    def test_verdicts(self):
+        def value(mean, half):
+            return compare.Value(float(mean), float(half), f"{mean:.3f}")
+
+        recorded = [value(100, 1), value(104, 1)]  # 99 to 105; 2% of their mean are 2.04
+        for mean, half, verdict in (
+                (96.97, 0, "same"), (107.03, 0, "same"), (96.9, 0, "faster"),
+                (107.1, 0, "slower"), (96, 2, "unclear"), (108, 2, "unclear"),
+                (108, "nan", "slower"), (math.nan, 0, "unclear")):
+            found = report_normal.judge("ave_cycle", value(mean, half), recorded)
+            self.assertEqual((found[0], found[1], found[3]), (99, 105, verdict), (mean, half))
+        self.assertEqual(report_normal.judge("GB/s", value(120, 1), recorded)[3], "faster")
+        self.assertEqual(report_normal.judge("thrput", value(90, 1), recorded)[3], "slower")
+        self.assertAlmostEqual(report_normal.judge("a", value(204, 0), recorded)[2], 100)
+        self.assertEqual(report_normal.judge("a", value(1, 0), [])[3], "not recorded")
+
+    def a_run(self, name, gpu, sms="132", more=""):
+        environment = f"key\tvalue\ngpu\t{gpu}\ngpu_count\t2\nsms\t{sms}\nnote\t{name}\n{more}"
+        return tsv.Run(self.write_run(self.folder / name, {"environment": environment}))
+
+    def test_which_runs_are_compared(self):
+        mine, twin = self.a_run("mine", "A"), self.a_run("ax2", "A")
+        far, near = self.a_run("bx1", "B", "80"), self.a_run("cx1", "C", "120")
+        again = self.a_run("cx2", "C", "120")
+        self.a_run("cx3_20260101", "A")  # somebody's own, and none kept for reference
+        recorded = report_normal.recorded_runs(self.folder)
+        self.assertEqual([run.path.name for run in recorded], ["ax2", "bx1", "cx1", "cx2"])
+        for runs, expected in (([far, near, twin], ([twin], True)), ([mine, twin], ([twin], True)),
+                               ([far, near, again], ([near, again], False)),
+                               ([mine], ([], False)), ([], ([], False))):
+            self.assertEqual(report_normal.references(mine, runs), expected)
+        older = self.a_run("dx1", "D", "131", "compute_capability\t8.0\n")
+        self.assertEqual(report_normal.references(mine, [older, far]), ([far], False))
+
+    def test_rows_are_matched_by_blocks_per_sm(self):
+        small = {"BenchmarkInterSM": ROWS["BenchmarkInterSM"].replace("4224", "3840").replace(
+            "\t132\t32", "\t120\t32"), "environment": "key\tvalue\ngpu\tB\nsms\t120\n"}
+        other = tsv.Run(self.write_run(self.folder / "other", small))
+        run = tsv.Run(self.write_run(self.folder / "run"))
+        grid = [row for row in report_normal.judged(run, [other])
+                if row.key[0] == "BenchmarkInterSM"]
+        self.assertEqual([row.verdict for row in grid], ["same"] * 5)
+        self.assertEqual([row.key[5] for row in grid], ["1xSM", "32xSM", "1xSM", "1xSM", "32xSM"])
+        alone = report_normal.judged(run, [])
+        self.assertEqual({row.verdict for row in alone}, {"not recorded"})
+        self.assertEqual(report_normal.moved(alone), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,232 @@
+"""Tests of report.py as a whole, on recorded and on made-up folders."""
+
+import json
+import re
+import shutil
+import subprocess
+import unittest
+
+from html_page import Page
+from made_up_rows import ENVIRONMENT, ROWS
+from scripts_support import ROOT, ScriptsTest
+
+
+RECORDED = ("h100x1", "h200x1", "h200x2", "h200x4")
+# (table, quantity) -> column of the mean, of the spread; Table III is computed.
+COLUMNS = {
+    ("I", "Launch overhead"): ("m(ovh)", "s(ovh)"),
+    ("I", "Kernel total latency of a null kernel"): ("m(ttl)", "s(ttl)"),
+    ("II", "Latency"): ("m(ave_cycle)", "s(ave_cycle)"),
+    ("II", "Throughput"): ("m(thrput)", "ci95(thrput)"),
+    ("IV", "Sync latency"): ("m(sync)", "s(sync)"), ("IV", "Nl"): ("Nl", None),
+    ("IV", "Nm"): ("Nm", None), ("V", "Latency"): ("m(ave_cycle)", "s(ave_cycle)"),
+    ("VI", "Bandwidth"): ("m(GB/s)", "s(GB/s)")}
+METHODS = {"coalesced": "coa", "tile shuffle": "tile_shuffle", "coalesced shuffle": "coa_shuffle",
+           "grid sync": "grid_sync", "CUB": "cub"}
+
+
+def cells_at(path, line):
+    """{column: text} of a line of a file, by nothing but its header above."""
+    lines = path.read_text().splitlines()
+    header = next(text for text in reversed(lines[:line - 1]) if text.startswith("method\t"))
+    return dict(zip(header.split("\t"), lines[line - 1].split("\t")))
+
+
+class ReportTest(ScriptsTest):
+    def setUp(self):
+        super().setUp()
+        (self.project / "results").symlink_to(ROOT / "results")
+        self.out = self.folder / "out"
+
+    def report(self, *folders, code=0, recorded=ROOT / "results"):
+        """The runs of summary.json, by folder."""
+        done = self.script("report.py", *folders, "--out", self.out, "--recorded", recorded)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.errors = done.stderr
+        self.assertEqual(done.stdout, f"{self.out / 'report.md'}\n")
+        self.page = (self.out / "report.md").read_text()
+        runs = json.loads((self.out / "summary.json").read_text())["runs"]
+        return {run["folder"]: run for run in runs}
+
+    def test_recorded_folders(self):
+        runs = self.report(*(ROOT / "results" / name for name in RECORDED))
+        self.assertEqual(tuple(runs), RECORDED)
+        for name, run in runs.items():
+            measured = (ROOT / "results" / name / "Reduction.tsv").exists()
+            self.assertEqual(list(run["tables"]), [
+                "I", "II", *["III", "IV", "V", "VI"] * measured, "VII", "VIII"])
+            self.assertEqual(f"{name} has no " in self.errors, not measured)
+            texts = sorted((self.out / "tables" / name).glob("*.tex"))
+            self.assertEqual(len(texts), len(run["tables"]))
+            for path in texts:
+                self.check_tex(path.read_text())
+        self.check_figures(runs)
+        shown = Page((self.out / "report.html").read_text()).cells
+        for run in runs.values():
+            for figure in (figure for part in run["tables"].values() for row in part["rows"]
+                           for figure in row["figures"].values()):
+                source, = figure["sources"]
+                self.assertIn(["{file}, {section}, line {line}".format(**source),
+                               figure["text"] or "–"], shown)
+        self.assertIn("which is another: H200 (h200x1, h200x2, h200x4).", self.page)
+        self.compile_tex()
+
+    def check_figures(self, runs):
+        """Every figure is that of its row, in the page too."""
+        seen = set()
+        for name, run in runs.items():
+            for table, row, quantity, figure in (
+                    (table, row, quantity, figure) for table, parts in run["tables"].items()
+                    for row in parts["rows"] for quantity, figure in row["figures"].items()):
+                source, = figure["sources"]
+                cells = cells_at(ROOT / "results" / name / source["file"], source["line"])
+                seen.add((table, quantity))
+                self.check_row(table, quantity, row["labels"], cells)
+                self.assertEqual(figure["text"].count("!"),
+                                 bool(figure["remarks"]) and not figure["nothing_waits"])
+                self.assertEqual(bool(figure["remarks"]),
+                                 row["labels"].get("Sum") == "coalesced shuffle", figure)
+                self.assertRegex(self.page, r"(?m)^\| " + re.escape(
+                    " | ".join(row["labels"].values())) + r" \|.* " + re.escape(
+                        figure["text"] or "–") + r" \|")
+                if table == "III":
+                    self.check_shared_memory(quantity, figure, cells)
+                    continue
+                mean, spread = COLUMNS[table, quantity]
+                self.assertEqual(figure["value"], float(cells[mean]))
+                if spread and cells[spread] != "nan":
+                    self.assertEqual(figure["spread"], float(cells[spread]))
+                else:
+                    self.assertIsNone(figure["spread"])
+        self.assertEqual(seen, {*COLUMNS, *(("III", name) for name in (
+            "Bandwidth", "Latency", "Concurrency"))})
+
+    def check_row(self, table, quantity, labels, cells):
+        """The row is of what the labels say."""
+        if table == "I":
+            self.assertEqual(f"{cells['blk']} x {cells['thrd']}", labels["Grid x block"])
+            self.assertEqual((cells["GPUCount"], cells["method"].split("_")[0]), (
+                "1", labels["Launch"].split()[-1].split("-")[0]))
+            self.assertEqual(cells["rep"] == "1", quantity != "Launch overhead")
+        elif table == "II":
+            self.assertEqual(cells["method"][:5], {
+                "block": "block", "tile": "tile_", "coalesced": "coale", "shuffle of a tile":
+                "tile_", "shuffle of a coalesced group": "coale"}[labels["Type"]])
+            self.assertEqual(cells["method"].endswith("shufl"), "shuffle" in labels["Type"])
+            if quantity == "Latency":
+                self.assertEqual(cells["thrd"], "32")
+            if labels["Group size"] == "32" or quantity == "Throughput":
+                self.assertEqual(cells["tile"], "32")
+        else:
+            self.assertEqual(cells["type"], "any" if labels.get("Sum") == "theory" else
+                             "float" if table == "VI" else "double")
+            name = labels.get("Sum", {"III": "shared_loop", "IV": "switch_point"}.get(table))
+            self.assertEqual(cells["method"], METHODS.get(name, name))
+            if table == "III":
+                self.assertEqual(labels["Threads"], cells["thrd"])
+            if table == "IV":
+                self.assertEqual((labels["Threads"], labels["Cost taken from"]), (
+                    f"{cells['more']} instead of {cells['basic']}", cells["cost"]))
+
+    def check_shared_memory(self, quantity, figure, cells):
+        self.assertEqual(figure["value"], float(cells[quantity.lower()]))
+        if quantity == "Bandwidth":
+            self.assertAlmostEqual(figure["value"] / (
+                float(cells["bytes"]) / float(cells["m(cycle)"])), 1, places=2)
+            self.assertAlmostEqual(figure["spread"] / figure["value"],
+                                   float(cells["s(cycle)"]) / float(cells["m(cycle)"]))
+
+    def check_tex(self, text):
+        """All rows have as many cells as there are columns; every brace and environment ends."""
+        self.assertEqual(re.findall(r"\\(?:begin|end)\{(.*?)\}", text)[::3],
+                         [re.search(r"begin\{(table\*?)\}", text)[1]] * 2)
+        self.assertTrue(text.isascii(), text)
+        self.assertIn(", driver ", re.search(r"(?m)^\\caption\{.*\}$", text)[0])
+        plain = re.sub(r"\\[{}&%$#_]", "", text)
+        self.assertEqual(plain.count("{"), plain.count("}"))
+        self.assertEqual(plain.count("$") % 2, 0)
+        columns = re.search(r"tabular\}\{@\{\}(.*)@\{\}\}", text)[1]
+        columns = len(re.sub(r"p\{.*?\}", "p", columns))
+        rows = [line for line in plain.splitlines() if line.endswith(r"\\")]
+        self.assertGreater(len(rows), 2)
+        for row in rows:
+            joined = sum(int(n) - 1 for n in re.findall(r"multicolumn\{(\d+)\}", row))
+            self.assertEqual(row.count("&") + 1 + joined, columns, row)
+
+    def compile_tex(self):
+        """All files in one document, where there is a LaTeX."""
+        compiler = shutil.which("pdflatex")
+        if not compiler:
+            return
+        paths = sorted(self.out.glob("tables/*/*.tex"))
+        document = self.out / "all.tex"
+        document.write_text("\\documentclass[twocolumn]{article}\\usepackage{booktabs}"
+                            "\\begin{document}" + "".join(
+                                f"\\input{{{path.relative_to(self.out)}}}\\clearpage "
+                                for path in paths) + "\\end{document}")
+        done = subprocess.run([compiler, "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+                              cwd=self.out, stdout=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout.decode(errors="replace")[-2000:])
+
+    def test_missing_files(self):
+        """What is there is shown, what is not is said."""
+        run = self.write_run(self.folder / "few", {"ImplicitBarrier": ROWS["ImplicitBarrier"]},
+                             only=True)
+        tables = self.report(run, recorded=self.folder)["few"]["tables"]
+        self.assertEqual(list(tables), ["I", "VII", "VIII"])
+        self.assertIn("| traditional | 132 x 1024 | 1081.2 ± 3.5 | 1081 | – | 8888 |", self.page)
+        self.assertIn("traditional, 1 x 32: launch overhead; ", self.page)
+        self.assertIn("few has no BenchmarkIntraSM.tsv, ", self.errors)
+        self.assertIn("Table VI", self.errors)
+        self.assertIn("There is no recorded run to compare with.", self.page)
+        self.write_run(self.folder / "few")  # all of what the made-up rows have
+        tables = self.report(run, recorded=self.folder)["few"]["tables"]
+        self.assertEqual(list(tables), ["I", "II", "IV", "V", "VI", "VII", "VIII"])
+        text = (self.out / "tables/few/table_6.tex").read_text()
+        self.write_run(run, {"Reduction": None})
+        self.report(run, recorded=self.folder)
+        self.assertIn("CUB", text)
+        self.assertFalse((self.out / "tables/few/table_6.tex").exists())  # it was of other rows
+
+    def test_one_gpu_and_the_default_folder(self):
+        run = self.folder / "mine"
+        shutil.copytree(ROOT / "results" / "h200x1", run)
+        done = self.script("report.py", run)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        page = (run / "report" / "report.md").read_text()
+        self.assertEqual(page.count("no barrier of several GPUs was measured"), 3)
+        self.assertIn("same kind of GPU: h200x2, h200x4.\n", page)  # and not with itself
+
+    def test_what_a_folder_says_is_no_markup(self):
+        hostile = "<script>x</script> & | _"
+        run = self.write_run(self.folder / "run", {
+            "environment": ENVIRONMENT.replace("NVIDIA H200", hostile)})
+        self.report(run, recorded=self.folder)
+        self.assertIn([None, hostile], Page((self.out / "report.html").read_text()).cells)
+        self.check_tex((self.out / "tables/run/table_1.tex").read_text())
+
+    def test_what_is_damaged_is_refused(self):
+        run = self.folder / "run"
+        for file, text, message in (
+                ("Reduction", ROWS["Reduction"][:-3], "the last line is cut short"),
+                ("ImplicitBarrier", ROWS["ImplicitBarrier"].replace("7202.000", "72O2.000"),
+                 "line 6, column m(ovh): '72O2.000' is not a number"),
+                ("ImplicitBarrier", ROWS["ImplicitBarrier"].replace("s(ovh)", "s(o)"),
+                 "there is no column s(ovh)")):
+            self.write_run(run, {file: text})
+            self.assert_refused(self.script("report.py", run, "--out", self.out), 2,
+                                f"{file}.tsv, line ", message)
+            self.assertFalse(self.out.exists())
+        self.write_run(run)
+        shutil.copytree(run, self.folder / "other" / "run")
+        for arguments, code, message in (
+                ((run, run), 2, "several folders need --out"), ((), 2, "required"),
+                ((run, self.folder / "other/run", "--out", self.out), 2, "two folders are called"),
+                ((self.folder / "absent",), 2, "absent is not a folder"),
+                ((run, "--out", self.log.parent / "a_file"), 1, "cannot write")):
+            (self.folder / "a_file").touch()
+            self.assert_refused(self.script("report.py", *arguments), code, message)
+
+
+if __name__ == "__main__":
+    unittest.main()
