@@ -93,11 +93,12 @@ __device__ __forceinline__ Type tree_sum(Words* values, unsigned lane, Type sum,
 
 /// What the code of each is: five steps, of which each ends with a store. Of
 /// the barriers of a coalesced group CUDA 11.8 leaves an instruction each on
-/// sm_90, of all barriers a test for convergence each before.
+/// sm_90; CUDA 11.8 and 12.4 of all barriers a test for convergence each
+/// before.
 template <class Type>
 struct TreeSum : SumOf32<Type> {
   static constexpr Work work(int architecture) {
-    const int others = CUDART_VERSION < 12000 && architecture < 90 ? 48 : 25;
+    const int others = CUDART_VERSION < 13000 && architecture < 90 ? 48 : 25;
     return {R"(STS\S* .*)", 5, others, Proof::kLanes};
   }
 };
