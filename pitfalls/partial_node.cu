@@ -29,9 +29,10 @@ struct PeerGridBlocks : PartialGroup {
   peer_grid::Barrier barrier;
 };
 
-/// The last half of the GPUs is missing.
-struct PeerGridGpus : PeerGridBlocks {
-  using PeerGridBlocks::PeerGridBlocks;
+/// The same barrier, but it is the last half of the GPUs that is missing.
+template <class OfBlocks>
+struct HalfOfGpus : OfBlocks {
+  using OfBlocks::OfBlocks;
   __device__ static bool comes(const Here& here) {
     return here.gpu < here.gpus / 2;
   }
@@ -39,6 +40,7 @@ struct PeerGridGpus : PeerGridBlocks {
     return gpus / 2 * threads;
   }
 };
+using PeerGridGpus = HalfOfGpus<PeerGridBlocks>;
 
 template <class Group>
 void meet_in(Child& child, Form form, const peer_grid::BarrierSet& set) {
@@ -92,15 +94,7 @@ struct MultiGridBlocks : PartialGroup {
   __device__ void sync(bool) const { cg::this_multi_grid().sync(); }
 };
 
-struct MultiGridGpus : MultiGridBlocks {
-  using MultiGridBlocks::MultiGridBlocks;
-  __device__ static bool comes(const Here& here) {
-    return here.gpu < here.gpus / 2;
-  }
-  static constexpr int part_of(int gpus, int threads) {
-    return gpus / 2 * threads;
-  }
-};
+using MultiGridGpus = HalfOfGpus<MultiGridBlocks>;
 #pragma nv_diag_default 1215
 #endif
 
