@@ -26,7 +26,10 @@ template <Reading kReading>
 __device__ unsigned read_data(const unsigned* address) {
   if (kReading == Reading::kUncached) return read_now(address);
   unsigned value;
-  asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(address));
+  asm volatile("ld.global.ca.u32 %0, [%1];"
+               : "=r"(value)
+               : "l"(address)
+               : "memory");
   return value;
 }
 
@@ -44,11 +47,10 @@ __device__ void send(const Mail& mail, unsigned lane) {
 template <bool kRight, Reading kReading>
 __device__ bool receive_wrong(const Mail& mail, unsigned lane) {
   const unsigned* data = mail.data + lane * kApart;
-  // Where this is not the old value, it came early: the right one.
-  const unsigned before = read_data<kReading>(data);
+  read_data<kReading>(data);  // the old value, which L1 then may have
   const bool came = spin_until([&] { return read_now(mail.flag) != 0; });
   if constexpr (kRight) __threadfence_system();
-  return !came || read_data<kReading>(data) != lane + 1 || before > lane + 1;
+  return !came || read_data<kReading>(data) != lane + 1;
 }
 
 __device__ Mail mail_of(const Mail& first, unsigned number) {
