@@ -156,6 +156,7 @@ void take_option(const ProgramInfo& info, int option, Options& options) {
       options.action = Action::kMachineCode;
       return;
     case kStatsOption:
+      if (info.counted != nullptr) throw UsageError("--stats: no means here");
       options.stats = true;
       return;
     default:

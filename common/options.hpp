@@ -27,6 +27,8 @@ struct ProgramInfo {
   std::vector<MethodInfo> methods;
   std::vector<MethodInfo> missing;  ///< not in this build, and why
   int default_samples = kDefaultSamples;
+  /// What --samples counts where rows have no means, and so no --stats.
+  const char* counted = nullptr;
   int default_processes = 0;  ///< it measures in so many; 0: in its own alone
   std::string columns;        ///< description of all tables, for --help
   /// For --machine-code: what its kernels consist of on an architecture, 90 for

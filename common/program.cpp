@@ -51,13 +51,17 @@ std::string help_text(const ProgramInfo& info) {
         std::to_string(info.default_processes) +
         "); m, s and the interval are those of all of them\n";
   }
+  const bool has_means = info.counted == nullptr;
+  text += "  --samples N       " +
+          std::string(has_means ? "samples of every total" : info.counted) +
+          (info.default_processes > 0 ? ", in each process" : "") +
+          " (default " + std::to_string(info.default_samples) + ")\n";
+  if (has_means) {
+    text +=
+        "  --stats           more columns after the others: n, median, 95%\n"
+        "                    interval, SM clock in MHz\n";
+  }
   text +=
-      "  --samples N       samples of every total" +
-      std::string(info.default_processes > 0 ? ", in each process" : "") +
-      " (default " + std::to_string(info.default_samples) +
-      ")\n"
-      "  --stats           more columns after the others: n, median, 95%\n"
-      "                    interval, SM clock in MHz\n"
       "  --list            the methods, one a line\n"
       "  --devices         the visible GPUs, one a line\n"
       "  --version         version and commit\n" +
@@ -68,8 +72,7 @@ std::string help_text(const ProgramInfo& info) {
       "  -h, --help        this text\n\n"
       "Rows are tab-separated on standard output, comments start with '#',\n"
       "a value that does not exist for a row is 'nan'. Columns:\n" +
-      info.columns +
-      "  from n on: only with --stats\n"
+      info.columns + (has_means ? "  from n on: only with --stats\n" : "") +
       "\nExit codes: 0 all measured; 1 a measurement failed, a method asked "
       "for\n"
       "by name could not be measured or a row could not be written; 2 bad\n"

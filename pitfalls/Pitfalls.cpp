@@ -35,9 +35,10 @@ ProgramInfo program_info() {
   info.summary =
       "Do barriers hold, what happens when a part of a group synchronizes, and "
       "how\noften do races show. Each case is a process of its own, which is "
-      "killed when it\nmakes no progress. --samples: tries of each race.";
+      "killed when it\nmakes no progress.";
   info.takes_gpu_count = true;
   info.default_samples = 1000;
+  info.counted = "tries of each race";
   for (const Case& one : all_cases()) {
     info.methods.push_back({one.name, one.text});
   }
