@@ -20,7 +20,7 @@ constexpr int kLaunches = 10;  // of each form
 struct Board {
   unsigned* arrived;  // threads that will call the barrier next
   unsigned* passed;   // threads behind it
-  unsigned* early;    // of these, those that came out before all had arrived
+  unsigned* early;    // of these, by path, those that came out too early
   unsigned members;   // threads that come
   Form form;
 };
@@ -43,10 +43,14 @@ struct PartialGroup {
   static constexpr bool kPartIsAllowed = false;
   /// One launch call for all GPUs.
   static constexpr bool kMultiDevice = false;
+  /// It holds lanes that come by paths of their own.
+  static constexpr bool kHoldsPaths = false;
   /// Threads for which comes(), of so many on each GPU.
   static constexpr int part_of(int gpus, int threads) {
     return gpus * threads / 2;
   }
+  /// Called by those that come, when the missing part has left.
+  __device__ void part_comes(bool /*allowed*/) {}
   // static constexpr int kBlocks, kThreads;    of the grid of each GPU
   // __device__ static bool comes(Here here);
   // __device__ void sync(bool allowed);
@@ -59,8 +63,26 @@ __host__ __device__ constexpr bool in_part(Form form) {
          (form == Form::kAllowed && Group::kPartIsAllowed);
 }
 
+/// Comes to the barrier after so many cycles. kPath keeps the compiler from
+/// making one path of two.
+template <int kPath, class Group>
+__device__ void come(const Board& board, Group& group, int cycles) {
+  spin(cycles);
+  __threadfence_system();
+  atomicAdd_system(board.arrived, 1u);
+  group.sync(board.form == Form::kAllowed);
+  if (read_now(board.arrived) < board.members) {
+    atomicAdd_system(board.early + kPath, 1u);
+  }
+  __threadfence_system();
+  atomicAdd_system(board.passed, 1u);
+}
+
+constexpr int kLate = 100000, kInTime = 20000;  // cycles
+
 // The missing part is gone, or is elsewhere, before the first comes; the last
-// comes late, so that a barrier which does not wait is seen.
+// comes late, so that a barrier which does not wait is seen. A lane that is
+// late on the path of its warp would be waited for without a barrier.
 template <class Group>
 __global__ void part_synchronizes(Board board, Here here,
                                   typename Group::Argument argument) {
@@ -71,15 +93,17 @@ __global__ void part_synchronizes(Board board, Here here,
     }
     return;
   }
-  spin(threadIdx.x == 0 && blockIdx.x == 0 ? 100000 : 20000);
-  __threadfence_system();
-  atomicAdd_system(board.arrived, 1u);
-  group.sync(board.form == Form::kAllowed);
-  if (read_now(board.arrived) < board.members) {
-    atomicAdd_system(board.early, 1u);
+  group.part_comes(board.form == Form::kAllowed);
+  const bool late = threadIdx.x == 0 && blockIdx.x == 0;
+  if constexpr (Group::kHoldsPaths) {
+    if (late) {
+      come<0>(board, group, kLate);
+    } else {
+      come<1>(board, group, kInTime);
+    }
+  } else {
+    come<0>(board, group, late ? kLate : kInTime);
   }
-  __threadfence_system();
-  atomicAdd_system(board.passed, 1u);
 }
 
 /// The launches of one form on all GPUs of `child`, with blocks of
@@ -91,7 +115,7 @@ class PartialLaunches {
                   std::vector<typename Group::Argument> arguments)
       : devices_(child.devices()),
         streams_(make_streams(devices_)),
-        counts_(devices_[0], 3),
+        counts_(devices_[0], 4),
         arguments_(std::move(arguments)) {
     const int gpus = static_cast<int>(devices_.size());
     for (int gpu = 0; gpu < gpus; ++gpu) here_.push_back({gpu, gpus});
@@ -127,7 +151,8 @@ class PartialLaunches {
     for (const Stream& stream : streams_) {
       CUDA_CHECK(cudaStreamSynchronize(stream.get()));
     }
-    return counts_.read()[2] == 0;
+    const std::vector<unsigned> counts = counts_.read();
+    return counts[2] + counts[3] == 0;
   }
 
  private:

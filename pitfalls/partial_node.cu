@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "peer_grid_barrier/barrier.cuh"
+#include "pitfalls/isolation.hpp"
 #include "pitfalls/partial_group.cuh"
 
 namespace syncbench {
@@ -15,6 +16,10 @@ namespace cg = cooperative_groups;
 // Of the suite's barrier. The host has learnt more than half a second later
 // that a kernel gave up (H200), hence the patience.
 constexpr int kLimitMs = 100, kPatience = 2;
+
+// Or kernels would end by themselves before they are said to hang.
+static_assert(std::chrono::nanoseconds(kLongestSpin) >
+              kPatience * Limits().progress);
 
 /// Half of the blocks of each GPU come; the end of a barrier is the suite's.
 struct PeerGridBlocks : PartialGroup {

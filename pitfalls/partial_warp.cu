@@ -1,6 +1,8 @@
 // Half of the lanes of a warp synchronize.
 #include <cooperative_groups.h>
 
+#include <new>
+
 #include "pitfalls/partial_group.cuh"
 
 namespace syncbench {
@@ -16,7 +18,17 @@ struct HalfOfLanes : PartialGroup {
   using PartialGroup::PartialGroup;
   static constexpr int kBlocks = 1, kThreads = 32;
   static constexpr bool kPartIsAllowed = true;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+  static constexpr bool kHoldsPaths = true;  // before, they have to converge
+#endif
   __device__ static bool comes(const Here&) { return threadIdx.x < 16; }
+};
+
+/// Control: nothing waits, which has to be seen.
+struct NoSync : HalfOfLanes {
+  using HalfOfLanes::HalfOfLanes;
+  static constexpr int kFirstArchitecture = 70;  // as kHoldsPaths
+  __device__ void sync(bool) const {}
 };
 
 struct WarpSync : HalfOfLanes {
@@ -43,14 +55,12 @@ struct TileSync : HalfOfLanes {
 
 struct CoalescedSync : HalfOfLanes {
   using HalfOfLanes::HalfOfLanes;
-  cg::coalesced_group all = cg::coalesced_threads();
-  __device__ void sync(bool allowed) const {
-    if (allowed) {
-      cg::coalesced_threads().sync();
-    } else {
-      all.sync();
-    }
+  cg::coalesced_group group = cg::coalesced_threads();
+  __device__ void part_comes(bool allowed) {
+    // CUDA declares the assignment and does not define it.
+    if (allowed) new (&group) cg::coalesced_group(cg::coalesced_threads());
   }
+  __device__ void sync(bool) const { group.sync(); }
 };
 
 struct Shuffle : HalfOfLanes {
@@ -65,7 +75,13 @@ struct Shuffle : HalfOfLanes {
 }  // namespace
 
 std::vector<Case> partial_warp_cases() {
-  return {partial_case<WarpSync>(
+  return {{"part_no_sync",
+           "control: half of a warp, no synchronization",
+           Section::kPartialGroup,
+           {Form::kExits},
+           1,
+           &run_partial_group<NoSync>},
+          partial_case<WarpSync>(
               "part_syncwarp",
               "half of a warp, __syncwarp() of all; allowed: of that half"),
           partial_case<TileSync>(

@@ -27,7 +27,8 @@ def in_session(session):
 
 
 def check_rows(executable):
-    cases = "no_sync,syncwarp,part_blocksync,part_grid_sync,crowded_grid_sync,lost_updates"
+    cases = ("no_sync,syncwarp,part_no_sync,part_syncwarp,part_shuffle,part_blocksync,"
+             "part_grid_sync,crowded_grid_sync,lost_updates")
     done = subprocess.run([executable, "--method", cases, "--samples", "200"],
                           stdout=subprocess.PIPE)
     if done.returncode == 3:
@@ -39,7 +40,10 @@ def check_rows(executable):
     assert held["no_sync"] == "0", held
     outcomes = {(row["method"], row["form"]): row["outcome"] for row in partial.rows}
     hangs = "no progress within 1 s"
-    expected = {("part_blocksync", "stays and skips"): hangs,
+    expected = {("part_no_sync", "exits early"): "wrong result",
+                ("part_syncwarp", "exits early"): "completed",
+                ("part_shuffle", "as allowed"): "completed",
+                ("part_blocksync", "stays and skips"): hangs,
                 ("part_blocksync", "as allowed"): "completed",
                 ("part_grid_sync", "exits early"): hangs,
                 ("part_grid_sync", "stays and skips"): hangs,
