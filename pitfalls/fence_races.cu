@@ -47,10 +47,12 @@ __device__ void send(const Mail& mail, unsigned lane) {
 template <bool kRight, Reading kReading>
 __device__ bool receive_wrong(const Mail& mail, unsigned lane) {
   const unsigned* data = mail.data + lane * kApart;
-  read_data<kReading>(data);  // the old value, which L1 then may have
+  // The old value: L1 may have it from now on. An unused load would be dropped.
+  const unsigned before = read_data<kReading>(data);
+  const bool known = before == 0 || before == lane + 1;
   const bool came = spin_until([&] { return read_now(mail.flag) != 0; });
   if constexpr (kRight) __threadfence_system();
-  return !came || read_data<kReading>(data) != lane + 1;
+  return !came || !known || read_data<kReading>(data) != lane + 1;
 }
 
 __device__ Mail mail_of(const Mail& first, unsigned number) {
