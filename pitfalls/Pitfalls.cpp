@@ -7,6 +7,7 @@
 #include "pitfalls/child.hpp"
 #include "pitfalls/rows.hpp"
 #include "pitfalls/run.hpp"
+#include "pitfalls/task.hpp"
 
 namespace syncbench {
 namespace {

@@ -49,10 +49,8 @@ struct Case {
 };
 
 std::vector<Case> warp_barrier_cases();
-std::vector<Case> partial_warp_cases();
 std::vector<Case> partial_block_cases();
 std::vector<Case> partial_grid_cases();
-std::vector<Case> partial_node_cases();
 std::vector<Case> block_race_cases();
 std::vector<Case> fence_race_cases();
 

@@ -6,9 +6,8 @@ namespace syncbench {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& group :
-       {warp_barrier_cases, partial_warp_cases, partial_block_cases,
-        partial_grid_cases, partial_node_cases, block_race_cases,
-        fence_race_cases}) {
+       {warp_barrier_cases, partial_block_cases, partial_grid_cases,
+        block_race_cases, fence_race_cases}) {
     for (Case& one : group()) cases.push_back(std::move(one));
   }
   return cases;

@@ -6,6 +6,7 @@
 #include "pitfalls/child.hpp"
 #include "pitfalls/lines.hpp"
 #include "pitfalls/spin.cuh"
+#include "pitfalls/task.hpp"
 
 namespace syncbench {
 namespace {

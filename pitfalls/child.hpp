@@ -6,12 +6,12 @@
 
 #include "common/cuda_resources.hpp"
 #include "common/devices.hpp"
-#include "common/options.hpp"
-#include "common/table.hpp"
 #include "pitfalls/case.hpp"
-#include "pitfalls/task.hpp"
 
 namespace syncbench {
+
+class LineWriter;
+struct Task;
 
 /// Ends the kernels of its process, whatever they wait for, when they have run
 /// for longer than any parent lets them: a kernel beside them traps. So even a
