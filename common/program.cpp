@@ -22,7 +22,7 @@ std::string help_text(const ProgramInfo& info) {
                      info.summary + "\n\n";
   if (info.takes_gpu_count) {
     text +=
-        "  gpu_count         multi-GPU methods run on 1 to gpu_count GPUs\n"
+        "  gpu_count         methods of several GPUs run on up to so many\n"
         "                    (default 2, or 1 where the node has one)\n";
   }
   text += "  --method NAME[,NAME...]  measure only these methods\n";

@@ -36,7 +36,10 @@ ProgramInfo program_info() {
   info.summary =
       "Do barriers hold, what happens when a part of a group synchronizes, and "
       "how\noften do races show. Each case is a process of its own, which is "
-      "killed when it\nmakes no progress.";
+      "killed when it\nmakes no progress. Kernels hang and trap on purpose: "
+      "not for a GPU that others use,\nby MPS say. Exit code 1 also where what "
+      "is allowed does not complete, a race is\nwrong in its right form, a "
+      "control holds, or a GPU does not recover.";
   info.takes_gpu_count = true;
   info.default_samples = 1000;
   info.counted = "tries of each race";

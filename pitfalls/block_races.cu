@@ -152,6 +152,7 @@ __global__ void try_race(unsigned* wrong) {
 // A block is a try.
 template <class Race>
 void run_race(Child& child, Form form) {
+  child.require_architecture(kRaceArchitecture);
   const int device = child.gpus()[0].index;
   const Stream stream(device);
   Tries tries(device, child.tries());

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdio>
 
 #include "common/check.hpp"
 #include "common/launch.hpp"
@@ -67,6 +68,15 @@ Watchdog::~Watchdog() {
 Child::Child(const Options& options, LineWriter& out, std::vector<Gpu> gpus)
     : out_(out), gpus_(std::move(gpus)), tries_(options.samples) {}
 
+void Child::require_architecture(int first) const {
+  for (const Gpu& gpu : gpus_) {
+    if (gpu.major * 10 + gpu.minor < first) {
+      throw CannotMeasure("needs compute capability " +
+                          std::to_string(first / 10) + ".0");
+    }
+  }
+}
+
 Watchdog Child::launch() {
   out_.line(kLaunchLine);
   // Where launches wait for their kernels, they would wait for it.
@@ -91,7 +101,12 @@ void Child::line(const char* first, const std::vector<std::string>& cells) {
 
 void run_task(const Task& task, const Options& options, LineWriter& out) {
   std::vector<Gpu> gpus = find_gpus();
-  gpus.resize(std::max(task.gpus, task.gpus_to_look_at));
+  const std::size_t needed = std::max(task.gpus, task.gpus_to_look_at);
+  if (gpus.size() < needed) {
+    throw NoDeviceError(std::to_string(gpus.size()) + " of " +
+                        std::to_string(needed) + " GPUs are left");
+  }
+  gpus.resize(needed);
   prepare_gpus(gpus);
   require_code_for(gpus);
   look_at(gpus);
@@ -105,6 +120,7 @@ void run_task(const Task& task, const Options& options, LineWriter& out) {
   } catch (const CannotMeasure& error) {
     out.line(std::string(kSkippedLine) + "\t" + error.what());
   } catch (const CudaError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
     out.line(std::string(kErrorLine) + "\t" + cudaGetErrorName(error.code()));
   }
 }

@@ -37,6 +37,9 @@ class Child {
   std::vector<int> devices() const { return device_numbers(gpus_); }
   int tries() const { return tries_; }  ///< of a race
 
+  /// Throws CannotMeasure where a GPU is older: 70 is compute capability 7.0.
+  void require_architecture(int first) const;
+
   /// To be called before each launch: the parent's limit begins. What it
   /// returns has to go before memory of the GPUs does, which waits for kernels.
   [[nodiscard]] Watchdog launch();

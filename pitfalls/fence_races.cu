@@ -18,7 +18,7 @@ constexpr unsigned kApart = 1024;
 
 /// How the reader reads the data.
 enum class Reading {
-  kCached,   // as ordinary code does: L1 may have it
+  kCached,   // L1 may have it
   kUncached  // volatile
 };
 
@@ -104,6 +104,7 @@ struct MailRoom {
 // flag beside the writer.
 template <Reading kReading>
 void run_exchange(Child& child, Form form) {
+  child.require_architecture(kRaceArchitecture);
   const std::vector<int> devices = child.devices();
   if (devices.size() > 1 && !enable_peer_access(devices)) {
     throw CannotMeasure("no peer access between these GPUs");

@@ -117,6 +117,10 @@ std::string ProcessReport::text(const Limits& limits) const {
              : "exit code " + std::to_string(WEXITSTATUS(status));
 }
 
+std::string ProcessReport::reason() const {
+  return errors.empty() ? "" : ", " + errors.substr(0, errors.find('\n'));
+}
+
 ProcessReport run_isolated(char** argv, const std::vector<std::string>& marks,
                            const Limits& limits) {
   check_interrupt();

@@ -39,6 +39,9 @@ struct ProcessReport {
   std::vector<std::string> lines;  ///< all others
   std::string errors;              ///< its standard error
 
+  /// The first line of its standard error behind a comma, or nothing.
+  std::string reason() const;
+
   bool ended_well() const { return end == End::kExited && status == 0; }
 
   /// How it ended, in words: "no progress within 1 s".

@@ -46,6 +46,7 @@ Outcome outcome_of(const ProcessReport& report, const Limits& limits) {
     error = "no result";
   }
   outcome.launches = report.launches;
+  outcome.reason = report.reason();
   outcome.ended_well = report.ended_well() && error.empty();
   outcome.text = report.end == End::kNoProgress ? report.text(limits)
                  : !error.empty()               ? "error " + error

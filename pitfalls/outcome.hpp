@@ -11,6 +11,7 @@ namespace syncbench {
 struct Outcome {
   /// "completed", "wrong result", "no progress within T s" or "error NAME".
   std::string text;
+  std::string reason;       ///< ProcessReport::reason()
   bool ended_well = false;  ///< by itself, without an error
   int launches = 0;         ///< the last of which may not have ended
   std::string skipped;      ///< why the case cannot be had here, or empty

@@ -146,7 +146,9 @@ std::vector<Case> partial_block_cases() {
            Section::kPartialGroup,
            {Form::kExits, Form::kStays},
            1,
-           &run_partial_group<NoSync>},
+           &run_partial_group<NoSync>,
+           1,
+           true},
           partial_case<WarpSync>(
               "part_syncwarp",
               "half of a warp, __syncwarp() of all; allowed: of that half"),

@@ -179,12 +179,8 @@ void run_partial(Child& child, Form form, int blocks,
 /// Throws where the GPUs cannot run the group's kernel.
 template <class Group>
 void require_gpus(const Child& child) {
+  child.require_architecture(Group::kFirstArchitecture);
   for (const Gpu& gpu : child.gpus()) {
-    if (gpu.major * 10 + gpu.minor < Group::kFirstArchitecture) {
-      throw CannotMeasure("needs compute capability " +
-                          std::to_string(Group::kFirstArchitecture / 10) +
-                          ".0");
-    }
     if (Group::kAttributes.cooperative && !gpu.cooperative_launch) {
       throw CannotMeasure("no cooperative launch on this GPU");
     }

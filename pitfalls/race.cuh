@@ -12,6 +12,10 @@
 
 namespace syncbench {
 
+/// Before, there is no memory model by which the right forms would be right,
+/// and lanes of two branches cannot wait for each other.
+constexpr int kRaceArchitecture = 70;
+
 /// A cell for every try, not 0 where its result is wrong.
 class Tries {
  public:

@@ -45,7 +45,7 @@ inline Columns<Cells> verdict_columns() {
       {{"blocks", "", "1: in all launches every end came after every start"},
        {"launches", "", "launches of one warp"},
        {"held", "launches", "in which every end came after every start"},
-       {"wrong", "lanes", "that got a wrong value, of all launches"}});
+       {"wrong", "lanes", "that got a wrong value, in all launches together"}});
 }
 
 inline Columns<Cells> partial_columns() {
@@ -54,7 +54,7 @@ inline Columns<Cells> partial_columns() {
        {"outcome", "",
         "completed, wrong result (not all had come), no progress within T s, "
         "error NAME"},
-       {"T", "s", "from a launch to the end of the process that hangs"},
+       {"T", "s", "that a launch was given"},
        {"launches", "", "until then"}});
 }
 

@@ -27,8 +27,8 @@ void PitfallsRun::run(const std::vector<Case>& cases) {
   run_section(cases, Section::kRace);
   // After the last case as before each.
   start({"", Form::kAllowed, gpus_, gpus_}, limits_);
-  asked_.check(options_.methods);
   if (!failures_.empty()) throw std::runtime_error(failures_);
+  asked_.check(options_.methods);
 }
 
 void PitfallsRun::run_section(const std::vector<Case>& cases, Section section) {
@@ -75,12 +75,10 @@ ProcessReport PitfallsRun::start(const Task& task, const Limits& limits) {
       std::string("CUDA_LAUNCH_BLOCKING=") + (blocking ? "1" : "0")};
   const ProcessReport report = run_isolated(argv_, marks, limits);
   if (report.ready) return report;
-  const std::string why = report.text(limits_) +
-                          (report.errors.empty() ? "" : ", ") +
-                          report.errors.substr(0, report.errors.find('\n'));
+  const std::string why = report.text(limits) + report.reason();
   if (last_.empty()) throw NoDeviceError("no usable CUDA device: " + why);
-  throw std::runtime_error("after " + last_ +
-                           " the GPU does not recover: " + why);
+  fail("after " + last_ + " the GPU does not recover: " + why);
+  throw std::runtime_error(failures_);
 }
 
 void PitfallsRun::skip(const Case& one, const std::string& point,
@@ -97,14 +95,18 @@ void PitfallsRun::skip(const Case& one, const std::string& point,
 }
 
 void PitfallsRun::print(const Case& one, Form form, const Outcome& outcome) {
-  if (one.section == Section::kPartialGroup) {
-    return print_partial(one, form, outcome);
+  const std::string point = std::string(one.name) + " " + name_of(form);
+  const bool partial = one.section == Section::kPartialGroup;
+  // To hang and to fail are results of parts of groups, once they run.
+  if (!outcome.ended_well && (!partial || outcome.launches == 0)) {
+    fail(point + ": " + outcome.text + outcome.reason);
+    return skip(one, point, outcome.text);
   }
-  if (!outcome.ended_well) {
-    fail(std::string(one.name) + ": " + outcome.text);
-    return skip(one, one.name, outcome.text);
-  }
+  if (partial) return print_partial(one, form, outcome);
   if (one.section == Section::kWarpBarrier) {
+    if (one.control && outcome.cells[0] != "0") {
+      fail(point + ": held without a barrier");
+    }
     for (const auto& cells : outcome.rows) lanes_.row({one.name, cells});
     return verdict_rows_.push_back({one.name, outcome.cells});
   }
@@ -112,7 +114,7 @@ void PitfallsRun::print(const Case& one, Form form, const Outcome& outcome) {
   cells.insert(cells.begin(), name_of(form));
   races_.row({one.name, cells});
   if (form == Form::kRight && cells.back() != "0") {
-    fail(std::string(one.name) + ": wrong with its barriers and fences");
+    fail(point + ": wrong with its barriers and fences");
   }
 }
 
@@ -125,7 +127,11 @@ void PitfallsRun::print_partial(const Case& one, Form form,
         format_number(one.patience * limits_.progress.count() / 1000.0),
         std::to_string(outcome.launches)}});
   if (form == Form::kAllowed && outcome.text != "completed") {
-    fail(std::string(one.name) + " as allowed: " + outcome.text);
+    fail(std::string(one.name) + " as allowed: " + outcome.text +
+         outcome.reason);
+  }
+  if (one.control && outcome.text != "wrong result") {
+    fail(std::string(one.name) + ": " + outcome.text + " without a barrier");
   }
 }
 

@@ -149,13 +149,10 @@ bool blocked(const std::vector<Seen>& seen) {
 
 template <class Sync, int kFirstArchitecture = 0>
 void check_warp_barrier(Child& child, Form) {
-  const Gpu& gpu = child.gpus()[0];
-  if (gpu.major * 10 + gpu.minor < kFirstArchitecture) {
-    throw CannotMeasure("no such instruction before compute capability " +
-                        std::to_string(kFirstArchitecture / 10) + ".0");
-  }
-  const Stream stream(gpu.index);
-  const DeviceBuffer<Seen> memory(gpu.index, kLanes);
+  child.require_architecture(kFirstArchitecture);
+  const int device = child.devices()[0];
+  const Stream stream(device);
+  const DeviceBuffer<Seen> memory(device, kLanes);
   std::vector<Seen> seen;
   int held = 0, wrong = 0;
   for (int i = 0; i < kTries; ++i) {
@@ -174,20 +171,22 @@ void check_warp_barrier(Child& child, Form) {
 }
 
 template <class Sync, int kFirstArchitecture = 0>
-Case entry(const char* name, const char* text) {
+Case entry(const char* name, const char* text, bool control = false) {
   return {name,
           text,
           Section::kWarpBarrier,
           {Form::kEachInBranch},
           1,
-          &check_warp_barrier<Sync, kFirstArchitecture>};
+          &check_warp_barrier<Sync, kFirstArchitecture>,
+          1,
+          control};
 }
 
 }  // namespace
 
 std::vector<Case> warp_barrier_cases() {
   return {
-      entry<NoSync>("no_sync", "control: no synchronization"),
+      entry<NoSync>("no_sync", "control: no synchronization", true),
       entry<TileSync>("tile_sync", "sync() of a tile of 32 threads"),
       entry<CoalescedSync>("coales_sync", "sync() of 32 coalesced threads"),
       entry<WarpSync>("syncwarp", "__syncwarp()"),

@@ -105,7 +105,8 @@ def plan(build, cuda11, gpus):
     commands.append(("Pitfalls", [build / "Pitfalls", gpus]))
     if cuda11:
         here = environment.methods_of(build / "Pitfalls")
-        gone = [name for name in environment.methods_of(cuda11 / "Pitfalls") if name not in here]
+        gone = [name for name in environment.methods_of(cuda11 / "Pitfalls")
+                if name not in here and (gpus > 1 or not name.endswith("_gpus"))]
         if gone:
             commands.append(("Pitfalls.cuda11", [cuda11 / "Pitfalls", gpus, "--method",
                                                  ",".join(gone)]))

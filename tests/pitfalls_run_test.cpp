@@ -33,6 +33,11 @@ int stand_in(const Task& task) {
     say("skipped\tnot on this GPU");
     return 0;
   }
+  if (task.name == "early") {
+    std::fprintf(stderr, "out of memory\nmore\n");
+    say("error\tcudaErrorMemoryAllocation");
+    return 0;
+  }
   say(kLaunchLine);
   if (task.name == "hangs" && task.form != Form::kAllowed) return pause();
   if (task.name == "deaf") {
@@ -185,11 +190,39 @@ TEST(PitfallsRun, OneThatCannotBeKilledEndsIt) {
             "right\tas allowed\tcompleted\t0.300\t1\n");
 }
 
+TEST(PitfallsRun, AnErrorBeforeTheFirstLaunchIsNoOutcome) {
+  const Ended ended = run({partial("early", {Form::kStays}), race("race")});
+  EXPECT_EQ(ended.error,
+            "early stays and skips: error cudaErrorMemoryAllocation, out of "
+            "memory");
+  EXPECT_EQ(
+      ended.rows,
+      "# skipped: early stays and skips: error "
+      "cudaErrorMemoryAllocation\nrace\twrong\t9\t7\nrace\tright\t9\t0\n");
+}
+
+TEST(PitfallsRun, ControlsMustNotHold) {
+  std::vector<Case> cases = {warp("warp"), partial("right", {Form::kStays}),
+                             partial("broken", {Form::kStays})};
+  for (Case& one : cases) one.control = true;
+  EXPECT_EQ(run(cases).error,
+            "warp each in its branch: held without a barrier; right: completed "
+            "without a barrier");
+}
+
+TEST(PitfallsRun, AFailureIsSaidBeforeWhatIsMissing) {
+  EXPECT_EQ(run({partial("broken"), partial("two", kPartial, 2)}, 1,
+                {"broken", "two"})
+                .error,
+            "broken as allowed: wrong result");
+}
+
 TEST(PitfallsRun, WhatIsAllowedHasToWork) {
   const Ended ended = run({partial("broken"), race("racy"), warp("hangs")});
   EXPECT_EQ(ended.error,
-            "hangs: no progress within 0.3 s; broken as allowed: wrong result; "
-            "racy: wrong with its barriers and fences");
+            "hangs each in its branch: no progress within 0.3 s; broken as "
+            "allowed: wrong result; racy right: wrong with its barriers and "
+            "fences");
 }
 
 TEST(PitfallsRun, WhatIsAskedForHasToBeThere) {
