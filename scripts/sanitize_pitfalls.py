@@ -4,13 +4,15 @@
 Runs racecheck and synccheck over each race of one GPU, wrong and right, at one try.
 stdout: a tab-separated table of the number of findings; nan where a tool did not finish.
 Exit codes: 0 all ran; 1 something is missing or did not finish; 2 bad usage; 3 no usable
-GPU.
+GPU; 130 (143) interrupted by SIGINT (SIGTERM).
 """
 
 import concurrent.futures
 import os
 import re
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import environment
@@ -19,6 +21,7 @@ import tsv
 
 TOOLS = ("racecheck", "synccheck")
 SECONDS = 60
+running = set()
 
 
 def findings(sanitizer, tool, executable, race, form):
@@ -28,16 +31,33 @@ def findings(sanitizer, tool, executable, race, form):
     process = subprocess.Popen([sanitizer, "--tool", tool, executable, "--samples", "1"], env=alone,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                start_new_session=True)
+    running.add(process)
     try:
         text = process.communicate(timeout=SECONDS)[0]
     except subprocess.TimeoutExpired:
         sanitize.end(process)  # the program under the tool, too
         process.communicate()
         return "nan"
+    finally:
+        running.discard(process)
     counts = re.findall(r"(?m)SUMMARY: (\d+) (?:hazard|error)s?\b(?! were)", text)
     # Some findings end the kernel with an error.
     ended = re.search(r"(?m)^(?:result|error)\t", text)
     return counts[0] if counts and ended else "nan"
+
+
+def stop(number, _):
+    raise SystemExit(128 + number)
+
+
+def end_all(cells):
+    """Those that have not begun, and the processes of the others."""
+    for cell in cells:
+        cell.cancel()
+    while not all(cell.done() for cell in cells):
+        for process in list(running):
+            sanitize.end(process)
+        time.sleep(0.05)
 
 
 def work():
@@ -46,6 +66,8 @@ def work():
                         default=Path(__file__).resolve().parent.parent / "build",
                         help="where Pitfalls is (default: build/)")
     executable = parser.parse_args().build_dir / "Pitfalls"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     if not os.access(executable, os.X_OK):
         raise SystemExit(f"sanitize_pitfalls.py: {executable} is not built")
     devices = subprocess.run([executable, "--devices"], stdout=subprocess.PIPE)
@@ -60,10 +82,13 @@ def work():
     with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         found = [[pool.submit(findings, sanitizer, tool, executable, *row) for tool in TOOLS]
                  for row in rows]
-        for row, cells in zip(rows, found):
-            cells = [cell.result() for cell in cells]
-            print("\t".join((*row, *cells)), flush=True)
-            complete = complete and "nan" not in cells
+        try:
+            for row, cells in zip(rows, found):
+                cells = [cell.result() for cell in cells]
+                print("\t".join((*row, *cells)), flush=True)
+                complete = complete and "nan" not in cells
+        finally:
+            end_all(sum(found, []))
     return 0 if complete else 1
 
 

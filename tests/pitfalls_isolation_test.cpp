@@ -179,7 +179,9 @@ TEST(RunIsolated, OneThatCannotBeKilledIsAnError) {
     EXPECT_NE(text.find("has not ended 0.1 s after it was killed"),
               std::string::npos)
         << text;
-    kill(std::stoi(text.substr(text.find(' '))), SIGKILL);
+    const pid_t child = std::stoi(text.substr(text.find(' ')));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
   }
 }
 
@@ -192,6 +194,7 @@ TEST(RunIsolated, ASignalEndsTheProcessAtOnce) {
   });
   EXPECT_THROW(run("hang"), Interrupted);
   sender.join();
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // it is not there any more
   EXPECT_LT(steady_clock::now() - start, milliseconds(1000));
   EXPECT_THROW(run("right"), Interrupted);  // none is started any more
   pending_signal = 0;
