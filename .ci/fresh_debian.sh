@@ -63,10 +63,14 @@ shows() {
 
 make_base || { tail -n 3 "$work/log" && exit 77; }
 
+# The default architectures are built once; elsewhere one, in half the time.
+one='CUDAARCHS=90 '
+if [[ $suite == bookworm ]]; then one=''; fi
+
 copy_of_base root root
-expect 0 root root scripts/run.sh
+expect 0 root root "${one}scripts/run.sh"
 shows 'nothing was measured here'
-expect 0 root root scripts/test.sh
+expect 0 root root "${one}scripts/test.sh"
 shows ' 0 failed'
 diff -r "$work/base/etc/apt" "$work/root/etc/apt" # package sources are as they were
 [[ -z $(git -C "$work/root/home/user/suite" status --porcelain) ]] # and so is the clone
