@@ -2,7 +2,6 @@
 // a block by shuffles. How blocks come together is up to the kernels.
 #pragma once
 
-#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>

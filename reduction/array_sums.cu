@@ -1,3 +1,5 @@
+#include <cooperative_groups.h>
+
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"

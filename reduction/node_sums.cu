@@ -1,3 +1,5 @@
+#include <cooperative_groups.h>
+
 #include <stdexcept>
 #include <string>
 
