@@ -2,8 +2,10 @@
 
 import html
 
+import report_moved
 import report_normal
-from report_pages import MOST_MOVED
+import report_sheet
+import report_warnings
 from report_text import below, short_name
 
 STYLE = """
@@ -94,15 +96,15 @@ def normal(part):
         "reaches there, it is unclear.", ("File", "Section", *report_normal.VERDICTS), (
             (file, section, *(found[name] for name in report_normal.VERDICTS))
             for (file, section), found in report_normal.counts(part.normal).items()), 2)
-    moved = report_normal.moved(part.normal)
-    if moved:
-        yield from plain_table(
-            f"The {min(MOST_MOVED, len(moved))} of {len(moved)} rows that moved most:",
-            report_normal.MOVED_HEAD, map(report_normal.moved_cells, moved[:MOST_MOVED]), 3)
+    for sheet in report_moved.sheets(part):
+        yield from report_sheet.page(sheet)
 
 
 def part_html(part):
     yield f'<h2 id="{escape(part.name)}">{escape(part.name)}</h2><p>{escape(part.run.about())}.</p>'
+    if part.run.path.name.endswith(".partial"):
+        yield '<p class="notes">An interrupted run: not everything was measured.</p>'
+    yield from report_sheet.page(part.headline)
     absent = list(part.absent())
     if absent:
         yield f'<p class="notes">Not in this run: {escape(", ".join(absent))}.</p>'
@@ -113,10 +115,16 @@ def part_html(part):
         if table.measured():
             yield from study_table(part, table)
     yield from normal(part)
+    yield f'<h3 id="{escape(part.name)}-warnings">Warnings of the run</h3>'
+    yield f"<p>{escape(report_warnings.summed_up(part.run, part.warned))}</p>"
+    if part.warned:
+        yield "<details><summary>All of them</summary>"
+        yield from plain_table("", report_warnings.HEAD, map(report_warnings.cells, part.warned), 4)
+        yield "</details>"
 
 
-def page(title, parts):
-    """The whole of report.html."""
+def page(title, parts, before=(), behind=()):
+    """The whole of report.html. before, behind: lines of it before and behind the runs."""
     lines = ["<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
              f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>",
@@ -126,6 +134,7 @@ def page(title, parts):
                      f'{escape(part.run.about())}; <a href="#{escape(part.name)}-normal">'
                      "is it normal?</a></li>")
     lines.append("</ul></nav>")
+    lines += before
     for part in parts:
         lines += part_html(part)
-    return "\n".join([*lines, "</body></html>"]) + "\n"
+    return "\n".join([*lines, *behind, "</body></html>"]) + "\n"
