@@ -57,7 +57,8 @@ def headline_sheet(part, study, recorded):
     """A run beside the recorded ones, on as many GPUs."""
     here = found_in(part.run)
     others = [found_in(other, gpus_of(part.run)) for other in recorded]
-    sheet = Sheet(f"What a barrier costs here: {part.run.about()}", 2, [
+    sheet = Sheet("What a barrier costs here, beside recorded runs" if others else
+                  f"What a barrier costs here. {part.run.about()}", 2, [
         "", "Unit", "Here", "Converted", *(other.path.name for other in recorded),
         *["Beside"] * bool(others), *GPUS])
     for place, (headline, found) in enumerate(zip(HEADLINES, here)):

@@ -81,7 +81,7 @@ def latex(sheet, label):
     kind = "table*" if columns > TEX_WIDE else "table"
     yield "% Needs \\usepackage{booktabs}."
     yield rf"\begin{{{kind}}}"
-    yield (r"\centering\footnotesize\setlength{\tabcolsep}{3pt}" if columns > TEX_DENSE
+    yield (r"\centering\footnotesize\setlength{\tabcolsep}{3pt}" if columns >= TEX_DENSE
            else r"\centering\small")
     yield rf"\caption{{{tex_code(sheet.title)}.}}"
     yield rf"\label{{{label}}}"
