@@ -83,6 +83,8 @@ def share_of_reading(run, gpus):
     if not limit:
         return None
     sides = [(float(row["m(GB/s)"]), float(row["s(GB/s)"])) for row in (best.row, limit)]
+    if not all(mean > 0 for mean, _ in sides):
+        return None
     share = 100 * sides[0][0] / sides[1][0]
     spread = share * math.hypot(*(spread / mean for mean, spread in sides))
     return Found(Figure(share, spread, [source_of(section, row) for row in (best.row, limit)],

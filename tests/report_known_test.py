@@ -102,40 +102,42 @@ class CausesTest(ScriptsTest):
 
 class KnownTest(ReportCase):
     def test_they_stand_beside_moved_rows(self):
-        """grid_sync moved by 4% and, with a warning, by 50%."""
+        """grid_sync moved by 4%, by 3% and, with a warning, by 50%."""
         def run(name, *ns, more=""):
             rows = (f"grid_sync 1 1 9 {132 * blocks} 32 {time} 1.000 9 0.100"
-                    for blocks, time in zip((1, 2), ns))
+                    for blocks, time in zip((1, 2, 4), ns))
             return self.write_run(self.folder / name, {
                 "environment": ENVIRONMENT + f"driver\t{name}\n{more}",
                 "BenchmarkInterSM": section("grid latency", GRID, *rows)
                 + "# warning: grid_sync on 1, 2 per SM x 32: the spread is far\n"}, only=True)
 
-        run("h200x1", "1000.000", "2000.000", more="date_utc\tyesterday\n")
-        normal = self.report(run("mine", "1040.000", "3000.000"), recorded=self.folder)[
+        run("h200x1", "1000.000", "2000.000", "3000.000", more="date_utc\tyesterday\n")
+        normal = self.report(run("mine", "1040.000", "3000.000", "2910.000"), recorded=self.folder)[
             "mine"]["normal"]
         self.assertEqual([(row["value"], row["known"], row["remarks"]) for row in normal["moved"]],
-                         [(3000, [], ["the spread is far"]), (1040, ["level"], [])])
+                         [(3000, [], ["the spread is far"]), (1040, ["level"], []),
+                          (2910, ["level"], [])])
         self.assertEqual(normal["moved_without_known_cause"], 1)
         self.assertEqual([(cause["name"], cause["rows"]) for cause in normal["known"]],
-                         [("level", 1)])
+                         [("level", 2)])
         self.assertEqual(normal["environment_differences"], [
             {"key": "driver", "here": "mine", "recorded": {"h200x1": "h200x1"}}])
         self.assertEqual(table_below(self.page, "**What differs between these machines.**"), [
             ["", "mine", "h200x1"], ["driver", "mine", "h200x1"]])
-        rows = table_below(self.page, "**The 2 of 2 rows that moved most.**")
+        rows = table_below(self.page, "**The 3 of 3 rows that moved most.**")
         self.assertEqual([row[3:] for row in rows[1:]], [
             ["slower", "–", "3000.000!", "1999.90 to 2000.10", "+50.0%", "4"],
-            ["slower", "1", "1040.000", "999.90 to 1000.10", "+4.0%", "3"]])
+            ["slower", "1", "1040.000", "999.90 to 1000.10", "+4.0%", "3"],
+            ["faster", "1", "2910.000", "2999.90 to 3000.10", "-3.0%", "5"]])
         self.assertIn("* ! BenchmarkInterSM, line 4: the spread is far.\n", self.page)
         self.assertEqual(table_below(self.page, "**What is known to move such rows.**")[1][2:],
-                         ["docs/method.md, 9. Known limits", "1"])
-        self.assertIn("\n* 1 of 2 moved rows have none of these.\n", self.page)
+                         ["docs/method.md, 9. Known limits", "2"])
+        self.assertIn("\n* 1 of 3 moved rows have none of these.\n", self.page)
         self.assertIn(["the spread is far", "3000.000!"],
                       Page((self.out / "report.html").read_text()).cells)
         rows = [line.split("\t") for line in (
             self.out / "tables/mine/normal.tsv").read_text().splitlines()]
-        self.assertEqual([row[-1] for row in rows], ["known", "level", "nan"])
+        self.assertEqual([row[-1] for row in rows], ["known", "level", "nan", "level"])
         self.assertEqual({len(row) for row in rows}, {len(rows[0])})
 
     def test_warnings(self):
