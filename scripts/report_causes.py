@@ -66,7 +66,8 @@ CAUSES = (
     Cause("gap", "The gap between two kernels depends on the kind of GPU: 1.5 to 1.6 us on an "
           "H200, near 2 us on an H100.", (METHOD, "4. Launches"),
           "on the H100, where the gap is near 2,000 ns",
-          "ImplicitBarrier", "sleep kernel|held queue", ".*_launch", when=differs("gpu")),
+          "ImplicitBarrier", "sleep kernel|held queue", "((multi_)?coop|trad).*_launch",
+          when=differs("gpu")),
     Cause("pace", "The pace of the host, which wanders over seconds.", (METHOD, "4. Launches"),
           "With nothing to execute this is the pace of the host", "ImplicitBarrier", "null kernel"),
     Cause("sleep", "Kernels that sleep end on a grid of powers of two: their overhead is the gap "
@@ -149,9 +150,10 @@ class Known:
     def of(self, row):
         return self.of_row.get(id(row), [])
 
-    def numbers(self, row):
-        """"2, 5": of its causes, – where there is none."""
-        return ", ".join(str(self.causes.index(cause) + 1) for cause in self.of(row)) or "–"
+    def numbers(self, *rows):
+        """"2, 5": of their causes, – where there is none."""
+        found = {self.causes.index(cause) + 1 for row in rows for cause in self.of(row)}
+        return ", ".join(map(str, sorted(found))) or "–"
 
     def lines(self):
         """Texts under HEAD, a row each."""

@@ -44,6 +44,22 @@ def moved(part):
     return sheet
 
 
+def groups(part):
+    """Rows of one method and section, those first of which one moved most."""
+    found = {}
+    for row in report_normal.moved(part.normal):
+        found.setdefault(row.key[:3], []).append(row)
+    sheet = Sheet("Where rows moved", 4, ("File", "Section", "Method", "Known", "Faster", "Slower",
+                                          "Change"))
+    for key, rows in found.items():
+        changes = [f"{way(row.change for row in rows):+.1f}%" for way in (min, max)]
+        sheet.rows.append([*key, part.known.numbers(*rows), *(
+            str(sum(row.verdict == verdict for row in rows)) for verdict in ("faster", "slower")),
+            " to ".join(dict.fromkeys(changes))])
+    sheet.notes.append("Known: what is known to move some of these rows, by the list below.")
+    return sheet
+
+
 def known(part):
     sheet = Sheet("What is known to move such rows", 3, report_causes.HEAD,
                   wraps=True)
@@ -57,7 +73,7 @@ def sheets(part):
     """Below the counts of "is it normal?"."""
     found = [environment(part)]
     if part.known.of_row:
-        found += [moved(part), known(part)]
+        found += [groups(part), known(part), moved(part)]
     return [sheet for sheet in found if sheet.rows]
 
 

@@ -25,11 +25,13 @@ def warned(run):
     found, said = [], {}  # said: file -> what its comments say
     for file, sections in run.files.items():
         for section in sections:
-            for row, text in warnings_of(section, run.sms):
+            texts = [text[len("warning: "):] for _, text in section.comments
+                     if text.startswith("warning: ")]
+            said.setdefault(file, []).extend(texts)
+            # In this order; their texts there are without the name of the row.
+            for (row, _), text in zip(warnings_of(section, run.sms), texts):
                 line = int(row.where.rsplit(" ", 1)[-1]) if row else None
                 found.append(Warned(f"{file}.tsv", section.title, line, text))
-            said.setdefault(file, []).extend(text.partition("warning: ")[2] for _, text in
-                                             section.comments if text.startswith("warning: "))
 
     def is_known(line):
         """The log has each of them with its file, some with the place of its row, too."""

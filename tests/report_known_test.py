@@ -56,6 +56,7 @@ CASES = (
     (LAUNCH, "sleep kernel", "traditional_launch", 9, {}, ["stream"]),
     (LAUNCH, "held queue", "multi_cooperative_launch", 9, {}, ["process"]),
     (LAUNCH, "sleep kernel", "cooperative_launch", 25, {"gpu": "NVIDIA H100"}, ["gap"]),
+    (LAUNCH, "sleep kernel", "single_omp_traditional_launch", 25, {"gpu": "NVIDIA H100"}, []),
     (LAUNCH, "null kernel", "traditional_launch", 9, {}, ["pace"]),
     (LAUNCH, "sleep instruction", "traditional_launch", 90, {}, ["sleep"]),
     ("Reduction", "warp level", "coa_shuffle", 40, {}, ["sums in a row"]),
@@ -124,6 +125,8 @@ class KnownTest(ReportCase):
             {"key": "driver", "here": "mine", "recorded": {"h200x1": "h200x1"}}])
         self.assertEqual(table_below(self.page, "**What differs between these machines.**"), [
             ["", "mine", "h200x1"], ["driver", "mine", "h200x1"]])
+        self.assertEqual(table_below(self.page, "**Where rows moved.**")[1:], [
+            ["BenchmarkInterSM", "grid latency", "grid_sync", "1", "1", "2", "-3.0% to +50.0%"]])
         rows = table_below(self.page, "**The 3 of 3 rows that moved most.**")
         self.assertEqual([row[3:] for row in rows[1:]], [
             ["slower", "–", "3000.000!", "1999.90 to 2000.10", "+50.0%", "4"],
@@ -167,7 +170,7 @@ class KnownTest(ReportCase):
         warnings = self.report(run, recorded=self.folder)["run"]["warnings"]
         self.assertEqual(warnings[0], {
             "file": "BenchmarkInterSM.tsv", "section": "grid latency", "line": 3,
-            "text": "the spread of this row is far"})
+            "text": "grid_sync on 1, 1 per SM x 32: the spread of this row is far"})
         self.assertEqual([one["text"] for one in warnings if one["file"] == "stderr.log"],
                          ["Reduction: error: <b> is not | measured", "\ufffd broken"])
         self.assertIn(r"| stderr.log | – | – | Reduction: error: <b> is not \| measured |",
