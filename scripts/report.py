@@ -79,8 +79,9 @@ def files_of(parts, study, citation):
                "machines": report_machines.machines_json(parts, study),
                "cite": report_cite.as_json(parts, citation)}
     files = {Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
-             Path("report.html"): page(TITLE, parts, report_sheet.page(machines) if machines else (),
-                                       report_cite.page(parts, citation)),
+             Path("report.html"): page(
+                 TITLE, parts, report_sheet.page(machines) if machines else (),
+                 report_cite.page(parts, citation)),
              Path("summary.json"): json.dumps(summary, indent=1, ensure_ascii=False,
                                               allow_nan=False) + "\n",
              Path("tables/machines.tex"):

@@ -74,12 +74,13 @@ CAUSES = (
           "rounded to it.", (METHOD, "4. Launches"),
           "and so do kernels that sleep: their `ovh` is the gap rounded to that grid",
           "ImplicitBarrier", "sleep instruction"),
-    Cause("host", "A virtual machine's host stalls now and then, and the CPU's clock counts it as the "
-          "GPU's time: the mean is 1% or more off its median.",
+    Cause("host", "A virtual machine's host stalls now and then, and the CPU's clock counts it as "
+          "the GPU's time: the mean is 1% or more off its median.",
           (METHOD, "7. What the method cannot see"), "The medians show how much they moved a mean",
           "ImplicitBarrier|BenchmarkInterSM(.cuda11)?", when=is_off_its_median),
     Cause("clock", "Another SM clock moves nanoseconds, not cycles inside an SM.",
-          (METHOD, "7. What the method cannot see"), "it moves nanoseconds, not cycles inside an SM",
+          (METHOD, "7. What the method cannot see"),
+          "it moves nanoseconds, not cycles inside an SM",
           "ImplicitBarrier|BenchmarkInterSM(.cuda11)?|Reduction(.cuda11)?",
           when=differs("sm_clock_max", "sm_clock_application")),
     Cause("level", "grid.sync() has a level that differs by up to 5% between GPUs of one kind.",
@@ -89,14 +90,15 @@ CAUSES = (
           "up to 12% at 16 blocks per SM on one GPU; a row is of five places.",
           (METHOD, LIMITS), "by up to 12% with 16 blocks per SM on one GPU",
           methods="peer_grid_sync", percent=12),
-    Cause("draw", "Without access between the GPUs a process draws a level of the barrier; a row is "
-          "of ten processes.", (METHOD, "3. Across SMs and GPUs"),
+    Cause("draw", "Without access between the GPUs a process draws a level of the barrier; a row "
+          "is of ten processes.", (METHOD, "3. Across SMs and GPUs"),
           "A process draws a level of it", methods="multi_grid_sync_no_peer"),
     Cause("scatter", "Single rows of multi_grid_sync scatter: on one GPU by up to 1.8%, on several "
           "with 8 and more blocks per SM by 2 to 7%.", (METHOD, LIMITS),
-          "on several with 8 and more blocks per SM by 2 to 7%", methods="multi_grid_sync", percent=7),
-    Cause("memory", "How far a word of global memory is from an SM depends on where it lies: 380 or "
-          "560 cycles for an atomic. A row is of many places.", (METHOD, "2. Inside one SM"),
+          "on several with 8 and more blocks per SM by 2 to 7%", methods="multi_grid_sync",
+          percent=7),
+    Cause("memory", "How far a word of global memory is from an SM depends on where it lies: 380 "
+          "or 560 cycles for an atomic. A row is of many places.", (METHOD, "2. Inside one SM"),
           "How far a word of global memory is from an SM depends on where it lies",
           "BenchmarkIntraSM(.cuda11)?", methods=MEMORY, percent=48),
     Cause("few places", "Rows of global memory in TestRepeat are of a few places only, and move by "
@@ -117,14 +119,15 @@ CAUSES = (
           (METHOD, "2. Inside one SM"),
           "Coalesced shuffles have r of 2 or 4, because their number depends on it",
           "(BenchmarkIntraSM|TestRepeat)(.cuda11)?", methods="coales_shufl"),
-    Cause("sums in a row", "A sum by shuffles of a coalesced group takes longer where several stand "
-          "in a row.", ("docs/reduction.md", "What it shows"),
+    Cause("sums in a row", "A sum by shuffles of a coalesced group takes longer where several "
+          "stand in a row.", ("docs/reduction.md", "What it shows"),
           "of several in a row each takes 314 cycles", "Reduction(.cuda11)?", "warp level",
           "coa_shuffle"),
-    Cause("objects", "Barrier objects do not rise evenly with the threads: single rows lie above or "
-          "below their neighbours.", (METHOD, LIMITS),
+    Cause("objects", "Barrier objects do not rise evenly with the threads: single rows lie above "
+          "or below their neighbours.", (METHOD, LIMITS),
           "do not rise evenly with the threads of the block",
-          "(BenchmarkIntraSM|TestRepeat)(.cuda11)?", methods="mbarrier|mbarrier_parity|cuda_barrier"),
+          "(BenchmarkIntraSM|TestRepeat)(.cuda11)?",
+          methods="mbarrier|mbarrier_parity|cuda_barrier"),
     Cause("GPUs", "In a process with several GPUs a sum on one takes 1.5 us longer.",
           ("docs/reduction.md", "Limits"),
           "Arrays of one GPU are slower in a process with several GPUs", "Reduction", "one GPU",

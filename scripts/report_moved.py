@@ -29,7 +29,8 @@ def environment(part):
 def moved(part):
     rows = report_normal.moved(part.normal)
     sheet = Sheet(f"The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved most", 5,
-                  ("File", "Section", "Row", "Verdict", "Known", "Here", "Recorded", "Change", "Line"))
+                  ("File", "Section", "Row", "Verdict", "Known", "Here", "Recorded", "Change",
+                   "Line"))
     said = []
     for row in rows[:MOST_MOVED]:
         shape = " ".join(f"{name} {cell}" for name, cell in zip(KEYS[2:], row.key[3:])

@@ -219,7 +219,8 @@ class ReadmeTest(ReportCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         text = readme.read_text()
         readme.write_text(text.replace("| 76 |", "| 77 |", 1))
-        self.assert_refused(self.script("readme_table.py", "--check"), 1, "is not what results/ has")
+        self.assert_refused(self.script("readme_table.py", "--check"), 1,
+                            "is not what results/ has")
         self.assertIn("| 77 |", readme.read_text())
         self.assertEqual(self.script("readme_table.py").returncode, 0)
         self.assertEqual(readme.read_text(), text)

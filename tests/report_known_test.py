@@ -164,8 +164,8 @@ class KnownTest(ReportCase):
         self.report(run, recorded=self.folder)
         self.assertIn("5 in all: 1 in BenchmarkInterSM.tsv, 4 in Reduction.tsv. There is no "
                       "stderr.log.\n", self.page)
-        log = ("BenchmarkInterSM: warning: grid_sync on 1, 1 per SM x 32: the spread of this row is "
-               "far\n\nReduction: error: <b> is not | measured\n")
+        log = ("BenchmarkInterSM: warning: grid_sync on 1, 1 per SM x 32: the spread of this row "
+               "is far\n\nReduction: error: <b> is not | measured\n")
         (run / "stderr.log").write_bytes(log.encode() + b"\xff broken")
         warnings = self.report(run, recorded=self.folder)["run"]["warnings"]
         self.assertEqual(warnings[0], {
@@ -217,7 +217,8 @@ class CiteTest(ReportCase):
                 ("version: 0.1.0", "  version: 0.1.0", "line 5: cannot be read"),
                 ("version: 0.1.0", "title: twice", "line 5: cannot be read"),
                 ("license: MIT", "license: 'MIT", "line 6: cannot be read"),
-                ("    year: 2020\n", "", "KeyError 'year'"), ("title: GPU", "titel: GPU", "'title'"),
+                ("    year: 2020\n", "", "KeyError 'year'"),
+                ("title: GPU", "titel: GPU", "'title'"),
                 ("references:\n", "references:\nother:\n", "line 10: cannot be read"),
                 (text, "", "'references'")):
             self.assertIn(old, text)
