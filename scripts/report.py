@@ -6,9 +6,10 @@
 
 Written are report.md and report.html, which have all tables; summary.json, the same numbers
 with their units and the file, section and line that each stands in; and for each folder
-tables/NAME/table_N.tex, to be taken in by \\input (they need the package booktabs), and
-tables/NAME/normal.tsv: every row against the recorded runs of the same kind of GPU. What a folder
-lacks is said on stderr and left out. Numbers come from the folders' rows and from
+tables/NAME/table_N.tex, to be taken in by \\input (they need the package booktabs),
+tables/NAME/normal.tsv: every row against the recorded runs of the same kind of GPU, and
+figures/NAME/*.png, *.pdf: the study's figures and more, with their numbers in *.tsv; of several
+folders figures/machines.*, too. Without matplotlib there are no pictures. What a folder lacks is said on stderr and left out. Numbers come from the folders' rows and from
 results/ipdps20 alone.
 
 Exit codes: 0 written; 1 something cannot be written; 2 bad usage, also a file that is damaged,
@@ -20,11 +21,13 @@ import re
 import sys
 from pathlib import Path
 
+import report_charts
 import report_normal
 import tsv
+from report_chart_new import machines
 from report_html import page
 from report_observations import table_8
-from report_pages import Part, page_lines, part_json
+from report_pages import Part, machines_lines, page_lines, part_json
 from report_study import FOLDER, Study
 from report_tables import MAKERS
 from report_text import latex
@@ -51,16 +54,29 @@ def make_part(path, study, recorded):
     tables = [make(run, study) for make in MAKERS]
     summary, observations = table_8(run, study)
     return Part(run, run.path.resolve().name, [*tables, summary], observations,
-                *report_normal.references(run, recorded))
+                *report_normal.references(run, recorded),
+                report_charts.charts_of(run, study))
 
 
-def files_of(parts):
-    """path -> text of all that is written; None: not to be there"""
-    lines = [f"# {TITLE}", ""]
+def pictures_of(parts):
+    """The Pictures, the chart of several machines or None, and the files of all charts."""
+    pictures, files = report_charts.Pictures(), {}
     for part in parts:
-        lines += page_lines(part)
+        for chart in part.charts:
+            files.update(pictures.files(part.figures, chart))
+    several = machines({part.name: part.run for part in parts}) if len(parts) > 1 else None
+    if several:
+        files.update(pictures.files("figures", several))
+    return pictures, several, files
+
+
+def files_of(parts, pictures, several):
+    """path -> text of all that is written beside the charts; None: not to be there"""
+    lines = [f"# {TITLE}", "", *machines_lines(several, parts, pictures)]
+    for part in parts:
+        lines += page_lines(part, pictures)
     files = {Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
-             Path("report.html"): page(TITLE, parts),
+             Path("report.html"): page(TITLE, parts, pictures, several),
              Path("summary.json"): json.dumps(
                  {"runs": [part_json(part) for part in parts]}, indent=1, ensure_ascii=False,
                  allow_nan=False) + "\n"}
@@ -80,7 +96,7 @@ def write(out, files):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if text is not None:
-                path.write_text(text, encoding="utf-8")
+                path.write_bytes(text if isinstance(text, bytes) else text.encode())
             elif path.exists():
                 path.unlink()  # of an earlier run with more rows
         except OSError as error:
@@ -98,8 +114,11 @@ def work():
     for name in names:
         if names.count(name) > 1:
             raise tsv.TsvError(f"two folders are called {name}")
-    if write(options.out, files_of(parts)):
+    pictures, several, files = pictures_of(parts)
+    if write(options.out, {**files, **files_of(parts, pictures, several)}):
         return 1
+    if pictures.why:
+        print(f"report.py: {pictures.why}", file=sys.stderr)
     for part in parts:
         absent = list(part.absent())
         if absent:

@@ -1,7 +1,8 @@
-"""report.html: one page with all tables of report.py, which needs nothing from elsewhere."""
+"""report.html: one page with all tables and pictures of report.py, which needs nothing from elsewhere."""
 
 import html
 
+import report_charts
 import report_normal
 from report_pages import MOST_MOVED
 from report_text import below, short_name
@@ -22,6 +23,7 @@ tbody tr:nth-child(even) { background: var(--soft); }
 .over { text-align: center; border-bottom: 1px solid var(--line); }
 figure { margin: 2rem 0; }
 figcaption, .notes { font-size: 0.875rem; }
+img { max-width: 100%; height: auto; margin-top: 0.5rem; background: #fff; }
 """
 
 
@@ -101,7 +103,16 @@ def normal(part):
             report_normal.MOVED_HEAD, map(report_normal.moved_cells, moved[:MOST_MOVED]), 3)
 
 
-def part_html(part):
+def charts(part, pictures):
+    notes = filter(None, (pictures.why and f"There are {pictures.why}.",
+                          report_charts.of_several_gpus(part.charts)))
+    yield from (f'<p class="notes">{escape(note)}</p>' for note in notes)
+    for chart in part.charts:
+        if chart.measured():
+            yield from report_charts.chart_html(chart, part.figures, part.run.about(), pictures)
+
+
+def part_html(part, pictures):
     yield f'<h2 id="{escape(part.name)}">{escape(part.name)}</h2><p>{escape(part.run.about())}.</p>'
     absent = list(part.absent())
     if absent:
@@ -112,11 +123,12 @@ def part_html(part):
     for table in part.tables:
         if table.measured():
             yield from study_table(part, table)
+    yield from charts(part, pictures)
     yield from normal(part)
 
 
-def page(title, parts):
-    """The whole of report.html."""
+def page(title, parts, pictures, several):
+    """The whole of report.html; several: the chart of several machines, or None."""
     lines = ["<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
              f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>",
@@ -126,6 +138,9 @@ def page(title, parts):
                      f'{escape(part.run.about())}; <a href="#{escape(part.name)}-normal">'
                      "is it normal?</a></li>")
     lines.append("</ul></nav>")
+    if several:
+        about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
+        lines += report_charts.chart_html(several, "figures", about, pictures)
     for part in parts:
-        lines += part_html(part)
+        lines += part_html(part, pictures)
     return "\n".join([*lines, "</body></html>"]) + "\n"

@@ -1,8 +1,10 @@
 """What report.py writes about a run: report.md's part, summary.json's part."""
 
 import math
+from pathlib import Path
 
 import compare
+import report_charts
 import report_normal
 import tsv
 from report_text import below, markdown, markdown_row, short_name
@@ -12,12 +14,14 @@ MOST_MOVED = 20  # rows that are shown; normal.tsv has all
 
 class Part:
     """A run with all that is said of it. tables: I to VIII; judged: of table_8();
-    normal: of report_normal.judged(); recorded, alike: of report_normal.references()."""
+    normal: of report_normal.judged(); recorded, alike: of report_normal.references(); charts: of
+    report_charts, whose files are in the folder figures."""
 
-    def __init__(self, run, name, tables, observations, recorded, alike):
+    def __init__(self, run, name, tables, observations, recorded, alike, charts):
         self.run, self.name, self.tables, self.observations = run, name, tables, observations
         self.recorded, self.alike = recorded, alike
         self.normal = report_normal.judged(run, recorded)
+        self.charts, self.figures = charts, Path("figures") / name
 
     def absent(self):
         """What the folder lacks, a text each."""
@@ -27,6 +31,10 @@ class Part:
         for table in self.tables:
             if not table.measured():
                 yield f"Table {table.number}"
+        several = self.run.environment.get("gpu_count") != "1"
+        for chart in self.charts:
+            if not chart.measured() and (several or not chart.several):
+                yield chart.label or f"chart of {chart.name.replace('_', ' ')}"
 
     def reference(self):
         """What the rows are compared with, in a sentence."""
@@ -72,7 +80,25 @@ def moved_lines(part, moved):
     yield ""
 
 
-def page_lines(part):
+def chart_lines(part, pictures):
+    """All charts, as Markdown."""
+    for sentence in filter(None, (pictures.why and f"There are {pictures.why}.",
+                                  report_charts.of_several_gpus(part.charts))):
+        yield sentence
+        yield ""
+    for chart in part.charts:
+        if chart.measured():
+            yield from report_charts.chart_lines(chart, part.figures, part.run.about(), pictures)
+
+
+def machines_lines(chart, parts, pictures):
+    """The chart of several machines, as Markdown."""
+    if chart:
+        about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
+        yield from report_charts.chart_lines(chart, "figures", about, pictures)
+
+
+def page_lines(part, pictures):
     """The part of report.md."""
     yield f"## {part.name}"
     yield ""
@@ -92,6 +118,7 @@ def page_lines(part):
     for table in part.tables:
         if table.measured():
             yield from markdown(part.run, table)
+    yield from chart_lines(part, pictures)
     yield from normal_lines(part)
 
 

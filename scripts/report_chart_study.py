@@ -1,0 +1,300 @@
+"""Figures 4, 5, 7, 8, 9, 15, 16 and 18 of the study for a run, for report.py."""
+
+import re
+
+from report_chart import (HEAT, LINES, Chart, Level, Panel, Point, Series, per_sm, points,
+                          study_figure)
+from report_figures import Figure, remarks, source_of
+from report_study import GPUS
+from report_text import short_name
+
+SUMMED = "float"  # Figures 15 and 16; as in Table VI
+THREADS = (32, 64, 128, 256, 512, 1024)
+WARPS = (1, 4, 16, 64, 256, 1024)
+SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB"}
+SHOWN_GPUS = (1, 2, 5, 6, 8)  # as in Figure 8
+PERCENT = "The error bars of percentages are those of the rate alone. Wrong sums are left out."
+US = 1e-3  # of nanoseconds
+SPREAD = "standard deviation"
+SHAPES = ((1, 32), (1, 1024), (32, 64))  # Figure 9: blocks per SM, threads
+SUMS = ("implicit", "grid_sync", "cub", "programmatic", "last_block", "two_pass_tree",
+        "read_limit")
+
+
+
+def held_warps(run):
+    """How many warps an SM holds, by what the run has skipped; None where it says nothing."""
+    found = [int(threads) * int(blocks) // 32 for section in run.files.get("BenchmarkInterSM", ())
+             for _, text in section.comments
+             for threads, blocks in re.findall(r"x (\d+): an SM holds (\d+) blocks", text)]
+    return max(found, default=None)
+
+
+def figure_4(run, study):
+    chart = Chart("figure_4", "Figure 4", "__syncthreads() by the warps started on an SM: "
+                  "cycles of one barrier of all of them (above), warp barriers per cycle "
+                  "(below)", LINES, "", "half width of the 95% interval", wide=False)
+    section = run.section("BenchmarkIntraSM", "throughput")
+    rows = [row for row in section.rows if row["method"] == "blocksync"]
+
+    def warps(row):
+        return per_sm(run, row) * int(row["thrd"]) // 32
+
+    def series(column, scale):
+        for threads in THREADS:
+            found = [row for row in rows if row["thrd"] == str(threads)]
+            yield Series(f"{threads} threads a block", [
+                Point(warps(row), Figure(float(row[f"m({column})"]) / scale(row),
+                                         float(row[f"ci95({column})"]) / scale(row),
+                                         [source_of(section, row)],
+                                         remarks(run, section, row))) for row in found])
+
+    held = held_warps(run)
+    most = [Level(f"an SM holds {held} warps", held, True)] if held else []
+    known = [Level(gpu, float(study.value("II", "throughput_sync_per_cycle", type="block",
+                                          gpu=gpu)), False) for gpu in GPUS]
+    chart.add(Panel("", "", "cycles", series("ttl_latency", lambda row: int(row["rep"])),
+                    log_x=True, log_y=True, ticks=WARPS, levels=most))
+    chart.add(Panel("", "warps per SM (blocks x warps of a block)", "warp barriers per cycle",
+                    series("thrput", lambda row: 1), log_x=True, ticks=WARPS,
+                    levels=most + known),
+              "throughput of blocksync")
+    if held:
+        chart.notes.append(f"Broken line: an SM holds {held} warps; more run one after the other.")
+    chart.notes.append("Dotted: the highest of V100 and P100 (Table II of the study).")
+    return chart
+
+
+def heat_panel(run, section, method, gpus, title, row=""):
+    """Blocks per SM from the top, threads of a block to the right."""
+    rows = [row for row in section.rows
+            if row["method"] == method and row["GPUcount"] == str(gpus)]
+    blocks = sorted({per_sm(run, row) for row in rows})
+    return Panel(title, "threads per block", "blocks per SM", [
+        Series(str(count), points(run, section, [row for row in rows if per_sm(run, row) == count],
+                                  lambda row: int(row["thrd"]), "m(avginstru)", "s(avginstr)", US))
+        for count in blocks], ticks=sorted({int(row["thrd"]) for row in rows}), row=row)
+
+
+def study_panels(study, figure, gpu):
+    file, rows = f"figure_{figure}.tsv", study.figures[figure]
+    for gpus in dict.fromkeys(row["gpus"] for row in rows):
+        found = [(line, row) for line, row in enumerate(rows, 2) if row["gpus"] == gpus]
+        yield Panel(f"{gpu}, {many(int(gpus))}: the study", "threads per block", "blocks per SM", [
+            Series(blocks, [Point(int(row["threads"]),
+                                  study_figure(row["latency_us"], file, line))
+                            for line, row in found if row["blocks_per_SM"] == blocks])
+            for blocks in dict.fromkeys(row["blocks_per_SM"] for _, row in found)],
+                    ticks=THREADS, row=gpu)
+
+
+def many(gpus):
+    return f"{gpus} GPU" + "s" * (gpus > 1)
+
+
+COLOURS = "The darker, the longer; the colour's scale is logarithmic and that of all panels."
+
+
+def figure_5(run, _):
+    chart = Chart("figure_5", "Figure 5", "One barrier of a whole grid (grid_sync), by blocks "
+                  "per SM and threads per block", HEAT, "microseconds", wide=False)
+    section = run.section("BenchmarkInterSM", "grid latency")
+    chart.add(heat_panel(run, section, "grid_sync", 1, f"{short_name(run)}, grid_sync"),
+              "grid_sync")
+    chart.notes.append("The darker, the longer; the colour's scale is logarithmic. An empty cell: "
+                       "the blocks do not fit.")
+    return chart
+
+
+def barrier_files(run, method):
+    """Sections that have this method's rows; multi_grid_sync is of an older toolkit."""
+    for file in ("BenchmarkInterSM", "BenchmarkInterSM.cuda11"):
+        section = run.section(file, "multi-GPU latency")
+        if any(row["method"] == method for row in section.rows):
+            yield section
+
+
+def counts(section, method):
+    return sorted({int(row["GPUcount"]) for row in section.rows if row["method"] == method})
+
+
+def figure_7(run, study):
+    chart = Chart("figure_7", "Figure 7", "One barrier of all blocks of one and of two GPUs "
+                  "(multi_grid_sync), beside the study's P100", HEAT, "microseconds", columns=2)
+    for gpus in (1, 2):
+        panels = [heat_panel(run, section, "multi_grid_sync", gpus,
+                             f"{short_name(run)}, {many(gpus)}")
+                  for section in barrier_files(run, "multi_grid_sync")][:1]
+        for panel in panels or [Panel("", "", "", ())]:
+            chart.add(panel, f"multi_grid_sync on {many(gpus)}")
+    for panel in study_panels(study, "7", "P100"):
+        chart.add(panel)
+    chart.notes.append(COLOURS)
+    return chart
+
+
+def figure_8(run, study):
+    chart = Chart("figure_8", "Figure 8", "One barrier of all blocks of several GPUs "
+                  "(multi_grid_sync, peer_grid_sync), beside the study's V100 (multi-grid)", HEAT,
+                  "microseconds", columns=3)
+    for method in ("multi_grid_sync", "peer_grid_sync"):
+        sections = list(barrier_files(run, method))[:1]
+        for section in sections:
+            measured = counts(section, method)
+            for gpus in measured:
+                if gpus in SHOWN_GPUS or gpus == measured[-1]:
+                    chart.add(heat_panel(run, section, method, gpus,
+                                         f"{short_name(run)}, {many(gpus)}: {method}", method))
+        if not sections:
+            chart.missing.append(method)
+    for panel in study_panels(study, "8", "V100"):
+        chart.add(panel)
+    chart.notes.append(COLOURS)
+    return chart
+
+
+def launch_series(run):
+    section = run.section("ImplicitBarrier", "sleep kernel")
+    for name, method in (("multi-device launch", "multi_cooperative_launch"),
+                         ("OpenMP threads", "single_omp_traditional_launch")):
+        rows = [row for row in section.rows
+                if row["method"] == method and row["thrd"] == "1024"]
+        yield Series(f"{name}, 1 x 1024", points(
+            run, section, rows, lambda row: int(row["GPUCount"]), "m(ovh)", None, US))
+
+
+def barrier_series(run):
+    for method in ("multi_grid_sync", "peer_grid_sync"):
+        for section in list(barrier_files(run, method))[:1]:
+            for blocks, threads in SHAPES:
+                rows = [row for row in section.rows if row["method"] == method and (
+                    per_sm(run, row), int(row["thrd"])) == (blocks, threads)]
+                yield Series(f"{method}, {blocks} x {threads}", points(
+                    run, section, rows, lambda row: int(row["GPUcount"]), "m(avginstru)",
+                    "s(avginstr)", US))
+
+
+def study_multi_grid(study):
+    rows = study.figures["8"]
+    for blocks, threads in SHAPES:
+        yield Series(f"multi_grid_sync, {blocks} x {threads}", [
+            Point(int(row["gpus"]), study_figure(row["latency_us"], "figure_8.tsv", line))
+            for line, row in enumerate(rows, 2)
+            if (row["blocks_per_SM"], row["threads"]) == (str(blocks), str(threads))])
+
+
+def figure_9(run, study):
+    chart = Chart("figure_9", "Figure 9", "Barriers of several GPUs by their number, blocks per "
+                  "SM x threads per block", LINES, "microseconds", SPREAD, columns=2, several=True,
+                  same_y=True)
+    panel = Panel(short_name(run), "GPUs", "microseconds",
+                  [*launch_series(run), *barrier_series(run)], log_y=True)
+    gpus = sorted({point.x for series in panel.series for point in series.points})
+    panel.ticks = gpus
+    if len(gpus) > 1:
+        chart.add(panel)
+        chart.add(Panel("V100: the study", "GPUs", "microseconds", study_multi_grid(study), log_y=True,
+                        ticks=SHOWN_GPUS))
+    else:
+        chart.missing.append("rows of several GPUs")
+    chart.notes.append("Launches: one more launch that is also a barrier, by kernel fusion. Of "
+                       "V100 the study prints multi-grid barriers only (its Figure 8).")
+    return chart
+
+
+def sums(run, section, method, x):
+    """Rates of a method by x(row); wrong sums are left out."""
+    return Series(method, points(run, section, [
+        row for row in section.rows if row["method"] == method and row["type"] == SUMMED],
+                                 x, "m(GB/s)"))
+
+
+def percent(series, of):
+    """All but one series in percent of that one at the same x."""
+    base = {point.x: point.figure for one in series if one.name == of for point in one.points}
+    for one in series:
+        if one.name != of:
+            yield Series(one.name, [Point(point.x, share(point.figure, base[point.x]))
+                                    for point in one.points if point.x in base])
+
+
+def share(figure, whole):
+    """The spread is that of the part alone."""
+    return Figure(100 * figure.value / whole.value, 100 * figure.spread / whole.value,
+                  figure.sources + whole.sources, figure.remarks + whole.remarks)
+
+
+def figure_15(run, _):
+    chart = Chart("figure_15", "Figure 15", f"Sums of an array of {SUMMED} on one GPU by its "
+                  "size: GB/s (above), percent of reading alone (below)", LINES, "", SPREAD,
+                  wide=False)
+    section = run.section("Reduction", "one GPU")
+    rates = [sums(run, section, method, lambda row: int(row["bytes"])) for method in SUMS]
+    theory = section.find(method="theory")
+    levels = [Level("theory", float(theory["m(GB/s)"]), False)] if theory else []
+    chart.add(Panel("", "", "GB/s", rates, log_x=True, log_y=True, ticks=SIZES, levels=levels),
+              f"sums of {SUMMED}")
+    chart.add(Panel("", "size of the array", "percent of read_limit",
+                    percent(rates, "read_limit"), log_x=True, ticks=SIZES, from_zero=False))
+    chart.notes.append("read_limit reads and sums nothing; theory (dotted): the memory's clock "
+                       f"and width. {PERCENT}")
+    return chart
+
+
+def scaling_series(run, title):
+    """(bytes, their Series by GPUs), of the largest array of all methods; strong scaling: of the
+    whole array, weak: of each GPU's."""
+    def of_line(row):  # what stays the same along a line
+        return int(row["bytes"]) // (1 if title == "strong scaling" else int(row["GPUcount"]))
+
+    sections = [run.section(file, title) for file in ("Reduction", "Reduction.cuda11")]
+    size = max((of_line(row) for section in sections for row in section.rows
+                if row["type"] == SUMMED), default=0)
+    return size, [Series(method, points(run, section, [
+        row for row in section.rows if row["method"] == method and row["type"] == SUMMED
+        and of_line(row) == size], lambda row: int(row["GPUcount"]), "m(GB/s)"))
+        for section, method in ((sections[0], "implicit_multi"), (sections[0], "peer_grid"),
+                                (sections[1], "multi_grid"), (sections[0], "nccl"))]
+
+
+def figure_16(run, _):
+    chart = Chart("figure_16", "Figure 16", f"Sums of an array of {SUMMED} on several GPUs: GB/s "
+                  "(above), percent of implicit_multi (below)", LINES, "", SPREAD, columns=2,
+                  several=True, same_y=True)
+    above, below = [], []
+    for title, each in (("strong scaling", ""), ("weak scaling", " a GPU")):
+        size, series = scaling_series(run, title)
+        gpus = sorted({point.x for one in series for point in one.points})
+        if len(gpus) < 2:
+            chart.missing.append(title)
+            continue
+        above.append(Panel(f"{title}: {size / 2 ** 30:g} GiB{each}", "", "GB/s", series,
+                           ticks=gpus, row="rate"))
+        below.append(Panel("", "GPUs", "percent", percent(series, "implicit_multi"), ticks=gpus,
+                           row="percent", from_zero=False))
+    for panel in above + below:
+        chart.add(panel)
+    chart.notes.append(f"From the host's call until it knows the sum. {PERCENT}")
+    return chart
+
+
+def figure_18(run, _):
+    chart = Chart("figure_18", "Figure 18", "Clocks of the lanes of a warp before and behind a "
+                  "barrier that each calls in a branch of its own", LINES,
+                  "cycles since the first lane's start", columns=2, same_y=True)
+    section = run.section("Pitfalls", "warp barrier")
+    verdicts = run.section("Pitfalls", "warp barrier verdict")
+    for method in ("tile_sync", "no_sync"):
+        rows = [row for row in section.rows if row["method"] == method]
+        verdict = verdicts.find(method=method)
+        held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
+        chart.add(Panel(f"{method}{held}", "lane", "cycles", [
+            Series(name, [Point(int(row["lane"]), Figure(
+                float(row[name]), float("nan"), [source_of(section, row)])) for row in rows])
+            for name in ("start", "end")], joined=False), method)
+    chart.notes.append("The barrier holds where every end lies above every start. The last of the "
+                       "launches. no_sync: nothing stands between the two clocks.")
+    return chart
+
+
+MAKERS = (figure_4, figure_5, figure_7, figure_8, figure_9, figure_15, figure_16, figure_18)
