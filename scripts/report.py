@@ -27,7 +27,7 @@ import tsv
 from report_chart_new import machines
 from report_html import page
 from report_observations import table_8
-from report_pages import Part, machines_lines, page_lines, part_json
+from report_pages import MACHINES, Part, machines_lines, page_lines, part_json
 from report_study import FOLDER, Study
 from report_tables import MAKERS
 from report_text import latex
@@ -59,23 +59,20 @@ def make_part(path, study, recorded):
 
 
 def pictures_of(parts):
-    """The Pictures, the chart of several machines or None, and the files of all charts."""
-    pictures, files = report_charts.Pictures(), {}
-    for part in parts:
-        for chart in part.charts:
-            files.update(pictures.files(part.figures, chart))
+    """All Pictures, and the chart of several machines or None."""
+    charts = {part.path_of(chart): chart for part in parts for chart in part.charts}
     several = machines({part.name: part.run for part in parts}) if len(parts) > 1 else None
     if several:
-        files.update(pictures.files("figures", several))
-    return pictures, several, files
+        charts[MACHINES] = several
+    return report_charts.Pictures(charts), several
 
 
 def files_of(parts, pictures, several):
-    """path -> text of all that is written beside the charts; None: not to be there"""
+    """path -> text or bytes of all that is written; None: not to be there"""
     lines = [f"# {TITLE}", "", *machines_lines(several, parts, pictures)]
     for part in parts:
         lines += page_lines(part, pictures)
-    files = {Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
+    files = {**pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
              Path("report.html"): page(TITLE, parts, pictures, several),
              Path("summary.json"): json.dumps(
                  {"runs": [part_json(part) for part in parts]}, indent=1, ensure_ascii=False,
@@ -114,8 +111,8 @@ def work():
     for name in names:
         if names.count(name) > 1:
             raise tsv.TsvError(f"two folders are called {name}")
-    pictures, several, files = pictures_of(parts)
-    if write(options.out, {**files, **files_of(parts, pictures, several)}):
+    pictures, several = pictures_of(parts)
+    if write(options.out, files_of(parts, pictures, several)):
         return 1
     if pictures.why:
         print(f"report.py: {pictures.why}", file=sys.stderr)

@@ -82,23 +82,26 @@ def heat_map(chart):
     return picture
 
 
-def draw_series(axes, series, look):
-    """Marks with error bars, open where the run warns."""
+def draw_series(axes, series, look, size=3):
+    """Marks of so many points with error bars, open where the run warns."""
     points = sorted(series.points, key=lambda point: point.x)
     spread = [0 if math.isnan(point.figure.spread) else point.figure.spread for point in points]
     x, y = [point.x for point in points], [point.figure.value for point in points]
     axes.errorbar(x, y, yerr=spread, elinewidth=0.7, capsize=1.5, capthick=0.7, linewidth=0.9,
-                  markersize=3, markeredgewidth=0.7, **look)
+                  markersize=size, markeredgewidth=0.7, **look)
     warned = [point for point in points if point.figure.remarks]
     axes.plot([point.x for point in warned], [point.figure.value for point in warned],
               linestyle="none", marker=look["marker"], color=look["color"],
-              markerfacecolor="white", markersize=3, markeredgewidth=0.7, zorder=3)
+              markerfacecolor="white", markersize=size, markeredgewidth=0.7, zorder=3)
 
 
 def line_axes(axes, panel, looks):
-    for series in panel.series:
-        look = looks[series.name] if panel.joined else {**looks[series.name], "linestyle": "none"}
-        draw_series(axes, series, look)
+    for place, series in enumerate(panel.series):
+        if panel.joined:
+            draw_series(axes, series, looks[series.name])
+        else:  # the first may lie below another
+            draw_series(axes, series, {**looks[series.name], "linestyle": "none"},
+                        2.5 if place else 4)
     for level in panel.levels:
         draw_level(axes, panel, level)
     if panel.log_x:
@@ -179,7 +182,7 @@ def line_chart(chart):
             if panel.log_y:
                 log_axis(axes.yaxis, *axes.get_ylim())
         edge -= gap
-    legend(picture, names, looks, beside)
+    legend(picture, names, looks, beside, any(panel.joined for panel in chart.panels))
     return picture
 
 
@@ -236,8 +239,12 @@ def dot_axes(axes, panel, looks):
                       transform=axes.get_yaxis_transform())
 
 
+def picture_of(chart):
+    """A matplotlib Figure; to be made and used within settings()."""
+    return {HEAT: heat_map, LINES: line_chart}.get(chart.kind, dot_chart)(chart)
+
+
 def draw(chart):
     """{"png": bytes, "pdf": bytes}"""
     with settings():
-        maker = {HEAT: heat_map, LINES: line_chart}.get(chart.kind, dot_chart)
-        return files_of(maker(chart))
+        return files_of(picture_of(chart))

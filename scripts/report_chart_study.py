@@ -43,7 +43,7 @@ def figure_4(run, study):
     def series(column, scale):
         for threads in THREADS:
             found = [row for row in rows if row["thrd"] == str(threads)]
-            yield Series(f"{threads} threads a block", [
+            yield Series(f"{threads} threads", [
                 Point(warps(row), Figure(float(row[f"m({column})"]) / scale(row),
                                          float(row[f"ci95({column})"]) / scale(row),
                                          [source_of(section, row)],
@@ -60,7 +60,8 @@ def figure_4(run, study):
                     levels=most + known),
               "throughput of blocksync")
     if held:
-        chart.notes.append(f"Broken line: an SM holds {held} warps; more run one after the other.")
+        chart.notes.append(f"Broken line: an SM holds {held} warps; more run one after the "
+                           "other. A line is of blocks of so many threads.")
     chart.notes.append("Dotted: the highest of V100 and P100 (Table II of the study).")
     return chart
 

@@ -60,13 +60,14 @@ def log_axis(axis, low, high, text=None):
 
 def files_of(picture):
     """{ending: bytes}, without date and program, so that the same numbers make the same file.
-    The PNG has a palette: a page has many of them inside."""
+    The PNG has a palette, as a page has many of them inside."""
     picture.canvas.draw()
     whole = Image.frombuffer("RGBA", picture.canvas.get_width_height(),
                              bytes(picture.canvas.buffer_rgba()), "raw", "RGBA", 0, 1)
     png, pdf = io.BytesIO(), io.BytesIO()
-    whole.convert("RGB").quantize(256, method=2).save(
-        png, "png", optimize=True, dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
+    few = whole.convert("RGB").quantize(256, method=2)
+    few.putpalette([255 if part == 254 else part for part in few.getpalette()])  # white is white
+    few.save(png, "png", optimize=True, dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
     picture.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None,
                                                  "Producer": None})
     return {"png": png.getvalue(), "pdf": pdf.getvalue()}

@@ -2,7 +2,10 @@
 
 import base64
 import html
+import os
 import struct
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import report_chart_new
@@ -28,31 +31,47 @@ def lines_of_tsv(chart):
                          f"{figure.spread:.10g}", "!" * bool(figure.remarks), where))
 
 
-class Pictures:
-    """Draws charts, and keeps what it drew for the pages. why: why there are none, or ""."""
+def drawn(draw, charts):
+    """What draw makes of each chart, on as many processors as there are."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    workers = min(processors, len(charts))
+    if workers < 2:
+        return list(map(draw, charts))
+    try:
+        with ProcessPoolExecutor(workers) as pool:
+            return list(pool.map(draw, charts))
+    except (OSError, BrokenProcessPool):  # where there may be no other processes
+        return list(map(draw, charts))
 
-    def __init__(self):
-        self.drawn, self.draw, self.why = {}, None, ""
+
+class Pictures:
+    """All charts as files. charts: {path without ending: Chart}; why: why there are no
+    pictures, or ""."""
+
+    def __init__(self, charts):
+        self.charts, self.drawn, self.why = charts, {}, ""
         try:
             from report_chart_draw import draw
-            self.draw = draw
         except ImportError as error:
             self.why = f"no pictures, because matplotlib cannot be used: {error}"
+            return
+        paths = [path for path, chart in charts.items() if chart.measured()]
+        self.drawn = dict(zip(paths, drawn(draw, [charts[path] for path in paths])))
 
-    def files(self, folder, chart):
-        """path -> text or bytes of a chart's files; None: not to be there"""
-        paths = {ending: Path(folder) / f"{chart.name}.{ending}"
-                 for ending in ("tsv", "png", "pdf")}
-        files = dict.fromkeys(paths.values())
-        if chart.measured():
-            files[paths["tsv"]] = "\n".join(lines_of_tsv(chart)) + "\n"
-            self.drawn[paths["png"]] = drawn = self.draw(chart) if self.draw else {}
-            files.update((paths[ending], data) for ending, data in drawn.items())
+    def files(self):
+        """path -> text or bytes; None: not to be there"""
+        files = {}
+        for path, chart in self.charts.items():
+            made = self.drawn.get(path, {})
+            files[Path(f"{path}.tsv")] = (
+                "\n".join(lines_of_tsv(chart)) + "\n" if chart.measured() else None)
+            for ending in ("png", "pdf"):
+                files[Path(f"{path}.{ending}")] = made.get(ending)
         return files
 
-    def png(self, folder, chart):
+    def png(self, path):
         """Bytes, None where none was drawn."""
-        return self.drawn.get(Path(folder) / f"{chart.name}.png", {}).get("png")
+        return self.drawn.get(path, {}).get("png")
 
 
 def titled(chart, about):
@@ -62,10 +81,10 @@ def titled(chart, about):
     return f"{chart.label or 'Chart'}.", " ".join(sentences)
 
 
-def chart_html(chart, folder, about, pictures):
+def chart_html(chart, path, about, pictures):
     label, caption = map(html.escape, titled(chart, about))
     yield f"<figure><figcaption><b>{label}</b> {caption}</figcaption>"
-    data = pictures.png(folder, chart)
+    data = pictures.png(path)
     if data:
         width, height = struct.unpack(">II", data[16:24])  # of the header
         yield (f'<img width="{width}" height="{height}" alt="{html.escape(chart.alternative())}" '
@@ -73,14 +92,14 @@ def chart_html(chart, folder, about, pictures):
     yield "</figure>"
 
 
-def chart_lines(chart, folder, about, pictures):
+def chart_lines(chart, path, about, pictures):
     """As Markdown."""
     label, caption = titled(chart, about)
-    if pictures.png(folder, chart):
+    if pictures.png(path):
         alternative = chart.alternative().replace("[", "(").replace("]", ")")
-        yield f"![{alternative}]({Path(folder) / chart.name}.png)"
+        yield f"![{alternative}]({path}.png)"
         yield ""
-    yield f"**{label}** {caption} Numbers: {Path(folder) / chart.name}.tsv."
+    yield f"**{label}** {caption} Numbers: {path}.tsv."
     yield ""
 
 

@@ -4,7 +4,7 @@ import html
 
 import report_charts
 import report_normal
-from report_pages import MOST_MOVED
+from report_pages import MACHINES, MOST_MOVED
 from report_text import below, short_name
 
 STYLE = """
@@ -109,7 +109,8 @@ def charts(part, pictures):
     yield from (f'<p class="notes">{escape(note)}</p>' for note in notes)
     for chart in part.charts:
         if chart.measured():
-            yield from report_charts.chart_html(chart, part.figures, part.run.about(), pictures)
+            yield from report_charts.chart_html(chart, part.path_of(chart), part.run.about(),
+                                                pictures)
 
 
 def part_html(part, pictures):
@@ -140,7 +141,7 @@ def page(title, parts, pictures, several):
     lines.append("</ul></nav>")
     if several:
         about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
-        lines += report_charts.chart_html(several, "figures", about, pictures)
+        lines += report_charts.chart_html(several, MACHINES, about, pictures)
     for part in parts:
         lines += part_html(part, pictures)
     return "\n".join([*lines, "</body></html>"]) + "\n"

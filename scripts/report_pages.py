@@ -10,18 +10,23 @@ import tsv
 from report_text import below, markdown, markdown_row, short_name
 
 MOST_MOVED = 20  # rows that are shown; normal.tsv has all
+MACHINES = Path("figures/machines")  # the chart of several machines
 
 
 class Part:
     """A run with all that is said of it. tables: I to VIII; judged: of table_8();
     normal: of report_normal.judged(); recorded, alike: of report_normal.references(); charts: of
-    report_charts, whose files are in the folder figures."""
+    report_charts."""
 
     def __init__(self, run, name, tables, observations, recorded, alike, charts):
         self.run, self.name, self.tables, self.observations = run, name, tables, observations
         self.recorded, self.alike = recorded, alike
         self.normal = report_normal.judged(run, recorded)
-        self.charts, self.figures = charts, Path("figures") / name
+        self.charts = charts
+
+    def path_of(self, chart):
+        """Of its files, without the ending."""
+        return Path("figures") / self.name / chart.name
 
     def absent(self):
         """What the folder lacks, a text each."""
@@ -88,14 +93,15 @@ def chart_lines(part, pictures):
         yield ""
     for chart in part.charts:
         if chart.measured():
-            yield from report_charts.chart_lines(chart, part.figures, part.run.about(), pictures)
+            yield from report_charts.chart_lines(chart, part.path_of(chart), part.run.about(),
+                                                 pictures)
 
 
 def machines_lines(chart, parts, pictures):
     """The chart of several machines, as Markdown."""
     if chart:
         about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
-        yield from report_charts.chart_lines(chart, "figures", about, pictures)
+        yield from report_charts.chart_lines(chart, MACHINES, about, pictures)
 
 
 def page_lines(part, pictures):
