@@ -37,6 +37,14 @@ class Panel:
     def figures(self):
         return [point.figure for series in self.series for point in series.points]
 
+    def drop_what_has_no_logarithm(self):
+        """Differences can be noise; yields their names."""
+        for series in self.series:
+            yield from (f"{series.name} at {point.x}, which is not above 0"
+                        for point in series.points if not point.figure.value > 0)
+            series.points = [point for point in series.points if point.figure.value > 0]
+        self.series = [series for series in self.series if series.points]
+
 
 class Chart:
     """A picture. name: of its files; label: "Figure 5", "" where the study has none; unit: of
@@ -54,6 +62,8 @@ class Chart:
 
     def add(self, panel, looked_for=None):
         """The panel where it has anything; looked_for: its name where it should have."""
+        if self.kind != LINES or panel.log_y:
+            self.missing += panel.drop_what_has_no_logarithm()
         if panel.series:
             self.panels.append(panel)
         elif looked_for:

@@ -166,7 +166,6 @@ def barriers(name, title, found):
         series.append(Series(run_name, [
             Point(f"{level}: {text}", one.figures[level, text])
             for level, texts in groups([one]) for text in texts]))
-        notes(chart, one, f"{run_name}: " if len(found) > 1 else "")
     shown = [(level, [f"{level}: {text}" for text in texts])
              for level, texts in groups(list(found.values()))]
     chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown))
@@ -174,22 +173,32 @@ def barriers(name, title, found):
         "B x T a SM: B blocks of T threads on each SM; back to the CPU: launch, then wait, on "
         "each GPU; split_barrier: there and back; in use: what a step of a program takes more "
         "with the barrier than without.")
+    chart.notes += of_whom(found, lambda one: (f"{text}." for text in remarks(one)))
+    chart.missing += of_whom(found, lambda one: one.missing)
     return chart
 
 
-def notes(chart, one, who):
+def of_whom(found, texts_of):
+    """Texts of all runs, with the names of those that they are of where not of all."""
+    whose = {}
+    for name, one in found.items():
+        for text in texts_of(one):
+            whose.setdefault(text, []).append(name)
+    return [text if len(names) == len(found) else f"{', '.join(names)}: {text}"
+            for text, names in whose.items()]
+
+
+def remarks(one):
     if one.clocks:
         low, high = min(one.clocks), max(one.clocks)
         clock = f"{low:.0f}" if high - low < 1 else f"{low:.0f} to {high:.0f}"
-        chart.notes.append(f"{who}cycles are taken at the SM's clock beside each row, "
-                           f"{clock} MHz.")
+        yield f"Cycles are taken at the SM's clock beside each row, {clock} MHz"
     if one.older:
         toolkit = one.run.environment.get("cuda_toolkit_multi_grid", "an older toolkit")
-        chart.notes.append(f"{who}built with CUDA {toolkit}, as the newer one leaves no such "
-                           f"barrier: {'; '.join(dict.fromkeys(text for _, text in one.older))}.")
+        yield (f"Built with CUDA {toolkit}, as the newer one leaves no such barrier: "
+               f"{'; '.join(dict.fromkeys(text for _, text in one.older))}")
     if one.nothing:
-        chart.notes.append(f"{who}compiled to nothing that waits: {'; '.join(one.nothing)}.")
-    chart.missing += [f"{who}{text}" for text in one.missing]
+        yield f"Compiled to nothing that waits: {'; '.join(one.nothing)}"
 
 
 def all_barriers(run, _):

@@ -212,7 +212,8 @@ def sums(run, section, method, x):
 
 def percent(series, of):
     """All but one series in percent of that one at the same x."""
-    base = {point.x: point.figure for one in series if one.name == of for point in one.points}
+    base = {point.x: point.figure for one in series if one.name == of for point in one.points
+            if point.figure.value > 0}
     for one in series:
         if one.name != of:
             yield Series(one.name, [Point(point.x, share(point.figure, base[point.x]))

@@ -87,8 +87,9 @@ def chart_html(chart, path, about, pictures):
     data = pictures.png(path)
     if data:
         width, height = struct.unpack(">II", data[16:24])  # of the header
-        yield (f'<img width="{width}" height="{height}" alt="{html.escape(chart.alternative())}" '
-               f'src="data:image/png;base64,{base64.b64encode(data).decode()}">')
+        yield (f'<div class="wide"><img class="{"page" if chart.wide else "column"}" '
+               f'width="{width}" height="{height}" alt="{html.escape(chart.alternative())}" '
+               f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></div>')
     yield "</figure>"
 
 

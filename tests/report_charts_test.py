@@ -309,6 +309,17 @@ class ChartsTest(ScriptsTest):
             self.folder / "run", {"BenchmarkInterSM": rows})), self.study)
         self.assertEqual(chart.missing, ["rows of several GPUs"])  # of one count only
 
+    def test_noise_below_zero_is_left_out(self):
+        rows = section("grid latency", GRID, "grid_sync 1 1 9 132 32 -3.0 9.0 1 1.0",
+                       "grid_sync 1 1 9 132 64 0.0 9.0 1 1.0",
+                       "grid_sync 1 1 9 264 32 1000.0 9.0 1 1.0")
+        chart = report_chart_study.figure_5(tsv.Run(self.write_run(
+            self.folder / "run", {"BenchmarkInterSM": rows})), self.study)
+        self.assertEqual([(series.name, point.x, point.figure.value)
+                          for _, series, point in chart.rows()], [("2", 32, 1.0)])
+        self.assertEqual(chart.missing, [f"1 at {threads}, which is not above 0"
+                                         for threads in (32, 64)])
+
     def test_the_clock_of_cycles(self):
         latency = section("block latency", "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)"
                           " clock", "blocksync 1 64 1 32 20.0 2.0 500.0")

@@ -37,14 +37,14 @@ class PicturesTest(ScriptsTest):
                               encoding="utf-8", check=False)
 
     def test_files_and_page(self):
-        runs = [ROOT / "results" / name for name in ("h100x1", "h200x2")]
+        runs = [ROOT / "results/h100x1", self.write_run(self.folder / "few")]
         out, again = self.folder / "out", self.folder / "once_more"
         for folder in (out, again):
             done = self.report(folder, *runs)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("pictures", done.stderr)
         pictures = sorted(out.glob("figures/**/*.png"))
-        self.assertEqual(len(pictures), 8 + 12 + 1)
+        self.assertEqual(len(pictures), 8 + 8 + 1)
         for path in pictures:
             self.check_png(path.read_bytes())
             self.check_pdf(path.with_suffix(".pdf").read_bytes())
