@@ -15,7 +15,7 @@ from pathlib import Path
 
 import report_charts
 import tsv
-from report_chart_new import machines
+from report_chart_barriers import machines
 from report_chart_study import figure_5
 from report_study import FOLDER
 

@@ -24,7 +24,7 @@ from pathlib import Path
 import report_charts
 import report_normal
 import tsv
-from report_chart_new import machines
+from report_chart_barriers import machines
 from report_html import page
 from report_observations import table_8
 from report_pages import MACHINES, Part, machines_lines, page_lines, part_json

@@ -10,6 +10,7 @@ Point = namedtuple("Point", "x figure")
 
 # A level that a panel is to be seen against: a horizontal line, or a vertical one.
 Level = namedtuple("Level", "name value vertical")
+SPREAD = "standard deviation"  # what most error bars are
 HEAT, LINES, DOTS = "heat map", "line chart", "dot chart"
 
 

@@ -8,10 +8,13 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-import report_chart_new
+import report_chart_methods
 import report_chart_study
+import report_chart_sums
+from report_chart_barriers import all_barriers
 
-MAKERS = (*report_chart_study.MAKERS, *report_chart_new.MAKERS)
+MAKERS = (*report_chart_study.MAKERS, *report_chart_sums.MAKERS, all_barriers,
+          *report_chart_methods.MAKERS)
 COLUMNS = ("panel", "series", "x", "value", "spread", "marks", "source")
 
 
