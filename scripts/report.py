@@ -9,8 +9,9 @@ with their units and the file, section and line that each stands in; and for eac
 tables/NAME/table_N.tex, to be taken in by \\input (they need the package booktabs),
 tables/NAME/normal.tsv: every row against the recorded runs of the same kind of GPU, and
 figures/NAME/*.png, *.pdf: the study's figures and more, with their numbers in *.tsv; of several
-folders figures/machines.*, too. Without matplotlib there are no pictures. What a folder lacks is said on stderr and left out. Numbers come from the folders' rows and from
-results/ipdps20 alone.
+folders figures/machines.*, too. Without matplotlib there are no pictures. What a folder lacks
+is said on stderr and left out. Numbers come from the folders' rows and from results/ipdps20
+alone.
 
 Exit codes: 0 written; 1 something cannot be written; 2 bad usage, also a file that is damaged,
 of which nothing is written.

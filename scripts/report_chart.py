@@ -1,4 +1,5 @@
-"""What a picture of report.py shows: charts of panels of series, each value with where it stands."""
+"""What a picture of report.py shows: charts of panels of series, each value with where it
+stands."""
 
 import math
 from collections import namedtuple

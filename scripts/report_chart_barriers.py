@@ -49,7 +49,8 @@ def launch(name, method, gpus):
 
 GRID, GPUS = "grid latency", "multi-GPU latency"
 BARRIERS = (
-    warp("tile_shufl, 32 lanes", "tile_shufl", "32"), warp("tile_sync, 32 lanes", "tile_sync", "32"),
+    warp("tile_shufl, 32 lanes", "tile_shufl", "32"),
+    warp("tile_sync, 32 lanes", "tile_sync", "32"),
     warp("tile_sync, 16 lanes", "tile_sync", "16"), warp("syncwarp, 32 lanes", "syncwarp", "32"),
     warp("syncwarp, 16 lanes", "syncwarp", "16"),
     warp("coales_sync, 32 lanes", "coales_sync", "32"),

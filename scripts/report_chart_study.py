@@ -187,8 +187,8 @@ def figure_9(run, study):
     panel.ticks = gpus
     if len(gpus) > 1:
         chart.add(panel)
-        chart.add(Panel("V100: the study", "GPUs", "microseconds", study_multi_grid(study), log_y=True,
-                        ticks=SHOWN_GPUS))
+        chart.add(Panel("V100: the study", "GPUs", "microseconds", study_multi_grid(study),
+                        log_y=True, ticks=SHOWN_GPUS))
     else:
         chart.missing.append("rows of several GPUs")
     chart.notes.append("Launches: one more launch that is also a barrier, by kernel fusion. Of "

@@ -2,6 +2,7 @@
 grey as well, files that are the same for the same numbers. Needs matplotlib."""
 
 import io
+from contextlib import contextmanager
 
 import matplotlib
 from matplotlib import ticker
@@ -26,9 +27,13 @@ SETTINGS = {
     "pdf.fonttype": 42, "figure.dpi": DOTS_PER_INCH, "savefig.facecolor": "white"}
 
 
+@contextmanager
 def settings():
-    """A context in which pictures are made and written, whatever the user's own settings."""
-    return matplotlib.rc_context({**matplotlib.rcParamsDefault, "backend": "agg", **SETTINGS})
+    """In it pictures are made and written, whatever the user's own settings are."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        yield
 
 
 def sheet(width, height):

@@ -1,4 +1,5 @@
-"""report.html: one page with all tables and pictures of report.py, which needs nothing from elsewhere."""
+"""report.html: one page with all tables and pictures of report.py, which needs nothing from
+elsewhere."""
 
 import html
 

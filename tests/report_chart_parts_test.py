@@ -40,6 +40,14 @@ class ChartPartsTest(ScriptsTest):
             self.folder / "run", {"BenchmarkInterSM": rows})), Study())
         self.assertEqual(chart.missing, ["rows of several GPUs"])  # of one count only
 
+    def test_what_figure_4_is_seen_against(self):
+        chart = report_chart_study.figure_4(tsv.Run(ROOT / "results" / "h200x1"), Study())
+        for panel, levels in zip(chart.panels, ({}, {"V100": 0.475, "P100": 0.091})):
+            self.assertEqual({level.name: level.value for level in panel.levels},
+                             {**levels, "an SM holds 64 warps": 64})
+            self.assertEqual([level.vertical for level in panel.levels],
+                             [True] + [False] * len(levels))
+
     def test_noise_below_zero_is_left_out(self):
         rows = section("grid latency", GRID, "grid_sync 1 1 9 132 32 -3.0 9.0 1 1.0",
                        "grid_sync 1 1 9 132 64 0.0 9.0 1 1.0",

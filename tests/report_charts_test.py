@@ -86,11 +86,29 @@ class ChartsTest(ScriptsTest):
                 *["figure_16"] * (sums and several)]))
             self.assertEqual(f"{name} has no Reduction.tsv" in self.errors, not sums)
             for chart in names[name]:
-                check = getattr(self, f"check_{chart}")
-                check(name, [row for row in read_rows(folder / f"{chart}.tsv")
-                             if not row["source"].startswith("ipdps20/")])
+                rows = read_rows(folder / f"{chart}.tsv")
+                study = [row for row in rows if row["source"].startswith("ipdps20/")]
+                getattr(self, f"check_{chart}")(name, [row for row in rows if row not in study])
+                self.check_study(chart, study)
         self.check_machines(read_rows(self.out / "figures/machines.tsv"))
         self.assertEqual(self.text.count("Of several GPUs, so not for this run: Figure 9, "), 2)
+
+    def check_study(self, chart, rows):
+        """The study's numbers beside the run's."""
+        self.assertEqual(len(rows), {"figure_7": 2 * 26, "figure_8": 5 * 26,
+                                     "figure_9": 5 * 3}.get(chart, 0))
+        for row in rows:
+            file, line = row["source"].split(", line ")
+            lines = (ROOT / "results" / file).read_text().splitlines()
+            cells = dict(zip(lines[0].split("\t"), lines[int(line) - 1].split("\t")))
+            self.assertEqual(float(row["value"]), float(cells["latency_us"]))
+            shape_ = (cells["blocks_per_SM"], cells["threads"])
+            if chart == "figure_9":
+                self.assertEqual((row["x"], row["series"]), (
+                    cells["gpus"], "multi_grid_sync, {} x {}".format(*shape_)))
+            else:
+                self.assertEqual((row["series"], row["x"]), shape_)
+                self.assertTrue(row["panel"].startswith(f"{cells['gpu']}, {cells['gpus']} GPU"))
 
     def each(self, name, rows, columns, factor=1.0):
         """(row, file, section, cells) of rows that are one number of their source each."""

@@ -32,8 +32,8 @@ class PicturesTest(ScriptsTest):
         environment = {**os.environ, "PYTHONHASHSEED": str(len(str(out)))}
         if path:
             environment["PYTHONPATH"] = str(path)
-        return subprocess.run([sys.executable, ROOT / "scripts/report.py", *arguments, "--out", out],
-                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command = [sys.executable, ROOT / "scripts/report.py", *arguments, "--out", out]
+        return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               encoding="utf-8", check=False)
 
     def test_files_and_page(self):
@@ -85,7 +85,8 @@ class PicturesTest(ScriptsTest):
             for chart in report_charts.charts_of(run, study):
                 if chart.measured():
                     with report_chart_style.settings():
-                        self.check_texts(report_chart_draw.picture_of(chart), f"{name} {chart.name}")
+                        self.check_texts(report_chart_draw.picture_of(chart),
+                                         f"{name} {chart.name}")
 
     def check_texts(self, picture, name):
         picture.canvas.draw()
