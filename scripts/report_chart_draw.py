@@ -163,7 +163,7 @@ def line_chart(chart):
     looks = {name: look_of(place) for place, name in enumerate(names)}
     beside = legend_columns(names, width)
     strip = LEGEND * -(-len(names) // beside) + 0.06
-    left, right, gap, bottom = 0.46, 0.08, 0.2, 0.32
+    left, right, gap, bottom = 0.5, 0.12, 0.2, 0.32
     tops = [0.2 if any(panel.title for panel in row) else 0.06 for row in rows]
     tall = 2.0 if len(rows) == 1 else 1.5
     edge = strip + bottom + sum(tops) + len(rows) * tall + (len(rows) - 1) * gap
@@ -217,7 +217,7 @@ def dot_axes(axes, panel, looks):
                           markeredgewidth=0.7, elinewidth=0.7, capsize=1.5, capthick=0.7,
                           markerfacecolor="white" if figure.remarks else look["color"])
             if len(panel.series) == 1:
-                axes.text(1.1, y, time_text(figure.value), ha="right", va="center_baseline",
+                axes.text(1.11, y, time_text(figure.value), ha="right", va="center_baseline",
                           transform=axes.get_yaxis_transform())
     names = [text.split(": ", 1)[1] for text in texts]
     axes.set(ylim=(len(texts), 0), xlabel=panel.x)
