@@ -17,9 +17,9 @@ LEGEND = 0.14  # inches: a line of it
 
 
 def in_cell(figure):
-    """The study's with its two decimals, else three digits."""
-    digits = 2 if of_study(figure) else max(0, 2 - math.floor(math.log10(figure.value)))
-    return f"{figure.value:.{digits}f}" + "!" * bool(figure.remarks)
+    """The study's with its two decimals, else three digits, of which two are decimals at most."""
+    places = 2 if of_study(figure) or figure.value < 9.995 else 1 if figure.value < 99.95 else 0
+    return f"{figure.value:.{places}f}" + "!" * bool(figure.remarks)
 
 
 def time_text(nanoseconds):

@@ -138,7 +138,8 @@ def figure_8(run, study):
             for gpus in measured:
                 if gpus in SHOWN_GPUS or gpus == measured[-1]:
                     chart.add(heat_panel(run, section, method, gpus,
-                                         f"{short_name(run)}, {many(gpus)}: {method}", method))
+                                         f"{short_name(run)}, {many(gpus)}: {method}",
+                                         method if measured[1:] else "here"))
         if not sections:
             chart.missing.append(method)
     for panel in study_panels(study, "8", "V100"):
