@@ -65,15 +65,16 @@ def heat_map(chart):
     width = WIDE if chart.wide else NARROW
     left, right, top, bottom, lowest = 0.4, 0.04, 0.2, 0.16, 0.14  # about each panel, all
     rows = chart.rows_of_panels()
-    heights = [CELL * max(len(panel.series) for panel in row) for row in rows]
+    cell = CELL if len(rows) < 5 else 0.85 * CELL  # eight GPUs need a page
+    heights = [cell * max(len(panel.series) for panel in row) for row in rows]
     picture = sheet(width, sum(heights) + len(rows) * (top + bottom) + lowest)
     values = [figure.value for figure in chart.figures()]
-    colours = ScalarMappable(LogNorm(min(values), max(values)), COLOURS)
+    colours = ScalarMappable(LogNorm(min(values), max(*values, 1.01 * min(values))), COLOURS)
     edge = picture.get_figheight()
     for row, height in zip(rows, heights):
         edge -= top + height + bottom
         for column, panel in enumerate(row):
-            own = len(panel.series) * CELL
+            own = len(panel.series) * cell
             axes = axes_at(picture, column * width / chart.columns + left,
                            edge + bottom + height - own, width / chart.columns - left - right, own)
             heat_axes(axes, panel, colours)

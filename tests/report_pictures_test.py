@@ -8,6 +8,7 @@ import sys
 import unittest
 
 from html_page import Page
+from made_up_rows import GRID, section
 from scripts_support import ROOT, ScriptsTest
 
 try:
@@ -18,6 +19,7 @@ except ImportError as error:
     print(f"skipped: there is no matplotlib ({error})")
     sys.exit(77)
 
+import report_chart_study
 import report_charts
 import tsv
 from report_study import Study
@@ -134,6 +136,21 @@ class PicturesTest(ScriptsTest):
             light = sum(part * share for part, share in zip(cell.get_facecolor(),
                                                             (0.2126, 0.7152, 0.0722)))
             self.assertEqual(text.get_color(), "black" if light > 0.46 else "white", light)
+
+    def test_extremes(self):
+        """A single cell; all counts of GPUs that Figure 8 has."""
+        one = section("grid latency", GRID, "grid_sync 1 1 9 132 32 1000.0 9.0 1 1.0")
+        several = section("multi-GPU latency", GRID, *(
+            f"{method} {gpus} 1 9 {132 * blocks} {threads} {gpus * blocks}.0 9.0 1 1.0"
+            for method in ("multi_grid_sync", "peer_grid_sync") for gpus in range(1, 9)
+            for blocks in (1, 2, 4, 8, 16, 32) for threads in (32, 64, 128, 256, 512, 1024)))
+        for text, make in ((one, report_chart_study.figure_5),
+                           (several, report_chart_study.figure_8)):
+            chart = make(tsv.Run(self.write_run(self.folder / "run", {
+                "BenchmarkInterSM": text}, only=True)), Study())
+            with report_chart_style.settings():
+                self.check_texts(report_chart_draw.picture_of(chart), chart.name)
+                self.check_png(report_chart_draw.draw(chart)["png"])
 
     def test_error_bars_and_marks(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
