@@ -66,7 +66,7 @@ def heat_map(chart):
     left, right, top, bottom, lowest = 0.4, 0.04, 0.2, 0.16, 0.14  # about each panel, all
     rows = chart.rows_of_panels()
     cell = CELL if len(rows) < 5 else 0.85 * CELL  # eight GPUs need a page
-    heights = [cell * max(len(panel.series) for panel in row) for row in rows]
+    heights = [cell * max(4, *(len(panel.series) for panel in row)) for row in rows]
     picture = sheet(width, sum(heights) + len(rows) * (top + bottom) + lowest)
     values = [figure.value for figure in chart.figures()]
     colours = ScalarMappable(LogNorm(min(values), max(*values, 1.01 * min(values))), COLOURS)
@@ -78,7 +78,8 @@ def heat_map(chart):
             axes = axes_at(picture, column * width / chart.columns + left,
                            edge + bottom + height - own, width / chart.columns - left - right, own)
             heat_axes(axes, panel, colours)
-            axes.set_ylabel("" if column else panel.y)
+            short = {"y": 1, "ha": "right"} if len(panel.series) < 4 else {}  # than the text
+            axes.set_ylabel("" if column else panel.y, **short)
             axes.set_xlabel(panel.x if row is rows[-1] else "")
     return picture
 

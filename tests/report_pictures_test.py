@@ -71,7 +71,7 @@ class PicturesTest(ScriptsTest):
                               round(200 * report_chart_style.WIDE)))
         self.assertLess(height, 200 * 9)  # a page
         self.assertNotIn(b"tEXt", data)
-        self.assertLess(len(data), 150e3)
+        self.assertLess(len(data), 200e3)
 
     def check_pdf(self, data):
         self.assertEqual((data[:5], data.rstrip()[-5:]), (b"%PDF-", b"%%EOF"))
