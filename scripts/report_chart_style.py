@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import matplotlib
 from matplotlib import ticker
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 from PIL import Image  # matplotlib needs it, too
 
@@ -73,6 +74,7 @@ def files_of(picture):
     few = whole.convert("RGB").quantize(256, method=2)
     few.putpalette([255 if part == 254 else part for part in few.getpalette()])  # white is white
     few.save(png, "png", optimize=True, dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
-    picture.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None,
-                                                 "Producer": None})
+    # Not savefig(), which draws once more than it needs to.
+    FigureCanvasPdf(picture).print_pdf(pdf, metadata={"CreationDate": None, "Creator": None,
+                                                      "Producer": None})
     return {"png": png.getvalue(), "pdf": pdf.getvalue()}
