@@ -32,6 +32,16 @@ def best_known_sum(study, gpu):
     return max(texts, key=float, default=None)
 
 
+def of_all_known_gpus(blocks, threads):
+    """The study's multi-grid barrier of as many GPUs as it has of a kind, in ns."""
+    def find(study, gpu):
+        rows = [row for figure in study.figures.values() for row in figure if (
+            row["gpu"], row["blocks_per_SM"], row["threads"]) == (gpu, str(blocks), str(threads))]
+        row = max(rows, key=lambda row: int(row["gpus"]), default=None)
+        return row and f"{float(row['latency_us']) * 1e3:.0f}"
+    return find
+
+
 def inside_an_sm(title, **cells):
     """A row of BenchmarkIntraSM."""
     def find(run, _gpus):
@@ -111,8 +121,9 @@ HEADLINES = (
                of_grids("grid latency", "grid_sync", blocks, threads), nothing_known)
       for blocks, threads in ((1, 32), (1, 1024), (32, 64))),
     *(Headline(method, f"All GPUs: `{method}`, 1/SM x 1024", "ns",
-               of_grids("multi-GPU latency", method, 1, 1024, all_gpus=True), nothing_known)
-      for method in ("peer_grid_sync", "multi_grid_sync")),
+               of_grids("multi-GPU latency", method, 1, 1024, all_gpus=True), known)
+      for method, known in (("peer_grid_sync", nothing_known),
+                            ("multi_grid_sync", of_all_known_gpus(1, 1024)))),
     Headline("launch", "GPU: one more launch, SMs x 1024", "ns", launch("traditional_launch"),
              of_table("I", "overhead_ns", launch="traditional")),
     Headline("cpu", "All GPUs: back to the CPU, SMs x 1024", "ns",

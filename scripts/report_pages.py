@@ -1,5 +1,8 @@
 """What report.py writes about a run: report.md's part, summary.json's part."""
 
+from pathlib import Path
+
+import report_charts
 import report_moved
 import report_normal
 import report_sheet
@@ -9,19 +12,26 @@ from report_causes import Known
 from report_figures import number, sources
 from report_text import below, markdown, markdown_row, short_name
 
+MACHINES = Path("figures/machines")  # the chart of several machines
+
 
 class Part:
     """A run with all that is said of it. tables: I to VIII; judged: of table_8();
-    normal: of report_normal.judged(); recorded, alike: of report_normal.references(); headline:
-    a Sheet."""
+    normal: of report_normal.judged(); recorded, alike: of report_normal.references(); charts: of
+    report_charts; headline: a Sheet."""
 
-    def __init__(self, run, name, tables, observations, recorded, alike):
+    def __init__(self, run, name, tables, observations, recorded, alike, charts):
         self.run, self.name, self.tables, self.observations = run, name, tables, observations
         self.recorded, self.alike = recorded, alike
         self.normal = report_normal.judged(run, recorded)
         self.known = Known(run, recorded, report_normal.moved(self.normal))
         self.warned = report_warnings.warned(run)
         self.headline = None
+        self.charts = charts
+
+    def path_of(self, chart):
+        """Of its files, without the ending."""
+        return Path("figures") / self.name / chart.name
 
     def absent(self):
         """What the folder lacks, a text each."""
@@ -31,6 +41,10 @@ class Part:
         for table in self.tables:
             if not table.measured():
                 yield f"Table {table.number}"
+        several = self.run.environment.get("gpu_count") != "1"
+        for chart in self.charts:
+            if not chart.measured() and (several or not chart.several):
+                yield chart.label or f"chart of {chart.name.replace('_', ' ')}"
 
     def reference(self):
         """What the rows are compared with, in a sentence."""
@@ -64,7 +78,26 @@ def normal_lines(part):
         yield from report_sheet.markdown(sheet)
 
 
-def page_lines(part):
+def chart_lines(part, pictures):
+    """All charts, as Markdown."""
+    for sentence in filter(None, (pictures.why and f"There are {pictures.why}.",
+                                  report_charts.of_several_gpus(part.charts))):
+        yield sentence
+        yield ""
+    for chart in part.charts:
+        if chart.measured():
+            yield from report_charts.chart_lines(chart, part.path_of(chart), part.run.about(),
+                                                 pictures)
+
+
+def machines_lines(chart, parts, pictures):
+    """The chart of several machines, as Markdown."""
+    if chart:
+        about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
+        yield from report_charts.chart_lines(chart, MACHINES, about, pictures)
+
+
+def page_lines(part, pictures):
     """The part of report.md."""
     yield f"## {part.name}"
     yield ""
@@ -85,6 +118,7 @@ def page_lines(part):
     for table in part.tables:
         if table.measured():
             yield from markdown(part.run, table)
+    yield from chart_lines(part, pictures)
     yield from normal_lines(part)
     yield from report_warnings.markdown(part)
 

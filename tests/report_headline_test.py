@@ -11,9 +11,9 @@ from scripts_support import ROOT
 
 MACHINES = "**What a barrier costs, by machine.**"
 NAMES = ("1 H100", "1 H200", "2 H200", "4 H200")
-# What the study prints: its Tables II, I and VI.
+# What the study prints: its Tables II, I and VI, and Figures 8 (8 GPUs) and 7 (2 GPUs), in us.
 STUDY = {"tile_sync": ("14", "1"), "tile_shuffle": ("22", "31"), "block_32": ("22", "218"),
-         "launch": ("1081", "–"), "sum": ("865.40", "592.40")}
+         "multi_grid_sync": ("26930", "8440"), "launch": ("1081", "–"), "sum": ("865.40", "592.40")}
 CYCLES, NS, RATE = (("m(ave_cycle)", "s(ave_cycle)"), ("m(avginstru)", "s(avginstr)"),
                     ("m(GB/s)", "s(GB/s)"))
 # name -> file, section, cells of the row (SMs, GPUs: the run's), columns; in the order of the page
