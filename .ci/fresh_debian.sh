@@ -70,6 +70,7 @@ if [[ $suite == bookworm ]]; then one=''; fi
 copy_of_base root root
 expect 0 root root "${one}scripts/run.sh"
 shows 'nothing was measured here'
+shows 'Report of the recorded runs: .*/build/report/report.html'
 expect 0 root root "${one}scripts/test.sh"
 shows ' 0 failed'
 diff -r "$work/base/etc/apt" "$work/root/etc/apt" # package sources are as they were

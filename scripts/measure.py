@@ -179,6 +179,19 @@ def fill(folder, devices, build, cuda11):
     return final
 
 
+def report(folder):
+    """Where report.py has written, in a line for people; what it says goes to stderr. The rows
+    are there by now, so that its failure is said and is none of the run."""
+    script = Path(__file__).resolve().parent / "report.py"
+    code = subprocess.call([sys.executable, script, folder], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL)
+    if code:
+        say(f"warning: there is no report (exit code {code} of report.py); again with: "
+            f"{script} {folder}")
+        return "Report: none"
+    return f"Report: {folder / 'report' / 'report.html'}"
+
+
 def work():
     parser = tsv.Parser(description=__doc__)
     parser.add_argument("build", type=Path, help="the folder of the executables")
@@ -194,16 +207,21 @@ def work():
         devices = find_devices(options.build / "ImplicitBarrier", options.gpus)
         cuda11 = usable_cuda11(options.cuda11, options.build)
         folder = make_folder(options.results, devices)
-        final = fill(folder, devices, options.build, cuda11)
+        folder = fill(folder, devices, options.build, cuda11)
     except (Stop, OSError, tsv.TsvError) as error:
         code, reason = error.args if isinstance(error, Stop) else (1, error)
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
         say(f"run.sh: {reason}{kept}")
         return code
+    try:
+        print("\n".join(summary.lines(tsv.Run(folder))), flush=True)
+        reported = report(folder)
+    except Stop as stop:
+        say(f"run.sh: {stop.args[1]}; what was measured is in {folder}")
+        return stop.args[0]
     for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)
-    print("\n".join(summary.lines(tsv.Run(final))))
-    print(f"\nResults: {final}")
+    print(f"\n{reported}\nResults: {folder}")
     return 0
 
 

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Tables I to VIII of the study for results folders, beside the study's own numbers.
+"""What barriers cost by results folders, beside recorded runs and the study's own numbers.
 
   report.py DIR                 into DIR/report
   report.py DIR... --out OUT    of several folders, into OUT
 
-Written are report.md and report.html, which have all tables; summary.json, the same numbers
-with their units and the file, section and line that each stands in; and for each folder
-tables/NAME/table_N.tex, to be taken in by \\input (they need the package booktabs), and
-tables/NAME/normal.tsv: every row against the recorded runs of the same kind of GPU. What a folder
-lacks is said on stderr and left out. Numbers come from the folders' rows and from
+Written are report.md and report.html: what each barrier costs, several folders side by side;
+Tables I to VIII of the study; what moved against the recorded runs of the same kind of GPU, and
+what is known to move it; the warnings; how to cite. summary.json has the same numbers with their
+units and the file, section and line that each stands in. To be taken in by \\input (they need
+the package booktabs) are tables/machines.tex (of several folders), and of each folder
+tables/NAME/headline.tex and table_N.tex; tables/NAME/normal.tsv has every row against the
+recorded ones. figures/NAME/*.png, *.pdf are the study's figures and more, with their numbers in
+*.tsv; of several folders figures/machines.*, too. Without matplotlib there are no pictures. What
+a folder lacks is said on stderr and left out. Numbers come from the folders' rows and from
 results/ipdps20 alone.
 
 Exit codes: 0 written; 1 something cannot be written; 2 bad usage, also a file that is damaged,
@@ -20,11 +24,16 @@ import re
 import sys
 from pathlib import Path
 
+import report_charts
+import report_cite
+import report_machines
 import report_normal
+import report_sheet
 import tsv
+from report_chart_barriers import machines
 from report_html import page
 from report_observations import table_8
-from report_pages import Part, page_lines, part_json
+from report_pages import MACHINES, Part, machines_lines, page_lines, part_json
 from report_study import FOLDER, Study
 from report_tables import MAKERS
 from report_text import latex
@@ -50,27 +59,60 @@ def make_part(path, study, recorded):
     run = tsv.Run(path)
     tables = [make(run, study) for make in MAKERS]
     summary, observations = table_8(run, study)
-    return Part(run, run.path.resolve().name, [*tables, summary], observations,
-                *report_normal.references(run, recorded))
+    part = Part(run, run.path.resolve().name, [*tables, summary], observations,
+                *report_normal.references(run, recorded), report_charts.charts_of(run, study))
+    part.headline = report_machines.headline_sheet(part, study, part.recorded)
+    return part
 
 
-def files_of(parts):
-    """path -> text of all that is written; None: not to be there"""
-    lines = [f"# {TITLE}", ""]
+def pictures_of(parts):
+    """All Pictures, and the chart of several machines or None."""
+    charts = {part.path_of(chart): chart for part in parts for chart in part.charts}
+    several = machines({part.name: part.run for part in parts}) if len(parts) > 1 else None
+    if several:
+        charts[MACHINES] = several
+    return report_charts.Pictures(charts), several
+
+
+def text_of(lines):
+    return "\n".join(lines) + "\n"
+
+
+def summary_of(parts, study, citation):
+    """summary.json"""
+    content = {"runs": [part_json(part, report_machines.headline_json(part, study))
+                        for part in parts],
+               "machines": report_machines.machines_json(parts, study),
+               "cite": report_cite.as_json(parts, citation)}
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def files_of(parts, study, citation, pictures, several):
+    """path -> text or bytes of all that is written; None: not to be there"""
+    sheet = report_machines.machines_sheet(parts, study) if len(parts) > 1 else None
+    lines = [f"# {TITLE}", "", *(report_sheet.markdown(sheet) if sheet else ()),
+             *machines_lines(several, parts, pictures)]
     for part in parts:
-        lines += page_lines(part)
-    files = {Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
-             Path("report.html"): page(TITLE, parts),
-             Path("summary.json"): json.dumps(
-                 {"runs": [part_json(part) for part in parts]}, indent=1, ensure_ascii=False,
-                 allow_nan=False) + "\n"}
+        lines += page_lines(part, pictures)
+    lines += report_cite.markdown(parts, citation)
+    files = {**pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
+             Path("report.html"): page(TITLE, parts, pictures, several,
+                                       report_sheet.page(sheet) if sheet else (),
+                                       report_cite.page(parts, citation)),
+             Path("summary.json"): summary_of(parts, study, citation),
+             Path("tables/machines.tex"):
+                 text_of(report_sheet.latex(sheet, "tab:machines")) if sheet else None}
     for part in parts:
         folder = Path("tables") / part.name
         label = re.sub("[^A-Za-z0-9]+", "-", part.name)
+        alone = report_machines.headline_sheet(part, study, [])  # others do not fit on a page
+        files[folder / "headline.tex"] = text_of(
+            report_sheet.latex(alone, f"tab:{label}-headline"))
         for number, table in enumerate(part.tables, 1):
-            text = "\n".join(latex(part.run, table, f"tab:{label}-{number}")) + "\n"
+            text = text_of(latex(part.run, table, f"tab:{label}-{number}"))
             files[folder / f"table_{number}.tex"] = text if table.measured() else None
-        files[folder / "normal.tsv"] = "\n".join(report_normal.lines_of_tsv(part.normal)) + "\n"
+        files[folder / "normal.tsv"] = text_of(
+            report_normal.lines_of_tsv(part.normal, part.known))
     return files
 
 
@@ -80,7 +122,7 @@ def write(out, files):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if text is not None:
-                path.write_text(text, encoding="utf-8")
+                path.write_bytes(text if isinstance(text, bytes) else text.encode())
             elif path.exists():
                 path.unlink()  # of an earlier run with more rows
         except OSError as error:
@@ -91,15 +133,18 @@ def write(out, files):
 
 def work():
     options = parse_arguments()
-    study = Study()
+    study, citation = Study(), report_cite.Citation()
     recorded = report_normal.recorded_runs(options.recorded)
     parts = [make_part(path, study, recorded) for path in options.folders]
     names = [part.name for part in parts]
     for name in names:
         if names.count(name) > 1:
             raise tsv.TsvError(f"two folders are called {name}")
-    if write(options.out, files_of(parts)):
+    pictures, several = pictures_of(parts)
+    if write(options.out, files_of(parts, study, citation, pictures, several)):
         return 1
+    if pictures.why:
+        print(f"report.py: {pictures.why}", file=sys.stderr)
     for part in parts:
         absent = list(part.absent())
         if absent:

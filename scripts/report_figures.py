@@ -1,5 +1,6 @@
 """Figures and tables of report.py: what was measured, with its spread and where it stands."""
 
+import functools
 import math
 
 from tables import nothing_waits
@@ -46,9 +47,15 @@ def source_of(section, row):
     return file.rsplit("/", 1)[-1], section.title, int(line)
 
 
+@functools.lru_cache(maxsize=None)
+def warnings_of(section, sms):
+    """section.warnings(), which looks for their rows, once."""
+    return list(section.warnings(sms))
+
+
 def remarks(run, section, row):
     """What the run says of this row: warnings, and that it depends on the repeat count."""
-    return [text for other, text in section.warnings(run.sms) if other is row] + [
+    return [text for other, text in warnings_of(section, run.sms) if other is row] + [
         text for above, text in section.comments
         if above is row and text.startswith("the row above depends")]
 
@@ -122,3 +129,12 @@ class Table:
                 yield (line.figures[place].text() if line.figures[place] else "") or "–"
             else:
                 yield (line.study.get(gpu) or {place: None})[place] or "–"
+
+
+def number(value):
+    """For JSON, which has no nan."""
+    return None if math.isnan(value) else value
+
+
+def sources(found):
+    return [{"file": file, "section": section, "line": line} for file, section, line in found]

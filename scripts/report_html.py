@@ -1,9 +1,14 @@
-"""report.html: one page with all tables of report.py, which needs nothing from elsewhere."""
+"""report.html: one page with all tables and pictures of report.py, which needs nothing from
+elsewhere."""
 
 import html
 
+import report_charts
+import report_moved
 import report_normal
-from report_pages import MOST_MOVED
+import report_sheet
+import report_warnings
+from report_pages import MACHINES
 from report_text import below, short_name
 
 STYLE = """
@@ -22,6 +27,8 @@ tbody tr:nth-child(even) { background: var(--soft); }
 .over { text-align: center; border-bottom: 1px solid var(--line); }
 figure { margin: 2rem 0; }
 figcaption, .notes { font-size: 0.875rem; }
+img { max-width: 100%; height: auto; margin-top: 0.5rem; background: #fff; }
+img.page { min-width: 44rem; }
 """
 
 
@@ -94,15 +101,25 @@ def normal(part):
         "reaches there, it is unclear.", ("File", "Section", *report_normal.VERDICTS), (
             (file, section, *(found[name] for name in report_normal.VERDICTS))
             for (file, section), found in report_normal.counts(part.normal).items()), 2)
-    moved = report_normal.moved(part.normal)
-    if moved:
-        yield from plain_table(
-            f"The {min(MOST_MOVED, len(moved))} of {len(moved)} rows that moved most:",
-            report_normal.MOVED_HEAD, map(report_normal.moved_cells, moved[:MOST_MOVED]), 3)
+    for sheet in report_moved.sheets(part):
+        yield from report_sheet.page(sheet)
 
 
-def part_html(part):
+def charts(part, pictures):
+    notes = filter(None, (pictures.why and f"There are {pictures.why}.",
+                          report_charts.of_several_gpus(part.charts)))
+    yield from (f'<p class="notes">{escape(note)}</p>' for note in notes)
+    for chart in part.charts:
+        if chart.measured():
+            yield from report_charts.chart_html(chart, part.path_of(chart), part.run.about(),
+                                                pictures)
+
+
+def part_html(part, pictures):
     yield f'<h2 id="{escape(part.name)}">{escape(part.name)}</h2><p>{escape(part.run.about())}.</p>'
+    if part.run.path.name.endswith(".partial"):
+        yield '<p class="notes">An interrupted run: not everything was measured.</p>'
+    yield from report_sheet.page(part.headline)
     absent = list(part.absent())
     if absent:
         yield f'<p class="notes">Not in this run: {escape(", ".join(absent))}.</p>'
@@ -112,11 +129,19 @@ def part_html(part):
     for table in part.tables:
         if table.measured():
             yield from study_table(part, table)
+    yield from charts(part, pictures)
     yield from normal(part)
+    yield f'<h3 id="{escape(part.name)}-warnings">Warnings of the run</h3>'
+    yield f"<p>{escape(report_warnings.summed_up(part.run, part.warned))}</p>"
+    if part.warned:
+        yield "<details><summary>All of them</summary>"
+        yield from plain_table("", report_warnings.HEAD, map(report_warnings.cells, part.warned), 4)
+        yield "</details>"
 
 
-def page(title, parts):
-    """The whole of report.html."""
+def page(title, parts, pictures, several, before=(), behind=()):
+    """The whole of report.html. several: the chart of several machines, or None; before, behind:
+    lines of the page before the runs and behind them."""
     lines = ["<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
              '<meta name="viewport" content="width=device-width, initial-scale=1">',
              f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>",
@@ -126,6 +151,10 @@ def page(title, parts):
                      f'{escape(part.run.about())}; <a href="#{escape(part.name)}-normal">'
                      "is it normal?</a></li>")
     lines.append("</ul></nav>")
+    lines += before
+    if several:
+        about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
+        lines += report_charts.chart_html(several, MACHINES, about, pictures)
     for part in parts:
-        lines += part_html(part)
-    return "\n".join([*lines, "</body></html>"]) + "\n"
+        lines += part_html(part, pictures)
+    return "\n".join([*lines, *behind, "</body></html>"]) + "\n"

@@ -99,21 +99,11 @@ def moved(rows):
                   key=lambda row: -abs(row.change))
 
 
-MOVED_HEAD = ("File", "Section", "Row", "Here", "Recorded", "Change", "Verdict", "Line")
-
-
-def moved_cells(row):
-    """Texts under MOVED_HEAD."""
-    shape = " ".join(f"{name} {cell}" for name, cell in zip(compare.KEYS[2:], row.key[3:])
-                     if cell != "nan")
-    return (row.key[0], row.key[1], f"{row.key[2]} {shape}", row.value.text,
-            f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", row.verdict,
-            row.row.where.rsplit(" ", 1)[-1])
-
-
-def lines_of_tsv(rows):
+def lines_of_tsv(rows, known):
+    """known: report_causes.Known of those that moved."""
     yield "\t".join(("file", *compare.KEYS, "value", "recorded_low", "recorded_high",
-                     "change_percent", "verdict", "line"))
+                     "change_percent", "verdict", "line", "known"))
     for row in rows:
         yield "\t".join((*row.key, row.value.text, f"{row.low:.3f}", f"{row.high:.3f}",
-                         f"{row.change:.3f}", row.verdict, row.row.where.rsplit(" ", 1)[-1]))
+                         f"{row.change:.3f}", row.verdict, row.row.where.rsplit(" ", 1)[-1],
+                         ", ".join(cause.name for cause in known.of(row)) or "nan"))

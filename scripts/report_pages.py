@@ -1,23 +1,37 @@
 """What report.py writes about a run: report.md's part, summary.json's part."""
 
-import math
+from pathlib import Path
 
-import compare
+import report_charts
+import report_moved
 import report_normal
+import report_sheet
+import report_warnings
 import tsv
+from report_causes import Known
+from report_figures import number, sources
 from report_text import below, markdown, markdown_row, short_name
 
-MOST_MOVED = 20  # rows that are shown; normal.tsv has all
+MACHINES = Path("figures/machines")  # the chart of several machines
 
 
 class Part:
     """A run with all that is said of it. tables: I to VIII; judged: of table_8();
-    normal: of report_normal.judged(); recorded, alike: of report_normal.references()."""
+    normal: of report_normal.judged(); recorded, alike: of report_normal.references(); charts: of
+    report_charts; headline: a Sheet."""
 
-    def __init__(self, run, name, tables, observations, recorded, alike):
+    def __init__(self, run, name, tables, observations, recorded, alike, charts):
         self.run, self.name, self.tables, self.observations = run, name, tables, observations
         self.recorded, self.alike = recorded, alike
         self.normal = report_normal.judged(run, recorded)
+        self.known = Known(run, recorded, report_normal.moved(self.normal))
+        self.warned = report_warnings.warned(run)
+        self.headline = None
+        self.charts = charts
+
+    def path_of(self, chart):
+        """Of its files, without the ending."""
+        return Path("figures") / self.name / chart.name
 
     def absent(self):
         """What the folder lacks, a text each."""
@@ -27,6 +41,10 @@ class Part:
         for table in self.tables:
             if not table.measured():
                 yield f"Table {table.number}"
+        several = self.run.environment.get("gpu_count") != "1"
+        for chart in self.charts:
+            if not chart.measured() and (several or not chart.several):
+                yield chart.label or f"chart of {chart.name.replace('_', ' ')}"
 
     def reference(self):
         """What the rows are compared with, in a sentence."""
@@ -56,23 +74,30 @@ def normal_lines(part):
         yield markdown_row((file, section, *(str(found[name])
                                              for name in report_normal.VERDICTS)))
     yield ""
-    moved = report_normal.moved(part.normal)
-    if moved:
-        yield from moved_lines(part, moved)
+    for sheet in report_moved.sheets(part):
+        yield from report_sheet.markdown(sheet)
 
 
-def moved_lines(part, moved):
-    yield (f"The {min(MOST_MOVED, len(moved))} of {len(moved)} rows that moved most "
-           f"(all: tables/{part.name}/normal.tsv):")
-    yield ""
-    yield markdown_row(report_normal.MOVED_HEAD)
-    yield markdown_row(["---"] * 3 + ["---:"] * 3 + ["---", "---:"])
-    for row in moved[:MOST_MOVED]:
-        yield markdown_row(report_normal.moved_cells(row))
-    yield ""
+def chart_lines(part, pictures):
+    """All charts, as Markdown."""
+    for sentence in filter(None, (pictures.why and f"There are {pictures.why}.",
+                                  report_charts.of_several_gpus(part.charts))):
+        yield sentence
+        yield ""
+    for chart in part.charts:
+        if chart.measured():
+            yield from report_charts.chart_lines(chart, part.path_of(chart), part.run.about(),
+                                                 pictures)
 
 
-def page_lines(part):
+def machines_lines(chart, parts, pictures):
+    """The chart of several machines, as Markdown."""
+    if chart:
+        about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
+        yield from report_charts.chart_lines(chart, MACHINES, about, pictures)
+
+
+def page_lines(part, pictures):
     """The part of report.md."""
     yield f"## {part.name}"
     yield ""
@@ -80,6 +105,7 @@ def page_lines(part):
     if part.run.path.name.endswith(".partial"):
         yield "An interrupted run: not everything was measured."
     yield ""
+    yield from report_sheet.markdown(part.headline)
     absent = list(part.absent())
     if absent:
         yield f"Not in this run: {', '.join(absent)}."
@@ -92,16 +118,9 @@ def page_lines(part):
     for table in part.tables:
         if table.measured():
             yield from markdown(part.run, table)
+    yield from chart_lines(part, pictures)
     yield from normal_lines(part)
-
-
-def number(value):
-    """For JSON, which has no nan."""
-    return None if math.isnan(value) else value
-
-
-def sources(found):
-    return [{"file": file, "section": section, "line": line} for file, section, line in found]
+    yield from report_warnings.markdown(part)
 
 
 def figure_json(quantity, figure):
@@ -130,19 +149,17 @@ def normal_json(part):
         "counts": [{"file": file, "section": section,
                     **{name: found[name] for name in report_normal.VERDICTS}}
                    for (file, section), found in report_normal.counts(part.normal).items()],
-        "moved": [{"file": row.key[0], **dict(zip(compare.KEYS, row.key[1:])),
-                   "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
-                   "change_percent": number(row.change), "verdict": row.verdict,
-                   "line": int(row.row.where.rsplit(" ", 1)[-1])}
-                  for row in report_normal.moved(part.normal)]}
+        **report_moved.moved_json(part)}
 
 
-def part_json(part):
-    """The part of summary.json."""
+def part_json(part, headline):
+    """The part of summary.json. headline: that of report_machines."""
     return {
         "folder": part.name, "environment": part.run.environment, "absent": list(part.absent()),
+        "headline": headline,
         "tables": {table.number: table_json(table) for table in part.tables
                    if table.measured()},
         "observations": [{"id": name, "verdict": verdict, "text": text, "sources": sources(found)}
                          for name, verdict, text, found in part.observations],
-        "normal": normal_json(part)}
+        "normal": normal_json(part),
+        "warnings": [one._asdict() for one in part.warned]}

@@ -3,9 +3,11 @@
 # Usage: run.sh [GPU_COUNT] [OPTION]...
 #
 # Builds the suite, measures on 1 to GPU_COUNT GPUs (default: all of this machine), leaves
-# the rows in a new folder results/<gpu>x<count>_<UTC time>/ and shows them in short. A run
-# that is interrupted keeps what it has measured in a folder whose name ends in .partial. On
-# a machine without an NVIDIA GPU it builds and shows the recorded run.
+# the rows in a new folder results/<gpu>x<count>_<UTC time>/, shows them in short and writes a
+# report of them into its folder report/. A run that is interrupted keeps what it has measured
+# in a folder whose name ends in .partial. On a machine without an NVIDIA GPU it builds, shows the
+# recorded runs and writes their report into build/report/. A report that cannot be written is
+# said and changes neither rows nor exit code.
 #
 # CUDA 13 has no multi_grid_sync, and what is left of a warp barrier is the compiler's choice.
 # Where there is an older CUDA Toolkit too (CUDA11_HOME, /usr/local/cuda-11.* or -12.*, or the
@@ -60,11 +62,21 @@ if [[ -z $no_build ]]; then
 fi
 if ! has_nvidia_gpu; then
   printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
+  recorded=()
   for reference in "$PROJECT_ROOT"/results/*x[0-9]*/; do
     [[ -d $reference && ${reference##*x} != *_*Z* ]] || continue # a run of the user's own
     printf '\nRecorded run, not of this machine: %s\n\n' "$reference"
     python3 "$scripts/summary.py" "$reference"
+    recorded+=("$reference")
   done
+  report=$PROJECT_ROOT/build/report
+  if ((${#recorded[@]})); then
+    if python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null; then
+      printf '\nReport of the recorded runs: %s\n' "$report/report.html"
+    else
+      say "warning: there is no report of the recorded runs, see above"
+    fi
+  fi
   printf '\nAll of this was recorded on other machines: this one has no NVIDIA GPU.\n'
   exit 0
 fi

@@ -1,14 +1,17 @@
 """Reads a page of report.py, for its tests."""
 
+import base64
 from html.parser import HTMLParser
 
 
 class Page(HTMLParser):
-    """(title, text) of each cell; what is wrong with the page is a ValueError."""
+    """(title, text) of each cell, (alternative text, bytes) of each picture; what is wrong with
+    the page is a ValueError."""
 
     def __init__(self, text):
         super().__init__()
         self.open, self.cells, self.targets, self.ids = [], [], [], set()
+        self.pictures = []
         self.feed(text)
         if self.open or set(self.targets) - {f"#{name}" for name in self.ids}:
             raise ValueError(f"not closed: {self.open}; links to {self.targets}")
@@ -17,8 +20,12 @@ class Page(HTMLParser):
         attributes = dict(attributes)
         if tag in ("meta", "br"):
             return
+        kind, _, data = attributes.get("src", "").partition(",")
+        if tag == "img" and kind == "data:image/png;base64" and attributes.get("alt"):
+            self.pictures.append((attributes["alt"], base64.b64decode(data, validate=True)))
+            return
         if tag in ("script", "link", "img", "iframe"):
-            raise ValueError(f"<{tag}> in a page of tables")
+            raise ValueError(f"<{tag}> in a page that needs nothing from elsewhere")
         self.open.append(tag)
         self.ids |= {attributes["id"]} if "id" in attributes else set()
         self.targets += [attributes["href"]] if "href" in attributes else []

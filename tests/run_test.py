@@ -9,7 +9,8 @@ from made_up_rows import ROWS, ROWS_CUDA11
 from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
-           "multi_gpu_barriers.py", "sanitize.py", "sanitize_pitfalls.py", "test_report.py")
+           "multi_gpu_barriers.py", "report.py", "readme_table.py", "sanitize.py",
+           "sanitize_pitfalls.py", "test_report.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
 
 
@@ -50,6 +51,8 @@ class CommandLineTest(ScriptsTest):
                  ["say", "1"]),  # a function of lib.sh
                 ("are required: DIR", "summary.py", []),
                 ("are required: DIR", "multi_gpu_barriers.py", []),
+                ("are required: DIR", "report.py", []),
+                ("unrecognized arguments: one", "readme_table.py", ["one"]),
                 ("unrecognized arguments: two", "summary.py", ["one", "two"]),
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
                 ("unrecognized arguments: --g", "test_report.py", ["x.xml", "--g"])):
@@ -63,6 +66,7 @@ class RunTest(ScriptsTest):
         return dict(line.split("\t") for line in text.splitlines())
 
     def test_whole_run_with_two_toolkits(self):
+        self.link_study()
         self.nvcc("cuda-12.4", "12.4")
         self.environment.update(USER="someone", SECRET="s3cret")
         self.tool("nvidia-smi", "#!/bin/sh\ncase $* in *clocks.sm*) echo 345 MHz; echo 9 MHz ;;\n"
@@ -73,7 +77,7 @@ class RunTest(ScriptsTest):
         self.assertRegex(folder.name, r"^h200x2_\d{8}T\d{6}Z$")
         outputs = {**ROWS, **{f"{name}.cuda11": text for name, text in ROWS_CUDA11.items()}}
         self.assertEqual({path.name for path in folder.iterdir()}, {
-            "multi_gpu_barriers.tsv", "environment.tsv", "topology.txt", "stderr.log",
+            "multi_gpu_barriers.tsv", "environment.tsv", "topology.txt", "stderr.log", "report",
             *(f"{name}.tsv" for name in outputs)})
         for name, text in outputs.items():
             self.assertEqual((folder / f"{name}.tsv").read_text(), text)
@@ -114,7 +118,8 @@ class RunTest(ScriptsTest):
         self.assertRegex(done.stdout, r"(?m)^  lost_updates +999 of 1000 +0 of 1000$")
         self.assertIn("own: not by no_sync\n", done.stdout)
         self.assertIn("last of two figures with CUDA 11.8\n", done.stdout)
-        self.assertTrue(done.stdout.endswith(f"\nResults: {folder}\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith(
+            f"\n\nReport: {folder}/report/report.html\nResults: {folder}\n"), done.stdout)
 
     def test_counts(self):
         devices = self.release / "devices"

@@ -154,6 +154,12 @@ class ScriptsTest(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 
+    def link_study(self):
+        """What report.py needs beside scripts/."""
+        (self.project / "results").mkdir()
+        for name in ("results/ipdps20", "CITATION.cff"):
+            (self.project / name).symlink_to(ROOT / name)
+
     def calls(self, start=""):
         """The logged calls that start so."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []

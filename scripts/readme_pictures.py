@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""The pictures of README.md, of the recorded runs: docs/figures/*.png.
+
+  readme_pictures.py            draws them (needs matplotlib)
+  readme_pictures.py --check    says which are older than the rows they are of (needs none)
+
+docs/figures/rows.sha256 has a hash of what each picture shows. That of the file would differ
+with the version of matplotlib and its fonts.
+
+Exit codes: 0 drawn, or none is older; 1 one is older, or cannot be written; 2 bad usage.
+"""
+
+import hashlib
+from pathlib import Path
+
+import report_charts
+import tsv
+from report_chart_barriers import machines
+from report_chart_study import figure_5
+from report_study import FOLDER
+
+OUT = FOLDER.parent.parent / "docs" / "figures"
+HASHES = "rows.sha256"
+COMPARED = ("h100x1", "h200x1", "h200x4")
+GRID = "h200x1"
+
+
+def charts(recorded):
+    """name of the file -> Chart"""
+    runs = {name: tsv.Run(recorded / name) for name in COMPARED}
+    return {"barriers.png": machines(runs), "grid_sync.png": figure_5(runs[GRID], None)}
+
+
+def hash_of(chart):
+    """Of all that is shown; not of the lines that it stands in."""
+    lines = [line.rsplit("\t", 1)[0] for line in report_charts.lines_of_tsv(chart)]
+    return hashlib.sha256("\n".join([*lines, *chart.caption()]).encode()).hexdigest()
+
+
+def hashes(recorded=FOLDER.parent):
+    return "".join(f"{hash_of(chart)}  {name}\n" for name, chart in charts(recorded).items())
+
+
+def older(out=OUT, recorded=FOLDER.parent):
+    """Names of the pictures that show other numbers than the recorded rows."""
+    path = Path(out) / HASHES
+    known = tsv.read_bytes(path).decode().splitlines() if path.exists() else []
+    return [line.split()[1] for line in hashes(recorded).splitlines()
+            if line not in known or not (Path(out) / line.split()[1]).exists()]
+
+
+def work():
+    parser = tsv.Parser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="(docs/figures)")
+    parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
+                        help="the folder of the recorded runs (default: results/)")
+    options = parser.parse_args()
+    if options.check:
+        names = older(options.out, options.recorded)
+        if names:
+            print(f"older than {options.recorded}: {', '.join(names)}; scripts/readme_pictures.py "
+                  "draws them anew")
+        return 1 if names else 0
+    pictures = report_charts.Pictures(charts(options.recorded))
+    if pictures.why:
+        raise tsv.TsvError(pictures.why)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name in pictures.charts:
+        (options.out / name).write_bytes(pictures.png(name))
+    (options.out / HASHES).write_text(hashes(options.recorded), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    tsv.main(work, "readme_pictures.py")

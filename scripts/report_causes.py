@@ -1,0 +1,176 @@
+"""What is known to move rows, for report.py: each from a page that says how it was seen."""
+
+import math
+import re
+from collections import Counter
+
+import report_normal
+
+METHOD, LIMITS = "docs/method.md", "9. Known limits"
+NORMAL = ("README.md", "Is my number normal?")
+MEMORY = "global_.*|threadfence|threadfence_system|copy_async|bulk_copy_.*"
+OTHER_SMS = "cluster_.*|distributed_load|threadfence|threadfence_system"
+SHORT_SUM_NS = 1500  # docs/reduction.md: what a sum takes longer beside other GPUs
+
+
+class Cause:
+    """said: what the page says under its heading, which a test looks for. files, sections,
+    methods: regular expressions of the rows it can move. percent: by how much at most. when: of
+    (the moved row, the run's environment, a recorded one's), whether it can have moved this."""
+
+    def __init__(self, name, text, page, said, files=".*", sections=".*", methods=".*",
+                 percent=math.inf, when=lambda row, here, there: True):
+        self.name, self.text, self.said = name, text, said
+        (self.page, self.heading), self.patterns = page, (files, sections, methods)
+        self.percent, self.when = percent, when
+
+    def can_move(self, row, run, recorded):
+        return abs(row.change) <= self.percent and all(
+            re.fullmatch(pattern, part) for pattern, part in zip(self.patterns, row.key)) and any(
+                self.when(row, run.environment, other.environment) for other in recorded)
+
+
+def differs(*keys):
+    return lambda row, here, there: any(here.get(key) != there.get(key) for key in keys)
+
+
+def toolkit_differs(row, here, there):
+    key = "cuda_toolkit_multi_grid" if row.key[0].endswith(".cuda11") else "cuda_toolkit"
+    return here.get(key) != there.get(key)
+
+
+def is_off_its_median(row, here, there):
+    """The mean by 1% or more."""
+    names = (column[2:-1] for column in row.row if column.startswith("m("))
+    return any(row.row[f"m({name})"] == row.value.text and abs(
+        row.value.mean - float(row.row.get(f"med({name})", "nan"))) >= 0.01 * abs(row.value.mean)
+        for name in names)
+
+
+def is_alone_in_one(row, here, there):
+    """One process has one GPU, the other several, and the sum is so short that this is seen."""
+    nanoseconds = float(row.row["bytes"]) / (row.value.mean or math.nan)  # of GB/s
+    return (here.get("gpu_count") == "1") != (there.get("gpu_count") == "1") and (
+        SHORT_SUM_NS >= report_normal.THRESHOLD / 100 * nanoseconds)
+
+
+CAUSES = (
+    Cause("stream", "The gap between two kernels has a level that belongs to the stream; a row is "
+          "of ten streams.", (METHOD, "4. Launches"),
+          "The gap between two kernels has a level that belongs to the stream",
+          "ImplicitBarrier", "sleep kernel|held queue", "(traditional|cooperative)_launch", 17),
+    Cause("process", "A multi-device launch has a level that belongs to the process; a row is of "
+          "ten processes.", (METHOD, "4. Launches"),
+          "that of a multi-device launch one that belongs to the process",
+          "ImplicitBarrier", "sleep kernel|held queue", "multi_cooperative_launch"),
+    Cause("gap", "The gap between two kernels depends on the kind of GPU: 1.5 to 1.6 us on an "
+          "H200, near 2 us on an H100.", (METHOD, "4. Launches"),
+          "on the H100, where the gap is near 2,000 ns",
+          "ImplicitBarrier", "sleep kernel|held queue", "((multi_)?coop|trad).*_launch",
+          when=differs("gpu")),
+    Cause("pace", "The pace of the host, which wanders over seconds.", (METHOD, "4. Launches"),
+          "With nothing to execute this is the pace of the host", "ImplicitBarrier", "null kernel"),
+    Cause("sleep", "Kernels that sleep end on a grid of powers of two: their overhead is the gap "
+          "rounded to it.", (METHOD, "4. Launches"),
+          "and so do kernels that sleep: their `ovh` is the gap rounded to that grid",
+          "ImplicitBarrier", "sleep instruction"),
+    Cause("host", "A virtual machine's host stalls now and then, and the CPU's clock counts it as "
+          "the GPU's time: the mean is 1% or more off its median.",
+          (METHOD, "7. What the method cannot see"), "The medians show how much they moved a mean",
+          "ImplicitBarrier|BenchmarkInterSM(.cuda11)?", when=is_off_its_median),
+    Cause("clock", "Another SM clock moves nanoseconds, not cycles inside an SM.",
+          (METHOD, "7. What the method cannot see"),
+          "it moves nanoseconds, not cycles inside an SM",
+          "ImplicitBarrier|BenchmarkInterSM(.cuda11)?|Reduction(.cuda11)?",
+          when=differs("sm_clock_max", "sm_clock_application")),
+    Cause("level", "grid.sync() has a level that differs by up to 5% between GPUs of one kind.",
+          (METHOD, LIMITS), "the level itself differs by up to 5% between GPUs of one kind",
+          "(BenchmarkInterSM|TestRepeat)(.cuda11)?", methods="grid_sync", percent=5),
+    Cause("place", "peer_grid_sync depends on where its memory lies and on the code round it: by "
+          "up to 12% at 16 blocks per SM on one GPU; a row is of five places.",
+          (METHOD, LIMITS), "by up to 12% with 16 blocks per SM on one GPU",
+          methods="peer_grid_sync", percent=12),
+    Cause("draw", "Without access between the GPUs a process draws a level of the barrier; a row "
+          "is of ten processes.", (METHOD, "3. Across SMs and GPUs"),
+          "A process draws a level of it", methods="multi_grid_sync_no_peer"),
+    Cause("scatter", "Single rows of multi_grid_sync scatter: on one GPU by up to 1.8%, on several "
+          "with 8 and more blocks per SM by 2 to 7%.", (METHOD, LIMITS),
+          "on several with 8 and more blocks per SM by 2 to 7%", methods="multi_grid_sync",
+          percent=7),
+    Cause("memory", "How far a word of global memory is from an SM depends on where it lies: 380 "
+          "or 560 cycles for an atomic. A row is of many places.", (METHOD, "2. Inside one SM"),
+          "How far a word of global memory is from an SM depends on where it lies",
+          "BenchmarkIntraSM(.cuda11)?", methods=MEMORY, percent=48),
+    Cause("few places", "Rows of global memory in TestRepeat are of a few places only, and move by "
+          "as much as places differ.", (METHOD, LIMITS),
+          "Rows of global memory there are of a few places only", "TestRepeat(.cuda11)?",
+          methods=MEMORY),
+    Cause("gpu", "What goes to memory or to another SM differs between GPUs of one kind: clusters "
+          "by up to 5%, `__threadfence_system()` by 14%.", NORMAL,
+          "What goes to memory or to another SM depends on the GPU",
+          "(BenchmarkIntraSM|TestRepeat)(.cuda11)?", methods=OTHER_SMS, percent=14),
+    Cause("kind", "A fence, and with it the barrier of a cluster, depends on the kind of GPU: 655 "
+          "cycles on an H100, 265 on an H200.", NORMAL,
+          "An H100's `__threadfence()` takes 655 cycles where an H200's takes 265",
+          "(BenchmarkIntraSM|TestRepeat)(.cuda11)?", methods=OTHER_SMS, when=differs("gpu")),
+    Cause("semaphore", "Semaphores differ by 3% between two H200.", NORMAL, "semaphores by 3%",
+          methods="(named_)?semaphore", percent=3),
+    Cause("repeats", "Shuffles of a coalesced group depend on how many stand in a row.",
+          (METHOD, "2. Inside one SM"),
+          "Coalesced shuffles have r of 2 or 4, because their number depends on it",
+          "(BenchmarkIntraSM|TestRepeat)(.cuda11)?", methods="coales_shufl"),
+    Cause("sums in a row", "A sum by shuffles of a coalesced group takes longer where several "
+          "stand in a row.", ("docs/reduction.md", "What it shows"),
+          "of several in a row each takes 314 cycles", "Reduction(.cuda11)?", "warp level",
+          "coa_shuffle"),
+    Cause("objects", "Barrier objects do not rise evenly with the threads: single rows lie above "
+          "or below their neighbours.", (METHOD, LIMITS),
+          "do not rise evenly with the threads of the block",
+          "(BenchmarkIntraSM|TestRepeat)(.cuda11)?",
+          methods="mbarrier|mbarrier_parity|cuda_barrier"),
+    Cause("GPUs", "In a process with several GPUs a sum on one takes 1.5 us longer.",
+          ("docs/reduction.md", "Limits"),
+          "Arrays of one GPU are slower in a process with several GPUs", "Reduction", "one GPU",
+          when=is_alone_in_one),
+    Cause("toolkit", "A compiler decides what is left of a warp's barrier, and more.",
+          ("README.md", "What is needed"), "a compiler decides what is left of a warp's barrier",
+          "(BenchmarkIntraSM|TestRepeat|Reduction)(.cuda11)?",
+          "block latency|warp latency|group latency|throughput|repeats|warp level",
+          when=toolkit_differs))
+
+
+class Known:
+    """What is known to move the moved rows of a run. causes: those that can, in the order of
+    CAUSES, from 1 on; counts: how many rows of each; unknown: rows of which nothing is known."""
+
+    def __init__(self, run, recorded, rows):
+        self.of_row = {id(row): [cause for cause in CAUSES if cause.can_move(row, run, recorded)]
+                       for row in rows}
+        self.counts = Counter(cause for found in self.of_row.values() for cause in found)
+        self.causes = [cause for cause in CAUSES if cause in self.counts]
+        self.unknown = sum(not found for found in self.of_row.values())
+
+    def of(self, row):
+        return self.of_row.get(id(row), [])
+
+    def numbers(self, *rows):
+        """"2, 5": of their causes, – where there is none."""
+        found = {self.causes.index(cause) + 1 for row in rows for cause in self.of(row)}
+        return ", ".join(map(str, sorted(found))) or "–"
+
+    def lines(self):
+        """Texts under HEAD, a row each."""
+        for number, cause in enumerate(self.causes, 1):
+            yield str(number), cause.text, f"{cause.page}, {cause.heading}", str(self.counts[cause])
+
+
+HEAD = ("Known", "What it is", "Where it is shown", "Rows")
+
+
+def environment_differences(run, recorded):
+    """(key, texts of the run and of each recorded one) of what differs; the date always does."""
+    runs = [run, *recorded]
+    for key in dict.fromkeys(key for one in runs for key in one.environment):
+        texts = [one.environment.get(key, "–") for one in runs]
+        if key != "date_utc" and len(set(texts)) > 1:
+            yield key, texts

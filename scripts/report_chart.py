@@ -1,0 +1,146 @@
+"""What a picture of report.py shows: charts of panels of series, each value with where it
+stands."""
+
+import math
+from collections import namedtuple
+
+from report_figures import Figure, figure_of
+
+# x: a number, or a text of the panel's groups; figure: of class Figure.
+Point = namedtuple("Point", "x figure")
+
+# A level that a panel is to be seen against: a horizontal line, or a vertical one.
+Level = namedtuple("Level", "name value vertical")
+SPREAD = "standard deviation"  # what most error bars are
+HEAT, LINES, DOTS = "heat map", "line chart", "dot chart"
+
+
+class Series:
+    """Points of one name. Series of the same name look the same in all panels of a chart."""
+
+    def __init__(self, name, points):
+        self.name, self.points = name, list(points)
+
+
+class Panel:
+    """One pair of axes. x, y: what they show, with the unit; ticks: where x is marked, with texts
+    where it is a dict (of a heat map the columns); row: panels of another stand below; joined:
+    by lines; from_zero: a linear y begins there; groups: of a dot chart (name, texts of x),
+    from the top; levels: of class Level."""
+
+    def __init__(self, title, x, y, series, log_x=False, log_y=False, ticks=None, row="",
+                 joined=True, from_zero=True, groups=None, levels=()):
+        self.title, self.x, self.y = title, x, y
+        self.series = [one for one in series if one.points]
+        self.log_x, self.log_y, self.ticks, self.row = log_x, log_y, ticks, row
+        self.joined, self.from_zero = joined, from_zero
+        self.groups, self.levels = groups, list(levels)
+
+    def figures(self):
+        return [point.figure for series in self.series for point in series.points]
+
+    def drop_what_has_no_logarithm(self):
+        """Differences can be noise; yields their names."""
+        for series in self.series:
+            yield from (f"{series.name} at {point.x}, which is not above 0"
+                        for point in series.points if not point.figure.value > 0)
+            series.points = [point for point in series.points if point.figure.value > 0]
+        self.series = [series for series in self.series if series.points]
+
+
+class Chart:
+    """A picture. name: of its files; label: "Figure 5", "" where the study has none; unit: of
+    all panels, "" where they differ and the title says it; spread: what the error bars are, ""
+    where there are none; columns: at most so many panels beside one another; wide: it spans a
+    page of two columns; several: it is of several GPUs; same_y: panels beside one another have
+    the same y."""
+
+    def __init__(self, name, label, title, kind, unit, spread="", columns=1, wide=True,
+                 several=False, same_y=False):
+        self.name, self.label, self.title, self.kind = name, label, title, kind
+        self.unit, self.spread, self.columns, self.wide = unit, spread, columns, wide
+        self.several, self.same_y = several, same_y
+        self.panels, self.notes, self.missing = [], [], []
+
+    def add(self, panel, looked_for=None):
+        """The panel where it has anything; looked_for: its name where it should have."""
+        if self.kind != LINES or panel.log_y:
+            self.missing += panel.drop_what_has_no_logarithm()
+        if panel.series:
+            self.panels.append(panel)
+        elif looked_for:
+            self.missing.append(looked_for)
+
+    def figures(self):
+        return [figure for panel in self.panels for figure in panel.figures()]
+
+    def rows_of_panels(self):
+        """Lists of the panels that stand beside one another, from the top."""
+        rows = []
+        for panel in self.panels:
+            if not rows or len(rows[-1]) == self.columns or rows[-1][-1].row != panel.row:
+                rows.append([])
+            rows[-1].append(panel)
+        return rows
+
+    def measured(self):
+        """Whether the run has anything of it."""
+        return any(not of_study(figure) for figure in self.figures())
+
+    def names(self):
+        """Of all series, each once."""
+        return list(dict.fromkeys(series.name for panel in self.panels
+                                  for series in panel.series))
+
+    def caption(self):
+        """Sentences."""
+        yield f"{self.title}, in {self.unit}." if self.unit else f"{self.title}."
+        if self.spread:
+            yield f"Error bars: {self.spread}; where none is seen it is smaller than the mark."
+        yield from self.notes
+        if any(figure.remarks for figure in self.figures()):
+            yield ("!: the run warns of this value." if self.kind == HEAT
+                   else "Open marks: the run warns of these values.")
+        if self.missing:
+            yield f"Not in this run: {'; '.join(self.missing)}."
+
+    def alternative(self):
+        """For who does not see it."""
+        values = [figure.value for figure in self.figures() if not of_study(figure)]
+        span = f", {min(values):.3g} to {max(values):.3g} {self.unit}" if self.unit else ""
+        return f"{self.kind.capitalize()}: {self.title}. {len(values)} values{span}."
+
+    def rows(self):
+        """Of a table with all that is drawn."""
+        for panel in self.panels:
+            for series in panel.series:
+                for point in series.points:
+                    yield panel, series, point
+
+
+def scaled(figure, factor):
+    """In another unit."""
+    return figure and Figure(figure.value * factor, figure.spread * factor, figure.sources,
+                             figure.remarks, figure.wrong, figure.nothing)
+
+
+def of_study(figure):
+    return all(file.startswith("ipdps20/") for file, _, _ in figure.sources)
+
+
+def points(run, section, rows, x, column, spread=None, factor=1.0):
+    """The Points of a section's rows by x(row), without those that have no number, are of a
+    wrong sum or of a barrier that was compiled to nothing."""
+    for row in rows:
+        figure = scaled(figure_of(run, section, row, column, spread), factor)
+        if not (math.isnan(figure.value) or figure.wrong or figure.nothing):
+            yield Point(x(row), figure)
+
+
+def per_sm(run, row):
+    """Blocks per SM."""
+    return int(row["blk"]) // run.sms
+
+
+def study_figure(value, file, line):
+    return Figure(float(value), math.nan, [(f"ipdps20/{file}", "", line)])

@@ -1,0 +1,213 @@
+"""All barriers on one axis, of one machine or of several; the study had no occasion for it. For
+report.py."""
+
+import math
+import re
+from collections import namedtuple
+
+from report_chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
+from report_figures import Figure, figure_of
+from report_text import short_name
+
+SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
+
+# One line of the chart. less: a method that is the same without the barrier.
+Barrier = namedtuple("Barrier", "level name title column method cells less", defaults=[None])
+
+
+def warp(name, method, tile, less=None):
+    return Barrier("warp", name, "warp latency", "m(ave_cycle)", method,
+                   {"thrd": "32", "tile": tile}, less)
+
+
+def block(method, threads):
+    return Barrier("block", f"{method}, {threads} threads", "block latency", "m(ave_cycle)",
+                   method, {"thrd": threads})
+
+
+def part(name, method, threads, tile):
+    return Barrier("block", name, "group latency", "m(ave_cycle)", method,
+                   {"thrd": threads, "tile": tile})
+
+
+def cluster(method, blocks):
+    return Barrier("cluster", f"{method}, {blocks} blocks x 1024", "group latency", "m(ave_cycle)",
+                   method, {"thrd": "1024", "tile": blocks})
+
+
+def grid(method, title, blocks, threads, gpus):
+    return Barrier("all GPUs" if gpus == ALL else "one GPU",
+                   f"{method}, {blocks} x {threads} a SM", title, "m(avginstru)", method,
+                   {"GPUcount": gpus, "blk": (SM, blocks), "thrd": threads})
+
+
+def launch(name, method, gpus):
+    return Barrier("all GPUs" if gpus == ALL else "one GPU", f"{name}, 1 x 1024 a SM",
+                   "sleep kernel", "m(ovh)", method,
+                   {"GPUCount": gpus, "blk": (SM, 1), "thrd": "1024"})
+
+
+GRID, GPUS = "grid latency", "multi-GPU latency"
+BARRIERS = (
+    warp("tile_shufl, 32 lanes", "tile_shufl", "32"),
+    warp("tile_sync, 32 lanes", "tile_sync", "32"),
+    warp("tile_sync, 16 lanes", "tile_sync", "16"), warp("syncwarp, 32 lanes", "syncwarp", "32"),
+    warp("syncwarp, 16 lanes", "syncwarp", "16"),
+    warp("coales_sync, 32 lanes", "coales_sync", "32"),
+    warp("in use: tile, 16 lanes", "in_use_tile", "16", "in_use_none"),
+    warp("in use: syncwarp, 16 lanes", "in_use_syncwarp", "16", "in_use_none"),
+    warp("in use: coalesced, 16 lanes", "in_use_coalesced", "16", "in_use_none"),
+    block("blocksync", "32"), block("blocksync", "1024"), block("syncthreads_and", "1024"),
+    block("mbarrier", "1024"), block("mbarrier_parity", "1024"), block("cuda_barrier", "1024"),
+    part("named_barrier, 512 of 1024 threads", "named_barrier", "1024", "512"),
+    part("named_barrier, 1024 threads", "named_barrier", "1024", "1024"),
+    part("split_barrier (two), 1024 threads", "split_barrier", "1024", "1024"),
+    cluster("cluster_sync", "2"), cluster("cluster_sync", "8"), cluster("cluster_relaxed", "8"),
+    grid("grid_sync", GRID, 1, "32", "1"),
+    grid("grid_sync", GRID, 1, "1024", "1"), grid("grid_sync", GRID, 32, "64", "1"),
+    grid("peer_grid_sync", GPUS, 1, "1024", "1"), grid("multi_grid_sync", GPUS, 1, "1024", "1"),
+    launch("one more launch", "traditional_launch", "1"),
+    launch("cooperative launch", "cooperative_launch", "1"),
+    launch("back to the CPU", "single_omp_traditional_launch", "1"),
+    grid("peer_grid_sync", GPUS, 1, "1024", ALL), grid("multi_grid_sync", GPUS, 1, "1024", ALL),
+    grid("multi_grid_sync_no_peer", GPUS, 1, "1024", ALL),
+    launch("multi-device launch", "multi_cooperative_launch", ALL),
+    launch("back to the CPU (OpenMP)", "single_omp_traditional_launch", ALL))
+FILES = {"grid latency": "BenchmarkInterSM", "multi-GPU latency": "BenchmarkInterSM",
+         "sleep kernel": "ImplicitBarrier"}
+
+
+def clock_of(run, row):
+    """Of the SM in MHz: noted with the row, else what the GPU was set to; None: unknown."""
+    text = row.get("clock", "nan")
+    if text == "nan" or not float(text) > 0:
+        found = re.match(r"(\d+) MHz", run.environment.get("sm_clock_application", ""))
+        return float(found[1]) if found else None
+    return float(text)
+
+
+def less_than(figure, other):
+    """What one takes more than the other."""
+    return figure and other and Figure(
+        figure.value - other.value, math.hypot(figure.spread, other.spread),
+        figure.sources + other.sources, figure.remarks + other.remarks)
+
+
+def look(run, barrier, file):
+    """The Figure of a barrier in this file, in ns, or None; and the clock of its cycles."""
+    section = run.section(file, barrier.title)
+    cells = dict(barrier.cells)
+    for name, cell in cells.items():
+        if cell == ALL:
+            counts = [int(row[name]) for row in section.rows if row["method"] == barrier.method]
+            cells[name] = str(max(counts, default=1))
+            if cells[name] == "1":
+                return None, None
+        elif isinstance(cell, tuple):
+            cells[name] = str(run.sms * cell[1])
+    row = section.find(method=barrier.method, **cells)
+    spread = "s(avginstr)" if barrier.column == "m(avginstru)" else None
+    figure = figure_of(run, section, row, barrier.column, spread)
+    if figure and barrier.less:
+        figure = less_than(figure, figure_of(
+            run, section, section.find(method=barrier.less, **cells), barrier.column))
+    if barrier.column != "m(ave_cycle)" or figure is None:
+        return figure, None
+    clock = clock_of(run, row)
+    return (scaled(figure, 1e3 / clock), clock) if clock else (None, None)
+
+
+class Found:
+    """A run's barriers. figures: name of a line -> Figure in ns; older: names of those that the
+    older toolkit's build measured; nothing: names of those that no build has a barrier for."""
+
+    def __init__(self, run):
+        self.run, self.figures, self.clocks = run, {}, []
+        self.older, self.nothing, self.missing = [], [], []
+        for barrier in BARRIERS:
+            self.take(barrier)
+
+    def take(self, barrier):
+        file = FILES.get(barrier.title, "BenchmarkIntraSM")
+        key, nothing = (barrier.level, barrier.name), False
+        for name in (file, f"{file}.cuda11"):
+            figure, clock = look(self.run, barrier, name)
+            nothing = nothing or bool(figure and figure.nothing)
+            if figure and not figure.nothing and figure.value > 0:
+                self.figures[key] = figure
+                self.clocks += [clock] if clock else []
+                self.older += [key] if name != file else []
+                return
+        if nothing:
+            self.nothing.append(barrier.name)
+        elif not (barrier.level == "all GPUs" and self.run.environment.get("gpu_count") == "1"):
+            self.missing.append(f"{barrier.level}: {barrier.name}")
+
+
+def groups(found):
+    """(level, names) from the top; of a level by what the first run that has it takes."""
+    for level in dict.fromkeys(barrier.level for barrier in BARRIERS):
+        names = [barrier.name for barrier in BARRIERS if barrier.level == level]
+        cost = {name: next((one.figures[level, name].value for one in found
+                            if (level, name) in one.figures), None) for name in names}
+        names = sorted((name for name in names if cost[name] is not None), key=cost.get)
+        if names:
+            yield level, names
+
+
+def barriers(name, title, found):
+    """The chart of all barriers; found: {name of a run: Found}."""
+    chart = Chart(name, "", title, DOTS, "nanoseconds", SPREAD)
+    series = []
+    for run_name, one in found.items():
+        series.append(Series(run_name, [
+            Point(f"{level}: {text}", one.figures[level, text])
+            for level, texts in groups([one]) for text in texts]))
+    shown = [(level, [f"{level}: {text}" for text in texts])
+             for level, texts in groups(list(found.values()))]
+    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown))
+    chart.notes.append(
+        "B x T a SM: B blocks of T threads on each SM; back to the CPU: launch, then wait, on "
+        "each GPU; split_barrier: there and back; in use: what a step of a program takes more "
+        "with the barrier than without.")
+    chart.notes += of_whom(found, lambda one: (f"{text}." for text in remarks(one)))
+    chart.missing += of_whom(found, lambda one: one.missing)
+    return chart
+
+
+def of_whom(found, texts_of):
+    """Texts of all runs, with the names of those that they are of where not of all."""
+    whose = {}
+    for name, one in found.items():
+        for text in texts_of(one):
+            whose.setdefault(text, []).append(name)
+    return [text if len(names) == len(found) else f"{', '.join(names)}: {text}"
+            for text, names in whose.items()]
+
+
+def remarks(one):
+    if one.clocks:
+        low, high = min(one.clocks), max(one.clocks)
+        clock = f"{low:.0f}" if high - low < 1 else f"{low:.0f} to {high:.0f}"
+        yield f"Cycles are taken at the SM's clock beside each row, {clock} MHz"
+    if one.older:
+        toolkit = one.run.environment.get("cuda_toolkit_multi_grid", "an older toolkit")
+        yield (f"Built with CUDA {toolkit}, as the newer one leaves no such barrier: "
+               f"{'; '.join(dict.fromkeys(text for _, text in one.older))}")
+    if one.nothing:
+        yield f"Compiled to nothing that waits: {'; '.join(one.nothing)}"
+
+
+def all_barriers(run, _):
+    name = machine(run)
+    return barriers("barriers", f"All barriers of {name}, by who waits", {name: Found(run)})
+
+
+def machine(run):
+    return f"{short_name(run)} x {run.environment.get('gpu_count', '?')}"
+
+
+def machines(runs):
+    """All barriers of several runs; runs: {name: run}."""
+    return barriers("machines", "All barriers of several machines, by who waits",
+                    {f"{name} ({machine(run)})": Found(run) for name, run in runs.items()})

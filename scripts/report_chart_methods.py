@@ -1,0 +1,69 @@
+"""Charts of methods that the study's GPUs did not have, for report.py."""
+
+from report_chart import LINES, SPREAD, Chart, Panel, Series, points
+
+CLUSTERS = ("2", "4", "8", "16")
+BLOCKS = ("blocksync", "syncthreads_and", "mbarrier", "mbarrier_parity", "cuda_barrier")
+OPERATIONS = ("add", "max", "exchange", "cas")
+THREADS = (32, 64, 128, 256, 512, 1024)
+
+
+def by_threads(run, section, method, **cells):
+    """Points of a method by threads of a block."""
+    rows = [row for row in section.rows if row["method"] == method
+            and all(row.get(name) == cell for name, cell in cells.items())]
+    return points(run, section, rows, lambda row: int(row["thrd"]), "m(ave_cycle)")
+
+
+def block_barriers(run, _):
+    chart = Chart("block_barriers", "", "Barriers of a whole block by its threads", LINES, "cycles",
+                  SPREAD, wide=False)
+    section = run.section("BenchmarkIntraSM", "block latency")
+    series = [Series(method, by_threads(run, section, method)) for method in BLOCKS]
+    group = run.section("BenchmarkIntraSM", "group latency")
+    named = [row for row in group.rows
+             if row["method"] == "named_barrier" and row["tile"] == row["thrd"]]
+    series.append(Series("named_barrier", points(run, group, named, lambda row: int(row["thrd"]),
+                                                 "m(ave_cycle)")))
+    chart.add(Panel("", "threads per block", "cycles", series), "block latency")
+    chart.notes.append("syncthreads_and returns whether all threads say yes.")
+    return chart
+
+
+def clusters(run, _):
+    chart = Chart("clusters", "", "Barriers of a cluster by the threads of a block, a line for "
+                  "each size of the cluster in blocks", LINES, "cycles", SPREAD, columns=3,
+                  same_y=True)
+    section = run.section("BenchmarkIntraSM", "group latency")
+    for method in ("cluster_sync", "cluster_relaxed", "cluster_split"):
+        chart.add(Panel(method, "threads per block", "cycles", [
+            Series(f"{size} blocks", by_threads(run, section, method, tile=size))
+            for size in CLUSTERS], log_x=True, log_y=True, ticks=THREADS), method)
+    chart.notes.append("cluster_relaxed orders no memory; cluster_split has 64 float additions "
+                       "between arriving and waiting, which are in it.")
+    return chart
+
+
+def atomics(run, _):
+    chart = Chart("atomics", "", "Atomic operations: of a warp by operation (left), of a block to "
+                  "one word in shared memory by its threads (right)", LINES, "cycles", SPREAD,
+                  columns=2, same_y=True)
+    section = run.section("BenchmarkIntraSM", "warp latency")
+    series = []
+    for memory in ("shared", "global"):
+        for words in ("1", "32"):
+            rows = [row for row in section.rows if row["tile"] == words and row["thrd"] == "32"]
+            found = [point for place, operation in enumerate(OPERATIONS) for point in points(
+                run, section, [row for row in rows if row["method"] == f"{memory}_{operation}"],
+                lambda _, place=place: place, "m(ave_cycle)")]
+            series.append(Series(f"{memory}, {words} word" + "s" * (words != "1"), found))
+    chart.add(Panel("32 threads", "operation", "cycles", series, log_y=True,
+                    ticks=dict(enumerate(OPERATIONS)), joined=False), "operations of a warp")
+    chart.add(Panel("shared_add by threads", "threads per block", "cycles",
+                    [Series("shared, 1 word", by_threads(run, section, "shared_add", tile="1"))],
+                    log_x=True, log_y=True, ticks=THREADS),
+              "shared_add of blocks")
+    return chart
+
+
+MAKERS = (block_barriers, clusters, atomics)

@@ -1,0 +1,200 @@
+"""Figures 4, 5, 7, 8 and 9 of the study for a run: barriers. For report.py."""
+
+import re
+
+from report_chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
+                          points, study_figure)
+from report_figures import Figure, remarks, source_of
+from report_study import GPUS
+from report_text import short_name
+
+THREADS = (32, 64, 128, 256, 512, 1024)
+WARPS = (1, 4, 16, 64, 256, 1024)
+SHOWN_GPUS = (1, 2, 5, 6, 8)  # as in Figure 8
+US = 1e-3  # of nanoseconds
+SHAPES = ((1, 32), (1, 1024), (32, 64))  # Figure 9: blocks per SM, threads
+
+
+def held_warps(run):
+    """How many warps an SM holds, by what the run has skipped; None where it says nothing."""
+    found = [int(threads) * int(blocks) // 32 for section in run.files.get("BenchmarkInterSM", ())
+             for _, text in section.comments
+             for threads, blocks in re.findall(r"x (\d+): an SM holds (\d+) blocks", text)]
+    return max(found, default=None)
+
+
+def figure_4(run, study):
+    chart = Chart("figure_4", "Figure 4", "__syncthreads() by the warps started on an SM: "
+                  "cycles of one barrier of all of them (above), warp barriers per cycle "
+                  "(below)", LINES, "", "half width of the 95% interval", wide=False)
+    section = run.section("BenchmarkIntraSM", "throughput")
+    rows = [row for row in section.rows if row["method"] == "blocksync"]
+
+    def warps(row):
+        return per_sm(run, row) * int(row["thrd"]) // 32
+
+    def series(column, scale):
+        for threads in THREADS:
+            found = [row for row in rows if row["thrd"] == str(threads)]
+            yield Series(f"{threads} threads", [
+                Point(warps(row), Figure(float(row[f"m({column})"]) / scale(row),
+                                         float(row[f"ci95({column})"]) / scale(row),
+                                         [source_of(section, row)],
+                                         remarks(run, section, row))) for row in found])
+
+    held = held_warps(run)
+    most = [Level(f"an SM holds {held} warps", held, True)] if held else []
+    known = [Level(gpu, float(study.value("II", "throughput_sync_per_cycle", type="block",
+                                          gpu=gpu)), False) for gpu in GPUS]
+    chart.add(Panel("", "", "cycles", series("ttl_latency", lambda row: int(row["rep"])),
+                    log_x=True, log_y=True, ticks=WARPS, levels=most))
+    chart.add(Panel("", "warps per SM (blocks x warps of a block)", "warp barriers per cycle",
+                    series("thrput", lambda row: 1), log_x=True, ticks=WARPS,
+                    levels=most + known),
+              "throughput of blocksync")
+    if held:
+        chart.notes.append(f"Broken line: an SM holds {held} warps; more run one after the "
+                           "other. A line is of blocks of so many threads.")
+    chart.notes.append("Dotted: the highest of V100 and P100 (Table II of the study).")
+    return chart
+
+
+def heat_panel(run, section, method, gpus, title, row=""):
+    """Blocks per SM from the top, threads of a block to the right."""
+    rows = [row for row in section.rows
+            if row["method"] == method and row["GPUcount"] == str(gpus)]
+    blocks = sorted({per_sm(run, row) for row in rows})
+    return Panel(title, "threads per block", "blocks per SM", [
+        Series(str(count), points(run, section, [row for row in rows if per_sm(run, row) == count],
+                                  lambda row: int(row["thrd"]), "m(avginstru)", "s(avginstr)", US))
+        for count in blocks], ticks=sorted({int(row["thrd"]) for row in rows}), row=row)
+
+
+def study_panels(study, figure, gpu):
+    file, rows = f"figure_{figure}.tsv", study.figures[figure]
+    for gpus in dict.fromkeys(row["gpus"] for row in rows):
+        found = [(line, row) for line, row in enumerate(rows, 2) if row["gpus"] == gpus]
+        yield Panel(f"{gpu}, {many(int(gpus))}: the study", "threads per block", "blocks per SM", [
+            Series(blocks, [Point(int(row["threads"]),
+                                  study_figure(row["latency_us"], file, line))
+                            for line, row in found if row["blocks_per_SM"] == blocks])
+            for blocks in dict.fromkeys(row["blocks_per_SM"] for _, row in found)],
+                    ticks=THREADS, row=gpu)
+
+
+def many(gpus):
+    return f"{gpus} GPU" + "s" * (gpus > 1)
+
+
+COLOURS = "The darker, the longer; the colour's scale is logarithmic and that of all panels."
+
+
+def figure_5(run, _):
+    chart = Chart("figure_5", "Figure 5", "One barrier of a whole grid (grid_sync), by blocks "
+                  "per SM and threads per block", HEAT, "microseconds", wide=False)
+    section = run.section("BenchmarkInterSM", "grid latency")
+    chart.add(heat_panel(run, section, "grid_sync", 1, f"{short_name(run)}, grid_sync"),
+              "grid_sync")
+    chart.notes.append("The darker, the longer; the colour's scale is logarithmic. An empty cell: "
+                       "the blocks do not fit.")
+    return chart
+
+
+def barrier_files(run, method):
+    """Sections that have this method's rows; multi_grid_sync is of an older toolkit."""
+    for file in ("BenchmarkInterSM", "BenchmarkInterSM.cuda11"):
+        section = run.section(file, "multi-GPU latency")
+        if any(row["method"] == method for row in section.rows):
+            yield section
+
+
+def counts(section, method):
+    return sorted({int(row["GPUcount"]) for row in section.rows if row["method"] == method})
+
+
+def figure_7(run, study):
+    chart = Chart("figure_7", "Figure 7", "One barrier of all blocks of one and of two GPUs "
+                  "(multi_grid_sync), beside the study's P100", HEAT, "microseconds", columns=2)
+    for gpus in (1, 2):
+        panels = [heat_panel(run, section, "multi_grid_sync", gpus,
+                             f"{short_name(run)}, {many(gpus)}")
+                  for section in barrier_files(run, "multi_grid_sync")][:1]
+        for panel in panels or [Panel("", "", "", ())]:
+            chart.add(panel, f"multi_grid_sync on {many(gpus)}")
+    for panel in study_panels(study, "7", "P100"):
+        chart.add(panel)
+    chart.notes.append(COLOURS)
+    return chart
+
+
+def figure_8(run, study):
+    chart = Chart("figure_8", "Figure 8", "One barrier of all blocks of several GPUs "
+                  "(multi_grid_sync, peer_grid_sync), beside the study's V100 (multi-grid)", HEAT,
+                  "microseconds", columns=3)
+    for method in ("multi_grid_sync", "peer_grid_sync"):
+        sections = list(barrier_files(run, method))[:1]
+        for section in sections:
+            measured = counts(section, method)
+            for gpus in measured:
+                if gpus in SHOWN_GPUS or gpus == measured[-1]:
+                    chart.add(heat_panel(run, section, method, gpus,
+                                         f"{short_name(run)}, {many(gpus)}: {method}",
+                                         method if measured[1:] else "here"))
+        if not sections:
+            chart.missing.append(method)
+    for panel in study_panels(study, "8", "V100"):
+        chart.add(panel)
+    chart.notes.append(COLOURS)
+    return chart
+
+
+def launch_series(run):
+    section = run.section("ImplicitBarrier", "sleep kernel")
+    for name, method in (("multi-device launch", "multi_cooperative_launch"),
+                         ("OpenMP threads", "single_omp_traditional_launch")):
+        rows = [row for row in section.rows
+                if row["method"] == method and row["thrd"] == "1024"]
+        yield Series(f"{name}, 1 x 1024", points(
+            run, section, rows, lambda row: int(row["GPUCount"]), "m(ovh)", None, US))
+
+
+def barrier_series(run):
+    for method in ("multi_grid_sync", "peer_grid_sync"):
+        for section in list(barrier_files(run, method))[:1]:
+            for blocks, threads in SHAPES:
+                rows = [row for row in section.rows if row["method"] == method and (
+                    per_sm(run, row), int(row["thrd"])) == (blocks, threads)]
+                yield Series(f"{method}, {blocks} x {threads}", points(
+                    run, section, rows, lambda row: int(row["GPUcount"]), "m(avginstru)",
+                    "s(avginstr)", US))
+
+
+def study_multi_grid(study):
+    rows = study.figures["8"]
+    for blocks, threads in SHAPES:
+        yield Series(f"multi_grid_sync, {blocks} x {threads}", [
+            Point(int(row["gpus"]), study_figure(row["latency_us"], "figure_8.tsv", line))
+            for line, row in enumerate(rows, 2)
+            if (row["blocks_per_SM"], row["threads"]) == (str(blocks), str(threads))])
+
+
+def figure_9(run, study):
+    chart = Chart("figure_9", "Figure 9", "Barriers of several GPUs by their number, blocks per "
+                  "SM x threads per block", LINES, "microseconds", SPREAD, columns=2, several=True,
+                  same_y=True)
+    panel = Panel(short_name(run), "GPUs", "microseconds",
+                  [*launch_series(run), *barrier_series(run)], log_y=True)
+    gpus = sorted({point.x for series in panel.series for point in series.points})
+    panel.ticks = gpus
+    if len(gpus) > 1:
+        chart.add(panel)
+        chart.add(Panel("V100: the study", "GPUs", "microseconds", study_multi_grid(study),
+                        log_y=True, ticks=SHOWN_GPUS))
+    else:
+        chart.missing.append("rows of several GPUs")
+    chart.notes.append("Launches: one more launch that is also a barrier, by kernel fusion. Of "
+                       "V100 the study prints multi-grid barriers only (its Figure 8).")
+    return chart
+
+
+MAKERS = (figure_4, figure_5, figure_7, figure_8, figure_9)

@@ -1,0 +1,80 @@
+"""How the pictures of report.py look: sizes for a paper of two columns, marks that differ in
+grey as well, files that are the same for the same numbers. Needs matplotlib."""
+
+import io
+from contextlib import contextmanager
+
+import matplotlib
+from matplotlib import ticker
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.figure import Figure
+from PIL import Image  # matplotlib needs it, too
+
+NARROW, WIDE = 3.5, 7.16  # inches: a column, a page
+DOTS_PER_INCH = 200
+FONT = 7  # points
+COLOURS = "viridis_r"  # darker is more, in grey too
+# Colours of Okabe and Ito; each name has a mark and a line of its own, too.
+INKS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 2, 2, 2)))
+SETTINGS = {
+    "font.family": "DejaVu Sans", "font.size": FONT, "axes.titlesize": FONT,
+    "axes.labelsize": FONT, "xtick.labelsize": FONT, "ytick.labelsize": FONT,
+    "legend.fontsize": FONT, "axes.linewidth": 0.6, "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
+    "axes.titlepad": 3, "axes.labelpad": 2, "xtick.major.pad": 2, "ytick.major.pad": 2,
+    "pdf.fonttype": 42, "figure.dpi": DOTS_PER_INCH, "savefig.facecolor": "white"}
+
+
+@contextmanager
+def settings():
+    """In it pictures are made and written, whatever the user's own settings are."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        yield
+
+
+def sheet(width, height):
+    """An empty picture of so many inches."""
+    picture = Figure(figsize=(width, height))
+    FigureCanvasAgg(picture)
+    return picture
+
+
+def axes_at(picture, left, bottom, width, height):
+    """Axes at a place in inches."""
+    whole, tall = picture.get_size_inches()
+    return picture.add_axes([left / whole, bottom / tall, width / whole, height / tall])
+
+
+def look_of(place):
+    """What sets the place-th name of a picture apart."""
+    return {"color": INKS[place % len(INKS)], "marker": MARKS[place % len(MARKS)],
+            "linestyle": DASHES[place % len(DASHES)]}
+
+
+def log_axis(axis, low, high, text=None):
+    """Numbers rather than powers; marks at 2 and 5, too, where there are few decades."""
+    axis.set_major_locator(ticker.LogLocator(
+        base=10, subs=(1,) if high / low > 1000 else (1, 2, 5), numticks=20))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: (text or "{:g}".format)(value)))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def files_of(picture):
+    """{ending: bytes}, without date and program, so that the same numbers make the same file.
+    The PNG has a palette, as a page has many of them inside."""
+    picture.canvas.draw()
+    whole = Image.frombuffer("RGBA", picture.canvas.get_width_height(),
+                             bytes(picture.canvas.buffer_rgba()), "raw", "RGBA", 0, 1)
+    png, pdf = io.BytesIO(), io.BytesIO()
+    few = whole.convert("RGB").quantize(256, method=2)
+    few.putpalette([255 if part == 254 else part for part in few.getpalette()])  # white is white
+    few.save(png, "png", optimize=True, dpi=(DOTS_PER_INCH, DOTS_PER_INCH))
+    # Not savefig(), which draws once more than it needs to.
+    FigureCanvasPdf(picture).print_pdf(pdf, metadata={"CreationDate": None, "Creator": None,
+                                                      "Producer": None})
+    return {"png": png.getvalue(), "pdf": pdf.getvalue()}

@@ -1,0 +1,110 @@
+"""Figures 15, 16 and 18 of the study for a run: sums, and what a warp's barrier does. For
+report.py."""
+
+from report_chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
+from report_figures import Figure, source_of
+
+SUMMED = "float"  # as in Table VI
+SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB"}
+PERCENT = "The error bars of percentages are those of the rate alone. Wrong sums are left out."
+SUMS = ("implicit", "grid_sync", "cub", "programmatic", "last_block", "two_pass_tree",
+        "read_limit")
+
+
+def sums(run, section, method, x):
+    """Rates of a method by x(row); wrong sums are left out."""
+    return Series(method, points(run, section, [
+        row for row in section.rows if row["method"] == method and row["type"] == SUMMED],
+                                 x, "m(GB/s)"))
+
+
+def percent(series, of):
+    """All but one series in percent of that one at the same x."""
+    base = {point.x: point.figure for one in series if one.name == of for point in one.points
+            if point.figure.value > 0}
+    for one in series:
+        if one.name != of:
+            yield Series(one.name, [Point(point.x, share(point.figure, base[point.x]))
+                                    for point in one.points if point.x in base])
+
+
+def share(figure, whole):
+    """The spread is that of the part alone."""
+    return Figure(100 * figure.value / whole.value, 100 * figure.spread / whole.value,
+                  figure.sources + whole.sources, figure.remarks + whole.remarks)
+
+
+def figure_15(run, _):
+    chart = Chart("figure_15", "Figure 15", f"Sums of an array of {SUMMED} on one GPU by its "
+                  "size: GB/s (above), percent of reading alone (below)", LINES, "", SPREAD,
+                  wide=False)
+    section = run.section("Reduction", "one GPU")
+    rates = [sums(run, section, method, lambda row: int(row["bytes"])) for method in SUMS]
+    theory = section.find(method="theory")
+    levels = [Level("theory", float(theory["m(GB/s)"]), False)] if theory else []
+    chart.add(Panel("", "", "GB/s", rates, log_x=True, log_y=True, ticks=SIZES, levels=levels),
+              f"sums of {SUMMED}")
+    chart.add(Panel("", "size of the array", "percent of read_limit",
+                    percent(rates, "read_limit"), log_x=True, ticks=SIZES, from_zero=False))
+    chart.notes.append("read_limit reads and sums nothing; theory (dotted): the memory's clock "
+                       f"and width. {PERCENT}")
+    return chart
+
+
+def scaling_series(run, title):
+    """(bytes, their Series by GPUs), of the largest array of all methods; strong scaling: of the
+    whole array, weak: of each GPU's."""
+    def of_line(row):  # what stays the same along a line
+        return int(row["bytes"]) // (1 if title == "strong scaling" else int(row["GPUcount"]))
+
+    sections = [run.section(file, title) for file in ("Reduction", "Reduction.cuda11")]
+    size = max((of_line(row) for section in sections for row in section.rows
+                if row["type"] == SUMMED), default=0)
+    return size, [Series(method, points(run, section, [
+        row for row in section.rows if row["method"] == method and row["type"] == SUMMED
+        and of_line(row) == size], lambda row: int(row["GPUcount"]), "m(GB/s)"))
+        for section, method in ((sections[0], "implicit_multi"), (sections[0], "peer_grid"),
+                                (sections[1], "multi_grid"), (sections[0], "nccl"))]
+
+
+def figure_16(run, _):
+    chart = Chart("figure_16", "Figure 16", f"Sums of an array of {SUMMED} on several GPUs: GB/s "
+                  "(above), percent of implicit_multi (below)", LINES, "", SPREAD, columns=2,
+                  several=True, same_y=True)
+    above, below = [], []
+    for title, each in (("strong scaling", ""), ("weak scaling", " a GPU")):
+        size, series = scaling_series(run, title)
+        gpus = sorted({point.x for one in series for point in one.points})
+        if len(gpus) < 2:
+            chart.missing.append(title)
+            continue
+        above.append(Panel(f"{title}: {size / 2 ** 30:g} GiB{each}", "", "GB/s", series,
+                           ticks=gpus, row="rate"))
+        below.append(Panel("", "GPUs", "percent", percent(series, "implicit_multi"), ticks=gpus,
+                           row="percent", from_zero=False))
+    for panel in above + below:
+        chart.add(panel)
+    chart.notes.append(f"From the host's call until it knows the sum. {PERCENT}")
+    return chart
+
+
+def figure_18(run, _):
+    chart = Chart("figure_18", "Figure 18", "Clocks of the lanes of a warp before and behind a "
+                  "barrier that each calls in a branch of its own", LINES,
+                  "cycles since the first lane's start", columns=2, same_y=True)
+    section = run.section("Pitfalls", "warp barrier")
+    verdicts = run.section("Pitfalls", "warp barrier verdict")
+    for method in ("tile_sync", "no_sync"):
+        rows = [row for row in section.rows if row["method"] == method]
+        verdict = verdicts.find(method=method)
+        held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
+        chart.add(Panel(f"{method}{held}", "lane", "cycles", [
+            Series(name, [Point(int(row["lane"]), Figure(
+                float(row[name]), float("nan"), [source_of(section, row)])) for row in rows])
+            for name in ("start", "end")], joined=False), method)
+    chart.notes.append("The barrier holds where every end lies above every start. The last of the "
+                       "launches. no_sync: nothing stands between the two clocks.")
+    return chart
+
+
+MAKERS = (figure_15, figure_16, figure_18)

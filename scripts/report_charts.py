@@ -1,0 +1,113 @@
+"""The pictures of report.py as files and in its pages. Without matplotlib their numbers alone."""
+
+import base64
+import html
+import os
+import struct
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import report_chart_methods
+import report_chart_study
+import report_chart_sums
+from report_chart_barriers import all_barriers
+
+MAKERS = (*report_chart_study.MAKERS, *report_chart_sums.MAKERS, all_barriers,
+          *report_chart_methods.MAKERS)
+COLUMNS = ("panel", "series", "x", "value", "spread", "marks", "source")
+
+
+def charts_of(run, study):
+    return [make(run, study) for make in MAKERS]
+
+
+def lines_of_tsv(chart):
+    """All that a picture shows, with the rows that it is of."""
+    yield f"# {chart.title}"
+    yield "\t".join(COLUMNS)
+    for panel, series, point in chart.rows():
+        figure = point.figure
+        where = "; ".join(", ".join(filter(None, (file, section, f"line {line}")))
+                          for file, section, line in figure.sources)
+        yield "\t".join((panel.title, series.name, str(point.x), f"{figure.value:.10g}",
+                         f"{figure.spread:.10g}", "!" * bool(figure.remarks), where))
+
+
+def drawn(draw, charts):
+    """What draw makes of each chart, on as many processors as there are."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    workers = min(processors, len(charts))
+    if workers < 2:
+        return list(map(draw, charts))
+    try:
+        with ProcessPoolExecutor(workers) as pool:
+            return list(pool.map(draw, charts))
+    except (OSError, BrokenProcessPool):  # where there may be no other processes
+        return list(map(draw, charts))
+
+
+class Pictures:
+    """All charts as files. charts: {path without ending: Chart}; why: why there are no
+    pictures, or ""."""
+
+    def __init__(self, charts):
+        self.charts, self.drawn, self.why = charts, {}, ""
+        try:
+            from report_chart_draw import draw
+        except ImportError as error:
+            self.why = f"no pictures, because matplotlib cannot be used: {error}"
+            return
+        paths = [path for path, chart in charts.items() if chart.measured()]
+        self.drawn = dict(zip(paths, drawn(draw, [charts[path] for path in paths])))
+
+    def files(self):
+        """path -> text or bytes; None: not to be there"""
+        files = {}
+        for path, chart in self.charts.items():
+            made = self.drawn.get(path, {})
+            files[Path(f"{path}.tsv")] = (
+                "\n".join(lines_of_tsv(chart)) + "\n" if chart.measured() else None)
+            for ending in ("png", "pdf"):
+                files[Path(f"{path}.{ending}")] = made.get(ending)
+        return files
+
+    def png(self, path):
+        """Bytes, None where none was drawn."""
+        return self.drawn.get(path, {}).get("png")
+
+
+def titled(chart, about):
+    """Label and sentences of a caption; about: what was measured with what."""
+    sentences = list(chart.caption())
+    sentences.insert(1, f"{about}.")
+    return f"{chart.label or 'Chart'}.", " ".join(sentences)
+
+
+def chart_html(chart, path, about, pictures):
+    label, caption = map(html.escape, titled(chart, about))
+    yield f"<figure><figcaption><b>{label}</b> {caption}</figcaption>"
+    data = pictures.png(path)
+    if data:
+        width, height = struct.unpack(">II", data[16:24])  # of the header
+        yield (f'<div class="wide"><img class="{"page" if chart.wide else "column"}" '
+               f'width="{width}" height="{height}" alt="{html.escape(chart.alternative())}" '
+               f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></div>')
+    yield "</figure>"
+
+
+def chart_lines(chart, path, about, pictures):
+    """As Markdown."""
+    label, caption = titled(chart, about)
+    if pictures.png(path):
+        alternative = chart.alternative().replace("[", "(").replace("]", ")")
+        yield f"![{alternative}]({path}.png)"
+        yield ""
+    yield f"**{label}** {caption} Numbers: {path}.tsv."
+    yield ""
+
+
+def of_several_gpus(charts):
+    """A sentence on those that a run on one GPU cannot have, or ""."""
+    labels = [chart.label for chart in charts if chart.several and not chart.measured()]
+    return f"Of several GPUs, so not for this run: {', '.join(labels)}." if labels else ""

@@ -1,0 +1,158 @@
+"""Headline numbers of report.py: what a barrier costs, from a warp to all GPUs."""
+
+import math
+from collections import namedtuple
+
+from reduction_summary import size_name
+from report_figures import NONE, Figure, figure_of, remarks, source_of
+from report_tables import ARRAY
+from tsv import GRID_FILES
+
+NOT_SUMS = ("theory", "read_limit")
+
+# figure: in the headline's unit; row: that is judged, or None; which: of several methods
+Found = namedtuple("Found", "figure row which", defaults=("",))
+# find(run, gpus): Found or None. study(study, gpu): the study's text or None
+Headline = namedtuple("Headline", "name label unit find study")
+
+
+def nothing_known(_study, _gpu):
+    return None
+
+
+def of_table(table, column, **cells):
+    """The study's number in one of its tables."""
+    return lambda study, gpu: study.value(table, column, gpu=gpu, **cells)
+
+
+def best_known_sum(study, gpu):
+    """The fastest sum that the study has of this GPU."""
+    texts = [row["GB_per_s"] for row in study.tables["VI"]
+             if row["gpu"] == gpu and row["sum"] not in NOT_SUMS]
+    return max(texts, key=float, default=None)
+
+
+def of_all_known_gpus(blocks, threads):
+    """The study's multi-grid barrier of as many GPUs as it has of a kind, in ns."""
+    def find(study, gpu):
+        rows = [row for figure in study.figures.values() for row in figure if (
+            row["gpu"], row["blocks_per_SM"], row["threads"]) == (gpu, str(blocks), str(threads))]
+        row = max(rows, key=lambda row: int(row["gpus"]), default=None)
+        return row and f"{float(row['latency_us']) * 1e3:.0f}"
+    return find
+
+
+def inside_an_sm(title, **cells):
+    """A row of BenchmarkIntraSM."""
+    def find(run, _gpus):
+        section = run.section("BenchmarkIntraSM", title)
+        row = section.find(**cells)
+        return row and Found(figure_of(run, section, row, "m(ave_cycle)"), row)
+    return find
+
+
+def of_grids(title, method, blocks, threads, all_gpus=False):
+    """A row of BenchmarkInterSM of so many blocks for each SM, of either toolkit."""
+    def find(run, gpus):
+        for file in GRID_FILES:
+            section = run.section(file, title)
+            row = section.find(method=method, blk=str(blocks * run.sms), thrd=str(threads),
+                               GPUcount=str(gpus if all_gpus else 1))
+            if row:
+                return Found(figure_of(run, section, row, "m(avginstru)", "s(avginstr)"), row)
+        return None
+    return find
+
+
+def launch(method, all_gpus=False):
+    def find(run, gpus):
+        section = run.section("ImplicitBarrier", "sleep kernel")
+        row = section.find(method=method, GPUCount=str(gpus if all_gpus else 1),
+                           blk=str(run.sms), thrd="1024")
+        return row and Found(figure_of(run, section, row, "m(ovh)"), row)
+    return find
+
+
+def best_sum(run, _gpus):
+    """The right sum with the highest rate, of the largest array."""
+    section = run.section("Reduction", "one GPU")
+    rows = [row for row in section.rows if row["type"] == ARRAY]
+    size = max((int(row["bytes"]) for row in rows), default=0)
+    row = max((row for row in rows if row["bytes"] == str(size) and row["right"] == "1"
+               and row["method"] not in NOT_SUMS),
+              key=lambda row: float(row["m(GB/s)"]), default=None)
+    return row and Found(figure_of(run, section, row, "m(GB/s)"), row,
+                         f"{row['method']}, {size_name(size)}")
+
+
+def share_of_reading(run, gpus):
+    """best_sum() beside the kernel that reads the same and sums nothing, in percent."""
+    best = best_sum(run, gpus)
+    section = run.section("Reduction", "one GPU")
+    limit = best and section.find(method="read_limit", type=ARRAY, bytes=best.row["bytes"])
+    if not limit:
+        return None
+    sides = [(float(row["m(GB/s)"]), float(row["s(GB/s)"])) for row in (best.row, limit)]
+    if not all(mean > 0 for mean, _ in sides):
+        return None
+    share = 100 * sides[0][0] / sides[1][0]
+    spread = share * math.hypot(*(spread / mean for mean, spread in sides))
+    return Found(Figure(share, spread, [source_of(section, row) for row in (best.row, limit)],
+                        [text for row in (best.row, limit)
+                         for text in remarks(run, section, row)]), None)
+
+
+HEADLINES = (
+    Headline("tile_sync", "Warp: barrier of a tile of 32", "cycles",
+             inside_an_sm("warp latency", method="tile_sync", thrd="32", tile="32"),
+             of_table("II", "latency_cycles", type="tile")),
+    Headline("tile_shuffle", "Warp: shuffle of a tile of 32", "cycles",
+             inside_an_sm("warp latency", method="tile_shufl", thrd="32", tile="32"),
+             of_table("II", "latency_cycles", type="shuffle of a tile")),
+    Headline("block_32", "Block: `__syncthreads()`, 32 threads", "cycles",
+             inside_an_sm("block latency", method="blocksync", thrd="32"),
+             of_table("II", "latency_cycles", type="block")),
+    Headline("block_1024", "Block: `__syncthreads()`, 1024 threads", "cycles",
+             inside_an_sm("block latency", method="blocksync", thrd="1024"), nothing_known),
+    Headline("cluster", "Cluster: `cluster_sync`, 2 blocks x 32", "cycles",
+             inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32"),
+             nothing_known),
+    *(Headline(f"grid_{blocks}x{threads}", f"GPU: `grid.sync()`, {blocks}/SM x {threads}", "ns",
+               of_grids("grid latency", "grid_sync", blocks, threads), nothing_known)
+      for blocks, threads in ((1, 32), (1, 1024), (32, 64))),
+    *(Headline(method, f"All GPUs: `{method}`, 1/SM x 1024", "ns",
+               of_grids("multi-GPU latency", method, 1, 1024, all_gpus=True), known)
+      for method, known in (("peer_grid_sync", nothing_known),
+                            ("multi_grid_sync", of_all_known_gpus(1, 1024)))),
+    Headline("launch", "GPU: one more launch, SMs x 1024", "ns", launch("traditional_launch"),
+             of_table("I", "overhead_ns", launch="traditional")),
+    Headline("cpu", "All GPUs: back to the CPU, SMs x 1024", "ns",
+             launch("single_omp_traditional_launch", all_gpus=True), nothing_known),
+    Headline("sum", "Best sum of an array of float", "GB/s", best_sum, best_known_sum),
+    Headline("sum_share", "The same beside reading alone", "%", share_of_reading, nothing_known))
+
+
+def gpus_of(run):
+    count = run.environment.get("gpu_count", "")
+    return int(count) if count.isdigit() else 1
+
+
+def shown(found):
+    """Whether there is a value."""
+    return found is not None and found.figure.text() not in ("", NONE)
+
+
+def converted(found, unit):
+    """(value, unit) of cycles in ns and of ns in cycles by the SM clock that stands in the row;
+    None where there is none, or no value."""
+    clock = float(found.row.get("clock", "nan")) if found.row else math.nan
+    if unit not in ("cycles", "ns") or not clock > 0 or not shown(found):
+        return None
+    if unit == "cycles":
+        return found.figure.value * 1e3 / clock, "ns"
+    return found.figure.value * clock / 1e3, "cycles"
+
+
+def found_in(run, gpus=None):
+    """Found or None for each of HEADLINES."""
+    return [headline.find(run, gpus or gpus_of(run)) for headline in HEADLINES]

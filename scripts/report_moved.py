@@ -1,0 +1,96 @@
+"""What moved against the recorded runs, and what is known to move it, as sheets of report.py."""
+
+import report_causes
+import report_normal
+from compare import KEYS
+from report_figures import number, remarks
+from report_sheet import Cell, Sheet
+
+MOST_MOVED = 20  # rows that are shown; normal.tsv has all
+
+
+def remarks_of(run, row):
+    """What the run says of a row of Judged."""
+    return remarks(run, run.section(*row.key[:2]), row.row)
+
+
+def line_of(row):
+    return int(row.row.where.rsplit(" ", 1)[-1])
+
+
+def environment(part):
+    names = [part.name, *(other.path.name for other in part.recorded)]
+    sheet = Sheet("What differs between these machines", len(names) + 1, ["", *names])
+    sheet.rows = [[key, *texts] for key, texts in
+                  report_causes.environment_differences(part.run, part.recorded)]
+    return sheet
+
+
+def moved(part):
+    rows = report_normal.moved(part.normal)
+    sheet = Sheet(f"The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved most", 5,
+                  ("File", "Section", "Row", "Verdict", "Known", "Here", "Recorded", "Change",
+                   "Line"))
+    said = []
+    for row in rows[:MOST_MOVED]:
+        shape = " ".join(f"{name} {cell}" for name, cell in zip(KEYS[2:], row.key[3:])
+                         if cell != "nan")
+        found = remarks_of(part.run, row)
+        said += [f"! {row.key[0]}, line {line_of(row)}: {text}." for text in found]
+        sheet.rows.append([
+            *row.key[:2], f"{row.key[2]} {shape}", row.verdict, part.known.numbers(row),
+            Cell(row.value.text + "!" * bool(found), "; ".join(found)),
+            f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", str(line_of(row))])
+    sheet.notes += [f"All are in tables/{part.name}/normal.tsv.", *said]
+    return sheet
+
+
+def groups(part):
+    """Rows of one method and section, those first of which one moved most."""
+    found = {}
+    for row in report_normal.moved(part.normal):
+        found.setdefault(row.key[:3], []).append(row)
+    sheet = Sheet("Where rows moved", 4, ("File", "Section", "Method", "Known", "Faster", "Slower",
+                                          "Change"))
+    for key, rows in found.items():
+        changes = [f"{way(row.change for row in rows):+.1f}%" for way in (min, max)]
+        sheet.rows.append([*key, part.known.numbers(*rows), *(
+            str(sum(row.verdict == verdict for row in rows)) for verdict in ("faster", "slower")),
+            " to ".join(dict.fromkeys(changes))])
+    sheet.notes.append("Known: what is known to move some of these rows, by the list below.")
+    return sheet
+
+
+def known(part):
+    sheet = Sheet("What is known to move such rows", 3, report_causes.HEAD,
+                  wraps=True)
+    sheet.rows = list(part.known.lines())
+    sheet.notes.append(f"{part.known.unknown} of {len(part.known.of_row)} moved rows have none of "
+                       "these" + "." * part.alike + ", but another kind of GPU." * (not part.alike))
+    return sheet
+
+
+def sheets(part):
+    """Below the counts of "is it normal?"."""
+    found = [environment(part)]
+    if part.known.of_row:
+        found += [groups(part), known(part), moved(part)]
+    return [sheet for sheet in found if sheet.rows]
+
+
+def moved_json(part):
+    """Parts of summary.json about them."""
+    names = [other.path.name for other in part.recorded]
+    return {
+        "environment_differences": [
+            {"key": key, "here": texts[0], "recorded": dict(zip(names, texts[1:]))}
+            for key, texts in report_causes.environment_differences(part.run, part.recorded)],
+        "moved": [{"file": row.key[0], **dict(zip(KEYS, row.key[1:])),
+                   "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
+                   "change_percent": number(row.change), "verdict": row.verdict,
+                   "known": [cause.name for cause in part.known.of(row)],
+                   "remarks": remarks_of(part.run, row), "line": line_of(row)}
+                  for row in report_normal.moved(part.normal)],
+        "known": [{"name": cause.name, "text": cause.text, "rows": part.known.counts[cause],
+                   "page": cause.page, "heading": cause.heading} for cause in part.known.causes],
+        "moved_without_known_cause": part.known.unknown}

@@ -1,0 +1,73 @@
+"""What the programs of a run warned of, for report.py: in the rows' files and in stderr.log."""
+
+from collections import Counter, namedtuple
+
+import tsv
+from report_figures import warnings_of
+from report_text import markdown_row
+
+LOG = "stderr.log"
+
+# section, line: of the row it is about, None where it is about none
+Warned = namedtuple("Warned", "file section line text")
+
+
+def log_lines(run):
+    """None where the run has no log."""
+    path = run.path / LOG
+    if not path.exists():
+        return None
+    return tsv.read_bytes(path).decode(errors="replace").splitlines()
+
+
+def warned(run):
+    """Every warning once: those of the files, then what the log has besides."""
+    found, said = [], {}  # said: file -> what its comments say
+    for file, sections in run.files.items():
+        for section in sections:
+            texts = [text[len("warning: "):] for _, text in section.comments
+                     if text.startswith("warning: ")]
+            said.setdefault(file, []).extend(texts)
+            # In this order; their texts there are without the name of the row.
+            for (row, _), text in zip(warnings_of(section, run.sms), texts):
+                line = int(row.where.rsplit(" ", 1)[-1]) if row else None
+                found.append(Warned(f"{file}.tsv", section.title, line, text))
+
+    def is_known(line):
+        """The log has each of them with its file, some with the place of its row, too."""
+        file, _, text = line.partition(": warning: ")
+        return any(text == other or text.endswith(f": {other}") for other in said.get(file, ()))
+
+    return found + [Warned(LOG, None, None, line) for line in log_lines(run) or ()
+                    if line.strip() and not is_known(line)]
+
+
+def summed_up(run, found):
+    """How many there are of each file, in a sentence."""
+    missing = f" There is no {LOG}." if log_lines(run) is None else ""
+    if not found:
+        return f"The programs warned of nothing.{missing}"
+    counts = Counter(one.file for one in found).items()
+    return (f"{len(found)} in all: " + ", ".join(f"{count} in {file}" for file, count in counts)
+            + f".{missing}")
+
+
+HEAD = ("File", "Section", "Line", "Warning")
+
+
+def cells(one):
+    """Texts under HEAD."""
+    return one.file, one.section or "–", "–" if one.line is None else str(one.line), one.text
+
+
+def markdown(part):
+    """The part of report.md."""
+    yield f"### {part.name}: warnings of the run"
+    yield ""
+    yield summed_up(part.run, part.warned)
+    yield ""
+    if part.warned:
+        yield markdown_row(HEAD)
+        yield markdown_row(["---"] * len(HEAD))
+        yield from (markdown_row(cells(one)) for one in part.warned)
+        yield ""

@@ -1,0 +1,126 @@
+"""Tests of the parts of report.py's charts: order, clocks, what is left out, the study's figures,
+README's pictures."""
+
+import shutil
+import unittest
+
+from made_up_rows import ENVIRONMENT, GRID, ROWS, section
+from report_charts_test import rows_of
+from scripts_support import ROOT, ScriptsTest
+
+import readme_pictures  # from scripts/, which scripts_support has put on the path
+import report_chart_barriers
+import report_chart_study
+import report_chart_sums
+import tsv
+from report_study import FOLDER, Study
+
+
+class ChartPartsTest(ScriptsTest):
+    def test_an_order_by_level_and_cost(self):
+        run = tsv.Run(ROOT / "results" / "h200x2")
+        panel, = report_chart_barriers.all_barriers(run, None).panels
+        value = {point.x: point.figure.value for point in panel.series[0].points}
+        self.assertEqual([level for level, _ in panel.groups],
+                         ["warp", "block", "cluster", "one GPU", "all GPUs"])
+        for _, texts in panel.groups:
+            costs = [value[text] for text in texts]
+            self.assertEqual(costs, sorted(costs))
+
+    def test_wrong_sums_and_numbers_without_value_are_left_out(self):
+        wrong = ROWS["Reduction"].replace("318.750\t9.000\t2.000\t0.500\t1",
+                                          "318.750\t9.000\t2.000\t0.500\t0")
+        chart = report_chart_sums.figure_15(tsv.Run(self.write_run(
+            self.folder / "run", {"Reduction": wrong})), Study())
+        self.assertEqual([(series.name, point.x) for _, series, point in chart.rows()],
+                         [("cub", 2 ** 20), ("cub", 2 ** 33)])
+        rows = section("multi-GPU latency", GRID, "peer_grid_sync 1 1 9 132 32 nan nan 1 nan",
+                       "peer_grid_sync 2 1 9 132 32 2000.0 1.0 1 1.0")
+        chart = report_chart_study.figure_9(tsv.Run(self.write_run(
+            self.folder / "run", {"BenchmarkInterSM": rows})), Study())
+        self.assertEqual(chart.missing, ["rows of several GPUs"])  # of one count only
+
+    def test_what_figure_4_is_seen_against(self):
+        chart = report_chart_study.figure_4(tsv.Run(ROOT / "results" / "h200x1"), Study())
+        for panel, levels in zip(chart.panels, ({}, {"V100": 0.475, "P100": 0.091})):
+            self.assertEqual({level.name: level.value for level in panel.levels},
+                             {**levels, "an SM holds 64 warps": 64})
+            self.assertEqual([level.vertical for level in panel.levels],
+                             [True] + [False] * len(levels))
+
+    def test_noise_below_zero_is_left_out(self):
+        rows = section("grid latency", GRID, "grid_sync 1 1 9 132 32 -3.0 9.0 1 1.0",
+                       "grid_sync 1 1 9 132 64 0.0 9.0 1 1.0",
+                       "grid_sync 1 1 9 264 32 1000.0 9.0 1 1.0")
+        chart = report_chart_study.figure_5(tsv.Run(self.write_run(
+            self.folder / "run", {"BenchmarkInterSM": rows})), Study())
+        self.assertEqual([(series.name, point.x, point.figure.value)
+                          for _, series, point in chart.rows()], [("2", 32, 1.0)])
+        self.assertEqual(chart.missing, [f"1 at {threads}, which is not above 0"
+                                         for threads in (32, 64)])
+
+    def test_the_clock_of_cycles(self):
+        latency = section("block latency", "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)"
+                          " clock", "blocksync 1 64 1 32 20.0 2.0 500.0")
+        plain = latency.replace("\tclock", "").replace("\t500.0", "")
+        clock = ENVIRONMENT + "sm_clock_application\t1000 MHz\n"
+        for text, environment, value in ((latency, clock, 40), (plain, clock, 20),
+                                         (latency.replace("500.0", "nan"), clock, 20),
+                                         (plain, ENVIRONMENT, None)):
+            found = report_chart_barriers.Found(tsv.Run(self.write_run(self.folder / "run", {
+                "BenchmarkIntraSM": text, "environment": environment}, only=True)))
+            figure = found.figures.get(("block", "blocksync, 32 threads"))
+            self.assertEqual(figure and (figure.value, figure.spread),
+                             value and (value, value / 10))
+            self.assertEqual("block: blocksync, 32 threads" in found.missing, value is None)
+
+    def test_what_compiles_to_nothing_is_no_barrier(self):
+        found = report_chart_barriers.Found(tsv.Run(ROOT / "results" / "h200x1"))
+        self.assertEqual(found.nothing, ["tile_sync, 32 lanes", "syncwarp, 32 lanes"])
+        self.assertIn(("warp", "tile_sync, 16 lanes"), found.older)  # CUDA 11.8 leaves one
+        self.assertEqual(found.missing, [])
+
+
+class StudyFiguresTest(unittest.TestCase):
+    def test_numbers_agree_with_one_another(self):
+        """More blocks take longer, and so do more GPUs."""
+        study = Study()
+        self.assertEqual([len(study.figures[name]) for name in ("7", "8")], [2 * 26, 5 * 26])
+        for rows in study.figures.values():
+            value = {(int(row["gpus"]), int(row["blocks_per_SM"]), int(row["threads"])):
+                     float(row["latency_us"]) for row in rows}
+            for (gpus, blocks, threads), latency in value.items():
+                self.assertLessEqual(blocks * threads, 2048)
+                self.assertGreater(latency, value.get((gpus, blocks // 2, threads), 0))
+                for fewer in (count for count in {key[0] for key in value} if count < gpus):
+                    self.assertGreater(latency, value[fewer, blocks, threads])
+
+
+class ReadmePicturesTest(ScriptsTest):
+    def test_they_are_of_the_recorded_rows(self):
+        self.assertEqual(readme_pictures.older(), [])
+        text = (ROOT / "README.md").read_text()
+        for name in readme_pictures.charts(FOLDER.parent):
+            self.assertIn(f'src="docs/figures/{name}"', text)
+            self.assertLess((readme_pictures.OUT / name).stat().st_size, 150e3)
+
+    def test_other_rows_are_noticed(self):
+        recorded = self.folder / "recorded"
+        shutil.copytree(FOLDER.parent, recorded)
+        self.assertEqual(readme_pictures.older(recorded=recorded), [])
+        path = recorded / "h200x1" / "BenchmarkInterSM.tsv"
+        path.write_text(path.read_text().replace("# host waits", "# a line more\n# host waits"))
+        self.assertEqual(readme_pictures.older(recorded=recorded), [])
+        cell = rows_of("h200x1", "BenchmarkInterSM", "grid latency")[0]["m(avginstru)"]
+        path.write_text(path.read_text().replace(f"\t{cell}\t", "\t999.875\t", 1))
+        self.assertEqual(readme_pictures.older(recorded=recorded),
+                         ["barriers.png", "grid_sync.png"])
+        done = self.script("readme_pictures.py", "--check", "--recorded", recorded, "--out",
+                           readme_pictures.OUT)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("barriers.png, grid_sync.png; scripts/readme_pictures.py", done.stdout)
+        self.assertEqual(readme_pictures.older(self.folder), ["barriers.png", "grid_sync.png"])
+
+
+if __name__ == "__main__":
+    unittest.main()

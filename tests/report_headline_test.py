@@ -1,0 +1,232 @@
+"""Tests of report.py's headline numbers and of README's table, against the rows read anew."""
+
+import math
+import shutil
+import unittest
+
+from html_page import Page
+from made_up_rows import ENVIRONMENT, GRID, LATENCY, SUM, section
+from report_support import RECORDED, ReportCase, table_below
+from scripts_support import ROOT
+
+MACHINES = "**What a barrier costs, by machine.**"
+NAMES = ("1 H100", "1 H200", "2 H200", "4 H200")
+# What the study prints: its Tables II, I and VI, and Figures 8 (8 GPUs) and 7 (2 GPUs), in us.
+STUDY = {"tile_sync": ("14", "1"), "tile_shuffle": ("22", "31"), "block_32": ("22", "218"),
+         "multi_grid_sync": ("26930", "8440"), "launch": ("1081", "–"), "sum": ("865.40", "592.40")}
+CYCLES, NS, RATE = (("m(ave_cycle)", "s(ave_cycle)"), ("m(avginstru)", "s(avginstr)"),
+                    ("m(GB/s)", "s(GB/s)"))
+# name -> file, section, cells of the row (SMs, GPUs: the run's), columns; in the order of the page
+EXPECTED = {
+    "tile_sync": ("BenchmarkIntraSM", "warp latency",
+                  {"method": "tile_sync", "thrd": "32", "tile": "32"}, CYCLES),
+    "tile_shuffle": ("BenchmarkIntraSM", "warp latency",
+                     {"method": "tile_shufl", "thrd": "32", "tile": "32"}, CYCLES),
+    "block_32": ("BenchmarkIntraSM", "block latency", {"method": "blocksync", "thrd": "32"},
+                 CYCLES),
+    "block_1024": ("BenchmarkIntraSM", "block latency", {"method": "blocksync", "thrd": "1024"},
+                   CYCLES),
+    "cluster": ("BenchmarkIntraSM", "group latency",
+                {"method": "cluster_sync", "blk": "2", "thrd": "32"}, CYCLES),
+    **{f"grid_{blocks}x{threads}": ("BenchmarkInterSM", "grid latency", {
+        "method": "grid_sync", "blk": blocks, "thrd": str(threads)}, NS)
+       for blocks, threads in ((1, 32), (1, 1024), (32, 64))},
+    "peer_grid_sync": ("BenchmarkInterSM", "multi-GPU latency", {
+        "method": "peer_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": "all"}, NS),
+    "multi_grid_sync": ("BenchmarkInterSM.cuda11", "multi-GPU latency", {
+        "method": "multi_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": "all"}, NS),
+    "launch": ("ImplicitBarrier", "sleep kernel", {
+        "method": "traditional_launch", "GPUCount": "1", "thrd": "1024"}, ("m(ovh)", "s(ovh)")),
+    "cpu": ("ImplicitBarrier", "sleep kernel", {
+        "method": "single_omp_traditional_launch", "GPUCount": "all", "thrd": "1024"},
+        ("m(ovh)", "s(ovh)")),
+    "sum": ("Reduction", "one GPU", {"type": "float"}, RATE),
+    "sum_share": ("Reduction", "one GPU", {"type": "float"}, RATE)}
+
+
+def rows_of(folder, file, title):
+    """(line, {column: text}) of a section, by splitting lines alone."""
+    path, found, above, header, here = folder / f"{file}.tsv", [], "", [], False
+    for number, line in enumerate(path.read_text().splitlines() if path.exists() else (), 1):
+        if line.startswith("#"):
+            above = line[2:].split(":")[0]
+        elif line.startswith("method\t"):
+            header, here = line.split("\t"), above == title
+        elif here:
+            found.append((number, dict(zip(header, line.split("\t")))))
+    return found
+
+
+def expected(folder, name, gpus):
+    """(lines, value, spread, SM clock or None) that a headline number has to have."""
+    file, title, cells, (mean, spread) = EXPECTED[name]
+    cells = {column: str(132 * text) if text in (1, 32) else gpus if text == "all" else text
+             for column, text in cells.items()}
+    rows = [(line, row) for line, row in rows_of(folder, file, title)
+            if all(row[column] == text for column, text in cells.items())]
+    if name.startswith("sum"):
+        largest = max((int(row["bytes"]) for _, row in rows), default=0)
+        rows = sorted((one for one in rows if int(one[1]["bytes"]) == largest),
+                      key=lambda one: float(one[1][mean]))
+        limit = [one for one in rows if one[1]["method"] == "read_limit"]
+        rows = [one for one in rows if one not in limit][-1:]
+    if name == "sum_share" and rows:
+        sides = [float(row[mean]) for _, row in rows + limit]
+        parts = [float(row[spread]) / float(row[mean]) for _, row in rows + limit]
+        share = 100 * sides[0] / sides[1]
+        return [line for line, _ in rows + limit], share, share * math.hypot(*parts), None
+    if not rows:
+        return None
+    (line, row), = rows
+    return [line], float(row[mean]), float(row[spread]), float(row["clock"])
+
+
+class HeadlineTest(ReportCase):
+    def test_recorded_machines(self):
+        runs = self.report(*(ROOT / "results" / name for name in RECORDED))
+        page = (self.out / "report.html").read_text()
+        self.assertIn(f"<b>{MACHINES.strip('*')}</b>", page)
+        shown = Page(page).cells
+        table = table_below(self.page, MACHINES)
+        self.assertEqual(table[0][2:], [*NAMES, "V100", "P100"])
+        self.assertEqual([row["name"] for row in self.summary["machines"]], list(EXPECTED))
+        self.check_tex((self.out / "tables/machines.tex").read_text())
+        readme = table_below((ROOT / "README.md").read_text(), "<!-- machines: ")
+        self.assertEqual(readme[1:], table[1:])
+        for column, (folder, run) in enumerate(runs.items(), 2):
+            self.assertEqual(readme[0][column], f"[{NAMES[column - 2]}](results/{folder})")
+            gpus = run["environment"]["gpu_count"]
+            alone = table_below(self.page[self.page.index(f"\n## {folder}\n"):], "costs here")
+            for line, known, cells, mine in zip(run["headline"], self.summary["machines"],
+                                                table[1:], alone[1:]):
+                self.assertEqual(line["name"], known["name"])
+                self.assertEqual(cells[0].replace("`", ""), line["label"])
+                self.assertEqual(tuple(cells[6:]), STUDY.get(line["name"], ("–", "–")))
+                self.assertEqual(cells[6:], mine[-2:])
+                text = self.check_value(ROOT / "results" / folder, line, gpus)
+                self.assertEqual(known["machines"].get(folder), line["here"])
+                self.assertEqual((cells[column], mine[2]), (text, text), (folder, line["name"]))
+                if line["here"]:
+                    where = "; ".join("{file}, {section}, line {line}".format(**source)
+                                      for source in line["here"]["sources"])
+                    self.assertIn([where, text], shown)
+                beside = dict(zip(alone[0][4:-3], mine[4:-3]))
+                self.assertLessEqual(line["recorded"].keys(), beside.keys())
+                for other, text in beside.items():
+                    value = {**line, "here": line["recorded"].get(other)}
+                    self.assertEqual(self.check_value(ROOT / "results" / other, value, gpus), text)
+        self.check_verdicts(runs)
+
+    def check_value(self, folder, line, gpus):
+        """It is that of its rows; the text of its cell."""
+        known = expected(folder, line["name"], gpus)
+        here = line["here"]
+        self.assertEqual(known is None, here is None, (folder.name, line["name"]))
+        if known is None:
+            return "–"
+        lines, value, spread, clock = known
+        self.assertEqual([source["line"] for source in here["sources"]], lines)
+        self.assertEqual({source["file"] for source in here["sources"]},
+                         {f"{EXPECTED[line['name']][0]}.tsv"})
+        self.assertAlmostEqual(here["value"], value)
+        self.assertAlmostEqual(here["spread"], spread)
+        if clock is None or here["nothing_waits"] or here["unit"] == "GB/s":
+            self.assertIsNone(here["converted"])
+        else:
+            factor = {"cycles": 1000 / clock, "ns": clock / 1000}[here["unit"]]
+            self.assertAlmostEqual(here["converted"]["value"], value * factor)
+            self.assertEqual((here["converted"]["unit"], here["converted"]["SM_clock_MHz"]),
+                             ({"cycles": "ns", "ns": "cycles"}[here["unit"]], clock))
+        if here["nothing_waits"]:
+            self.assertEqual((here["text"], value < 3.5), ("none", True))
+        else:  # within the digits shown
+            mean = here["text"].rstrip("!").split(" ± ")[0]
+            self.assertLessEqual(abs(float(mean) - value), 0.5001 * 10.0 ** -len(
+                mean.partition(".")[2]))
+        return here["text"]
+
+    def check_verdicts(self, runs):
+        """Beside recorded runs it is what normal.tsv says of the row."""
+        seen = set()
+        for folder, run in runs.items():
+            lines = (self.out / f"tables/{folder}/normal.tsv").read_text().splitlines()
+            head = lines[0].split("\t")
+            normal = {(row["file"] + ".tsv", int(row["line"])): row for row in (
+                dict(zip(head, line.split("\t"))) for line in lines[1:])}
+            for line in run["headline"]:
+                verdict = line["beside_recorded"]
+                if not line["here"] or line["here"]["nothing_waits"] or line["name"] == "sum_share":
+                    self.assertEqual(verdict, "–")
+                    continue
+                source = line["here"]["sources"][0]
+                row = normal[source["file"], source["line"]]
+                word = row["verdict"]
+                seen.add(word)
+                self.assertEqual(verdict, {"not recorded": "–", "same": "same"}.get(
+                    word, f"{float(row['change_percent']):+.1f}% {word}"))
+        self.assertLessEqual({"same", "slower", "faster", "not recorded"}, seen)
+
+    def test_a_run_of_few_rows(self):
+        """No clock, no barrier, a wrong sum, a warning; nothing to compare with."""
+        run = self.write_run(self.folder / "run", {
+            "environment": ENVIRONMENT + "driver\t1.2\n",
+            "BenchmarkIntraSM": section(
+                "warp latency", LATENCY, "tile_sync 1 64 1 32 1.000 0.000 32 100 0.000",
+                "tile_shufl 1 64 1 32 23.500 0.000 16 100 0.000") + "# tile_sync: nothing waits\n",
+            "BenchmarkInterSM": section(
+                "grid latency", GRID + " clock",
+                "grid_sync 1 1 9 132 32 1000.000 250.000 9 1.0 1500.0")
+            + "# warning: grid_sync on 1, 1 per SM x 32: the spread is far\n",
+            "ImplicitBarrier": None,
+            "Reduction": section("one GPU", SUM, *(
+                f"{method} float 1 1048576 1 0 {rate} 1.000 2.000 0.500 {right} 9 1.000"
+                for method, rate, right in (("cub", "90.000", 1), ("nosync", "95.000", 0),
+                                            ("read_limit", "100.000", "nan"))))}, only=True)
+        lines = {line["name"]: line for line in
+                 self.report(run, recorded=self.folder)["run"]["headline"]}
+        table = {row[0]: row[2:] for row in table_below(self.page, "What a barrier costs here")}
+        self.assertEqual(table["Warp: barrier of a tile of 32"], ["none", "–", "14", "1"])
+        self.assertEqual(table["Warp: shuffle of a tile of 32"][:2], ["–", "–"])  # of 16 threads
+        self.assertEqual(table["GPU: `grid.sync()`, 1/SM x 32"],
+                         ["1000 ± 250!", "1500 cycles", "–", "–"])
+        self.assertIn("* ! GPU: grid.sync(), 1/SM x 32, here: the spread is far.\n", self.page)
+        self.assertEqual(table["Best sum of an array of float"][0], "90.0 ± 1.0")
+        self.assertIn("* Best sum of an array of float, here: cub, 1 MiB.\n", self.page)
+        self.assertEqual(lines["sum_share"]["here"]["value"], 90)
+        self.assertEqual(lines["grid_1x1024"]["here"], None)
+        self.assertFalse((self.out / "tables/machines.tex").exists())
+        self.assertNotIn(MACHINES, self.page)
+        self.check_tex((self.out / "tables/run/headline.tex").read_text())
+
+    def test_columns_of_the_same_kind_have_their_folders_names(self):
+        names = ("a", "b")
+        for name in names:
+            self.write_run(self.folder / name)
+        self.report(*(self.folder / name for name in names), recorded=self.folder)
+        self.assertEqual(table_below(self.page, MACHINES)[0][2:4], ["2 H200 (a)", "2 H200 (b)"])
+        self.report(self.folder / "a", recorded=self.folder)
+        self.assertFalse((self.out / "tables/machines.tex").exists())  # it was of two
+
+
+class ReadmeTest(ReportCase):
+    def test_the_table_is_what_the_rows_say(self):
+        """In this repository: after a run was recorded, scripts/readme_table.py renews it."""
+        done = self.script("readme_table.py", "--check")
+        self.assert_refused(done, 2, "cannot read ", "README.md")  # the project has none yet
+        readme = self.project / "README.md"
+        shutil.copyfile(ROOT / "README.md", readme)
+        done = self.script("readme_table.py", "--check")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        text = readme.read_text()
+        readme.write_text(text.replace("| 76 |", "| 77 |", 1))
+        self.assert_refused(self.script("readme_table.py", "--check"), 1,
+                            "is not what results/ has")
+        self.assertIn("| 77 |", readme.read_text())
+        self.assertEqual(self.script("readme_table.py").returncode, 0)
+        self.assertEqual(readme.read_text(), text)
+        readme.write_text(text.replace("<!-- machines end -->", ""))
+        self.assert_refused(self.script("readme_table.py"), 2, "there are no comments")
+
+
+if __name__ == "__main__":
+    unittest.main()

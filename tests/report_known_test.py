@@ -1,0 +1,249 @@
+"""Tests of what report.py says beside the numbers: known causes, warnings, how to cite."""
+
+import re
+import unittest
+from collections import Counter
+from types import SimpleNamespace
+
+from html_page import Page
+from made_up_rows import ENVIRONMENT, GRID, ROWS, section
+from report_support import RECORDED, ReportCase, table_below
+from scripts_support import ROOT, ScriptsTest
+
+import compare  # from scripts/, which scripts_support has put on the path
+import report_causes
+import report_cite
+import report_warnings
+import tsv
+from report_normal import Judged
+
+
+def plain(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def moved(file, title, method, change, row=(), mean=100.0):
+    """A row that has moved by so many percent."""
+    key = (file, title, method, *["nan"] * (len(compare.KEYS) - 2))
+    value = compare.Value(mean, 0.1, f"{mean:.3f}")
+    return Judged(key, value, dict(row), 0, 0, change, "slower")
+
+
+H200 = {"gpu": "NVIDIA H200", "gpu_count": "2", "cuda_toolkit": "13.0", "sm_clock_max": "1980 MHz"}
+INTRA, INTER, REPEAT, LAUNCH = ("BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat",
+                                "ImplicitBarrier")
+# file, section, method, percent, what a recorded run's environment has instead: causes
+CASES = (
+    (INTER, "grid latency", "grid_sync", 4.9, {}, ["level"]),
+    (INTER, "grid latency", "grid_sync", -5.1, {}, []),
+    (INTER, "grid latency", "grid_sync", 4.9, {"sm_clock_max": "1755 MHz"}, ["clock", "level"]),
+    (INTER, "grid latency", "named_semaphore", 2.5, {}, ["semaphore"]),
+    (INTER, "multi-GPU latency", "peer_grid_sync", 11, {}, ["place"]),
+    (INTER, "multi-GPU latency", "peer_grid_sync", 13, {}, []),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync", 6.5, {}, ["scatter"]),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync_no_peer", 9, {}, ["draw"]),
+    (INTRA, "block latency", "blocksync", 9, {}, []),
+    (INTRA, "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, ["toolkit"]),
+    (INTRA + ".cuda11", "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, []),
+    (INTRA + ".cuda11", "block latency", "blocksync", 9, {"cuda_toolkit_multi_grid": "11.7"},
+     ["toolkit"]),
+    (INTRA, "block latency", "mbarrier", 9, {}, ["objects"]),
+    (INTRA, "warp latency", "coales_shufl", 9, {}, ["repeats"]),
+    (INTRA, "warp latency", "global_add", -32, {}, ["memory"]),
+    (REPEAT, "repeats", "global_add", 67, {}, ["few places"]),
+    (INTRA, "warp latency", "threadfence_system", 13, {}, ["memory", "gpu"]),
+    (INTRA, "group latency", "cluster_sync", 120, {"gpu": "NVIDIA H100"}, ["kind"]),
+    (LAUNCH, "sleep kernel", "traditional_launch", 9, {}, ["stream"]),
+    (LAUNCH, "held queue", "multi_cooperative_launch", 9, {}, ["process"]),
+    (LAUNCH, "sleep kernel", "cooperative_launch", 25, {"gpu": "NVIDIA H100"}, ["gap"]),
+    (LAUNCH, "sleep kernel", "single_omp_traditional_launch", 25, {"gpu": "NVIDIA H100"}, []),
+    (LAUNCH, "null kernel", "traditional_launch", 9, {}, ["pace"]),
+    (LAUNCH, "sleep instruction", "traditional_launch", 90, {}, ["sleep"]),
+    ("Reduction", "warp level", "coa_shuffle", 40, {}, ["sums in a row"]),
+    ("Reduction", "strong scaling", "nccl", 9, {"gpu_count": "1"}, []),
+    (INTER, "grid latency", "a_new_method", 4, {"driver": "1"}, []))
+
+
+class CausesTest(ScriptsTest):
+    def causes(self, row, *others):
+        run, *recorded = (SimpleNamespace(environment=environment) for environment in (
+            H200, *others))
+        return [cause.name for cause in report_causes.Known(run, recorded, [row]).causes]
+
+    def test_every_cause_stands_in_its_page(self):
+        seen = {name for *_, causes in CASES for name in causes} | {"GPUs", "host"}
+        self.assertEqual(Counter(cause.name for cause in report_causes.CAUSES), Counter(seen))
+        for cause in report_causes.CAUSES:
+            page = (ROOT / cause.page).read_text()
+            self.assertIn(f"\n## {cause.heading}\n", page)
+            part = page.split(f"\n## {cause.heading}\n")[1].split("\n## ")[0]
+            self.assertIn(cause.said, plain(part), cause.name)
+
+    def test_which_rows_each_moves(self):
+        for file, title, method, change, other, causes in CASES:
+            row = moved(file, title, method, change)
+            self.assertEqual(self.causes(row, {**H200, **other}), causes, (file, method, change))
+        # One recorded run that differs is enough.
+        row = moved(INTRA, "block latency", "blocksync", 9)
+        self.assertEqual(self.causes(row, H200, {**H200, "cuda_toolkit": "12.4"}), ["toolkit"])
+
+    def test_rows_are_looked_at(self):
+        alone = {**H200, "gpu_count": "1"}
+        for size, rate, other, causes in (
+                (2 ** 20, 186, alone, ["GPUs"]), (2 ** 20, 186, {**H200, "gpu_count": "4"}, []),
+                (2 ** 28, 4000, alone, ["GPUs"]), (2 ** 35, 4600, alone, [])):
+            row = moved("Reduction", "one GPU", "cub", -20, {"bytes": str(size)}, rate)
+            self.assertEqual(self.causes(row, other), causes, (size, other))
+        for median, causes in (("99.100", []), ("98.900", ["host"]), ("nan", [])):
+            row = moved(INTER, "grid latency", "new", 9, {
+                "m(basic_ttl)": "5.000", "med(basic_ttl)": "1.000", "m(avginstru)": "100.000",
+                "med(avginstru)": median})
+            self.assertEqual(self.causes(row, H200), causes, median)
+
+
+class KnownTest(ReportCase):
+    def test_they_stand_beside_moved_rows(self):
+        """grid_sync moved by 4%, by 3% and, with a warning, by 50%."""
+        def run(name, *ns, more=""):
+            rows = (f"grid_sync 1 1 9 {132 * blocks} 32 {time} 1.000 9 0.100"
+                    for blocks, time in zip((1, 2, 4), ns))
+            return self.write_run(self.folder / name, {
+                "environment": ENVIRONMENT + f"driver\t{name}\n{more}",
+                "BenchmarkInterSM": section("grid latency", GRID, *rows)
+                + "# warning: grid_sync on 1, 2 per SM x 32: the spread is far\n"}, only=True)
+
+        run("h200x1", "1000.000", "2000.000", "3000.000", more="date_utc\tyesterday\n")
+        normal = self.report(run("mine", "1040.000", "3000.000", "2910.000"), recorded=self.folder)[
+            "mine"]["normal"]
+        self.assertEqual([(row["value"], row["known"], row["remarks"]) for row in normal["moved"]],
+                         [(3000, [], ["the spread is far"]), (1040, ["level"], []),
+                          (2910, ["level"], [])])
+        self.assertEqual(normal["moved_without_known_cause"], 1)
+        self.assertEqual([(cause["name"], cause["rows"]) for cause in normal["known"]],
+                         [("level", 2)])
+        self.assertEqual(normal["environment_differences"], [
+            {"key": "driver", "here": "mine", "recorded": {"h200x1": "h200x1"}}])
+        self.assertEqual(table_below(self.page, "**What differs between these machines.**"), [
+            ["", "mine", "h200x1"], ["driver", "mine", "h200x1"]])
+        self.assertEqual(table_below(self.page, "**Where rows moved.**")[1:], [
+            ["BenchmarkInterSM", "grid latency", "grid_sync", "1", "1", "2", "-3.0% to +50.0%"]])
+        rows = table_below(self.page, "**The 3 of 3 rows that moved most.**")
+        self.assertEqual([row[3:] for row in rows[1:]], [
+            ["slower", "–", "3000.000!", "1999.90 to 2000.10", "+50.0%", "4"],
+            ["slower", "1", "1040.000", "999.90 to 1000.10", "+4.0%", "3"],
+            ["faster", "1", "2910.000", "2999.90 to 3000.10", "-3.0%", "5"]])
+        self.assertIn("* ! BenchmarkInterSM, line 4: the spread is far.\n", self.page)
+        self.assertEqual(table_below(self.page, "**What is known to move such rows.**")[1][2:],
+                         ["docs/method.md, 9. Known limits", "2"])
+        self.assertIn("\n* 1 of 3 moved rows have none of these.\n", self.page)
+        self.assertIn(["the spread is far", "3000.000!"],
+                      Page((self.out / "report.html").read_text()).cells)
+        rows = [line.split("\t") for line in (
+            self.out / "tables/mine/normal.tsv").read_text().splitlines()]
+        self.assertEqual([row[-1] for row in rows], ["known", "level", "nan", "level"])
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+
+    def test_warnings(self):
+        """Every comment and every line of the log, once."""
+        for name in RECORDED:
+            run = tsv.Run(ROOT / "results" / name)
+            found = Counter(report_warnings.warned(run))
+            self.assertEqual(set(found.values()), {1})
+            comments = [line for file in run.files for line in (
+                run.path / f"{file}.tsv").read_text().splitlines()
+                if line.startswith("# warning: ")]
+            self.assertEqual(len([one for one in found if one.file != "stderr.log"]),
+                             len(comments))
+            log = (run.path / "stderr.log").read_text().splitlines()
+            texts = {comment[len("# warning: "):] for comment in comments}
+            self.assertEqual([one.text for one in found if one.file == "stderr.log"], [
+                line for line in log if not any(line.endswith(f": {text}") for text in texts)])
+
+    def test_warnings_are_shown(self):
+        run = self.write_run(self.folder / "run")
+        self.report(run, recorded=self.folder)
+        self.assertIn("5 in all: 1 in BenchmarkInterSM.tsv, 4 in Reduction.tsv. There is no "
+                      "stderr.log.\n", self.page)
+        log = ("BenchmarkInterSM: warning: grid_sync on 1, 1 per SM x 32: the spread of this row "
+               "is far\n\nReduction: error: <b> is not | measured\n")
+        (run / "stderr.log").write_bytes(log.encode() + b"\xff broken")
+        warnings = self.report(run, recorded=self.folder)["run"]["warnings"]
+        self.assertEqual(warnings[0], {
+            "file": "BenchmarkInterSM.tsv", "section": "grid latency", "line": 3,
+            "text": "grid_sync on 1, 1 per SM x 32: the spread of this row is far"})
+        self.assertEqual([one["text"] for one in warnings if one["file"] == "stderr.log"],
+                         ["Reduction: error: <b> is not | measured", "\ufffd broken"])
+        self.assertIn(r"| stderr.log | – | – | Reduction: error: <b> is not \| measured |",
+                      self.page)
+        self.assertIn([None, "Reduction: error: <b> is not | measured"],
+                      Page((self.out / "report.html").read_text()).cells)
+        run = self.write_run(run, {"ImplicitBarrier": ROWS["ImplicitBarrier"]}, only=True)
+        (run / "stderr.log").touch()
+        self.report(run, recorded=self.folder)
+        self.assertIn("\nThe programs warned of nothing.\n", self.page)
+
+
+class CiteTest(ReportCase):
+    def test_what_is_written(self):
+        self.report(*(ROOT / "results" / name for name in RECORDED[:2]))
+        cite = self.summary["cite"]
+        run = tsv.Run(ROOT / "results" / RECORDED[0])
+        for key in ("suite_commit", "gpu", "driver", "cuda_toolkit", "cuda_toolkit_multi_grid"):
+            self.assertIn(run.environment[key], cite["sentences"][RECORDED[0]])
+            self.assertIn(run.environment[key], cite["bibtex"])
+        for text in ("@misc{synchronization-h100x1,", "@misc{synchronization-h200x1,",
+                     "@inproceedings{zhang2020,", "version 0.1.0", "year = {2020}",
+                     "author = {Zhang, Lingqi and Wahib, Mohamed and Zhang, Haoyu and Matsuoka, "
+                     "Satoshi}", "title = {{A Study of Single and Multi-device Synchronization "
+                     "Methods in Nvidia GPUs}}"):
+            self.assertIn(text, cite["bibtex"])
+        self.assertEqual(cite["bibtex"].count("{"), cite["bibtex"].count("}"))
+        self.assertIn(f"```bibtex\n{cite['bibtex']}```\n", self.page)
+        for sentence in cite["sentences"].values():
+            self.assertIn(f"* {sentence}\n", self.page)
+            self.assertIn(f"<li>{sentence}</li>", (self.out / "report.html").read_text())
+        run = tsv.Run(self.write_run(self.folder / "run"))  # whose rows do not name a version
+        self.assertEqual(report_cite.version_of(run), (None, "abc"))
+        self.assertIn("benchmarks (commit abc), which", report_cite.sentence(
+            run, report_cite.Citation()))
+        self.assertEqual(report_cite.bibtex_text("50% & {_}"), r"50\% \& {\_}")
+
+    def test_what_is_damaged_is_refused(self):
+        text = (ROOT / "CITATION.cff").read_text()
+        path = self.folder / "CITATION.cff"
+        for old, new, message in (
+                ("version: 0.1.0", "version 0.1.0", "line 5: cannot be read"),
+                ("version: 0.1.0", "version: >-", "line 5: cannot be read"),
+                ("version: 0.1.0", "  version: 0.1.0", "line 5: cannot be read"),
+                ("version: 0.1.0", "title: twice", "line 5: cannot be read"),
+                ("license: MIT", "license: 'MIT", "line 6: cannot be read"),
+                ("    year: 2020\n", "", "KeyError 'year'"),
+                ("title: GPU", "titel: GPU", "'title'"),
+                ("references:\n", "references:\nother:\n", "line 10: cannot be read"),
+                (text, "", "'references'")):
+            self.assertIn(old, text)
+            path.write_text(text.replace(old, new, 1))
+            with self.assertRaisesRegex(tsv.TsvError, f"CITATION.cff.*{message}"):
+                report_cite.Citation(path)
+        (self.project / "CITATION.cff").unlink()
+        self.assert_refused(self.script("report.py", self.write_run(self.folder / "run")), 2,
+                            "cannot read ", "CITATION.cff")
+
+    def test_a_little_yaml(self):
+        read = report_cite.Yaml(b"""# comment
+a: "b: c"
+list:
+  - {x: 1, y: two words}
+  -   name: n
+      more: m
+deep:
+  er:
+    - k: v
+""", "a file").block()
+        self.assertEqual(read, {"a": "b: c", "list": [{"x": "1", "y": "two words"},
+                                                      {"name": "n", "more": "m"}],
+                                "deep": {"er": [{"k": "v"}]}})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,62 @@
+"""What the tests of report.py share: a project that has results/, its outputs, their LaTeX."""
+
+import json
+import re
+
+from scripts_support import ROOT, ScriptsTest
+
+RECORDED = ("h100x1", "h200x1", "h200x2", "h200x4")
+
+
+def cells_at(path, line):
+    """{column: text} of a line of a file, by nothing but its header above."""
+    lines = path.read_text().splitlines()
+    header = next(text for text in reversed(lines[:line - 1]) if text.startswith("method\t"))
+    return dict(zip(header.split("\t"), lines[line - 1].split("\t")))
+
+
+def table_below(page, caption):
+    """The rows of the first table below a line of Markdown, as lists of cells."""
+    lines = page[page.index(caption):].split("\n")
+    first = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    rows = []
+    for line in lines[first:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return [row for row in rows if set(row[0]) != {"-"}]
+
+
+class ReportCase(ScriptsTest):
+    def setUp(self):
+        super().setUp()
+        for name in ("results", "CITATION.cff"):
+            (self.project / name).symlink_to(ROOT / name)
+        self.out = self.folder / "out"
+
+    def report(self, *folders, code=0, recorded=ROOT / "results"):
+        """The runs of summary.json, by folder."""
+        done = self.script("report.py", *folders, "--out", self.out, "--recorded", recorded)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.errors = done.stderr
+        self.assertEqual(done.stdout, f"{self.out / 'report.md'}\n")
+        self.page = (self.out / "report.md").read_text()
+        self.summary = json.loads((self.out / "summary.json").read_text())
+        return {run["folder"]: run for run in self.summary["runs"]}
+
+    def check_tex(self, text):
+        """All rows have as many cells as there are columns; every brace and environment ends."""
+        self.assertEqual(re.findall(r"\\(?:begin|end)\{(.*?)\}", text)[::3],
+                         [re.search(r"begin\{(table\*?)\}", text)[1]] * 2)
+        self.assertTrue(text.isascii(), text)
+        self.assertIn(", driver ", text)
+        plain = re.sub(r"\\[{}&%$#_]", "", text)
+        self.assertEqual(plain.count("{"), plain.count("}"))
+        self.assertEqual(plain.count("$") % 2, 0)
+        columns = re.search(r"tabular\}\{@\{\}(.*)@\{\}\}", text)[1]
+        columns = len(re.sub(r"p\{.*?\}", "p", columns))
+        rows = [line for line in plain.splitlines() if line.endswith(r"\\")]
+        self.assertGreater(len(rows), 2)
+        for row in rows:
+            joined = sum(int(n) - 1 for n in re.findall(r"multicolumn\{(\d+)\}", row))
+            self.assertEqual(row.count("&") + 1 + joined, columns, row)
