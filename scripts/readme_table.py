@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 import tsv
-from report_machines import machines_sheet
-from report_normal import recorded_runs
-from report_sheet import table_lines
-from report_study import FOLDER, Study
+from reporting.headline_sheets import machines_sheet
+from reporting.normal import recorded_runs
+from reporting.sheets import table_lines
+from reporting.study import FOLDER, Study
 
 README = FOLDER.parent.parent / "README.md"
 BETWEEN = re.compile("(<!-- machines: scripts/readme_table.py writes this -->\n)(.*?)"
@@ -23,7 +23,7 @@ BETWEEN = re.compile("(<!-- machines: scripts/readme_table.py writes this -->\n)
 
 
 class Machine:
-    """As much of report_pages.Part as machines_sheet() takes."""
+    """As much of run_pages.Part as machines_sheet() takes."""
 
     def __init__(self, run):
         self.run, self.name = run, run.path.name

@@ -4,12 +4,12 @@ ones, and several runs beside each other."""
 import math
 
 import compare
-from report_headline import HEADLINES, converted, found_in, gpus_of, shown
-from report_figures import number, sources
-from report_html import where
-from report_sheet import Cell, Sheet, plain
-from report_study import GPUS
-from report_text import short_name
+from reporting.headline import HEADLINES, converted, found_in, gpus_of, shown
+from reporting.figures import number, sources
+from reporting.web_page import where
+from reporting.sheets import Cell, Sheet, plain
+from reporting.study import GPUS
+from reporting.text import short_name
 
 CONVERTED_DIGITS = 4  # the SM clock is known to a few parts in 10,000
 

@@ -3,8 +3,8 @@
 from collections import Counter, namedtuple
 
 import tsv
-from report_figures import warnings_of
-from report_text import markdown_row
+from reporting.figures import warnings_of
+from reporting.text import markdown_row
 
 LOG = "stderr.log"
 

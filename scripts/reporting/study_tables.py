@@ -2,8 +2,8 @@
 
 import math
 
-from report_figures import Figure, Line, Quantity, Table, figure_of, source_of
-from report_study import GPUS
+from reporting.figures import Figure, Line, Quantity, Table, figure_of, source_of
+from reporting.study import GPUS
 
 SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
 ARRAY = "float"  # Table VI: the study does not say of what

@@ -1,6 +1,6 @@
 """Charts of methods that the study's GPUs did not have, for report.py."""
 
-from report_chart import LINES, SPREAD, Chart, Panel, Series, points
+from reporting.chart import LINES, SPREAD, Chart, Panel, Series, points
 
 CLUSTERS = ("2", "4", "8", "16")
 BLOCKS = ("blocksync", "syncthreads_and", "mbarrier", "mbarrier_parity", "cuda_barrier")

@@ -8,13 +8,10 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-import report_chart_methods
-import report_chart_study
-import report_chart_sums
-from report_chart_barriers import all_barriers
+from reporting import chart_methods, chart_study, chart_sums
+from reporting.chart_barriers import all_barriers
 
-MAKERS = (*report_chart_study.MAKERS, *report_chart_sums.MAKERS, all_barriers,
-          *report_chart_methods.MAKERS)
+MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
 COLUMNS = ("panel", "series", "x", "value", "spread", "marks", "source")
 
 
@@ -54,7 +51,7 @@ class Pictures:
     def __init__(self, charts):
         self.charts, self.drawn, self.why = charts, {}, ""
         try:
-            from report_chart_draw import draw
+            from reporting.chart_draw import draw
         except ImportError as error:
             self.why = f"no pictures, because matplotlib cannot be used: {error}"
             return

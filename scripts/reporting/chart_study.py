@@ -2,11 +2,11 @@
 
 import re
 
-from report_chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
+from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
                           points, study_figure)
-from report_figures import Figure, remarks, source_of
-from report_study import GPUS
-from report_text import short_name
+from reporting.figures import Figure, remarks, source_of
+from reporting.study import GPUS
+from reporting.text import short_name
 
 THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)

@@ -2,30 +2,26 @@
 
 from pathlib import Path
 
-import report_charts
-import report_moved
-import report_normal
-import report_sheet
-import report_warnings
+from reporting import charts, moved, normal, run_warnings, sheets
 import tsv
-from report_causes import Known
-from report_figures import number, sources
-from report_text import below, markdown, markdown_row, short_name
+from reporting.causes import Known
+from reporting.figures import number, sources
+from reporting.text import below, markdown, markdown_row, short_name
 
 MACHINES = Path("figures/machines")  # the chart of several machines
 
 
 class Part:
     """A run with all that is said of it. tables: I to VIII; judged: of table_8();
-    normal: of report_normal.judged(); recorded, alike: of report_normal.references(); charts: of
+    normal: of normal.judged(); recorded, alike: of normal.references(); charts: of
     report_charts; headline: a Sheet."""
 
     def __init__(self, run, name, tables, observations, recorded, alike, charts):
         self.run, self.name, self.tables, self.observations = run, name, tables, observations
         self.recorded, self.alike = recorded, alike
-        self.normal = report_normal.judged(run, recorded)
-        self.known = Known(run, recorded, report_normal.moved(self.normal))
-        self.warned = report_warnings.warned(run)
+        self.normal = normal.judged(run, recorded)
+        self.known = Known(run, recorded, normal.moved(self.normal))
+        self.warned = run_warnings.warned(run)
         self.headline = None
         self.charts = charts
 
@@ -66,35 +62,34 @@ def normal_lines(part):
         yield ""
         return
     yield (f"same: within the recorded means and their 95% intervals, or at most "
-           f"{report_normal.THRESHOLD:g}% beyond; unclear: only its own interval reaches there.")
+           f"{normal.THRESHOLD:g}% beyond; unclear: only its own interval reaches there.")
     yield ""
-    yield markdown_row(("File", "Section", *report_normal.VERDICTS))
-    yield markdown_row(["---"] * 2 + ["---:"] * len(report_normal.VERDICTS))
-    for (file, section), found in report_normal.counts(part.normal).items():
+    yield markdown_row(("File", "Section", *normal.VERDICTS))
+    yield markdown_row(["---"] * 2 + ["---:"] * len(normal.VERDICTS))
+    for (file, section), found in normal.counts(part.normal).items():
         yield markdown_row((file, section, *(str(found[name])
-                                             for name in report_normal.VERDICTS)))
+                                             for name in normal.VERDICTS)))
     yield ""
-    for sheet in report_moved.sheets(part):
-        yield from report_sheet.markdown(sheet)
+    for sheet in moved.sheets(part):
+        yield from sheets.markdown(sheet)
 
 
 def chart_lines(part, pictures):
     """All charts, as Markdown."""
     for sentence in filter(None, (pictures.why and f"There are {pictures.why}.",
-                                  report_charts.of_several_gpus(part.charts))):
+                                  charts.of_several_gpus(part.charts))):
         yield sentence
         yield ""
     for chart in part.charts:
         if chart.measured():
-            yield from report_charts.chart_lines(chart, part.path_of(chart), part.run.about(),
-                                                 pictures)
+            yield from charts.chart_lines(chart, part.path_of(chart), part.run.about(), pictures)
 
 
 def machines_lines(chart, parts, pictures):
     """The chart of several machines, as Markdown."""
     if chart:
         about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
-        yield from report_charts.chart_lines(chart, MACHINES, about, pictures)
+        yield from charts.chart_lines(chart, MACHINES, about, pictures)
 
 
 def page_lines(part, pictures):
@@ -105,7 +100,7 @@ def page_lines(part, pictures):
     if part.run.path.name.endswith(".partial"):
         yield "An interrupted run: not everything was measured."
     yield ""
-    yield from report_sheet.markdown(part.headline)
+    yield from sheets.markdown(part.headline)
     absent = list(part.absent())
     if absent:
         yield f"Not in this run: {', '.join(absent)}."
@@ -120,7 +115,7 @@ def page_lines(part, pictures):
             yield from markdown(part.run, table)
     yield from chart_lines(part, pictures)
     yield from normal_lines(part)
-    yield from report_warnings.markdown(part)
+    yield from run_warnings.markdown(part)
 
 
 def figure_json(quantity, figure):
@@ -145,11 +140,11 @@ def table_json(table):
 def normal_json(part):
     return {
         "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
-        "threshold_percent": report_normal.THRESHOLD,
+        "threshold_percent": normal.THRESHOLD,
         "counts": [{"file": file, "section": section,
-                    **{name: found[name] for name in report_normal.VERDICTS}}
-                   for (file, section), found in report_normal.counts(part.normal).items()],
-        **report_moved.moved_json(part)}
+                    **{name: found[name] for name in normal.VERDICTS}}
+                   for (file, section), found in normal.counts(part.normal).items()],
+        **moved.moved_json(part)}
 
 
 def part_json(part, headline):

@@ -3,7 +3,7 @@
 import html
 import re
 
-from report_text import TEX_DENSE, TEX_WIDE, markdown_row, tex
+from reporting.text import TEX_DENSE, TEX_WIDE, markdown_row, tex
 
 
 class Cell:

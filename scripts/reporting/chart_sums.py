@@ -1,8 +1,8 @@
 """Figures 15, 16 and 18 of the study for a run: sums, and what a warp's barrier does. For
 report.py."""
 
-from report_chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
-from report_figures import Figure, source_of
+from reporting.chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
+from reporting.figures import Figure, source_of
 
 SUMMED = "float"  # as in Table VI
 SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB"}

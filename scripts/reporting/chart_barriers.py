@@ -5,9 +5,9 @@ import math
 import re
 from collections import namedtuple
 
-from report_chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
-from report_figures import Figure, figure_of
-from report_text import short_name
+from reporting.chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
+from reporting.figures import Figure, figure_of
+from reporting.text import short_name
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
 

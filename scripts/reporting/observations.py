@@ -1,7 +1,7 @@
 """Table VIII of the study for a run: which of its observations still hold, from rows alone."""
 
 import tsv
-from report_figures import Line, Table, source_of
+from reporting.figures import Line, Table, source_of
 
 HANGS = "no progress"
 AFFECTS = 1.1  # by this factor or more

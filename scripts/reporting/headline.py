@@ -4,8 +4,8 @@ import math
 from collections import namedtuple
 
 from reduction_summary import size_name
-from report_figures import NONE, Figure, figure_of, remarks, source_of
-from report_tables import ARRAY
+from reporting.figures import NONE, Figure, figure_of, remarks, source_of
+from reporting.study_tables import ARRAY
 from tsv import GRID_FILES
 
 NOT_SUMS = ("theory", "read_limit")

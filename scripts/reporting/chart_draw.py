@@ -8,8 +8,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from report_chart import HEAT, LINES, of_study
-from report_chart_style import (COLOURS, NARROW, WIDE, axes_at, files_of, log_axis, look_of,
+from reporting.chart import HEAT, LINES, of_study
+from reporting.chart_style import (COLOURS, NARROW, WIDE, axes_at, files_of, log_axis, look_of,
                                 settings, sheet)
 
 CELL, LINE = 0.2, 0.155  # inches: height of a heat map's cell, of a dot chart's line
