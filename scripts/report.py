@@ -31,7 +31,6 @@ from reporting.observations import table_8
 from reporting.run_pages import MACHINES, Part, machines_lines, page_lines, part_json
 from reporting.study import FOLDER, Study
 from reporting.study_tables import MAKERS
-from reporting.text import latex
 from reporting.web_page import page
 
 TITLE = "Synchronization on this machine, beside the study's V100 and P100"
@@ -105,7 +104,7 @@ def files_of(parts, study, citation, pictures, several):
         files[folder / "headline.tex"] = text_of(
             sheets.latex(alone, f"tab:{label}-headline"))
         for number, table in enumerate(part.tables, 1):
-            text = text_of(latex(part.run, table, f"tab:{label}-{number}"))
+            text = text_of(sheets.latex(table.sheet(part.run), f"tab:{label}-{number}"))
             files[folder / f"table_{number}.tex"] = text if table.measured() else None
         files[folder / "normal.tsv"] = text_of(
             normal.lines_of_tsv(part.normal, part.known))

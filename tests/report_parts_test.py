@@ -9,9 +9,9 @@ from scripts_support import ROOT, ScriptsTest
 import compare  # from scripts/, which scripts_support has put on the path
 import tsv
 from reporting import normal, observations
-from reporting.figures import rounded
+from reporting.figures import rounded, short_name
+from reporting.sheets import tex
 from reporting.study import FOLDER, GPUS, Study
-from reporting.text import short_name, tex
 
 
 class StudyTest(ScriptsTest):

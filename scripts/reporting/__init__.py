@@ -14,6 +14,6 @@ What is told of a run, each from its rows:
                     make them of rows; charts has all of them
   chart_draw        draws them, as chart_style says (both need matplotlib, nothing else does)
 How it is written:
-  text, sheets      tables as Markdown, HTML and LaTeX
+  sheets            tables as Markdown, HTML and LaTeX
   run_pages         report.md and summary.json; web_page: report.html
 """

@@ -6,8 +6,7 @@ import re
 from collections import namedtuple
 
 from reporting.chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
-from reporting.figures import Figure, figure_of
-from reporting.text import short_name
+from reporting.figures import Figure, figure_of, short_name
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
 

@@ -3,10 +3,9 @@
 import re
 
 from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
-                          points, study_figure)
-from reporting.figures import Figure, remarks, source_of
+                             points, study_figure)
+from reporting.figures import Figure, remarks, short_name, source_of
 from reporting.study import GPUS
-from reporting.text import short_name
 
 THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)

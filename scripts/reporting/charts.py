@@ -25,10 +25,8 @@ def lines_of_tsv(chart):
     yield "\t".join(COLUMNS)
     for panel, series, point in chart.rows():
         figure = point.figure
-        where = "; ".join(", ".join(filter(None, (file, section, f"line {line}")))
-                          for file, section, line in figure.sources)
         yield "\t".join((panel.title, series.name, str(point.x), f"{figure.value:.10g}",
-                         f"{figure.spread:.10g}", "!" * bool(figure.remarks), where))
+                         f"{figure.spread:.10g}", "!" * bool(figure.remarks), figure.where()))
 
 
 def drawn(draw, charts):

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import tsv
-from reporting.text import TEX
+from reporting.sheets import TEX
 
 FILE = Path(__file__).resolve().parents[2] / "CITATION.cff"
 

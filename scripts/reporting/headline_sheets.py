@@ -4,12 +4,10 @@ ones, and several runs beside each other."""
 import math
 
 import compare
+from reporting.figures import number, short_name, sources
 from reporting.headline import HEADLINES, converted, found_in, gpus_of, shown
-from reporting.figures import number, sources
-from reporting.web_page import where
 from reporting.sheets import Cell, Sheet, plain
 from reporting.study import GPUS
-from reporting.text import short_name
 
 CONVERTED_DIGITS = 4  # the SM clock is known to a few parts in 10,000
 
@@ -25,7 +23,7 @@ def converted_text(found, unit):
 def cell(found):
     if found is None or not found.figure.text():
         return "–"
-    return Cell(found.figure.text(), where(found.figure))
+    return Cell(found.figure.text(), found.figure.where())
 
 
 def verdict(part, found):

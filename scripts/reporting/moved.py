@@ -61,8 +61,7 @@ def groups(part):
 
 
 def known(part):
-    sheet = Sheet("What is known to move such rows", 3, causes.HEAD,
-                  wraps=True)
+    sheet = Sheet("What is known to move such rows", 3, causes.HEAD, kind="")
     sheet.rows = list(part.known.lines())
     sheet.notes.append(f"{part.known.unknown} of {len(part.known.of_row)} moved rows have none of "
                        "these" + "." * part.alike + ", but another kind of GPU." * (not part.alike))

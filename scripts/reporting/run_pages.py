@@ -5,8 +5,7 @@ from pathlib import Path
 from reporting import charts, moved, normal, run_warnings, sheets
 import tsv
 from reporting.causes import Known
-from reporting.figures import number, sources
-from reporting.text import below, markdown, markdown_row, short_name
+from reporting.figures import number, short_name, sources
 
 MACHINES = Path("figures/machines")  # the chart of several machines
 
@@ -64,11 +63,9 @@ def normal_lines(part):
     yield (f"same: within the recorded means and their 95% intervals, or at most "
            f"{normal.THRESHOLD:g}% beyond; unclear: only its own interval reaches there.")
     yield ""
-    yield markdown_row(("File", "Section", *normal.VERDICTS))
-    yield markdown_row(["---"] * 2 + ["---:"] * len(normal.VERDICTS))
-    for (file, section), found in normal.counts(part.normal).items():
-        yield markdown_row((file, section, *(str(found[name])
-                                             for name in normal.VERDICTS)))
+    yield from sheets.markdown_table(("File", "Section", *normal.VERDICTS), 2, (
+        (*key, *(str(found[name]) for name in normal.VERDICTS))
+        for key, found in normal.counts(part.normal).items()))
     yield ""
     for sheet in moved.sheets(part):
         yield from sheets.markdown(sheet)
@@ -105,14 +102,11 @@ def page_lines(part, pictures):
     if absent:
         yield f"Not in this run: {', '.join(absent)}."
         yield ""
-    yield markdown_row(("Environment", ""))
-    yield markdown_row(("---", "---"))
-    for key, value in part.run.environment.items():
-        yield markdown_row((key, value))
+    yield from sheets.markdown_table(("Environment", ""), 2, part.run.environment.items())
     yield ""
     for table in part.tables:
         if table.measured():
-            yield from markdown(part.run, table)
+            yield from sheets.markdown(table.sheet(part.run))
     yield from chart_lines(part, pictures)
     yield from normal_lines(part)
     yield from run_warnings.markdown(part)
@@ -133,7 +127,7 @@ def table_json(table):
                         for quantity, text in zip(table.quantities, texts or ()) if text}
                   for gpu, texts in line.study.items() if texts and any(texts)}}
         for line in table.lines]
-    return {"title": table.title, "notes": list(below(table)), "missing": table.missing,
+    return {"title": table.title, "notes": list(table.below()), "missing": table.missing,
             "rows": lines}
 
 

@@ -5,7 +5,6 @@ import html
 
 from reporting import charts, moved, normal, run_warnings, sheets
 from reporting.run_pages import MACHINES
-from reporting.text import below, short_name
 
 STYLE = """
 :root { color-scheme: light dark; --line: #bbb; --soft: #f3f3f3; --link: #0645ad; }
@@ -46,47 +45,6 @@ def plain_table(caption, head, rows, numbers):
     yield "</tbody></table></div>"
 
 
-def heads(run, table):
-    """The rows above a table's lines."""
-    sides = list(table.sides())
-    if sides:
-        names = f'<th colspan="{len(table.labels)}"></th>'
-        for place, quantity in enumerate(table.quantities):
-            width = sum(side[0] == place for side in sides)
-            if width:
-                names += (f'<th class="over" colspan="{width}">{escape(quantity.title)} '
-                          f"({escape(quantity.unit)})</th>")
-        yield f"<tr>{names}</tr>"
-    yield "<tr>" + "".join(f"<th>{escape(label)}</th>" for label in table.labels) + "".join(
-        f'<th class="number">{escape(gpu or short_name(run))}</th>' for _, _, gpu in sides
-    ) + "</tr>"
-
-
-def where(figure):
-    """For the pointer: in which line of which file a figure stands."""
-    return "; ".join(f"{file}, {section}, line {line}" for file, section, line in figure.sources)
-
-
-def study_table(part, table):
-    yield (f"<figure><figcaption><b>Table {table.number}.</b> {escape(table.title)}. "
-           f"{escape(part.run.about())}.</figcaption>")
-    kind = "figures" if table.quantities else "words"
-    yield f'<div class="wide"><table class="{kind}">'
-    yield f"<thead>{''.join(heads(part.run, table))}</thead><tbody>"
-    for line in table.lines:
-        cells = "".join(f"<td>{escape(label)}</td>" for label in line.labels)
-        for (place, _, gpu), text in zip(table.sides(), table.cells(line)):
-            figure = None if gpu else line.figures[place]
-            title = f' title="{escape(where(figure))}"' if figure else ""
-            cells += f'<td class="number"{title}>{escape(text)}</td>'
-        yield f"<tr>{cells}</tr>"
-    yield "</tbody></table></div>"
-    notes = list(below(table))
-    if notes:
-        yield f'<div class="notes">{"<br>".join(map(escape, notes))}</div>'
-    yield "</figure>"
-
-
 def normal_html(part):
     yield f'<h3 id="{escape(part.name)}-normal">Is it normal?</h3><p>{escape(part.reference())}</p>'
     if not part.recorded:
@@ -123,7 +81,7 @@ def part_html(part, pictures):
     yield "</details>"
     for table in part.tables:
         if table.measured():
-            yield from study_table(part, table)
+            yield from sheets.page(table.sheet(part.run))
     yield from charts_html(part, pictures)
     yield from normal_html(part)
     yield f'<h3 id="{escape(part.name)}-warnings">Warnings of the run</h3>'
