@@ -13,6 +13,7 @@ Exit codes: 0 drawn, or none is older; 1 one is older, or cannot be written; 2 b
 import hashlib
 from pathlib import Path
 
+import command_line
 import tsv
 from reporting import charts
 from reporting.chart_barriers import machines
@@ -50,7 +51,7 @@ def older(out=OUT, recorded=FOLDER.parent):
 
 
 def work():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="(docs/figures)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
@@ -73,4 +74,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "readme_pictures.py")
+    command_line.main(work, "readme_pictures.py")

@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+import command_line
 import tsv
 from reporting.headline_sheets import machines_sheet
 from reporting.normal import recorded_runs
@@ -48,7 +49,7 @@ def renewed(text, lines):
 
 
 def work():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say whether it is there")
     options = parser.parse_args()
     text = tsv.read_bytes(README).decode()
@@ -64,4 +65,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "readme_table.py")
+    command_line.main(work, "readme_table.py")

@@ -24,6 +24,7 @@ import re
 import sys
 from pathlib import Path
 
+import command_line
 import tsv
 from reporting import charts, cite, headline_sheets, normal, sheets
 from reporting.chart_barriers import machines
@@ -37,7 +38,7 @@ TITLE = "Synchronization on this machine, beside the study's V100 and P100"
 
 
 def parse_arguments():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="DIR", help="a results folder")
     parser.add_argument("--out", type=Path, metavar="OUT", help="where to (default: DIR/report)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
@@ -149,4 +150,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "report.py")
+    command_line.main(work, "report.py")

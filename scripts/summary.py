@@ -10,6 +10,7 @@ on the GPU. Two figures are of both toolkits, the older one's last. ? marks a wr
 import re
 from collections import Counter, defaultdict
 
+import command_line
 import pitfalls_summary
 import reduction_summary
 import tsv
@@ -171,4 +172,4 @@ def lines(run):
 
 
 if __name__ == "__main__":
-    tsv.main_of_folder(lines, __doc__, "summary.py")
+    command_line.main_of_folder(lines, __doc__, "summary.py")
