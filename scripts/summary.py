@@ -55,7 +55,7 @@ def of_blocks(section):
 def of_warps(section):
     """The same: one warp by what `tile` is, and whatever has blocks of several warps."""
     for method in methods(section):
-        rows = [row for row in section.rows if row["method"] == method]
+        rows = section.find_all(method=method)
         one = {row["tile"]: row for row in rows if row["thrd"] == "32"}
         caption = next((text.split(" the number of ")[-1].split(";")[0] for _, text in section.comments
                         if text.startswith(f"{method}: `tile` is ")), None)
@@ -97,7 +97,7 @@ def one_gpu(run):
     for file, title in (("BenchmarkInterSM", "grid latency"),
                         *((file, "multi-GPU latency") for file in tsv.GRID_FILES)):
         section = run.section(file, title)
-        rows = [row for row in section.rows if row["GPUcount"] == "1"]
+        rows = section.find_all(GPUcount="1")
         blocks = sorted({int(row["blk"]) for row in rows})
         for method in dict.fromkeys(row["method"] for row in rows):
             yield from grid(f"{method}, blocks per SM x threads", BLOCK_THREADS, [

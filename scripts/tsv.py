@@ -66,6 +66,11 @@ class Section:
         return next((row for row in self.rows
                      if all(row.get(column) == text for column, text in cells.items())), None)
 
+    def find_all(self, **cells):
+        """The rows with these cells."""
+        return [row for row in self.rows
+                if all(row[column] == text for column, text in cells.items())]
+
     def warnings(self, sms):
         """(row or None where it is about no row, text) of each warning of the executable."""
         for above, comment in self.comments:

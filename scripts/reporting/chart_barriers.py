@@ -98,7 +98,7 @@ def look(run, barrier, file):
     cells = dict(barrier.cells)
     for name, cell in cells.items():
         if cell == ALL:
-            counts = [int(row[name]) for row in section.rows if row["method"] == barrier.method]
+            counts = [int(row[name]) for row in section.find_all(method=barrier.method)]
             cells[name] = str(max(counts, default=1))
             if cells[name] == "1":
                 return None, None

@@ -45,8 +45,8 @@ class Rows:
         for file, method in (("BenchmarkInterSM", "peer_grid_sync"),
                              ("BenchmarkInterSM.cuda11", "multi_grid_sync"),
                              ("BenchmarkInterSM", "multi_grid_sync")):
-            counts = [int(row["GPUcount"]) for row in self.run.section(
-                file, "multi-GPU latency").rows if row["method"] == method]
+            rows = self.run.section(file, "multi-GPU latency").find_all(method=method)
+            counts = [int(row["GPUcount"]) for row in rows]
             if max(counts, default=1) > 1:
                 found.append((file, method, max(counts)))
         if not found:
@@ -56,8 +56,7 @@ class Rows:
     def shapes(self, file, method, gpus):
         """(blocks per SM, threads) -> us, of a barrier of so many GPUs."""
         section = self.run.section(file, "multi-GPU latency")
-        rows = [row for row in section.rows
-                if row["method"] == method and row["GPUcount"] == str(gpus)]
+        rows = section.find_all(method=method, GPUcount=str(gpus))
         self.sources += [source_of(section, row) for row in rows]
         return {(int(row["blk"]) // self.run.sms, int(row["thrd"])): float(
             row["m(avginstru)"]) / 1e3 for row in rows}
@@ -168,8 +167,9 @@ def implicit_one_gpu(rows):
     verdicts = [one_launch < barrier]
     text = f"one more launch {one_launch:.2f} us, grid_sync at 1 x 1024 {barrier:.2f} us"
     section = rows.run.section("Reduction", "one GPU")
-    rates = {method: {int(row["bytes"]): row for row in section.rows if row["method"] == method
-                      and row["type"] == "float"} for method in ("implicit", "grid_sync")}
+    rates = {method: {int(row["bytes"]): row
+                      for row in section.find_all(method=method, type="float")}
+             for method in ("implicit", "grid_sync")}
     sizes = sorted(set(rates["implicit"]) & set(rates["grid_sync"]))
     if sizes:
         rows.sources += [source_of(section, of[size]) for of in rates.values() for size in sizes]
