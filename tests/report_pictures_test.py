@@ -13,7 +13,7 @@ from scripts_support import ROOT, ScriptsTest
 
 try:
     from matplotlib.text import Text
-    from reporting import chart_draw, chart_style
+    from reporting import draw_lines, draw_style
 except ImportError as error:
     print(f"skipped: there is no matplotlib ({error})")
     sys.exit(77)
@@ -65,8 +65,8 @@ class PicturesTest(ScriptsTest):
     def check_png(self, data):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         width, height = struct.unpack(">II", data[16:24])
-        self.assertIn(width, (round(200 * chart_style.NARROW),
-                              round(200 * chart_style.WIDE)))
+        self.assertIn(width, (round(200 * draw_style.NARROW),
+                              round(200 * draw_style.WIDE)))
         self.assertLess(height, 200 * 9)  # a page
         self.assertNotIn(b"tEXt", data)
         self.assertLess(len(data), 200e3)
@@ -84,8 +84,8 @@ class PicturesTest(ScriptsTest):
             run = tsv.Run(ROOT / "results" / name)
             for chart in charts.charts_of(run, study):
                 if chart.measured():
-                    with chart_style.settings():
-                        self.check_texts(chart_draw.picture_of(chart),
+                    with draw_style.settings():
+                        self.check_texts(draw_lines.picture_of(chart),
                                          f"{name} {chart.name}")
 
     def check_texts(self, picture, name):
@@ -112,10 +112,10 @@ class PicturesTest(ScriptsTest):
     def test_heat_map_has_the_rows_as_the_study_has_them(self):
         """Cells by their place: blocks per SM from the top, threads to the right."""
         run = tsv.Run(ROOT / "results" / "h200x1")
-        with chart_style.settings():
+        with draw_style.settings():
             chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_5")
-            axes, = chart_draw.picture_of(chart).axes
+            axes, = draw_lines.picture_of(chart).axes
         columns = [text.get_text() for text in axes.get_xticklabels()]
         rows = [text.get_text() for text in axes.get_yticklabels()]
         self.assertEqual((columns, rows), (["32", "64", "128", "256", "512", "1024"],
@@ -146,16 +146,16 @@ class PicturesTest(ScriptsTest):
                            (several, chart_study.figure_8)):
             chart = make(tsv.Run(self.write_run(self.folder / "run", {
                 "BenchmarkInterSM": text}, only=True)), Study())
-            with chart_style.settings():
-                self.check_texts(chart_draw.picture_of(chart), chart.name)
-                self.check_png(chart_draw.draw(chart)["png"])
+            with draw_style.settings():
+                self.check_texts(draw_lines.picture_of(chart), chart.name)
+                self.check_png(draw_lines.draw(chart)["png"])
 
     def test_error_bars_and_marks(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
-        with chart_style.settings():
+        with draw_style.settings():
             chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_9")
-            axes = chart_draw.picture_of(chart).axes[0]
+            axes = draw_lines.picture_of(chart).axes[0]
         panel = chart.panels[0]
         self.assertEqual(len(axes.containers), len(panel.series))
         for bars, series in zip(axes.containers, panel.series):

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from reporting.chart import HEAT, LINES, of_study
-from reporting.chart_style import (COLOURS, NARROW, WIDE, axes_at, files_of, log_axis, look_of,
+from reporting.draw_style import (COLOURS, NARROW, WIDE, axes_at, files_of, log_axis, look_of,
                                 settings, sheet)
 
 CELL, LINE = 0.2, 0.155  # inches: height of a heat map's cell, of a dot chart's line
