@@ -13,7 +13,7 @@ from scripts_support import ROOT, ScriptsTest
 
 try:
     from matplotlib.text import Text
-    from reporting import draw_lines, draw_style
+    from reporting import draw, draw_style
 except ImportError as error:
     print(f"skipped: there is no matplotlib ({error})")
     sys.exit(77)
@@ -65,8 +65,7 @@ class PicturesTest(ScriptsTest):
     def check_png(self, data):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         width, height = struct.unpack(">II", data[16:24])
-        self.assertIn(width, (round(200 * draw_style.NARROW),
-                              round(200 * draw_style.WIDE)))
+        self.assertIn(width, (round(200 * draw_style.NARROW), round(200 * draw_style.WIDE)))
         self.assertLess(height, 200 * 9)  # a page
         self.assertNotIn(b"tEXt", data)
         self.assertLess(len(data), 200e3)
@@ -85,7 +84,7 @@ class PicturesTest(ScriptsTest):
             for chart in charts.charts_of(run, study):
                 if chart.measured():
                     with draw_style.settings():
-                        self.check_texts(draw_lines.picture_of(chart),
+                        self.check_texts(draw.picture_of(chart),
                                          f"{name} {chart.name}")
 
     def check_texts(self, picture, name):
@@ -115,7 +114,7 @@ class PicturesTest(ScriptsTest):
         with draw_style.settings():
             chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_5")
-            axes, = draw_lines.picture_of(chart).axes
+            axes, = draw.picture_of(chart).axes
         columns = [text.get_text() for text in axes.get_xticklabels()]
         rows = [text.get_text() for text in axes.get_yticklabels()]
         self.assertEqual((columns, rows), (["32", "64", "128", "256", "512", "1024"],
@@ -147,15 +146,15 @@ class PicturesTest(ScriptsTest):
             chart = make(tsv.Run(self.write_run(self.folder / "run", {
                 "BenchmarkInterSM": text}, only=True)), Study())
             with draw_style.settings():
-                self.check_texts(draw_lines.picture_of(chart), chart.name)
-                self.check_png(draw_lines.draw(chart)["png"])
+                self.check_texts(draw.picture_of(chart), chart.name)
+                self.check_png(draw.draw(chart)["png"])
 
     def test_error_bars_and_marks(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
         with draw_style.settings():
             chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_9")
-            axes = draw_lines.picture_of(chart).axes[0]
+            axes = draw.picture_of(chart).axes[0]
         panel = chart.panels[0]
         self.assertEqual(len(axes.containers), len(panel.series))
         for bars, series in zip(axes.containers, panel.series):

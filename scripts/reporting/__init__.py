@@ -12,7 +12,8 @@ What is told of a run, each from its rows:
   cite              how to cite
   chart             what a picture shows; chart_study, chart_sums, chart_barriers, chart_methods
                     make them of rows; charts has all of them
-  chart_draw        draws them, as chart_style says (both need matplotlib, nothing else does)
+  draw              draws them: draw_heat_map, draw_lines, draw_dots, as draw_style says; only
+                    these need matplotlib
 How it is written:
   sheets            tables as Markdown, HTML and LaTeX
   run_pages         report.md and summary.json; web_page: report.html

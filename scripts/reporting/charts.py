@@ -49,7 +49,7 @@ class Pictures:
     def __init__(self, charts):
         self.charts, self.drawn, self.why = charts, {}, ""
         try:
-            from reporting.draw_lines import draw
+            from reporting.draw import draw
         except ImportError as error:
             self.why = f"no pictures, because matplotlib cannot be used: {error}"
             return

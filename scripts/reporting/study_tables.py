@@ -39,7 +39,8 @@ def table_1(run, study):
 
 def highest_throughput(run, section, method, tile):
     """Of all shapes, as the study has it."""
-    row = max(section.find_all(method=method, tile=tile), key=lambda row: float(row["m(thrput)"]), default=None)
+    row = max(section.find_all(method=method, tile=tile),
+              key=lambda row: float(row["m(thrput)"]), default=None)
     return figure_of(run, section, row, "m(thrput)", "ci95(thrput)")
 
 
