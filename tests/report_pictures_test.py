@@ -115,6 +115,7 @@ class PicturesTest(ScriptsTest):
             chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_5")
             axes, = draw.picture_of(chart).axes
+        self.assertEqual(axes.get_title(), "H200, grid_sync (us)")
         columns = [text.get_text() for text in axes.get_xticklabels()]
         rows = [text.get_text() for text in axes.get_yticklabels()]
         self.assertEqual((columns, rows), (["32", "64", "128", "256", "512", "1024"],

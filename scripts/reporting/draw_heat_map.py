@@ -8,6 +8,7 @@ from reporting.chart import of_study
 from reporting.draw_style import COLOURS, NARROW, WIDE, axes_at, sheet, tick_texts
 
 CELL = 0.2  # inches: its height
+UNITS = {"microseconds": "us"}  # as short as a title needs it
 
 
 def in_cell(figure):
@@ -23,7 +24,7 @@ def dark(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18
 
 
-def heat_axes(axes, panel, colours):
+def heat_axes(axes, panel, unit, colours):
     columns, texts = tick_texts(panel)
     for line, series in enumerate(panel.series):
         for point in series.points:
@@ -33,7 +34,8 @@ def heat_axes(axes, panel, colours):
                                      linewidth=0.5))
             axes.text(column + 0.5, line + 0.5, in_cell(point.figure), ha="center",
                       va="center_baseline", color="white" if dark(colour) else "black")
-    axes.set(xlim=(0, len(columns)), ylim=(len(panel.series), 0), title=panel.title)
+    axes.set(xlim=(0, len(columns)), ylim=(len(panel.series), 0),
+             title=f"{panel.title} ({unit})")
     axes.set_xticks([place + 0.5 for place in range(len(columns))])
     axes.set_xticklabels(texts)
     axes.set_yticks([place + 0.5 for place in range(len(panel.series))])
@@ -59,7 +61,7 @@ def heat_map(chart):
             own = len(panel.series) * cell
             axes = axes_at(picture, column * width / chart.columns + left,
                            edge + bottom + height - own, width / chart.columns - left - right, own)
-            heat_axes(axes, panel, colours)
+            heat_axes(axes, panel, UNITS.get(chart.unit, chart.unit), colours)
             short = {"y": 1, "ha": "right"} if len(panel.series) < 4 else {}  # than the text
             axes.set_ylabel("" if column else panel.y, **short)
             axes.set_xlabel(panel.x if row is rows[-1] else "")
