@@ -24,7 +24,7 @@ BETWEEN = re.compile("(<!-- machines: scripts/readme_table.py writes this -->\n)
 
 
 class Machine:
-    """As much of run_pages.Part as machines_sheet() takes."""
+    """As much of reporting.part.Part as machines_sheet() takes."""
 
     def __init__(self, run):
         self.run, self.name = run, run.path.name

@@ -28,10 +28,9 @@ import command_line
 import tsv
 from reporting import charts, cite, headline_sheets, normal, sheets
 from reporting.chart_barriers import machines
-from reporting.observations import table_8
-from reporting.run_pages import MACHINES, Part, machines_lines, page_lines, part_json
+from reporting.part import Part
+from reporting.run_pages import MACHINES, machines_lines, page_lines, part_json
 from reporting.study import FOLDER, Study
-from reporting.study_tables import MAKERS
 from reporting.web_page import page
 
 TITLE = "Synchronization on this machine, beside the study's V100 and P100"
@@ -51,16 +50,6 @@ def parse_arguments():
     return options
 
 
-def make_part(path, study, recorded):
-    run = tsv.Run(path)
-    tables = [make(run, study) for make in MAKERS]
-    summary, observations = table_8(run, study)
-    part = Part(run, run.path.resolve().name, [*tables, summary], observations,
-                *normal.references(run, recorded), charts.charts_of(run, study))
-    part.headline = headline_sheets.headline_sheet(part, study, part.recorded)
-    return part
-
-
 def pictures_of(parts):
     """All Pictures, and the chart of several machines or None."""
     by_path = {part.path_of(chart): chart for part in parts for chart in part.charts}
@@ -76,8 +65,7 @@ def text_of(lines):
 
 def summary_of(parts, study, citation):
     """summary.json"""
-    content = {"runs": [part_json(part, headline_sheets.headline_json(part, study))
-                        for part in parts],
+    content = {"runs": [part_json(part, study) for part in parts],
                "machines": headline_sheets.machines_json(parts, study),
                "cite": cite.as_json(parts, citation)}
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -131,7 +119,7 @@ def work():
     options = parse_arguments()
     study, citation = Study(), cite.Citation()
     recorded = normal.recorded_runs(options.recorded)
-    parts = [make_part(path, study, recorded) for path in options.folders]
+    parts = [Part(tsv.Run(path), study, recorded) for path in options.folders]
     names = [part.name for part in parts]
     for name in names:
         if names.count(name) > 1:

@@ -14,6 +14,7 @@ What is told of a run, each from its rows:
                     make them of rows; charts has all of them
   draw              draws them: draw_heat_map, draw_lines, draw_dots, as draw_style says; only
                     these need matplotlib
+  part              all of this of one run
 How it is written:
   sheets            tables as Markdown, HTML and LaTeX
   run_pages         report.md and summary.json; web_page: report.html

@@ -102,7 +102,10 @@ def chart_lines(chart, path, about, pictures):
     yield ""
 
 
-def of_several_gpus(charts):
-    """A sentence on those that a run on one GPU cannot have, or ""."""
+def not_shown(charts, pictures):
+    """Sentences on pictures that there are none of, and on those of several GPUs."""
+    if pictures.why:
+        yield f"There are {pictures.why}."
     labels = [chart.label for chart in charts if chart.several and not chart.measured()]
-    return f"Of several GPUs, so not for this run: {', '.join(labels)}." if labels else ""
+    if labels:
+        yield f"Of several GPUs, so not for this run: {', '.join(labels)}."

@@ -3,6 +3,7 @@
 import functools
 import math
 import re
+from collections import namedtuple
 
 from reporting.sheets import Cell, Sheet
 from tables import nothing_waits
@@ -84,19 +85,12 @@ def short_name(run):
     return re.sub(r"[ -](\d+GB|SXM|PCIe|HBM|NVL).*", "", name, flags=re.IGNORECASE)
 
 
-class Quantity:
-    """What a column shows. study: the column's name in the study's files."""
+# What a column shows. study: the column's name in the study's files.
+Quantity = namedtuple("Quantity", "title unit study measured", defaults=[True])
 
-    def __init__(self, title, unit, study, measured=True):
-        self.title, self.unit, self.study, self.measured = title, unit, study, measured
-
-
-class Line:
-    """A row of a Table: texts, a Figure or None for each quantity, and for each GPU of
-    the study the texts of its numbers, None where it has none."""
-
-    def __init__(self, labels, figures=(), study=None):
-        self.labels, self.figures, self.study = tuple(labels), list(figures), study or {}
+# A row of a Table: texts, a Figure or None for each quantity, and for each GPU of the study the
+# texts of its numbers, None where it has none.
+Line = namedtuple("Line", "labels figures study", defaults=[(), {}])
 
 
 class Table:

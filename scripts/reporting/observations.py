@@ -53,13 +53,16 @@ class Rows:
             raise NotMeasured("no barrier of several GPUs was measured")
         return found
 
-    def shapes(self, file, method, gpus):
-        """(blocks per SM, threads) -> us, of a barrier of so many GPUs."""
+    def shapes(self, file, method, gpus, *needed):
+        """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""
         section = self.run.section(file, "multi-GPU latency")
         rows = section.find_all(method=method, GPUcount=str(gpus))
         self.sources += [source_of(section, row) for row in rows]
-        return {(int(row["blk"]) // self.run.sms, int(row["thrd"])): float(
+        us = {(int(row["blk"]) // self.run.sms, int(row["thrd"])): float(
             row["m(avginstru)"]) / 1e3 for row in rows}
+        if not us.keys() >= set(needed):
+            raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
+        return us
 
 
 def holds(*parts):
@@ -138,9 +141,7 @@ def gpus_part(rows):
 def gpus_both(rows):
     verdicts, texts = [], []
     for file, method, gpus in rows.gpus():
-        us = rows.shapes(file, method, gpus)
-        if not {(1, 32), (32, 32), (1, 1024)} <= us.keys():
-            raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
+        us = rows.shapes(file, method, gpus, (1, 32), (32, 32), (1, 1024))
         verdicts += [us[shape] >= AFFECTS * us[1, 32] for shape in ((32, 32), (1, 1024))]
         texts.append(f"{method} on {gpus} GPUs: {us[1, 32]:.2f} us at 1 block/SM of 32 threads, "
                      f"{us[32, 32]:.2f} with 32 blocks/SM, {us[1, 1024]:.2f} with 1024 threads")
@@ -150,9 +151,7 @@ def gpus_both(rows):
 def gpus_acceptable(rows):
     verdicts, texts = [], []
     for file, method, gpus in rows.gpus():
-        us = rows.shapes(file, method, gpus)
-        if not {(1, 32), (32, 64)} <= us.keys():
-            raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
+        us = rows.shapes(file, method, gpus, (1, 32), (32, 64))
         worst = max(value for (blocks, threads), value in us.items()
                     if blocks <= 8 and blocks * threads <= 1024)
         verdicts += [worst <= 2 * us[1, 32], 2 * worst <= us[32, 64]]

@@ -3,53 +3,10 @@
 from pathlib import Path
 
 from reporting import charts, moved, normal, run_warnings, sheets
-import tsv
-from reporting.causes import Known
-from reporting.figures import number, short_name, sources
+from reporting.figures import number, sources
+from reporting.headline_sheets import headline_json
 
 MACHINES = Path("figures/machines")  # the chart of several machines
-
-
-class Part:
-    """A run with all that is said of it. tables: I to VIII; judged: of table_8();
-    normal: of normal.judged(); recorded, alike: of normal.references(); charts: of
-    report_charts; headline: a Sheet."""
-
-    def __init__(self, run, name, tables, observations, recorded, alike, charts):
-        self.run, self.name, self.tables, self.observations = run, name, tables, observations
-        self.recorded, self.alike = recorded, alike
-        self.normal = normal.judged(run, recorded)
-        self.known = Known(run, recorded, normal.moved(self.normal))
-        self.warned = run_warnings.warned(run)
-        self.headline = None
-        self.charts = charts
-
-    def path_of(self, chart):
-        """Of its files, without the ending."""
-        return Path("figures") / self.name / chart.name
-
-    def absent(self):
-        """What the folder lacks, a text each."""
-        for file in tsv.FILES:
-            if file not in self.run.files:
-                yield f"{file}.tsv"
-        for table in self.tables:
-            if not table.measured():
-                yield f"Table {table.number}"
-        several = self.run.environment.get("gpu_count") != "1"
-        for chart in self.charts:
-            if not chart.measured() and (several or not chart.several):
-                yield chart.label or f"chart of {chart.name.replace('_', ' ')}"
-
-    def reference(self):
-        """What the rows are compared with, in a sentence."""
-        names = ", ".join(other.path.name for other in self.recorded)
-        if not self.recorded:
-            return "There is no recorded run to compare with."
-        if self.alike:
-            return f"Compared with the recorded runs of the same kind of GPU: {names}."
-        return (f"No run of this kind of GPU is recorded. Compared with the nearest, which is "
-                f"another: {short_name(self.recorded[0])} ({names}).")
 
 
 def normal_lines(part):
@@ -73,8 +30,7 @@ def normal_lines(part):
 
 def chart_lines(part, pictures):
     """All charts, as Markdown."""
-    for sentence in filter(None, (pictures.why and f"There are {pictures.why}.",
-                                  charts.of_several_gpus(part.charts))):
+    for sentence in charts.not_shown(part.charts, pictures):
         yield sentence
         yield ""
     for chart in part.charts:
@@ -141,11 +97,11 @@ def normal_json(part):
         **moved.moved_json(part)}
 
 
-def part_json(part, headline):
-    """The part of summary.json. headline: that of report_machines."""
+def part_json(part, study):
+    """The part of summary.json."""
     return {
         "folder": part.name, "environment": part.run.environment, "absent": list(part.absent()),
-        "headline": headline,
+        "headline": headline_json(part, study),
         "tables": {table.number: table_json(table) for table in part.tables
                    if table.measured()},
         "observations": [{"id": name, "verdict": verdict, "text": text, "sources": sources(found)}

@@ -60,9 +60,8 @@ def normal_html(part):
 
 
 def charts_html(part, pictures):
-    notes = filter(None, (pictures.why and f"There are {pictures.why}.",
-                          charts.of_several_gpus(part.charts)))
-    yield from (f'<p class="notes">{escape(note)}</p>' for note in notes)
+    yield from (f'<p class="notes">{escape(note)}</p>'
+                for note in charts.not_shown(part.charts, pictures))
     for chart in part.charts:
         if chart.measured():
             yield from charts.chart_html(chart, part.path_of(chart), part.run.about(), pictures)
