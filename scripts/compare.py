@@ -28,6 +28,7 @@ import re
 import sys
 from collections import namedtuple
 
+import command_line
 import tsv
 
 KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type", "bytes",
@@ -158,7 +159,7 @@ def percentage(text):
 
 
 def parse_arguments():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="DIR")
     parser.add_argument("--with", dest="others", nargs="+", metavar="DIR",
                         help="the folders of B, where all others are those of A")
@@ -209,4 +210,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "compare.py")
+    command_line.main(work, "compare.py")

@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import command_line
 import environment
 import multi_gpu_barriers
 import summary
@@ -193,7 +194,7 @@ def report(folder):
 
 
 def work():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("build", type=Path, help="the folder of the executables")
     parser.add_argument("--gpus", type=int, metavar="N", help="GPUs to measure (default: all)")
     parser.add_argument("--results", type=Path, required=True, help="where the folder is made")
@@ -226,4 +227,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "run.sh")
+    command_line.main(work, "run.sh")

@@ -10,6 +10,7 @@ Tab-separated, a row for each GPU count, mean nanoseconds; what was not measured
 run.sh writes this to multi_gpu_barriers.tsv.
 """
 
+import command_line
 import tsv
 
 LAUNCHES = ("multi_cooperative_launch", "single_omp_traditional_launch")
@@ -45,4 +46,4 @@ def lines(run):
 
 
 if __name__ == "__main__":
-    tsv.main_of_folder(lines, __doc__, "multi_gpu_barriers.py")
+    command_line.main_of_folder(lines, __doc__, "multi_gpu_barriers.py")

@@ -13,11 +13,12 @@ Exit codes: 0 drawn, or none is older; 1 one is older, or cannot be written; 2 b
 import hashlib
 from pathlib import Path
 
-import report_charts
+import command_line
 import tsv
-from report_chart_barriers import machines
-from report_chart_study import figure_5
-from report_study import FOLDER
+from reporting import charts
+from reporting.chart_barriers import machines
+from reporting.chart_study import figure_5
+from reporting.study import FOLDER
 
 OUT = FOLDER.parent.parent / "docs" / "figures"
 HASHES = "rows.sha256"
@@ -25,7 +26,7 @@ COMPARED = ("h100x1", "h200x1", "h200x4")
 GRID = "h200x1"
 
 
-def charts(recorded):
+def pictured(recorded):
     """name of the file -> Chart"""
     runs = {name: tsv.Run(recorded / name) for name in COMPARED}
     return {"barriers.png": machines(runs), "grid_sync.png": figure_5(runs[GRID], None)}
@@ -33,12 +34,12 @@ def charts(recorded):
 
 def hash_of(chart):
     """Of all that is shown; not of the lines that it stands in."""
-    lines = [line.rsplit("\t", 1)[0] for line in report_charts.lines_of_tsv(chart)]
+    lines = [line.rsplit("\t", 1)[0] for line in charts.lines_of_tsv(chart)]
     return hashlib.sha256("\n".join([*lines, *chart.caption()]).encode()).hexdigest()
 
 
 def hashes(recorded=FOLDER.parent):
-    return "".join(f"{hash_of(chart)}  {name}\n" for name, chart in charts(recorded).items())
+    return "".join(f"{hash_of(chart)}  {name}\n" for name, chart in pictured(recorded).items())
 
 
 def older(out=OUT, recorded=FOLDER.parent):
@@ -50,7 +51,7 @@ def older(out=OUT, recorded=FOLDER.parent):
 
 
 def work():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="(docs/figures)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
@@ -62,7 +63,7 @@ def work():
             print(f"older than {options.recorded}: {', '.join(names)}; scripts/readme_pictures.py "
                   "draws them anew")
         return 1 if names else 0
-    pictures = report_charts.Pictures(charts(options.recorded))
+    pictures = charts.Pictures(pictured(options.recorded))
     if pictures.why:
         raise tsv.TsvError(pictures.why)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -73,4 +74,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "readme_pictures.py")
+    command_line.main(work, "readme_pictures.py")

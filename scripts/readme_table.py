@@ -11,11 +11,12 @@ import re
 import sys
 from pathlib import Path
 
+import command_line
 import tsv
-from report_machines import machines_sheet
-from report_normal import recorded_runs
-from report_sheet import table_lines
-from report_study import FOLDER, Study
+from reporting.headline_sheets import machines_sheet
+from reporting.normal import recorded_runs
+from reporting.sheets import table_lines
+from reporting.study import FOLDER, Study
 
 README = FOLDER.parent.parent / "README.md"
 BETWEEN = re.compile("(<!-- machines: scripts/readme_table.py writes this -->\n)(.*?)"
@@ -23,7 +24,7 @@ BETWEEN = re.compile("(<!-- machines: scripts/readme_table.py writes this -->\n)
 
 
 class Machine:
-    """As much of report_pages.Part as machines_sheet() takes."""
+    """As much of reporting.part.Part as machines_sheet() takes."""
 
     def __init__(self, run):
         self.run, self.name = run, run.path.name
@@ -48,7 +49,7 @@ def renewed(text, lines):
 
 
 def work():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say whether it is there")
     options = parser.parse_args()
     text = tsv.read_bytes(README).decode()
@@ -64,4 +65,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "readme_table.py")
+    command_line.main(work, "readme_table.py")

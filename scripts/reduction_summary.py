@@ -30,7 +30,7 @@ def sums_on_one_gpu(run):
 def sums_on_several_gpus(run):
     """Each way at the largest size, by GPUs."""
     for title, each in (("strong scaling", ""), ("weak scaling", " each")):
-        tables = [(section, [row for row in section.rows if row["type"] == SUMMED])
+        tables = [(section, section.find_all(type=SUMMED))
                   for section in (run.section(file, title) for file in tsv.REDUCTIONS)]
         all_rows = [row for _, rows in tables for row in rows]
         counts = sorted({int(row["GPUcount"]) for row in all_rows})

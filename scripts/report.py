@@ -24,25 +24,20 @@ import re
 import sys
 from pathlib import Path
 
-import report_charts
-import report_cite
-import report_machines
-import report_normal
-import report_sheet
+import command_line
 import tsv
-from report_chart_barriers import machines
-from report_html import page
-from report_observations import table_8
-from report_pages import MACHINES, Part, machines_lines, page_lines, part_json
-from report_study import FOLDER, Study
-from report_tables import MAKERS
-from report_text import latex
+from reporting import charts, cite, headline_sheets, normal, sheets
+from reporting.chart_barriers import machines
+from reporting.part import Part
+from reporting.run_pages import MACHINES, machines_lines, page_lines, part_json
+from reporting.study import FOLDER, Study
+from reporting.web_page import page
 
 TITLE = "Synchronization on this machine, beside the study's V100 and P100"
 
 
 def parse_arguments():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="DIR", help="a results folder")
     parser.add_argument("--out", type=Path, metavar="OUT", help="where to (default: DIR/report)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
@@ -55,23 +50,13 @@ def parse_arguments():
     return options
 
 
-def make_part(path, study, recorded):
-    run = tsv.Run(path)
-    tables = [make(run, study) for make in MAKERS]
-    summary, observations = table_8(run, study)
-    part = Part(run, run.path.resolve().name, [*tables, summary], observations,
-                *report_normal.references(run, recorded), report_charts.charts_of(run, study))
-    part.headline = report_machines.headline_sheet(part, study, part.recorded)
-    return part
-
-
 def pictures_of(parts):
     """All Pictures, and the chart of several machines or None."""
-    charts = {part.path_of(chart): chart for part in parts for chart in part.charts}
+    by_path = {part.path_of(chart): chart for part in parts for chart in part.charts}
     several = machines({part.name: part.run for part in parts}) if len(parts) > 1 else None
     if several:
-        charts[MACHINES] = several
-    return report_charts.Pictures(charts), several
+        by_path[MACHINES] = several
+    return charts.Pictures(by_path), several
 
 
 def text_of(lines):
@@ -80,39 +65,38 @@ def text_of(lines):
 
 def summary_of(parts, study, citation):
     """summary.json"""
-    content = {"runs": [part_json(part, report_machines.headline_json(part, study))
-                        for part in parts],
-               "machines": report_machines.machines_json(parts, study),
-               "cite": report_cite.as_json(parts, citation)}
+    content = {"runs": [part_json(part, study) for part in parts],
+               "machines": headline_sheets.machines_json(parts, study),
+               "cite": cite.as_json(parts, citation)}
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def files_of(parts, study, citation, pictures, several):
     """path -> text or bytes of all that is written; None: not to be there"""
-    sheet = report_machines.machines_sheet(parts, study) if len(parts) > 1 else None
-    lines = [f"# {TITLE}", "", *(report_sheet.markdown(sheet) if sheet else ()),
+    sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
+    lines = [f"# {TITLE}", "", *(sheets.markdown(sheet) if sheet else ()),
              *machines_lines(several, parts, pictures)]
     for part in parts:
         lines += page_lines(part, pictures)
-    lines += report_cite.markdown(parts, citation)
+    lines += cite.markdown(parts, citation)
     files = {**pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
              Path("report.html"): page(TITLE, parts, pictures, several,
-                                       report_sheet.page(sheet) if sheet else (),
-                                       report_cite.page(parts, citation)),
+                                       sheets.page(sheet) if sheet else (),
+                                       cite.page(parts, citation)),
              Path("summary.json"): summary_of(parts, study, citation),
              Path("tables/machines.tex"):
-                 text_of(report_sheet.latex(sheet, "tab:machines")) if sheet else None}
+                 text_of(sheets.latex(sheet, "tab:machines")) if sheet else None}
     for part in parts:
         folder = Path("tables") / part.name
         label = re.sub("[^A-Za-z0-9]+", "-", part.name)
-        alone = report_machines.headline_sheet(part, study, [])  # others do not fit on a page
+        alone = headline_sheets.headline_sheet(part, study, [])  # others do not fit on a page
         files[folder / "headline.tex"] = text_of(
-            report_sheet.latex(alone, f"tab:{label}-headline"))
+            sheets.latex(alone, f"tab:{label}-headline"))
         for number, table in enumerate(part.tables, 1):
-            text = text_of(latex(part.run, table, f"tab:{label}-{number}"))
+            text = text_of(sheets.latex(table.sheet(part.run), f"tab:{label}-{number}"))
             files[folder / f"table_{number}.tex"] = text if table.measured() else None
         files[folder / "normal.tsv"] = text_of(
-            report_normal.lines_of_tsv(part.normal, part.known))
+            normal.lines_of_tsv(part.normal, part.known))
     return files
 
 
@@ -133,9 +117,9 @@ def write(out, files):
 
 def work():
     options = parse_arguments()
-    study, citation = Study(), report_cite.Citation()
-    recorded = report_normal.recorded_runs(options.recorded)
-    parts = [make_part(path, study, recorded) for path in options.folders]
+    study, citation = Study(), cite.Citation()
+    recorded = normal.recorded_runs(options.recorded)
+    parts = [Part(tsv.Run(path), study, recorded) for path in options.folders]
     names = [part.name for part in parts]
     for name in names:
         if names.count(name) > 1:
@@ -154,4 +138,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "report.py")
+    command_line.main(work, "report.py")

@@ -22,6 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import command_line
 import environment
 import tsv
 
@@ -153,7 +154,7 @@ def seconds(text):
 
 
 def work():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("executables", nargs="*", metavar="EXE", default=EXECUTABLES,
                         help="(default: all of the suite)")
     parser.add_argument("--build-dir", type=Path, metavar="DIR",
@@ -187,4 +188,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "sanitize.py")
+    command_line.main(work, "sanitize.py")

@@ -15,9 +15,9 @@ import subprocess
 import time
 from pathlib import Path
 
+import command_line
 import environment
 import sanitize
-import tsv
 
 TOOLS = ("racecheck", "synccheck")
 SECONDS = 60
@@ -61,7 +61,7 @@ def end_all(cells):
 
 
 def work():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("--build-dir", type=Path, metavar="DIR",
                         default=Path(__file__).resolve().parent.parent / "build",
                         help="where Pitfalls is (default: build/)")
@@ -93,4 +93,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "sanitize_pitfalls.py")
+    command_line.main(work, "sanitize_pitfalls.py")

@@ -10,6 +10,7 @@ on the GPU. Two figures are of both toolkits, the older one's last. ? marks a wr
 import re
 from collections import Counter, defaultdict
 
+import command_line
 import pitfalls_summary
 import reduction_summary
 import tsv
@@ -54,7 +55,7 @@ def of_blocks(section):
 def of_warps(section):
     """The same: one warp by what `tile` is, and whatever has blocks of several warps."""
     for method in methods(section):
-        rows = [row for row in section.rows if row["method"] == method]
+        rows = section.find_all(method=method)
         one = {row["tile"]: row for row in rows if row["thrd"] == "32"}
         caption = next((text.split(" the number of ")[-1].split(";")[0] for _, text in section.comments
                         if text.startswith(f"{method}: `tile` is ")), None)
@@ -96,7 +97,7 @@ def one_gpu(run):
     for file, title in (("BenchmarkInterSM", "grid latency"),
                         *((file, "multi-GPU latency") for file in tsv.GRID_FILES)):
         section = run.section(file, title)
-        rows = [row for row in section.rows if row["GPUcount"] == "1"]
+        rows = section.find_all(GPUcount="1")
         blocks = sorted({int(row["blk"]) for row in rows})
         for method in dict.fromkeys(row["method"] for row in rows):
             yield from grid(f"{method}, blocks per SM x threads", BLOCK_THREADS, [
@@ -171,4 +172,4 @@ def lines(run):
 
 
 if __name__ == "__main__":
-    tsv.main_of_folder(lines, __doc__, "summary.py")
+    command_line.main_of_folder(lines, __doc__, "summary.py")

@@ -4,11 +4,11 @@
 import sys
 import xml.etree.ElementTree
 
-import tsv
+import command_line
 
 
 def work():
-    parser = tsv.Parser(description=__doc__)
+    parser = command_line.Parser(description=__doc__)
     parser.add_argument("junit", help="what ctest --output-junit has written")
     parser.add_argument("--gpu", action="store_true",
                         help="a GPU is present: a GPU test that was skipped has failed")
@@ -47,4 +47,4 @@ def work():
 
 
 if __name__ == "__main__":
-    tsv.main(work, "test_report.py")
+    command_line.main(work, "test_report.py")

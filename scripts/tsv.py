@@ -6,11 +6,7 @@ those of NAMES and PHRASES. Other lines that start with # are comments. Whatever
 is a TsvError that names file, line and column: a damaged number is never taken for a number.
 """
 
-import argparse
-import errno
-import os
 import re
-import sys
 from pathlib import Path
 
 # What scripts/run.sh writes into a results folder, in this order.
@@ -69,6 +65,11 @@ class Section:
         """The first row with these cells, or None."""
         return next((row for row in self.rows
                      if all(row.get(column) == text for column, text in cells.items())), None)
+
+    def find_all(self, **cells):
+        """The rows with these cells."""
+        return [row for row in self.rows
+                if all(row[column] == text for column, text in cells.items())]
 
     def warnings(self, sms):
         """(row or None where it is about no row, text) of each warning of the executable."""
@@ -206,48 +207,3 @@ class Run:
             "gpu", "gpu_count", "driver", "cuda_toolkit", "suite_commit", "date_utc")}
         return ("{gpu} x {gpu_count}, driver {driver}, CUDA {cuda_toolkit}, "
                 "commit {suite_commit}, {date_utc}").format(**value)
-
-
-class Parser(argparse.ArgumentParser):
-    """Options of a script, whose description is printed as it is. What is wrong is one line."""
-
-    def __init__(self, **options):
-        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
-                         **options)
-
-    def error(self, message):
-        self.exit(2, f"{self.prog}: {message} (try --help)\n")
-
-
-def main(work, program):
-    """Runs work(), which returns the exit code, as the whole of a script: a TsvError is a
-    line on stderr and 2, as is bad usage; output that cannot be written is 1."""
-    try:
-        if sys.stdout is None:
-            raise OSError(errno.EBADF, "standard output is closed")
-        try:
-            code = work()
-        except SystemExit as ended:  # --help and bad usage
-            code = ended.code
-        sys.stdout.flush()
-    except TsvError as error:
-        print(f"{program}: {error}", file=sys.stderr)
-        code = 2
-    except OSError as error:
-        # Python would flush once more at its end and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        code = 1
-        if not isinstance(error, BrokenPipeError):  # a reader such as head has seen enough
-            print(f"{program}: cannot write: {error.strerror}", file=sys.stderr)
-    sys.exit(code)
-
-
-def main_of_folder(lines, description, program):
-    """The whole of a script that prints lines(Run) of the one folder it is given."""
-    def work():
-        parser = Parser(description=description)
-        parser.add_argument("folder", metavar="DIR", help="a results folder")
-        print("\n".join(lines(Run(parser.parse_args().folder))))  # all of it or nothing
-        return 0
-
-    main(work, program)

@@ -9,17 +9,15 @@ from report_charts_test import rows_of
 from scripts_support import ROOT, ScriptsTest
 
 import readme_pictures  # from scripts/, which scripts_support has put on the path
-import report_chart_barriers
-import report_chart_study
-import report_chart_sums
 import tsv
-from report_study import FOLDER, Study
+from reporting import chart_barriers, chart_study, chart_sums
+from reporting.study import FOLDER, Study
 
 
 class ChartPartsTest(ScriptsTest):
     def test_an_order_by_level_and_cost(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
-        panel, = report_chart_barriers.all_barriers(run, None).panels
+        panel, = chart_barriers.all_barriers(run, None).panels
         value = {point.x: point.figure.value for point in panel.series[0].points}
         self.assertEqual([level for level, _ in panel.groups],
                          ["warp", "block", "cluster", "one GPU", "all GPUs"])
@@ -30,18 +28,18 @@ class ChartPartsTest(ScriptsTest):
     def test_wrong_sums_and_numbers_without_value_are_left_out(self):
         wrong = ROWS["Reduction"].replace("318.750\t9.000\t2.000\t0.500\t1",
                                           "318.750\t9.000\t2.000\t0.500\t0")
-        chart = report_chart_sums.figure_15(tsv.Run(self.write_run(
+        chart = chart_sums.figure_15(tsv.Run(self.write_run(
             self.folder / "run", {"Reduction": wrong})), Study())
         self.assertEqual([(series.name, point.x) for _, series, point in chart.rows()],
                          [("cub", 2 ** 20), ("cub", 2 ** 33)])
         rows = section("multi-GPU latency", GRID, "peer_grid_sync 1 1 9 132 32 nan nan 1 nan",
                        "peer_grid_sync 2 1 9 132 32 2000.0 1.0 1 1.0")
-        chart = report_chart_study.figure_9(tsv.Run(self.write_run(
+        chart = chart_study.figure_9(tsv.Run(self.write_run(
             self.folder / "run", {"BenchmarkInterSM": rows})), Study())
         self.assertEqual(chart.missing, ["rows of several GPUs"])  # of one count only
 
     def test_what_figure_4_is_seen_against(self):
-        chart = report_chart_study.figure_4(tsv.Run(ROOT / "results" / "h200x1"), Study())
+        chart = chart_study.figure_4(tsv.Run(ROOT / "results" / "h200x1"), Study())
         for panel, levels in zip(chart.panels, ({}, {"V100": 0.475, "P100": 0.091})):
             self.assertEqual({level.name: level.value for level in panel.levels},
                              {**levels, "an SM holds 64 warps": 64})
@@ -52,7 +50,7 @@ class ChartPartsTest(ScriptsTest):
         rows = section("grid latency", GRID, "grid_sync 1 1 9 132 32 -3.0 9.0 1 1.0",
                        "grid_sync 1 1 9 132 64 0.0 9.0 1 1.0",
                        "grid_sync 1 1 9 264 32 1000.0 9.0 1 1.0")
-        chart = report_chart_study.figure_5(tsv.Run(self.write_run(
+        chart = chart_study.figure_5(tsv.Run(self.write_run(
             self.folder / "run", {"BenchmarkInterSM": rows})), Study())
         self.assertEqual([(series.name, point.x, point.figure.value)
                           for _, series, point in chart.rows()], [("2", 32, 1.0)])
@@ -67,7 +65,7 @@ class ChartPartsTest(ScriptsTest):
         for text, environment, value in ((latency, clock, 40), (plain, clock, 20),
                                          (latency.replace("500.0", "nan"), clock, 20),
                                          (plain, ENVIRONMENT, None)):
-            found = report_chart_barriers.Found(tsv.Run(self.write_run(self.folder / "run", {
+            found = chart_barriers.Found(tsv.Run(self.write_run(self.folder / "run", {
                 "BenchmarkIntraSM": text, "environment": environment}, only=True)))
             figure = found.figures.get(("block", "blocksync, 32 threads"))
             self.assertEqual(figure and (figure.value, figure.spread),
@@ -75,7 +73,7 @@ class ChartPartsTest(ScriptsTest):
             self.assertEqual("block: blocksync, 32 threads" in found.missing, value is None)
 
     def test_what_compiles_to_nothing_is_no_barrier(self):
-        found = report_chart_barriers.Found(tsv.Run(ROOT / "results" / "h200x1"))
+        found = chart_barriers.Found(tsv.Run(ROOT / "results" / "h200x1"))
         self.assertEqual(found.nothing, ["tile_sync, 32 lanes", "syncwarp, 32 lanes"])
         self.assertIn(("warp", "tile_sync, 16 lanes"), found.older)  # CUDA 11.8 leaves one
         self.assertEqual(found.missing, [])
@@ -100,7 +98,7 @@ class ReadmePicturesTest(ScriptsTest):
     def test_they_are_of_the_recorded_rows(self):
         self.assertEqual(readme_pictures.older(), [])
         text = (ROOT / "README.md").read_text()
-        for name in readme_pictures.charts(FOLDER.parent):
+        for name in readme_pictures.pictured(FOLDER.parent):
             self.assertIn(f'src="docs/figures/{name}"', text)
             self.assertLess((readme_pictures.OUT / name).stat().st_size, 150e3)
 

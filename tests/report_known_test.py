@@ -11,11 +11,10 @@ from report_support import RECORDED, ReportCase, table_below
 from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
-import report_causes
-import report_cite
-import report_warnings
 import tsv
-from report_normal import Judged
+from reporting import cite, run_warnings
+from reporting.causes import CAUSES, Known
+from reporting.normal import Judged
 
 
 def plain(text):
@@ -68,12 +67,12 @@ class CausesTest(ScriptsTest):
     def causes(self, row, *others):
         run, *recorded = (SimpleNamespace(environment=environment) for environment in (
             H200, *others))
-        return [cause.name for cause in report_causes.Known(run, recorded, [row]).causes]
+        return [cause.name for cause in Known(run, recorded, [row]).causes]
 
     def test_every_cause_stands_in_its_page(self):
         seen = {name for *_, causes in CASES for name in causes} | {"GPUs", "host"}
-        self.assertEqual(Counter(cause.name for cause in report_causes.CAUSES), Counter(seen))
-        for cause in report_causes.CAUSES:
+        self.assertEqual(Counter(cause.name for cause in CAUSES), Counter(seen))
+        for cause in CAUSES:
             page = (ROOT / cause.page).read_text()
             self.assertIn(f"\n## {cause.heading}\n", page)
             part = page.split(f"\n## {cause.heading}\n")[1].split("\n## ")[0]
@@ -147,7 +146,7 @@ class KnownTest(ReportCase):
         """Every comment and every line of the log, once."""
         for name in RECORDED:
             run = tsv.Run(ROOT / "results" / name)
-            found = Counter(report_warnings.warned(run))
+            found = Counter(run_warnings.warned(run))
             self.assertEqual(set(found.values()), {1})
             comments = [line for file in run.files for line in (
                 run.path / f"{file}.tsv").read_text().splitlines()
@@ -186,27 +185,26 @@ class KnownTest(ReportCase):
 class CiteTest(ReportCase):
     def test_what_is_written(self):
         self.report(*(ROOT / "results" / name for name in RECORDED[:2]))
-        cite = self.summary["cite"]
+        written = self.summary["cite"]
         run = tsv.Run(ROOT / "results" / RECORDED[0])
         for key in ("suite_commit", "gpu", "driver", "cuda_toolkit", "cuda_toolkit_multi_grid"):
-            self.assertIn(run.environment[key], cite["sentences"][RECORDED[0]])
-            self.assertIn(run.environment[key], cite["bibtex"])
+            self.assertIn(run.environment[key], written["sentences"][RECORDED[0]])
+            self.assertIn(run.environment[key], written["bibtex"])
         for text in ("@misc{synchronization-h100x1,", "@misc{synchronization-h200x1,",
                      "@inproceedings{zhang2020,", "version 0.1.0", "year = {2020}",
                      "author = {Zhang, Lingqi and Wahib, Mohamed and Zhang, Haoyu and Matsuoka, "
                      "Satoshi}", "title = {{A Study of Single and Multi-device Synchronization "
                      "Methods in Nvidia GPUs}}"):
-            self.assertIn(text, cite["bibtex"])
-        self.assertEqual(cite["bibtex"].count("{"), cite["bibtex"].count("}"))
-        self.assertIn(f"```bibtex\n{cite['bibtex']}```\n", self.page)
-        for sentence in cite["sentences"].values():
+            self.assertIn(text, written["bibtex"])
+        self.assertEqual(written["bibtex"].count("{"), written["bibtex"].count("}"))
+        self.assertIn(f"```bibtex\n{written['bibtex']}```\n", self.page)
+        for sentence in written["sentences"].values():
             self.assertIn(f"* {sentence}\n", self.page)
             self.assertIn(f"<li>{sentence}</li>", (self.out / "report.html").read_text())
         run = tsv.Run(self.write_run(self.folder / "run"))  # whose rows do not name a version
-        self.assertEqual(report_cite.version_of(run), (None, "abc"))
-        self.assertIn("benchmarks (commit abc), which", report_cite.sentence(
-            run, report_cite.Citation()))
-        self.assertEqual(report_cite.bibtex_text("50% & {_}"), r"50\% \& {\_}")
+        self.assertEqual(cite.version_of(run), (None, "abc"))
+        self.assertIn("benchmarks (commit abc), which", cite.sentence(run, cite.Citation()))
+        self.assertEqual(cite.bibtex_text("50% & {_}"), r"50\% \& {\_}")
 
     def test_what_is_damaged_is_refused(self):
         text = (ROOT / "CITATION.cff").read_text()
@@ -224,13 +222,13 @@ class CiteTest(ReportCase):
             self.assertIn(old, text)
             path.write_text(text.replace(old, new, 1))
             with self.assertRaisesRegex(tsv.TsvError, f"CITATION.cff.*{message}"):
-                report_cite.Citation(path)
+                cite.Citation(path)
         (self.project / "CITATION.cff").unlink()
         self.assert_refused(self.script("report.py", self.write_run(self.folder / "run")), 2,
                             "cannot read ", "CITATION.cff")
 
     def test_a_little_yaml(self):
-        read = report_cite.Yaml(b"""# comment
+        read = cite.Yaml(b"""# comment
 a: "b: c"
 list:
   - {x: 1, y: two words}

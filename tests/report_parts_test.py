@@ -7,12 +7,11 @@ from made_up_rows import BLOCK_LATENCY, GRID, LAUNCHES, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
-import report_normal
-import report_observations
 import tsv
-from report_figures import rounded
-from report_study import FOLDER, GPUS, Study
-from report_text import short_name, tex
+from reporting import normal, observations
+from reporting.figures import rounded, short_name
+from reporting.sheets import tex
+from reporting.study import FOLDER, GPUS, Study
 
 
 class StudyTest(ScriptsTest):
@@ -111,7 +110,7 @@ class ObservationsTest(ScriptsTest):
     def verdicts(self, **changes):
         """{id: verdict} of a run with these files."""
         run = tsv.Run(self.write_run(self.folder / "run", changes))
-        table, judged = report_observations.table_8(run, Study())
+        table, judged = observations.table_8(run, Study())
         self.assertEqual([line.labels[2:] for line in table.lines],
                          [(verdict, text) for _, verdict, text, _ in judged])
         self.sources = {name: sources for name, _, _, sources in judged}
@@ -190,12 +189,12 @@ class NormalTest(ScriptsTest):
                 (96.97, 0, "same"), (107.03, 0, "same"), (96.9, 0, "faster"),
                 (107.1, 0, "slower"), (96, 2, "unclear"), (108, 2, "unclear"),
                 (108, "nan", "slower"), (math.nan, 0, "unclear")):
-            found = report_normal.judge("ave_cycle", value(mean, half), recorded)
+            found = normal.judge("ave_cycle", value(mean, half), recorded)
             self.assertEqual((found[0], found[1], found[3]), (99, 105, verdict), (mean, half))
-        self.assertEqual(report_normal.judge("GB/s", value(120, 1), recorded)[3], "faster")
-        self.assertEqual(report_normal.judge("thrput", value(90, 1), recorded)[3], "slower")
-        self.assertAlmostEqual(report_normal.judge("a", value(204, 0), recorded)[2], 100)
-        self.assertEqual(report_normal.judge("a", value(1, 0), [])[3], "not recorded")
+        self.assertEqual(normal.judge("GB/s", value(120, 1), recorded)[3], "faster")
+        self.assertEqual(normal.judge("thrput", value(90, 1), recorded)[3], "slower")
+        self.assertAlmostEqual(normal.judge("a", value(204, 0), recorded)[2], 100)
+        self.assertEqual(normal.judge("a", value(1, 0), [])[3], "not recorded")
 
     def a_run(self, name, gpu, sms="132", more=""):
         environment = f"key\tvalue\ngpu\t{gpu}\ngpu_count\t2\nsms\t{sms}\nnote\t{name}\n{more}"
@@ -206,27 +205,27 @@ class NormalTest(ScriptsTest):
         far, near = self.a_run("bx1", "B", "80"), self.a_run("cx1", "C", "120")
         again = self.a_run("cx2", "C", "120")
         self.a_run("cx3_20260101", "A")  # somebody's own, and none kept for reference
-        recorded = report_normal.recorded_runs(self.folder)
+        recorded = normal.recorded_runs(self.folder)
         self.assertEqual([run.path.name for run in recorded], ["ax2", "bx1", "cx1", "cx2"])
         for runs, expected in (([far, near, twin], ([twin], True)), ([mine, twin], ([twin], True)),
                                ([far, near, again], ([near, again], False)),
                                ([mine], ([], False)), ([], ([], False))):
-            self.assertEqual(report_normal.references(mine, runs), expected)
+            self.assertEqual(normal.references(mine, runs), expected)
         older = self.a_run("dx1", "D", "131", "compute_capability\t8.0\n")
-        self.assertEqual(report_normal.references(mine, [older, far]), ([far], False))
+        self.assertEqual(normal.references(mine, [older, far]), ([far], False))
 
     def test_rows_are_matched_by_blocks_per_sm(self):
         small = {"BenchmarkInterSM": ROWS["BenchmarkInterSM"].replace("4224", "3840").replace(
             "\t132\t32", "\t120\t32"), "environment": "key\tvalue\ngpu\tB\nsms\t120\n"}
         other = tsv.Run(self.write_run(self.folder / "other", small))
         run = tsv.Run(self.write_run(self.folder / "run"))
-        grid = [row for row in report_normal.judged(run, [other])
+        grid = [row for row in normal.judged(run, [other])
                 if row.key[0] == "BenchmarkInterSM"]
         self.assertEqual([row.verdict for row in grid], ["same"] * 5)
         self.assertEqual([row.key[5] for row in grid], ["1xSM", "32xSM", "1xSM", "1xSM", "32xSM"])
-        alone = report_normal.judged(run, [])
+        alone = normal.judged(run, [])
         self.assertEqual({row.verdict for row in alone}, {"not recorded"})
-        self.assertEqual(report_normal.moved(alone), [])
+        self.assertEqual(normal.moved(alone), [])
 
 
 if __name__ == "__main__":

@@ -12,17 +12,15 @@ from made_up_rows import GRID, section
 from scripts_support import ROOT, ScriptsTest
 
 try:
-    import report_chart_draw
-    import report_chart_style
     from matplotlib.text import Text
+    from reporting import draw, draw_style
 except ImportError as error:
     print(f"skipped: there is no matplotlib ({error})")
     sys.exit(77)
 
-import report_chart_study
-import report_charts
 import tsv
-from report_study import Study
+from reporting import chart_study, charts
+from reporting.study import Study
 
 RECORDED = ("h200x2", "h200x4")  # with the most in them
 PAGE = 5e6  # bytes that a report.html may have
@@ -67,8 +65,7 @@ class PicturesTest(ScriptsTest):
     def check_png(self, data):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         width, height = struct.unpack(">II", data[16:24])
-        self.assertIn(width, (round(200 * report_chart_style.NARROW),
-                              round(200 * report_chart_style.WIDE)))
+        self.assertIn(width, (round(200 * draw_style.NARROW), round(200 * draw_style.WIDE)))
         self.assertLess(height, 200 * 9)  # a page
         self.assertNotIn(b"tEXt", data)
         self.assertLess(len(data), 200e3)
@@ -84,10 +81,10 @@ class PicturesTest(ScriptsTest):
         study = Study()
         for name in RECORDED:
             run = tsv.Run(ROOT / "results" / name)
-            for chart in report_charts.charts_of(run, study):
+            for chart in charts.charts_of(run, study):
                 if chart.measured():
-                    with report_chart_style.settings():
-                        self.check_texts(report_chart_draw.picture_of(chart),
+                    with draw_style.settings():
+                        self.check_texts(draw.picture_of(chart),
                                          f"{name} {chart.name}")
 
     def check_texts(self, picture, name):
@@ -114,10 +111,11 @@ class PicturesTest(ScriptsTest):
     def test_heat_map_has_the_rows_as_the_study_has_them(self):
         """Cells by their place: blocks per SM from the top, threads to the right."""
         run = tsv.Run(ROOT / "results" / "h200x1")
-        with report_chart_style.settings():
-            chart, = (chart for chart in report_charts.charts_of(run, Study())
+        with draw_style.settings():
+            chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_5")
-            axes, = report_chart_draw.picture_of(chart).axes
+            axes, = draw.picture_of(chart).axes
+        self.assertEqual(axes.get_title(), "H200, grid_sync (us)")
         columns = [text.get_text() for text in axes.get_xticklabels()]
         rows = [text.get_text() for text in axes.get_yticklabels()]
         self.assertEqual((columns, rows), (["32", "64", "128", "256", "512", "1024"],
@@ -144,20 +142,20 @@ class PicturesTest(ScriptsTest):
             f"{method} {gpus} 1 9 {132 * blocks} {threads} {gpus * blocks}.0 9.0 1 1.0"
             for method in ("multi_grid_sync", "peer_grid_sync") for gpus in range(1, 9)
             for blocks in (1, 2, 4, 8, 16, 32) for threads in (32, 64, 128, 256, 512, 1024)))
-        for text, make in ((one, report_chart_study.figure_5),
-                           (several, report_chart_study.figure_8)):
+        for text, make in ((one, chart_study.figure_5),
+                           (several, chart_study.figure_8)):
             chart = make(tsv.Run(self.write_run(self.folder / "run", {
                 "BenchmarkInterSM": text}, only=True)), Study())
-            with report_chart_style.settings():
-                self.check_texts(report_chart_draw.picture_of(chart), chart.name)
-                self.check_png(report_chart_draw.draw(chart)["png"])
+            with draw_style.settings():
+                self.check_texts(draw.picture_of(chart), chart.name)
+                self.check_png(draw.draw(chart)["png"])
 
     def test_error_bars_and_marks(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
-        with report_chart_style.settings():
-            chart, = (chart for chart in report_charts.charts_of(run, Study())
+        with draw_style.settings():
+            chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_9")
-            axes = report_chart_draw.picture_of(chart).axes[0]
+            axes = draw.picture_of(chart).axes[0]
         panel = chart.panels[0]
         self.assertEqual(len(axes.containers), len(panel.series))
         for bars, series in zip(axes.containers, panel.series):

@@ -9,8 +9,8 @@ from made_up_rows import ROWS, ROWS_CUDA11
 from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
-           "multi_gpu_barriers.py", "report.py", "readme_table.py", "sanitize.py",
-           "sanitize_pitfalls.py", "test_report.py")
+           "multi_gpu_barriers.py", "report.py", "readme_table.py", "readme_pictures.py",
+           "sanitize.py", "sanitize_pitfalls.py", "test_report.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
 
 
@@ -53,6 +53,7 @@ class CommandLineTest(ScriptsTest):
                 ("are required: DIR", "multi_gpu_barriers.py", []),
                 ("are required: DIR", "report.py", []),
                 ("unrecognized arguments: one", "readme_table.py", ["one"]),
+                ("unrecognized arguments: one", "readme_pictures.py", ["one"]),
                 ("unrecognized arguments: two", "summary.py", ["one", "two"]),
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
                 ("unrecognized arguments: --g", "test_report.py", ["x.xml", "--g"])):

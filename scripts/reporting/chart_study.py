@@ -2,11 +2,10 @@
 
 import re
 
-from report_chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
-                          points, study_figure)
-from report_figures import Figure, remarks, source_of
-from report_study import GPUS
-from report_text import short_name
+from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
+                             points, study_figure)
+from reporting.figures import Figure, remarks, short_name, source_of
+from reporting.study import GPUS
 
 THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)
@@ -28,14 +27,13 @@ def figure_4(run, study):
                   "cycles of one barrier of all of them (above), warp barriers per cycle "
                   "(below)", LINES, "", "half width of the 95% interval", wide=False)
     section = run.section("BenchmarkIntraSM", "throughput")
-    rows = [row for row in section.rows if row["method"] == "blocksync"]
 
     def warps(row):
         return per_sm(run, row) * int(row["thrd"]) // 32
 
     def series(column, scale):
         for threads in THREADS:
-            found = [row for row in rows if row["thrd"] == str(threads)]
+            found = section.find_all(method="blocksync", thrd=str(threads))
             yield Series(f"{threads} threads", [
                 Point(warps(row), Figure(float(row[f"m({column})"]) / scale(row),
                                          float(row[f"ci95({column})"]) / scale(row),
@@ -61,8 +59,7 @@ def figure_4(run, study):
 
 def heat_panel(run, section, method, gpus, title, row=""):
     """Blocks per SM from the top, threads of a block to the right."""
-    rows = [row for row in section.rows
-            if row["method"] == method and row["GPUcount"] == str(gpus)]
+    rows = section.find_all(method=method, GPUcount=str(gpus))
     blocks = sorted({per_sm(run, row) for row in rows})
     return Panel(title, "threads per block", "blocks per SM", [
         Series(str(count), points(run, section, [row for row in rows if per_sm(run, row) == count],
@@ -104,12 +101,12 @@ def barrier_files(run, method):
     """Sections that have this method's rows; multi_grid_sync is of an older toolkit."""
     for file in ("BenchmarkInterSM", "BenchmarkInterSM.cuda11"):
         section = run.section(file, "multi-GPU latency")
-        if any(row["method"] == method for row in section.rows):
+        if section.find(method=method):
             yield section
 
 
 def counts(section, method):
-    return sorted({int(row["GPUcount"]) for row in section.rows if row["method"] == method})
+    return sorted({int(row["GPUcount"]) for row in section.find_all(method=method)})
 
 
 def figure_7(run, study):
@@ -152,8 +149,7 @@ def launch_series(run):
     section = run.section("ImplicitBarrier", "sleep kernel")
     for name, method in (("multi-device launch", "multi_cooperative_launch"),
                          ("OpenMP threads", "single_omp_traditional_launch")):
-        rows = [row for row in section.rows
-                if row["method"] == method and row["thrd"] == "1024"]
+        rows = section.find_all(method=method, thrd="1024")
         yield Series(f"{name}, 1 x 1024", points(
             run, section, rows, lambda row: int(row["GPUCount"]), "m(ovh)", None, US))
 
@@ -162,8 +158,8 @@ def barrier_series(run):
     for method in ("multi_grid_sync", "peer_grid_sync"):
         for section in list(barrier_files(run, method))[:1]:
             for blocks, threads in SHAPES:
-                rows = [row for row in section.rows if row["method"] == method and (
-                    per_sm(run, row), int(row["thrd"])) == (blocks, threads)]
+                rows = section.find_all(method=method, blk=str(blocks * run.sms),
+                                        thrd=str(threads))
                 yield Series(f"{method}, {blocks} x {threads}", points(
                     run, section, rows, lambda row: int(row["GPUcount"]), "m(avginstru)",
                     "s(avginstr)", US))

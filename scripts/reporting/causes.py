@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 
-import report_normal
+from reporting import normal
 
 METHOD, LIMITS = "docs/method.md", "9. Known limits"
 NORMAL = ("README.md", "Is my number normal?")
@@ -51,7 +51,7 @@ def is_alone_in_one(row, here, there):
     """One process has one GPU, the other several, and the sum is so short that this is seen."""
     nanoseconds = float(row.row["bytes"]) / (row.value.mean or math.nan)  # of GB/s
     return (here.get("gpu_count") == "1") != (there.get("gpu_count") == "1") and (
-        SHORT_SUM_NS >= report_normal.THRESHOLD / 100 * nanoseconds)
+        SHORT_SUM_NS >= normal.THRESHOLD / 100 * nanoseconds)
 
 
 CAUSES = (

@@ -1,8 +1,8 @@
 """Figures 15, 16 and 18 of the study for a run: sums, and what a warp's barrier does. For
 report.py."""
 
-from report_chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
-from report_figures import Figure, source_of
+from reporting.chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
+from reporting.figures import Figure, source_of
 
 SUMMED = "float"  # as in Table VI
 SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB"}
@@ -13,8 +13,7 @@ SUMS = ("implicit", "grid_sync", "cub", "programmatic", "last_block", "two_pass_
 
 def sums(run, section, method, x):
     """Rates of a method by x(row); wrong sums are left out."""
-    return Series(method, points(run, section, [
-        row for row in section.rows if row["method"] == method and row["type"] == SUMMED],
+    return Series(method, points(run, section, section.find_all(method=method, type=SUMMED),
                                  x, "m(GB/s)"))
 
 
@@ -58,11 +57,11 @@ def scaling_series(run, title):
         return int(row["bytes"]) // (1 if title == "strong scaling" else int(row["GPUcount"]))
 
     sections = [run.section(file, title) for file in ("Reduction", "Reduction.cuda11")]
-    size = max((of_line(row) for section in sections for row in section.rows
-                if row["type"] == SUMMED), default=0)
+    size = max((of_line(row) for section in sections for row in section.find_all(type=SUMMED)),
+               default=0)
     return size, [Series(method, points(run, section, [
-        row for row in section.rows if row["method"] == method and row["type"] == SUMMED
-        and of_line(row) == size], lambda row: int(row["GPUcount"]), "m(GB/s)"))
+        row for row in section.find_all(method=method, type=SUMMED) if of_line(row) == size],
+        lambda row: int(row["GPUcount"]), "m(GB/s)"))
         for section, method in ((sections[0], "implicit_multi"), (sections[0], "peer_grid"),
                                 (sections[1], "multi_grid"), (sections[0], "nccl"))]
 
@@ -95,7 +94,7 @@ def figure_18(run, _):
     section = run.section("Pitfalls", "warp barrier")
     verdicts = run.section("Pitfalls", "warp barrier verdict")
     for method in ("tile_sync", "no_sync"):
-        rows = [row for row in section.rows if row["method"] == method]
+        rows = section.find_all(method=method)
         verdict = verdicts.find(method=method)
         held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
         chart.add(Panel(f"{method}{held}", "lane", "cycles", [

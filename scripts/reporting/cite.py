@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import tsv
-from report_text import TEX
+from reporting.sheets import TEX
 
-FILE = Path(__file__).resolve().parent.parent / "CITATION.cff"
+FILE = Path(__file__).resolve().parents[2] / "CITATION.cff"
 
 
 class Yaml:

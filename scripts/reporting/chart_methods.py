@@ -1,6 +1,6 @@
 """Charts of methods that the study's GPUs did not have, for report.py."""
 
-from report_chart import LINES, SPREAD, Chart, Panel, Series, points
+from reporting.chart import LINES, SPREAD, Chart, Panel, Series, points
 
 CLUSTERS = ("2", "4", "8", "16")
 BLOCKS = ("blocksync", "syncthreads_and", "mbarrier", "mbarrier_parity", "cuda_barrier")
@@ -10,9 +10,8 @@ THREADS = (32, 64, 128, 256, 512, 1024)
 
 def by_threads(run, section, method, **cells):
     """Points of a method by threads of a block."""
-    rows = [row for row in section.rows if row["method"] == method
-            and all(row.get(name) == cell for name, cell in cells.items())]
-    return points(run, section, rows, lambda row: int(row["thrd"]), "m(ave_cycle)")
+    return points(run, section, section.find_all(method=method, **cells),
+                  lambda row: int(row["thrd"]), "m(ave_cycle)")
 
 
 def block_barriers(run, _):
@@ -21,8 +20,7 @@ def block_barriers(run, _):
     section = run.section("BenchmarkIntraSM", "block latency")
     series = [Series(method, by_threads(run, section, method)) for method in BLOCKS]
     group = run.section("BenchmarkIntraSM", "group latency")
-    named = [row for row in group.rows
-             if row["method"] == "named_barrier" and row["tile"] == row["thrd"]]
+    named = [row for row in group.find_all(method="named_barrier") if row["tile"] == row["thrd"]]
     series.append(Series("named_barrier", points(run, group, named, lambda row: int(row["thrd"]),
                                                  "m(ave_cycle)")))
     chart.add(Panel("", "threads per block", "cycles", series), "block latency")
@@ -52,9 +50,9 @@ def atomics(run, _):
     series = []
     for memory in ("shared", "global"):
         for words in ("1", "32"):
-            rows = [row for row in section.rows if row["tile"] == words and row["thrd"] == "32"]
             found = [point for place, operation in enumerate(OPERATIONS) for point in points(
-                run, section, [row for row in rows if row["method"] == f"{memory}_{operation}"],
+                run, section, section.find_all(method=f"{memory}_{operation}", tile=words,
+                                               thrd="32"),
                 lambda _, place=place: place, "m(ave_cycle)")]
             series.append(Series(f"{memory}, {words} word" + "s" * (words != "1"), found))
     chart.add(Panel("32 threads", "operation", "cycles", series, log_y=True,

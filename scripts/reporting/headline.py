@@ -4,8 +4,8 @@ import math
 from collections import namedtuple
 
 from reduction_summary import size_name
-from report_figures import NONE, Figure, figure_of, remarks, source_of
-from report_tables import ARRAY
+from reporting.figures import NONE, Figure, figure_of, remarks, source_of
+from reporting.study_tables import ARRAY
 from tsv import GRID_FILES
 
 NOT_SUMS = ("theory", "read_limit")
@@ -76,10 +76,9 @@ def launch(method, all_gpus=False):
 def best_sum(run, _gpus):
     """The right sum with the highest rate, of the largest array."""
     section = run.section("Reduction", "one GPU")
-    rows = [row for row in section.rows if row["type"] == ARRAY]
-    size = max((int(row["bytes"]) for row in rows), default=0)
-    row = max((row for row in rows if row["bytes"] == str(size) and row["right"] == "1"
-               and row["method"] not in NOT_SUMS),
+    size = max((int(row["bytes"]) for row in section.find_all(type=ARRAY)), default=0)
+    row = max((row for row in section.find_all(type=ARRAY, bytes=str(size), right="1")
+               if row["method"] not in NOT_SUMS),
               key=lambda row: float(row["m(GB/s)"]), default=None)
     return row and Found(figure_of(run, section, row, "m(GB/s)"), row,
                          f"{row['method']}, {size_name(size)}")

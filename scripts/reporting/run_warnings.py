@@ -3,8 +3,8 @@
 from collections import Counter, namedtuple
 
 import tsv
-from report_figures import warnings_of
-from report_text import markdown_row
+from reporting.figures import warnings_of
+from reporting.sheets import markdown_table
 
 LOG = "stderr.log"
 
@@ -67,7 +67,5 @@ def markdown(part):
     yield summed_up(part.run, part.warned)
     yield ""
     if part.warned:
-        yield markdown_row(HEAD)
-        yield markdown_row(["---"] * len(HEAD))
-        yield from (markdown_row(cells(one)) for one in part.warned)
+        yield from markdown_table(HEAD, len(HEAD), map(cells, part.warned))
         yield ""

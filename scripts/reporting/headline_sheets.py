@@ -4,12 +4,10 @@ ones, and several runs beside each other."""
 import math
 
 import compare
-from report_headline import HEADLINES, converted, found_in, gpus_of, shown
-from report_figures import number, sources
-from report_html import where
-from report_sheet import Cell, Sheet, plain
-from report_study import GPUS
-from report_text import short_name
+from reporting.figures import number, short_name, sources
+from reporting.headline import HEADLINES, converted, found_in, gpus_of, shown
+from reporting.sheets import Cell, Sheet, plain
+from reporting.study import GPUS
 
 CONVERTED_DIGITS = 4  # the SM clock is known to a few parts in 10,000
 
@@ -25,7 +23,7 @@ def converted_text(found, unit):
 def cell(found):
     if found is None or not found.figure.text():
         return "–"
-    return Cell(found.figure.text(), where(found.figure))
+    return Cell(found.figure.text(), found.figure.where())
 
 
 def verdict(part, found):

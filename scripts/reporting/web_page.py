@@ -3,13 +3,8 @@ elsewhere."""
 
 import html
 
-import report_charts
-import report_moved
-import report_normal
-import report_sheet
-import report_warnings
-from report_pages import MACHINES
-from report_text import below, short_name
+from reporting import charts, moved, normal, run_warnings, sheets
+from reporting.run_pages import MACHINES
 
 STYLE = """
 :root { color-scheme: light dark; --line: #bbb; --soft: #f3f3f3; --link: #0645ad; }
@@ -50,76 +45,33 @@ def plain_table(caption, head, rows, numbers):
     yield "</tbody></table></div>"
 
 
-def heads(run, table):
-    """The rows above a table's lines."""
-    sides = list(table.sides())
-    if sides:
-        names = f'<th colspan="{len(table.labels)}"></th>'
-        for place, quantity in enumerate(table.quantities):
-            width = sum(side[0] == place for side in sides)
-            if width:
-                names += (f'<th class="over" colspan="{width}">{escape(quantity.title)} '
-                          f"({escape(quantity.unit)})</th>")
-        yield f"<tr>{names}</tr>"
-    yield "<tr>" + "".join(f"<th>{escape(label)}</th>" for label in table.labels) + "".join(
-        f'<th class="number">{escape(gpu or short_name(run))}</th>' for _, _, gpu in sides
-    ) + "</tr>"
-
-
-def where(figure):
-    """For the pointer: in which line of which file a figure stands."""
-    return "; ".join(f"{file}, {section}, line {line}" for file, section, line in figure.sources)
-
-
-def study_table(part, table):
-    yield (f"<figure><figcaption><b>Table {table.number}.</b> {escape(table.title)}. "
-           f"{escape(part.run.about())}.</figcaption>")
-    kind = "figures" if table.quantities else "words"
-    yield f'<div class="wide"><table class="{kind}">'
-    yield f"<thead>{''.join(heads(part.run, table))}</thead><tbody>"
-    for line in table.lines:
-        cells = "".join(f"<td>{escape(label)}</td>" for label in line.labels)
-        for (place, _, gpu), text in zip(table.sides(), table.cells(line)):
-            figure = None if gpu else line.figures[place]
-            title = f' title="{escape(where(figure))}"' if figure else ""
-            cells += f'<td class="number"{title}>{escape(text)}</td>'
-        yield f"<tr>{cells}</tr>"
-    yield "</tbody></table></div>"
-    notes = list(below(table))
-    if notes:
-        yield f'<div class="notes">{"<br>".join(map(escape, notes))}</div>'
-    yield "</figure>"
-
-
-def normal(part):
+def normal_html(part):
     yield f'<h3 id="{escape(part.name)}-normal">Is it normal?</h3><p>{escape(part.reference())}</p>'
     if not part.recorded:
         return
     yield from plain_table(
         f"Rows within the recorded means and their 95% intervals, or at most "
-        f"{report_normal.THRESHOLD:g}% beyond, are the same; where only a row's own interval "
-        "reaches there, it is unclear.", ("File", "Section", *report_normal.VERDICTS), (
-            (file, section, *(found[name] for name in report_normal.VERDICTS))
-            for (file, section), found in report_normal.counts(part.normal).items()), 2)
-    for sheet in report_moved.sheets(part):
-        yield from report_sheet.page(sheet)
+        f"{normal.THRESHOLD:g}% beyond, are the same; where only a row's own interval "
+        "reaches there, it is unclear.", ("File", "Section", *normal.VERDICTS), (
+            (file, section, *(found[name] for name in normal.VERDICTS))
+            for (file, section), found in normal.counts(part.normal).items()), 2)
+    for sheet in moved.sheets(part):
+        yield from sheets.page(sheet)
 
 
-def charts(part, pictures):
-    notes = filter(None, (pictures.why and f"There are {pictures.why}.",
-                          report_charts.of_several_gpus(part.charts)))
-    yield from (f'<p class="notes">{escape(note)}</p>' for note in notes)
+def charts_html(part, pictures):
+    yield from (f'<p class="notes">{escape(note)}</p>'
+                for note in charts.not_shown(part.charts, pictures))
     for chart in part.charts:
         if chart.measured():
-            yield from report_charts.chart_html(chart, part.path_of(chart), part.run.about(),
-                                                pictures)
+            yield from charts.chart_html(chart, part.path_of(chart), part.run.about(), pictures)
 
 
 def part_html(part, pictures):
     yield f'<h2 id="{escape(part.name)}">{escape(part.name)}</h2><p>{escape(part.run.about())}.</p>'
     if part.run.path.name.endswith(".partial"):
         yield '<p class="notes">An interrupted run: not everything was measured.</p>'
-    yield from report_sheet.page(part.headline)
+    yield from sheets.page(part.headline)
     absent = list(part.absent())
     if absent:
         yield f'<p class="notes">Not in this run: {escape(", ".join(absent))}.</p>'
@@ -128,14 +80,14 @@ def part_html(part, pictures):
     yield "</details>"
     for table in part.tables:
         if table.measured():
-            yield from study_table(part, table)
-    yield from charts(part, pictures)
-    yield from normal(part)
+            yield from sheets.page(table.sheet(part.run))
+    yield from charts_html(part, pictures)
+    yield from normal_html(part)
     yield f'<h3 id="{escape(part.name)}-warnings">Warnings of the run</h3>'
-    yield f"<p>{escape(report_warnings.summed_up(part.run, part.warned))}</p>"
+    yield f"<p>{escape(run_warnings.summed_up(part.run, part.warned))}</p>"
     if part.warned:
         yield "<details><summary>All of them</summary>"
-        yield from plain_table("", report_warnings.HEAD, map(report_warnings.cells, part.warned), 4)
+        yield from plain_table("", run_warnings.HEAD, map(run_warnings.cells, part.warned), 4)
         yield "</details>"
 
 
@@ -154,7 +106,7 @@ def page(title, parts, pictures, several, before=(), behind=()):
     lines += before
     if several:
         about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
-        lines += report_charts.chart_html(several, MACHINES, about, pictures)
+        lines += charts.chart_html(several, MACHINES, about, pictures)
     for part in parts:
         lines += part_html(part, pictures)
     return "\n".join([*lines, *behind, "</body></html>"]) + "\n"

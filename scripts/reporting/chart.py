@@ -4,7 +4,7 @@ stands."""
 import math
 from collections import namedtuple
 
-from report_figures import Figure, figure_of
+from reporting.figures import Figure, figure_of
 
 # x: a number, or a text of the panel's groups; figure: of class Figure.
 Point = namedtuple("Point", "x figure")

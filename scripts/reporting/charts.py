@@ -8,13 +8,10 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-import report_chart_methods
-import report_chart_study
-import report_chart_sums
-from report_chart_barriers import all_barriers
+from reporting import chart_methods, chart_study, chart_sums
+from reporting.chart_barriers import all_barriers
 
-MAKERS = (*report_chart_study.MAKERS, *report_chart_sums.MAKERS, all_barriers,
-          *report_chart_methods.MAKERS)
+MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
 COLUMNS = ("panel", "series", "x", "value", "spread", "marks", "source")
 
 
@@ -28,10 +25,8 @@ def lines_of_tsv(chart):
     yield "\t".join(COLUMNS)
     for panel, series, point in chart.rows():
         figure = point.figure
-        where = "; ".join(", ".join(filter(None, (file, section, f"line {line}")))
-                          for file, section, line in figure.sources)
         yield "\t".join((panel.title, series.name, str(point.x), f"{figure.value:.10g}",
-                         f"{figure.spread:.10g}", "!" * bool(figure.remarks), where))
+                         f"{figure.spread:.10g}", "!" * bool(figure.remarks), figure.where()))
 
 
 def drawn(draw, charts):
@@ -54,7 +49,7 @@ class Pictures:
     def __init__(self, charts):
         self.charts, self.drawn, self.why = charts, {}, ""
         try:
-            from report_chart_draw import draw
+            from reporting.draw import draw
         except ImportError as error:
             self.why = f"no pictures, because matplotlib cannot be used: {error}"
             return
@@ -107,7 +102,10 @@ def chart_lines(chart, path, about, pictures):
     yield ""
 
 
-def of_several_gpus(charts):
-    """A sentence on those that a run on one GPU cannot have, or ""."""
+def not_shown(charts, pictures):
+    """Sentences on pictures that there are none of, and on those of several GPUs."""
+    if pictures.why:
+        yield f"There are {pictures.why}."
     labels = [chart.label for chart in charts if chart.several and not chart.measured()]
-    return f"Of several GPUs, so not for this run: {', '.join(labels)}." if labels else ""
+    if labels:
+        yield f"Of several GPUs, so not for this run: {', '.join(labels)}."

@@ -2,7 +2,10 @@
 
 import functools
 import math
+import re
+from collections import namedtuple
 
+from reporting.sheets import Cell, Sheet
 from tables import nothing_waits
 
 NONE = "none"  # the barrier compiled to nothing
@@ -25,6 +28,11 @@ class Figure:
         if math.isnan(self.value):
             return ""
         return rounded(self.value, self.spread) + "!" * bool(self.remarks) + "?" * self.wrong
+
+    def where(self):
+        """In which line of which file it stands."""
+        return "; ".join(", ".join(filter(None, (file, section, f"line {line}")))
+                         for file, section, line in self.sources)
 
 
 def rounded(value, spread=math.nan):
@@ -71,19 +79,18 @@ def figure_of(run, section, row, column, spread=None):
                   row.get("right") == "0", nothing_waits(section, row, column))
 
 
-class Quantity:
-    """What a column shows. study: the column's name in the study's files."""
+def short_name(run):
+    """Of the GPU, for a column: "H100" of "NVIDIA H100 80GB HBM3"."""
+    name = re.sub("^NVIDIA (Tesla |GeForce )?", "", run.environment.get("gpu", "here"))
+    return re.sub(r"[ -](\d+GB|SXM|PCIe|HBM|NVL).*", "", name, flags=re.IGNORECASE)
 
-    def __init__(self, title, unit, study, measured=True):
-        self.title, self.unit, self.study, self.measured = title, unit, study, measured
 
+# What a column shows. study: the column's name in the study's files.
+Quantity = namedtuple("Quantity", "title unit study measured", defaults=[True])
 
-class Line:
-    """A row of a Table: texts, a Figure or None for each quantity, and for each GPU of
-    the study the texts of its numbers, None where it has none."""
-
-    def __init__(self, labels, figures=(), study=None):
-        self.labels, self.figures, self.study = tuple(labels), list(figures), study or {}
+# A row of a Table: texts, a Figure or None for each quantity, and for each GPU of the study the
+# texts of its numbers, None where it has none.
+Line = namedtuple("Line", "labels figures study", defaults=[(), {}])
 
 
 class Table:
@@ -123,12 +130,39 @@ class Table:
                     yield place, quantity, gpu
 
     def cells(self, line):
-        """The texts behind the labels, in the order of sides()."""
+        """What stands behind the labels, in the order of sides()."""
         for place, _, gpu in self.sides():
-            if gpu is None:
-                yield (line.figures[place].text() if line.figures[place] else "") or "–"
+            figure = None if gpu else line.figures[place]
+            if figure:
+                yield Cell(figure.text() or "–", figure.where())
             else:
                 yield (line.study.get(gpu) or {place: None})[place] or "–"
+
+    def below(self):
+        """The sentences below it."""
+        yield from self.notes
+        if self.quantities:
+            yield ("± is the standard deviation where not said; a figure without has none in the "
+                   "digits shown.")
+        for line in self.lines:
+            for quantity, figure in zip(self.quantities, line.figures):
+                where = ", ".join(filter(None, (*line.labels, quantity.title.lower())))
+                yield from (f"! {where}: {text}." for text in (figure.remarks if figure else ()))
+        if self.missing:
+            yield f"Not in this run: {'; '.join(self.missing)}."
+
+    def sheet(self, run):
+        sides = list(self.sides())
+        widths = [sum(side[0] == place for side in sides) for place in range(len(self.quantities))]
+        sheet = Sheet(
+            f"{self.title}. {run.about()}", len(self.labels),
+            [*self.labels, *(gpu or short_name(run) for _, _, gpu in sides)],
+            "figures" if self.quantities else "words", self.number,
+            [(quantity.title, quantity.unit, width)
+             for quantity, width in zip(self.quantities, widths) if width], self.widths)
+        sheet.rows = [[*line.labels, *self.cells(line)] for line in self.lines]
+        sheet.notes = list(self.below())
+        return sheet
 
 
 def number(value):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tsv
 
-FOLDER = Path(__file__).resolve().parent.parent / "results" / "ipdps20"
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "ipdps20"
 GPUS = ("V100", "P100")
 FIGURES = ("7", "8")  # whose numbers stand in its text
 TABLES = dict(zip(("I", "II", "III", "IV", "V", "VI", "VII", "VIII"), range(1, 9)))

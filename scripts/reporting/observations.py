@@ -1,7 +1,7 @@
 """Table VIII of the study for a run: which of its observations still hold, from rows alone."""
 
 import tsv
-from report_figures import Line, Table, source_of
+from reporting.figures import Line, Table, source_of
 
 HANGS = "no progress"
 AFFECTS = 1.1  # by this factor or more
@@ -45,22 +45,24 @@ class Rows:
         for file, method in (("BenchmarkInterSM", "peer_grid_sync"),
                              ("BenchmarkInterSM.cuda11", "multi_grid_sync"),
                              ("BenchmarkInterSM", "multi_grid_sync")):
-            counts = [int(row["GPUcount"]) for row in self.run.section(
-                file, "multi-GPU latency").rows if row["method"] == method]
+            rows = self.run.section(file, "multi-GPU latency").find_all(method=method)
+            counts = [int(row["GPUcount"]) for row in rows]
             if max(counts, default=1) > 1:
                 found.append((file, method, max(counts)))
         if not found:
             raise NotMeasured("no barrier of several GPUs was measured")
         return found
 
-    def shapes(self, file, method, gpus):
-        """(blocks per SM, threads) -> us, of a barrier of so many GPUs."""
+    def shapes(self, file, method, gpus, *needed):
+        """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""
         section = self.run.section(file, "multi-GPU latency")
-        rows = [row for row in section.rows
-                if row["method"] == method and row["GPUcount"] == str(gpus)]
+        rows = section.find_all(method=method, GPUcount=str(gpus))
         self.sources += [source_of(section, row) for row in rows]
-        return {(int(row["blk"]) // self.run.sms, int(row["thrd"])): float(
+        us = {(int(row["blk"]) // self.run.sms, int(row["thrd"])): float(
             row["m(avginstru)"]) / 1e3 for row in rows}
+        if not us.keys() >= set(needed):
+            raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
+        return us
 
 
 def holds(*parts):
@@ -139,9 +141,7 @@ def gpus_part(rows):
 def gpus_both(rows):
     verdicts, texts = [], []
     for file, method, gpus in rows.gpus():
-        us = rows.shapes(file, method, gpus)
-        if not {(1, 32), (32, 32), (1, 1024)} <= us.keys():
-            raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
+        us = rows.shapes(file, method, gpus, (1, 32), (32, 32), (1, 1024))
         verdicts += [us[shape] >= AFFECTS * us[1, 32] for shape in ((32, 32), (1, 1024))]
         texts.append(f"{method} on {gpus} GPUs: {us[1, 32]:.2f} us at 1 block/SM of 32 threads, "
                      f"{us[32, 32]:.2f} with 32 blocks/SM, {us[1, 1024]:.2f} with 1024 threads")
@@ -151,9 +151,7 @@ def gpus_both(rows):
 def gpus_acceptable(rows):
     verdicts, texts = [], []
     for file, method, gpus in rows.gpus():
-        us = rows.shapes(file, method, gpus)
-        if not {(1, 32), (32, 64)} <= us.keys():
-            raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
+        us = rows.shapes(file, method, gpus, (1, 32), (32, 64))
         worst = max(value for (blocks, threads), value in us.items()
                     if blocks <= 8 and blocks * threads <= 1024)
         verdicts += [worst <= 2 * us[1, 32], 2 * worst <= us[32, 64]]
@@ -168,8 +166,9 @@ def implicit_one_gpu(rows):
     verdicts = [one_launch < barrier]
     text = f"one more launch {one_launch:.2f} us, grid_sync at 1 x 1024 {barrier:.2f} us"
     section = rows.run.section("Reduction", "one GPU")
-    rates = {method: {int(row["bytes"]): row for row in section.rows if row["method"] == method
-                      and row["type"] == "float"} for method in ("implicit", "grid_sync")}
+    rates = {method: {int(row["bytes"]): row
+                      for row in section.find_all(method=method, type="float")}
+             for method in ("implicit", "grid_sync")}
     sizes = sorted(set(rates["implicit"]) & set(rates["grid_sync"]))
     if sizes:
         rows.sources += [source_of(section, of[size]) for of in rates.values() for size in sizes]

@@ -1,10 +1,9 @@
 """What moved against the recorded runs, and what is known to move it, as sheets of report.py."""
 
-import report_causes
-import report_normal
+from reporting import causes, normal
 from compare import KEYS
-from report_figures import number, remarks
-from report_sheet import Cell, Sheet
+from reporting.figures import number, remarks
+from reporting.sheets import Cell, Sheet
 
 MOST_MOVED = 20  # rows that are shown; normal.tsv has all
 
@@ -22,12 +21,12 @@ def environment(part):
     names = [part.name, *(other.path.name for other in part.recorded)]
     sheet = Sheet("What differs between these machines", len(names) + 1, ["", *names])
     sheet.rows = [[key, *texts] for key, texts in
-                  report_causes.environment_differences(part.run, part.recorded)]
+                  causes.environment_differences(part.run, part.recorded)]
     return sheet
 
 
 def moved(part):
-    rows = report_normal.moved(part.normal)
+    rows = normal.moved(part.normal)
     sheet = Sheet(f"The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved most", 5,
                   ("File", "Section", "Row", "Verdict", "Known", "Here", "Recorded", "Change",
                    "Line"))
@@ -48,7 +47,7 @@ def moved(part):
 def groups(part):
     """Rows of one method and section, those first of which one moved most."""
     found = {}
-    for row in report_normal.moved(part.normal):
+    for row in normal.moved(part.normal):
         found.setdefault(row.key[:3], []).append(row)
     sheet = Sheet("Where rows moved", 4, ("File", "Section", "Method", "Known", "Faster", "Slower",
                                           "Change"))
@@ -62,8 +61,7 @@ def groups(part):
 
 
 def known(part):
-    sheet = Sheet("What is known to move such rows", 3, report_causes.HEAD,
-                  wraps=True)
+    sheet = Sheet("What is known to move such rows", 3, causes.HEAD, kind="")
     sheet.rows = list(part.known.lines())
     sheet.notes.append(f"{part.known.unknown} of {len(part.known.of_row)} moved rows have none of "
                        "these" + "." * part.alike + ", but another kind of GPU." * (not part.alike))
@@ -84,13 +82,13 @@ def moved_json(part):
     return {
         "environment_differences": [
             {"key": key, "here": texts[0], "recorded": dict(zip(names, texts[1:]))}
-            for key, texts in report_causes.environment_differences(part.run, part.recorded)],
+            for key, texts in causes.environment_differences(part.run, part.recorded)],
         "moved": [{"file": row.key[0], **dict(zip(KEYS, row.key[1:])),
                    "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
                    "change_percent": number(row.change), "verdict": row.verdict,
                    "known": [cause.name for cause in part.known.of(row)],
                    "remarks": remarks_of(part.run, row), "line": line_of(row)}
-                  for row in report_normal.moved(part.normal)],
+                  for row in normal.moved(part.normal)],
         "known": [{"name": cause.name, "text": cause.text, "rows": part.known.counts[cause],
                    "page": cause.page, "heading": cause.heading} for cause in part.known.causes],
         "moved_without_known_cause": part.known.unknown}

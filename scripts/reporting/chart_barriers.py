@@ -5,9 +5,8 @@ import math
 import re
 from collections import namedtuple
 
-from report_chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
-from report_figures import Figure, figure_of
-from report_text import short_name
+from reporting.chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
+from reporting.figures import Figure, figure_of, short_name
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
 
@@ -99,7 +98,7 @@ def look(run, barrier, file):
     cells = dict(barrier.cells)
     for name, cell in cells.items():
         if cell == ALL:
-            counts = [int(row[name]) for row in section.rows if row["method"] == barrier.method]
+            counts = [int(row[name]) for row in section.find_all(method=barrier.method)]
             cells[name] = str(max(counts, default=1))
             if cells[name] == "1":
                 return None, None

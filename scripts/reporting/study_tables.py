@@ -2,8 +2,8 @@
 
 import math
 
-from report_figures import Figure, Line, Quantity, Table, figure_of, source_of
-from report_study import GPUS
+from reporting.figures import Figure, Line, Quantity, Table, figure_of, source_of
+from reporting.study import GPUS
 
 SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
 ARRAY = "float"  # Table VI: the study does not say of what
@@ -39,8 +39,8 @@ def table_1(run, study):
 
 def highest_throughput(run, section, method, tile):
     """Of all shapes, as the study has it."""
-    rows = [row for row in section.rows if row["method"] == method and row["tile"] == tile]
-    row = max(rows, key=lambda row: float(row["m(thrput)"]), default=None)
+    row = max(section.find_all(method=method, tile=tile),
+              key=lambda row: float(row["m(thrput)"]), default=None)
     return figure_of(run, section, row, "m(thrput)", "ci95(thrput)")
 
 
@@ -48,9 +48,8 @@ def warp_lines(run, file, method, group, tiles):
     """(group, latency, throughput, its group size) of the group sizes: one line where all
     take the same, else the fastest and the slowest."""
     latency, throughput = (run.section(file, title) for title in ("warp latency", "throughput"))
-    rows = [row for row in latency.rows
-            if row["method"] == method and row["thrd"] == "32" and row["tile"] in tiles]
-    rows.sort(key=lambda row: float(row["m(ave_cycle)"]))
+    rows = sorted((row for row in latency.find_all(method=method, thrd="32")
+                   if row["tile"] in tiles), key=lambda row: float(row["m(ave_cycle)"]))
     alike = not rows or float(rows[-1]["m(ave_cycle)"]) <= 1.01 * float(rows[0]["m(ave_cycle)"])
     for row, which in (((rows or [None])[0], ""),) if alike else (
             (rows[0], "fastest"), (rows[-1], "slowest")):
@@ -161,7 +160,7 @@ def table_6(run, study):
     table = Table("VI", "Bandwidth of different reduction methods", ["Sum"],
                   [Quantity("Bandwidth", "GB/s", "GB_per_s")], GPUS)
     section = run.section("Reduction", "one GPU")
-    sizes = [int(row["bytes"]) for row in section.rows if row["type"] == ARRAY]
+    sizes = [int(row["bytes"]) for row in section.find_all(type=ARRAY)]
     size = str(max(sizes, default=0))
     for name, method in (("implicit", "implicit"), ("grid sync", "grid_sync"), ("CUB", "cub"),
                          ("CUDA sample", None), ("theory", "theory"),

@@ -100,7 +100,7 @@ def moved(rows):
 
 
 def lines_of_tsv(rows, known):
-    """known: report_causes.Known of those that moved."""
+    """known: causes.Known of those that moved."""
     yield "\t".join(("file", *compare.KEYS, "value", "recorded_low", "recorded_high",
                      "change_percent", "verdict", "line", "known"))
     for row in rows:

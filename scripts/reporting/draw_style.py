@@ -9,11 +9,13 @@ from matplotlib import ticker
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from PIL import Image  # matplotlib needs it, too
 
 NARROW, WIDE = 3.5, 7.16  # inches: a column, a page
 DOTS_PER_INCH = 200
 FONT = 7  # points
+LEGEND = 0.14  # inches: a line of it
 COLOURS = "viridis_r"  # darker is more, in grey too
 # Colours of Okabe and Ito; each name has a mark and a line of its own, too.
 INKS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
@@ -62,6 +64,27 @@ def log_axis(axis, low, high, text=None):
         base=10, subs=(1,) if high / low > 1000 else (1, 2, 5), numticks=20))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: (text or "{:g}".format)(value)))
     axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def tick_texts(panel):
+    """Where x is marked, and with what."""
+    texts = panel.ticks if isinstance(panel.ticks, dict) else {x: str(x) for x in panel.ticks}
+    return list(texts), list(texts.values())
+
+
+def legend(picture, names, looks, columns, lines=True):
+    """In the strip at the lower edge, which is left free for it."""
+    handles = [Line2D([], [], label=name, markersize=3, linewidth=0.9, markeredgewidth=0.7,
+                      **(looks[name] if lines else {**looks[name], "linestyle": "none"}))
+               for name in names]
+    picture.legend(handles=handles, loc="lower center", ncol=columns, frameon=False,
+                   handlelength=3 if lines else 1, columnspacing=1.2, handletextpad=0.5,
+                   labelspacing=0.3, borderpad=0.2, borderaxespad=0.1)
+
+
+def legend_columns(names, width):
+    """As many as fit, by the width of a letter."""
+    return max(1, min(len(names), int(width / (0.62 + 0.057 * max(map(len, names))))))
 
 
 def files_of(picture):

@@ -1,0 +1,21 @@
+"""The parts of report.py, which readme_table.py and readme_pictures.py use, too. They need
+scripts/ on the path, for tsv.py and what else is there.
+
+What is told of a run, each from its rows:
+  study             the study's own numbers, of results/ipdps20
+  figures           a value with its spread and where it stands; tables of them
+  study_tables      Tables I to VII; observations: Table VIII
+  headline          what a barrier costs, from a warp to all GPUs; headline_sheets: as tables
+  normal            every row beside the recorded runs; moved, causes: which moved, and what is
+                    known to move them
+  run_warnings      what the programs warned of
+  cite              how to cite
+  chart             what a picture shows; chart_study, chart_sums, chart_barriers, chart_methods
+                    make them of rows; charts has all of them
+  draw              draws them: draw_heat_map, draw_lines, draw_dots, as draw_style says; only
+                    these need matplotlib
+  part              all of this of one run
+How it is written:
+  sheets            tables as Markdown, HTML and LaTeX
+  run_pages         report.md and summary.json; web_page: report.html
+"""

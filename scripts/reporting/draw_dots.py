@@ -1,0 +1,68 @@
+"""Draws dot charts for report.py: a line for each thing, values to the right. Needs matplotlib."""
+
+import math
+
+from reporting.draw_style import (LEGEND, WIDE, axes_at, legend, legend_columns, log_axis, look_of,
+                                  sheet)
+
+LINE = 0.155  # inches: its height
+
+
+def time_text(nanoseconds):
+    """12.3 ns, 4.56 us"""
+    unit, factor = ("ns", 1) if nanoseconds < 999.5 else ("us", 1e-3)
+    value = nanoseconds * factor
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f} {unit}"
+
+
+def dot_chart(chart):
+    """A line for each text of the groups, from the top; values at the right of one series."""
+    panel, = chart.panels
+    names = chart.names()
+    looks = {name: look_of(place) for place, name in enumerate(names)}
+    texts = [text for _, group in panel.groups for text in group]
+    strip = 0.34 + (LEGEND + 0.08) * (len(names) > 1)
+    height = len(texts) * (LINE + 0.02 * (len(names) - 1))
+    picture = sheet(WIDE, strip + height + 0.08)
+    axes = axes_at(picture, 2.75, strip, WIDE - 2.75 - (0.65 if len(names) == 1 else 0.1), height)
+    dot_axes(axes, panel, looks)
+    if len(names) > 1:
+        legend(picture, names, looks, legend_columns(names, WIDE), lines=False)
+    return picture
+
+
+def dot_axes(axes, panel, looks):
+    texts = [text for _, group in panel.groups for text in group]
+    place_of = {text: place + 0.5 for place, text in enumerate(texts)}
+    axes.set_xscale("log")
+    for number, series in enumerate(panel.series):
+        shift = (number + 0.5) / len(panel.series) - 0.5
+        for point in series.points:
+            look, figure = looks[series.name], point.figure
+            y = place_of[point.x] + 0.7 * shift
+            spread = 0 if math.isnan(figure.spread) else figure.spread
+            axes.errorbar([figure.value], [y], xerr=[[min(spread, 0.9 * figure.value)], [spread]],
+                          color=look["color"], marker=look["marker"], markersize=3,
+                          markeredgewidth=0.7, elinewidth=0.7, capsize=1.5, capthick=0.7,
+                          markerfacecolor="white" if figure.remarks else look["color"])
+            if len(panel.series) == 1:
+                axes.text(1.11, y, time_text(figure.value), ha="right", va="center_baseline",
+                          transform=axes.get_yaxis_transform())
+    names = [text.split(": ", 1)[1] for text in texts]
+    axes.set(ylim=(len(texts), 0), xlabel=panel.x)
+    axes.set_yticks([place_of[text] for text in texts])
+    axes.set_yticklabels(names)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(True, color="0.88", linewidth=0.5)
+    axes.set_axisbelow(True)
+    values = panel.figures()
+    log_axis(axes.xaxis, min(one.value for one in values), max(one.value for one in values))
+    start = 0
+    for level, group in panel.groups:
+        axes.annotate(level, (0, start + len(group) / 2), (-192, 0), weight="bold", ha="left",
+                      va="center", xycoords=("axes fraction", "data"),
+                      textcoords="offset points")
+        start += len(group)
+        if start < len(texts):
+            axes.plot([-0.74, 1.12], [start, start], color="0.5", linewidth=0.6, clip_on=False,
+                      transform=axes.get_yaxis_transform())

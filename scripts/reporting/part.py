@@ -1,0 +1,56 @@
+"""A run with all that report.py says of it."""
+
+from pathlib import Path
+
+import tsv
+from reporting import normal
+from reporting.causes import Known
+from reporting.charts import charts_of
+from reporting.figures import short_name
+from reporting.headline_sheets import headline_sheet
+from reporting.observations import table_8
+from reporting.run_warnings import warned
+from reporting.study_tables import MAKERS
+
+
+class Part:
+    """tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
+    normal: of normal.judged(); charts: of charts.charts_of(); headline: a Sheet."""
+
+    def __init__(self, run, study, recorded):
+        self.run, self.name = run, run.path.resolve().name
+        summary, self.observations = table_8(run, study)
+        self.tables = [*(make(run, study) for make in MAKERS), summary]
+        self.recorded, self.alike = normal.references(run, recorded)
+        self.normal = normal.judged(run, self.recorded)
+        self.known = Known(run, self.recorded, normal.moved(self.normal))
+        self.warned = warned(run)
+        self.charts = charts_of(run, study)
+        self.headline = headline_sheet(self, study, self.recorded)
+
+    def path_of(self, chart):
+        """Of its files, without the ending."""
+        return Path("figures") / self.name / chart.name
+
+    def absent(self):
+        """What the folder lacks, a text each."""
+        for file in tsv.FILES:
+            if file not in self.run.files:
+                yield f"{file}.tsv"
+        for table in self.tables:
+            if not table.measured():
+                yield f"Table {table.number}"
+        several = self.run.environment.get("gpu_count") != "1"
+        for chart in self.charts:
+            if not chart.measured() and (several or not chart.several):
+                yield chart.label or f"chart of {chart.name.replace('_', ' ')}"
+
+    def reference(self):
+        """What the rows are compared with, in a sentence."""
+        names = ", ".join(other.path.name for other in self.recorded)
+        if not self.recorded:
+            return "There is no recorded run to compare with."
+        if self.alike:
+            return f"Compared with the recorded runs of the same kind of GPU: {names}."
+        return (f"No run of this kind of GPU is recorded. Compared with the nearest, which is "
+                f"another: {short_name(self.recorded[0])} ({names}).")

@@ -1,0 +1,110 @@
+"""What report.py writes about a run: report.md's part, summary.json's part."""
+
+from pathlib import Path
+
+from reporting import charts, moved, normal, run_warnings, sheets
+from reporting.figures import number, sources
+from reporting.headline_sheets import headline_json
+
+MACHINES = Path("figures/machines")  # the chart of several machines
+
+
+def normal_lines(part):
+    """Is it normal?, as Markdown."""
+    yield f"### {part.name}: is it normal?"
+    yield ""
+    yield part.reference()
+    if not part.recorded:
+        yield ""
+        return
+    yield (f"same: within the recorded means and their 95% intervals, or at most "
+           f"{normal.THRESHOLD:g}% beyond; unclear: only its own interval reaches there.")
+    yield ""
+    yield from sheets.markdown_table(("File", "Section", *normal.VERDICTS), 2, (
+        (*key, *(str(found[name]) for name in normal.VERDICTS))
+        for key, found in normal.counts(part.normal).items()))
+    yield ""
+    for sheet in moved.sheets(part):
+        yield from sheets.markdown(sheet)
+
+
+def chart_lines(part, pictures):
+    """All charts, as Markdown."""
+    for sentence in charts.not_shown(part.charts, pictures):
+        yield sentence
+        yield ""
+    for chart in part.charts:
+        if chart.measured():
+            yield from charts.chart_lines(chart, part.path_of(chart), part.run.about(), pictures)
+
+
+def machines_lines(chart, parts, pictures):
+    """The chart of several machines, as Markdown."""
+    if chart:
+        about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
+        yield from charts.chart_lines(chart, MACHINES, about, pictures)
+
+
+def page_lines(part, pictures):
+    """The part of report.md."""
+    yield f"## {part.name}"
+    yield ""
+    yield f"{part.run.about()}."
+    if part.run.path.name.endswith(".partial"):
+        yield "An interrupted run: not everything was measured."
+    yield ""
+    yield from sheets.markdown(part.headline)
+    absent = list(part.absent())
+    if absent:
+        yield f"Not in this run: {', '.join(absent)}."
+        yield ""
+    yield from sheets.markdown_table(("Environment", ""), 2, part.run.environment.items())
+    yield ""
+    for table in part.tables:
+        if table.measured():
+            yield from sheets.markdown(table.sheet(part.run))
+    yield from chart_lines(part, pictures)
+    yield from normal_lines(part)
+    yield from run_warnings.markdown(part)
+
+
+def figure_json(quantity, figure):
+    return {"unit": quantity.unit, "value": number(figure.value), "spread": number(figure.spread),
+            "text": figure.text(), "wrong": figure.wrong, "nothing_waits": figure.nothing,
+            "remarks": figure.remarks, "sources": sources(figure.sources)}
+
+
+def table_json(table):
+    lines = [{
+        "labels": dict(zip(table.labels, line.labels)),
+        "figures": {quantity.title: figure_json(quantity, figure)
+                    for quantity, figure in zip(table.quantities, line.figures) if figure},
+        "study": {gpu: {quantity.title: {"unit": quantity.unit, "value": float(text)}
+                        for quantity, text in zip(table.quantities, texts or ()) if text}
+                  for gpu, texts in line.study.items() if texts and any(texts)}}
+        for line in table.lines]
+    return {"title": table.title, "notes": list(table.below()), "missing": table.missing,
+            "rows": lines}
+
+
+def normal_json(part):
+    return {
+        "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
+        "threshold_percent": normal.THRESHOLD,
+        "counts": [{"file": file, "section": section,
+                    **{name: found[name] for name in normal.VERDICTS}}
+                   for (file, section), found in normal.counts(part.normal).items()],
+        **moved.moved_json(part)}
+
+
+def part_json(part, study):
+    """The part of summary.json."""
+    return {
+        "folder": part.name, "environment": part.run.environment, "absent": list(part.absent()),
+        "headline": headline_json(part, study),
+        "tables": {table.number: table_json(table) for table in part.tables
+                   if table.measured()},
+        "observations": [{"id": name, "verdict": verdict, "text": text, "sources": sources(found)}
+                         for name, verdict, text, found in part.observations],
+        "normal": normal_json(part),
+        "warnings": [one._asdict() for one in part.warned]}

@@ -1,0 +1,149 @@
+"""Sheets of report.py: what stands in its tables, as Markdown, HTML and LaTeX."""
+
+import html
+import re
+
+TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+       "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+       "±": r"$\pm$", "–": "--", "<": "$<$", ">": "$>$", "|": "$|$", "≤": r"$\le$"}
+TEX_WIDE = 5  # columns; a table of more spans the page
+TEX_DENSE = 8  # of so many its type is smaller, too
+
+
+class Cell:
+    """A text, and for the pointer where it stands."""
+
+    def __init__(self, text, title=""):
+        self.text, self.title = text, title
+
+
+class Sheet:
+    """head: texts; the first `labels` columns are words, the others numbers. rows: of texts and
+    Cells. over: (quantity, unit, columns) above the numbers' heads, or none. kind: "figures"; of
+    sentences "words", which span a page in LaTeX with widths as shares of a line; "" where words
+    may break into lines. number: of a table of the study. What stands between ` is code."""
+
+    def __init__(self, title, labels, head, kind="figures", number="", over=(), widths=None):
+        self.title, self.labels, self.head, self.kind = title, labels, list(head), kind
+        self.number, self.over, self.widths = number, list(over), widths
+        self.rows, self.notes = [], []
+
+    def texts(self):
+        for row in self.rows:
+            yield [cell.text if isinstance(cell, Cell) else cell for cell in row]
+
+    def caption(self):
+        """What is bold in it, and the rest."""
+        return (f"Table {self.number}.", f" {self.title}.") if self.number else (
+            f"{self.title}.", "")
+
+
+def plain(text):
+    return text.replace("`", "")
+
+
+def markdown_row(cells):
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def markdown_table(head, labels, rows):
+    """labels: how many columns are of words."""
+    yield markdown_row(head)
+    yield markdown_row(["---"] * labels + ["---:"] * (len(head) - labels))
+    yield from map(markdown_row, rows)
+
+
+def table_lines(sheet):
+    """The table alone, as Markdown."""
+    over = [f"{title} ({unit}), " for title, unit, width in sheet.over for _ in range(width)]
+    numbers = map("".join, zip(over, sheet.head[sheet.labels:])) if over else (
+        sheet.head[sheet.labels:])
+    return markdown_table([*sheet.head[:sheet.labels], *numbers], sheet.labels, sheet.texts())
+
+
+def markdown(sheet):
+    bold, rest = sheet.caption()
+    yield f"**{bold}**{rest}"
+    yield ""
+    yield from table_lines(sheet)
+    yield ""
+    yield from (f"* {note}" for note in sheet.notes)
+    yield ""
+
+
+def escape(text):
+    return re.sub("`(.*?)`", r"<code>\1</code>", html.escape(text))
+
+
+def page(sheet):
+    """A part of report.html."""
+    def cells(row, tag):
+        for place, cell in enumerate(row):
+            cell = cell if isinstance(cell, Cell) else Cell(cell)
+            kind = ' class="number"' if place >= sheet.labels else ""
+            title = f' title="{html.escape(cell.title)}"' if cell.title else ""
+            yield f"<{tag}{kind}{title}>{escape(cell.text)}</{tag}>"
+
+    bold, rest = map(escape, sheet.caption())
+    yield f"<figure><figcaption><b>{bold}</b>{rest}</figcaption>"
+    kind = f' class="{sheet.kind}"' if sheet.kind else ""
+    yield f'<div class="wide"><table{kind}>'
+    over = "".join(f'<th class="over" colspan="{width}">{escape(title)} ({escape(unit)})</th>'
+                   for title, unit, width in sheet.over)
+    over = over and f'<tr><th colspan="{sheet.labels}"></th>{over}</tr>'
+    yield f"<thead>{over}<tr>{''.join(cells(sheet.head, 'th'))}</tr></thead><tbody>"
+    for row in sheet.rows:
+        yield f"<tr>{''.join(cells(row, 'td'))}</tr>"
+    yield "</tbody></table></div>"
+    if sheet.notes:
+        yield f'<div class="notes">{"<br>".join(map(escape, sheet.notes))}</div>'
+    yield "</figure>"
+
+
+def tex(text):
+    """Text in which nothing is a command."""
+    return "".join(TEX.get(letter, letter) for letter in text.replace("<=", "≤"))
+
+
+def tex_code(text):
+    return re.sub("`(.*?)`", r"\\texttt{\1}", tex(text))
+
+
+def tex_row(cells):
+    return "  " + " & ".join(cells) + r" \\"
+
+
+def tex_over(sheet):
+    """The lines of the quantities above a table's heads."""
+    names, rules, column = [""] * sheet.labels, [], sheet.labels + 1
+    for title, unit, width in sheet.over:
+        names.append(rf"\multicolumn{{{width}}}{{c}}{{\shortstack{{{tex(title)}\\"
+                     rf"({tex(unit)})}}}}")
+        rules.append(rf"\cmidrule(lr){{{column}-{column + width - 1}}}")
+        column += width
+    return [tex_row(names), "  " + " ".join(rules)] if sheet.over else []
+
+
+def latex(sheet, label):
+    """The lines of a file to \\input; it needs \\usepackage{booktabs}."""
+    columns = len(sheet.head)
+    kind = "table*" if sheet.kind == "words" or columns > TEX_WIDE else "table"
+    words = "".join(rf"p{{{width}\linewidth}}" for width in sheet.widths or ()) or (
+        "l" * sheet.labels)
+    yield "% Needs \\usepackage{booktabs}."
+    yield rf"\begin{{{kind}}}"
+    yield (r"\centering\footnotesize\setlength{\tabcolsep}{3pt}" if columns >= TEX_DENSE
+           else r"\centering\small")
+    yield rf"\caption{{{tex_code(sheet.title)}.}}"
+    yield rf"\label{{{label}}}"
+    yield rf"\begin{{tabular}}{{@{{}}{words}{'r' * (columns - sheet.labels)}@{{}}}}"
+    yield r"  \toprule"
+    yield from tex_over(sheet)
+    yield tex_row(map(tex_code, sheet.head))
+    yield r"  \midrule"
+    yield from (tex_row(map(tex_code, row)) for row in sheet.texts())
+    yield r"  \bottomrule"
+    yield r"\end{tabular}"
+    if sheet.notes:
+        yield rf"\par\smallskip\footnotesize\raggedright {tex_code(' '.join(sheet.notes))}"
+    yield rf"\end{{{kind}}}"
