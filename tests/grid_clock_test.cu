@@ -21,8 +21,8 @@ namespace syncbench {
 namespace {
 
 constexpr double kTolerance = 0.01;
-// The code round peer_grid_sync moves it by up to 6.4% where blocks crowd.
-constexpr double kOtherKernelTolerance = 0.08;
+// The code round peer_grid_sync moves it by up to 8.4% where blocks crowd.
+constexpr double kOtherKernelTolerance = 0.1;
 
 // Nanoseconds of one operation by the clock of every warp's SM, over the whole
 // loop of the longer kernel; mean of as many launches as the CPU's clock timed,
