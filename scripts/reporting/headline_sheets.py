@@ -58,7 +58,7 @@ def headline_sheet(part, study, recorded):
     sheet = Sheet("What a barrier costs here, beside recorded runs" if others else
                   f"What a barrier costs here. {part.run.about()}", 2, [
         "", "Unit", "Here", "Converted", *(other.path.name for other in recorded),
-        *["Beside"] * bool(others), *GPUS])
+        *["Against recorded"] * bool(others), *GPUS])
     for place, (headline, found) in enumerate(zip(HEADLINES, here)):
         sheet.rows.append([
             headline.label, headline.unit, cell(found), converted_text(found, headline.unit),
