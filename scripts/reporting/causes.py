@@ -48,9 +48,11 @@ def is_off_its_median(row, here, there):
 
 
 def is_alone_in_one(row, here, there):
-    """One process has one GPU, the other several, and the sum is so short that this is seen."""
+    """One process has one GPU and is the faster, the other several, and the sum is so short
+    that this is seen."""
     nanoseconds = float(row.row["bytes"]) / (row.value.mean or math.nan)  # of GB/s
-    return (here.get("gpu_count") == "1") != (there.get("gpu_count") == "1") and (
+    alone = here.get("gpu_count") == "1"
+    return alone != (there.get("gpu_count") == "1") and alone == (row.verdict == "faster") and (
         SHORT_SUM_NS >= normal.THRESHOLD / 100 * nanoseconds)
 
 

@@ -79,7 +79,7 @@ def figure_16(run, _):
             continue
         above.append(Panel(f"{title}: {size / 2 ** 30:g} GiB{each}", "", "GB/s", series,
                            ticks=gpus, row="rate"))
-        below.append(Panel("", "GPUs", "percent", percent(series, "implicit_multi"), ticks=gpus,
+        below.append(Panel("", "GPUs", "percent of implicit_multi", percent(series, "implicit_multi"), ticks=gpus,
                            row="percent", from_zero=False))
     for panel in above + below:
         chart.add(panel)
