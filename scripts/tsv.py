@@ -47,6 +47,11 @@ class Row(dict):
         super().__init__(zip(header, cells))
         self.where = where
 
+    @property
+    def line(self):
+        """Its number in the file."""
+        return int(self.where.rsplit(" ", 1)[-1])
+
     def __missing__(self, column):
         raise TsvError(f"{self.where}: there is no column {column}")
 

@@ -96,7 +96,8 @@ class Chart:
         """Sentences."""
         yield f"{self.title}, in {self.unit}." if self.unit else f"{self.title}."
         if self.spread:
-            yield f"Error bars: {self.spread}; where none is seen it is smaller than the mark, or none is known (the study)."
+            yield (f"Error bars: {self.spread}; where none is seen it is smaller than the mark, "
+                   "or none is known (the study).")
         yield from self.notes
         if any(figure.remarks for figure in self.figures()):
             yield ("!: the run warns of this value." if self.kind == HEAT

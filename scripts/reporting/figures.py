@@ -51,8 +51,8 @@ def rounded(value, spread=math.nan):
 
 def source_of(section, row):
     """(file, section, line) of a row."""
-    file, line = row.where.rsplit(", line ", 1)
-    return file.rsplit("/", 1)[-1], section.title, int(line)
+    file = row.where.rsplit(", line ", 1)[0]
+    return file.rsplit("/", 1)[-1], section.title, row.line
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,5 +1,6 @@
 """Headline numbers of report.py: what a barrier costs, from a warp to all GPUs."""
 
+import functools
 import math
 from collections import namedtuple
 
@@ -152,6 +153,7 @@ def converted(found, unit):
     return found.figure.value * clock / 1e3, "cycles"
 
 
+@functools.lru_cache(maxsize=None)
 def found_in(run, gpus=None):
     """Found or None for each of HEADLINES."""
     return [headline.find(run, gpus or gpus_of(run)) for headline in HEADLINES]

@@ -1,6 +1,6 @@
 """What moved against the recorded runs, and what is known to move it, as sheets of report.py."""
 
-from reporting import causes, normal
+from reporting import causes
 from compare import KEYS
 from reporting.figures import number, remarks
 from reporting.sheets import Cell, Sheet
@@ -13,10 +13,6 @@ def remarks_of(run, row):
     return remarks(run, run.section(*row.key[:2]), row.row)
 
 
-def line_of(row):
-    return int(row.row.where.rsplit(" ", 1)[-1])
-
-
 def environment(part):
     names = [part.name, *(other.path.name for other in part.recorded)]
     sheet = Sheet("What differs between these machines", len(names) + 1, ["", *names])
@@ -26,7 +22,7 @@ def environment(part):
 
 
 def moved(part):
-    rows = normal.moved(part.normal)
+    rows = part.moved
     sheet = Sheet(f"The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved most", 5,
                   ("File", "Section", "Row", "Verdict", "Known", "Here", "Recorded", "Change",
                    "Line"))
@@ -35,11 +31,11 @@ def moved(part):
         shape = " ".join(f"{name} {cell}" for name, cell in zip(KEYS[2:], row.key[3:])
                          if cell != "nan")
         found = remarks_of(part.run, row)
-        said += [f"! {row.key[0]}, line {line_of(row)}: {text}." for text in found]
+        said += [f"! {row.key[0]}, line {row.row.line}: {text}." for text in found]
         sheet.rows.append([
             *row.key[:2], f"{row.key[2]} {shape}", row.verdict, part.known.numbers(row),
             Cell(row.value.text + "!" * bool(found), "; ".join(found)),
-            f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", str(line_of(row))])
+            f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", str(row.row.line)])
     sheet.notes += [f"All are in tables/{part.name}/normal.tsv.", *said]
     return sheet
 
@@ -47,7 +43,7 @@ def moved(part):
 def groups(part):
     """Rows of one method and section, those first of which one moved most."""
     found = {}
-    for row in normal.moved(part.normal):
+    for row in part.moved:
         found.setdefault(row.key[:3], []).append(row)
     sheet = Sheet("Where rows moved", 4, ("File", "Section", "Method", "Known", "Faster", "Slower",
                                           "Change"))
@@ -87,8 +83,8 @@ def moved_json(part):
                    "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
                    "change_percent": number(row.change), "verdict": row.verdict,
                    "known": [cause.name for cause in part.known.of(row)],
-                   "remarks": remarks_of(part.run, row), "line": line_of(row)}
-                  for row in normal.moved(part.normal)],
+                   "remarks": remarks_of(part.run, row), "line": row.row.line}
+                  for row in part.moved],
         "known": [{"name": cause.name, "text": cause.text, "rows": part.known.counts[cause],
                    "page": cause.page, "heading": cause.heading} for cause in part.known.causes],
         "moved_without_known_cause": part.known.unknown}

@@ -1,5 +1,6 @@
 """Is it normal? Every row of a run against the recorded runs of the same kind of GPU."""
 
+import functools
 import math
 import re
 from collections import Counter, namedtuple
@@ -16,6 +17,7 @@ VERDICTS = (*compare.VERDICTS, "not recorded")
 Judged = namedtuple("Judged", "key value row low high change verdict")
 
 
+@functools.lru_cache(maxsize=None)
 def values(run):
     """key of Judged -> (quantity, compare.Value)"""
     found = {}
@@ -105,5 +107,5 @@ def lines_of_tsv(rows, known):
                      "change_percent", "verdict", "line", "known"))
     for row in rows:
         yield "\t".join((*row.key, row.value.text, f"{row.low:.3f}", f"{row.high:.3f}",
-                         f"{row.change:.3f}", row.verdict, row.row.where.rsplit(" ", 1)[-1],
+                         f"{row.change:.3f}", row.verdict, str(row.row.line),
                          ", ".join(cause.name for cause in known.of(row)) or "nan"))

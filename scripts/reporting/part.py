@@ -15,7 +15,8 @@ from reporting.study_tables import MAKERS
 
 class Part:
     """tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
-    normal: of normal.judged(); charts: of charts.charts_of(); headline: a Sheet."""
+    normal: of normal.judged(); moved: of normal.moved(); charts: of charts.charts_of();
+    headline: a Sheet."""
 
     def __init__(self, run, study, recorded):
         self.run, self.name = run, run.path.resolve().name
@@ -23,7 +24,8 @@ class Part:
         self.tables = [*(make(run, study) for make in MAKERS), summary]
         self.recorded, self.alike = normal.references(run, recorded)
         self.normal = normal.judged(run, self.recorded)
-        self.known = Known(run, self.recorded, normal.moved(self.normal))
+        self.moved = normal.moved(self.normal)
+        self.known = Known(run, self.recorded, self.moved)
         self.warned = warned(run)
         self.charts = charts_of(run, study)
         self.headline = headline_sheet(self, study, self.recorded)

@@ -30,8 +30,7 @@ def warned(run):
             said.setdefault(file, []).extend(texts)
             # In this order; their texts there are without the name of the row.
             for (row, _), text in zip(warnings_of(section, run.sms), texts):
-                line = int(row.where.rsplit(" ", 1)[-1]) if row else None
-                found.append(Warned(f"{file}.tsv", section.title, line, text))
+                found.append(Warned(f"{file}.tsv", section.title, row and row.line, text))
 
     def is_known(line):
         """The log has each of them with its file, some with the place of its row, too."""
