@@ -7,8 +7,8 @@ from collections import Counter
 
 from html_page import Page
 from made_up_rows import LAUNCHES, ROWS, section
-from report_support import cells_at
-from scripts_support import ROOT, ScriptsTest
+from report_support import ReportCase, cells_at
+from scripts_support import ROOT
 
 RECORDED = ("h100x1", "h200x1", "h200x2", "h200x4")
 SMS = 132  # of all of them
@@ -50,14 +50,8 @@ def rows_of(folder, file, title):
     return found
 
 
-class ChartsTest(ScriptsTest):
+class ChartsTest(ReportCase):
     """Of recorded runs, without matplotlib: the tests' python3 knows no installed packages."""
-
-    def setUp(self):
-        super().setUp()
-        for name in ("results", "CITATION.cff"):
-            (self.project / name).symlink_to(ROOT / name)
-        self.out = self.folder / "out"
 
     def report(self, *folders):
         done = self.script("report.py", *folders, "--out", self.out, "--recorded", self.folder)

@@ -40,7 +40,9 @@ class Rows:
                            blk=str(blocks * self.run.sms), thrd=str(threads)) / 1e3
 
     def gpus(self):
-        """(file, method, GPUs) of the barriers of all GPUs of the run; at least two."""
+        """(file, method, GPUs, judges) of the barriers of all GPUs of the run; at least two.
+        judges: whether the study's observations are judged by it: by multi_grid_sync, which the
+        study had, and by this suite's own where that was not measured."""
         found = []
         for file, method in (("BenchmarkInterSM", "peer_grid_sync"),
                              ("BenchmarkInterSM.cuda11", "multi_grid_sync"),
@@ -51,13 +53,9 @@ class Rows:
                 found.append((file, method, max(counts)))
         if not found:
             raise NotMeasured("no barrier of several GPUs was measured")
-        return found
-
-    def judges(self, method):
-        """Whether the study's observations are judged by this barrier of all GPUs: by
-        multi_grid_sync, which it had; by this suite's own where that was not measured."""
-        return method == "multi_grid_sync" or all(
-            other != "multi_grid_sync" for _, other, _ in self.gpus())
+        studied = any(method == "multi_grid_sync" for _, method, _ in found)
+        return [(file, method, gpus, method == "multi_grid_sync" or not studied)
+                for file, method, gpus in found]
 
     def shapes(self, file, method, gpus, *needed):
         """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""
@@ -146,9 +144,9 @@ def gpus_part(rows):
 
 def gpus_both(rows):
     verdicts, texts = [], []
-    for file, method, gpus in rows.gpus():
+    for file, method, gpus, judges in rows.gpus():
         us = rows.shapes(file, method, gpus, (1, 32), (32, 32), (1, 1024))
-        if rows.judges(method):
+        if judges:
             verdicts += [us[shape] >= AFFECTS * us[1, 32] for shape in ((32, 32), (1, 1024))]
         texts.append(f"{method} on {gpus} GPUs: {us[1, 32]:.2f} us at 1 block/SM of 32 threads, "
                      f"{us[32, 32]:.2f} with 32 blocks/SM, {us[1, 1024]:.2f} with 1024 threads")
@@ -157,11 +155,11 @@ def gpus_both(rows):
 
 def gpus_acceptable(rows):
     verdicts, texts = [], []
-    for file, method, gpus in rows.gpus():
+    for file, method, gpus, judges in rows.gpus():
         us = rows.shapes(file, method, gpus, (1, 32), (32, 64))
         worst = max(value for (blocks, threads), value in us.items()
                     if blocks <= 8 and blocks * threads <= 1024)
-        if rows.judges(method):
+        if judges:
             verdicts += [worst <= 2 * us[1, 32], 2 * worst <= us[32, 64]]
         texts.append(f"{method} on {gpus} GPUs: there at most {worst:.2f} us, the fastest "
                      f"{us[1, 32]:.2f}, the slowest {us[32, 64]:.2f}")
@@ -189,7 +187,7 @@ def implicit_one_gpu(rows):
 
 def implicit_gpus(rows):
     verdicts, texts = [], []
-    for file, method, gpus in rows.gpus():
+    for file, method, gpus, _ in rows.gpus():
         barrier = rows.shapes(file, method, gpus).get((1, 1024))
         if barrier is None:
             raise NotMeasured(f"{method} on {gpus} GPUs at 1 x 1024")

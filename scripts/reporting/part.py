@@ -34,6 +34,11 @@ class Part:
         """Of its files, without the ending."""
         return Path("figures") / self.name / chart.name
 
+    def pictured(self):
+        """(chart, path, about) of the charts that the run has anything of."""
+        return [(chart, self.path_of(chart), self.run.about())
+                for chart in self.charts if chart.measured()]
+
     def absent(self):
         """What the folder lacks, a text each."""
         for file in tsv.FILES:

@@ -33,16 +33,18 @@ def chart_lines(part, pictures):
     for sentence in charts.not_shown(part.charts, pictures):
         yield sentence
         yield ""
-    for chart in part.charts:
-        if chart.measured():
-            yield from charts.chart_lines(chart, part.path_of(chart), part.run.about(), pictures)
+    for shown in part.pictured():
+        yield from charts.chart_lines(*shown, pictures)
+
+
+def about_all(parts):
+    return "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
 
 
 def machines_lines(chart, parts, pictures):
     """The chart of several machines, as Markdown."""
     if chart:
-        about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
-        yield from charts.chart_lines(chart, MACHINES, about, pictures)
+        yield from charts.chart_lines(chart, MACHINES, about_all(parts), pictures)
 
 
 def page_lines(part, pictures):

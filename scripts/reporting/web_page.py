@@ -4,7 +4,7 @@ elsewhere."""
 import html
 
 from reporting import charts, moved, normal, run_warnings, sheets
-from reporting.run_pages import MACHINES
+from reporting.run_pages import MACHINES, about_all
 
 STYLE = """
 :root { color-scheme: light dark; --line: #bbb; --soft: #f3f3f3; --link: #0645ad; }
@@ -62,9 +62,8 @@ def normal_html(part):
 def charts_html(part, pictures):
     yield from (f'<p class="notes">{escape(note)}</p>'
                 for note in charts.not_shown(part.charts, pictures))
-    for chart in part.charts:
-        if chart.measured():
-            yield from charts.chart_html(chart, part.path_of(chart), part.run.about(), pictures)
+    for shown in part.pictured():
+        yield from charts.chart_html(*shown, pictures)
 
 
 def part_html(part, pictures):
@@ -105,8 +104,7 @@ def page(title, parts, pictures, several, before=(), behind=()):
     lines.append("</ul></nav>")
     lines += before
     if several:
-        about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
-        lines += charts.chart_html(several, MACHINES, about, pictures)
+        lines += charts.chart_html(several, MACHINES, about_all(parts), pictures)
     for part in parts:
         lines += part_html(part, pictures)
     return "\n".join([*lines, *behind, "</body></html>"]) + "\n"
