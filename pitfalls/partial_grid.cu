@@ -28,11 +28,16 @@ struct ClusterSync : PartialGroup {
   }
 };
 
-struct GridSync : PartialGroup {
+/// Half of the blocks of a grid, or of that of each GPU.
+struct HalfOfBlocks : PartialGroup {
   using PartialGroup::PartialGroup;
   static constexpr int kBlocks = 16, kThreads = 64;
   static constexpr LaunchAttributes kAttributes = {true};
   __device__ static bool comes(const Here&) { return blockIdx.x < kBlocks / 2; }
+};
+
+struct GridSync : HalfOfBlocks {
+  using HalfOfBlocks::HalfOfBlocks;
   __device__ void sync(bool) const { cg::this_grid().sync(); }
 };
 
@@ -92,15 +97,12 @@ constexpr int kLimitMs = 100, kPatience = 2;
 static_assert(std::chrono::nanoseconds(kLongestSpin) >
               kPatience * Limits().progress);
 
-/// Half of the blocks of each GPU come; the end of a barrier is the suite's.
-struct PeerGridBlocks : PartialGroup {
+/// The end of a barrier is the suite's.
+struct PeerGridBlocks : HalfOfBlocks {
   using Argument = peer_grid::BarrierEnd;
-  static constexpr int kBlocks = 16, kThreads = 64;
-  static constexpr LaunchAttributes kAttributes = {true};
   static constexpr int kFirstArchitecture = 70;
   __device__ PeerGridBlocks(const Argument& argument, Form form)
-      : PartialGroup({}, form), barrier(argument) {}
-  __device__ static bool comes(const Here&) { return blockIdx.x < kBlocks / 2; }
+      : HalfOfBlocks({}, form), barrier(argument) {}
   __device__ void sync(bool) { barrier.sync(); }
   peer_grid::Barrier barrier;
 };
@@ -161,12 +163,9 @@ Case peer_case(const char* name, const char* text, std::vector<Form> forms,
 
 #if CUDART_VERSION < 13000
 #pragma nv_diag_suppress 1215  // deprecated
-struct MultiGridBlocks : PartialGroup {
-  using PartialGroup::PartialGroup;
-  static constexpr int kBlocks = 16, kThreads = 64;
-  static constexpr LaunchAttributes kAttributes = {true};
+struct MultiGridBlocks : HalfOfBlocks {
+  using HalfOfBlocks::HalfOfBlocks;
   static constexpr bool kMultiDevice = true;
-  __device__ static bool comes(const Here&) { return blockIdx.x < kBlocks / 2; }
   __device__ void sync(bool) const { cg::this_multi_grid().sync(); }
 };
 

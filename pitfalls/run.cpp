@@ -63,7 +63,7 @@ void PitfallsRun::run_form(const Case& one, Form form) {
   progress_.clear();
   if (!outcome.skipped.empty()) return skip(one, point, outcome.skipped);
   asked_.measured(point);
-  print(one, form, outcome);
+  print(one, form, point, outcome);
 }
 
 // Runs a process, which first looks whether its GPUs work: where they do not,
@@ -94,8 +94,8 @@ void PitfallsRun::skip(const Case& one, const std::string& point,
   }
 }
 
-void PitfallsRun::print(const Case& one, Form form, const Outcome& outcome) {
-  const std::string point = std::string(one.name) + " " + name_of(form);
+void PitfallsRun::print(const Case& one, Form form, const std::string& point,
+                        const Outcome& outcome) {
   const bool partial = one.section == Section::kPartialGroup;
   // To hang and to fail are results of parts of groups, once they run.
   if (!outcome.ended_well && (!partial || outcome.launches == 0)) {

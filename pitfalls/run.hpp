@@ -35,7 +35,8 @@ class PitfallsRun {
   ProcessReport start(const Task& task, const Limits& limits);
   void skip(const Case& one, const std::string& point,
             const std::string& reason);
-  void print(const Case& one, Form form, const Outcome& outcome);
+  void print(const Case& one, Form form, const std::string& point,
+             const Outcome& outcome);
   void print_partial(const Case& one, Form form, const Outcome& outcome);
   void print_verdicts();
   void fail(const std::string& text);
