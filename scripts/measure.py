@@ -102,7 +102,9 @@ def plan(build, cuda11, gpus):
         if sums:
             commands.append(("Reduction.cuda11", [cuda11 / "Reduction", gpus, "--method",
                                                   ",".join(sums)]))
-    # Last: where a GPU does not recover from a case, all else is there.
+    for _, command in commands:
+        command.append("--stats")
+    # Last: where a GPU does not recover from a case, all else is there. It has no means.
     commands.append(("Pitfalls", [build / "Pitfalls", gpus]))
     if cuda11:
         here = environment.methods_of(build / "Pitfalls")
@@ -111,9 +113,7 @@ def plan(build, cuda11, gpus):
         if gone:
             commands.append(("Pitfalls.cuda11", [cuda11 / "Pitfalls", gpus, "--method",
                                                  ",".join(gone)]))
-    # Pitfalls has no means, and so no statistics.
-    return [(name, [*map(str, command), *["--stats"] * (name.split(".")[0] != "Pitfalls")])
-            for name, command in commands]
+    return [(name, list(map(str, command))) for name, command in commands]
 
 
 def drop_cut_row(path):
