@@ -80,15 +80,17 @@ copy_of_base user user
 expect 1 user user scripts/test.sh
 packages=$(sed -n 's/.*sudo apt-get install //p' "$work/log")
 expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
-expect 0 user user 'CUDAARCHS=90 scripts/run.sh'
-shows 'nothing was measured here'
+if [[ $suite != bookworm ]]; then # once is enough, and Debian 12 has more to build below
+  expect 0 user user 'CUDAARCHS=90 scripts/run.sh'
+  shows 'nothing was measured here'
+fi
 
 # The tests as this user, with the distribution's own toolkit: CUDA 11.8 on Debian 12, the
 # oldest that is supported, which still has code for sm_70; 12.4 on Debian 13. Both have
 # multi_grid_sync. And with its matplotlib, for the report's pictures.
 sed -i 's/ main$/ main contrib non-free/' "$work/user/etc/apt/sources.list"
 toolkit='nvidia-cuda-toolkit python3-matplotlib' architectures=80
-if [[ $suite == bookworm ]]; then toolkit+=' g++-11' architectures='70;80;90'; fi
+if [[ $suite == bookworm ]]; then toolkit+=' g++-11' architectures='70;90'; fi
 expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $toolkit"
 expect 0 user user "CUDAARCHS='$architectures' scripts/test.sh"
 shows ' 0 failed'
