@@ -1,5 +1,6 @@
 """Tests of what report.py says beside the numbers: known causes, warnings, how to cite."""
 
+import math
 import re
 import unittest
 from collections import Counter
@@ -22,8 +23,10 @@ def plain(text):
 
 
 def moved(file, title, method, change, row=(), mean=100.0):
-    """A row that has moved by so many percent."""
-    key = (file, title, method, *["nan"] * (len(compare.KEYS) - 2))
+    """A row that has moved by so many percent; method: "name", or "name on GPUs blocks"."""
+    method, _, shape = method.partition(" on ")
+    cells = {"method": method, **dict(zip(("gpus", "blk"), shape.split()))}
+    key = (file, title, *(cells.get(name, "nan") for name in compare.KEYS[1:]))
     value = compare.Value(mean, 0.1, f"{mean:.3f}")
     return Judged(key, value, dict(row), 0, 0, change, "slower")
 
@@ -37,12 +40,23 @@ CASES = (
     (INTER, "grid latency", "grid_sync", -5.1, {}, []),
     (INTER, "grid latency", "grid_sync", 4.9, {"sm_clock_max": "1755 MHz"}, ["clock", "level"]),
     (REPEAT, "repeats", "grid_sync", 7.2, {}, ["level in TestRepeat"]),
+    (INTER, "grid latency", "grid_sync", 4.9, {"gpu": "NVIDIA H100"}, []),
+    (REPEAT, "repeats", "grid_sync", 7.2, {"gpu": "NVIDIA H100"}, []),
     (INTER, "grid latency", "named_semaphore", 2.5, {}, ["semaphore"]),
+    (INTER, "grid latency", "named_semaphore", 2.5, {"gpu": "NVIDIA H100"}, []),
     (REPEAT + ".cuda11", "repeats", "semaphore", -12, {}, ["pairs"]),
     (REPEAT, "repeats", "named_semaphore", 16, {}, []),
-    (INTER, "multi-GPU latency", "peer_grid_sync", 11, {}, ["place"]),
-    (INTER, "multi-GPU latency", "peer_grid_sync", 13, {}, []),
-    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync", 6.5, {}, ["scatter"]),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 11, {}, ["place"]),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 13, {}, []),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 4, {}, ["place", "place in others"]),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 32xSM", 4, {}, ["place in others"]),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 32xSM", 4, {"gpu": "NVIDIA H100"}, []),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 8xSM", 4, {}, []),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 2 16xSM", 4, {}, []),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync on 2 4xSM", 6.5, {}, ["scatter"]),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync on 2 16xSM", 7.5, {}, []),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync on 2 2xSM", 6.5, {}, []),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync on 1 4xSM", 6.5, {}, []),
     (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync_no_peer", 9, {}, ["draw"]),
     (INTRA, "block latency", "blocksync", 9, {}, []),
     (INTRA, "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, ["toolkit"]),
@@ -53,7 +67,10 @@ CASES = (
     (INTRA, "warp latency", "coales_shufl", 9, {}, ["repeats"]),
     (INTRA, "warp latency", "global_add", -32, {}, ["memory"]),
     (REPEAT, "repeats", "global_add", 67, {}, ["few places"]),
-    (INTRA, "warp latency", "threadfence_system", 13, {}, ["memory", "gpu"]),
+    (INTRA, "warp latency", "threadfence_system", 13, {}, ["memory", "system fence"]),
+    (INTRA, "warp latency", "threadfence", 13, {}, ["memory"]),
+    (INTRA, "group latency", "cluster_relaxed", 5, {}, ["clusters"]),
+    (INTRA, "group latency", "cluster_relaxed", 5, {"gpu": "NVIDIA H100"}, []),
     (INTRA, "group latency", "cluster_sync", 120, {"gpu": "NVIDIA H100"}, ["kind"]),
     (LAUNCH, "sleep kernel", "traditional_launch", 9, {}, ["stream"]),
     (LAUNCH, "held queue", "multi_cooperative_launch", 9, {}, ["process"]),
@@ -80,6 +97,8 @@ class CausesTest(ScriptsTest):
             self.assertIn(f"\n## {cause.heading}\n", page)
             part = page.split(f"\n## {cause.heading}\n")[1].split("\n## ")[0]
             self.assertIn(cause.said, plain(part), cause.name)
+            if cause.percent < math.inf:
+                self.assertIn(f"{cause.percent:g}%", cause.said)
 
     def test_which_rows_each_moves(self):
         for file, title, method, change, other, causes in CASES:

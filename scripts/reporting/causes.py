@@ -4,19 +4,21 @@ import math
 import re
 from collections import Counter
 
+import compare
 from reporting import normal
 
 METHOD, LIMITS = "docs/method.md", "9. Known limits"
 NORMAL = ("README.md", "Is my number normal?")
 MEMORY = "global_.*|threadfence|threadfence_system|copy_async|bulk_copy_.*"
-OTHER_SMS = "cluster_.*|distributed_load|threadfence|threadfence_system"
+FENCES = "threadfence|threadfence_system|cluster_(sync|split|exchange)"  # or have one in them
 SHORT_SUM_NS = 2000  # docs/reduction.md: what a sum takes longer beside other GPUs
 
 
 class Cause:
     """said: what the page says under its heading, which a test looks for. files, sections,
-    methods: regular expressions of the rows it can move. percent: by how much at most. when: of
-    (the moved row, the run's environment, a recorded one's), whether it can have moved this."""
+    methods: regular expressions of the rows it can move. percent: by how much at most, which
+    `said` names. when: of (the moved row, the run's environment, a recorded one's), whether it
+    can have moved this."""
 
     def __init__(self, name, text, page, said, files=".*", sections=".*", methods=".*",
                  percent=math.inf, when=lambda row, here, there: True):
@@ -32,6 +34,30 @@ class Cause:
 
 def differs(*keys):
     return lambda row, here, there: any(here.get(key) != there.get(key) for key in keys)
+
+
+def alike(row, here, there):
+    return here.get("gpu") == there.get("gpu")
+
+
+def both_h200(row, here, there):
+    return all("H200" in run.get("gpu", "") for run in (here, there))
+
+
+def cell_of(row, column):
+    """Of a moved row's key: "4xSM" of blk."""
+    return row.key[1 + compare.KEYS.index(column)]
+
+
+def is_on_one_gpu(*blocks):
+    return lambda row, here, there: cell_of(row, "gpus") == "1" and (
+        cell_of(row, "blk") in [f"{count}xSM" for count in blocks])
+
+
+def has_many_blocks_on_gpus(row, here, there):
+    """Four and more for each SM of several GPUs."""
+    blocks, per_sm, _ = cell_of(row, "blk").partition("xSM")
+    return cell_of(row, "gpus") not in ("nan", "1") and bool(per_sm) and int(blocks) >= 4
 
 
 def toolkit_differs(row, here, there):
@@ -57,9 +83,9 @@ def is_alone_in_one(row, here, there):
 
 
 CAUSES = (
-    Cause("stream", "The gap between two kernels has a level that belongs to the stream; a row is "
-          "of ten streams.", (METHOD, "4. Launches"),
-          "The gap between two kernels has a level that belongs to the stream",
+    Cause("stream", "The gap between two kernels has a level that belongs to the stream, by up to "
+          "17%; a row is of ten streams.", (METHOD, "4. Launches"),
+          "up to 17% more than in the fastest of 320 streams",
           "ImplicitBarrier", "sleep kernel|held queue", "(traditional|cooperative)_launch", 17),
     Cause("process", "A multi-device launch has a level that belongs to the process; a row is of "
           "ten processes.", (METHOD, "4. Launches"),
@@ -87,43 +113,53 @@ CAUSES = (
           when=differs("sm_clock_max", "sm_clock_application")),
     Cause("level", "grid.sync() has a level that differs by up to 5% between GPUs of one kind.",
           (METHOD, LIMITS), "the level itself differs by up to 5% between GPUs of one kind",
-          "BenchmarkInterSM(.cuda11)?", methods="grid_sync", percent=5),
+          "BenchmarkInterSM(.cuda11)?", methods="grid_sync", percent=5, when=alike),
     Cause("level in TestRepeat", "grid.sync() in TestRepeat differs by up to 8% between H200s.",
           NORMAL, "`grid_sync` by up to 8%", "TestRepeat(.cuda11)?",
-          methods="grid_sync", percent=8),
-    Cause("place", "peer_grid_sync depends on where its memory lies and on the code round it: by "
-          "up to 12% at 16 blocks per SM on one GPU; a row is of five places.",
+          methods="grid_sync", percent=8, when=both_h200),
+    Cause("place", "peer_grid_sync depends on where its memory lies, by up to 12% with 16 blocks "
+          "per SM on one GPU; a row is of five places.",
           (METHOD, LIMITS), "by up to 12% with 16 blocks per SM on one GPU",
-          methods="peer_grid_sync", percent=12),
+          "BenchmarkInterSM(.cuda11)?", methods="peer_grid_sync", percent=12,
+          when=is_on_one_gpu(16)),
+    Cause("place in others", "Between H200s peer_grid_sync on one GPU differs by up to 4.3% with "
+          "16 and 32 blocks per SM.", (METHOD, LIMITS),
+          "its rows on one GPU differ by up to 4.3% with 16 and 32 blocks per SM",
+          "BenchmarkInterSM(.cuda11)?", methods="peer_grid_sync", percent=4.3,
+          when=lambda *row: both_h200(*row) and is_on_one_gpu(16, 32)(*row)),
     Cause("draw", "Without access between the GPUs a process draws a level of the barrier; a row "
           "is of ten processes.", (METHOD, "3. Across SMs and GPUs"),
           "A process draws a level of it", methods="multi_grid_sync_no_peer"),
     Cause("scatter", "Single rows of multi_grid_sync scatter, on several GPUs with 4 and more "
           "blocks per SM by 2 to 7%.", (METHOD, LIMITS),
           "on several with 4 and more blocks per SM by 2 to 7%", methods="multi_grid_sync",
-          percent=7),
-    Cause("memory", "How far a word of global memory is from an SM depends on where it lies: 380 "
-          "or 560 cycles for an atomic. A row is of many places.", (METHOD, "2. Inside one SM"),
-          "How far a word of global memory is from an SM depends on where it lies",
-          "BenchmarkIntraSM(.cuda11)?", methods=MEMORY, percent=48),
+          percent=7, when=has_many_blocks_on_gpus),
+    Cause("memory", "How far a word of global memory is from an SM depends on where it lies, by "
+          "up to 47%. A row is of many places.", (METHOD, "2. Inside one SM"),
+          "380 cycles in one place and 560 in another, 47% more",
+          "BenchmarkIntraSM(.cuda11)?", methods=MEMORY, percent=47),
     Cause("few places", "Rows of global memory in TestRepeat are of a few places only, and move by "
           "as much as places differ.", (METHOD, LIMITS),
           "Rows of global memory there are of a few places only", "TestRepeat(.cuda11)?",
           methods=MEMORY),
-    Cause("gpu", "What goes to memory or to another SM differs between GPUs of one kind: clusters "
-          "by up to 6%, `__threadfence_system()` by 14%.", NORMAL,
-          "What goes to memory or to another SM depends on the GPU",
-          "(BenchmarkIntraSM|TestRepeat)(.cuda11)?", methods=OTHER_SMS, percent=14),
+    Cause("clusters", "Clusters differ by up to 6% between H200s.", NORMAL,
+          "between the H200s clusters differ by up to 6%",
+          "(BenchmarkIntraSM|TestRepeat)(.cuda11)?", methods="cluster_.*|distributed_load",
+          percent=6, when=both_h200),
+    Cause("system fence", "`__threadfence_system()` differs by up to 14% between H200s.", NORMAL,
+          "`__threadfence_system()` by 14%", "(BenchmarkIntraSM|TestRepeat)(.cuda11)?",
+          methods="threadfence_system", percent=14, when=both_h200),
     Cause("kind", "A fence, and with it the barrier of a cluster, depends on the kind of GPU: 630 "
           "cycles on an H100, 265 on an H200.", NORMAL,
-          "An H100's `__threadfence()` takes 630 cycles where an H200's takes 265",
-          "(BenchmarkIntraSM|TestRepeat)(.cuda11)?", methods=OTHER_SMS, when=differs("gpu")),
+          "An H100's `__threadfence()` takes 630 cycles where an H200's takes 265, hence its "
+          "cluster barriers", "(BenchmarkIntraSM|TestRepeat)(.cuda11)?", methods=FENCES,
+          when=differs("gpu")),
     Cause("semaphore", "Semaphores differ by up to 4% between H200s.", NORMAL,
           "semaphores by up to 4%", "BenchmarkInterSM(.cuda11)?", methods="(named_)?semaphore",
-          percent=4),
+          percent=4, when=both_h200),
     Cause("pairs", "Semaphores in TestRepeat, the mean over the pairs of blocks, differ by up to "
           "15% between H200s.", NORMAL, "which has the mean over the pairs, by up to 15%",
-          "TestRepeat(.cuda11)?", methods="(named_)?semaphore", percent=15),
+          "TestRepeat(.cuda11)?", methods="(named_)?semaphore", percent=15, when=both_h200),
     Cause("repeats", "Shuffles of a coalesced group depend on how many stand in a row.",
           (METHOD, "2. Inside one SM"),
           "Coalesced shuffles have r of 2 or 4, because their number depends on it",
