@@ -86,7 +86,7 @@ def values_of(run):
                                        f"the same point twice: {' '.join(key[1:])}")
                 text = row[f"m({shown})"]
                 half_width = float(row.get(f"ci95({shown})", "nan"))
-                rows[key] = quantity, Value(float(text), half_width, text, row)
+                rows[key] = shown, Value(float(text), half_width, text, row)
     return files
 
 

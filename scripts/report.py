@@ -12,7 +12,8 @@ the package booktabs) are tables/machines.tex (of several folders), and of each 
 tables/NAME/headline.tex and table_N.tex; tables/NAME/normal.tsv has every row against the
 recorded ones. figures/NAME/*.png, *.pdf are the study's figures and more, with their numbers in
 *.tsv; of several folders figures/machines.*, too. Without matplotlib there are no pictures. What
-a folder lacks is said on stderr and left out. Numbers come from the folders' rows and from
+a folder lacks is said on stderr and left out. What earlier reports wrote of other folders stays
+in figures/ and tables/. Numbers come from the folders' rows and from
 results/ipdps20 alone.
 
 Exit codes: 0 written; 1 something cannot be written; 2 bad usage, also a file that is damaged,
@@ -79,7 +80,8 @@ def files_of(parts, study, citation, pictures, several):
     for part in parts:
         lines += page_lines(part, pictures)
     lines += cite.markdown(parts, citation)
-    files = {**pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
+    files = {**{Path(f"{MACHINES}.{ending}"): None for ending in ("tsv", "png", "pdf")},
+             **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
              Path("report.html"): page(TITLE, parts, pictures, several,
                                        sheets.page(sheet) if sheet else (),
                                        cite.page(parts, citation)),

@@ -204,8 +204,10 @@ class HeadlineTest(ReportCase):
             self.write_run(self.folder / name)
         self.report(*(self.folder / name for name in names), recorded=self.folder)
         self.assertEqual(table_below(self.page, MACHINES)[0][2:4], ["2 H200 (a)", "2 H200 (b)"])
+        of_both = [self.out / name for name in ("tables/machines.tex", "figures/machines.tsv")]
+        self.assertTrue(all(path.exists() for path in of_both))
         self.report(self.folder / "a", recorded=self.folder)
-        self.assertFalse((self.out / "tables/machines.tex").exists())  # it was of two
+        self.assertFalse(any(path.exists() for path in of_both))
 
 
 class ReadmeTest(ReportCase):

@@ -28,7 +28,7 @@ def moved(file, title, method, change, row=(), mean=100.0):
     cells = {"method": method, **dict(zip(("gpus", "blk"), shape.split()))}
     key = (file, title, *(cells.get(name, "nan") for name in compare.KEYS[1:]))
     value = compare.Value(mean, 0.1, f"{mean:.3f}")
-    return Judged(key, value, dict(row), 0, 0, change, "slower")
+    return Judged(key, "ave_cycle", value, dict(row), 0, 0, change, "slower")
 
 
 H200 = {"gpu": "NVIDIA H200", "gpu_count": "2", "cuda_toolkit": "13.0", "sm_clock_max": "1980 MHz"}
@@ -139,6 +139,8 @@ class KnownTest(ReportCase):
         self.assertEqual([(row["value"], row["known"], row["remarks"]) for row in normal["moved"]],
                          [(3000, [], ["the spread is far"]), (1040, ["level"], []),
                           (2910, ["level"], [])])
+        self.assertEqual({(row["quantity"], row["unit"]) for row in normal["moved"]},
+                         {("avginstru", "ns")})
         self.assertEqual(normal["moved_without_known_cause"], 1)
         self.assertEqual([(cause["name"], cause["rows"]) for cause in normal["known"]],
                          [("level", 2)])
@@ -150,9 +152,9 @@ class KnownTest(ReportCase):
             ["BenchmarkInterSM", "grid latency", "grid_sync", "1", "1", "2", "-3.0% to +50.0%"]])
         rows = table_below(self.page, "**The 3 of 3 rows that moved most.**")
         self.assertEqual([row[3:] for row in rows[1:]], [
-            ["slower", "–", "3000.000!", "1999.90 to 2000.10", "+50.0%", "4"],
-            ["slower", "1", "1040.000", "999.90 to 1000.10", "+4.0%", "3"],
-            ["faster", "1", "2910.000", "2999.90 to 3000.10", "-3.0%", "5"]])
+            ["m(avginstru), ns", "slower", "–", "3000.000!", "1999.90 to 2000.10", "+50.0%", "4"],
+            ["m(avginstru), ns", "slower", "1", "1040.000", "999.90 to 1000.10", "+4.0%", "3"],
+            ["m(avginstru), ns", "faster", "1", "2910.000", "2999.90 to 3000.10", "-3.0%", "5"]])
         self.assertIn("* ! BenchmarkInterSM, line 4: the spread is far.\n", self.page)
         self.assertEqual(table_below(self.page, "**What is known to move such rows.**")[1][2:],
                          ["docs/method.md, 9. Known limits", "2"])

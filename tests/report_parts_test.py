@@ -216,6 +216,8 @@ class NormalTest(ScriptsTest):
                                ([far, near, again], ([near, again], False)),
                                ([mine], ([], False)), ([], ([], False))):
             self.assertEqual(normal.references(mine, runs), expected)
+        as_near = self.a_run("ex1", "E", "144")
+        self.assertEqual(normal.references(mine, [near, as_near]), ([near, as_near], False))
         older = self.a_run("dx1", "D", "131", "compute_capability\t8.0\n")
         self.assertEqual(normal.references(mine, [older, far]), ([far], False))
 

@@ -150,6 +150,25 @@ class ReportTest(ReportCase):
         self.assertIn("CUB", text)
         self.assertFalse((self.out / "tables/few/table_6.tex").exists())  # it was of other rows
 
+    def test_without_the_columns_of_stats(self):
+        run = self.folder / "h200x1"
+        shutil.copytree(ROOT / "results" / "h200x1", run)
+        for path in run.glob("*.tsv"):
+            lines, kept = path.read_text().splitlines(), None
+            for number, line in enumerate(lines):
+                cells = line.split("\t")
+                if cells[0] == "method":
+                    kept = [place for place, name in enumerate(cells)
+                            if not re.match(r"(n|med.*|ci95.*|clock)$", name)]
+                if kept and not line.startswith("#"):
+                    lines[number] = "\t".join(cells[place] for place in kept)
+            path.write_text("\n".join(lines) + "\n")
+        found = self.report(run)["h200x1"]
+        self.assertEqual(list(found["tables"]), ["I", "II", "III", "IV", "V", "VI", "VII", "VIII"])
+        rate = found["tables"]["II"]["rows"][0]["figures"]["Throughput"]
+        self.assertIsNone(rate["spread"])
+        self.assertGreater(rate["value"], 0)
+
     def test_one_gpu_and_the_default_folder(self):
         run = self.folder / "mine"
         shutil.copytree(ROOT / "results" / "h200x1", run)

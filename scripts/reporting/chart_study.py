@@ -36,7 +36,7 @@ def figure_4(run, study):
             found = section.find_all(method="blocksync", thrd=str(threads))
             yield Series(f"{threads} threads", [
                 Point(warps(row), Figure(float(row[f"m({column})"]) / scale(row),
-                                         float(row[f"ci95({column})"]) / scale(row),
+                                         float(row.get(f"ci95({column})", "nan")) / scale(row),
                                          [source_of(section, row)],
                                          remarks(run, section, row))) for row in found])
 

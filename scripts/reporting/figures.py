@@ -70,10 +70,11 @@ def remarks(run, section, row):
 
 def figure_of(run, section, row, column, spread=None):
     """The Figure in this column, or None without a row. spread: its column where that is not
-    s() of the same name."""
+    s() of the same name, and there with --stats alone."""
     if row is None:
         return None
-    return Figure(float(row[column]), float(row[spread or f"s{column[1:]}"]),
+    return Figure(float(row[column]),
+                  float(row.get(spread, "nan") if spread else row[f"s{column[1:]}"]),
                   [source_of(section, row)],
                   remarks(run, section, row),
                   row.get("right") == "0", nothing_waits(section, row, column))

@@ -1,6 +1,6 @@
 """What moved against the recorded runs, and what is known to move it, as sheets of report.py."""
 
-from reporting import causes
+from reporting import causes, normal
 from compare import KEYS
 from reporting.figures import number, remarks
 from reporting.sheets import Cell, Sheet
@@ -23,9 +23,9 @@ def environment(part):
 
 def moved(part):
     rows = part.moved
-    sheet = Sheet(f"The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved most", 5,
-                  ("File", "Section", "Row", "Verdict", "Known", "Here", "Recorded", "Change",
-                   "Line"))
+    sheet = Sheet(f"The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved most", 6,
+                  ("File", "Section", "Row", "Quantity, unit", "Verdict", "Known", "Here",
+                   "Recorded", "Change", "Line"))
     said = []
     for row in rows[:MOST_MOVED]:
         shape = " ".join(f"{name} {cell}" for name, cell in zip(KEYS[2:], row.key[3:])
@@ -33,7 +33,8 @@ def moved(part):
         found = remarks_of(part.run, row)
         said += [f"! {row.key[0]}, line {row.row.line}: {text}." for text in found]
         sheet.rows.append([
-            *row.key[:2], f"{row.key[2]} {shape}", row.verdict, part.known.numbers(row),
+            *row.key[:2], f"{row.key[2]} {shape}",
+            f"m({row.quantity}), {normal.UNITS[row.quantity]}", row.verdict, part.known.numbers(row),
             Cell(row.value.text + "!" * bool(found), "; ".join(found)),
             f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", str(row.row.line)])
     sheet.notes += [f"All are in tables/{part.name}/normal.tsv.", *said]
@@ -80,6 +81,7 @@ def moved_json(part):
             {"key": key, "here": texts[0], "recorded": dict(zip(names, texts[1:]))}
             for key, texts in causes.environment_differences(part.run, part.recorded)],
         "moved": [{"file": row.key[0], **dict(zip(KEYS, row.key[1:])),
+                   "quantity": row.quantity, "unit": normal.UNITS[row.quantity],
                    "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
                    "change_percent": number(row.change), "verdict": row.verdict,
                    "known": [cause.name for cause in part.known.of(row)],

@@ -11,10 +11,14 @@ import tsv
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
 BLOCKS = compare.KEYS.index("blk")
 VERDICTS = (*compare.VERDICTS, "not recorded")
+UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
+         **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
+         "thrput": "operations/cycle", "GB/s": "GB/s"}
 
-# key: file and cells of compare.KEYS, in which n blocks for each SM are "nxSM". low, high: of
-# the recorded means and their 95% intervals, nan where nothing is recorded.
-Judged = namedtuple("Judged", "key value row low high change verdict")
+# key: file and cells of compare.KEYS, in which n blocks for each SM are "nxSM". quantity: "ovh",
+# whose mean the value is, in UNITS. low, high: of the recorded means and their 95% intervals,
+# nan where nothing is recorded.
+Judged = namedtuple("Judged", "key quantity value row low high change verdict")
 
 
 @functools.lru_cache(maxsize=None)
@@ -37,21 +41,19 @@ def recorded_runs(folder):
 
 
 def references(run, recorded):
-    """(runs, whether they are of the same kind of GPU): all of that kind, else all of the
-    nearest kind; without the run itself."""
+    """(runs, whether they are of the same kind of GPU): all of that kind, else all of those
+    that are nearest: by compute capability, then by the number of SMs. Without the run itself."""
     others = [other for other in recorded if other.environment != run.environment]
 
+    def differs(other, key):
+        return other.environment.get(key) != run.environment.get(key)
+
     def distance(other):
-        def differs(key):
-            return other.environment.get(key) != run.environment.get(key)
+        return differs(other, "compute_capability"), abs(other.sms - run.sms)
 
-        return (differs("gpu"), differs("compute_capability"), abs(other.sms - run.sms),
-                other.environment.get("gpu", ""))
-
-    if not others:
-        return [], False
-    nearest = min(map(distance, others))
-    return [other for other in others if distance(other)[::3] == nearest[::3]], not nearest[0]
+    alike = [other for other in others if not differs(other, "gpu")]
+    nearest = min(map(distance, others), default=None)
+    return alike or [other for other in others if distance(other) == nearest], bool(alike)
 
 
 def width(value):
@@ -82,7 +84,7 @@ def judge(quantity, value, known):
 def judged(run, runs):
     """Every row of a run that has a mean, as Judged."""
     known = [values(other) for other in runs]
-    return [Judged(key, value, value.row, *judge(quantity, value, [
+    return [Judged(key, quantity, value, value.row, *judge(quantity, value, [
         other[key][1] for other in known if key in other]))
         for key, (quantity, value) in values(run).items()]
 
@@ -103,9 +105,9 @@ def moved(rows):
 
 def lines_of_tsv(rows, known):
     """known: causes.Known of those that moved."""
-    yield "\t".join(("file", *compare.KEYS, "value", "recorded_low", "recorded_high",
+    yield "\t".join(("file", *compare.KEYS, "quantity", "unit", "value", "recorded_low", "recorded_high",
                      "change_percent", "verdict", "line", "known"))
     for row in rows:
-        yield "\t".join((*row.key, row.value.text, f"{row.low:.3f}", f"{row.high:.3f}",
+        yield "\t".join((*row.key, row.quantity, UNITS[row.quantity], row.value.text, f"{row.low:.3f}", f"{row.high:.3f}",
                          f"{row.change:.3f}", row.verdict, str(row.row.line),
                          ", ".join(cause.name for cause in known.of(row)) or "nan"))
