@@ -1,14 +1,14 @@
-"""Tests of the parts of report.py: the study's numbers, digits, observations, what is normal."""
+"""Tests of the parts of report.py: the study's numbers, digits, what is normal."""
 
 import math
 import unittest
 
-from made_up_rows import BLOCK_LATENCY, GRID, LAUNCHES, ROWS, section
+from made_up_rows import ROWS
 from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
 import tsv
-from reporting import normal, observations
+from reporting import normal
 from reporting.figures import rounded, short_name
 from reporting.sheets import tex
 from reporting.study import FOLDER, GPUS, Study
@@ -40,7 +40,7 @@ class StudyTest(ScriptsTest):
     def test_every_table_has_what_the_study_has(self):
         study = Study()
         self.assertEqual([len(rows) for rows in study.tables.values()],
-                         [3, 12, 8, 4, 14, 10, 2, 12])
+                         [3, 12, 8, 4, 14, 10, 2, 13])
         for name in ("II", "III", "IV", "V", "VI", "VII"):
             count = {gpu: sum(row["gpu"] == gpu for row in study.tables[name]) for gpu in GPUS}
             self.assertEqual(count["V100"], count["P100"], name)
@@ -94,94 +94,6 @@ class NameTest(unittest.TestCase):
                                                                    "A100"),
                           ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200")):
             self.assertEqual(short_name(Named(gpu)), name)
-
-
-GRID_ROW = "{} {} 1 9 {} {} {:.3f} 0.250 100 0.100"
-SHAPES = ((1, 32), (1, 1024), (2, 32), (2, 1024), (32, 32), (32, 64))
-
-
-def barriers(method, gpus, *ns):
-    """Rows of a barrier at SHAPES; 132 SMs."""
-    return [GRID_ROW.format(method, gpus, blocks * 132, threads, time)
-            for (blocks, threads), time in zip(SHAPES, ns)]
-
-
-class ObservationsTest(ScriptsTest):
-    def verdicts(self, **changes):
-        """{id: verdict} of a run with these files."""
-        run = tsv.Run(self.write_run(self.folder / "run", changes))
-        table, judged = observations.table_8(run, Study())
-        self.assertEqual([line.labels[2:] for line in table.lines],
-                         [(verdict, text) for _, verdict, text, _ in judged])
-        self.sources = {name: sources for name, _, _, sources in judged}
-        self.texts = {name: text for name, _, text, _ in judged}
-        return {name: verdict for name, verdict, _, _ in judged}
-
-    def check(self, name, cases, file):
-        for text, verdict in cases:
-            self.assertEqual(self.verdicts(**{file: text})[name], verdict, text)
-
-    def test_of_one_gpu(self):
-        blocks = [(section("block latency", BLOCK_LATENCY, "blocksync 1 64 1 32 20.0 0.5 9 0.1",
-                           f"blocksync 1 64 1 1024 {cycles} 0.5 9 0.1"), verdict)
-                  for cycles, verdict in (("21.9", "does not hold"), ("22.1", "holds"))]
-        self.check("block_warps", [*blocks, (None, "not measured")], "BenchmarkIntraSM")
-        self.assertEqual(self.texts["block_warps"],
-                         "no row of BenchmarkIntraSM, block latency: method blocksync, thrd 32")
-        grids = [(section("grid latency", GRID, *barriers("grid_sync", 1, *ns)), verdict)
-                 for verdict, *ns in (("holds", 1000, 1100, 1200, 3000, 9000, 9500),
-                                      ("does not hold", 1000, 5000, 1200, 6000, 4000, 9500))]
-        self.check("grid_blocks", grids, "BenchmarkInterSM")
-        launches = section("sleep kernel", LAUNCHES,
-                           "traditional_launch 1 8 132 1024 5000 1081.250 3.500 100 1.000")
-        for (text, _), verdict in zip(grids, ("holds", "does not hold")):
-            found = self.verdicts(ImplicitBarrier=launches, BenchmarkInterSM=text)
-            self.assertEqual(found["grid_two_blocks"], verdict)  # 1.9 and 4.9 us more
-        self.assertEqual(found["implicit_one_gpu"], "holds")
-        text = launches.replace("1081.250", "5000.250")
-        self.assertEqual(self.verdicts(ImplicitBarrier=text, BenchmarkInterSM=grids[0][0])[
-            "implicit_one_gpu"], "does not hold")
-
-    def test_of_warps_and_parts(self):
-        pitfalls = ROWS["Pitfalls"]
-        self.check("warp_holds", (
-            (pitfalls, "works here"),
-            (pitfalls.replace("syncwarp\t1\t100\t100", "syncwarp\t0\t100\t99"),
-             "does not work here"), (None, "not measured")), "Pitfalls")
-        header = "method form outcome T launches"
-        for outcomes, verdict in ((("no progress within 1 s",) * 2, "holds"),
-                                  (("completed", "no progress within 1 s"), "holds in part"),
-                                  (("completed", "error cudaErrorUnknown"), "does not hold")):
-            rows = "".join(f"part_grid_sync\t{form}\t{outcome}\t1.000\t1\n" for form, outcome in
-                           zip(("exits early", "stays and skips"), outcomes))
-            text = section("partial groups", header) + rows
-            self.check("grid_part", [(text, verdict)], "Pitfalls")
-            self.check("gpus_part", [(text.replace("part_grid_sync", "part_multi_grid_gpus"),
-                                      verdict)], "Pitfalls.cuda11")
-        self.assertEqual(self.sources["gpus_part"], [
-            ("Pitfalls.cuda11.tsv", "partial groups", 3),
-            ("Pitfalls.cuda11.tsv", "partial groups", 4)])
-
-    def test_of_several_gpus(self):
-        for both, acceptable, *ns in (
-                ("holds", "holds", 2000, 2500, 2600, 4100, 8000, 9000),
-                ("holds in part", "does not hold", 2000, 2100, 4600, 4500, 8000, 9000),
-                ("does not hold", "holds in part", 2000, 2100, 2100, 2100, 2100, 2200)):
-            text = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 2, *ns))
-            found = self.verdicts(BenchmarkInterSM=text)
-            self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), (both, acceptable))
-        # Where it was measured, the study's barrier alone is judged.
-        of_study = section("multi-GPU latency", GRID, *barriers(
-            "multi_grid_sync", 2, 2000, 2500, 2600, 4100, 8000, 9000))
-        found = self.verdicts(**{"BenchmarkInterSM": text, "BenchmarkInterSM.cuda11": of_study})
-        self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), ("holds", "holds"))
-        launches = section("sleep kernel", LAUNCHES,
-                           "single_omp_traditional_launch 2 8 132 1024 5000 2099 9 100 1")
-        found = self.verdicts(ImplicitBarrier=launches, BenchmarkInterSM=text)
-        self.assertEqual(found["implicit_gpus"], "holds")
-        one = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 1, *ns))
-        self.assertEqual(self.verdicts(BenchmarkInterSM=one)["gpus_both"], "not measured")
-        self.assertEqual(self.sources["gpus_both"], [])
 
 
 class NormalTest(ScriptsTest):

@@ -176,7 +176,7 @@ class ReportTest(ReportCase):
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"\A(report.py: no pictures, because .*\n)?\Z")
         page = (run / "report" / "report.md").read_text()
-        self.assertEqual(page.count("no barrier of several GPUs was measured"), 3)
+        self.assertEqual(page.count("no barrier of several GPUs was measured"), 4)
         self.assertIn("same kind of GPU: h200x2, h200x4.\n", page)  # and not with itself
 
     def test_what_a_folder_says_is_no_markup(self):

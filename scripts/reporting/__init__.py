@@ -4,7 +4,7 @@ scripts/ on the path, for tsv.py and what else is there.
 What is told of a run, each from its rows:
   study             the study's own numbers, of results/ipdps20
   figures           a value with its spread and where it stands; tables of them
-  study_tables      Tables I to VII; observations: Table VIII
+  study_tables      Tables I to VII; observations: Table VIII, judged by rows of evidence
   headline          what a barrier costs, from a warp to all GPUs; headline_sheets: as tables
   normal            every row beside the recorded runs; moved, causes: which moved, and what is
                     known to move them

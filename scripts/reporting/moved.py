@@ -34,7 +34,8 @@ def moved(part):
         said += [f"! {row.key[0]}, line {row.row.line}: {text}." for text in found]
         sheet.rows.append([
             *row.key[:2], f"{row.key[2]} {shape}",
-            f"m({row.quantity}), {normal.UNITS[row.quantity]}", row.verdict, part.known.numbers(row),
+            f"m({row.quantity}), {normal.UNITS[row.quantity]}", row.verdict,
+            part.known.numbers(row),
             Cell(row.value.text + "!" * bool(found), "; ".join(found)),
             f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", str(row.row.line)])
     sheet.notes += [f"All are in tables/{part.name}/normal.tsv.", *said]

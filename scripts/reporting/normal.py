@@ -105,9 +105,9 @@ def moved(rows):
 
 def lines_of_tsv(rows, known):
     """known: causes.Known of those that moved."""
-    yield "\t".join(("file", *compare.KEYS, "quantity", "unit", "value", "recorded_low", "recorded_high",
-                     "change_percent", "verdict", "line", "known"))
+    yield "\t".join(("file", *compare.KEYS, "quantity", "unit", "value", "recorded_low",
+                     "recorded_high", "change_percent", "verdict", "line", "known"))
     for row in rows:
-        yield "\t".join((*row.key, row.quantity, UNITS[row.quantity], row.value.text, f"{row.low:.3f}", f"{row.high:.3f}",
-                         f"{row.change:.3f}", row.verdict, str(row.row.line),
+        yield "\t".join((*row.key, row.quantity, UNITS[row.quantity], row.value.text,
+                         f"{row.low:.3f}", f"{row.high:.3f}", f"{row.change:.3f}", row.verdict, str(row.row.line),
                          ", ".join(cause.name for cause in known.of(row)) or "nan"))

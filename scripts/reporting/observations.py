@@ -1,72 +1,12 @@
 """Table VIII of the study for a run: which of its observations still hold, from rows alone."""
 
 import tsv
+from reporting.evidence import Evidence, NotMeasured, is_less
 from reporting.figures import Line, Table, source_of
 
 HANGS = "no progress"
 AFFECTS = 1.1  # by this factor or more
-
-
-class NotMeasured(Exception):
-    """Which rows are missing."""
-
-
-class Rows:
-    """A run's rows by what they are of, and a note of which were used."""
-
-    def __init__(self, run):
-        self.run, self.sources = run, []
-
-    def number(self, file, title, column, **cells):
-        section = self.run.section(file, title)
-        row = section.find(**cells)
-        if row is None or row[column] == "nan":
-            what = ", ".join(f"{key} {cell}" for key, cell in cells.items())
-            raise NotMeasured(f"no row of {file}, {title}: {what}")
-        self.sources.append(source_of(section, row))
-        return float(row[column])
-
-    def outcome(self, file, method, form):
-        section = self.run.section(file, "partial groups")
-        row = section.find(method=method, form=form)
-        if row is None:
-            raise NotMeasured(f"no row of {file}, partial groups: {method}, {form}")
-        self.sources.append(source_of(section, row))
-        return row["outcome"]
-
-    def grid_sync(self, blocks, threads):
-        """us"""
-        return self.number("BenchmarkInterSM", "grid latency", "m(avginstru)", method="grid_sync",
-                           blk=str(blocks * self.run.sms), thrd=str(threads)) / 1e3
-
-    def gpus(self):
-        """(file, method, GPUs, judges) of the barriers of all GPUs of the run; at least two.
-        judges: whether the study's observations are judged by it: by multi_grid_sync, which the
-        study had, and by this suite's own where that was not measured."""
-        found = []
-        for file, method in (("BenchmarkInterSM", "peer_grid_sync"),
-                             ("BenchmarkInterSM.cuda11", "multi_grid_sync"),
-                             ("BenchmarkInterSM", "multi_grid_sync")):
-            rows = self.run.section(file, "multi-GPU latency").find_all(method=method)
-            counts = [int(row["GPUcount"]) for row in rows]
-            if max(counts, default=1) > 1:
-                found.append((file, method, max(counts)))
-        if not found:
-            raise NotMeasured("no barrier of several GPUs was measured")
-        studied = any(method == "multi_grid_sync" for _, method, _ in found)
-        return [(file, method, gpus, method == "multi_grid_sync" or not studied)
-                for file, method, gpus in found]
-
-    def shapes(self, file, method, gpus, *needed):
-        """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""
-        section = self.run.section(file, "multi-GPU latency")
-        rows = section.find_all(method=method, GPUcount=str(gpus))
-        self.sources += [source_of(section, row) for row in rows]
-        us = {(int(row["blk"]) // self.run.sms, int(row["thrd"])): float(
-            row["m(avginstru)"]) / 1e3 for row in rows}
-        if not us.keys() >= set(needed):
-            raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
-        return us
+MANY_GPUS = 6  # from which on the study's multi-grid barrier is slow (Figures 8 and 9)
 
 
 def holds(*parts):
@@ -74,6 +14,11 @@ def holds(*parts):
     if all(parts):
         return "holds"
     return "holds in part" if any(parts) else "does not hold"
+
+
+def us(mean):
+    """Of ns."""
+    return f"{mean.value / 1e3:.2f} us"
 
 
 def warp_holds(rows):
@@ -88,41 +33,37 @@ def warp_holds(rows):
 
 
 def warp_shuffle(rows):
-    tile, shuffle = (rows.number("Reduction", "warp level", "m(ave_cycle)", method=method,
-                                 type="double") for method in ("tile", "tile_shuffle"))
-    return holds(shuffle < tile), (f"sum of 32 doubles: {shuffle:g} cycles by shuffles of a tile, "
-                                   f"{tile:g} by its barrier")
+    tile, shuffle = (rows.mean("Reduction", "warp level", "ave_cycle", method=method,
+                               type="double") for method in ("tile", "tile_shuffle"))
+    return holds(is_less(shuffle, tile)), (
+        f"sum of 32 doubles: {shuffle.value:g} cycles by shuffles of a tile, "
+        f"{tile.value:g} by its barrier")
 
 
 def block_warps(rows):
-    one, all_ = (rows.number("BenchmarkIntraSM", "block latency", "m(ave_cycle)",
-                             method="blocksync", thrd=threads) for threads in ("32", "1024"))
+    one, all_ = (rows.mean("BenchmarkIntraSM", "block latency", "ave_cycle", method="blocksync",
+                           thrd=threads).value for threads in ("32", "1024"))
     return holds(all_ >= AFFECTS * one), f"{one:g} cycles with 1 warp, {all_:g} with 32"
 
 
 def grid_blocks(rows):
     one, blocks, threads = (rows.grid_sync(*shape) for shape in ((1, 32), (32, 32), (1, 1024)))
-    return holds(blocks > threads), (f"from {one:.2f} us at 1 block/SM of 32 threads to "
-                                     f"{blocks:.2f} with 32 blocks/SM, to {threads:.2f} with "
-                                     "1024 threads")
-
-
-def launch(rows, method, gpus):
-    return rows.number("ImplicitBarrier", "sleep kernel", "m(ovh)", method=method,
-                       GPUCount=str(gpus), thrd="1024") / 1e3
+    return holds(is_less(threads, blocks)), (
+        f"from {us(one)} at 1 block/SM of 32 threads to {us(blocks)} with 32 blocks/SM, to "
+        f"{us(threads)} with 1024 threads")
 
 
 def grid_two_blocks(rows):
     slowest = max(rows.grid_sync(blocks, threads) for blocks in (1, 2) for threads in (32, 1024))
-    one_launch = launch(rows, "traditional_launch", 1)
-    return holds(slowest - one_launch <= 2.5), (
-        f"at most {slowest:.2f} us up to 2 blocks/SM, one more launch {one_launch:.2f} us "
+    one_launch = rows.launch("traditional_launch", 1)
+    return holds(slowest.value - one_launch.value <= 2500), (
+        f"at most {us(slowest)} up to 2 blocks/SM, one more launch {us(one_launch)} "
         "(the study accepts 2.5 us more)")
 
 
 def partial(rows, file, methods):
-    found = {(method, form): rows.outcome(file, method, form) for method in methods
-             for form in ("exits early", "stays and skips")}
+    found = {(method, form): rows.row(file, "partial groups", method=method, form=form)["outcome"]
+             for method in methods for form in ("exits early", "stays and skips")}
     return holds(*(outcome.startswith(HANGS) for outcome in found.values())), "; ".join(
         f"{method}, {form}: {outcome}" for (method, form), outcome in found.items())
 
@@ -145,56 +86,90 @@ def gpus_part(rows):
 def gpus_both(rows):
     verdicts, texts = [], []
     for file, method, gpus, judges in rows.gpus():
-        us = rows.shapes(file, method, gpus, (1, 32), (32, 32), (1, 1024))
+        of = rows.shapes(file, method, gpus, (1, 32), (32, 32), (1, 1024))
         if judges:
-            verdicts += [us[shape] >= AFFECTS * us[1, 32] for shape in ((32, 32), (1, 1024))]
-        texts.append(f"{method} on {gpus} GPUs: {us[1, 32]:.2f} us at 1 block/SM of 32 threads, "
-                     f"{us[32, 32]:.2f} with 32 blocks/SM, {us[1, 1024]:.2f} with 1024 threads")
+            verdicts += [of[shape] >= AFFECTS * of[1, 32] for shape in ((32, 32), (1, 1024))]
+        texts.append(f"{method} on {gpus} GPUs: {of[1, 32]:.2f} us at 1 block/SM of 32 threads, "
+                     f"{of[32, 32]:.2f} with 32 blocks/SM, {of[1, 1024]:.2f} with 1024 threads")
     return holds(*verdicts), "; ".join(texts)
+
+
+def ratios(of):
+    """The slowest of up to 8 blocks/SM and 1024 threads/SM, as a multiple of the fastest shape
+    and of the slowest one."""
+    worst = max(value for (blocks, threads), value in of.items()
+                if blocks <= 8 and blocks * threads <= 1024)
+    return worst / of[1, 32], worst / of[32, 64]
 
 
 def gpus_acceptable(rows):
     verdicts, texts = [], []
     for file, method, gpus, judges in rows.gpus():
-        us = rows.shapes(file, method, gpus, (1, 32), (32, 64))
-        worst = max(value for (blocks, threads), value in us.items()
-                    if blocks <= 8 and blocks * threads <= 1024)
+        of_fastest, of_slowest = ratios(rows.shapes(file, method, gpus, (1, 32), (32, 64)))
         if judges:
-            verdicts += [worst <= 2 * us[1, 32], 2 * worst <= us[32, 64]]
-        texts.append(f"{method} on {gpus} GPUs: there at most {worst:.2f} us, the fastest "
-                     f"{us[1, 32]:.2f}, the slowest {us[32, 64]:.2f}")
-    return holds(*verdicts), "; ".join(texts) + (
-        " (the study: at most 2 times the fastest, at most half of the slowest)")
+            verdicts += [of_fastest <= 2, of_slowest <= 0.5]
+        texts.append(f"{method} on {gpus} GPUs: at most {of_fastest:.2f} times the fastest and "
+                     f"{of_slowest:.2f} times the slowest")
+    known = rows.studied_shapes(gpus)
+    if known:
+        texts.append("the study's own V100s, {} GPUs: {:.2f} and {:.2f}".format(
+            gpus, *ratios(known)))
+    return holds(*verdicts), "; ".join(texts) + " (the study says at most 2 and 0.5)"
+
+
+def faster_sums(one, other, what):
+    """(whether some are faster, and each not slower, sentence) of the sizes that both have."""
+    sizes = one.keys() & other.keys()
+    faster = sum(is_less(other[size], one[size]) for size in sizes)
+    slower = [is_less(one[size], other[size]) for size in sizes]
+    return [faster > 0, *(not each for each in slower)], (
+        f"{what}: faster at {faster} of {len(sizes)} sizes, slower at {sum(slower)}")
 
 
 def implicit_one_gpu(rows):
-    one_launch, barrier = launch(rows, "traditional_launch", 1), rows.grid_sync(1, 1024)
-    verdicts = [one_launch < barrier]
-    text = f"one more launch {one_launch:.2f} us, grid_sync at 1 x 1024 {barrier:.2f} us"
-    section = rows.run.section("Reduction", "one GPU")
-    rates = {method: {int(row["bytes"]): row
-                      for row in section.find_all(method=method, type="float")}
-             for method in ("implicit", "grid_sync")}
-    sizes = sorted(set(rates["implicit"]) & set(rates["grid_sync"]))
-    if sizes:
-        rows.sources += [source_of(section, of[size]) for of in rates.values() for size in sizes]
-        faster = [size for size in sizes if float(rates["implicit"][size]["m(GB/s)"])
-                  > float(rates["grid_sync"][size]["m(GB/s)"])]
-        verdicts += [size in faster for size in sizes]
-        text += f"; sums of float: implicit is faster at {len(faster)} of {len(sizes)} sizes"
+    one_launch, barrier = rows.launch("traditional_launch", 1), rows.grid_sync(1, 1024)
+    verdicts = [is_less(one_launch, barrier)]
+    text = f"one more launch {us(one_launch)}, grid_sync at 1 x 1024 {us(barrier)}"
+    implicit, explicit = (rows.sums("Reduction", "one GPU", method, 1)
+                          for method in ("implicit", "grid_sync"))
+    if implicit.keys() & explicit.keys():
+        parts, sentence = faster_sums(implicit, explicit, "sums by launches, not by grid_sync")
+        verdicts += parts
+        text += f"; {sentence}"
     return holds(*verdicts), text
 
 
 def implicit_gpus(rows):
     verdicts, texts = [], []
-    for file, method, gpus, _ in rows.gpus():
-        barrier = rows.shapes(file, method, gpus).get((1, 1024))
-        if barrier is None:
-            raise NotMeasured(f"{method} on {gpus} GPUs at 1 x 1024")
-        cpu = launch(rows, "single_omp_traditional_launch", gpus)
-        verdicts.append(cpu < barrier)
-        texts.append(f"on {gpus} GPUs at 1 x 1024: CPU threads {cpu:.2f} us, {method} "
-                     f"{barrier:.2f} us")
+    for file, method, gpus, judges in rows.gpus():
+        barrier = rows.mean(file, "multi-GPU latency", "avginstru", method=method,
+                            GPUcount=str(gpus), blk=str(rows.run.sms), thrd="1024")
+        cpu = rows.launch("single_omp_traditional_launch", gpus)
+        if judges:
+            verdicts.append(is_less(cpu, barrier))
+        texts.append(f"on {gpus} GPUs at 1 x 1024: CPU threads {us(cpu)}, {method} {us(barrier)}")
+    text = "; ".join(texts)
+    if gpus < MANY_GPUS:
+        return "not measured", f"{MANY_GPUS} GPUs are many to the study; {text}"
+    return holds(*verdicts), text
+
+
+def implicit_few_steps(rows):
+    """A sum of an array on several GPUs has one barrier of them all."""
+    verdicts, texts = [], []
+    for file, method, gpus, judges in rows.gpus():
+        implicit = rows.sums("Reduction", "strong scaling", "implicit_multi", gpus)
+        explicit = rows.sums(file.replace("BenchmarkInterSM", "Reduction"), "strong scaling",
+                             method[:-len("_sync")], gpus)
+        if not implicit.keys() & explicit.keys():
+            continue
+        parts, sentence = faster_sums(implicit, explicit,
+                                      f"sums on {gpus} GPUs by CPU threads, not by {method}")
+        if judges:
+            verdicts += parts
+        texts.append(sentence)
+    if not verdicts:
+        raise NotMeasured("no sums on all GPUs by CPU threads and by such a barrier")
     return holds(*verdicts), "; ".join(texts)
 
 
@@ -205,7 +180,8 @@ def programmability(rows):
 # By the names that results/ipdps20/table_8.tsv has for them.
 JUDGES = {judge.__name__: judge for judge in (
     warp_holds, warp_shuffle, block_warps, grid_blocks, grid_two_blocks, grid_part, gpus_both,
-    gpus_acceptable, gpus_part, implicit_one_gpu, implicit_gpus, programmability)}
+    gpus_acceptable, gpus_part, implicit_one_gpu, implicit_gpus, implicit_few_steps,
+    programmability)}
 
 
 def table_8(run, study):
@@ -214,13 +190,13 @@ def table_8(run, study):
                   ["About", "The study", "Here", "By these rows"], widths=(0.1, 0.3, 0.1, 0.4))
     judged = []
     for known in study.tables["VIII"]:
-        rows = Rows(run)
+        rows = Evidence(run, study)
         try:
             verdict, text = JUDGES[known["id"]](rows)
         except NotMeasured as missing:
             verdict, text = "not measured", str(missing)
         table.lines.append(Line((known["about"], known["observation"], verdict, text)))
-        judged.append((known["id"], verdict, text, rows.sources))
+        judged.append((known["id"], verdict, text, list(dict.fromkeys(rows.sources))))
     table.notes.append(f"An influence is one by a factor of {AFFECTS:g} or more. Each verdict is "
                        "computed from the rows of this run.")
     return table, judged

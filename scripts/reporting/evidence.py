@@ -1,0 +1,97 @@
+"""The rows that Table VIII's observations are judged by, and which of them were used."""
+
+import math
+from collections import namedtuple
+
+from reporting.figures import source_of
+
+# half_width: of the 95% interval, 0 where none was recorded.
+Mean = namedtuple("Mean", "value half_width")
+
+
+class NotMeasured(Exception):
+    """Which rows are missing."""
+
+
+def mean_of(row, quantity):
+    half_width = float(row.get(f"ci95({quantity})", "nan"))
+    return Mean(float(row[f"m({quantity})"]), half_width if half_width > 0 else 0.0)
+
+
+def is_less(one, other):
+    """Whether it is by more than both intervals."""
+    return one.value + one.half_width < other.value - other.half_width
+
+
+class Evidence:
+    """A run's rows by what they are of; sources: of those used; study: class Study."""
+
+    def __init__(self, run, study):
+        self.run, self.study, self.sources = run, study, []
+
+    def row(self, file, title, **cells):
+        section = self.run.section(file, title)
+        row = section.find(**cells)
+        if row is None:
+            what = ", ".join(f"{key} {cell}" for key, cell in cells.items())
+            raise NotMeasured(f"no row of {file}, {title}: {what}")
+        self.sources.append(source_of(section, row))
+        return row
+
+    def mean(self, file, title, quantity, **cells):
+        found = mean_of(self.row(file, title, **cells), quantity)
+        if math.isnan(found.value):
+            raise NotMeasured(f"no value of {file}, {title}: {cells['method']}")
+        return found
+
+    def launch(self, method, gpus):
+        """ns of one more, behind work that hides it"""
+        return self.mean("ImplicitBarrier", "sleep kernel", "ovh", method=method,
+                         GPUCount=str(gpus), thrd="1024")
+
+    def grid_sync(self, blocks, threads):
+        """ns, of so many blocks for each SM"""
+        return self.mean("BenchmarkInterSM", "grid latency", "avginstru", method="grid_sync",
+                         blk=str(blocks * self.run.sms), thrd=str(threads))
+
+    def gpus(self):
+        """(file, method, GPUs, judges) of the barriers of all GPUs of the run; at least two.
+        judges: whether the study's observations are judged by it: by multi_grid_sync, which the
+        study had, and by this suite's own where that was not measured."""
+        found = []
+        for file, method in (("BenchmarkInterSM", "peer_grid_sync"),
+                             ("BenchmarkInterSM.cuda11", "multi_grid_sync"),
+                             ("BenchmarkInterSM", "multi_grid_sync")):
+            rows = self.run.section(file, "multi-GPU latency").find_all(method=method)
+            counts = [int(row["GPUcount"]) for row in rows]
+            if max(counts, default=1) > 1:
+                found.append((file, method, max(counts)))
+        if not found:
+            raise NotMeasured("no barrier of several GPUs was measured")
+        studied = any(method == "multi_grid_sync" for _, method, _ in found)
+        return [(file, method, gpus, method == "multi_grid_sync" or not studied)
+                for file, method, gpus in found]
+
+    def shapes(self, file, method, gpus, *needed):
+        """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""
+        section = self.run.section(file, "multi-GPU latency")
+        rows = section.find_all(method=method, GPUcount=str(gpus))
+        self.sources += [source_of(section, row) for row in rows]
+        us = {(int(row["blk"]) // self.run.sms, int(row["thrd"])): float(
+            row["m(avginstru)"]) / 1e3 for row in rows}
+        if not us.keys() >= set(needed):
+            raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
+        return us
+
+    def sums(self, file, title, method, gpus):
+        """bytes -> Mean in GB/s, of arrays of float on so many GPUs"""
+        section = self.run.section(file, title)
+        rows = section.find_all(method=method, type="float", GPUcount=str(gpus))
+        self.sources += [source_of(section, row) for row in rows]
+        return {int(row["bytes"]): mean_of(row, "GB/s") for row in rows}
+
+    def studied_shapes(self, gpus):
+        """As shapes(), of the study's multi-grid barrier on its V100s; empty where it has none."""
+        return {(int(row["blocks_per_SM"]), int(row["threads"])): float(row["latency_us"])
+                for rows in self.study.figures.values() for row in rows
+                if (row["gpu"], row["gpus"]) == ("V100", str(gpus))}
