@@ -76,10 +76,13 @@ void MeasuringRun::finish() {
 
 void MeasuringRun::say_skipped(const std::string& point,
                                const std::string& reason) {
-  progress_.clear();
-  std::fprintf(stderr, "%s: warning: %s not measured: %s\n", name_.c_str(),
-               point.c_str(), reason.c_str());
   asked_.skipped(point, reason);
+  if (!said_.insert(method_of(point) + ": " + reason).second) return;
+  progress_.clear();
+  std::fprintf(stderr,
+               "%s: warning: %s not measured: %s (said once; comments in the "
+               "rows name all such points)\n",
+               name_.c_str(), point.c_str(), reason.c_str());
 }
 
 void MeasuringRun::judge_spreads() {

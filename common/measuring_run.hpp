@@ -53,8 +53,8 @@ class MeasuringRun {
   /// a method of those with a spread far from that of the rows beside them.
   void check_row(const Summary& summary);
 
-  /// Says on stderr and in a comment line of `table` that `point`, which begins
-  /// with a method's name, cannot be measured.
+  /// Says in a comment line of `table`, and once a method and reason on stderr,
+  /// that `point`, which begins with the method's name, cannot be measured.
   template <class Table>
   void skip(Table& table, const std::string& point, const std::string& reason) {
     say_skipped(point, reason);
@@ -103,7 +103,8 @@ class MeasuringRun {
   AskedFor asked_;
   ComputeProcesses processes_;
   HostClock::time_point last_look_;
-  std::set<int> shared_;  // GPUs found to be used by others
+  std::set<int> shared_;        // GPUs found to be used by others
+  std::set<std::string> said_;  // "method: reason" of those skipped
 };
 
 }  // namespace syncbench

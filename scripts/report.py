@@ -34,7 +34,10 @@ from reporting.run_pages import MACHINES, machines_lines, page_lines, part_json
 from reporting.study import FOLDER, Study
 from reporting.web_page import page
 
-TITLE = "Synchronization on this machine, beside the study's V100 and P100"
+
+def title_of(parts):
+    where = "these machines" if len(parts) > 1 else "this machine"
+    return f"Synchronization on {where}, beside the study's V100 and P100"
 
 
 def parse_arguments():
@@ -75,14 +78,14 @@ def summary_of(parts, study, citation):
 def files_of(parts, study, citation, pictures, several):
     """path -> text or bytes of all that is written; None: not to be there"""
     sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
-    lines = [f"# {TITLE}", "", *(sheets.markdown(sheet) if sheet else ()),
+    lines = [f"# {title_of(parts)}", "", *(sheets.markdown(sheet) if sheet else ()),
              *machines_lines(several, parts, pictures)]
     for part in parts:
         lines += page_lines(part, pictures)
     lines += cite.markdown(parts, citation)
     files = {**{Path(f"{MACHINES}.{ending}"): None for ending in ("tsv", "png", "pdf")},
              **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
-             Path("report.html"): page(TITLE, parts, pictures, several,
+             Path("report.html"): page(title_of(parts), parts, pictures, several,
                                        sheets.page(sheet) if sheet else (),
                                        cite.page(parts, citation)),
              Path("summary.json"): summary_of(parts, study, citation),

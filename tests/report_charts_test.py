@@ -2,6 +2,7 @@
 of its row, and none is missing."""
 
 import csv
+import math
 import unittest
 from collections import Counter
 
@@ -179,12 +180,15 @@ class ChartsTest(ReportCase):
                              (row["series"], "float", "1" if row["series"] != "read_limit"
                               else cells["right"]))
             self.assertEqual(row["x"], cells[x])
-            factor = 1.0
+            value, spread = float(cells["m(GB/s)"]), float(cells["s(GB/s)"])
             if len(used) > 1:
                 self.assertEqual((used[1][2]["method"], used[1][2][x]), (base, cells[x]))
-                factor = 100 / float(used[1][2]["m(GB/s)"])
-            self.assertAlmostEqual(float(row["value"]), float(cells["m(GB/s)"]) * factor, places=4)
-            self.assertAlmostEqual(float(row["spread"]), float(cells["s(GB/s)"]) * factor, places=4)
+                whole = float(used[1][2]["m(GB/s)"])
+                spread = 100 * math.sqrt((spread / whole) ** 2 + (
+                    value * float(used[1][2]["s(GB/s)"]) / whole ** 2) ** 2)
+                value = 100 * value / whole
+            self.assertAlmostEqual(float(row["value"]), value, places=4)
+            self.assertAlmostEqual(float(row["spread"]), spread, places=4)
             rates.setdefault(used[0][1], Counter())[len(used)] += 1
         return rates
 

@@ -2,11 +2,11 @@
 report.py."""
 
 from reporting.chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
-from reporting.figures import Figure, source_of
+from reporting.figures import Figure, share, source_of
 
 SUMMED = "float"  # as in Table VI
 SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB"}
-PERCENT = "The error bars of percentages are those of the rate alone. Wrong sums are left out."
+PERCENT = "The error bars of percentages are of both rates. Wrong sums are left out."
 SUMS = ("implicit", "grid_sync", "cub", "programmatic", "last_block", "two_pass_tree",
         "read_limit")
 
@@ -25,12 +25,6 @@ def percent(series, of):
         if one.name != of:
             yield Series(one.name, [Point(point.x, share(point.figure, base[point.x]))
                                     for point in one.points if point.x in base])
-
-
-def share(figure, whole):
-    """The spread is that of the part alone."""
-    return Figure(100 * figure.value / whole.value, 100 * figure.spread / whole.value,
-                  figure.sources + whole.sources, figure.remarks + whole.remarks)
 
 
 def figure_15(run, _):
@@ -79,8 +73,9 @@ def figure_16(run, _):
             continue
         above.append(Panel(f"{title}: {size / 2 ** 30:g} GiB{each}", "", "GB/s", series,
                            ticks=gpus, row="rate"))
-        below.append(Panel("", "GPUs", "percent of implicit_multi", percent(series, "implicit_multi"), ticks=gpus,
-                           row="percent", from_zero=False))
+        below.append(Panel("", "GPUs", "percent of implicit_multi",
+                           percent(series, "implicit_multi"), ticks=gpus, row="percent",
+                           from_zero=False))
     for panel in above + below:
         chart.add(panel)
     chart.notes.append(f"From the host's call until it knows the sum. {PERCENT}")

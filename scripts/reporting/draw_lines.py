@@ -65,8 +65,10 @@ def draw_level(axes, panel, level):
 def same_limits(row):
     """row: (panel, axes) beside one another."""
     limits = [axes.get_ylim() for _, axes in row]
-    for _, axes in row:
-        axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    low, high = min(low for low, _ in limits), max(high for _, high in limits)
+    for panel, axes in row:
+        edge = (high / low) ** 0.03 if panel.log_y else 1  # an axis's own is of its own range
+        axes.set_ylim(low / edge, high * edge)
 
 
 def line_chart(chart):

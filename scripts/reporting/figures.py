@@ -80,6 +80,13 @@ def figure_of(run, section, row, column, spread=None):
                   row.get("right") == "0", nothing_waits(section, row, column))
 
 
+def share(part, whole):
+    """The Figure of a part in percent of the whole, with the spread of both."""
+    value = 100 * part.value / whole.value
+    return Figure(value, value * math.hypot(part.spread / part.value, whole.spread / whole.value),
+                  part.sources + whole.sources, part.remarks + whole.remarks)
+
+
 def short_name(run):
     """Of the GPU, for a column: "H100" of "NVIDIA H100 80GB HBM3"."""
     name = re.sub("^NVIDIA (Tesla |GeForce )?", "", run.environment.get("gpu", "here"))

@@ -5,7 +5,7 @@ import math
 from collections import namedtuple
 
 from reduction_summary import size_name
-from reporting.figures import NONE, Figure, figure_of, remarks, source_of
+from reporting.figures import NONE, figure_of, share
 from reporting.study_tables import ARRAY
 from tsv import GRID_FILES
 
@@ -92,14 +92,10 @@ def share_of_reading(run, gpus):
     limit = best and section.find(method="read_limit", type=ARRAY, bytes=best.row["bytes"])
     if not limit:
         return None
-    sides = [(float(row["m(GB/s)"]), float(row["s(GB/s)"])) for row in (best.row, limit)]
-    if not all(mean > 0 for mean, _ in sides):
+    sides = [figure_of(run, section, row, "m(GB/s)") for row in (best.row, limit)]
+    if not all(side.value > 0 for side in sides):
         return None
-    share = 100 * sides[0][0] / sides[1][0]
-    spread = share * math.hypot(*(spread / mean for mean, spread in sides))
-    return Found(Figure(share, spread, [source_of(section, row) for row in (best.row, limit)],
-                        [text for row in (best.row, limit)
-                         for text in remarks(run, section, row)]), None)
+    return Found(share(*sides), None)
 
 
 HEADLINES = (

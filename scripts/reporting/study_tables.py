@@ -6,6 +6,7 @@ from reporting.figures import Figure, Line, Quantity, Table, figure_of, source_o
 from reporting.study import GPUS
 
 SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
+SCENERY = "Scenery 1: one thread or a warp; 2: a warp or a block of 1024 threads."
 ARRAY = "float"  # Table VI: the study does not say of what
 
 
@@ -87,7 +88,9 @@ def table_2(run, study):
     table.notes += [
         "Throughput is the highest of all blocks per SM and threads per block, in operations of a "
         "warp per cycle and SM, measured of whole warps; ± is the half width of its 95% interval.",
-        "none: the toolkit compiles it to no instruction that waits.",
+        "none: the toolkit compiles it to no instruction that waits. fastest, slowest: the group "
+        "sizes of which; all groups of a warp work at once, and the compiler may let one go on "
+        "after the other.",
         "Reference: what the study quotes from the programming guide."]
     return table
 
@@ -113,7 +116,7 @@ def table_3(run, study):
             figures = [Figure(float(row[name]), float(row[name]) * spread,
                               [source_of(section, row)]) for name, spread in spreads.items()]
         table.add(study, (scenery, threads), figures, scenery=scenery, threads=threads)
-    table.notes.append("Sums of double in shared memory.")
+    table.notes.append(f"Sums of double in shared memory. {SCENERY}")
     return table
 
 
@@ -136,8 +139,11 @@ def table_4(run, study):
                 table.notes.append(
                     f"Measured: {more} threads are faster than {basic} "
                     + ("nowhere." if found == "nan" else f"from {float(found):.0f} B on."))
-    table.notes.append("Sums of double. barriers: five of them alone, as in the study; steps: five "
-                       "steps of the tree in use.")
+    table.notes += [
+        "Sums of double. barriers: five of them alone, as in the study; steps: five steps of the "
+        "tree in use.",
+        f"{SCENERY} Nl, Nm: up to so many bytes the fewer threads are faster, by the study's "
+        "Equation 5 (for more bytes than the concurrency of the more threads) and 4 (fewer)."]
     return table
 
 
