@@ -49,9 +49,9 @@ Columns<SumRow> array_columns(bool stats) {
          Columns<SumRow>{real_column<SumRow>(
              "inputs", "", "arrays read in turn", &SumRow::inputs, 0)} +
          in_l2() +
-         mean_stddev_columns<SumRow>("GB/s", "10^9 B/s",
-                                     "bytes / time by the GPU's events",
-                                     &SumRow::rate) +
+         mean_stddev_columns<SumRow>(
+             "GB/s", "10^9 B/s",
+             "bytes / time by the GPU's events, less theirs", &SumRow::rate) +
          host() + right() + (stats ? stats_columns() : Columns<SumRow>());
 }
 

@@ -1,6 +1,7 @@
 // GPU test: all ways to sum an array, for lengths and starts that no packet of
 // 16 bytes divides, against sums that the host makes in double-doubles. And do
-// the checks find a sum that is wrong?
+// the checks find a sum that is wrong? Does the timer add anything of its own?
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -9,7 +10,9 @@
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
+#include "common/statistics.hpp"
 #include "reduction/array_sums.hpp"
+#include "reduction/device_timer.hpp"
 #include "reduction/test_data.hpp"
 #include "tests/gpu_test.hpp"
 
@@ -135,6 +138,30 @@ void test_long(const Gpu& gpu) {
   }
 }
 
+// Four kernels take four times what one takes.
+void test_timer(const Gpu& gpu) {
+  DeviceTimer timer(gpu.index);
+  DeviceBuffer<long long> spun(gpu.index, 2);
+  const auto median_ns = [&](int kernels) {
+    long long duration_ns = 5000, *result = spun.get();
+    void* arguments[] = {&duration_ns, &result};
+    std::vector<double> times;
+    for (int i = 0; i < 50; ++i) {
+      times.push_back(timer.time_ns([&] {
+        for (int kernel = 0; kernel < kernels; ++kernel) {
+          CUDA_CHECK(cudaLaunchKernel(kClockRateKernel, dim3(1), dim3(1),
+                                      arguments, 0, timer.stream()));
+        }
+      }));
+    }
+    return summarize(std::move(times)).median;
+  };
+  const double one_ns = median_ns(1), four_ns = median_ns(4);
+  std::printf("a kernel of 5 us takes %.0f ns, four take %.0f\n", one_ns,
+              four_ns);
+  if (std::abs(four_ns / 4 - one_ns) > 0.05 * one_ns) ++failures;
+}
+
 int test() {
   std::vector<Gpu> gpus = find_gpus();
   prepare_gpus(gpus);
@@ -145,6 +172,7 @@ int test() {
     });
   }
   test_long(gpus[0]);
+  test_timer(gpus[0]);
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;
 }
