@@ -20,6 +20,8 @@ namespace syncbench {
 namespace {
 
 constexpr double kTolerance = 0.01;
+// Of several GPUs the clock of the first alone is read; 1.2% was seen.
+constexpr double kSeveralTolerance = 0.02;
 // The code round peer_grid_sync moves it by up to 8.4% where blocks crowd.
 constexpr double kOtherKernelTolerance = 0.1;
 
@@ -191,7 +193,7 @@ int check_several(MeasuringRun& run, const std::vector<Gpu>& gpus, int per_sm,
   const double other_ns = loop.barrier_ns(kLaunches);
   const int count = static_cast<int>(gpus.size());
   return compare("the same", kSeveralGpuSync, count, per_sm, threads, suite_ns,
-                 same_ns, kTolerance) +
+                 same_ns, kSeveralTolerance) +
          compare("another", kSeveralGpuSync, count, per_sm, threads, suite_ns,
                  other_ns, kOtherKernelTolerance);
 }
