@@ -162,7 +162,8 @@ class HeadlineTest(ReportCase):
                 row = normal[source["file"], source["line"]]
                 word = row["verdict"]
                 seen.add(word)
-                self.assertEqual(verdict, {"not recorded": "–", "same": "same"}.get(
+                self.assertEqual(verdict, {
+                    "not recorded": "–", "same": "same", "unclear": "unclear"}.get(
                     word, f"{float(row['change_percent']):+.1f}% {word}"))
         self.assertLessEqual({"same", "slower", "faster", "not recorded"}, seen)
 

@@ -89,6 +89,14 @@ def table_json(table):
             "rows": lines}
 
 
+def chart_json(chart):
+    return {"label": chart.label, "title": chart.title, "missing": chart.missing, "points": [
+        {"panel": panel.title, "series": series.name, "x": point.x, "of": chart.unit or panel.y,
+         "value": number(point.figure.value), "spread": number(point.figure.spread),
+         "remarks": point.figure.remarks, "sources": sources(point.figure.sources)}
+        for panel, series, point in chart.rows()]}
+
+
 def normal_json(part):
     return {
         "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
@@ -106,6 +114,7 @@ def part_json(part, study):
         "headline": headline_json(part, study),
         "tables": {table.number: table_json(table) for table in part.tables
                    if table.measured()},
+        "figures": {chart.name: chart_json(chart) for chart in part.charts if chart.measured()},
         "observations": [{"id": name, "verdict": verdict, "text": text, "sources": sources(found)}
                          for name, verdict, text, found in part.observations],
         "normal": normal_json(part),
