@@ -24,6 +24,7 @@ figure { margin: 2rem 0; }
 figcaption, .notes { font-size: 0.875rem; }
 img { max-width: 100%; height: auto; margin-top: 0.5rem; background: #fff; }
 img.page { min-width: 44rem; }
+@media (max-width: 40rem) { .figures td:first-child { white-space: normal; } }
 """
 
 
