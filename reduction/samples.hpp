@@ -15,9 +15,12 @@ inline int sum_samples(double once_ns, int asked_for) {
   return std::min(asked_for, static_cast<int>(fit));
 }
 
-/// GB/s of `bytes` in each of so many nanoseconds.
-inline Summary rate_summary(long long bytes, std::vector<double> times_ns) {
-  for (double& time : times_ns) time = static_cast<double>(bytes) / time;
+/// GB/s of `bytes` in each of so many nanoseconds, less `extra_ns` in each.
+inline Summary rate_summary(long long bytes, std::vector<double> times_ns,
+                            double extra_ns = 0) {
+  for (double& time : times_ns) {
+    time = static_cast<double>(bytes) / (time - extra_ns);
+  }
   return summarize(std::move(times_ns));
 }
 
