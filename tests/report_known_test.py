@@ -67,10 +67,12 @@ CASES = (
      ["toolkit"]),
     (INTRA, "block latency", "mbarrier", 9, {}, ["objects"]),
     (INTRA, "warp latency", "coales_shufl", 9, {}, ["repeats"]),
-    (INTRA, "warp latency", "global_add", -32, {}, ["memory"]),
-    (REPEAT, "repeats", "global_add", 67, {}, ["few places"]),
-    (INTRA, "warp latency", "threadfence_system", 15.9, {}, ["memory", "system fence"]),
-    (INTRA, "warp latency", "threadfence", 13, {}, ["memory"]),
+    (INTRA, "warp latency", "global_add", -32, {}, []),
+    (REPEAT, "repeats", "global_add", 46, {}, ["few places"]),
+    (REPEAT, "repeats", "global_add", 67, {}, []),
+    (INTRA, "warp latency", "threadfence_system", 15.9, {}, ["system fence"]),
+    (INTRA, "warp latency", "threadfence", 138, {"gpu": "NVIDIA A100"}, []),
+    (REPEAT, "repeats", "peer_grid_sync", 4.7, {}, ["peer_grid_sync in TestRepeat"]),
     (INTRA, "group latency", "cluster_relaxed", 4.9, {}, ["clusters"]),
     (INTRA, "group latency", "cluster_relaxed", 5, {"gpu": "NVIDIA H100"}, []),
     (INTRA, "group latency", "cluster_sync", 120, {"gpu": "NVIDIA H100"}, ["kind"]),
@@ -81,7 +83,8 @@ CASES = (
     (LAUNCH, "null kernel", "traditional_launch", 9, {}, ["pace"]),
     (LAUNCH, "sleep instruction", "traditional_launch", 90, {}, ["sleep"]),
     ("Reduction", "warp level", "coa_shuffle", 40, {}, ["sums in a row"]),
-    ("Reduction", "one GPU", "cub", 9, {"gpu_count": "1"}, []),
+    ("Reduction", "strong scaling", "nccl", 9, {"gpu_count": "1"}, []),
+    (LAUNCH, "sleep kernel", "cooperative_launch", 25, {"gpu": "NVIDIA A100"}, []),
     (INTER, "grid latency", "a_new_method", 4, {"driver": "1"}, []))
 
 
@@ -92,7 +95,8 @@ class CausesTest(ScriptsTest):
         return [cause.name for cause in Known(run, recorded, [row]).causes]
 
     def test_every_cause_stands_in_its_page(self):
-        seen = {name for *_, causes in CASES for name in causes} | {"host"}
+        seen = {name for *_, causes in CASES for name in causes} | {
+            "host", "short sums", "long sums"}
         self.assertEqual(Counter(cause.name for cause in CAUSES), Counter(seen))
         for cause in CAUSES:
             page = (ROOT / cause.page).read_text()
@@ -106,16 +110,24 @@ class CausesTest(ScriptsTest):
         for file, title, method, change, other, causes in CASES:
             row = moved(file, title, method, change)
             self.assertEqual(self.causes(row, {**H200, **other}), causes, (file, method, change))
-        # One recorded run that differs is enough.
-        row = moved(INTRA, "block latency", "blocksync", 9)
-        self.assertEqual(self.causes(row, H200, {**H200, "cuda_toolkit": "12.4"}), ["toolkit"])
+        # A moved row lies beyond all recorded ones, so all have to differ.
+        row, other = moved(INTRA, "block latency", "blocksync", 9), {**H200, "cuda_toolkit": "12.4"}
+        self.assertEqual(self.causes(row, other, other), ["toolkit"])
+        self.assertEqual(self.causes(row, H200, other), [])
 
     def test_rows_are_looked_at(self):
-        for median, causes in (("99.100", []), ("98.900", ["host"]), ("nan", [])):
-            row = moved(INTER, "grid latency", "new", 9, {
-                "m(basic_ttl)": "5.000", "med(basic_ttl)": "1.000", "m(avginstru)": "100.000",
-                "med(avginstru)": median})
+        for median, causes in (("92.100", []), ("91.600", ["host"]), ("89.000", ["host"]),
+                               ("87.900", []), ("nan", [])):
+            row = moved(INTER, "grid latency", "new", 9, {"med(ave_cycle)": median})._replace(
+                low=89.9, high=89.9)  # 88.1 to 91.7 are the same
             self.assertEqual(self.causes(row, H200), causes, median)
+        for method, size, change, causes in (
+                ("cub", 2 ** 26, 13.9, ["short sums"]), ("cub", 2 ** 27, 4, []),
+                ("grid_sync", 2 ** 20, 4, []), ("two_pass_tree", 2 ** 31, -4.7, ["long sums"]),
+                ("cub", 2 ** 20, 15, []), ("cub", 2 ** 35, 5, [])):
+            row = moved("Reduction", "one GPU", method, change, {"bytes": str(size)})
+            self.assertEqual(self.causes(row, H200), causes, (method, size))
+            self.assertEqual(self.causes(row, {**H200, "gpu": "NVIDIA H100"}), [])
 
 
 class KnownTest(ReportCase):

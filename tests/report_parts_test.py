@@ -112,6 +112,10 @@ class NormalTest(ScriptsTest):
         self.assertEqual(normal.judge("thrput", value(90, 1), recorded)[3], "slower")
         self.assertAlmostEqual(normal.judge("a", value(204, 0), recorded)[2], 100)
         self.assertEqual(normal.judge("a", value(1, 0), [])[3], "not recorded")
+        # What is known worse than within 10% is left out.
+        wide = [value(-5, 2600), value(150, 15.1)]
+        self.assertEqual(normal.judge("a", value(100, 0), [*wide, *recorded])[:2], (99, 105))
+        self.assertEqual(normal.judge("a", value(100, 0), wide)[3], "unclear")
 
     def a_run(self, name, gpu, sms="132", more=""):
         environment = f"key\tvalue\ngpu\t{gpu}\ngpu_count\t2\nsms\t{sms}\nnote\t{name}\n{more}"
@@ -129,7 +133,7 @@ class NormalTest(ScriptsTest):
                                ([mine], ([], False)), ([], ([], False))):
             self.assertEqual(normal.references(mine, runs), expected)
         as_near = self.a_run("ex1", "E", "144")
-        self.assertEqual(normal.references(mine, [near, as_near]), ([near, as_near], False))
+        self.assertEqual(normal.references(mine, [as_near, near, again]), ([near, again], False))
         older = self.a_run("dx1", "D", "131", "compute_capability\t8.0\n")
         self.assertEqual(normal.references(mine, [older, far]), ([far], False))
 

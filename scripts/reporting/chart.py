@@ -40,12 +40,14 @@ class Panel:
         return [point.figure for series in self.series for point in series.points]
 
     def drop_what_has_no_logarithm(self):
-        """Differences can be noise; yields their names."""
+        """Differences can be noise; their names."""
+        dropped = []
         for series in self.series:
-            yield from (f"{series.name} at {point.x}, which is not above 0"
-                        for point in series.points if not point.figure.value > 0)
+            dropped += [f"{series.name} at {point.x}, which is not above 0"
+                        for point in series.points if not point.figure.value > 0]
             series.points = [point for point in series.points if point.figure.value > 0]
         self.series = [series for series in self.series if series.points]
+        return dropped
 
 
 class Chart:

@@ -3,8 +3,8 @@ report.py."""
 
 from reporting.chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
 from reporting.figures import Figure, share, source_of
+from reporting.study_tables import ARRAY
 
-SUMMED = "float"  # as in Table VI
 SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB"}
 PERCENT = "The error bars of percentages are of both rates. Wrong sums are left out."
 SUMS = ("implicit", "grid_sync", "cub", "programmatic", "last_block", "two_pass_tree",
@@ -13,7 +13,7 @@ SUMS = ("implicit", "grid_sync", "cub", "programmatic", "last_block", "two_pass_
 
 def sums(run, section, method, x):
     """Rates of a method by x(row); wrong sums are left out."""
-    return Series(method, points(run, section, section.find_all(method=method, type=SUMMED),
+    return Series(method, points(run, section, section.find_all(method=method, type=ARRAY),
                                  x, "m(GB/s)"))
 
 
@@ -28,7 +28,7 @@ def percent(series, of):
 
 
 def figure_15(run, _):
-    chart = Chart("figure_15", "Figure 15", f"Sums of an array of {SUMMED} on one GPU by its "
+    chart = Chart("figure_15", "Figure 15", f"Sums of an array of {ARRAY} on one GPU by its "
                   "size: GB/s (above), percent of reading alone (below)", LINES, "", SPREAD,
                   wide=False)
     section = run.section("Reduction", "one GPU")
@@ -36,7 +36,7 @@ def figure_15(run, _):
     theory = section.find(method="theory")
     levels = [Level("theory", float(theory["m(GB/s)"]), False)] if theory else []
     chart.add(Panel("", "", "GB/s", rates, log_x=True, log_y=True, ticks=SIZES, levels=levels),
-              f"sums of {SUMMED}")
+              f"sums of {ARRAY}")
     chart.add(Panel("", "size of the array", "percent of read_limit",
                     percent(rates, "read_limit"), log_x=True, ticks=SIZES, from_zero=False))
     chart.notes.append("read_limit reads and sums nothing; theory (dotted): the memory's clock "
@@ -51,17 +51,17 @@ def scaling_series(run, title):
         return int(row["bytes"]) // (1 if title == "strong scaling" else int(row["GPUcount"]))
 
     sections = [run.section(file, title) for file in ("Reduction", "Reduction.cuda11")]
-    size = max((of_line(row) for section in sections for row in section.find_all(type=SUMMED)),
+    size = max((of_line(row) for section in sections for row in section.find_all(type=ARRAY)),
                default=0)
     return size, [Series(method, points(run, section, [
-        row for row in section.find_all(method=method, type=SUMMED) if of_line(row) == size],
+        row for row in section.find_all(method=method, type=ARRAY) if of_line(row) == size],
         lambda row: int(row["GPUcount"]), "m(GB/s)"))
         for section, method in ((sections[0], "implicit_multi"), (sections[0], "peer_grid"),
                                 (sections[1], "multi_grid"), (sections[0], "nccl"))]
 
 
 def figure_16(run, _):
-    chart = Chart("figure_16", "Figure 16", f"Sums of an array of {SUMMED} on several GPUs: GB/s "
+    chart = Chart("figure_16", "Figure 16", f"Sums of an array of {ARRAY} on several GPUs: GB/s "
                   "(above), percent of implicit_multi (below)", LINES, "", SPREAD, columns=2,
                   several=True, same_y=True)
     above, below = [], []

@@ -90,8 +90,12 @@ class Evidence:
         self.sources += [source_of(section, row) for row in rows]
         return {int(row["bytes"]): mean_of(row, "GB/s") for row in rows}
 
-    def studied_shapes(self, gpus):
-        """As shapes(), of the study's multi-grid barrier on its V100s; empty where it has none."""
-        return {(int(row["blocks_per_SM"]), int(row["threads"])): float(row["latency_us"])
-                for rows in self.study.figures.values() for row in rows
-                if (row["gpu"], row["gpus"]) == ("V100", str(gpus))}
+    def studied_shapes(self):
+        """As shapes(), of the study's multi-grid barrier, for each kind and number of GPUs that
+        it has; of several."""
+        found = {}
+        for row in (row for rows in self.study.figures.values() for row in rows):
+            if row["gpus"] != "1":
+                found.setdefault((row["gpu"], row["gpus"]), {})[
+                    int(row["blocks_per_SM"]), int(row["threads"])] = float(row["latency_us"])
+        return found.values()

@@ -9,8 +9,12 @@ import compare
 import tsv
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
+WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
 BLOCKS = compare.KEYS.index("blk")
 VERDICTS = (*compare.VERDICTS, "not recorded")
+HOW = (f"same: within the recorded means and their 95% intervals, or at most {THRESHOLD:g}% beyond; "
+       f"unclear: only its own interval reaches there. Recorded means that are not known within "
+       f"{WIDEST:g}% are left out.")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
          **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
@@ -41,27 +45,33 @@ def recorded_runs(folder):
 
 
 def references(run, recorded):
-    """(runs, whether they are of the same kind of GPU): all of that kind, else all of those
-    that are nearest: by compute capability, then by the number of SMs. Without the run itself."""
+    """(runs, whether they are of the same kind of GPU): all of that kind, else all of the
+    nearest: by compute capability, the number of SMs, and as which most are recorded. Without
+    the run itself."""
     others = [other for other in recorded if other.environment != run.environment]
 
     def differs(other, key):
         return other.environment.get(key) != run.environment.get(key)
 
-    def distance(other):
-        return differs(other, "compute_capability"), abs(other.sms - run.sms)
+    def distance(kind):
+        of_kind = [other for other in others if other.environment.get("gpu") == kind]
+        return (kind != run.environment.get("gpu"), differs(of_kind[0], "compute_capability"),
+                abs(of_kind[0].sms - run.sms), -len(of_kind))
 
-    alike = [other for other in others if not differs(other, "gpu")]
-    nearest = min(map(distance, others), default=None)
-    return alike or [other for other in others if distance(other) == nearest], bool(alike)
+    nearest = min({other.environment.get("gpu"): 0 for other in others}, key=distance, default="")
+    return [other for other in others if other.environment.get("gpu") == nearest], (
+        bool(others) and nearest == run.environment.get("gpu"))
 
 
 def width(value):
     return 0.0 if math.isnan(value.half_width) else value.half_width
 
 
-def judge(quantity, value, known):
+def judge(quantity, value, recorded):
     """(low, high, change in percent, verdict) of a value against recorded ones."""
+    known = [other for other in recorded if width(other) <= abs(other.mean) * WIDEST / 100]
+    if recorded and not known:
+        return math.nan, math.nan, math.nan, "unclear"
     low = min((other.mean - width(other) for other in known), default=math.nan)
     high = max((other.mean + width(other) for other in known), default=math.nan)
     if not known:

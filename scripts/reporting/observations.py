@@ -7,6 +7,8 @@ from reporting.figures import Line, Table, source_of
 HANGS = "no progress"
 AFFECTS = 1.1  # by this factor or more
 MANY_GPUS = 6  # from which on the study's multi-grid barrier is slow (Figures 8 and 9)
+SMALL_GROUPS = ("part_syncwarp", "part_tile_sync", "part_coales_sync", "part_blocksync")
+FORMS = ("exits early", "stays and skips")  # in which a part of a group does not come
 
 
 def holds(*parts):
@@ -33,11 +35,14 @@ def warp_holds(rows):
 
 
 def warp_shuffle(rows):
-    tile, shuffle = (rows.mean("Reduction", "warp level", "ave_cycle", method=method,
-                               type="double") for method in ("tile", "tile_shuffle"))
-    return holds(is_less(shuffle, tile)), (
-        f"sum of 32 doubles: {shuffle.value:g} cycles by shuffles of a tile, "
-        f"{tile.value:g} by its barrier")
+    verdicts, texts = [], []
+    for kind in ("double", "float", "int"):
+        tile, shuffle = (rows.mean("Reduction", "warp level", "ave_cycle", method=method,
+                                   type=kind) for method in ("tile", "tile_shuffle"))
+        verdicts.append(is_less(shuffle, tile))
+        texts.append(f"{shuffle.value:g} and {tile.value:g} of {kind}")
+    return holds(*verdicts), ("cycles of a sum of 32 by shuffles of a tile and by its barrier: "
+                              + ", ".join(texts))
 
 
 def block_warps(rows):
@@ -61,26 +66,36 @@ def grid_two_blocks(rows):
         "(the study accepts 2.5 us more)")
 
 
-def partial(rows, file, methods):
-    found = {(method, form): rows.row(file, "partial groups", method=method, form=form)["outcome"]
-             for method in methods for form in ("exits early", "stays and skips")}
-    return holds(*(outcome.startswith(HANGS) for outcome in found.values())), "; ".join(
-        f"{method}, {form}: {outcome}" for (method, form), outcome in found.items())
+def outcomes(rows, file, methods):
+    """method -> outcomes of FORMS"""
+    return {method: [rows.row(file, "partial groups", method=method, form=form)["outcome"]
+                     for form in FORMS] for method in methods}
+
+
+def hanging(found):
+    return [outcome.startswith(HANGS) for both in found.values() for outcome in both]
+
+
+def listed(found):
+    return f"a part {' / '.join(FORMS)}: " + "; ".join(
+        f"{method}: {' / '.join(both)}" for method, both in found.items())
 
 
 def grid_part(rows):
-    return partial(rows, "Pitfalls", ["part_grid_sync"])
+    """The study's "only": of a warp or a block a part does no harm."""
+    found = outcomes(rows, "Pitfalls", ["part_grid_sync"])
+    smaller = outcomes(rows, "Pitfalls", SMALL_GROUPS)
+    return holds(*hanging(found), not any(hanging(smaller))), listed({**found, **smaller})
 
 
 def gpus_part(rows):
-    names = ["part_multi_grid_blocks", "part_multi_grid_gpus"]
-    file = next((file for file in tsv.PITFALLS if any(
-        row["method"] in names for row in rows.run.section(file, "partial groups").rows)), None)
+    file = next((file for file in tsv.PITFALLS if rows.run.section(
+        file, "partial groups").find(method="part_multi_grid_gpus")), None)
     if file is None:
-        raise NotMeasured("no row of Pitfalls, partial groups, of a multi-grid (it needs a "
-                          "toolkit before CUDA 13)")
-    present = {row["method"] for row in rows.run.section(file, "partial groups").rows}
-    return partial(rows, file, [name for name in names if name in present])
+        raise NotMeasured("no row of Pitfalls, partial groups: part_multi_grid_gpus (it needs two "
+                          "GPUs and a toolkit before CUDA 13)")
+    found = outcomes(rows, file, ("part_multi_grid_blocks", "part_multi_grid_gpus"))
+    return holds(*hanging(found)), listed(found)
 
 
 def gpus_both(rows):
@@ -103,27 +118,36 @@ def ratios(of):
 
 
 def gpus_acceptable(rows):
+    """Beside what the study says and, as it goes beyond, beside its own GPUs."""
+    known = [ratios(shapes) for shapes in rows.studied_shapes()]
+    most, least = (max(limit, *side) for limit, side in zip((2, 0.5), zip(*known)))
     verdicts, texts = [], []
     for file, method, gpus, judges in rows.gpus():
         of_fastest, of_slowest = ratios(rows.shapes(file, method, gpus, (1, 32), (32, 64)))
         if judges:
-            verdicts += [of_fastest <= 2, of_slowest <= 0.5]
+            verdicts += [of_fastest <= most, of_slowest <= least]
         texts.append(f"{method} on {gpus} GPUs: at most {of_fastest:.2f} times the fastest and "
                      f"{of_slowest:.2f} times the slowest")
-    known = rows.studied_shapes(gpus)
-    if known:
-        texts.append("the study's own V100s, {} GPUs: {:.2f} and {:.2f}".format(
-            gpus, *ratios(known)))
-    return holds(*verdicts), "; ".join(texts) + " (the study says at most 2 and 0.5)"
+    return holds(*verdicts), "; ".join(texts) + (
+        " (the study says at most 2 and 0.5, its own GPUs have up to {:.2f} and {:.2f})".format(
+            *map(max, zip(*known))))
+
+
+def times_as_fast(rates):
+    """", 1.02 to 1.25 times as fast": the range, "" of none."""
+    shown = dict.fromkeys(f"{edge(rates):.3f}" for edge in (min, max) if rates)
+    return shown and f" ({' to '.join(shown)} times as fast)" or ""
 
 
 def faster_sums(one, other, what):
-    """(whether some are faster, and each not slower, sentence) of the sizes that both have."""
+    """(whether some are faster, and none slower, sentence) of the sizes that both have."""
     sizes = one.keys() & other.keys()
-    faster = sum(is_less(other[size], one[size]) for size in sizes)
-    slower = [is_less(one[size], other[size]) for size in sizes]
-    return [faster > 0, *(not each for each in slower)], (
-        f"{what}: faster at {faster} of {len(sizes)} sizes, slower at {sum(slower)}")
+    faster, slower = ([one[size].value / other[size].value for size in sizes if test(size)]
+                      for test in (lambda size: is_less(other[size], one[size]),
+                                   lambda size: is_less(one[size], other[size])))
+    return [bool(faster), not slower], (
+        f"{what}: faster at {len(faster)} of {len(sizes)} sizes{times_as_fast(faster)}, slower at "
+        f"{len(slower)}{times_as_fast(slower)}")
 
 
 def implicit_one_gpu(rows):
@@ -140,8 +164,9 @@ def implicit_one_gpu(rows):
 
 
 def implicit_gpus(rows):
-    verdicts, texts = [], []
+    verdicts, texts, most = [], [], 0
     for file, method, gpus, judges in rows.gpus():
+        most = max(most, gpus)
         barrier = rows.mean(file, "multi-GPU latency", "avginstru", method=method,
                             GPUcount=str(gpus), blk=str(rows.run.sms), thrd="1024")
         cpu = rows.launch("single_omp_traditional_launch", gpus)
@@ -149,7 +174,7 @@ def implicit_gpus(rows):
             verdicts.append(is_less(cpu, barrier))
         texts.append(f"on {gpus} GPUs at 1 x 1024: CPU threads {us(cpu)}, {method} {us(barrier)}")
     text = "; ".join(texts)
-    if gpus < MANY_GPUS:
+    if most < MANY_GPUS:
         return "not measured", f"{MANY_GPUS} GPUs are many to the study; {text}"
     return holds(*verdicts), text
 

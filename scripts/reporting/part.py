@@ -59,6 +59,5 @@ class Part:
             return "There is no recorded run to compare with."
         if self.alike:
             return f"Compared with the recorded runs of the same kind of GPU: {names}."
-        kinds = " and ".join(dict.fromkeys(map(short_name, self.recorded)))
         return (f"No run of this kind of GPU is recorded. Compared with the nearest, which is "
-                f"another: {kinds} ({names}).")
+                f"another: {short_name(self.recorded[0])} ({names}).")

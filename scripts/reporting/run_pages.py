@@ -17,8 +17,7 @@ def normal_lines(part):
     if not part.recorded:
         yield ""
         return
-    yield (f"same: within the recorded means and their 95% intervals, or at most "
-           f"{normal.THRESHOLD:g}% beyond; unclear: only its own interval reaches there.")
+    yield normal.HOW
     yield ""
     yield from sheets.markdown_table(("File", "Section", *normal.VERDICTS), 2, (
         (*key, *(str(found[name]) for name in normal.VERDICTS))
@@ -91,7 +90,7 @@ def table_json(table):
 
 def chart_json(chart):
     return {"label": chart.label, "title": chart.title, "missing": chart.missing, "points": [
-        {"panel": panel.title, "series": series.name, "x": point.x, "of": chart.unit or panel.y,
+        {"panel": panel.title, "series": series.name, "x": point.x, "unit": chart.unit or panel.y,
          "value": number(point.figure.value), "spread": number(point.figure.spread),
          "remarks": point.figure.remarks, "sources": sources(point.figure.sources)}
         for panel, series, point in chart.rows()]}
