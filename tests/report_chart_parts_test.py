@@ -5,7 +5,7 @@ import shutil
 import unittest
 
 from made_up_rows import ENVIRONMENT, GRID, ROWS, section
-from report_charts_test import rows_of
+from report_chart_checks import rows_of
 from scripts_support import ROOT, ScriptsTest
 
 import readme_pictures  # from scripts/, which scripts_support has put on the path
