@@ -17,6 +17,13 @@ std::string ClockWatch::check(double mhz) {
   return text;
 }
 
+std::string wide_interval(const Summary& summary) {
+  const double share = summary.ci95 / std::abs(summary.mean);
+  return share > 0.1 ? "the 95% interval of the row above is " +
+                           format_number(100 * share, 0) + "% of its mean"
+                     : "";
+}
+
 void SpreadWatch::add(const std::string& name, const Summary& summary) {
   const double spread = summary.stddev / std::abs(summary.mean);
   if (std::isfinite(spread)) rows_.push_back({name, spread});

@@ -24,6 +24,10 @@ class ClockWatch {
 
 /// Watches the spread of the rows of one method: each against the rows on both
 /// sides, hence when all are there.
+/// What to warn of below a row whose 95% interval is more than 10% of its mean
+/// to either side; else "".
+std::string wide_interval(const Summary& summary);
+
 class SpreadWatch {
  public:
   /// A row named `name`; one sample has no spread, and is not watched.

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "common/asked_for.hpp"
+#include "common/noise.hpp"
 #include "common/program.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/points.hpp"
@@ -197,12 +198,8 @@ class Report {
   template <class Table>
   void warn_of_spread(Table& table, const Point& point,
                       const Summary& summary) {
-    constexpr double kWide = 0.1;
-    if (!(summary.ci95 > kWide * std::abs(summary.mean))) return;
-    const std::string text =
-        "the 95% interval of the row above is " +
-        format_number(100 * summary.ci95 / std::abs(summary.mean), 0) +
-        "% of its mean";
+    const std::string text = wide_interval(summary);
+    if (text.empty()) return;
     std::fprintf(stderr, "%s: warning: %s, %s, %d ns: %s\n", name_.c_str(),
                  point.section.c_str(), point.name().c_str(), point.work_ns,
                  text.c_str());

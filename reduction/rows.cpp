@@ -1,5 +1,7 @@
 #include "reduction/rows.hpp"
 
+#include "common/noise.hpp"
+
 namespace syncbench {
 namespace {
 
@@ -40,6 +42,8 @@ Columns<SumRow> stats_columns() {
 bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row) {
   row.mhz = run.clock_mhz_unwatched();
   table.row(row);
+  const std::string wide = wide_interval(row.rate);
+  if (!wide.empty()) run.warn(wide);
   run.check_row(row.host.mean > 100 ? row.rate : Summary());
   return row.right == 0;
 }

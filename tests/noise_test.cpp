@@ -35,6 +35,17 @@ std::vector<std::string> warnings_of(const std::vector<double>& percents) {
   return watch.finish();
 }
 
+TEST(WideInterval, IsOfMoreThanATenth) {
+  Summary summary;
+  EXPECT_EQ(wide_interval(summary), "");  // nan
+  summary.mean = -5;
+  summary.ci95 = 0.5;
+  EXPECT_EQ(wide_interval(summary), "");
+  summary.ci95 = 2.6;
+  EXPECT_EQ(wide_interval(summary),
+            "the 95% interval of the row above is 52% of its mean");
+}
+
 TEST(SpreadWatch, TellsTheOddRowByName) {
   const auto warnings = warnings_of({0.2, 0.2, 0.2, 1.5, 0.2, 0.2});
   ASSERT_EQ(warnings.size(), 1u);
