@@ -45,6 +45,11 @@ on() {
     PIP_CERT=/etc/ssl/certs/ca-certificates.crt "${variables[@]}" bash -c "cd ~/suite && $3" >"$work/log" 2>&1 </dev/null
 }
 
+fail() {
+  tail -n 40 "$work/log" | sed "s/^/$suite: /"
+  exit 1
+}
+
 # expect CODE MACHINE USER COMMAND: fails with the end of the output where the exit code differs.
 expect() {
   local status=0 start=$SECONDS
@@ -53,12 +58,12 @@ expect() {
     "$(awk '/^Fetched / { sum += $2 * ($3 == "kB" ? 0.001 : 1) }
             /Downloading .*\(/ { sub(/.*\(/, ""); sum += $1 * ($2 ~ /^kB/ ? 0.001 : 1) }
             END { printf "%.0f", sum }' "$work/log")"
-  ((status == $1)) || { tail -n 40 "$work/log" && exit 1; }
+  ((status == $1)) || fail
 }
 
 # shows TEXT: it is in the output of the last command.
 shows() {
-  grep -q -- "$1" "$work/log" || { printf 'not in the output: %s\n' "$1" && tail -n 40 "$work/log" && exit 1; }
+  grep -q -- "$1" "$work/log" || { printf '%s: not in the output: %s\n' "$suite" "$1" && fail; }
 }
 
 make_base || { tail -n 3 "$work/log" && exit 77; }
