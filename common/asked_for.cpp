@@ -12,8 +12,9 @@ void AskedFor::measured(const std::string& point) {
   measured_.insert(method_of(point));
 }
 
-void AskedFor::skipped(const std::string& point, const std::string& reason) {
+bool AskedFor::skipped(const std::string& point, const std::string& reason) {
   skipped_.emplace(method_of(point), point + ": " + reason);
+  return reasons_.emplace(method_of(point), reason).second;
 }
 
 void AskedFor::check(const std::vector<std::string>& methods) const {

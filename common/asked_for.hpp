@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace syncbench {
@@ -16,8 +17,9 @@ class AskedFor {
   /// A row of `point` has been printed.
   void measured(const std::string& point);
 
-  /// `point` cannot be measured here.
-  void skipped(const std::string& point, const std::string& reason);
+  /// `point` cannot be measured here. True: no other of the method was skipped
+  /// for that reason.
+  bool skipped(const std::string& point, const std::string& reason);
 
   /// Throws when one of `methods`, those named, was skipped somewhere or has no
   /// row: success means that all that was asked for was measured.
@@ -26,6 +28,7 @@ class AskedFor {
  private:
   std::set<std::string> measured_;
   std::map<std::string, std::string> skipped_;  // method -> point: reason
+  std::set<std::pair<std::string, std::string>> reasons_;  // method, reason
 };
 
 }  // namespace syncbench

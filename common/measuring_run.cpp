@@ -76,8 +76,7 @@ void MeasuringRun::finish() {
 
 void MeasuringRun::say_skipped(const std::string& point,
                                const std::string& reason) {
-  asked_.skipped(point, reason);
-  if (!said_.insert(method_of(point) + ": " + reason).second) return;
+  if (!asked_.skipped(point, reason)) return;
   progress_.clear();
   std::fprintf(stderr,
                "%s: warning: %s not measured: %s (said once; comments in the "

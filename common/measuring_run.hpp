@@ -103,8 +103,7 @@ class MeasuringRun {
   AskedFor asked_;
   ComputeProcesses processes_;
   HostClock::time_point last_look_;
-  std::set<int> shared_;        // GPUs found to be used by others
-  std::set<std::string> said_;  // "method: reason" of those skipped
+  std::set<int> shared_;  // GPUs found to be used by others
 };
 
 }  // namespace syncbench

@@ -22,12 +22,12 @@ class ClockWatch {
   double reference_ = kNan;
 };
 
-/// Watches the spread of the rows of one method: each against the rows on both
-/// sides, hence when all are there.
 /// What to warn of below a row whose 95% interval is more than 10% of its mean
 /// to either side; else "".
 std::string wide_interval(const Summary& summary);
 
+/// Watches the spread of the rows of one method: each against the rows on both
+/// sides, hence when all are there.
 class SpreadWatch {
  public:
   /// A row named `name`; one sample has no spread, and is not watched.
