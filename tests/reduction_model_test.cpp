@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "reduction/model.hpp"
+#include "reduction/samples.hpp"
 
 namespace syncbench {
 namespace {
@@ -19,6 +20,12 @@ constexpr Choice kP100Block = {18.5, 13.8, 141, 2135};
 // The tables' rates have two or three digits.
 void expect_close(double found, double printed) {
   EXPECT_NEAR(found / printed, 1, 0.02) << found << " for " << printed;
+}
+
+TEST(RateSummary, IsOfTheTimeWithoutWhatTheEventsTake) {
+  const Summary rate = rate_summary(1000, {7, 12}, 2);
+  EXPECT_DOUBLE_EQ(rate.mean, (200 + 100) / 2.0);
+  EXPECT_DOUBLE_EQ(rate_summary(1000, {5}).mean, 200);
 }
 
 TEST(Concurrency, TableIII) {
