@@ -83,7 +83,7 @@ def figure_of(run, section, row, column, spread=None):
 def share(part, whole):
     """The Figure of a part in percent of the whole, with the spread of both."""
     value = 100 * part.value / whole.value
-    return Figure(value, value * math.hypot(part.spread / part.value, whole.spread / whole.value),
+    return Figure(value, math.hypot(100 * part.spread, value * whole.spread) / whole.value,
                   part.sources + whole.sources, part.remarks + whole.remarks)
 
 

@@ -13,8 +13,8 @@ WIDEST = 10.0  # percent of a recorded mean to either side; one known less well 
 BLOCKS = compare.KEYS.index("blk")
 VERDICTS = (*compare.VERDICTS, "not recorded")
 HOW = (f"same: within the recorded means and their 95% intervals, or at most {THRESHOLD:g}% beyond; "
-       f"unclear: only its own interval reaches there. Recorded means that are not known within "
-       f"{WIDEST:g}% are left out.")
+       "unclear: only its own interval reaches there, or no recorded mean is known within "
+       f"{WIDEST:g}%; those that are not are left out.")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
          **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
@@ -119,5 +119,6 @@ def lines_of_tsv(rows, known):
                      "recorded_high", "change_percent", "verdict", "line", "known"))
     for row in rows:
         yield "\t".join((*row.key, row.quantity, UNITS[row.quantity], row.value.text,
-                         f"{row.low:.3f}", f"{row.high:.3f}", f"{row.change:.3f}", row.verdict, str(row.row.line),
+                         f"{row.low:.3f}", f"{row.high:.3f}", f"{row.change:.3f}", row.verdict,
+                         str(row.row.line),
                          ", ".join(cause.name for cause in known.of(row)) or "nan"))

@@ -53,7 +53,7 @@ def block_warps(rows):
 
 def grid_blocks(rows):
     one, blocks, threads = (rows.grid_sync(*shape) for shape in ((1, 32), (32, 32), (1, 1024)))
-    return holds(is_less(threads, blocks)), (
+    return holds(blocks.value >= AFFECTS * threads.value), (
         f"from {us(one)} at 1 block/SM of 32 threads to {us(blocks)} with 32 blocks/SM, to "
         f"{us(threads)} with 1024 threads")
 
@@ -81,11 +81,15 @@ def listed(found):
         f"{method}: {' / '.join(both)}" for method, both in found.items())
 
 
-def grid_part(rows):
-    """The study's "only": of a warp or a block a part does no harm."""
-    found = outcomes(rows, "Pitfalls", ["part_grid_sync"])
+def hangs_alone(rows, file, methods):
+    """The study's "only": these hang, and of a warp or a block a part does no harm."""
+    found = outcomes(rows, file, methods)
     smaller = outcomes(rows, "Pitfalls", SMALL_GROUPS)
     return holds(*hanging(found), not any(hanging(smaller))), listed({**found, **smaller})
+
+
+def grid_part(rows):
+    return hangs_alone(rows, "Pitfalls", ["part_grid_sync"])
 
 
 def gpus_part(rows):
@@ -94,8 +98,7 @@ def gpus_part(rows):
     if file is None:
         raise NotMeasured("no row of Pitfalls, partial groups: part_multi_grid_gpus (it needs two "
                           "GPUs and a toolkit before CUDA 13)")
-    found = outcomes(rows, file, ("part_multi_grid_blocks", "part_multi_grid_gpus"))
-    return holds(*hanging(found)), listed(found)
+    return hangs_alone(rows, file, ("part_multi_grid_blocks", "part_multi_grid_gpus"))
 
 
 def gpus_both(rows):
@@ -140,12 +143,13 @@ def times_as_fast(rates):
 
 
 def faster_sums(one, other, what):
-    """(whether some are faster, and none slower, sentence) of the sizes that both have."""
+    """(whether some are faster, whether besides none is slower, and a sentence) of the sizes that
+    both have."""
     sizes = one.keys() & other.keys()
     faster, slower = ([one[size].value / other[size].value for size in sizes if test(size)]
                       for test in (lambda size: is_less(other[size], one[size]),
                                    lambda size: is_less(one[size], other[size])))
-    return [bool(faster), not slower], (
+    return [bool(faster), bool(faster) and not slower], (
         f"{what}: faster at {len(faster)} of {len(sizes)} sizes{times_as_fast(faster)}, slower at "
         f"{len(slower)}{times_as_fast(slower)}")
 
