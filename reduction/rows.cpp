@@ -55,7 +55,8 @@ Columns<SumRow> array_columns(bool stats) {
          in_l2() +
          mean_stddev_columns<SumRow>(
              "GB/s", "10^9 B/s",
-             "bytes / time by the GPU's events, less what they take", &SumRow::rate) +
+             "bytes / time by the GPU's events, less what they take",
+             &SumRow::rate) +
          host() + right() + (stats ? stats_columns() : Columns<SumRow>());
 }
 
