@@ -68,6 +68,11 @@ def key_of(section, quantity, row):
     return section.title, *(cell(key) for key in KEYS[1:])
 
 
+def value_of(row, quantity):
+    return Value(float(row[f"m({quantity})"]), float(row.get(f"ci95({quantity})", "nan")),
+                 row[f"m({quantity})"], row)
+
+
 def values_of(run):
     """{file: {key: (quantity, Value)}} of a run."""
     files = {}
@@ -84,9 +89,7 @@ def values_of(run):
                 if key in rows:
                     raise tsv.TsvError(f"{run.path / file}.tsv, section {section.title}: "
                                        f"the same point twice: {' '.join(key[1:])}")
-                text = row[f"m({shown})"]
-                half_width = float(row.get(f"ci95({shown})", "nan"))
-                rows[key] = shown, Value(float(text), half_width, text, row)
+                rows[key] = shown, value_of(row, shown)
     return files
 
 

@@ -78,14 +78,15 @@ def summary_of(parts, study, citation):
 def files_of(parts, study, citation, pictures, several):
     """path -> text or bytes of all that is written; None: not to be there"""
     sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
-    lines = [f"# {title_of(parts)}", "", *(sheets.markdown(sheet) if sheet else ()),
+    title = title_of(parts)
+    lines = [f"# {title}", "", *(sheets.markdown(sheet) if sheet else ()),
              *machines_lines(several, parts, pictures)]
     for part in parts:
         lines += page_lines(part, pictures)
     lines += cite.markdown(parts, citation)
     files = {**{Path(f"{MACHINES}.{ending}"): None for ending in ("tsv", "png", "pdf")},
              **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
-             Path("report.html"): page(title_of(parts), parts, pictures, several,
+             Path("report.html"): page(title, parts, pictures, several,
                                        sheets.page(sheet) if sheet else (),
                                        cite.page(parts, citation)),
              Path("summary.json"): summary_of(parts, study, citation),

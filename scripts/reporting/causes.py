@@ -30,6 +30,10 @@ class Cause:
                 self.when(row, run.environment, other.environment) for other in recorded)
 
 
+def all_of(*tests):
+    return lambda *given: all(test(*given) for test in tests)
+
+
 def differs(*keys):
     return lambda row, here, there: any(here.get(key) != there.get(key) for key in keys)
 
@@ -68,8 +72,13 @@ def toolkit_differs(row, here, there):
     return here.get(key) != there.get(key)
 
 
+def is_short_sum(row, here, there):
+    return int(row.row["bytes"]) <= 2 ** 26
+
+
 def is_long_sum(row, here, there):
-    return both_h200(row, here, there) and int(row.row["bytes"]) >= 2 ** 31 and (
+    """With the limit of its method."""
+    return int(row.row["bytes"]) >= 2 ** 31 and (
         abs(row.change) <= 2.7 or row.key[2] == "two_pass_tree")
 
 
@@ -115,8 +124,8 @@ CAUSES = (
     Cause("level in TestRepeat", "grid.sync() in TestRepeat differs by up to 8% between H200s.",
           NORMAL, "`grid_sync` by up to 8%", "TestRepeat(.cuda11)?",
           methods="grid_sync", percent=8, when=both_h200),
-    Cause("peer_grid_sync in TestRepeat", "peer_grid_sync in TestRepeat differs by up to 5% between "
-          "H200s.", NORMAL, "`peer_grid_sync` by up to 5%", "TestRepeat(.cuda11)?",
+    Cause("peer_grid_sync in TestRepeat", "peer_grid_sync in TestRepeat differs by up to 5% "
+          "between H200s.", NORMAL, "`peer_grid_sync` by up to 5%", "TestRepeat(.cuda11)?",
           methods="peer_grid_sync", percent=5, when=both_h200),
     Cause("place", "peer_grid_sync depends on where its memory lies, by up to 12% with 16 blocks "
           "per SM on one GPU; a row is of five places.",
@@ -127,14 +136,14 @@ CAUSES = (
           "16 and 32 blocks per SM.", (METHOD, LIMITS),
           "its rows on one GPU differ by up to 6% with 16 and 32 blocks per SM",
           "BenchmarkInterSM(.cuda11)?", methods="peer_grid_sync", percent=6,
-          when=lambda *row: both_h200(*row) and is_on_one_gpu(16, 32)(*row)),
+          when=all_of(both_h200, is_on_one_gpu(16, 32))),
     Cause("draw", "Without access between the GPUs a process draws a level of the barrier; a row "
           "is of ten processes.", (METHOD, "3. Across SMs and GPUs"),
           "A process draws a level of it", methods="multi_grid_sync_no_peer"),
     Cause("scatter", "multi_grid_sync on several H200s scatters, and differs by up to 9.4% between "
           "machines, with 4 and more blocks per SM.", (METHOD, LIMITS),
           "differ by up to 9.4% with 4 and more blocks per SM", methods="multi_grid_sync",
-          percent=9.4, when=lambda *row: both_h200(*row) and has_many_blocks_on_gpus(*row)),
+          percent=9.4, when=all_of(both_h200, has_many_blocks_on_gpus)),
     Cause("few places", "Rows of global memory in TestRepeat are of a few places only, and move by "
           "as much as places differ, up to 81% between H200s.", (METHOD, LIMITS),
           "Rows of global memory there are of a few places only, and move by as much as places "
@@ -166,15 +175,16 @@ CAUSES = (
           "stand in a row.", ("docs/reduction.md", "What it shows"),
           "of several in a row each takes 314 cycles", "Reduction(.cuda11)?", "warp level",
           "coa_shuffle"),
-    Cause("short sums", "Sums by two kernels differ between machines with H200s, up to 64 MiB by up "
-          "to 14%.", ("docs/reduction.md", "Limits"),
+    Cause("short sums", "Sums by two kernels differ between machines with H200s, up to 64 MiB by "
+          "up to 14%.", ("docs/reduction.md", "Limits"),
           "the others, two kernels each, differ up to 64 MiB by up to 14%", "Reduction", "one GPU",
           "implicit|programmatic|cub|two_pass_tree", 14,
-          lambda *row: both_h200(*row) and int(row[0].row["bytes"]) <= 2 ** 26),
+          all_of(both_h200, is_short_sum)),
     Cause("long sums", "Sums of 2 GiB and more differ between machines with H200s, by up to 2.7%, "
           "two_pass_tree by 4.8%.", ("docs/reduction.md", "Limits"),
           "1.8 to 2.7% longer on those of two and four than on that of one, `two_pass_tree` up to "
-          "4.8%", "Reduction", "one GPU", percent=4.8, when=is_long_sum),
+          "4.8%", "Reduction", "one GPU", percent=4.8,
+          when=all_of(both_h200, is_long_sum)),
     Cause("objects", "Barrier objects do not rise evenly with the threads: single rows lie above "
           "or below their neighbours.", (METHOD, LIMITS),
           "do not rise evenly with the threads of the block",

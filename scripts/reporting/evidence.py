@@ -1,26 +1,20 @@
 """The rows that Table VIII's observations are judged by, and which of them were used."""
 
 import math
-from collections import namedtuple
 
+from compare import value_of
 from reporting.figures import source_of
-
-# half_width: of the 95% interval, 0 where none was recorded.
-Mean = namedtuple("Mean", "value half_width")
+from reporting.normal import width
+from reporting.study_tables import ARRAY
 
 
 class NotMeasured(Exception):
     """Which rows are missing."""
 
 
-def mean_of(row, quantity):
-    half_width = float(row.get(f"ci95({quantity})", "nan"))
-    return Mean(float(row[f"m({quantity})"]), half_width if half_width > 0 else 0.0)
-
-
 def is_less(one, other):
-    """Whether it is by more than both intervals."""
-    return one.value + one.half_width < other.value - other.half_width
+    """Whether one compare.Value is by more than both intervals."""
+    return one.mean + width(one) < other.mean - width(other)
 
 
 class Evidence:
@@ -38,21 +32,22 @@ class Evidence:
         self.sources.append(source_of(section, row))
         return row
 
-    def mean(self, file, title, quantity, **cells):
-        found = mean_of(self.row(file, title, **cells), quantity)
-        if math.isnan(found.value):
+    def value(self, file, title, quantity, **cells):
+        """compare.Value"""
+        found = value_of(self.row(file, title, **cells), quantity)
+        if math.isnan(found.mean):
             raise NotMeasured(f"no value of {file}, {title}: {cells['method']}")
         return found
 
     def launch(self, method, gpus):
         """ns of one more, behind work that hides it"""
-        return self.mean("ImplicitBarrier", "sleep kernel", "ovh", method=method,
-                         GPUCount=str(gpus), thrd="1024")
+        return self.value("ImplicitBarrier", "sleep kernel", "ovh", method=method,
+                          GPUCount=str(gpus), thrd="1024")
 
     def grid_sync(self, blocks, threads):
         """ns, of so many blocks for each SM"""
-        return self.mean("BenchmarkInterSM", "grid latency", "avginstru", method="grid_sync",
-                         blk=str(blocks * self.run.sms), thrd=str(threads))
+        return self.value("BenchmarkInterSM", "grid latency", "avginstru", method="grid_sync",
+                          blk=str(blocks * self.run.sms), thrd=str(threads))
 
     def gpus(self):
         """(file, method, GPUs, judges) of the barriers of all GPUs of the run; at least two.
@@ -84,11 +79,11 @@ class Evidence:
         return us
 
     def sums(self, file, title, method, gpus):
-        """bytes -> Mean in GB/s, of arrays of float on so many GPUs"""
+        """bytes -> compare.Value in GB/s, of arrays on so many GPUs"""
         section = self.run.section(file, title)
-        rows = section.find_all(method=method, type="float", GPUcount=str(gpus))
+        rows = section.find_all(method=method, type=ARRAY, GPUcount=str(gpus))
         self.sources += [source_of(section, row) for row in rows]
-        return {int(row["bytes"]): mean_of(row, "GB/s") for row in rows}
+        return {int(row["bytes"]): value_of(row, "GB/s") for row in rows}
 
     def studied_shapes(self):
         """As shapes(), of the study's multi-grid barrier, for each kind and number of GPUs that

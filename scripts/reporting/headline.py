@@ -92,10 +92,10 @@ def share_of_reading(run, gpus):
     limit = best and section.find(method="read_limit", type=ARRAY, bytes=best.row["bytes"])
     if not limit:
         return None
-    sides = [figure_of(run, section, row, "m(GB/s)") for row in (best.row, limit)]
-    if not all(side.value > 0 for side in sides):
+    whole = figure_of(run, section, limit, "m(GB/s)")
+    if not (best.figure.value > 0 and whole.value > 0):
         return None
-    return Found(share(*sides), None)
+    return Found(share(best.figure, whole), None)
 
 
 HEADLINES = (

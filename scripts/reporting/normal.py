@@ -12,9 +12,9 @@ THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as i
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
 BLOCKS = compare.KEYS.index("blk")
 VERDICTS = (*compare.VERDICTS, "not recorded")
-HOW = (f"same: within the recorded means and their 95% intervals, or at most {THRESHOLD:g}% beyond; "
-       "unclear: only its own interval reaches there, or no recorded mean is known within "
-       f"{WIDEST:g}%; those that are not are left out.")
+HOW = ("same: within the recorded means and their 95% intervals, or at most "
+       f"{THRESHOLD:g}% beyond; unclear: only its own interval reaches there, or no recorded mean "
+       f"is known within {WIDEST:g}%; those that are not are left out.")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
          **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
@@ -48,19 +48,20 @@ def references(run, recorded):
     """(runs, whether they are of the same kind of GPU): all of that kind, else all of the
     nearest: by compute capability, the number of SMs, and as which most are recorded. Without
     the run itself."""
-    others = [other for other in recorded if other.environment != run.environment]
+    kinds = {}
+    for other in recorded:
+        if other.environment != run.environment:
+            kinds.setdefault(other.environment.get("gpu"), []).append(other)
 
-    def differs(other, key):
-        return other.environment.get(key) != run.environment.get(key)
+    def distance(runs):
+        capability = runs[0].environment.get("compute_capability")
+        return (capability != run.environment.get("compute_capability"),
+                abs(runs[0].sms - run.sms), -len(runs))
 
-    def distance(kind):
-        of_kind = [other for other in others if other.environment.get("gpu") == kind]
-        return (kind != run.environment.get("gpu"), differs(of_kind[0], "compute_capability"),
-                abs(of_kind[0].sms - run.sms), -len(of_kind))
-
-    nearest = min({other.environment.get("gpu"): 0 for other in others}, key=distance, default="")
-    return [other for other in others if other.environment.get("gpu") == nearest], (
-        bool(others) and nearest == run.environment.get("gpu"))
+    mine = run.environment.get("gpu")
+    if mine in kinds:
+        return kinds[mine], True
+    return min(kinds.values(), key=distance, default=[]), False
 
 
 def width(value):

@@ -18,9 +18,9 @@ def holds(*parts):
     return "holds in part" if any(parts) else "does not hold"
 
 
-def us(mean):
+def us(value):
     """Of ns."""
-    return f"{mean.value / 1e3:.2f} us"
+    return f"{value.mean / 1e3:.2f} us"
 
 
 def warp_holds(rows):
@@ -37,31 +37,32 @@ def warp_holds(rows):
 def warp_shuffle(rows):
     verdicts, texts = [], []
     for kind in ("double", "float", "int"):
-        tile, shuffle = (rows.mean("Reduction", "warp level", "ave_cycle", method=method,
-                                   type=kind) for method in ("tile", "tile_shuffle"))
+        tile, shuffle = (rows.value("Reduction", "warp level", "ave_cycle", method=method,
+                                    type=kind) for method in ("tile", "tile_shuffle"))
         verdicts.append(is_less(shuffle, tile))
-        texts.append(f"{shuffle.value:g} and {tile.value:g} of {kind}")
+        texts.append(f"{shuffle.mean:g} and {tile.mean:g} of {kind}")
     return holds(*verdicts), ("cycles of a sum of 32 by shuffles of a tile and by its barrier: "
                               + ", ".join(texts))
 
 
 def block_warps(rows):
-    one, all_ = (rows.mean("BenchmarkIntraSM", "block latency", "ave_cycle", method="blocksync",
-                           thrd=threads).value for threads in ("32", "1024"))
+    one, all_ = (rows.value("BenchmarkIntraSM", "block latency", "ave_cycle", method="blocksync",
+                            thrd=threads).mean for threads in ("32", "1024"))
     return holds(all_ >= AFFECTS * one), f"{one:g} cycles with 1 warp, {all_:g} with 32"
 
 
 def grid_blocks(rows):
     one, blocks, threads = (rows.grid_sync(*shape) for shape in ((1, 32), (32, 32), (1, 1024)))
-    return holds(blocks.value >= AFFECTS * threads.value), (
+    return holds(blocks.mean >= AFFECTS * threads.mean), (
         f"from {us(one)} at 1 block/SM of 32 threads to {us(blocks)} with 32 blocks/SM, to "
         f"{us(threads)} with 1024 threads")
 
 
 def grid_two_blocks(rows):
-    slowest = max(rows.grid_sync(blocks, threads) for blocks in (1, 2) for threads in (32, 1024))
+    slowest = max((rows.grid_sync(blocks, threads) for blocks in (1, 2) for threads in (32, 1024)),
+                  key=lambda value: value.mean)
     one_launch = rows.launch("traditional_launch", 1)
-    return holds(slowest.value - one_launch.value <= 2500), (
+    return holds(slowest.mean - one_launch.mean <= 2500), (
         f"at most {us(slowest)} up to 2 blocks/SM, one more launch {us(one_launch)} "
         "(the study accepts 2.5 us more)")
 
@@ -137,18 +138,23 @@ def gpus_acceptable(rows):
 
 
 def times_as_fast(rates):
-    """", 1.02 to 1.25 times as fast": the range, "" of none."""
-    shown = dict.fromkeys(f"{edge(rates):.3f}" for edge in (min, max) if rates)
-    return shown and f" ({' to '.join(shown)} times as fast)" or ""
+    """" (1.020 to 1.250 times as fast)": the range, "" of none."""
+    if not rates:
+        return ""
+    shown = dict.fromkeys(f"{edge:.3f}" for edge in (min(rates), max(rates)))
+    return f" ({' to '.join(shown)} times as fast)"
 
 
 def faster_sums(one, other, what):
     """(whether some are faster, whether besides none is slower, and a sentence) of the sizes that
     both have."""
     sizes = one.keys() & other.keys()
-    faster, slower = ([one[size].value / other[size].value for size in sizes if test(size)]
-                      for test in (lambda size: is_less(other[size], one[size]),
-                                   lambda size: is_less(one[size], other[size])))
+
+    def rates_where(less, more):
+        return [one[size].mean / other[size].mean for size in sizes
+                if is_less(less[size], more[size])]
+
+    faster, slower = rates_where(other, one), rates_where(one, other)
     return [bool(faster), bool(faster) and not slower], (
         f"{what}: faster at {len(faster)} of {len(sizes)} sizes{times_as_fast(faster)}, slower at "
         f"{len(slower)}{times_as_fast(slower)}")
@@ -168,17 +174,16 @@ def implicit_one_gpu(rows):
 
 
 def implicit_gpus(rows):
-    verdicts, texts, most = [], [], 0
-    for file, method, gpus, judges in rows.gpus():
-        most = max(most, gpus)
-        barrier = rows.mean(file, "multi-GPU latency", "avginstru", method=method,
-                            GPUcount=str(gpus), blk=str(rows.run.sms), thrd="1024")
+    verdicts, texts, barriers = [], [], rows.gpus()
+    for file, method, gpus, judges in barriers:
+        barrier = rows.value(file, "multi-GPU latency", "avginstru", method=method,
+                             GPUcount=str(gpus), blk=str(rows.run.sms), thrd="1024")
         cpu = rows.launch("single_omp_traditional_launch", gpus)
         if judges:
             verdicts.append(is_less(cpu, barrier))
         texts.append(f"on {gpus} GPUs at 1 x 1024: CPU threads {us(cpu)}, {method} {us(barrier)}")
     text = "; ".join(texts)
-    if most < MANY_GPUS:
+    if max(gpus for _, _, gpus, _ in barriers) < MANY_GPUS:
         return "not measured", f"{MANY_GPUS} GPUs are many to the study; {text}"
     return holds(*verdicts), text
 
@@ -189,7 +194,7 @@ def implicit_few_steps(rows):
     for file, method, gpus, judges in rows.gpus():
         implicit = rows.sums("Reduction", "strong scaling", "implicit_multi", gpus)
         explicit = rows.sums(file.replace("BenchmarkInterSM", "Reduction"), "strong scaling",
-                             method[:-len("_sync")], gpus)
+                             method.removesuffix("_sync"), gpus)
         if not implicit.keys() & explicit.keys():
             continue
         parts, sentence = faster_sums(implicit, explicit,
