@@ -1,5 +1,7 @@
 #include "reduction/rows.hpp"
 
+#include <cmath>
+
 #include "common/noise.hpp"
 
 namespace syncbench {
@@ -44,6 +46,9 @@ bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row) {
   table.row(row);
   const std::string wide = wide_interval(row.rate);
   if (!wide.empty()) run.warn(wide);
+  if (std::isnan(row.rate.mean)) {
+    run.warn("the row above has no rate: the events alone take as long");
+  }
   run.check_row(row.host.mean > 100 ? row.rate : Summary());
   return row.right == 0;
 }

@@ -15,10 +15,12 @@ inline int sum_samples(double once_ns, int asked_for) {
   return std::min(asked_for, static_cast<int>(fit));
 }
 
-/// GB/s of `bytes` in each of so many nanoseconds, less `extra_ns` in each.
+/// GB/s of `bytes` in each of so many nanoseconds, less `extra_ns` in each;
+/// of no samples where one takes no longer than that.
 inline Summary rate_summary(long long bytes, std::vector<double> times_ns,
                             double extra_ns = 0) {
   for (double& time : times_ns) {
+    if (time <= extra_ns) return {};
     time = static_cast<double>(bytes) / (time - extra_ns);
   }
   return summarize(std::move(times_ns));

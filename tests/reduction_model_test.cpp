@@ -28,6 +28,11 @@ TEST(RateSummary, IsOfTheTimeWithoutWhatTheEventsTake) {
   EXPECT_DOUBLE_EQ(rate_summary(1000, {5}).mean, 200);
 }
 
+TEST(RateSummary, IsOfNothingWhereTheEventsTakeAllOfTheTime) {
+  EXPECT_TRUE(std::isnan(rate_summary(1000, {7, 2}, 2).mean));
+  EXPECT_TRUE(std::isnan(rate_summary(1000, {7, 1}, 2).mean));
+}
+
 TEST(Concurrency, TableIII) {
   expect_close(concurrency(13.0, 0.62), 8);
   expect_close(concurrency(13.0, 19.6), 256);

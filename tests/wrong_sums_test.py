@@ -1,5 +1,6 @@
-"""GPU test: a sum that nobody writes is wrong in its row and ends Reduction with exit code 1;
-how long the CPU takes to queue a sum is in `host` and not in `GB/s`.
+"""GPU test: a sum that nobody writes is wrong in its row, has no rate, as nothing is timed, and
+ends Reduction with exit code 1; how long the CPU takes to queue a sum is in `host` and not in
+`GB/s`.
 
 usage: wrong_sums_test.py WRONG_SUMS
 """
@@ -20,6 +21,7 @@ errors = done.stderr.decode()
 assert done.returncode == 1 and "wrong sums in 1 rows" in errors, (done.returncode, errors)
 rows = {row["method"]: row for row in tsv.parse(done.stdout)[0].rows}
 assert [rows[name]["right"] for name in ("unwritten", "slow", "cub")] == ["0", "1", "1"], rows
+assert rows["unwritten"]["m(GB/s)"] == "nan" and "unwritten" in errors, (rows, errors)
 rates = [float(rows[name]["m(GB/s)"]) for name in ("slow", "cub")]
 assert 0.8 < rates[0] / rates[1] < 1.25, rates
 assert float(rows["slow"]["m(host)"]) > 2000, rows["slow"]
