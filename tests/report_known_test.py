@@ -171,6 +171,8 @@ class KnownTest(ReportCase):
         self.assertIn("\n* 1 of 3 moved rows have none of these.\n", self.page)
         self.assertIn(["the spread is far", "3000.000!"],
                       Page((self.out / "report.html").read_text()).cells)
+        self.assertEqual(normal["verdicts"], {
+            "BenchmarkInterSM.tsv": {"3": "slower", "4": "slower", "5": "faster"}})
         rows = [line.split("\t") for line in (
             self.out / "tables/mine/normal.tsv").read_text().splitlines()]
         self.assertEqual([row[-1] for row in rows], ["known", "level", "nan", "level"])

@@ -97,12 +97,16 @@ def chart_json(chart):
 
 
 def normal_json(part):
+    verdicts = {}
+    for row in part.normal:
+        verdicts.setdefault(f"{row.key[0]}.tsv", {})[row.row.line] = row.verdict
     return {
         "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
         "threshold_percent": normal.THRESHOLD,
         "counts": [{"file": file, "section": section,
                     **{name: found[name] for name in normal.VERDICTS}}
                    for (file, section), found in normal.counts(part.normal).items()],
+        "verdicts": verdicts,
         **moved.moved_json(part)}
 
 
