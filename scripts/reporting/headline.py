@@ -124,7 +124,7 @@ HEADLINES = (
              of_table("I", "overhead_ns", launch="traditional")),
     Headline("cpu", "All GPUs: back to the CPU, SMs x 1024", "ns",
              launch("single_omp_traditional_launch", all_gpus=True), nothing_known),
-    Headline("sum", "Best sum of an array of float", "GB/s", best_sum, best_known_sum),
+    Headline("sum", "Best sum of the largest array of float", "GB/s", best_sum, best_known_sum),
     Headline("sum_share", "The same beside reading alone", "%", share_of_reading, nothing_known))
 
 
