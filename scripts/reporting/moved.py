@@ -1,6 +1,6 @@
 """What moved against the recorded runs, and what is known to move it, as sheets of report.py."""
 
-from reporting import causes, normal
+from reporting import causes, normal, outcomes
 from compare import KEYS
 from reporting.figures import number, remarks
 from reporting.sheets import Cell, Sheet
@@ -68,7 +68,7 @@ def known(part):
 
 def sheets(part):
     """Below the counts of "is it normal?"."""
-    found = [environment(part)]
+    found = [environment(part), outcomes.sheet(part.outcomes)]
     if part.known.of_row:
         found += [groups(part), known(part), moved(part)]
     return [sheet for sheet in found if sheet.rows]

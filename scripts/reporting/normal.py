@@ -12,9 +12,11 @@ THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as i
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
 BLOCKS = compare.KEYS.index("blk")
 VERDICTS = (*compare.VERDICTS, "not recorded")
+LACKING = "not in this run"
 HOW = ("same: within the recorded means and their 95% intervals, or at most "
        f"{THRESHOLD:g}% beyond; unclear: only its own interval reaches there, or no recorded mean "
-       f"is known within {WIDEST:g}%; those that are not are left out.")
+       f"is known within {WIDEST:g}%; those that are not are left out; {LACKING}: the "
+       "recorded run of as many GPUs has it.")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
          **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
@@ -100,12 +102,29 @@ def judged(run, runs):
         for key, (quantity, value) in values(run).items()]
 
 
-def counts(rows):
-    """(file, section) -> how many rows have which verdict"""
+def lacking(run, runs):
+    """Keys of the rows that it lacks and all recorded runs of as many GPUs have."""
+    alike = [values(other) for other in runs
+             if other.environment.get("gpu_count") == run.environment.get("gpu_count")]
+    return [key for key in (alike[0] if alike else ())
+            if key not in values(run) and all(key in other for other in alike)]
+
+
+def counts(rows, lacking):
+    """(file, section) -> how many rows have which verdict, and how many are LACKING"""
     found = {}
-    for row in rows:
-        found.setdefault(row.key[:2], Counter())[row.verdict] += 1
+    for key, verdict in (*((row.key, row.verdict) for row in rows),
+                         *((key, LACKING) for key in lacking)):
+        found.setdefault(key[:2], Counter())[verdict] += 1
     return found
+
+
+def table(part):
+    """Heads and lines of counts()."""
+    names = (*VERDICTS, LACKING)
+    return ("File", "Section", *names), [
+        (*key, *(found[name] for name in names))
+        for key, found in counts(part.normal, part.lacking).items()]
 
 
 def moved(rows):

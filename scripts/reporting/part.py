@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import tsv
-from reporting import normal
+from reporting import normal, outcomes
 from reporting.causes import Known
 from reporting.charts import charts_of
 from reporting.figures import short_name
@@ -15,7 +15,7 @@ from reporting.study_tables import MAKERS
 
 class Part:
     """tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
-    normal: of normal.judged(); moved: of normal.moved(); charts: of charts.charts_of();
+    normal, outcomes: of judged(); lacking: of normal.lacking(); moved: of normal.moved(); charts: of charts.charts_of();
     headline: a Sheet."""
 
     def __init__(self, run, study, recorded):
@@ -24,6 +24,8 @@ class Part:
         self.tables = [*(make(run, study) for make in MAKERS), summary]
         self.recorded, self.alike = normal.references(run, recorded)
         self.normal = normal.judged(run, self.recorded)
+        self.lacking = normal.lacking(run, self.recorded)
+        self.outcomes = outcomes.judged(run, self.recorded)
         self.moved = normal.moved(self.normal)
         self.known = Known(run, self.recorded, self.moved)
         self.warned = warned(run)

@@ -19,9 +19,8 @@ def normal_lines(part):
         return
     yield normal.HOW
     yield ""
-    yield from sheets.markdown_table(("File", "Section", *normal.VERDICTS), 2, (
-        (*key, *(str(found[name]) for name in normal.VERDICTS))
-        for key, found in normal.counts(part.normal).items()))
+    head, lines = normal.table(part)
+    yield from sheets.markdown_table(head, 2, (map(str, line) for line in lines))
     yield ""
     for sheet in moved.sheets(part):
         yield from sheets.markdown(sheet)
@@ -97,15 +96,17 @@ def chart_json(chart):
 
 
 def normal_json(part):
+    head, lines = normal.table(part)
     verdicts = {}
-    for row in part.normal:
-        verdicts.setdefault(f"{row.key[0]}.tsv", {})[row.row.line] = row.verdict
+    for file, line, verdict in (*((row.key[0], row.row.line, row.verdict) for row in part.normal),
+                                *((one.file, one.line, one.verdict) for one in part.outcomes)):
+        verdicts.setdefault(f"{file}.tsv", {})[line] = verdict
     return {
         "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
         "threshold_percent": normal.THRESHOLD,
-        "counts": [{"file": file, "section": section,
-                    **{name: found[name] for name in normal.VERDICTS}}
-                   for (file, section), found in normal.counts(part.normal).items()],
+        "counts": [{"file": file, "section": section, **dict(zip(head[2:], found))}
+                   for file, section, *found in lines],
+        "outcomes": [one._asdict() for one in part.outcomes],
         "verdicts": verdicts,
         **moved.moved_json(part)}
 

@@ -50,9 +50,7 @@ def normal_html(part):
     yield f'<h3 id="{escape(part.name)}-normal">Is it normal?</h3><p>{escape(part.reference())}</p>'
     if not part.recorded:
         return
-    yield from plain_table(normal.HOW, ("File", "Section", *normal.VERDICTS), (
-        (file, section, *(found[name] for name in normal.VERDICTS))
-        for (file, section), found in normal.counts(part.normal).items()), 2)
+    yield from plain_table(normal.HOW, *normal.table(part), 2)
     for sheet in moved.sheets(part):
         yield from sheets.page(sheet)
 
