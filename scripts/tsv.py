@@ -210,5 +210,7 @@ class Run:
         """One line: what was measured with what."""
         value = {key: self.environment.get(key, "unknown") for key in (
             "gpu", "gpu_count", "driver", "cuda_toolkit", "suite_commit", "date_utc")}
-        return ("{gpu} x {gpu_count}, driver {driver}, CUDA {cuda_toolkit}, "
-                "commit {suite_commit}, {date_utc}").format(**value)
+        other = self.environment.get("cuda_toolkit_multi_grid")
+        other = f" ({other} for multi-grid barriers)" if other else ""
+        return ("{gpu} x {gpu_count}, driver {driver}, CUDA {cuda_toolkit}" + other
+                + ", commit {suite_commit}, {date_utc}").format(**value)

@@ -37,8 +37,8 @@ class ReportTest(ReportCase):
             self.assertEqual(len(texts), len(run["tables"]) + 1)  # and headline.tex
             for path in texts:
                 self.check_tex(path.read_text())
-                self.assertIn(", driver ", re.search(r"(?m)^\\caption\{.*\}$",
-                                                     path.read_text())[0])
+                self.assertRegex(path.read_text(), r"(?m)^\\caption\{.*, driver .*, CUDA 13\.0 "
+                                 r"\(11\.8 for multi-grid barriers\), commit .*\}$")
         self.check_figures(runs)
         shown = Page((self.out / "report.html").read_text()).cells
         for run in runs.values():
