@@ -76,9 +76,9 @@ class ChartChecks:
                     for cells in rows_of(name, "BenchmarkIntraSM", "throughput")
                     if cells["method"] == "blocksync"}
         self.assertEqual(len(rows), 2 * len(expected))
-        for place, row in enumerate(rows):
+        for row in rows:
             cells = expected[row["x"], row["series"].split()[0]]
-            column, count = ("ttl_latency", int(cells["rep"])) if place < len(expected) else (
+            column, count = ("ttl_latency", int(cells["rep"])) if row["unit"] == "cycles" else (
                 "thrput", 1)
             for shown, what in (("value", "m"), ("spread", "ci95")):
                 self.assertAlmostEqual(float(row[shown]), float(cells[f"{what}({column})"]) / count,
@@ -133,7 +133,8 @@ class ChartChecks:
             self.assertEqual((cells["method"], cells["type"], cells["right"]),
                              (row["series"], "float", "1" if row["series"] != "read_limit"
                               else cells["right"]))
-            self.assertEqual(row["x"], cells[x])
+            self.assertEqual((row["x"], row["unit"]), (
+                cells[x], "GB/s" if len(used) == 1 else f"percent of {base}"))
             value, spread = float(cells["m(GB/s)"]), float(cells["s(GB/s)"])
             if len(used) > 1:
                 self.assertEqual((used[1][2]["method"], used[1][2][x]), (base, cells[x]))
@@ -160,7 +161,7 @@ class ChartChecks:
             _, title, cells = next(sources(ROOT / "results" / name, row["source"]))
             largest = max(int(other["bytes"]) for other in rows_of(name, "Reduction", title)
                           if other["GPUcount"] == cells["GPUcount"])
-            self.assertEqual(int(cells["bytes"]), largest)
+            self.assertEqual((int(cells["bytes"]), row["panel"].split(":")[0]), (largest, title))
 
     def check_figure_18(self, name, rows):
         self.assertEqual(len(rows), 4 * 32)
