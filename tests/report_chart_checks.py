@@ -189,7 +189,7 @@ class ChartChecks:
             memory, operation = cells["method"].split("_")
             self.assertEqual(row["series"].split()[:2], [f"{memory},", cells["tile"]])
             self.assertEqual(row["x"], cells["thrd"] if "shared_add" in row["panel"]
-                             else str(["add", "max", "exchange", "cas"].index(operation)))
+                             else operation)
 
     def check_barriers(self, name, rows):
         """ns of each, with what stands in its label."""
