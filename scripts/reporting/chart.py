@@ -26,15 +26,16 @@ class Panel:
     """One pair of axes. x, y: what they show, with the unit; ticks: where x is marked, with texts
     where it is a dict (of a heat map the columns); row: panels of another stand below; joined:
     by lines; from_zero: a linear y begins there; groups: of a dot chart (name, texts of x),
-    from the top; levels: of class Level; name: in files, where the title is not drawn."""
+    from the top; levels: of class Level; name: in files, where the title is not drawn;
+    missing: names of what it has no points of, though it should."""
 
     def __init__(self, title, x, y, series, log_x=False, log_y=False, ticks=None, row="",
-                 joined=True, from_zero=True, groups=None, levels=(), name=""):
+                 joined=True, from_zero=True, groups=None, levels=(), name="", missing=()):
         self.title, self.x, self.y, self.name = title, x, y, name or title
         self.series = [one for one in series if one.points]
         self.log_x, self.log_y, self.ticks, self.row = log_x, log_y, ticks, row
         self.joined, self.from_zero = joined, from_zero
-        self.groups, self.levels = groups, list(levels)
+        self.groups, self.levels, self.missing = groups, list(levels), list(missing)
 
     def figures(self):
         return [point.figure for series in self.series for point in series.points]
@@ -70,6 +71,7 @@ class Chart:
             self.missing += panel.drop_what_has_no_logarithm()
         if panel.series:
             self.panels.append(panel)
+            self.missing += panel.missing
         elif looked_for:
             self.missing.append(looked_for)
 
