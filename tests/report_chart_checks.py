@@ -2,6 +2,7 @@
 its row, and none is missing."""
 
 import math
+import re
 from collections import Counter
 
 from report_support import cells_at
@@ -10,6 +11,10 @@ from scripts_support import ROOT
 SMS = 132  # of all of them
 CYCLES = ("m(ave_cycle)", "s(ave_cycle)")
 NS = ("m(avginstru)", "s(avginstr)")
+WITHOUT = {"in_use_tile": "in_use_none", "in_use_syncwarp": "in_use_none",
+           "in_use_coalesced": "in_use_none", "in_use_blocksync": "in_use_block_none",
+           "in_use_named_barrier": "in_use_block_none",
+           "cluster_exchange": "cluster_exchange_unmet"}  # the same without its barrier
 LEVELS = {"warp latency": "warp", "block latency": "block", "group latency": ("block", "cluster"),
           "grid latency": "one GPU"}
 
@@ -209,7 +214,9 @@ class ChartChecks:
                 self.assertAlmostEqual(float(row["spread"]), spread * 1e3 / float(cells["clock"]),
                                        places=5)
                 self.assertEqual([part["method"] for _, _, part in used[1:]],
-                                 ["in_use_none"] * ("in use" in label))
+                                 [WITHOUT[cells["method"]]] if "in use" in label else [])
+                for _, _, part in used[1:]:
+                    self.assertEqual((part["thrd"], part["tile"]), (cells["thrd"], cells["tile"]))
                 self.assertGreater(value, 3.5)  # something waits
                 shown = cells.get("tile", cells["thrd"])
                 self.assertIn(f" {shown} ", f" {label} ".replace("lanes", " "))
@@ -221,6 +228,7 @@ class ChartChecks:
                 gpus = cells.get("GPUcount", cells.get("GPUCount"))
                 self.assertEqual(gpus, name[-1] if level == "all GPUs" else "1")
             if "launch" not in cells["method"]:
-                self.assertIn(cells["method"].replace("in_use_", "in use: "), label)
-        self.assertEqual(levels, {"warp": 7, "block": 9, "cluster": 3, "one GPU": 8,
+                self.assertIn(re.sub("in_use_|cluster_(?=exchange)", "in use: ", cells["method"]),
+                              label)
+        self.assertEqual(levels, {"warp": 7, "block": 13, "cluster": 5, "one GPU": 10,
                                   **({"all GPUs": 5} if int(name[-1]) > 1 else {})})

@@ -5,7 +5,7 @@ import re
 import shutil
 import unittest
 
-from made_up_rows import ENVIRONMENT, GRID, ROWS, section
+from made_up_rows import ENVIRONMENT, GRID, LATENCY, ROWS, section
 from report_chart_checks import rows_of
 from scripts_support import ROOT, ScriptsTest
 
@@ -107,6 +107,32 @@ class ChartPartsTest(ScriptsTest):
             self.assertEqual(figure and (figure.value, figure.spread),
                              value and (value, value / 10))
             self.assertEqual("block: blocksync, 32 threads" in found.missing, value is None)
+
+    def test_all_barriers_are_looked_for(self):
+        """Those that a run has rows of, but for methods that are no barrier."""
+        others = re.compile(r"(coales_)?shufl|vote_|match_|redux_|warp_|(shared|global)_\w"
+                            r"|copy_async|threadfence|bulk_copy|distributed_load"
+                            r"|in_use_(\w+_)?none|cluster_exchange_unmet"
+                            r"|block_(broadcast|sum|max|min|prefix_sum)")
+        run = tsv.Run(ROOT / "results/h200x4")
+        measured = {row["method"] for name, sections in run.files.items()
+                    if name.startswith("Benchmark") for one in sections
+                    if one.title != "throughput" for row in one.rows}
+        looked_for = {barrier.method for barrier in chart_barriers.BARRIERS}
+        self.assertEqual({method for method in measured if not others.match(method)} - looked_for,
+                         set())
+
+    def test_no_longer_than_without_the_barrier(self):
+        rows = section("warp latency", LATENCY, "in_use_branches 1 64 1 32 9.0 0.0 32 100 0.0",
+                       "in_use_branches_none 1 64 1 32 9.0 0.0 32 100 0.0")
+        older = rows.replace("\t9.0\t", "\t12.0\t", 1)  # no number of the newer one's
+        chart = chart_barriers.all_barriers(tsv.Run(self.write_run(self.folder / "run", {
+            "BenchmarkIntraSM": rows, "BenchmarkIntraSM.cuda11": older, "environment":
+            ENVIRONMENT + "sm_clock_application\t1000 MHz\n"}, only=True)), None)
+        self.assertEqual(chart.figures(), [])
+        name = "in use: branches, 32 lanes"
+        self.assertIn(f"No longer with the barrier than without: {name}.", chart.notes)
+        self.assertNotIn(f"warp: {name}", chart.missing)
 
     def test_what_compiles_to_nothing_is_no_barrier(self):
         found = chart_barriers.Found(tsv.Run(ROOT / "results" / "h200x1"))

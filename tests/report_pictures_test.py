@@ -19,7 +19,7 @@ except ImportError as error:
     sys.exit(77)
 
 import tsv
-from reporting import chart_methods, chart_study, charts
+from reporting import chart_barriers, chart_methods, chart_study, charts
 from reporting.study import Study
 
 RECORDED = ("h200x2", "h200x4")  # with the most in them
@@ -167,6 +167,13 @@ class PicturesTest(ScriptsTest):
                 self.assertAlmostEqual(high[1] - low[1], 2 * point.figure.spread)
         for look in ("get_color", "get_marker"):  # in grey the mark tells them apart
             self.assertEqual(len({getattr(line, look)() for line, _, _ in axes.containers}), 8)
+
+    def test_many_machines_fit_on_a_page(self):
+        run = tsv.Run(ROOT / "results/h200x4")
+        chart = chart_barriers.machines({f"machine {number}": run for number in range(8)})
+        with draw_style.settings():
+            self.check_texts(draw.picture_of(chart), chart.name)
+            self.check_png(draw.draw(chart)["png"])
 
     def test_operations_stand_where_their_names_are(self):
         """Also where the first of them has no row."""
