@@ -2,6 +2,7 @@
 its row, and none is missing."""
 
 import math
+import re
 from collections import Counter
 
 from report_support import cells_at
@@ -10,6 +11,10 @@ from scripts_support import ROOT
 SMS = 132  # of all of them
 CYCLES = ("m(ave_cycle)", "s(ave_cycle)")
 NS = ("m(avginstru)", "s(avginstr)")
+WITHOUT = {"in_use_tile": "in_use_none", "in_use_syncwarp": "in_use_none",
+           "in_use_coalesced": "in_use_none", "in_use_blocksync": "in_use_block_none",
+           "in_use_named_barrier": "in_use_block_none",
+           "cluster_exchange": "cluster_exchange_unmet"}  # the same without its barrier
 LEVELS = {"warp latency": "warp", "block latency": "block", "group latency": ("block", "cluster"),
           "grid latency": "one GPU"}
 
@@ -76,9 +81,9 @@ class ChartChecks:
                     for cells in rows_of(name, "BenchmarkIntraSM", "throughput")
                     if cells["method"] == "blocksync"}
         self.assertEqual(len(rows), 2 * len(expected))
-        for place, row in enumerate(rows):
+        for row in rows:
             cells = expected[row["x"], row["series"].split()[0]]
-            column, count = ("ttl_latency", int(cells["rep"])) if place < len(expected) else (
+            column, count = ("ttl_latency", int(cells["rep"])) if row["unit"] == "cycles" else (
                 "thrput", 1)
             for shown, what in (("value", "m"), ("spread", "ci95")):
                 self.assertAlmostEqual(float(row[shown]), float(cells[f"{what}({column})"]) / count,
@@ -133,7 +138,8 @@ class ChartChecks:
             self.assertEqual((cells["method"], cells["type"], cells["right"]),
                              (row["series"], "float", "1" if row["series"] != "read_limit"
                               else cells["right"]))
-            self.assertEqual(row["x"], cells[x])
+            self.assertEqual((row["x"], row["unit"]), (
+                cells[x], "GB/s" if len(used) == 1 else f"percent of {base}"))
             value, spread = float(cells["m(GB/s)"]), float(cells["s(GB/s)"])
             if len(used) > 1:
                 self.assertEqual((used[1][2]["method"], used[1][2][x]), (base, cells[x]))
@@ -160,7 +166,7 @@ class ChartChecks:
             _, title, cells = next(sources(ROOT / "results" / name, row["source"]))
             largest = max(int(other["bytes"]) for other in rows_of(name, "Reduction", title)
                           if other["GPUcount"] == cells["GPUcount"])
-            self.assertEqual(int(cells["bytes"]), largest)
+            self.assertEqual((int(cells["bytes"]), row["panel"].split(":")[0]), (largest, title))
 
     def check_figure_18(self, name, rows):
         self.assertEqual(len(rows), 4 * 32)
@@ -188,7 +194,7 @@ class ChartChecks:
             memory, operation = cells["method"].split("_")
             self.assertEqual(row["series"].split()[:2], [f"{memory},", cells["tile"]])
             self.assertEqual(row["x"], cells["thrd"] if "shared_add" in row["panel"]
-                             else str(["add", "max", "exchange", "cas"].index(operation)))
+                             else operation)
 
     def check_barriers(self, name, rows):
         """ns of each, with what stands in its label."""
@@ -208,7 +214,9 @@ class ChartChecks:
                 self.assertAlmostEqual(float(row["spread"]), spread * 1e3 / float(cells["clock"]),
                                        places=5)
                 self.assertEqual([part["method"] for _, _, part in used[1:]],
-                                 ["in_use_none"] * ("in use" in label))
+                                 [WITHOUT[cells["method"]]] if "in use" in label else [])
+                for _, _, part in used[1:]:
+                    self.assertEqual((part["thrd"], part["tile"]), (cells["thrd"], cells["tile"]))
                 self.assertGreater(value, 3.5)  # something waits
                 shown = cells.get("tile", cells["thrd"])
                 self.assertIn(f" {shown} ", f" {label} ".replace("lanes", " "))
@@ -220,6 +228,7 @@ class ChartChecks:
                 gpus = cells.get("GPUcount", cells.get("GPUCount"))
                 self.assertEqual(gpus, name[-1] if level == "all GPUs" else "1")
             if "launch" not in cells["method"]:
-                self.assertIn(cells["method"].replace("in_use_", "in use: "), label)
-        self.assertEqual(levels, {"warp": 7, "block": 9, "cluster": 3, "one GPU": 8,
+                self.assertIn(re.sub("in_use_|cluster_(?=exchange)", "in use: ", cells["method"]),
+                              label)
+        self.assertEqual(levels, {"warp": 7, "block": 13, "cluster": 5, "one GPU": 10,
                                   **({"all GPUs": 5} if int(name[-1]) > 1 else {})})

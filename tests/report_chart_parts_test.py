@@ -1,10 +1,11 @@
 """Tests of the parts of report.py's charts: order, clocks, what is left out, the study's figures,
 README's pictures."""
 
+import re
 import shutil
 import unittest
 
-from made_up_rows import ENVIRONMENT, GRID, ROWS, section
+from made_up_rows import ENVIRONMENT, GRID, LATENCY, ROWS, section
 from report_chart_checks import rows_of
 from scripts_support import ROOT, ScriptsTest
 
@@ -54,8 +55,43 @@ class ChartPartsTest(ScriptsTest):
             self.folder / "run", {"BenchmarkInterSM": rows})), Study())
         self.assertEqual([(series.name, point.x, point.figure.value)
                           for _, series, point in chart.rows()], [("2", 32, 1.0)])
-        self.assertEqual(chart.missing, [f"1 at {threads}, which is not above 0"
-                                         for threads in (32, 64)])
+        self.assertEqual(chart.missing[:2], [f"1 at {threads}, which is not above 0"
+                                             for threads in (32, 64)])
+
+    def test_empty_cells(self):
+        """Where the blocks do not fit, as the file says, nothing is missing."""
+        path = ROOT / "results/h200x4/BenchmarkInterSM.tsv"
+        whole = path.read_text()
+        for make, method, gpus, blocks, threads in (
+                (chart_study.figure_5, "grid_sync", 1, 4, 512),
+                (chart_study.figure_5, "grid_sync", 1, 4, 1024),  # what the file says of it
+                (chart_study.figure_8, "peer_grid_sync", 2, 1, 32)):
+            row = rf"{method}\t{gpus}\t\d+\t\d+\t{132 * blocks}\t{threads}\t"
+            skipped = f"# skipped: {method} on {gpus}, {blocks} per SM x {threads}:"
+            text, deleted = re.subn(f"(?m)^({row}|{skipped}).*\n", "", whole)
+            self.assertEqual(deleted, 1)
+            shape = f"{method} on {chart_study.many(gpus)} at {blocks} x {threads}"
+            for rows, missing, said in (
+                    (whole, [], "do not fit."),
+                    (text, [f"{shape} (blocks per SM x threads)"],
+                     "do not fit, or it is named as not in this run.")):
+                chart = make(tsv.Run(self.write_run(self.folder / "run", {
+                    "BenchmarkInterSM": rows}, only=True)), Study())
+                self.assertEqual([one for one in chart.missing if " at " in one], missing)
+                self.assertIn(f"An empty cell: the blocks {said}", " ".join(chart.caption()))
+
+    def test_counts_of_gpus_that_figure_8_leaves_out(self):
+        for name, said in (("h200x2", False), ("h200x4", True)):
+            chart = chart_study.figure_8(tsv.Run(ROOT / "results" / name), Study())
+            self.assertEqual("Measured, but not drawn here: 3 GPUs (" in " ".join(chart.caption()),
+                             said)
+            self.assertEqual(chart.missing, [])
+        rows = section("multi-GPU latency", GRID, *(
+            f"peer_grid_sync {gpus} 1 9 132 32 1000.0 9.0 1 1.0" for gpus in (1, 4)))
+        chart = chart_study.figure_8(tsv.Run(self.write_run(
+            self.folder / "run", {"BenchmarkInterSM": rows}, only=True)), Study())
+        self.assertIn("peer_grid_sync on 2 GPUs", chart.missing)
+        self.assertNotIn("3 GPUs", " ".join(chart.caption()))
 
     def test_the_clock_of_cycles(self):
         latency = section("block latency", "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)"
@@ -71,6 +107,32 @@ class ChartPartsTest(ScriptsTest):
             self.assertEqual(figure and (figure.value, figure.spread),
                              value and (value, value / 10))
             self.assertEqual("block: blocksync, 32 threads" in found.missing, value is None)
+
+    def test_all_barriers_are_looked_for(self):
+        """Those that a run has rows of, but for methods that are no barrier."""
+        others = re.compile(r"(coales_)?shufl|vote_|match_|redux_|warp_|(shared|global)_\w"
+                            r"|copy_async|threadfence|bulk_copy|distributed_load"
+                            r"|in_use_(\w+_)?none|cluster_exchange_unmet"
+                            r"|block_(broadcast|sum|max|min|prefix_sum)")
+        run = tsv.Run(ROOT / "results/h200x4")
+        measured = {row["method"] for name, sections in run.files.items()
+                    if name.startswith("Benchmark") for one in sections
+                    if one.title != "throughput" for row in one.rows}
+        looked_for = {barrier.method for barrier in chart_barriers.BARRIERS}
+        self.assertEqual({method for method in measured if not others.match(method)} - looked_for,
+                         set())
+
+    def test_no_longer_than_without_the_barrier(self):
+        rows = section("warp latency", LATENCY, "in_use_branches 1 64 1 32 9.0 0.0 32 100 0.0",
+                       "in_use_branches_none 1 64 1 32 9.0 0.0 32 100 0.0")
+        older = rows.replace("\t9.0\t", "\t12.0\t", 1)  # no number of the newer one's
+        chart = chart_barriers.all_barriers(tsv.Run(self.write_run(self.folder / "run", {
+            "BenchmarkIntraSM": rows, "BenchmarkIntraSM.cuda11": older, "environment":
+            ENVIRONMENT + "sm_clock_application\t1000 MHz\n"}, only=True)), None)
+        self.assertEqual(chart.figures(), [])
+        name = "in use: branches, 32 lanes"
+        self.assertIn(f"No longer with the barrier than without: {name}.", chart.notes)
+        self.assertNotIn(f"warp: {name}", chart.missing)
 
     def test_what_compiles_to_nothing_is_no_barrier(self):
         found = chart_barriers.Found(tsv.Run(ROOT / "results" / "h200x1"))

@@ -3,12 +3,21 @@
 import csv
 import json
 import unittest
+from collections import Counter
 
 from html_page import Page
 from made_up_rows import LAUNCHES, ROWS, section
 from report_chart_checks import ChartChecks
 from report_support import RECORDED, ReportCase
 from scripts_support import ROOT
+
+KEY = ("panel", "series", "x", "unit")
+UNITS = {"figure_4": {"cycles", "warp barriers per cycle"},
+         "figure_15": {"GB/s", "percent of read_limit"},
+         "figure_16": {"GB/s", "percent of implicit_multi"},
+         "figure_18": {"cycles since the first lane's start"},
+         **dict.fromkeys(("barriers", "machines"), {"nanoseconds"}),
+         **dict.fromkeys(("figure_5", "figure_7", "figure_8", "figure_9"), {"microseconds"})}
 
 
 def read_rows(path):
@@ -51,15 +60,24 @@ class ChartsTest(ChartChecks, ReportCase):
             self.assertEqual(sorted(self.summary[name]), names[name])
             for chart in names[name]:
                 rows = read_rows(folder / f"{chart}.tsv")
+                self.check_keys(chart, rows)
                 self.assertEqual(
-                    [(one["panel"], one["series"], str(one["x"]), f"{one['value']:.10g}")
+                    [(*(str(one[part]) for part in KEY), f"{one['value']:.10g}")
                      for one in self.summary[name][chart]["points"]],
-                    [(row["panel"], row["series"], row["x"], row["value"]) for row in rows])
+                    [(*(row[part] for part in KEY), row["value"]) for row in rows])
                 study = [row for row in rows if row["source"].startswith("ipdps20/")]
                 getattr(self, f"check_{chart}")(name, [row for row in rows if row not in study])
                 self.check_study(chart, study)
-        self.check_machines(read_rows(self.out / "figures/machines.tsv"))
+        machines = read_rows(self.out / "figures/machines.tsv")
+        self.check_keys("machines", machines)
+        self.check_machines(machines)
         self.assertEqual(self.text.count("Of several GPUs, so not for this run: Figure 9, "), 2)
+
+    def check_keys(self, chart, rows):
+        """A line is known by its key; each has one of the chart's units."""
+        self.assertEqual([count for count in Counter(
+            tuple(row[part] for part in KEY) for row in rows).values() if count > 1], [], chart)
+        self.assertEqual({row["unit"] for row in rows}, UNITS.get(chart, {"cycles"}))
 
     def check_machines(self, rows):
         for name in RECORDED:

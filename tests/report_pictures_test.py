@@ -8,7 +8,7 @@ import sys
 import unittest
 
 from html_page import Page
-from made_up_rows import GRID, section
+from made_up_rows import GRID, LATENCY, section
 from scripts_support import ROOT, ScriptsTest
 
 try:
@@ -19,7 +19,7 @@ except ImportError as error:
     sys.exit(77)
 
 import tsv
-from reporting import chart_study, charts
+from reporting import chart_barriers, chart_methods, chart_study, charts
 from reporting.study import Study
 
 RECORDED = ("h200x2", "h200x4")  # with the most in them
@@ -167,6 +167,28 @@ class PicturesTest(ScriptsTest):
                 self.assertAlmostEqual(high[1] - low[1], 2 * point.figure.spread)
         for look in ("get_color", "get_marker"):  # in grey the mark tells them apart
             self.assertEqual(len({getattr(line, look)() for line, _, _ in axes.containers}), 8)
+
+    def test_many_machines_fit_on_a_page(self):
+        run = tsv.Run(ROOT / "results/h200x4")
+        chart = chart_barriers.machines({f"machine {number}": run for number in range(8)})
+        with draw_style.settings():
+            self.check_texts(draw.picture_of(chart), chart.name)
+            self.check_png(draw.draw(chart)["png"])
+
+    def test_operations_stand_where_their_names_are(self):
+        """Also where the first of them has no row."""
+        rows = section("warp latency", LATENCY, *(
+            f"shared_{operation} 1 64 1 32 {cycles}.000 0.000 1 100 0.000"
+            for operation, cycles in (("cas", 4), ("max", 2), ("exchange", 3))))
+        chart = chart_methods.atomics(tsv.Run(self.write_run(
+            self.folder / "run", {"BenchmarkIntraSM": rows}, only=True)), None)
+        with draw_style.settings():
+            axes, = draw.picture_of(chart).axes
+        names = [text.get_text() for text in axes.get_xticklabels()]
+        self.assertEqual(names, ["add", "max", "exchange", "cas"])
+        line = axes.containers[0][0]
+        self.assertEqual({names[x]: y for x, y in zip(line.get_xdata(), line.get_ydata())},
+                         {"max": 2, "exchange": 3, "cas": 4})
 
     def test_a_matplotlib_that_cannot_be_used(self):
         modules = self.folder / "modules"

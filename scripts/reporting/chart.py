@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from reporting.figures import Figure, figure_of
 
-# x: a number, or a text of the panel's groups; figure: of class Figure.
+# x: a number, or a text of the panel's ticks or groups; figure: of class Figure.
 Point = namedtuple("Point", "x figure")
 
 # A level that a panel is to be seen against: a horizontal line, or a vertical one.
@@ -26,15 +26,16 @@ class Panel:
     """One pair of axes. x, y: what they show, with the unit; ticks: where x is marked, with texts
     where it is a dict (of a heat map the columns); row: panels of another stand below; joined:
     by lines; from_zero: a linear y begins there; groups: of a dot chart (name, texts of x),
-    from the top; levels: of class Level."""
+    from the top; levels: of class Level; name: in files, where the title is not drawn;
+    missing: names of what it has no points of, though it should."""
 
     def __init__(self, title, x, y, series, log_x=False, log_y=False, ticks=None, row="",
-                 joined=True, from_zero=True, groups=None, levels=()):
-        self.title, self.x, self.y = title, x, y
+                 joined=True, from_zero=True, groups=None, levels=(), name="", missing=()):
+        self.title, self.x, self.y, self.name = title, x, y, name or title
         self.series = [one for one in series if one.points]
         self.log_x, self.log_y, self.ticks, self.row = log_x, log_y, ticks, row
         self.joined, self.from_zero = joined, from_zero
-        self.groups, self.levels = groups, list(levels)
+        self.groups, self.levels, self.missing = groups, list(levels), list(missing)
 
     def figures(self):
         return [point.figure for series in self.series for point in series.points]
@@ -70,6 +71,7 @@ class Chart:
             self.missing += panel.drop_what_has_no_logarithm()
         if panel.series:
             self.panels.append(panel)
+            self.missing += panel.missing
         elif looked_for:
             self.missing.append(looked_for)
 
@@ -84,6 +86,9 @@ class Chart:
                 rows.append([])
             rows[-1].append(panel)
         return rows
+
+    def unit_of(self, panel):
+        return self.unit or panel.y
 
     def measured(self):
         """Whether the run has anything of it."""

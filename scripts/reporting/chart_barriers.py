@@ -24,14 +24,14 @@ def block(method, threads):
                    method, {"thrd": threads})
 
 
-def part(name, method, threads, tile):
+def part(name, method, threads, tile, less=None):
     return Barrier("block", name, "group latency", "m(ave_cycle)", method,
-                   {"thrd": threads, "tile": tile})
+                   {"thrd": threads, "tile": tile}, less)
 
 
-def cluster(method, blocks):
-    return Barrier("cluster", f"{method}, {blocks} blocks x 1024", "group latency", "m(ave_cycle)",
-                   method, {"thrd": "1024", "tile": blocks})
+def cluster(name, method, blocks, less=None):
+    return Barrier("cluster", f"{name}, {blocks} blocks x 1024", "group latency", "m(ave_cycle)",
+                   method, {"thrd": "1024", "tile": blocks}, less)
 
 
 def grid(method, title, blocks, threads, gpus):
@@ -56,14 +56,24 @@ BARRIERS = (
     warp("in use: tile, 16 lanes", "in_use_tile", "16", "in_use_none"),
     warp("in use: syncwarp, 16 lanes", "in_use_syncwarp", "16", "in_use_none"),
     warp("in use: coalesced, 16 lanes", "in_use_coalesced", "16", "in_use_none"),
-    block("blocksync", "32"), block("blocksync", "1024"), block("syncthreads_and", "1024"),
+    warp("in use: branches, 32 lanes", "in_use_branches", "32", "in_use_branches_none"),
+    block("blocksync", "32"), block("blocksync", "1024"), block("syncthreads_count", "1024"),
+    block("syncthreads_and", "1024"), block("syncthreads_or", "1024"),
     block("mbarrier", "1024"), block("mbarrier_parity", "1024"), block("cuda_barrier", "1024"),
     part("named_barrier, 512 of 1024 threads", "named_barrier", "1024", "512"),
     part("named_barrier, 1024 threads", "named_barrier", "1024", "1024"),
     part("split_barrier (two), 1024 threads", "split_barrier", "1024", "1024"),
-    cluster("cluster_sync", "2"), cluster("cluster_sync", "8"), cluster("cluster_relaxed", "8"),
+    part("in use: blocksync, 1024 threads", "in_use_blocksync", "1024", "1024",
+         "in_use_block_none"),
+    part("in use: named_barrier, 1024 threads", "in_use_named_barrier", "1024", "1024",
+         "in_use_block_none"),
+    cluster("cluster_sync", "cluster_sync", "2"), cluster("cluster_sync", "cluster_sync", "8"),
+    cluster("cluster_relaxed", "cluster_relaxed", "8"),
+    cluster("cluster_split", "cluster_split", "8"),
+    cluster("in use: exchange", "cluster_exchange", "8", "cluster_exchange_unmet"),
     grid("grid_sync", GRID, 1, "32", "1"),
     grid("grid_sync", GRID, 1, "1024", "1"), grid("grid_sync", GRID, 32, "64", "1"),
+    grid("semaphore", GRID, 1, "1024", "1"), grid("named_semaphore", GRID, 1, "1024", "1"),
     grid("peer_grid_sync", GPUS, 1, "1024", "1"), grid("multi_grid_sync", GPUS, 1, "1024", "1"),
     launch("one more launch", "traditional_launch", "1"),
     launch("cooperative launch", "cooperative_launch", "1"),
@@ -118,11 +128,12 @@ def look(run, barrier, file):
 
 class Found:
     """A run's barriers. figures: name of a line -> Figure in ns; older: names of those that the
-    older toolkit's build measured; nothing: names of those that no build has a barrier for."""
+    older toolkit's build measured; nothing: names of those that no build has a barrier for;
+    free: of those that take no longer than the same without the barrier."""
 
     def __init__(self, run):
         self.run, self.figures, self.clocks = run, {}, []
-        self.older, self.nothing, self.missing = [], [], []
+        self.older, self.nothing, self.free, self.missing = [], [], [], []
         for barrier in BARRIERS:
             self.take(barrier)
 
@@ -136,6 +147,9 @@ class Found:
                 self.figures[key] = figure
                 self.clocks += [clock] if clock else []
                 self.older += [key] if name != file else []
+                return
+            if figure and barrier.less and figure.value <= 0:
+                self.free.append(barrier.name)
                 return
         if nothing:
             self.nothing.append(barrier.name)
@@ -167,8 +181,9 @@ def barriers(name, title, found):
     chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown))
     chart.notes.append(
         "B x T a SM: B blocks of T threads on each SM; back to the CPU: launch, then wait, on "
-        "each GPU; split_barrier: there and back; in use: what a step of a program takes more "
-        "with the barrier than without.")
+        "each GPU; split_barrier: there and back; cluster_split: with 64 float additions; "
+        "semaphore: two blocks take turns, there and back; in use: what a step of a program "
+        "takes more with the barrier than without.")
     chart.notes += of_whom(found, lambda one: (f"{text}." for text in remarks(one)))
     chart.missing += of_whom(found, lambda one: one.missing)
     return chart
@@ -195,6 +210,8 @@ def remarks(one):
                f"{'; '.join(dict.fromkeys(text for _, text in one.older))}")
     if one.nothing:
         yield f"Compiled to nothing that waits: {'; '.join(one.nothing)}"
+    if one.free:
+        yield f"No longer with the barrier than without: {'; '.join(one.free)}"
 
 
 def all_barriers(run, _):

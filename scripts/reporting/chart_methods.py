@@ -50,13 +50,13 @@ def atomics(run, _):
     series = []
     for memory in ("shared", "global"):
         for words in ("1", "32"):
-            found = [point for place, operation in enumerate(OPERATIONS) for point in points(
+            found = [point for operation in OPERATIONS for point in points(
                 run, section, section.find_all(method=f"{memory}_{operation}", tile=words,
                                                thrd="32"),
-                lambda _, place=place: place, "m(ave_cycle)")]
+                lambda _, operation=operation: operation, "m(ave_cycle)")]
             series.append(Series(f"{memory}, {words} word" + "s" * (words != "1"), found))
     chart.add(Panel("32 threads", "operation", "cycles", series, log_y=True,
-                    ticks=dict(enumerate(OPERATIONS)), joined=False), "operations of a warp")
+                    ticks=OPERATIONS, joined=False), "operations of a warp")
     chart.add(Panel("shared_add by threads", "threads per block", "cycles",
                     [Series("shared, 1 word", by_threads(run, section, "shared_add", tile="1"))],
                     log_x=True, log_y=True, ticks=THREADS),

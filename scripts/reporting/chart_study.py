@@ -11,15 +11,23 @@ THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)
 SHOWN_GPUS = (1, 2, 5, 6, 8)  # as in Figure 8
 US = 1e-3  # of nanoseconds
+TOO_MANY = re.compile(r"skipped: (\w+) on (\d+), (\d+) per SM x (\d+): an SM holds (\d+) blocks")
 SHAPES = ((1, 32), (1, 1024), (32, 64))  # Figure 9: blocks per SM, threads
+
+
+def too_many(section):
+    """(method, GPUs, blocks per SM, threads, how many of them an SM holds) of what was not
+    measured because the blocks do not fit, as the file says."""
+    for _, text in section.comments:
+        found = TOO_MANY.match(text)
+        if found:
+            yield (found[1], *map(int, found.groups()[1:]))
 
 
 def held_warps(run):
     """How many warps an SM holds, by what the run has skipped; None where it says nothing."""
-    found = [int(threads) * int(blocks) // 32 for section in run.files.get("BenchmarkInterSM", ())
-             for _, text in section.comments
-             for threads, blocks in re.findall(r"x (\d+): an SM holds (\d+) blocks", text)]
-    return max(found, default=None)
+    return max((threads * blocks // 32 for section in run.files.get("BenchmarkInterSM", ())
+                for *_, threads, blocks in too_many(section)), default=None)
 
 
 def figure_4(run, study):
@@ -61,10 +69,26 @@ def heat_panel(run, section, method, gpus, title, row=""):
     """Blocks per SM from the top, threads of a block to the right."""
     rows = section.find_all(method=method, GPUcount=str(gpus))
     blocks = sorted({per_sm(run, row) for row in rows})
-    return Panel(title, "threads per block", "blocks per SM", [
+    series = [
         Series(str(count), points(run, section, [row for row in rows if per_sm(run, row) == count],
                                   lambda row: int(row["thrd"]), "m(avginstru)", "s(avginstr)", US))
-        for count in blocks], ticks=sorted({int(row["thrd"]) for row in rows}), row=row)
+        for count in blocks]
+    missing = missing_shapes(run, section, method, gpus, series)
+    return Panel(title, "threads per block", "blocks per SM", series, row=row,
+                 ticks=sorted({int(row["thrd"]) for row in rows}), missing=[
+                     f"{method} on {many(gpus)} at {', '.join(missing)} (blocks per SM x threads)"
+                 ] if missing else ())
+
+
+def missing_shapes(run, section, method, gpus, series):
+    """"4 x 512" of each that has no number though the file does not say that it does not fit.
+    Any method of the section tells which blocks per SM were asked for."""
+    skipped = list(too_many(section))
+    blocks = {per_sm(run, row) for row in section.rows} | {shape[2] for shape in skipped}
+    known = {(int(one.name), point.x) for one in series for point in one.points} | {
+        shape[2:4] for shape in skipped if shape[:2] == (method, gpus)}
+    return [f"{count} x {threads}" for count in sorted(blocks) for threads in THREADS
+            if (count, threads) not in known]
 
 
 def study_panels(study, figure, gpu):
@@ -83,7 +107,13 @@ def many(gpus):
     return f"{gpus} GPU" + "s" * (gpus > 1)
 
 
-COLOURS = "The darker, the longer; the colour's scale is logarithmic and that of all panels."
+def how_to_read(chart):
+    """A heat map: its colours and its empty cells."""
+    of_all = " and that of all panels" if len(chart.panels) > 1 else ""
+    or_missing = (", or it is named as not in this run"
+                  if any(panel.missing for panel in chart.panels) else "")
+    return (f"The darker, the longer; the colour's scale is logarithmic{of_all}. "
+            f"An empty cell: the blocks do not fit{or_missing}.")
 
 
 def figure_5(run, _):
@@ -92,8 +122,7 @@ def figure_5(run, _):
     section = run.section("BenchmarkInterSM", "grid latency")
     chart.add(heat_panel(run, section, "grid_sync", 1, f"{short_name(run)}, grid_sync"),
               "grid_sync")
-    chart.notes.append("The darker, the longer; the colour's scale is logarithmic. An empty cell: "
-                       "the blocks do not fit.")
+    chart.notes.append(how_to_read(chart))
     return chart
 
 
@@ -103,10 +132,6 @@ def barrier_files(run, method):
         section = run.section(file, "multi-GPU latency")
         if section.find(method=method):
             yield section
-
-
-def counts(section, method):
-    return sorted({int(row["GPUcount"]) for row in section.find_all(method=method)})
 
 
 def figure_7(run, study):
@@ -120,7 +145,7 @@ def figure_7(run, study):
             chart.add(panel, f"multi_grid_sync on {many(gpus)}")
     for panel in study_panels(study, "7", "P100"):
         chart.add(panel)
-    chart.notes.append(COLOURS)
+    chart.notes.append(how_to_read(chart))
     return chart
 
 
@@ -128,20 +153,27 @@ def figure_8(run, study):
     chart = Chart("figure_8", "Figure 8", "One barrier of all blocks of several GPUs "
                   "(multi_grid_sync, peer_grid_sync), beside the study's V100 (multi-grid)", HEAT,
                   "microseconds", columns=3)
+    left_out = set()
     for method in ("multi_grid_sync", "peer_grid_sync"):
         sections = list(barrier_files(run, method))[:1]
         for section in sections:
-            measured = counts(section, method)
-            for gpus in measured:
-                if gpus in SHOWN_GPUS or gpus == measured[-1]:
-                    chart.add(heat_panel(run, section, method, gpus,
-                                         f"{short_name(run)}, {many(gpus)}: {method}",
-                                         method if measured[1:] else "here"))
+            most = max(int(row["GPUcount"]) for row in section.rows)
+            for gpus in range(1, most + 1):
+                panel = heat_panel(run, section, method, gpus,
+                                   f"{short_name(run)}, {many(gpus)}: {method}",
+                                   method if most > 1 else "here")
+                if gpus in SHOWN_GPUS or gpus == most:
+                    chart.add(panel, f"{method} on {many(gpus)}")
+                elif panel.series:
+                    left_out.add(many(gpus))
         if not sections:
             chart.missing.append(method)
     for panel in study_panels(study, "8", "V100"):
         chart.add(panel)
-    chart.notes.append(COLOURS)
+    chart.notes.append(how_to_read(chart))
+    if left_out:
+        chart.notes.append(f"Measured, but not drawn here: {', '.join(sorted(left_out))} "
+                           "(Figure 9 has three of the shapes).")
     return chart
 
 

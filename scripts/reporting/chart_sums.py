@@ -71,11 +71,11 @@ def figure_16(run, _):
         if len(gpus) < 2:
             chart.missing.append(title)
             continue
-        above.append(Panel(f"{title}: {size / 2 ** 30:g} GiB{each}", "", "GB/s", series,
-                           ticks=gpus, row="rate"))
+        name = f"{title}: {size / 2 ** 30:g} GiB{each}"
+        above.append(Panel(name, "", "GB/s", series, ticks=gpus, row="rate"))
         below.append(Panel("", "GPUs", "percent of implicit_multi",
                            percent(series, "implicit_multi"), ticks=gpus, row="percent",
-                           from_zero=False))
+                           from_zero=False, name=name))
     for panel in above + below:
         chart.add(panel)
     chart.notes.append(f"From the host's call until it knows the sum. {PERCENT}")

@@ -12,7 +12,7 @@ from reporting import chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers
 
 MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
-COLUMNS = ("panel", "series", "x", "value", "spread", "marks", "source")
+COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
 
 
 def charts_of(run, study):
@@ -20,13 +20,15 @@ def charts_of(run, study):
 
 
 def lines_of_tsv(chart):
-    """All that a picture shows, with the rows that it is of."""
+    """All that a picture shows, with the rows that it is of. No two lines have the same panel,
+    series, x and unit."""
     yield f"# {chart.title}"
     yield "\t".join(COLUMNS)
     for panel, series, point in chart.rows():
         figure = point.figure
-        yield "\t".join((panel.title, series.name, str(point.x), f"{figure.value:.10g}",
-                         f"{figure.spread:.10g}", "!" * bool(figure.remarks), figure.where()))
+        yield "\t".join((panel.name, series.name, str(point.x), chart.unit_of(panel),
+                         f"{figure.value:.10g}", f"{figure.spread:.10g}",
+                         "!" * bool(figure.remarks), figure.where()))
 
 
 def drawn(draw, charts):

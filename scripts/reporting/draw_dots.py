@@ -5,7 +5,8 @@ import math
 from reporting.draw_style import (LEGEND, WIDE, axes_at, legend, legend_columns, log_axis, look_of,
                                   sheet)
 
-LINE = 0.155  # inches: its height
+LINE = 0.155  # inches: its height, and more with several series as far as a page has room
+TALLEST = 8.8  # inches
 
 
 def time_text(nanoseconds):
@@ -22,7 +23,7 @@ def dot_chart(chart):
     looks = {name: look_of(place) for place, name in enumerate(names)}
     texts = [text for _, group in panel.groups for text in group]
     strip = 0.34 + (LEGEND + 0.08) * (len(names) > 1)
-    height = len(texts) * (LINE + 0.02 * (len(names) - 1))
+    height = min(len(texts) * (LINE + 0.02 * (len(names) - 1)), TALLEST - strip - 0.08)
     picture = sheet(WIDE, strip + height + 0.08)
     axes = axes_at(picture, 2.75, strip, WIDE - 2.75 - (0.65 if len(names) == 1 else 0.1), height)
     dot_axes(axes, panel, looks)

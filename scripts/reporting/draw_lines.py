@@ -8,15 +8,21 @@ from reporting.draw_style import (LEGEND, NARROW, WIDE, axes_at, legend, legend_
                                   look_of, sheet, tick_texts)
 
 
-def draw_series(axes, series, look, size=3):
+def place_of(panel, x):
+    """Where it is drawn; texts stand at 0, 1, ..., in the order of the ticks."""
+    return panel.ticks.index(x) if isinstance(x, str) else x
+
+
+def draw_series(axes, panel, series, look, size=3):
     """Marks of so many points with error bars, open where the run warns."""
-    points = sorted(series.points, key=lambda point: point.x)
+    places = {point: place_of(panel, point.x) for point in series.points}
+    points = sorted(places, key=places.get)
     spread = [0 if math.isnan(point.figure.spread) else point.figure.spread for point in points]
-    x, y = [point.x for point in points], [point.figure.value for point in points]
+    x, y = [places[point] for point in points], [point.figure.value for point in points]
     axes.errorbar(x, y, yerr=spread, elinewidth=0.7, capsize=1.5, capthick=0.7, linewidth=0.9,
                   markersize=size, markeredgewidth=0.7, **look)
     warned = [point for point in points if point.figure.remarks]
-    axes.plot([point.x for point in warned], [point.figure.value for point in warned],
+    axes.plot([places[point] for point in warned], [point.figure.value for point in warned],
               linestyle="none", marker=look["marker"], color=look["color"],
               markerfacecolor="white", markersize=size, markeredgewidth=0.7, zorder=3)
 
@@ -24,9 +30,9 @@ def draw_series(axes, series, look, size=3):
 def line_axes(axes, panel, looks):
     for place, series in enumerate(panel.series):
         if panel.joined:
-            draw_series(axes, series, looks[series.name])
+            draw_series(axes, panel, series, looks[series.name])
         else:  # the first may lie below another
-            draw_series(axes, series, {**looks[series.name], "linestyle": "none"},
+            draw_series(axes, panel, series, {**looks[series.name], "linestyle": "none"},
                         2.5 if place else 4)
     for level in panel.levels:
         draw_level(axes, panel, level)
@@ -37,8 +43,8 @@ def line_axes(axes, panel, looks):
     elif panel.from_zero:
         axes.set_ylim(0, None)
     if panel.ticks:
-        places, texts = tick_texts(panel)
-        axes.xaxis.set_major_locator(FixedLocator(places))
+        marked, texts = tick_texts(panel)
+        axes.xaxis.set_major_locator(FixedLocator([place_of(panel, x) for x in marked]))
         axes.xaxis.set_major_formatter(FixedFormatter(texts))
         axes.xaxis.set_minor_locator(NullLocator())
     axes.set(xlabel=panel.x, title=panel.title)

@@ -89,7 +89,7 @@ def table_json(table):
 
 def chart_json(chart):
     return {"label": chart.label, "title": chart.title, "missing": chart.missing, "points": [
-        {"panel": panel.title, "series": series.name, "x": point.x, "unit": chart.unit or panel.y,
+        {"panel": panel.name, "series": series.name, "x": point.x, "unit": chart.unit_of(panel),
          "value": number(point.figure.value), "spread": number(point.figure.spread),
          "remarks": point.figure.remarks, "sources": sources(point.figure.sources)}
         for panel, series, point in chart.rows()]}
