@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import unittest
+from urllib.parse import unquote
 
 from html_page import Page
 from made_up_rows import GRID, LATENCY, section
@@ -37,7 +38,7 @@ class PicturesTest(ScriptsTest):
                               stderr=subprocess.PIPE, encoding="utf-8", check=False)
 
     def test_files_and_page(self):
-        runs = [ROOT / "results/h100x1", self.write_run(self.folder / "few")]
+        runs = [ROOT / "results/h100x1", self.write_run(self.folder / "a few (%)")]
         out, again = self.folder / "out", self.folder / "once_more"
         for folder in (out, again):
             done = self.report(folder, *runs)
@@ -60,8 +61,8 @@ class PicturesTest(ScriptsTest):
                          sorted(path.read_bytes() for path in pictures))
         for alternative, _ in shown:
             self.assertRegex(alternative, r"^(Heat map|Line chart|Dot chart): .* \d+ values")
-        links = re.findall(r"!\[(.+?)\]\((.+?)\)", (out / "report.md").read_text())
-        self.assertEqual(sorted(out / link for _, link in links), pictures)
+        links = re.findall(r"!\[.+?\]\((\S+?)\)\n", (out / "report.md").read_text())
+        self.assertEqual(sorted(out / unquote(link) for link in links), pictures)
 
     def check_png(self, data):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")

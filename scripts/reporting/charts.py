@@ -7,6 +7,7 @@ import struct
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from urllib.parse import quote
 
 from reporting import chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers
@@ -98,7 +99,7 @@ def chart_lines(chart, path, about, pictures):
     label, caption = titled(chart, about)
     if pictures.png(path):
         alternative = chart.alternative().replace("[", "(").replace("]", ")")
-        yield f"![{alternative}]({path}.png)"
+        yield f"![{alternative}]({quote(str(path))}.png)"
         yield ""
     yield f"**{label}** {caption} Numbers: {path}.tsv."
     yield ""
