@@ -140,9 +140,10 @@ class HeadlineTest(ReportCase):
         if here["nothing_waits"]:
             self.assertEqual((here["text"], value < 3.5), ("none", True))
         else:  # within the digits shown
-            mean = here["text"].rstrip("!").split(" ± ")[0]
-            self.assertLessEqual(abs(float(mean) - value), 0.5001 * 10.0 ** -len(
-                mean.partition(".")[2]))
+            texts = here["text"].rstrip("!").split(" ± ")
+            step = 10.0 ** -max(len(text.partition(".")[2]) or len(text.rstrip("0")) - len(text)
+                                for text in texts)
+            self.assertLessEqual(abs(float(texts[0]) - value), 0.5001 * step)
         return here["text"]
 
     def check_verdicts(self, runs):

@@ -36,17 +36,20 @@ class Figure:
 
 
 def rounded(value, spread=math.nan):
-    """The mean to the place of the spread's second digit, and the spread; the mean alone
-    where the spread is less than that has digits for."""
+    """The mean to the place of the spread's second digit, also left of the point, and the
+    spread; the mean alone where the spread is less than that has digits for."""
     if value == 0:
         return "0"
     most = MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))
     if not spread > 0:  # nan, too
         text = f"{value:.{max(0, most)}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
-    places = max(0, min(1 - math.floor(math.log10(spread)), most))
-    shown = f"{spread:.{places}f}"
-    return f"{value:.{places}f}" + (f" ± {shown}" if float(shown) else "")
+    places = min(1 - math.floor(math.log10(spread)), max(0, most))
+
+    def text(number):
+        return f"{round(number, places) + 0.0:.{max(0, places)}f}"  # + 0.0: not -0
+
+    return text(value) + (f" ± {text(spread)}" if float(text(spread)) else "")
 
 
 def source_of(section, row):
