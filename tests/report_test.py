@@ -48,6 +48,9 @@ class ReportTest(ReportCase):
                 self.assertIn(["{file}, {section}, line {line}".format(**source),
                                figure["text"] or "–"], shown)
         self.assertIn("which is another: H200 (h200x1, h200x2, h200x4).", self.page)
+        self.assertIn(": the 95% interval of this row is ", self.page)
+        for text in (self.page, *(path.read_text() for path in self.out.glob("tables/*/*.tex"))):
+            self.assertNotIn("the row above", text)  # there it would be another
         self.compile_tex()
 
     def check_figures(self, runs):

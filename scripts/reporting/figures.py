@@ -64,10 +64,15 @@ def warnings_of(section, sms):
     return list(section.warnings(sms))
 
 
+def elsewhere(text):
+    """A comment that stands below its row, for where it does not."""
+    return text.replace("the row above", "this row")
+
+
 def remarks(run, section, row):
     """What the run says of this row: warnings, and that it depends on the repeat count."""
-    return [text for other, text in warnings_of(section, run.sms) if other is row] + [
-        text for above, text in section.comments
+    return [elsewhere(text) for other, text in warnings_of(section, run.sms) if other is row] + [
+        elsewhere(text) for above, text in section.comments
         if above is row and text.startswith("the row above depends")]
 
 
