@@ -88,6 +88,12 @@ def figure_of(run, section, row, column, spread=None):
                   row.get("right") == "0", nothing_waits(section, row, column))
 
 
+def highest(rows, column):
+    """The row with the highest number in this column, or None where none has one."""
+    return max((row for row in rows if not math.isnan(float(row[column]))),
+               key=lambda row: float(row[column]), default=None)
+
+
 def share(part, whole):
     """The Figure of a part in percent of the whole, with the spread of both."""
     value = 100 * part.value / whole.value

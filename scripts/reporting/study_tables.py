@@ -2,7 +2,7 @@
 
 import math
 
-from reporting.figures import Figure, Line, Quantity, Table, figure_of, source_of
+from reporting.figures import Figure, Line, Quantity, Table, figure_of, highest, source_of
 from reporting.study import GPUS
 
 SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
@@ -40,8 +40,7 @@ def table_1(run, study):
 
 def highest_throughput(run, section, method, tile):
     """Of all shapes, as the study has it."""
-    row = max(section.find_all(method=method, tile=tile),
-              key=lambda row: float(row["m(thrput)"]), default=None)
+    row = highest(section.find_all(method=method, tile=tile), "m(thrput)")
     return figure_of(run, section, row, "m(thrput)", "ci95(thrput)")
 
 
