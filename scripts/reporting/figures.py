@@ -29,6 +29,11 @@ class Figure:
             return ""
         return rounded(self.value, self.spread) + "!" * bool(self.remarks) + "?" * self.wrong
 
+    def numbers(self):
+        """For JSON: None of what was compiled to nothing, for it is the price of no barrier."""
+        return {name: None if self.nothing else number(found)
+                for name, found in (("value", self.value), ("spread", self.spread))}
+
     def where(self):
         """In which line of which file it stands."""
         return "; ".join(", ".join(filter(None, (file, section, f"line {line}")))
