@@ -1,9 +1,9 @@
-"""Tests of the parts of report.py: the study's numbers, digits, what is normal."""
+"""Tests of the parts of report.py: the study's numbers, digits, group sizes, what is normal."""
 
 import math
 import unittest
 
-from made_up_rows import ROWS
+from made_up_rows import LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
@@ -12,6 +12,7 @@ from reporting import normal
 from reporting.figures import rounded, short_name
 from reporting.sheets import tex
 from reporting.study import FOLDER, GPUS, Study
+from reporting.study_tables import table_2
 
 
 class StudyTest(ScriptsTest):
@@ -96,6 +97,34 @@ class NameTest(unittest.TestCase):
                                                                    "A100"),
                           ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200")):
             self.assertEqual(short_name(Named(gpu)), name)
+
+
+class WarpTest(ScriptsTest):
+    def lines(self, latencies, throughputs):
+        """(group size, latency, throughput) of the shuffle of a coalesced group in Table II."""
+        run = tsv.Run(self.write_run(self.folder / "run", {"BenchmarkIntraSM": section(
+            "warp latency", LATENCY, *(f"coales_shufl 1 64 1 32 {cycles:.3f} 0.000 {size} 100 0.000"
+                                       for size, cycles in latencies.items()))
+            + section("throughput", "method tile m(thrput) ci95(thrput)", *(
+                f"coales_shufl {size} {rate:.5f} 0.00000" for size, rate in throughputs))}))
+        table = table_2(run, Study())
+        self.missing = [text for text in table.missing if "shuffle of a coalesced" in text]
+        return [(line.labels[1], *(figure and figure.text() for figure in line.figures[:2]))
+                for line in table.lines if line.labels[0] == "shuffle of a coalesced group"]
+
+    def test_which_group_sizes_a_line_is_of(self):
+        rates = ((16, 0.5), (16, 0.7), (32, 0.9), (32, 0.8))
+        lines = self.lines({1: 223, 2: 223, 16: 222, 31: 221, 32: 24}, rates)
+        self.assertEqual(lines, [("any: fastest, 32", "24", "0.9"),
+                                 ("any: slowest, 1-31; throughput of 16", "221", "0.7")])
+        self.assertEqual(self.lines({1: 24.2, 16: 24.1, 32: 24}, rates), [("any", "24", "0.9")])
+        self.assertEqual(self.lines({1: 24, 2: 30, 16: 24, 32: 24}, rates[:2]), [
+            ("any: fastest, 1, 16-32; throughput of 16", "24", "0.7"),
+            ("any: slowest, 2", "30", None)])
+        self.assertEqual(self.missing, [])
+        self.assertEqual(self.lines({16: 24, 32: 24}, ()), [("any", "24", None)])
+        self.assertEqual(self.missing,
+                         ["shuffle of a coalesced group, any, CUDA unknown: throughput"])
 
 
 class NormalTest(ScriptsTest):

@@ -99,8 +99,11 @@ class ReportTest(ReportCase):
             self.assertEqual(cells["method"].endswith("shufl"), "shuffle" in labels["Type"])
             if quantity == "Latency":
                 self.assertEqual(cells["thrd"], "32")
-            if labels["Group size"] == "32" or quantity == "Throughput":
-                self.assertEqual(cells["tile"], "32")
+            if "tile" in cells:
+                size, _, other = labels["Group size"].partition("; throughput of ")
+                last = re.findall(r"\d+", size)[-1:] or ["32"]  # any, a warp
+                self.assertEqual(cells["tile"], other if other and quantity == "Throughput"
+                                 else last[0], labels)
         else:
             self.assertEqual(cells["type"], "any" if labels.get("Sum") == "theory" else
                              "float" if table == "VI" else "double")
