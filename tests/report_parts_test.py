@@ -95,7 +95,12 @@ class NameTest(unittest.TestCase):
         for gpu, name in (("NVIDIA H200", "H200"), ("NVIDIA H100 80GB HBM3", "H100"),
                           ("Tesla V100-SXM2-16GB", "Tesla V100"), ("NVIDIA A100-PCIE-40GB",
                                                                    "A100"),
-                          ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200")):
+                          ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200"),
+                          ("NVIDIA RTX 6000 Ada Generation", "RTX 6000 Ada"),
+                          ("NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 4090 Laptop"),
+                          ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+                           "RTX PRO 6000 Max-Q"),
+                          ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX PRO 6000")):
             self.assertEqual(short_name(Named(gpu)), name)
 
 

@@ -7,7 +7,7 @@ import unittest
 
 from html_page import Page
 from made_up_rows import ENVIRONMENT, ROWS
-from report_support import RECORDED, ReportCase, cells_at
+from report_support import RECORDED, ReportCase, cells_at, table_below
 from scripts_support import ROOT
 
 
@@ -136,7 +136,26 @@ class ReportTest(ReportCase):
                                 for path in paths) + "\\end{document}")
         done = subprocess.run([compiler, "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
                               cwd=self.out, stdout=subprocess.PIPE, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout.decode(errors="replace")[-2000:])
+        said = done.stdout.decode(errors="replace")
+        self.assertEqual(done.returncode, 0, said[-2000:])
+        self.assertEqual(re.findall(r"Overfull.*|.*too large.*", said), [])  # all fits on a page
+
+    def test_long_names_of_gpus(self):
+        """They are shortened, and what is left breaks in the head of its column."""
+        names = {"ada": "RTX 6000 Ada Generation", "pro": "RTX PRO 6000 Blackwell Server Edition"}
+        for folder, name in names.items():
+            shutil.copytree(ROOT / "results" / "h200x2", self.folder / folder)
+            for path in (self.folder / folder).glob("*.tsv"):
+                path.write_text(path.read_text().replace("NVIDIA H200", f"NVIDIA {name}"))
+        self.report(*(self.folder / folder for folder in names))
+        self.assertEqual(table_below(self.page, "by machine")[0][2:4],
+                         ["2 RTX 6000 Ada", "2 RTX PRO 6000"])
+        for folder, head in (("ada", r"RTX 6000\\Ada"), ("pro", r"RTX PRO\\6000")):
+            for number in (1, 2, 3, 4, 5, 6):
+                text = (self.out / f"tables/{folder}/table_{number}.tex").read_text()
+                self.assertIn(rf" & \shortstack[r]{{{head}}} & ", text)
+                self.check_tex(text)
+        self.compile_tex()
 
     def test_missing_files(self):
         """What is there is shown, what is not is said."""

@@ -107,8 +107,11 @@ def share(part, whole):
 
 
 def short_name(run):
-    """Of the GPU, for a column: "H100" of "NVIDIA H100 80GB HBM3"."""
+    """Of the GPU, for a column: "H100" of "NVIDIA H100 80GB HBM3". Laptop stays, for its GPU is
+    another, and Ada, for there is an older RTX 6000; every RTX PRO is of Blackwell."""
     name = re.sub("^NVIDIA (Tesla |GeForce )?", "", run.environment.get("gpu", "here"))
+    name = re.sub(r" (Generation|(Server|Workstation) Edition|GPU)\b", "", name)
+    name = re.sub(r"(RTX PRO .*) Blackwell\b", r"\1", name)
     return re.sub(r"[ -](\d+GB|SXM|PCIe|HBM|NVL).*", "", name, flags=re.IGNORECASE)
 
 
@@ -121,8 +124,8 @@ Line = namedtuple("Line", "labels figures study", defaults=[(), {}])
 
 
 class Table:
-    """number: that of the study. widths: of the labels' columns, as shares of a line, where
-    they are sentences. missing: what was looked for in the run and is not there."""
+    """number: that of the study. widths: as in class Sheet. missing: what was looked for in
+    the run and is not there."""
 
     def __init__(self, number, title, labels, quantities=(), gpus=(), widths=None):
         self.number, self.title, self.labels = number, title, list(labels)

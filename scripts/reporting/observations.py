@@ -221,7 +221,7 @@ JUDGES = {judge.__name__: judge for judge in (
 def table_8(run, study):
     """The table, and for each observation (id, verdict, text, sources)."""
     table = Table("VIII", "Summary of observations, and whether they hold here",
-                  ["About", "The study", "Here", "By these rows"], widths=(0.1, 0.3, 0.1, 0.4))
+                  ["About", "The study", "Here", "By these rows"], widths=(0.09, 0.26, 0.09, 0.51))
     judged = []
     for known in study.tables["VIII"]:
         rows = Evidence(run, study)
