@@ -158,8 +158,10 @@ def latex(sheet, label):
     yield rf"\begin{{tabular}}{{@{{}}{words}{'r' * (columns - sheet.labels)}@{{}}}}"
     yield r"  \toprule"
     yield from tex_over(sheet)
-    yield tex_row(tex_head(text, "l" if place < sheet.labels else "r")
-                  for place, text in enumerate(sheet.head))
+    wide = len(sheet.widths or ())
+    yield tex_row([*map(tex_code, sheet.head[:wide]), *(
+        tex_head(text, "l" if place < sheet.labels else "r")
+        for place, text in enumerate(sheet.head[wide:], wide))])
     yield r"  \midrule"
     yield from map(tex_row, tex_cells(sheet))
     yield r"  \bottomrule"

@@ -91,7 +91,7 @@ def table_2(run, study):
                   [Quantity("Latency", "cycles", "latency_cycles"),
                    Quantity("Throughput", "syncs/cycle", "throughput_sync_per_cycle"),
                    Quantity("Reference", "thread ops/cycle", "reference_thread_op_per_cycle",
-                            measured=False)], GPUS, widths=(0.13, 0.15, 0.09))
+                            measured=False)], GPUS, widths=(0.125, 0.155, 0.1))
     sizes = [str(size) for size in range(1, 33)]
     for name, method, group, tiles in (
             ("tile", "tile_sync", "any", sizes), ("shuffle of a tile", "tile_shufl", "any", sizes),
