@@ -94,7 +94,7 @@ class ObservationsTest(ScriptsTest):
         for both, acceptable, *ns in (
                 ("holds", "holds", 2000, 2500, 2600, 4100, 8000, 9000),
                 ("holds in part", "does not hold", 2000, 2100, 5200, 4500, 8000, 9000),
-                ("does not hold", "holds in part", 2000, 2100, 2100, 2100, 2100, 2200)):
+                ("does not hold", "holds in part", 2000, 2100, 2100, 1900, 2100, 2200)):
             text = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 2, *ns))
             found = self.verdicts(BenchmarkInterSM=text)
             self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), (both, acceptable))
@@ -104,7 +104,7 @@ class ObservationsTest(ScriptsTest):
         found = self.verdicts(**{"BenchmarkInterSM": text, "BenchmarkInterSM.cuda11": of_study})
         self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), ("holds", "holds"))
         self.assertEqual(self.texts["gpus_acceptable"], (
-            "peer_grid_sync on 2 GPUs: at most 1.05 times the fastest and 0.95 times the slowest; "
+            "peer_grid_sync on 2 GPUs: at most 1.11 times the fastest and 0.95 times the slowest; "
             "multi_grid_sync on 2 GPUs: at most 1.30 times the fastest and 0.29 times the slowest "
             "(the study says at most 2 and 0.5, its own GPUs have up to 2.57 and 0.41)"))
         one = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 1, *ns))

@@ -118,7 +118,7 @@ def ratios(of):
     and of the slowest one."""
     worst = max(value for (blocks, threads), value in of.items()
                 if blocks <= 8 and blocks * threads <= 1024)
-    return worst / of[1, 32], worst / of[32, 64]
+    return worst / min(of.values()), worst / max(of.values())
 
 
 def gpus_acceptable(rows):
