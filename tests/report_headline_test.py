@@ -207,9 +207,10 @@ class HeadlineTest(ReportCase):
         """Of these none is the best, wherever they stand."""
         for last, text in (("nan", "–"), ("90.000", "90.0 ± 1.0")):
             run = self.write_run(self.folder / "run", {"Reduction": section(
-                "one GPU", SUM, *(f"{method} float 1 1048576 1 0 {rate} 1.000 2.000 0.500 1 9 1.000"
-                                  for method, rate in (("implicit", "nan"), ("cub", last),
-                                                       ("read_limit", "100.000"))))})
+                "one GPU", SUM, *(
+                    f"{method} float 1 1048576 1 0 {rate} 1.000 2.000 0.500 1 9 1.000"
+                    for method, rate in (("implicit", "nan"), ("cub", last),
+                                         ("read_limit", "100.000"))))})
             self.report(run, recorded=self.folder)
             table = {row[0]: row[2] for row in table_below(self.page, "What a barrier costs here")}
             self.assertEqual(table["Best sum of the largest array of float"], text)

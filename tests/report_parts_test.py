@@ -108,8 +108,9 @@ class WarpTest(ScriptsTest):
     def lines(self, latencies, throughputs):
         """(group size, latency, throughput) of the shuffle of a coalesced group in Table II."""
         run = tsv.Run(self.write_run(self.folder / "run", {"BenchmarkIntraSM": section(
-            "warp latency", LATENCY, *(f"coales_shufl 1 64 1 32 {cycles:.3f} 0.000 {size} 100 0.000"
-                                       for size, cycles in latencies.items()))
+            "warp latency", LATENCY, *(
+                f"coales_shufl 1 64 1 32 {cycles:.3f} 0.000 {size} 100 0.000"
+                for size, cycles in latencies.items()))
             + section("throughput", "method tile m(thrput) ci95(thrput)", *(
                 f"coales_shufl {size} {rate:.5f} 0.00000" for size, rate in throughputs))}))
         table = table_2(run, Study())
