@@ -128,8 +128,11 @@ class HeadlineTest(ReportCase):
         self.assertEqual([source["line"] for source in here["sources"]], lines)
         self.assertEqual({source["file"] for source in here["sources"]},
                          {f"{EXPECTED[line['name']][0]}.tsv"})
-        self.assertAlmostEqual(here["value"], value)
-        self.assertAlmostEqual(here["spread"], spread)
+        if here["nothing_waits"]:
+            self.assertEqual((here["value"], here["spread"]), (None, None))
+        else:
+            self.assertAlmostEqual(here["value"], value)
+            self.assertAlmostEqual(here["spread"], spread)
         if clock is None or here["nothing_waits"] or here["unit"] == "GB/s":
             self.assertIsNone(here["converted"])
         else:
@@ -140,9 +143,10 @@ class HeadlineTest(ReportCase):
         if here["nothing_waits"]:
             self.assertEqual((here["text"], value < 3.5), ("none", True))
         else:  # within the digits shown
-            mean = here["text"].rstrip("!").split(" ± ")[0]
-            self.assertLessEqual(abs(float(mean) - value), 0.5001 * 10.0 ** -len(
-                mean.partition(".")[2]))
+            texts = here["text"].rstrip("!").split(" ± ")
+            step = 10.0 ** -max(len(text.partition(".")[2]) or len(text.rstrip("0")) - len(text)
+                                for text in texts)
+            self.assertLessEqual(abs(float(texts[0]) - value), 0.5001 * step)
         return here["text"]
 
     def check_verdicts(self, runs):
@@ -198,6 +202,20 @@ class HeadlineTest(ReportCase):
         self.assertFalse((self.out / "tables/machines.tex").exists())
         self.assertNotIn(MACHINES, self.page)
         self.check_tex((self.out / "tables/run/headline.tex").read_text())
+
+    def test_sums_without_a_rate(self):
+        """Of these none is the best, wherever they stand."""
+        for last, text in (("nan", "–"), ("90.000", "90.0 ± 1.0")):
+            run = self.write_run(self.folder / "run", {"Reduction": section(
+                "one GPU", SUM, *(
+                    f"{method} float 1 1048576 1 0 {rate} 1.000 2.000 0.500 1 9 1.000"
+                    for method, rate in (("implicit", "nan"), ("cub", last),
+                                         ("read_limit", "100.000"))))})
+            self.report(run, recorded=self.folder)
+            table = {row[0]: row[2] for row in table_below(self.page, "What a barrier costs here")}
+            self.assertEqual(table["Best sum of the largest array of float"], text)
+            self.assertEqual("* Best sum of the largest array of float, here: " in self.page,
+                             text != "–")
 
     def test_columns_of_the_same_kind_have_their_folders_names(self):
         names = ("a", "b")

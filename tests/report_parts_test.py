@@ -1,9 +1,9 @@
-"""Tests of the parts of report.py: the study's numbers, digits, what is normal."""
+"""Tests of the parts of report.py: the study's numbers, digits, group sizes, what is normal."""
 
 import math
 import unittest
 
-from made_up_rows import ROWS
+from made_up_rows import LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
@@ -12,6 +12,7 @@ from reporting import normal
 from reporting.figures import rounded, short_name
 from reporting.sheets import tex
 from reporting.study import FOLDER, GPUS, Study
+from reporting.study_tables import table_2
 
 
 class StudyTest(ScriptsTest):
@@ -69,7 +70,9 @@ class DigitsTest(unittest.TestCase):
     def test_mean_and_spread(self):
         nan = math.nan
         for value, spread, text in (
-                (1512.263, 68.589, "1512 ± 69"), (8549.88, 1281.739, "8550 ± 1282"),
+                (1512.263, 68.589, "1512 ± 69"), (8549.88, 1281.739, "8500 ± 1300"),
+                (13857.2, 9272.4, "13900 ± 9300"), (1534.4, 407.1, "1530 ± 410"),
+                (10747, 549, "10750 ± 550"), (-40, 3215, "0 ± 3200"),
                 (1001.176, 0.378, "1001.2 ± 0.4"), (4.0035, 0.00002, "4.0035"),
                 (1001.176, 0.037, "1001.2"), (105.769, 0.8668, "105.77 ± 0.87"),
                 (24, 0, "24"), (205.75, 0, "205.75"), (4814.304, nan, "4814.3"),
@@ -92,8 +95,42 @@ class NameTest(unittest.TestCase):
         for gpu, name in (("NVIDIA H200", "H200"), ("NVIDIA H100 80GB HBM3", "H100"),
                           ("Tesla V100-SXM2-16GB", "Tesla V100"), ("NVIDIA A100-PCIE-40GB",
                                                                    "A100"),
-                          ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200")):
+                          ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200"),
+                          ("NVIDIA RTX 6000 Ada Generation", "RTX 6000 Ada"),
+                          ("NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 4090 Laptop"),
+                          ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+                           "RTX PRO 6000 Max-Q"),
+                          ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX PRO 6000")):
             self.assertEqual(short_name(Named(gpu)), name)
+
+
+class WarpTest(ScriptsTest):
+    def lines(self, latencies, throughputs):
+        """(group size, latency, throughput) of the shuffle of a coalesced group in Table II."""
+        run = tsv.Run(self.write_run(self.folder / "run", {"BenchmarkIntraSM": section(
+            "warp latency", LATENCY, *(
+                f"coales_shufl 1 64 1 32 {cycles:.3f} 0.000 {size} 100 0.000"
+                for size, cycles in latencies.items()))
+            + section("throughput", "method tile m(thrput) ci95(thrput)", *(
+                f"coales_shufl {size} {rate:.5f} 0.00000" for size, rate in throughputs))}))
+        table = table_2(run, Study())
+        self.missing = [text for text in table.missing if "shuffle of a coalesced" in text]
+        return [(line.labels[1], *(figure and figure.text() for figure in line.figures[:2]))
+                for line in table.lines if line.labels[0] == "shuffle of a coalesced group"]
+
+    def test_which_group_sizes_a_line_is_of(self):
+        rates = ((16, 0.5), (16, 0.7), (32, 0.9), (32, 0.8))
+        lines = self.lines({1: 223, 2: 223, 16: 222, 31: 221, 32: 24}, rates)
+        self.assertEqual(lines, [("any: fastest, 32", "24", "0.9"),
+                                 ("any: slowest, 1-31; throughput of 16", "221", "0.7")])
+        self.assertEqual(self.lines({1: 24.2, 16: 24.1, 32: 24}, rates), [("any", "24", "0.9")])
+        self.assertEqual(self.lines({1: 24, 2: 30, 16: 24, 32: 24}, rates[:2]), [
+            ("any: fastest, 1, 16-32; throughput of 16", "24", "0.7"),
+            ("any: slowest, 2", "30", None)])
+        self.assertEqual(self.missing, [])
+        self.assertEqual(self.lines({16: 24, 32: 24}, ()), [("any", "24", None)])
+        self.assertEqual(self.missing,
+                         ["shuffle of a coalesced group, any, CUDA unknown: throughput"])
 
 
 class NormalTest(ScriptsTest):

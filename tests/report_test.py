@@ -7,7 +7,7 @@ import unittest
 
 from html_page import Page
 from made_up_rows import ENVIRONMENT, ROWS
-from report_support import RECORDED, ReportCase, cells_at
+from report_support import RECORDED, ReportCase, cells_at, table_below
 from scripts_support import ROOT
 
 
@@ -48,6 +48,9 @@ class ReportTest(ReportCase):
                 self.assertIn(["{file}, {section}, line {line}".format(**source),
                                figure["text"] or "–"], shown)
         self.assertIn("which is another: H200 (h200x1, h200x2, h200x4).", self.page)
+        self.assertIn(": the 95% interval of this row is ", self.page)
+        for text in (self.page, *(path.read_text() for path in self.out.glob("tables/*/*.tex"))):
+            self.assertNotIn("the row above", text)  # there it would be another
         self.compile_tex()
 
     def check_figures(self, runs):
@@ -73,8 +76,9 @@ class ReportTest(ReportCase):
                     self.check_shared_memory(quantity, figure, cells)
                     continue
                 mean, spread = COLUMNS[table, quantity]
-                self.assertEqual(figure["value"], float(cells[mean]))
-                if spread and cells[spread] != "nan":
+                nothing = figure["nothing_waits"]
+                self.assertEqual(figure["value"], None if nothing else float(cells[mean]))
+                if spread and not nothing and cells[spread] != "nan":
                     self.assertEqual(figure["spread"], float(cells[spread]))
                 else:
                     self.assertIsNone(figure["spread"])
@@ -95,8 +99,11 @@ class ReportTest(ReportCase):
             self.assertEqual(cells["method"].endswith("shufl"), "shuffle" in labels["Type"])
             if quantity == "Latency":
                 self.assertEqual(cells["thrd"], "32")
-            if labels["Group size"] == "32" or quantity == "Throughput":
-                self.assertEqual(cells["tile"], "32")
+            if "tile" in cells:
+                size, _, other = labels["Group size"].partition("; throughput of ")
+                last = re.findall(r"\d+", size)[-1:] or ["32"]  # any, a warp
+                self.assertEqual(cells["tile"], other if other and quantity == "Throughput"
+                                 else last[0], labels)
         else:
             self.assertEqual(cells["type"], "any" if labels.get("Sum") == "theory" else
                              "float" if table == "VI" else "double")
@@ -129,7 +136,26 @@ class ReportTest(ReportCase):
                                 for path in paths) + "\\end{document}")
         done = subprocess.run([compiler, "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
                               cwd=self.out, stdout=subprocess.PIPE, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout.decode(errors="replace")[-2000:])
+        said = done.stdout.decode(errors="replace")
+        self.assertEqual(done.returncode, 0, said[-2000:])
+        self.assertEqual(re.findall(r"Overfull.*|.*too large.*", said), [])  # all fits on a page
+
+    def test_long_names_of_gpus(self):
+        """They are shortened, and what is left breaks in the head of its column."""
+        names = {"ada": "RTX 6000 Ada Generation", "pro": "RTX PRO 6000 Blackwell Server Edition"}
+        for folder, name in names.items():
+            shutil.copytree(ROOT / "results" / "h200x2", self.folder / folder)
+            for path in (self.folder / folder).glob("*.tsv"):
+                path.write_text(path.read_text().replace("NVIDIA H200", f"NVIDIA {name}"))
+        self.report(*(self.folder / folder for folder in names))
+        self.assertEqual(table_below(self.page, "by machine")[0][2:4],
+                         ["2 RTX 6000 Ada", "2 RTX PRO 6000"])
+        for folder, head in (("ada", r"RTX 6000\\Ada"), ("pro", r"RTX PRO\\6000")):
+            for number in (1, 2, 3, 4, 5, 6):
+                text = (self.out / f"tables/{folder}/table_{number}.tex").read_text()
+                self.assertIn(rf" & \shortstack[r]{{{head}}} & ", text)
+                self.check_tex(text)
+        self.compile_tex()
 
     def test_missing_files(self):
         """What is there is shown, what is not is said."""
@@ -166,7 +192,8 @@ class ReportTest(ReportCase):
             path.write_text("\n".join(lines) + "\n")
         found = self.report(run)["h200x1"]
         self.assertEqual(list(found["tables"]), ["I", "II", "III", "IV", "V", "VI", "VII", "VIII"])
-        rate = found["tables"]["II"]["rows"][0]["figures"]["Throughput"]
+        rate = next(row["figures"]["Throughput"] for row in found["tables"]["II"]["rows"]
+                    if row["labels"]["Type"] == "block")
         self.assertIsNone(rate["spread"])
         self.assertGreater(rate["value"], 0)
 

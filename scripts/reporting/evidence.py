@@ -17,6 +17,29 @@ def is_less(one, other):
     return one.mean + width(one) < other.mean - width(other)
 
 
+def times_as_fast(rates):
+    """" (1.020 to 1.250 times as fast)": the range, "" of none."""
+    if not rates:
+        return ""
+    shown = dict.fromkeys(f"{edge:.3f}" for edge in (min(rates), max(rates)))
+    return f" ({' to '.join(shown)} times as fast)"
+
+
+def faster_sums(one, other, what):
+    """(whether some are faster, whether besides none is slower, and a sentence) of the sizes that
+    both have."""
+    sizes = one.keys() & other.keys()
+
+    def rates_where(less, more):
+        return [one[size].mean / other[size].mean for size in sizes
+                if is_less(less[size], more[size])]
+
+    faster, slower = rates_where(other, one), rates_where(one, other)
+    return [bool(faster), bool(faster) and not slower], (
+        f"{what}: faster at {len(faster)} of {len(sizes)} sizes{times_as_fast(faster)}, slower at "
+        f"{len(slower)}{times_as_fast(slower)}")
+
+
 class Evidence:
     """A run's rows by what they are of; sources: of those used; study: class Study."""
 

@@ -29,6 +29,11 @@ class Figure:
             return ""
         return rounded(self.value, self.spread) + "!" * bool(self.remarks) + "?" * self.wrong
 
+    def numbers(self):
+        """For JSON: None of what was compiled to nothing, for it is the price of no barrier."""
+        return {name: None if self.nothing else number(found)
+                for name, found in (("value", self.value), ("spread", self.spread))}
+
     def where(self):
         """In which line of which file it stands."""
         return "; ".join(", ".join(filter(None, (file, section, f"line {line}")))
@@ -36,17 +41,20 @@ class Figure:
 
 
 def rounded(value, spread=math.nan):
-    """The mean to the place of the spread's second digit, and the spread; the mean alone
-    where the spread is less than that has digits for."""
+    """The mean to the place of the spread's second digit, also left of the point, and the
+    spread; the mean alone where the spread is less than that has digits for."""
     if value == 0:
         return "0"
     most = MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))
     if not spread > 0:  # nan, too
         text = f"{value:.{max(0, most)}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
-    places = max(0, min(1 - math.floor(math.log10(spread)), most))
-    shown = f"{spread:.{places}f}"
-    return f"{value:.{places}f}" + (f" ± {shown}" if float(shown) else "")
+    places = min(1 - math.floor(math.log10(spread)), max(0, most))
+
+    def text(number):
+        return f"{round(number, places) + 0.0:.{max(0, places)}f}"  # + 0.0: not -0
+
+    return text(value) + (f" ± {text(spread)}" if float(text(spread)) else "")
 
 
 def source_of(section, row):
@@ -61,10 +69,15 @@ def warnings_of(section, sms):
     return list(section.warnings(sms))
 
 
+def elsewhere(text):
+    """A comment that stands below its row, for where it does not."""
+    return text.replace("the row above", "this row")
+
+
 def remarks(run, section, row):
     """What the run says of this row: warnings, and that it depends on the repeat count."""
-    return [text for other, text in warnings_of(section, run.sms) if other is row] + [
-        text for above, text in section.comments
+    return [elsewhere(text) for other, text in warnings_of(section, run.sms) if other is row] + [
+        elsewhere(text) for above, text in section.comments
         if above is row and text.startswith("the row above depends")]
 
 
@@ -80,6 +93,12 @@ def figure_of(run, section, row, column, spread=None):
                   row.get("right") == "0", nothing_waits(section, row, column))
 
 
+def highest(rows, column):
+    """The row with the highest number in this column, or None where none has one."""
+    return max((row for row in rows if not math.isnan(float(row[column]))),
+               key=lambda row: float(row[column]), default=None)
+
+
 def share(part, whole):
     """The Figure of a part in percent of the whole, with the spread of both."""
     value = 100 * part.value / whole.value
@@ -88,8 +107,11 @@ def share(part, whole):
 
 
 def short_name(run):
-    """Of the GPU, for a column: "H100" of "NVIDIA H100 80GB HBM3"."""
+    """Of the GPU, for a column: "H100" of "NVIDIA H100 80GB HBM3". Laptop stays, for its GPU is
+    another, and Ada, for there is an older RTX 6000; every RTX PRO is of Blackwell."""
     name = re.sub("^NVIDIA (Tesla |GeForce )?", "", run.environment.get("gpu", "here"))
+    name = re.sub(r" (Generation|(Server|Workstation) Edition|GPU)\b", "", name)
+    name = re.sub(r"(RTX PRO .*) Blackwell\b", r"\1", name)
     return re.sub(r"[ -](\d+GB|SXM|PCIe|HBM|NVL).*", "", name, flags=re.IGNORECASE)
 
 
@@ -102,8 +124,8 @@ Line = namedtuple("Line", "labels figures study", defaults=[(), {}])
 
 
 class Table:
-    """number: that of the study. widths: of the labels' columns, as shares of a line, where
-    they are sentences. missing: what was looked for in the run and is not there."""
+    """number: that of the study. widths: as in class Sheet. missing: what was looked for in
+    the run and is not there."""
 
     def __init__(self, number, title, labels, quantities=(), gpus=(), widths=None):
         self.number, self.title, self.labels = number, title, list(labels)

@@ -5,7 +5,7 @@ import math
 from collections import namedtuple
 
 from reduction_summary import size_name
-from reporting.figures import NONE, figure_of, share
+from reporting.figures import NONE, figure_of, highest, share
 from reporting.study_tables import ARRAY
 from tsv import GRID_FILES
 
@@ -75,12 +75,11 @@ def launch(method, all_gpus=False):
 
 
 def best_sum(run, _gpus):
-    """The right sum with the highest rate, of the largest array."""
+    """The right sum with the highest rate, of the largest array; None where none has a rate."""
     section = run.section("Reduction", "one GPU")
     size = max((int(row["bytes"]) for row in section.find_all(type=ARRAY)), default=0)
-    row = max((row for row in section.find_all(type=ARRAY, bytes=str(size), right="1")
-               if row["method"] not in NOT_SUMS),
-              key=lambda row: float(row["m(GB/s)"]), default=None)
+    row = highest((row for row in section.find_all(type=ARRAY, bytes=str(size), right="1")
+                   if row["method"] not in NOT_SUMS), "m(GB/s)")
     return row and Found(figure_of(run, section, row, "m(GB/s)"), row,
                          f"{row['method']}, {size_name(size)}")
 
@@ -93,7 +92,7 @@ def share_of_reading(run, gpus):
     if not limit:
         return None
     whole = figure_of(run, section, limit, "m(GB/s)")
-    if not (best.figure.value > 0 and whole.value > 0):
+    if not whole.value > 0:
         return None
     return Found(share(best.figure, whole), None)
 

@@ -4,7 +4,7 @@ ones, and several runs beside each other."""
 import math
 
 import compare
-from reporting.figures import number, short_name, sources
+from reporting.figures import short_name, sources
 from reporting.headline import HEADLINES, converted, found_in, gpus_of, shown
 from reporting.sheets import Cell, Sheet, plain
 from reporting.study import GPUS
@@ -76,8 +76,7 @@ def headline_sheet(part, study, recorded):
 def found_json(headline, found):
     """A value of summary.json."""
     other = converted(found, headline.unit)
-    return {"unit": headline.unit, "value": number(found.figure.value),
-            "spread": number(found.figure.spread),
+    return {"unit": headline.unit, **found.figure.numbers(),
             "text": found.figure.text(), "of": found.which or None,
             "nothing_waits": found.figure.nothing, "remarks": found.figure.remarks,
             "converted": other and {"value": other[0], "unit": other[1], "SM_clock_MHz": float(

@@ -69,8 +69,8 @@ def page_lines(part, pictures):
 
 
 def figure_json(quantity, figure):
-    return {"unit": quantity.unit, "value": number(figure.value), "spread": number(figure.spread),
-            "text": figure.text(), "wrong": figure.wrong, "nothing_waits": figure.nothing,
+    return {"unit": quantity.unit, **figure.numbers(), "text": figure.text(),
+            "wrong": figure.wrong, "nothing_waits": figure.nothing,
             "remarks": figure.remarks, "sources": sources(figure.sources)}
 
 

@@ -3,7 +3,7 @@
 from collections import Counter, namedtuple
 
 import tsv
-from reporting.figures import warnings_of
+from reporting.figures import elsewhere, warnings_of
 from reporting.sheets import markdown_table
 
 LOG = "stderr.log"
@@ -30,7 +30,8 @@ def warned(run):
             said.setdefault(file, []).extend(texts)
             # In this order; their texts there are without the name of the row.
             for (row, _), text in zip(warnings_of(section, run.sms), texts):
-                found.append(Warned(f"{file}.tsv", section.title, row and row.line, text))
+                found.append(Warned(f"{file}.tsv", section.title, row and row.line,
+                                    elsewhere(text)))
 
     def is_known(line):
         """The log has each of them with its file, some with the place of its row, too."""

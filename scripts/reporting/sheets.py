@@ -2,12 +2,13 @@
 
 import html
 import re
+import textwrap
 
 TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
        "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
        "±": r"$\pm$", "–": "--", "<": "$<$", ">": "$>$", "|": "$|$", "≤": r"$\le$"}
 TEX_WIDE = 5  # columns; a table of more spans the page
-TEX_DENSE = 8  # of so many its type is smaller, too
+TEX_HEAD = 8  # letters of a column's head; where there are more it breaks between words
 
 
 class Cell:
@@ -20,8 +21,9 @@ class Cell:
 class Sheet:
     """head: texts; the first `labels` columns are words, the others numbers. rows: of texts and
     Cells. over: (quantity, unit, columns) above the numbers' heads, or none. kind: "figures"; of
-    sentences "words", which span a page in LaTeX with widths as shares of a line; "" where words
-    may break into lines. number: of a table of the study. What stands between ` is code."""
+    sentences "words", which span a page in LaTeX; "" where words may break into lines. number: of
+    a table of the study. widths: in LaTeX, of the columns of words, as shares of a line. What
+    stands between ` is code."""
 
     def __init__(self, title, labels, head, kind="figures", number="", over=(), widths=None):
         self.title, self.labels, self.head, self.kind = title, labels, list(head), kind
@@ -113,15 +115,33 @@ def tex_row(cells):
     return "  " + " & ".join(cells) + r" \\"
 
 
+def tex_head(text, side, columns=1):
+    """The head of so many columns, in lines; side: l, c or r."""
+    lines = textwrap.wrap(text, TEX_HEAD * columns, break_long_words=False,
+                          break_on_hyphens=False)
+    if len(lines) < 2:
+        return tex_code(text)
+    return rf"\shortstack[{side}]{{" + r"\\".join(map(tex_code, lines)) + "}"
+
+
 def tex_over(sheet):
     """The lines of the quantities above a table's heads."""
     names, rules, column = [""] * sheet.labels, [], sheet.labels + 1
     for title, unit, width in sheet.over:
-        names.append(rf"\multicolumn{{{width}}}{{c}}{{\shortstack{{{tex(title)}\\"
-                     rf"({tex(unit)})}}}}")
+        head = tex_head(f"{title} ({unit})", "c", width)
+        names.append(rf"\multicolumn{{{width}}}{{c}}{{{head}}}")
         rules.append(rf"\cmidrule(lr){{{column}-{column + width - 1}}}")
         column += width
     return [tex_row(names), "  " + " ".join(rules)] if sheet.over else []
+
+
+def tex_cells(sheet):
+    """The cells of each row; in columns of a given width the lines are ragged, but for the last
+    column, where that would take the end of the row for the end of a line."""
+    ragged = range(min(len(sheet.widths or ()), len(sheet.head) - 1))
+    for row in sheet.texts():
+        yield [r"\raggedright " * (place in ragged) + tex_code(text)
+               for place, text in enumerate(row)]
 
 
 def latex(sheet, label):
@@ -132,16 +152,18 @@ def latex(sheet, label):
         "l" * sheet.labels)
     yield "% Needs \\usepackage{booktabs}."
     yield rf"\begin{{{kind}}}"
-    yield (r"\centering\footnotesize\setlength{\tabcolsep}{3pt}" if columns >= TEX_DENSE
-           else r"\centering\small")
+    yield r"\centering\footnotesize\setlength{\tabcolsep}{2.5pt}"
     yield rf"\caption{{{tex_code(sheet.title)}.}}"
     yield rf"\label{{{label}}}"
     yield rf"\begin{{tabular}}{{@{{}}{words}{'r' * (columns - sheet.labels)}@{{}}}}"
     yield r"  \toprule"
     yield from tex_over(sheet)
-    yield tex_row(map(tex_code, sheet.head))
+    wide = len(sheet.widths or ())
+    yield tex_row([*map(tex_code, sheet.head[:wide]), *(
+        tex_head(text, "l" if place < sheet.labels else "r")
+        for place, text in enumerate(sheet.head[wide:], wide))])
     yield r"  \midrule"
-    yield from (tex_row(map(tex_code, row)) for row in sheet.texts())
+    yield from map(tex_row, tex_cells(sheet))
     yield r"  \bottomrule"
     yield r"\end{tabular}"
     if sheet.notes:

@@ -2,11 +2,12 @@
 
 import math
 
-from reporting.figures import Figure, Line, Quantity, Table, figure_of, source_of
+from reporting.figures import Figure, Line, Quantity, Table, figure_of, highest, source_of
 from reporting.study import GPUS
 
 SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
 SCENERY = "Scenery 1: one thread or a warp; 2: a warp or a block of 1024 threads."
+ALIKE = 1.01  # Table II: group sizes whose latencies differ by less share a line
 ARRAY = "float"  # Table VI: the study does not say of what
 
 
@@ -40,26 +41,48 @@ def table_1(run, study):
 
 def highest_throughput(run, section, method, tile):
     """Of all shapes, as the study has it."""
-    row = max(section.find_all(method=method, tile=tile),
-              key=lambda row: float(row["m(thrput)"]), default=None)
+    row = highest(section.find_all(method=method, tile=tile), "m(thrput)")
     return figure_of(run, section, row, "m(thrput)", "ci95(thrput)")
 
 
+def spanned(sizes, measured):
+    """The sizes as "1-16, 32", where nothing that was measured lies between the ends."""
+    spans = []
+    for size in sizes:
+        if spans and measured.index(size) == measured.index(spans[-1][-1]) + 1:
+            spans[-1].append(size)
+        else:
+            spans.append([size])
+    return ", ".join("-".join(dict.fromkeys((span[0], span[-1]))) for span in spans)
+
+
+def alike(cycles):
+    """(fastest, slowest or nothing, their sizes) of group size -> cycles: one line where all take
+    the same, else two."""
+    fewest, most = min(cycles.values(), default=0), max(cycles.values(), default=0)
+    if most <= ALIKE * fewest:
+        return [("", list(cycles))]
+    return [("fastest", [size for size in cycles if cycles[size] <= ALIKE * fewest]),
+            ("slowest", [size for size in cycles if ALIKE * cycles[size] >= most])]
+
+
 def warp_lines(run, file, method, group, tiles):
-    """(group, latency, throughput, its group size) of the group sizes: one line where all
-    take the same, else the fastest and the slowest."""
-    latency, throughput = (run.section(file, title) for title in ("warp latency", "throughput"))
-    rows = sorted((row for row in latency.find_all(method=method, thrd="32")
-                   if row["tile"] in tiles), key=lambda row: float(row["m(ave_cycle)"]))
-    alike = not rows or float(rows[-1]["m(ave_cycle)"]) <= 1.01 * float(rows[0]["m(ave_cycle)"])
-    for row, which in (((rows or [None])[0], ""),) if alike else (
-            (rows[0], "fastest"), (rows[-1], "slowest")):
-        cycles = figure_of(run, latency, row, "m(ave_cycle)")
-        size = row["tile"] if which else tiles[-1]
-        rate = highest_throughput(run, throughput, method, size)
-        if rate and cycles and cycles.nothing:
+    """(group, latency, throughput) of the group sizes, a line for those that take the same, by
+    the largest of them."""
+    latency, rates = (run.section(file, title) for title in ("warp latency", "throughput"))
+    rows = {size: latency.find(method=method, thrd="32", tile=size) for size in tiles}
+    cycles = {size: float(row["m(ave_cycle)"]) for size, row in rows.items() if row}
+    for which, sizes in alike(cycles):
+        sizes = sizes or tiles
+        figure = figure_of(run, latency, rows[sizes[-1]], "m(ave_cycle)")
+        shown = f"{group}: {which}, {spanned(sizes, list(cycles))}" if which else group
+        # Throughput was not measured of all sizes.
+        size = next((size for size in reversed(sizes) if rates.find(method=method, tile=size)),
+                    sizes[-1])
+        rate = highest_throughput(run, rates, method, size)
+        if rate and figure and figure.nothing:
             rate.nothing = True  # the same instructions
-        yield f"{group}: {which}, {size}" if which else group, cycles, rate, size
+        yield shown + f"; throughput of {size}" * (size != sizes[-1]), figure, rate
 
 
 def table_2(run, study):
@@ -68,7 +91,7 @@ def table_2(run, study):
                   [Quantity("Latency", "cycles", "latency_cycles"),
                    Quantity("Throughput", "syncs/cycle", "throughput_sync_per_cycle"),
                    Quantity("Reference", "thread ops/cycle", "reference_thread_op_per_cycle",
-                            measured=False)], GPUS)
+                            measured=False)], GPUS, widths=(0.125, 0.155, 0.1))
     sizes = [str(size) for size in range(1, 33)]
     for name, method, group, tiles in (
             ("tile", "tile_sync", "any", sizes), ("shuffle of a tile", "tile_shufl", "any", sizes),
@@ -76,9 +99,9 @@ def table_2(run, study):
             ("coalesced", "coales_sync", "32", sizes[-1:]),
             ("shuffle of a coalesced group", "coales_shufl", "any", sizes)):
         for toolkit, file in toolkits(run, "BenchmarkIntraSM"):
-            for shown, cycles, rate, size in warp_lines(run, file, method, group, tiles):
+            for shown, cycles, rate in warp_lines(run, file, method, group, tiles):
                 table.add(study, (name, shown, toolkit), [cycles, rate, None],
-                          () if size == "32" else ("Throughput",), type=name, group=group)
+                          ("Throughput",) if "slowest" in shown else (), type=name, group=group)
     for toolkit, file in toolkits(run, "BenchmarkIntraSM"):
         section = run.section(file, "block latency")
         table.add(study, ("block", "a warp", toolkit), [
@@ -87,7 +110,10 @@ def table_2(run, study):
             type="block", group="a warp")
     table.notes += [
         "Throughput is the highest of all blocks per SM and threads per block, in operations of a "
-        "warp per cycle and SM, measured of whole warps; ± is the half width of its 95% interval.",
+        "warp per cycle and SM; ± is the half width of its 95% interval. It was measured of few "
+        "group sizes.",
+        "A line of several group sizes shows the latency of the largest, and its throughput where "
+        f"the line names no other; the others' latencies are within {100 * (ALIKE - 1):.0f}%.",
         "none: the toolkit compiles it to no instruction that waits. fastest, slowest: the group "
         "sizes of which; all groups of a warp work at once, and the compiler may let one go on "
         "after the other.",
