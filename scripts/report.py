@@ -10,11 +10,11 @@ what is known to move it; the warnings; how to cite. summary.json has the same n
 their units and the file, section and line that each stands in, and the verdict on every row by
 file and line. To be taken in by \\input (they need the package booktabs) are
 tables/machines.tex (of several folders), and of each folder tables/NAME/headline.tex and
-table_N.tex; tables/NAME/normal.tsv has every row against the recorded ones. figures/NAME/*.png,
-*.pdf are the study's figures and more, with their numbers in *.tsv; of several folders
-figures/machines.*, too. Without matplotlib there are no pictures. What a folder lacks is said
-on stderr and left out. What earlier reports wrote of other folders stays in figures/ and
-tables/. Numbers come from the folders' rows and from results/ipdps20 alone.
+table_N.tex; tables/NAME/normal.tsv has every mean against the recorded ones.
+figures/NAME/*.png, *.pdf are the study's figures and more, with their numbers in *.tsv; of
+several folders figures/machines.*, too. Without matplotlib there are no pictures. What a folder
+lacks is said on stderr and left out. What earlier reports wrote of other folders stays in
+figures/ and tables/. Numbers come from the folders' rows and from results/ipdps20 alone.
 
 Exit codes: 0 written; 1 something cannot be written; 2 bad usage, also a file that is damaged,
 of which nothing is written.
