@@ -101,8 +101,7 @@ def files_of(parts, study, citation, pictures, several):
         for number, table in enumerate(part.tables, 1):
             text = text_of(sheets.latex(table.sheet(part.run), f"tab:{label}-{number}"))
             files[folder / f"table_{number}.tex"] = text if table.measured() else None
-        files[folder / "normal.tsv"] = text_of(
-            normal.lines_of_tsv(part.normal, part.known))
+        files[folder / "normal.tsv"] = text_of(normal.lines_of_tsv(part))
     return files
 
 

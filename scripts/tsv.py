@@ -211,6 +211,6 @@ class Run:
         value = {key: self.environment.get(key, "unknown") for key in (
             "gpu", "gpu_count", "driver", "cuda_toolkit", "suite_commit", "date_utc")}
         other = self.environment.get("cuda_toolkit_multi_grid")
-        other = f" ({other} for multi-grid barriers)" if other else ""
+        other = f" and {other} (all multi-grid barriers)" if other else ""
         return ("{gpu} x {gpu_count}, driver {driver}, CUDA {cuda_toolkit}" + other
                 + ", commit {suite_commit}, {date_utc}").format(**value)

@@ -155,7 +155,7 @@ class HeadlineTest(ReportCase):
         for folder, run in runs.items():
             lines = (self.out / f"tables/{folder}/normal.tsv").read_text().splitlines()
             head = lines[0].split("\t")
-            normal = {(row["file"] + ".tsv", int(row["line"])): row for row in (
+            normal = {(row["file"] + ".tsv", row["line"]): row for row in (
                 dict(zip(head, line.split("\t"))) for line in lines[1:])}
             for line in run["headline"]:
                 verdict = line["beside_recorded"]
@@ -163,7 +163,7 @@ class HeadlineTest(ReportCase):
                     self.assertEqual(verdict, "–")
                     continue
                 source = line["here"]["sources"][0]
-                row = normal[source["file"], source["line"]]
+                row = normal[source["file"], str(source["line"])]
                 word = row["verdict"]
                 seen.add(word)
                 self.assertEqual(verdict, {

@@ -113,6 +113,15 @@ class ObservationsTest(ScriptsTest):
             "and 0.5, and of its own GPUs' 2.57 and 0.41; judged by multi_grid_sync alone)"))
         self.assertTrue(self.texts["gpus_both"].endswith(
             "(holds if both make it 1.1 times as long or more; judged by multi_grid_sync alone)"))
+        # What does not judge may have been measured in part, what does may not.
+        part = "".join(text.splitlines(keepends=True)[:-1])
+        for own, study, *verdicts in (
+                (part, of_study, "holds", "holds"), (part, None, "does not hold", "not measured"),
+                (text.replace("2100.000", "nan"), of_study, "holds", "holds")):
+            self.assertNotEqual(own, text)
+            found = self.verdicts(**{"BenchmarkInterSM": own, "BenchmarkInterSM.cuda11": study})
+            self.assertEqual([found["gpus_both"], found["gpus_acceptable"]], verdicts)
+            self.assertNotIn("nan", self.texts["gpus_both"] + self.texts["gpus_acceptable"])
         one = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 1, *ns))
         self.assertEqual(self.verdicts(BenchmarkInterSM=one)["gpus_both"], "not measured")
         self.assertEqual(self.sources["gpus_both"], [])
@@ -157,8 +166,14 @@ class ObservationsTest(ScriptsTest):
         self.assertEqual(self.sources["implicit_few_steps"], [
             (f"{file}.tsv", "strong scaling", line)
             for file in ("Reduction", "Reduction.cuda11") for line in (3, 4)])
-        found = self.verdicts(**{"BenchmarkInterSM.cuda11": barrier, "Reduction.cuda11": None})
-        self.assertEqual(found["implicit_few_steps"], "not measured")
+        # Sums that nobody measured, or that were wrong, or have no rate judge nothing.
+        sums = rows("multi_grid", (100, 200), 1)
+        for text in (None, sums.replace("\t1\t9\t", "\t0\t9\t"),
+                     rows("multi_grid", ("nan", "nan"), 1).replace("nan.0", "nan")):
+            found = self.verdicts(**{"BenchmarkInterSM.cuda11": barrier, "Reduction": rows(
+                "implicit_multi", (104, 210), 2), "Reduction.cuda11": text})
+            self.assertEqual((found["implicit_few_steps"], self.texts["implicit_few_steps"]), (
+                "not measured", "no sums on 2 GPUs by CPU threads, not by multi_grid_sync"))
 
 
 if __name__ == "__main__":

@@ -128,6 +128,8 @@ class WarpTest(ScriptsTest):
             ("any: fastest, 1, 16-32; throughput of 16", "24", "0.7"),
             ("any: slowest, 2", "30", None)])
         self.assertEqual(self.missing, [])
+        self.assertEqual(self.lines({1: math.nan, 2: 30, 16: 24, 32: 24}, rates), [
+            ("any: fastest, 16-32", "24", "0.9"), ("any: slowest, 2", "30", None)])
         self.assertEqual(self.lines({16: 24, 32: 24}, ()), [("any", "24", None)])
         self.assertEqual(self.missing,
                          ["shuffle of a coalesced group, any, CUDA unknown: throughput"])

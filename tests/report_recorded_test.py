@@ -13,7 +13,8 @@ COUNTS = ["File", "Section", "same", "faster", "slower", "unclear", "not recorde
 
 class OutcomesTest(ReportCase):
     def test_what_no_recorded_run_saw_is_told(self):
-        """A barrier that held does no more, one hangs that did not, a race shows, one is new."""
+        """A barrier that held does no more, one hangs that did not, a race shows, one is new, and
+        another is not there."""
         self.write_run(self.folder / "h200x2")
         changed = ROWS["Pitfalls"]
         for old, new in (("syncwarp\t1\t100\t100\t0", "syncwarp\t0\t100\t3\t97"),
@@ -32,7 +33,7 @@ class OutcomesTest(ReportCase):
             ("part_syncwarp", "exits early", "no progress within 1 s", ["completed"]),
             ("lost_updates", "right", "wrong results", ["no wrong result"])])
         lines = changed.splitlines()
-        for one in normal["outcomes"]:
+        for one in (one for one in normal["outcomes"] if one["verdict"] != "not in this run"):
             self.assertTrue(lines[one["line"] - 1].startswith(one["method"]), one)
             self.assertEqual(normal["verdicts"]["Pitfalls.tsv"][str(one["line"])], one["verdict"])
         rows = [["File", "Section", "same", "other", "not recorded"],
@@ -44,6 +45,8 @@ class OutcomesTest(ReportCase):
                 "within 1 s; recorded: completed.")
         self.assertIn(f"* {said}\n", self.page)
         self.assertIn(said, (self.out / "report.html").read_text())
+        self.assertIn("* Pitfalls, partial groups: not in this run: crowded_grid_sync, too many "
+                      "blocks.\n", self.page)
 
     def test_recorded_runs_agree(self):
         """Those of one kind of GPU say the same of the other recorded ones."""
@@ -69,11 +72,23 @@ class LackingTest(ReportCase):
         found = self.report(run("mine", 1, 4), recorded=self.folder)["mine"]["normal"]["counts"]
         self.assertEqual(found, [{key.lower(): int(cell) if cell.isdigit() else cell
                                   for key, cell in zip(COUNTS, counts)}])
+        lacking, = self.summary["runs"][0]["normal"]["not_in_this_run"]
+        self.assertEqual((lacking["method"], lacking["blk"], lacking["thrd"]),
+                         ("grid_sync", "2xSM", "32"))
+        *_, line = (self.out / "tables/mine/normal.tsv").read_text().splitlines()
+        self.assertEqual(line.split("\t")[:7], ["BenchmarkInterSM", "grid latency", "grid_sync",
+                                                "1", "nan", "2xSM", "32"])
+        self.assertEqual(line.split("\t")[-3:], ["not in this run", "nan", "nan"])
         self.assertEqual(table_below(self.page, "is it normal?"), [COUNTS, counts])
         self.assertIn("<th>not in this run</th>", (self.out / "report.html").read_text())
         run("h200x2", 1, 4)
         found = self.report(run("mine", 1, 4), recorded=self.folder)["mine"]["normal"]["counts"]
         self.assertEqual([row["not in this run"] for row in found], [0])
+        # There is no recorded run of three GPUs.
+        found = self.report(run("mine", 1, gpus=3), recorded=self.folder)["mine"]["normal"]
+        self.assertEqual([row["not in this run"] for row in found["counts"]], [None])
+        self.assertIsNone(found["not_in_this_run"])
+        self.assertEqual(table_below(self.page, "is it normal?")[1][-1], "–")
 
 
 if __name__ == "__main__":

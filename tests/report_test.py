@@ -38,7 +38,7 @@ class ReportTest(ReportCase):
             for path in texts:
                 self.check_tex(path.read_text())
                 self.assertRegex(path.read_text(), r"(?m)^\\caption\{.*, driver .*, CUDA 13\.0 "
-                                 r"\(11\.8 for multi-grid barriers\), commit .*\}$")
+                                 r"and 11\.8 \(all multi-grid barriers\), commit .*\}$")
         self.check_figures(runs)
         shown = Page((self.out / "report.html").read_text()).cells
         for run in runs.values():
@@ -142,15 +142,16 @@ class ReportTest(ReportCase):
 
     def test_long_names_of_gpus(self):
         """They are shortened, and what is left breaks in the head of its column."""
-        names = {"ada": "RTX 6000 Ada Generation", "pro": "RTX PRO 6000 Blackwell Server Edition"}
+        names = {"ada": "RTX 6000 Ada Generation",
+                 "pro": "RTX PRO 6000 Blackwell Max-Q Workstation Edition"}
         for folder, name in names.items():
-            shutil.copytree(ROOT / "results" / "h200x2", self.folder / folder)
+            shutil.copytree(ROOT / "results" / "h200x4", self.folder / folder)
             for path in (self.folder / folder).glob("*.tsv"):
                 path.write_text(path.read_text().replace("NVIDIA H200", f"NVIDIA {name}"))
         self.report(*(self.folder / folder for folder in names))
         self.assertEqual(table_below(self.page, "by machine")[0][2:4],
-                         ["2 RTX 6000 Ada", "2 RTX PRO 6000"])
-        for folder, head in (("ada", r"RTX 6000\\Ada"), ("pro", r"RTX PRO\\6000")):
+                         ["4 RTX 6000 Ada", "4 RTX PRO 6000 Max-Q"])
+        for folder, head in (("ada", r"RTX 6000\\Ada"), ("pro", r"RTX PRO\\6000\\Max-Q")):
             for number in (1, 2, 3, 4, 5, 6):
                 text = (self.out / f"tables/{folder}/table_{number}.tex").read_text()
                 self.assertIn(rf" & \shortstack[r]{{{head}}} & ", text)

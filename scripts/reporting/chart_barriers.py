@@ -127,8 +127,8 @@ def look(run, barrier, file):
 
 
 class Found:
-    """A run's barriers. figures: name of a line -> Figure in ns; older: names of those that the
-    older toolkit's build measured; nothing: names of those that no build has a barrier for;
+    """A run's barriers. figures: name of a line -> Figure in ns; older: names of those that only
+    the older toolkit compiles to something that waits; nothing: names of those that no build has a barrier for;
     free: of those that take no longer than the same without the barrier."""
 
     def __init__(self, run):
@@ -146,7 +146,7 @@ class Found:
             if figure and not figure.nothing and figure.value > 0:
                 self.figures[key] = figure
                 self.clocks += [clock] if clock else []
-                self.older += [key] if name != file else []
+                self.older += [key] if nothing else []
                 return
             if figure and barrier.less and figure.value <= 0:
                 self.free.append(barrier.name)

@@ -90,21 +90,33 @@ class Evidence:
         return [(file, method, gpus, method == "multi_grid_sync" or not studied)
                 for file, method, gpus in found]
 
+    def each(self, barriers, look):
+        """(barrier, look() of it) of those of gpus(); one that judges nothing may have been
+        measured in part."""
+        for barrier in barriers:
+            *which, judges = barrier
+            try:
+                yield barrier, look(*which)
+            except NotMeasured:
+                if judges:
+                    raise
+
     def shapes(self, file, method, gpus, *needed):
         """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""
         section = self.run.section(file, "multi-GPU latency")
         rows = section.find_all(method=method, GPUcount=str(gpus))
         self.sources += [source_of(section, row) for row in rows]
         us = {(int(row["blk"]) // self.run.sms, int(row["thrd"])): float(
-            row["m(avginstru)"]) / 1e3 for row in rows}
+            row["m(avginstru)"]) / 1e3 for row in rows if row["m(avginstru)"] != "nan"}
         if not us.keys() >= set(needed):
             raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
         return us
 
     def sums(self, file, title, method, gpus):
-        """bytes -> compare.Value in GB/s, of arrays on so many GPUs"""
+        """bytes -> compare.Value in GB/s, of arrays on so many GPUs whose sums were right"""
         section = self.run.section(file, title)
-        rows = section.find_all(method=method, type=ARRAY, GPUcount=str(gpus))
+        rows = [row for row in section.find_all(method=method, type=ARRAY, GPUcount=str(gpus))
+                if row["right"] == "1" and float(row["m(GB/s)"]) > 0]
         self.sources += [source_of(section, row) for row in rows]
         return {int(row["bytes"]): value_of(row, "GB/s") for row in rows}
 

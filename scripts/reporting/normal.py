@@ -15,8 +15,8 @@ VERDICTS = (*compare.VERDICTS, "not recorded")
 LACKING = "not in this run"
 HOW = ("same: within the recorded means and their 95% intervals, or at most "
        f"{THRESHOLD:g}% beyond; unclear: only its own interval reaches there, or no recorded mean "
-       f"is known within {WIDEST:g}%; those that are not are left out; {LACKING}: the "
-       "recorded run of as many GPUs has it.")
+       f"is known within {WIDEST:g}%; those that are not are left out; {LACKING}: "
+       "the recorded run of as many GPUs has it (normal.tsv names it; –: there is no such run).")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
          **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
@@ -102,29 +102,37 @@ def judged(run, runs):
         for key, (quantity, value) in values(run).items()]
 
 
+def as_many(run, runs):
+    """Those of as many GPUs."""
+    return [other for other in runs
+            if other.environment.get("gpu_count") == run.environment.get("gpu_count")]
+
+
 def lacking(run, runs):
-    """Keys of the rows that it lacks and all recorded runs of as many GPUs have."""
-    alike = [values(other) for other in runs
-             if other.environment.get("gpu_count") == run.environment.get("gpu_count")]
-    return [key for key in (alike[0] if alike else ())
-            if key not in values(run) and all(key in other for other in alike)]
+    """Keys of the rows that it lacks and recorded runs of as many GPUs have; None where there is
+    no such run."""
+    alike = as_many(run, runs)
+    return [key for key in dict.fromkeys(key for other in alike for key in values(other))
+            if key not in values(run)] if alike else None
 
 
-def counts(rows, lacking):
-    """(file, section) -> how many rows have which verdict, and how many are LACKING"""
+def counts(part):
+    """(file, section) -> how many rows have which of VERDICTS, and how many are LACKING or
+    None"""
     found = {}
-    for key, verdict in (*((row.key, row.verdict) for row in rows),
-                         *((key, LACKING) for key in lacking)):
+    for key, verdict in (*((row.key, row.verdict) for row in part.normal),
+                         *((key, LACKING) for key in part.lacking or ())):
         found.setdefault(key[:2], Counter())[verdict] += 1
-    return found
+    return {key: {**{verdict: count[verdict] for verdict in VERDICTS},
+                  LACKING: None if part.lacking is None else count[LACKING]}
+            for key, count in found.items()}
 
 
 def table(part):
-    """Heads and lines of counts()."""
-    names = (*VERDICTS, LACKING)
-    return ("File", "Section", *names), [
-        (*key, *(found[name] for name in names))
-        for key, found in counts(part.normal, part.lacking).items()]
+    """Heads and lines of counts(), as texts."""
+    return ("File", "Section", *VERDICTS, LACKING), [
+        (*key, *("–" if count is None else str(count) for count in found.values()))
+        for key, found in counts(part).items()]
 
 
 def moved(rows):
@@ -133,12 +141,14 @@ def moved(rows):
                   key=lambda row: -abs(row.change))
 
 
-def lines_of_tsv(rows, known):
-    """known: causes.Known of those that moved."""
+def lines_of_tsv(part):
+    """All rows, then those that are LACKING."""
     yield "\t".join(("file", *compare.KEYS, "quantity", "unit", "value", "recorded_low",
                      "recorded_high", "change_percent", "verdict", "line", "known"))
-    for row in rows:
+    for row in part.normal:
         yield "\t".join((*row.key, row.quantity, UNITS[row.quantity], row.value.text,
                          f"{row.low:.3f}", f"{row.high:.3f}", f"{row.change:.3f}", row.verdict,
                          str(row.row.line),
-                         ", ".join(cause.name for cause in known.of(row)) or "nan"))
+                         ", ".join(cause.name for cause in part.known.of(row)) or "nan"))
+    for key in part.lacking or ():
+        yield "\t".join((*key, *["nan"] * 6, LACKING, "nan", "nan"))

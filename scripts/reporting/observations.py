@@ -122,8 +122,8 @@ def gpus_part(rows):
 
 def gpus_both(rows):
     verdicts, texts, barriers = [], [], rows.gpus()
-    for file, method, gpus, judges in barriers:
-        of = rows.shapes(file, method, gpus, (1, 32), (32, 32), (1, 1024))
+    for (_, method, gpus, judges), of in rows.each(
+            barriers, lambda *which: rows.shapes(*which, (1, 32), (32, 32), (1, 1024))):
         if judges:
             verdicts += [of[shape] >= AFFECTS * of[1, 32] for shape in ((32, 32), (1, 1024))]
         texts.append(f"{method} on {gpus} GPUs: {of[1, 32]:.2f} us at 1 block/SM of 32 threads, "
@@ -147,8 +147,8 @@ def gpus_acceptable(rows):
     known = list(map(max, zip(*map(ratios, rows.studied_shapes()))))
     limits = list(map(max, said, known))
     verdicts, texts, barriers = [], [], rows.gpus()
-    for file, method, gpus, judges in barriers:
-        found = ratios(rows.shapes(file, method, gpus, (1, 32), (32, 64)))
+    for (_, method, gpus, judges), found in rows.each(
+            barriers, lambda *which: ratios(rows.shapes(*which, (1, 32), (32, 64)))):
         if judges:
             verdicts += [ratio <= limit for ratio, limit in zip(found, limits)]
         texts.append("{} on {} GPUs: at most {:.2f} times the fastest and {:.2f} times the "
@@ -174,11 +174,13 @@ def implicit_one_gpu(rows):
 
 
 def implicit_gpus(rows):
+    def look(file, method, gpus):
+        return rows.launch("single_omp_traditional_launch", gpus), rows.value(
+            file, "multi-GPU latency", "avginstru", method=method, GPUcount=str(gpus),
+            blk=str(rows.run.sms), thrd="1024")
+
     verdicts, texts, barriers = [], [], rows.gpus()
-    for file, method, gpus, judges in barriers:
-        barrier = rows.value(file, "multi-GPU latency", "avginstru", method=method,
-                             GPUcount=str(gpus), blk=str(rows.run.sms), thrd="1024")
-        cpu = rows.launch("single_omp_traditional_launch", gpus)
+    for (_, method, gpus, judges), (cpu, barrier) in rows.each(barriers, look):
         if judges:
             verdicts.append(is_less(cpu, barrier))
         texts.append(f"on {gpus} GPUs at 1 x 1024: CPU threads {us(cpu)}, {method} {us(barrier)}")
@@ -190,20 +192,20 @@ def implicit_gpus(rows):
 
 def implicit_few_steps(rows):
     """A sum of an array on several GPUs has one barrier of them all."""
-    verdicts, texts, barriers = [], [], rows.gpus()
-    for file, method, gpus, judges in barriers:
+    def look(file, method, gpus):
         implicit = rows.sums("Reduction", "strong scaling", "implicit_multi", gpus)
         explicit = rows.sums(file.replace("BenchmarkInterSM", "Reduction"), "strong scaling",
                              method.removesuffix("_sync"), gpus)
+        what = f"sums on {gpus} GPUs by CPU threads, not by {method}"
         if not implicit.keys() & explicit.keys():
-            continue
-        parts, sentence = faster_sums(implicit, explicit,
-                                      f"sums on {gpus} GPUs by CPU threads, not by {method}")
+            raise NotMeasured(f"no {what}")
+        return faster_sums(implicit, explicit, what)
+
+    verdicts, texts, barriers = [], [], rows.gpus()
+    for (*_, judges), (parts, sentence) in rows.each(barriers, look):
         if judges:
             verdicts += parts
         texts.append(sentence)
-    if not verdicts:
-        raise NotMeasured("no sums on all GPUs by CPU threads and by such a barrier")
     return holds(*verdicts), "; ".join(texts) + holds_if(
         "some are faster by CPU threads and none slower", barriers)
 

@@ -3,16 +3,18 @@
 from collections import Counter, namedtuple
 
 import tsv
+from reporting.normal import LACKING, as_many
 from reporting.sheets import Sheet
 
 # What a row says, by section; the section of the lanes' clocks says nothing that is judged.
 SAYS = {
     "warp barrier verdict": lambda row: "holds" if row["blocks"] == "1" else "does not hold",
     "partial groups": lambda row: row["outcome"],
-    "races": lambda row: "wrong results" if int(row["wrong"]) else "no wrong result"}
+    "races": lambda row: {"0": "no wrong result", "nan": "not known"}.get(row["wrong"],
+                                                                          "wrong results")}
 VERDICTS = ("same", "other", "not recorded")
 
-# recorded: the outcomes of the recorded runs, each once.
+# recorded: the outcomes of the recorded runs, each once. line, outcome: None where it is LACKING.
 Outcome = namedtuple("Outcome", "file section method form line outcome recorded verdict")
 
 
@@ -24,25 +26,35 @@ def outcomes(run):
 
 
 def judged(run, runs):
-    """Every outcome of a run, as Outcome."""
-    known = [outcomes(other) for other in runs]
+    """Every outcome of a run, then those that only a recorded run of as many GPUs has, as
+    Outcome."""
+    mine, known = outcomes(run), [outcomes(other) for other in runs]
+    lacking = (key for other in as_many(run, runs) for key in outcomes(other) if key not in mine)
     found = []
-    for key, (line, outcome) in outcomes(run).items():
+    for key in (*mine, *dict.fromkeys(lacking)):
+        line, outcome = mine.get(key, (None, None))
         recorded = list(dict.fromkeys(other[key][1] for other in known if key in other))
-        verdict = "same" if outcome in recorded else "other" if recorded else "not recorded"
+        verdict = (LACKING if line is None else "same" if outcome in recorded
+                   else "other" if recorded else "not recorded")
         found.append(Outcome(*key, line, outcome, recorded, verdict))
     return found
 
 
 def sheet(found):
-    """How many are as recorded, and which are not."""
+    """How many are as recorded, which are not, and which are not there."""
     counts = Counter((one.file, one.section, one.verdict) for one in found)
     result = Sheet("Outcomes of Pitfalls beside the recorded ones", 2,
                    ("File", "Section", *VERDICTS))
     result.rows = [[*key, *(str(counts[(*key, verdict)]) for verdict in VERDICTS)]
                    for key in dict.fromkeys(one[:2] for one in found)]
-    result.notes = [
-        f"{one.file}, line {one.line}: {', '.join(filter(None, (one.method, one.form)))}: "
-        f"{one.outcome}; recorded: {', '.join(one.recorded)}."
-        for one in found if one.verdict == "other"]
+    lacking = {}
+    for one in found:
+        what = ", ".join(filter(None, (one.method, one.form)))
+        if one.verdict == "other":
+            result.notes.append(f"{one.file}, line {one.line}: {what}: {one.outcome}; recorded: "
+                                f"{', '.join(one.recorded)}.")
+        elif one.verdict == LACKING:
+            lacking.setdefault((one.file, one.section), []).append(what)
+    result.notes += [f"{', '.join(key)}: {LACKING}: {'; '.join(names)}."
+                     for key, names in lacking.items()]
     return result

@@ -15,8 +15,8 @@ from reporting.study_tables import MAKERS
 
 class Part:
     """tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
-    normal, outcomes: of judged(); lacking: of normal.lacking(); moved: of normal.moved(); charts: of charts.charts_of();
-    headline: a Sheet."""
+    normal, outcomes: of judged(); lacking: of normal.lacking(); moved: of normal.moved();
+    charts: of charts.charts_of(); headline: a Sheet."""
 
     def __init__(self, run, study, recorded):
         self.run, self.name = run, run.path.resolve().name

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from compare import KEYS
 from reporting import charts, moved, normal, run_warnings, sheets
 from reporting.figures import number, sources
 from reporting.headline_sheets import headline_json
@@ -20,7 +21,7 @@ def normal_lines(part):
     yield normal.HOW
     yield ""
     head, lines = normal.table(part)
-    yield from sheets.markdown_table(head, 2, (map(str, line) for line in lines))
+    yield from sheets.markdown_table(head, 2, lines)
     yield ""
     for sheet in moved.sheets(part):
         yield from sheets.markdown(sheet)
@@ -96,16 +97,18 @@ def chart_json(chart):
 
 
 def normal_json(part):
-    head, lines = normal.table(part)
     verdicts = {}
     for file, line, verdict in (*((row.key[0], row.row.line, row.verdict) for row in part.normal),
-                                *((one.file, one.line, one.verdict) for one in part.outcomes)):
+                                *((one.file, one.line, one.verdict) for one in part.outcomes
+                                  if one.line)):
         verdicts.setdefault(f"{file}.tsv", {})[line] = verdict
     return {
         "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
         "threshold_percent": normal.THRESHOLD,
-        "counts": [{"file": file, "section": section, **dict(zip(head[2:], found))}
-                   for file, section, *found in lines],
+        "counts": [{"file": file, "section": section, **found}
+                   for (file, section), found in normal.counts(part).items()],
+        "not_in_this_run": part.lacking and [
+            {"file": file, **dict(zip(KEYS, cells))} for file, *cells in part.lacking],
         "outcomes": [one._asdict() for one in part.outcomes],
         "verdicts": verdicts,
         **moved.moved_json(part)}

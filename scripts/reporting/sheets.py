@@ -152,7 +152,8 @@ def latex(sheet, label):
         "l" * sheet.labels)
     yield "% Needs \\usepackage{booktabs}."
     yield rf"\begin{{{kind}}}"
-    yield r"\centering\footnotesize\setlength{\tabcolsep}{2.5pt}"
+    size = "script" if sheet.kind == "words" else "footnote"
+    yield rf"\centering\{size}size\setlength{{\tabcolsep}}{{2.5pt}}"
     yield rf"\caption{{{tex_code(sheet.title)}.}}"
     yield rf"\label{{{label}}}"
     yield rf"\begin{{tabular}}{{@{{}}{words}{'r' * (columns - sheet.labels)}@{{}}}}"

@@ -71,7 +71,8 @@ def warp_lines(run, file, method, group, tiles):
     the largest of them."""
     latency, rates = (run.section(file, title) for title in ("warp latency", "throughput"))
     rows = {size: latency.find(method=method, thrd="32", tile=size) for size in tiles}
-    cycles = {size: float(row["m(ave_cycle)"]) for size, row in rows.items() if row}
+    cycles = {size: float(row["m(ave_cycle)"]) for size, row in rows.items()
+              if row and row["m(ave_cycle)"] != "nan"}
     for which, sizes in alike(cycles):
         sizes = sizes or tiles
         figure = figure_of(run, latency, rows[sizes[-1]], "m(ave_cycle)")
