@@ -110,12 +110,23 @@ class HeadlineTest(ReportCase):
                     where = "; ".join("{file}, {section}, line {line}".format(**source)
                                       for source in line["here"]["sources"])
                     self.assertIn([where, text], shown)
+                    self.check_converted(line["here"], mine[3])
                 beside = dict(zip(alone[0][4:-3], mine[4:-3]))
                 self.assertLessEqual(line["recorded"].keys(), beside.keys())
                 for other, text in beside.items():
                     value = {**line, "here": line["recorded"].get(other)}
                     self.assertEqual(self.check_value(ROOT / "results" / other, value, gpus), text)
         self.check_verdicts(runs)
+
+    def check_converted(self, here, text):
+        """It has four digits, and none behind the spread's second."""
+        if here["converted"]:
+            known, (number, unit) = here["converted"]["value"], text.split()
+            self.assertEqual(unit, here["converted"]["unit"])
+            spread = here["spread"] * known / here["value"]
+            place = max(math.floor(math.log10(spread)) - 1 if spread else -9,
+                        math.floor(math.log10(known)) - 3)
+            self.assertEqual(number, f"{round(known, -place):.{max(0, -place)}f}")
 
     def check_value(self, folder, line, gpus):
         """It is that of its rows; the text of its cell."""

@@ -4,7 +4,7 @@ ones, and several runs beside each other."""
 import math
 
 import compare
-from reporting.figures import short_name, sources
+from reporting.figures import rounded, short_name, sources
 from reporting.headline import HEADLINES, converted, found_in, gpus_of, shown
 from reporting.sheets import Cell, Sheet, plain
 from reporting.study import GPUS
@@ -16,8 +16,9 @@ def converted_text(found, unit):
     value, other = (found and converted(found, unit)) or (math.nan, "")
     if not abs(value) > 0:
         return "–"
-    places = max(0, CONVERTED_DIGITS - 1 - math.floor(math.log10(abs(value))))
-    return f"{value:.{places}f} {other}"
+    least = 10.0 ** (math.floor(math.log10(abs(value))) - CONVERTED_DIGITS + 2)
+    mean = rounded(value, max(least, found.figure.spread * value / found.figure.value))
+    return f"{mean.partition(' ± ')[0]} {other}"
 
 
 def cell(found):
