@@ -29,9 +29,9 @@ def part(name, method, threads, tile, less=None):
                    {"thrd": threads, "tile": tile}, less)
 
 
-def cluster(name, method, blocks, less=None):
-    return Barrier("cluster", f"{name}, {blocks} blocks x 1024", "group latency", "m(ave_cycle)",
-                   method, {"thrd": "1024", "tile": blocks}, less)
+def cluster(method, blocks, name=None, less=None):
+    return Barrier("cluster", f"{name or method}, {blocks} blocks x 1024", "group latency",
+                   "m(ave_cycle)", method, {"thrd": "1024", "tile": blocks}, less)
 
 
 def grid(method, title, blocks, threads, gpus):
@@ -67,10 +67,9 @@ BARRIERS = (
          "in_use_block_none"),
     part("in use: named_barrier, 1024 threads", "in_use_named_barrier", "1024", "1024",
          "in_use_block_none"),
-    cluster("cluster_sync", "cluster_sync", "2"), cluster("cluster_sync", "cluster_sync", "8"),
-    cluster("cluster_relaxed", "cluster_relaxed", "8"),
-    cluster("cluster_split", "cluster_split", "8"),
-    cluster("in use: exchange", "cluster_exchange", "8", "cluster_exchange_unmet"),
+    cluster("cluster_sync", "2"), cluster("cluster_sync", "8"), cluster("cluster_relaxed", "8"),
+    cluster("cluster_split", "8"),
+    cluster("cluster_exchange", "8", "in use: exchange", "cluster_exchange_unmet"),
     grid("grid_sync", GRID, 1, "32", "1"),
     grid("grid_sync", GRID, 1, "1024", "1"), grid("grid_sync", GRID, 32, "64", "1"),
     grid("semaphore", GRID, 1, "1024", "1"), grid("named_semaphore", GRID, 1, "1024", "1"),
@@ -128,7 +127,7 @@ def look(run, barrier, file):
 
 class Found:
     """A run's barriers. figures: name of a line -> Figure in ns; older: names of those that only
-    the older toolkit compiles to something that waits; nothing: names of those that no build has a barrier for;
+    the older toolkit compiles to something that waits; nothing: of those that no toolkit does;
     free: of those that take no longer than the same without the barrier."""
 
     def __init__(self, run):

@@ -40,6 +40,18 @@ def faster_sums(one, other, what):
         f"{len(slower)}{times_as_fast(slower)}")
 
 
+def of_each(barriers, look):
+    """(barrier, look() of it) of those of Evidence.gpus(); one that judges nothing may have been
+    measured in part."""
+    for barrier in barriers:
+        *which, judges = barrier
+        try:
+            yield barrier, look(*which)
+        except NotMeasured:
+            if judges:
+                raise
+
+
 class Evidence:
     """A run's rows by what they are of; sources: of those used; study: class Study."""
 
@@ -89,17 +101,6 @@ class Evidence:
         studied = any(method == "multi_grid_sync" for _, method, _ in found)
         return [(file, method, gpus, method == "multi_grid_sync" or not studied)
                 for file, method, gpus in found]
-
-    def each(self, barriers, look):
-        """(barrier, look() of it) of those of gpus(); one that judges nothing may have been
-        measured in part."""
-        for barrier in barriers:
-            *which, judges = barrier
-            try:
-                yield barrier, look(*which)
-            except NotMeasured:
-                if judges:
-                    raise
 
     def shapes(self, file, method, gpus, *needed):
         """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""

@@ -1,7 +1,7 @@
 """Table VIII of the study for a run: which of its observations still hold, from rows alone."""
 
 import tsv
-from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less
+from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less, of_each
 from reporting.figures import Line, Table, source_of
 
 HANGS = "no progress"
@@ -122,7 +122,7 @@ def gpus_part(rows):
 
 def gpus_both(rows):
     verdicts, texts, barriers = [], [], rows.gpus()
-    for (_, method, gpus, judges), of in rows.each(
+    for (_, method, gpus, judges), of in of_each(
             barriers, lambda *which: rows.shapes(*which, (1, 32), (32, 32), (1, 1024))):
         if judges:
             verdicts += [of[shape] >= AFFECTS * of[1, 32] for shape in ((32, 32), (1, 1024))]
@@ -147,7 +147,7 @@ def gpus_acceptable(rows):
     known = list(map(max, zip(*map(ratios, rows.studied_shapes()))))
     limits = list(map(max, said, known))
     verdicts, texts, barriers = [], [], rows.gpus()
-    for (_, method, gpus, judges), found in rows.each(
+    for (_, method, gpus, judges), found in of_each(
             barriers, lambda *which: ratios(rows.shapes(*which, (1, 32), (32, 64)))):
         if judges:
             verdicts += [ratio <= limit for ratio, limit in zip(found, limits)]
@@ -180,7 +180,7 @@ def implicit_gpus(rows):
             blk=str(rows.run.sms), thrd="1024")
 
     verdicts, texts, barriers = [], [], rows.gpus()
-    for (_, method, gpus, judges), (cpu, barrier) in rows.each(barriers, look):
+    for (_, method, gpus, judges), (cpu, barrier) in of_each(barriers, look):
         if judges:
             verdicts.append(is_less(cpu, barrier))
         texts.append(f"on {gpus} GPUs at 1 x 1024: CPU threads {us(cpu)}, {method} {us(barrier)}")
@@ -202,7 +202,7 @@ def implicit_few_steps(rows):
         return faster_sums(implicit, explicit, what)
 
     verdicts, texts, barriers = [], [], rows.gpus()
-    for (*_, judges), (parts, sentence) in rows.each(barriers, look):
+    for (*_, judges), (parts, sentence) in of_each(barriers, look):
         if judges:
             verdicts += parts
         texts.append(sentence)

@@ -28,12 +28,13 @@ def outcomes(run):
 def judged(run, runs):
     """Every outcome of a run, then those that only a recorded run of as many GPUs has, as
     Outcome."""
-    mine, known = outcomes(run), [outcomes(other) for other in runs]
-    lacking = (key for other in as_many(run, runs) for key in outcomes(other) if key not in mine)
+    mine, known = outcomes(run), {other: outcomes(other) for other in runs}
+    lacking = (key for other in as_many(run, runs) for key in known[other] if key not in mine)
     found = []
     for key in (*mine, *dict.fromkeys(lacking)):
         line, outcome = mine.get(key, (None, None))
-        recorded = list(dict.fromkeys(other[key][1] for other in known if key in other))
+        recorded = list(dict.fromkeys(
+            other[key][1] for other in known.values() if key in other))
         verdict = (LACKING if line is None else "same" if outcome in recorded
                    else "other" if recorded else "not recorded")
         found.append(Outcome(*key, line, outcome, recorded, verdict))
