@@ -1,18 +1,15 @@
-"""Tests of the parts of report.py's charts: order, clocks, what is left out, the study's figures,
-README's pictures."""
+"""Tests of the parts of report.py's charts: order, clocks, what is left out, the study's
+figures."""
 
 import re
-import shutil
 import unittest
 
 from made_up_rows import ENVIRONMENT, GRID, LATENCY, ROWS, section
-from report_chart_checks import rows_of
 from scripts_support import ROOT, ScriptsTest
 
-import readme_pictures  # from scripts/, which scripts_support has put on the path
-import tsv
+import tsv  # from scripts/, which scripts_support has put on the path
 from reporting import chart_barriers, chart_study, chart_sums
-from reporting.study import FOLDER, Study
+from reporting.study import Study
 
 
 class ChartPartsTest(ScriptsTest):
@@ -154,32 +151,6 @@ class StudyFiguresTest(unittest.TestCase):
                 self.assertGreater(latency, value.get((gpus, blocks // 2, threads), 0))
                 for fewer in (count for count in {key[0] for key in value} if count < gpus):
                     self.assertGreater(latency, value[fewer, blocks, threads])
-
-
-class ReadmePicturesTest(ScriptsTest):
-    def test_they_are_of_the_recorded_rows(self):
-        self.assertEqual(readme_pictures.older(), [])
-        text = (ROOT / "README.md").read_text()
-        for name in readme_pictures.pictured(FOLDER.parent):
-            self.assertIn(f'src="docs/figures/{name}"', text)
-            self.assertLess((readme_pictures.OUT / name).stat().st_size, 150e3)
-
-    def test_other_rows_are_noticed(self):
-        recorded = self.folder / "recorded"
-        shutil.copytree(FOLDER.parent, recorded)
-        self.assertEqual(readme_pictures.older(recorded=recorded), [])
-        path = recorded / "h200x1" / "BenchmarkInterSM.tsv"
-        path.write_text(path.read_text().replace("# host waits", "# a line more\n# host waits"))
-        self.assertEqual(readme_pictures.older(recorded=recorded), [])
-        cell = rows_of("h200x1", "BenchmarkInterSM", "grid latency")[0]["m(avginstru)"]
-        path.write_text(path.read_text().replace(f"\t{cell}\t", "\t999.875\t", 1))
-        self.assertEqual(readme_pictures.older(recorded=recorded),
-                         ["barriers.png", "grid_sync.png"])
-        done = self.script("readme_pictures.py", "--check", "--recorded", recorded, "--out",
-                           readme_pictures.OUT)
-        self.assertEqual((done.returncode, done.stderr), (1, ""))
-        self.assertIn("barriers.png, grid_sync.png; scripts/readme_pictures.py", done.stdout)
-        self.assertEqual(readme_pictures.older(self.folder), ["barriers.png", "grid_sync.png"])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""Tests of report.py's headline numbers and of README's table, against the rows read anew."""
+"""Tests of report.py's headline numbers, against the rows read anew."""
 
 import math
-import shutil
 import unittest
 
 from html_page import Page
@@ -238,26 +237,6 @@ class HeadlineTest(ReportCase):
         self.assertTrue(all(path.exists() for path in of_both))
         self.report(self.folder / "a", recorded=self.folder)
         self.assertFalse(any(path.exists() for path in of_both))
-
-
-class ReadmeTest(ReportCase):
-    def test_the_table_is_what_the_rows_say(self):
-        """In this repository: after a run was recorded, scripts/readme_table.py renews it."""
-        done = self.script("readme_table.py", "--check")
-        self.assert_refused(done, 2, "cannot read ", "README.md")  # the project has none yet
-        readme = self.project / "README.md"
-        shutil.copyfile(ROOT / "README.md", readme)
-        done = self.script("readme_table.py", "--check")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-        text = readme.read_text()
-        readme.write_text(text.replace("| 76 |", "| 77 |", 1))
-        self.assert_refused(self.script("readme_table.py", "--check"), 1,
-                            "is not what results/ has")
-        self.assertIn("| 77 |", readme.read_text())
-        self.assertEqual(self.script("readme_table.py").returncode, 0)
-        self.assertEqual(readme.read_text(), text)
-        readme.write_text(text.replace("<!-- machines end -->", ""))
-        self.assert_refused(self.script("readme_table.py"), 2, "there are no comments")
 
 
 if __name__ == "__main__":

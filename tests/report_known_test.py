@@ -1,4 +1,4 @@
-"""Tests of what report.py says beside the numbers: known causes, warnings, how to cite."""
+"""Tests of what report.py says beside the numbers: known causes, warnings."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
 import tsv
-from reporting import cite, run_warnings
+from reporting import run_warnings
 from reporting.causes import CAUSES, Known
 from reporting.normal import Judged
 
@@ -216,67 +216,6 @@ class KnownTest(ReportCase):
         (run / "stderr.log").touch()
         self.report(run, recorded=self.folder)
         self.assertIn("\nThe programs warned of nothing.\n", self.page)
-
-
-class CiteTest(ReportCase):
-    def test_what_is_written(self):
-        self.report(*(ROOT / "results" / name for name in RECORDED[:2]))
-        written = self.summary["cite"]
-        run = tsv.Run(ROOT / "results" / RECORDED[0])
-        for key in ("suite_commit", "gpu", "driver", "cuda_toolkit", "cuda_toolkit_multi_grid"):
-            self.assertIn(run.environment[key], written["sentences"][RECORDED[0]])
-            self.assertIn(run.environment[key], written["bibtex"])
-        for text in ("@misc{synchronization-h100x1,", "@misc{synchronization-h200x1,",
-                     "@inproceedings{zhang2020,", "version 0.1.0", "year = {2020}",
-                     "author = {Zhang, Lingqi and Wahib, Mohamed and Zhang, Haoyu and Matsuoka, "
-                     "Satoshi}", "title = {{A Study of Single and Multi-device Synchronization "
-                     "Methods in Nvidia GPUs}}"):
-            self.assertIn(text, written["bibtex"])
-        self.assertEqual(written["bibtex"].count("{"), written["bibtex"].count("}"))
-        self.assertIn(f"```bibtex\n{written['bibtex']}```\n", self.page)
-        for sentence in written["sentences"].values():
-            self.assertIn(f"* {sentence}\n", self.page)
-            self.assertIn(f"<li>{sentence}</li>", (self.out / "report.html").read_text())
-        run = tsv.Run(self.write_run(self.folder / "run"))  # whose rows do not name a version
-        self.assertEqual(cite.version_of(run), (None, "abc"))
-        self.assertIn("benchmarks (commit abc), which", cite.sentence(run, cite.Citation()))
-        self.assertEqual(cite.bibtex_text("50% & {_}"), r"50\% \& {\_}")
-
-    def test_what_is_damaged_is_refused(self):
-        text = (ROOT / "CITATION.cff").read_text()
-        path = self.folder / "CITATION.cff"
-        for old, new, message in (
-                ("version: 0.1.0", "version 0.1.0", "line 5: cannot be read"),
-                ("version: 0.1.0", "version: >-", "line 5: cannot be read"),
-                ("version: 0.1.0", "  version: 0.1.0", "line 5: cannot be read"),
-                ("version: 0.1.0", "title: twice", "line 5: cannot be read"),
-                ("license: MIT", "license: 'MIT", "line 6: cannot be read"),
-                ("    year: 2020\n", "", "KeyError 'year'"),
-                ("title: GPU", "titel: GPU", "'title'"),
-                ("references:\n", "references:\nother:\n", "line 10: cannot be read"),
-                (text, "", "'references'")):
-            self.assertIn(old, text)
-            path.write_text(text.replace(old, new, 1))
-            with self.assertRaisesRegex(tsv.TsvError, f"CITATION.cff.*{message}"):
-                cite.Citation(path)
-        (self.project / "CITATION.cff").unlink()
-        self.assert_refused(self.script("report.py", self.write_run(self.folder / "run")), 2,
-                            "cannot read ", "CITATION.cff")
-
-    def test_a_little_yaml(self):
-        read = cite.Yaml(b"""# comment
-a: "b: c"
-list:
-  - {x: 1, y: two words}
-  -   name: n
-      more: m
-deep:
-  er:
-    - k: v
-""", "a file").block()
-        self.assertEqual(read, {"a": "b: c", "list": [{"x": "1", "y": "two words"},
-                                                      {"name": "n", "more": "m"}],
-                                "deep": {"er": [{"k": "v"}]}})
 
 
 if __name__ == "__main__":
