@@ -195,7 +195,6 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
   Options options;
   require_whole_names(table, argc, argv);
   options.samples = info.default_samples;
-  options.processes = info.default_processes;
   opterr = 0;
   optind = 0;  // glibc: start afresh, so that tests may parse twice
   for (int result;
@@ -216,6 +215,12 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
   }
   if (positionals == 1) {
     options.gpu_count = parse_count(argv[optind], "gpu_count", kMaxGpuCount);
+  }
+  if (options.processes == 0) {
+    options.processes = info.default_processes;
+    if (options.gpu_count > kFewGpus) {
+      options.processes = std::min(options.processes, kProcessesOnMore);
+    }
   }
   return options;
 }

@@ -17,6 +17,10 @@ struct MethodInfo {
   std::string description;
 };
 
+/// On more GPUs a program that measures in several processes starts fewer, for
+/// each takes 0.3 s a GPU to begin and to end.
+inline constexpr int kFewGpus = 4, kProcessesOnMore = 4;
+
 /// What the command line of a program may hold.
 struct ProgramInfo {
   std::string name;

@@ -48,8 +48,10 @@ std::string help_text(const ProgramInfo& info) {
     text +=
         "  --processes N     measure in N processes, one after the other "
         "(default\n                    " +
-        std::to_string(info.default_processes) +
-        "); m, s and the interval are those of all of them\n";
+        std::to_string(info.default_processes) + ", on more than " +
+        std::to_string(kFewGpus) + " GPUs " + std::to_string(kProcessesOnMore) +
+        "); m, s and the interval\n"
+        "                    are those of all of them\n";
   }
   const bool has_means = info.counted == nullptr;
   text += "  --samples N       " +

@@ -20,7 +20,7 @@ ProgramInfo program_info() {
       "kernels\n"
       "queued behind a held stream, by the GPU's timer too.";
   info.takes_gpu_count = true;
-  info.default_samples = 10;
+  info.default_samples = 4;
   info.default_processes = 10;
   for (const LaunchMethodInfo& method : launch_methods()) {
     info.methods.push_back({method.name, method.description});

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/child_processes.hpp"
 #include "common/measuring_run.hpp"
 #include "implicit_barrier/held_point.hpp"
 #include "implicit_barrier/launch_methods.hpp"
@@ -23,7 +24,7 @@ class MeasuringProcess {
   MeasuringProcess(const ProgramInfo& info, const Options& options,
                    LineWriter& out)
       : run_(info, options, out),
-        pool_(device_numbers(run_.gpus())),
+        pool_(device_numbers(run_.gpus()), 3 * process_number()),
         filling_{run_.gpu().sm_count, 1024} {
     run_.out().comment(
         "processes: " + std::to_string(options.processes) +
@@ -131,7 +132,7 @@ class MeasuringProcess {
   // to 8, up to the 8th and more) and mostly less where it was not (6).
   static void choose_lengths(const Info& method, Point& point) {
     const bool steady_later = method.queues && point.gpus > 1;
-    point.repeats = steady_later ? 48 : repeats_of(point);
+    point.repeats = steady_later ? 32 : repeats_of(point);
     point.lead = steady_later ? 16 : 0;
   }
 

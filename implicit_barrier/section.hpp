@@ -35,7 +35,7 @@ class Section {
   void add(const Point& point, Make make) {
     try {
       Task task = {point, make(), {}};
-      task.take(task.samples);
+      take(task);
       tasks_.push_back(std::move(task));
     } catch (const CudaError& error) {
       if (error.code() != cudaErrorNotSupported) throw;
@@ -49,15 +49,11 @@ class Section {
     run_.out().line(record_text({point, {}, reason}));
   }
 
-  /// Measures and writes the records. The first rounds warm up the path through
-  /// the host, and do not count.
+  /// Measures and writes the records. What was taken until the path through the
+  /// host is warm does not count.
   void measure() {
     constexpr double kWarmUpNs = 5e7;
-    const auto start = HostClock::now();
-    do {
-      take_all();
-    } while (!tasks_.empty() &&
-             elapsed_ns(start, HostClock::now()) < kWarmUpNs);
+    while (!tasks_.empty() && spent_ns_ < kWarmUpNs) take_all();
     for (Task& task : tasks_) task.samples.clear();
     for (int i = 0; i < run_.options().samples; ++i) take_all();
     const double mhz = run_.clock_mhz();
@@ -74,10 +70,16 @@ class Section {
     NamedSamples samples;
   };
 
+  void take(Task& task) {
+    const auto start = HostClock::now();
+    task.take(task.samples);
+    spent_ns_ += elapsed_ns(start, HostClock::now());
+  }
+
   void take_all() {
     for (Task& task : tasks_) {
       check_interrupt();
-      task.take(task.samples);
+      take(task);
     }
   }
 
@@ -85,6 +87,7 @@ class Section {
   std::string name_;
   std::vector<Task> tasks_;
   double mhz_ = kNan;
+  double spent_ns_ = 0;  // on samples
 };
 
 }  // namespace syncbench

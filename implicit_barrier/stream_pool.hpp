@@ -16,7 +16,10 @@ class StreamPool {
  public:
   static constexpr int kStreams = 10;
 
-  explicit StreamPool(const std::vector<int>& devices) : devices_(devices) {
+  /// `first`: the turn that a process begins with, so that processes of few
+  /// samples use other streams.
+  explicit StreamPool(const std::vector<int>& devices, int first = 0)
+      : devices_(devices), first_(first) {
     for (int i = 0; i < kStreams * kApart; ++i) {
       made_.push_back(make_streams(devices));
     }
@@ -25,13 +28,14 @@ class StreamPool {
   /// GPU at position `gpu` of the constructor's list.
   int device(int gpu) const { return devices_[gpu]; }
   cudaStream_t stream(int gpu, int turn) const {
-    return made_[turn % kStreams * kApart][gpu].get();
+    return made_[(first_ + turn) % kStreams * kApart][gpu].get();
   }
 
  private:
   static constexpr int kApart = 32;
 
   std::vector<int> devices_;
+  int first_;
   std::vector<std::vector<Stream>> made_;
 };
 

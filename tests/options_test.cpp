@@ -87,6 +87,10 @@ TEST(Options, Processes) {
   several.default_processes = 10;
   several.default_samples = 7;
   EXPECT_EQ(parse({}, several).processes, 10);
+  EXPECT_EQ(parse({"4"}, several).processes, 10);
+  EXPECT_EQ(parse({"5"}, several).processes, 4);
+  EXPECT_EQ(parse({"5"}).processes, 0);
+  EXPECT_EQ(parse({"8", "--processes", "9"}, several).processes, 9);
   EXPECT_EQ(parse({}, several).samples, 7);
   EXPECT_EQ(parse({"--processes", "2"}, several).processes, 2);
   EXPECT_THROW(parse({"--processes", "0"}, several), UsageError);

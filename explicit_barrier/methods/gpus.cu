@@ -19,7 +19,7 @@ struct PeerGridSync : Method {
   static constexpr Work work(int) { return {"", 1, 800, Proof::kBarrier}; }
   static constexpr int repeats(int) { return 4; }
   static constexpr int kMostInLine = 8;
-  static constexpr int launches(int, int gpus) { return gpus == 1 ? 8 : 4; }
+  static constexpr int launches(int, int gpus) { return gpus == 1 ? 8 : 2; }
   // With 16 blocks per SM of one H200 1.85 us in most places, 2.06 in some.
   static constexpr int kPlaces = 5;
   static constexpr LaunchAttributes attributes(int) { return {true}; }
