@@ -93,11 +93,11 @@ expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-reco
 if [[ $suite != bookworm ]]; then both_commands user 'CUDAARCHS=90 '; fi
 
 # The tests as this user, with the distribution's own toolkit: CUDA 11.8 on Debian 12, the
-# oldest that is supported, which still has code for sm_70; 12.4 on Debian 13. Both have
+# oldest that is supported; 12.4 on Debian 13, which still has code for sm_70. Both have
 # multi_grid_sync. And with its matplotlib, for the report's pictures.
 sed -i 's/ main$/ main contrib non-free/' "$work/user/etc/apt/sources.list"
-toolkit='nvidia-cuda-toolkit python3-matplotlib' architectures=80
-if [[ $suite == bookworm ]]; then toolkit+=' g++-11' architectures='70;90'; fi
+toolkit='nvidia-cuda-toolkit python3-matplotlib' architecture=70
+if [[ $suite == bookworm ]]; then toolkit+=' g++-11' architecture=90; fi
 expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $toolkit"
-expect 0 user user "CUDAARCHS='$architectures' scripts/test.sh"
+expect 0 user user "CUDAARCHS=$architecture scripts/test.sh"
 shows ' 0 failed'

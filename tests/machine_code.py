@@ -1,4 +1,5 @@
 """Reads the machine code of built executables: kernels, instructions."""
+import functools
 import os
 import re
 import shutil
@@ -114,6 +115,7 @@ def find_disassembler():
                          "not checked")
 
 
+@functools.lru_cache(maxsize=None)  # half a minute
 def disassemble(executable):
     """{architecture: {symbol: [Instruction]}} of an executable."""
     executable = os.path.abspath(executable)

@@ -1,18 +1,19 @@
-"""Test of the machine-code gate: planted faults have to be found.
+"""The machine-code gate for all methods, then a test of the gate: planted faults have to be found.
 
 usage: machine_code_gate_test.py REDUCTION FAULTY_METHODS
 
-In real kernels of REDUCTION, which has all methods and which the gate accepts, a fault is
-planted by moving, removing or adding instructions; FAULTY_METHODS was compiled from methods
-with faults in their source. Exit codes: 0 all found; 1 not; 77 no disassembler.
+The gate (machine_code_test.py) has to accept REDUCTION, which has all methods. In its kernels a
+fault is planted by moving, removing or adding instructions; FAULTY_METHODS was compiled from
+methods with faults in their source. Exit codes: 0 accepted and all found; 1 not; 77 no
+disassembler.
 """
 import re
 import sys
 
 import machine_code
+import machine_code_test
 from machine_code import Instruction
 from machine_code_proofs import BARRIER_NEEDS, judge, parts_of_barrier
-from machine_code_test import works_of
 
 IN_A_ROW = 8  # of the kernels in which faults are planted, twice that where 8 are a loop
 
@@ -116,7 +117,7 @@ def check(executable, planted):
     for architecture, functions in machine_code.disassemble(executable).items():
         number = int(architecture[3:])
         kernels = machine_code.kernels_of(functions)
-        for name, work in works_of(executable, number).items():
+        for name, work in machine_code_test.works_of(executable, number).items():
             if number < 70 or work.proof == "missing":
                 continue
             lines = [functions[kernels[name, 1 << k]] for k in range(work.longest.bit_length())]
@@ -137,6 +138,9 @@ def check(executable, planted):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
+    status = machine_code_test.main([sys.argv[1]])
+    if status:
+        return status
     try:
         missed = check(sys.argv[1], True) + check(sys.argv[2], False)
     except machine_code.NoDisassembler as error:
