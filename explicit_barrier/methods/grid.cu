@@ -13,8 +13,10 @@ struct GridSync : Method {
                                    "SM",
                                    Scope::kGrid, Window::kBarrier};
   static constexpr Work work(int architecture) {
-    return {"", 1, architecture >= 90 && CUDART_VERSION >= 13000 ? 28 : 38,
-            Proof::kBarrier};
+    const int others = architecture >= 90 && CUDART_VERSION >= 13000  ? 28
+                       : architecture < 80 && CUDART_VERSION >= 12000 ? 41
+                                                                      : 38;
+    return {"", 1, others, Proof::kBarrier};
   }
   static constexpr int repeats(int) { return 8; }
   // It draws a level a launch, whatever its length (one H200: 0.6% between
