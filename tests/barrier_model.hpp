@@ -20,6 +20,10 @@
 // a counter or an announcement, which carry the view of whoever released them,
 // at the scope of the release. Whoever leaves a barrier has to have the round
 // of all threads in view.
+//
+// Where. What a thread does next is found in barrier_programs; which steps can
+// be taken and what they change, in barrier_steps and barrier_views; the
+// search, and the account of a schedule that ends badly, in barrier_explorer.
 #pragma once
 
 #include <functional>
@@ -49,9 +53,12 @@ struct Scenario {
   bool late = true;           ///< announcements may land late
 };
 
-struct Place {
+/// A thread of a launch on one GPU.
+struct Thread {
   int launch, gpu;
   unsigned block, blocks, lane, lanes;
+  int rounds_before;  ///< its launch
+  unsigned cell;      ///< that it writes, one for each thread of a launch
 };
 
 struct Operation {
@@ -63,7 +70,7 @@ struct Operation {
     kLeave,
     kStore,
     kFenceGpu,
-    kFenceSystem,  // up to here settle() takes them
+    kFenceSystem,  // up to here Steps::settle() takes them
     kLoad,
     kLoadLap,
     kAdd,        // to a counter; does not acquire
@@ -73,18 +80,12 @@ struct Operation {
     kEnd
   };
   Kind kind;
-  unsigned* at = nullptr;
+  const unsigned* at = nullptr;
   unsigned value = 0;   // stored or added; or the round
   bool orders = false;  // releases (an addition), acquires (a wait)
   bool system = false;  // acquires from other GPUs too
   std::function<bool(unsigned)> done{};  // of a wait
 };
-
-/// Of the operations that a schedule is told by.
-inline constexpr const char* kNames[] = {
-    "begins",         "enters",  "meets its block", "meets its warp", "leaves",
-    "'s store lands", "fences",  "fences",          "loads",          "loads",
-    "arrives",        "arrives", "has waited",      "gives up"};
 
 /// Replays results, then stops the thread at the operation that comes next.
 class Script {
@@ -100,28 +101,28 @@ class Script {
   std::size_t next_ = 0;
 };
 
-/// What Protocol runs on; faults derive from it.
+/// What Protocol runs on; what barrier_faults.hpp plants derives from it.
 template <unsigned kLinesOfLeader>
 struct Machine {
   static constexpr unsigned kLines = kLinesOfLeader;
   using State = peer_grid::State<kLines>;
   Script* script;
-  const Place* place;
+  const Thread* self;
   State* states;  ///< of all GPUs, for their addresses
 
   void at(peer_grid::Step) {}
   void let_arrivals_land(unsigned) {}
-  unsigned thread() const { return place->lane; }
-  unsigned lanes() const { return place->lanes; }
-  unsigned block() const { return place->block; }
-  unsigned blocks() const { return place->blocks; }
+  unsigned thread() const { return self->lane; }
+  unsigned lanes() const { return self->lanes; }
+  unsigned block() const { return self->block; }
+  unsigned blocks() const { return self->blocks; }
   void sync_block() { script->perform({Operation::kSyncBlock}); }
   void sync_warp() { script->perform({Operation::kSyncWarp}); }
   unsigned load(const unsigned* at) {
-    return script->perform({Operation::kLoad, const_cast<unsigned*>(at)});
+    return script->perform({Operation::kLoad, at});
   }
   unsigned load_lap(const unsigned* at) {
-    return script->perform({Operation::kLoadLap, const_cast<unsigned*>(at)});
+    return script->perform({Operation::kLoadLap, at});
   }
   void add_release(unsigned* at, unsigned value) {
     script->perform({Operation::kAdd, at, value, true});
@@ -144,8 +145,7 @@ struct Machine {
   }
   template <class Done>
   void wait(const unsigned* at, Done done, bool acquires, bool system) {
-    script->perform({Operation::kWait, const_cast<unsigned*>(at), 0, acquires,
-                     system, done});
+    script->perform({Operation::kWait, at, 0, acquires, system, done});
   }
   void give_up(peer_grid::Failure) { script->perform({Operation::kGiveUp}); }
 };

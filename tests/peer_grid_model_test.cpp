@@ -4,10 +4,11 @@
 
 #include <cstdio>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "barrier_explorer.hpp"
+#include "barrier_faults.hpp"
+#include "barrier_programs.hpp"
 
 namespace barrier_model {
 namespace {
@@ -17,30 +18,36 @@ constexpr Meeting kLast = Meeting::kLastTells;
 constexpr Meeting kLeader = Meeting::kLeaderTells;
 constexpr unsigned kNearWrap = 0xfffffffe;
 constexpr unsigned kHalf = 1u << 31;
+constexpr const char* kHangs = "waits for ever";
+constexpr const char* kEarly = "passes early";
 
 // Explores a scenario; prints how much there was to see.
 template <class Tested = Machine<2>>
 void holds(const std::string& name, const Scenario& scenario) {
-  Explorer<Tested> explorer(scenario);
+  ProgramsOn<Tested> programs(scenario);
   std::size_t states = 0;
-  ASSERT_NO_THROW(states = explorer.explore()) << name;
+  ASSERT_NO_THROW(states = explore(programs)) << name;
   std::printf("%s: %zu states\n", name.c_str(), states);
   EXPECT_GT(states, 1u);
 }
 
-// The scenario ends badly with this machine, and well with the right one.
-template <class Faulty>
-void catches(const std::string& why, const Scenario& scenario) {
-  Explorer<Machine<Faulty::kLines>> right(scenario);
-  EXPECT_NO_THROW(right.explore());
-  Explorer<Faulty> explorer(scenario);
+// The scenario ends badly with these programs, and well with the right ones.
+void expect_caught(const std::string& why, Programs& faulty) {
+  ProgramsOn<Machine<2>> right(faulty.scenario());
+  EXPECT_NO_THROW(explore(right));
   try {
-    explorer.explore();
+    explore(faulty);
     ADD_FAILURE() << "not found";
   } catch (const Broken& broken) {
     const std::string text = broken.what();
     EXPECT_EQ(text.compare(0, why.size(), why), 0) << text;
   }
+}
+
+template <class Faulty>
+void catches(const std::string& why, const Scenario& scenario) {
+  ProgramsOn<Faulty> faulty(scenario);
+  expect_caught(why, faulty);
 }
 
 TEST(PeerGridModel, OneGpu) {
@@ -108,134 +115,6 @@ TEST(PeerGridModel, LaunchesFollowEachOther) {
            kNearWrap - behind});
   }
 }
-
-// Waits for this barrier's number only, as the barrier once did.
-struct ExactWait : Machine<2> {
-  void wait_system(const unsigned* at, peer_grid::Announced done,
-                   peer_grid::Failure) {
-    const unsigned number = done.number;
-    wait(
-        at, [number](unsigned seen) { return seen == number; }, true, true);
-  }
-};
-
-// The last block's line is a leader's first one: the leader's others go stale
-// when the last tells, and one that is far behind counts as reached.
-struct StaleLines : Machine<2> {
-  unsigned* shared(const unsigned* at) {
-    for (int gpu = 0; gpu < 2; ++gpu) {
-      for (int peer = 0; peer < 2; ++peer) {
-        if (at == &states[gpu].by_leader[0].barrier[peer]) {
-          return &states[gpu].by_last.barrier[peer];
-        }
-      }
-    }
-    return const_cast<unsigned*>(at);
-  }
-  unsigned load(const unsigned*) {  // always from the first line
-    return Machine<2>::load(&states[place->gpu].by_last.barrier[place->gpu]);
-  }
-  void store_system(unsigned* at, unsigned value) {
-    Machine<2>::store_system(shared(at), value);
-  }
-  void wait_system(const unsigned* at, peer_grid::Announced done,
-                   peer_grid::Failure) {
-    const unsigned number = done.number;
-    wait(
-        shared(at),
-        [number](unsigned seen) {
-          return static_cast<int>(seen - number) >= 0;
-        },
-        true, true);
-  }
-};
-
-struct EarlyLeader : Machine<2> {
-  template <class Done>
-  void wait_gpu(const unsigned*, Done, peer_grid::Failure) {}
-};
-
-struct MissingArrival : Machine<2> {
-  bool late() const { return place->gpu == 1 && place->block == 1; }
-  bool completes(unsigned* at, unsigned value) {
-    return !late() && Machine<2>::completes(at, value);
-  }
-  void add_release(unsigned* at, unsigned value) {
-    if (!late()) Machine<2>::add_release(at, value);
-  }
-};
-
-struct MissingRelease : Machine<2> {
-  bool completes(unsigned* at, unsigned value) {
-    return script->perform({Operation::kCompletes, at, value, false}) != 0;
-  }
-  void add_release(unsigned* at, unsigned value) {
-    script->perform({Operation::kAdd, at, value, false});
-  }
-};
-
-struct MissingAcquire : Machine<2> {
-  template <class Done>
-  void wait_gpu(const unsigned* at, Done done, peer_grid::Failure) {
-    wait(at, done, false, false);
-  }
-  template <class Done>
-  void wait_system(const unsigned* at, Done done, peer_grid::Failure) {
-    wait(at, done, false, false);
-  }
-};
-
-struct MissingFence : Machine<2> {
-  void fence_gpu() {}
-  void fence_system() {}
-};
-
-struct WeakFence : Machine<2> {
-  void fence_system() { fence_gpu(); }
-};
-
-// Acquires at GPU scope what another GPU has released.
-struct WeakAcquire : Machine<2> {
-  template <class Done>
-  void wait_system(const unsigned* at, Done done, peer_grid::Failure why) {
-    wait_gpu(at, done, why);
-  }
-};
-
-// One lane's fence does nothing for what other lanes announce.
-struct FenceOfOneLane : Machine<2> {
-  void fence_system() {
-    if (place->lane == 0) Machine<2>::fence_system();
-  }
-};
-
-// The threads of a block do not meet before one of them arrives for all, or
-// not behind the barrier.
-template <bool kBefore>
-struct MissingBlockBarrier : Machine<2> {
-  bool before = true;  // each barrier has a copy of the machine
-  void sync_block() {
-    const bool wanted = before != kBefore;
-    before = false;
-    if (wanted) Machine<2>::sync_block();
-  }
-};
-
-// Lanes that may still read what barrier it is after another has arrived.
-struct MissingWarpBarrier : Machine<2> {
-  void sync_warp() {}
-};
-
-// Each block announces when it has arrived, whoever else has.
-struct EagerBlock : Machine<2> {
-  bool completes(unsigned* at, unsigned value) {
-    Machine<2>::completes(at, value);
-    return true;
-  }
-};
-
-constexpr const char* kHangs = "waits for ever";
-constexpr const char* kEarly = "passes early";
 
 TEST(PeerGridModel, CatchesWhatIsWrongWithWaiting) {
   catches<ExactWait>(kHangs, {2, {{kLast, 1, 1, 3}}});

@@ -1,0 +1,227 @@
+#include "barrier_steps.hpp"
+
+namespace barrier_model {
+namespace {
+
+bool same_block(const Thread& one, const Thread& other) {
+  return one.launch == other.launch && one.gpu == other.gpu &&
+         one.block == other.block;
+}
+
+bool first_to_its_word(const std::vector<Store>& pending, std::size_t i) {
+  for (std::size_t j = 0; j < i; ++j) {
+    if (pending[j].index == pending[i].index) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Steps::Steps(Programs& programs)
+    : programs_(programs), threads_(programs.threads()) {
+  for (const unsigned* word : programs.words()) {
+    index_.insert({word, static_cast<unsigned>(index_.size())});
+  }
+}
+
+Situation Steps::start() {
+  Situation start;
+  for (const unsigned* word : programs_.words()) start.words.push_back({*word});
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    start.threads.push_back({programs_.start(i)});
+  }
+  settle(start);
+  return start;
+}
+
+std::vector<Step> Steps::from(const Situation& now) const {
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    if (can_take(now, i)) steps.push_back({i, next_of(now, i).kind});
+  }
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    const std::vector<Store>& pending = now.threads[i].pending;
+    for (std::size_t j = 0; j < pending.size(); ++j) {
+      if (first_to_its_word(pending, j)) {
+        steps.push_back({i, Operation::kStore, j});
+      }
+    }
+  }
+  if (!steps.empty()) return steps;
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    if (next_of(now, i).kind != Operation::kEnd) {
+      throw BadEnd{"waits for ever", i};
+    }
+  }
+  return steps;
+}
+
+Situation Steps::after(Situation now, const Step& step) {
+  if (step.store) {
+    std::vector<Store>& pending = now.threads[step.thread].pending;
+    const auto store = pending.begin() + *step.store;
+    now.words[store->index] = store->word;
+    pending.erase(store);
+  } else {
+    take(now, step.thread);
+  }
+  settle(now);
+  return now;
+}
+
+// Takes the steps that change nothing but the thread or its block, so that
+// their order does not matter.
+void Steps::settle(Situation& now) {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      moved = settle(now, i) || moved;
+    }
+  }
+}
+
+bool Steps::settle(Situation& now, std::size_t i) {
+  const Operation& next = next_of(now, i);
+  const Thread& thread = threads_[i];
+  ThreadState& state = now.threads[i];
+  switch (next.kind) {
+    case Operation::kBegin:
+      if (!may_begin(now, thread)) return false;
+      break;
+    case Operation::kSyncBlock:
+    case Operation::kSyncWarp:
+      return meet(now, i);
+    case Operation::kEnter:
+      state.view = joined(state.view, view_of(thread.cell, next.value));
+      break;
+    case Operation::kLeave: {
+      const View seen = seen_after(thread, next.value);
+      const bool early = joined(state.view, seen) != state.view;
+      if (early) throw BadEnd{"passes early", i};
+      // What else it knows it may forget: the next barrier has to tell it.
+      state.view = seen;
+      state.fenced = Released();
+      break;
+    }
+    case Operation::kStore:
+      if (!programs_.scenario().late) return false;
+      state.pending.push_back({index_.at(next.at), {next.value, state.fenced}});
+      break;
+    case Operation::kFenceGpu:
+    case Operation::kFenceSystem:
+      if (!state.pending.empty()) return false;
+      fence(state.view, thread.gpu, next.kind == Operation::kFenceSystem,
+            state.fenced);
+      break;
+    default:
+      return false;
+  }
+  advance(now, i, 0);
+  return true;
+}
+
+// A kernel begins when the one before it on its GPU has ended.
+bool Steps::may_begin(const Situation& now, const Thread& thread) const {
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    const Thread& other = threads_[i];
+    if (other.gpu == thread.gpu && other.launch < thread.launch &&
+        (next_of(now, i).kind != Operation::kEnd ||
+         !now.threads[i].pending.empty())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// All threads of a block, once all are at the same kind of operation.
+bool Steps::meet(Situation& now, std::size_t first) {
+  const Operation::Kind kind = next_of(now, first).kind;
+  std::vector<std::size_t> block;
+  View all = 0;
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    if (!same_block(threads_[i], threads_[first])) continue;
+    if (next_of(now, i).kind != kind) return false;
+    block.push_back(i);
+    all = joined(all, now.threads[i].view);
+  }
+  for (const std::size_t i : block) {
+    now.threads[i].view = all;
+    advance(now, i, 0);
+  }
+  return true;
+}
+
+// What a barrier has to have made known to a thread: the round of all threads
+// of its launch.
+View Steps::seen_after(const Thread& reader, unsigned round) const {
+  View view = 0;
+  for (const Thread& thread : threads_) {
+    if (thread.launch == reader.launch) view |= view_of(thread.cell, round);
+  }
+  return view;
+}
+
+bool Steps::can_take(const Situation& now, std::size_t i) const {
+  const Operation& next = next_of(now, i);
+  switch (next.kind) {
+    case Operation::kLoad:
+    case Operation::kLoadLap:
+    case Operation::kStore:
+    case Operation::kGiveUp:
+      return true;
+    case Operation::kAdd:
+    case Operation::kCompletes:
+      return !next.orders || landed(now, threads_[i]);
+    case Operation::kWait:
+      return next.done(now.words[index_.at(next.at)].value);
+    default:
+      return false;
+  }
+}
+
+// No announcement of the thread's block is on its way.
+bool Steps::landed(const Situation& now, const Thread& thread) const {
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    if (same_block(threads_[i], thread) && !now.threads[i].pending.empty()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Steps::take(Situation& now, std::size_t i) {
+  const Operation& next = next_of(now, i);
+  if (next.kind == Operation::kGiveUp) throw BadEnd{"gives up", i};
+  ThreadState& state = now.threads[i];
+  Word& word = now.words[index_.at(next.at)];
+  if (next.orders && next.kind != Operation::kAdd) {
+    acquire(state.view, threads_[i].gpu, next.system, word.released);
+  }
+  if (next.orders && next.kind != Operation::kWait) {
+    release(state.view, threads_[i].gpu, word.released);
+  }
+  unsigned result = 0;
+  switch (next.kind) {
+    case Operation::kLoad:
+      result = word.value;
+      break;
+    case Operation::kLoadLap:
+      result = word.value / peer_grid::kLap;
+      break;
+    case Operation::kStore:
+      word = {next.value, state.fenced};
+      break;
+    case Operation::kAdd:
+      word.value += next.value;
+      break;
+    case Operation::kCompletes:
+      word.value += next.value;
+      result = word.value % peer_grid::kLap == 0;
+      break;
+    default:
+      break;
+  }
+  advance(now, i, result);
+}
+
+}  // namespace barrier_model
