@@ -17,7 +17,7 @@ struct Semaphore : Method {
   static constexpr Work work(int architecture) {
     const bool tight = CUDART_VERSION >= 13000 && architecture >= 90;
     const int more = architecture >= 100 ? 1 : 0;
-    return {Meeting::kInstruction, 2, tight ? Meeting::kOthers + more : 40,
+    return {Meeting::kInstruction, 2, tight ? Meeting::kOthers + more : 41,
             Proof::kTurn};
   }
   static constexpr const char* kCaution =
