@@ -217,10 +217,9 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
     options.gpu_count = parse_count(argv[optind], "gpu_count", kMaxGpuCount);
   }
   if (options.processes == 0) {
-    options.processes = info.default_processes;
-    if (options.gpu_count > kFewGpus) {
-      options.processes = std::min(options.processes, kProcessesOnMore);
-    }
+    options.processes = options.gpu_count > kFewGpus
+                            ? info.processes_on_many_gpus
+                            : info.default_processes;
   }
   return options;
 }

@@ -17,9 +17,8 @@ struct MethodInfo {
   std::string description;
 };
 
-/// On more GPUs a program that measures in several processes starts fewer, for
-/// each takes 0.3 s a GPU to begin and to end.
-inline constexpr int kFewGpus = 4, kProcessesOnMore = 4;
+/// A gpu_count above this is one of many GPUs.
+inline constexpr int kFewGpus = 4;
 
 /// What the command line of a program may hold.
 struct ProgramInfo {
@@ -34,7 +33,8 @@ struct ProgramInfo {
   /// What --samples counts where rows have no means, and so no --stats.
   const char* counted = nullptr;
   int default_processes = 0;  ///< it measures in so many; 0: in its own alone
-  std::string columns;        ///< description of all tables, for --help
+  int processes_on_many_gpus = 0;  ///< the same for a gpu_count above kFewGpus
+  std::string columns;             ///< description of all tables, for --help
   /// For --machine-code: what its kernels consist of on an architecture, 90 for
   /// sm_90. None: it does not say.
   std::string (*machine_code)(int architecture) = nullptr;

@@ -49,7 +49,8 @@ std::string help_text(const ProgramInfo& info) {
         "  --processes N     measure in N processes, one after the other "
         "(default\n                    " +
         std::to_string(info.default_processes) + ", on more than " +
-        std::to_string(kFewGpus) + " GPUs " + std::to_string(kProcessesOnMore) +
+        std::to_string(kFewGpus) + " GPUs " +
+        std::to_string(info.processes_on_many_gpus) +
         "); m, s and the interval\n"
         "                    are those of all of them\n";
   }

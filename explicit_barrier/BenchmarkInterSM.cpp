@@ -231,7 +231,7 @@ ProgramInfo program_info() {
       "the\n"
       "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
-  info.default_samples = 60;  // eight GPUs then take less than a minute
+  info.default_samples = 60;
   info.most_blocks_per_sm = kMaxBlocksPerSm;
   take_methods(info, methods_of(Scope::kGrid, Scope::kGpus));
   info.missing = missing_gpu_methods();

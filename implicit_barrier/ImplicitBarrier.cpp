@@ -20,8 +20,10 @@ ProgramInfo program_info() {
       "kernels\n"
       "queued behind a held stream, by the GPU's timer too.";
   info.takes_gpu_count = true;
-  info.default_samples = 4;
+  // A process takes 0.3 s a GPU to begin and to end.
+  info.default_samples = 3;
   info.default_processes = 10;
+  info.processes_on_many_gpus = 5;
   for (const LaunchMethodInfo& method : launch_methods()) {
     info.methods.push_back({method.name, method.description});
   }

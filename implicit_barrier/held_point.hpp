@@ -37,10 +37,6 @@ class HeldPoint {
   /// null ones the cost of one more launch. `gap`, of spinning kernels only:
   /// from the end of a kernel that notes it to the begin of the next.
   void take(NamedSamples& samples) {
-    for (Queue* queue :
-         {single_.get(), fused_.get(), noting_.get(), noting_fused_.get()}) {
-      queue->held.next_streams();
-    }
     single_->held.run(kWarmUpLaunches);
     const int more = point_.repeats - 1;
     double separate = single_->held.run(point_.lead + point_.repeats).total;

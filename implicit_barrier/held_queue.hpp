@@ -71,8 +71,6 @@ class HeldLaunch : public LaunchMethod {
  public:
   HeldLaunch(QueuedLaunch& queue, Gate& gate) : queue_(queue), gate_(gate) {}
 
-  void next_streams() override { queue_.next_streams(); }
-
   LaunchTimes run(int repeats) override {
     return run_queue([&] {
       for (int i = 0; i < repeats; ++i) queue_.launch();
@@ -86,7 +84,7 @@ class HeldLaunch : public LaunchMethod {
     gate_.close();
     for (int gpu = 0; gpu < queue_.gpus(); ++gpu) {
       const StreamPool& pool = queue_.pool();
-      gate_.hold(pool.device(gpu), pool.stream(gpu, queue_.turn()));
+      gate_.hold(pool.device(gpu), pool.stream(gpu));
     }
     const auto start = HostClock::now();
     launch_all();

@@ -14,10 +14,6 @@ class LaunchMethod {
  public:
   virtual ~LaunchMethod() = default;
 
-  /// Uses other streams from here on, where there are some. Called before each
-  /// sample: the time between two kernels depends on the stream.
-  virtual void next_streams() {}
-
   /// Launches the kernel `repeats` times and waits for the end.
   virtual LaunchTimes run(int repeats) = 0;
 

@@ -21,8 +21,6 @@ class QueuedLaunch : public LaunchMethod {
   /// On the first `gpus` GPUs of the pool.
   QueuedLaunch(const StreamPool& pool, int gpus) : pool_(pool), gpus_(gpus) {}
 
-  void next_streams() override { turn_ = (turn_ + 1) % StreamPool::kStreams; }
-
   LaunchTimes run(int repeats) override {
     const auto start = HostClock::now();
     for (int i = 0; i < repeats; ++i) launch();
@@ -42,12 +40,10 @@ class QueuedLaunch : public LaunchMethod {
 
   const StreamPool& pool() const { return pool_; }
   int gpus() const { return gpus_; }
-  int turn() const { return turn_; }
 
  private:
   const StreamPool& pool_;
   int gpus_;
-  int turn_ = 0;
 };
 
 /// kernel<<<...>>>() or a cooperative launch on one GPU, then
@@ -59,9 +55,7 @@ class SingleGpuLaunch : public QueuedLaunch {
   SingleGpuLaunch(Launch launch, const StreamPool& pool, const KernelCall& call)
       : QueuedLaunch(pool, 1), launch_(launch), call_(call) {}
 
-  void launch() override {
-    CUDA_CHECK(launch_(call_, pool().stream(0, turn())));
-  }
+  void launch() override { CUDA_CHECK(launch_(call_, pool().stream(0))); }
   void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
 
  private:
@@ -88,7 +82,7 @@ class MultiCooperativeLaunch : public QueuedLaunch {
     }
   }
 
-  void launch() override { CUDA_CHECK(launches_[turn()]()); }
+  void launch() override { CUDA_CHECK(launches_[pool().turn()]()); }
 
   void wait() override {
     for (int gpu = 0; gpu < gpus(); ++gpu) {

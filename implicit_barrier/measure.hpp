@@ -54,7 +54,6 @@ inline LaunchSeries series_of(const Collected& collected, int repeats,
 /// One launch, then `repeats` launches.
 inline void take_launches(LaunchMethod& method, int repeats,
                           NamedSamples& samples) {
-  method.next_streams();
   method.run(kWarmUpLaunches);
   detail::take_series(method, 1, "one", samples);
   detail::take_series(method, repeats, "many", samples);
@@ -84,8 +83,6 @@ struct FusionResult {
 /// of all, less that of lead + 1, and one launch in their place.
 inline void take_fusion(LaunchMethod& single, LaunchMethod& fused, int repeats,
                         int lead, NamedSamples& samples) {
-  single.next_streams();
-  fused.next_streams();
   single.run(kWarmUpLaunches);
   LaunchTimes separate = single.run(lead + repeats);
   const double together = fused.run(1).total;

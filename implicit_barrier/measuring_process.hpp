@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/child_processes.hpp"
 #include "common/measuring_run.hpp"
 #include "implicit_barrier/held_point.hpp"
 #include "implicit_barrier/launch_methods.hpp"
@@ -24,7 +23,7 @@ class MeasuringProcess {
   MeasuringProcess(const ProgramInfo& info, const Options& options,
                    LineWriter& out)
       : run_(info, options, out),
-        pool_(device_numbers(run_.gpus()), 3 * process_number()),
+        pool_(device_numbers(run_.gpus())),
         filling_{run_.gpu().sm_count, 1024} {
     run_.out().comment(
         "processes: " + std::to_string(options.processes) +
@@ -50,9 +49,6 @@ class MeasuringProcess {
  private:
   using Gpus = std::vector<Gpu>;
   using Info = LaunchMethodInfo;
-
-  static constexpr int kManyLaunches = 128;
-  static constexpr double kSeriesNs = 1.3e6;  // no series takes longer
 
   // Asks the code, not the GPU: made from PTX for an older one, the sleep
   // kernel is empty on any GPU.
@@ -106,7 +102,7 @@ class MeasuringProcess {
   }
 
   void null_section() {
-    Section section(run_, kNullSection);
+    Section section(run_, pool_, kNullSection);
     for_each_point(
         section, Counts::kEach, {smallest_, filling_},
         [&](const Info& method, const Gpus& gpus, const Point& point) {
@@ -116,30 +112,10 @@ class MeasuringProcess {
     section.measure();
   }
 
-  // The same in every run, so that rows compare. Launches hide behind 1.5 times
-  // what the call takes, 2.7 us on one GPU and 8 us a GPU on several (H200);
-  // where they do not, the row says so.
-  static int unit_ns_of(int gpus) { return gpus == 1 ? 10000 : 16000 * gpus; }
-
-  // As many as fit into a series, where a launch takes up to 8 us a GPU.
-  static int repeats_of(const Point& point) {
-    return repeats_within(kSeriesNs,
-                          std::max(point.work_ns, 8000 * point.gpus));
-  }
-
-  // Multi-device launches on several GPUs count behind others: the first of a
-  // series take longer where the queue was held (two H200: 16 us instead of 7
-  // to 8, up to the 8th and more) and mostly less where it was not (6).
-  static void choose_lengths(const Info& method, Point& point) {
-    const bool steady_later = method.queues && point.gpus > 1;
-    point.repeats = steady_later ? 32 : repeats_of(point);
-    point.lead = steady_later ? 16 : 0;
-  }
-
   template <class Kernel, class Amount>
   void fusion_section(const char* name, Counts counts, Kernel kernel,
                       Amount amount_of) {
-    Section section(run_, name);
+    Section section(run_, pool_, name);
     for_each_point(section, counts, {smallest_, filling_},
                    [&](const Info& method, const Gpus& gpus, Point point) {
                      point.work_ns = unit_ns_of(point.gpus);
@@ -157,7 +133,7 @@ class MeasuringProcess {
   }
 
   void workload_section() {
-    Section section(run_, kWorkloadSection);
+    Section section(run_, pool_, kWorkloadSection);
     for_each_point(section, Counts::kAll, {filling_},
                    [&](const Info& method, const Gpus& gpus, Point point) {
                      for (const int work_ns : {0, 2000, 4000, 8000, 16000,
@@ -190,7 +166,7 @@ class MeasuringProcess {
   }
 
   void held_section() {
-    Section section(run_, kHeldSection);
+    Section section(run_, pool_, kHeldSection);
     Gate gate;
     const TimesOfKernels times(device_numbers(run_.gpus()), kManyLaunches,
                                run_.gpu().sm_count);
@@ -217,7 +193,7 @@ class MeasuringProcess {
   }
 
   void grid_section() {
-    Section section(run_, kGridSection);
+    Section section(run_, pool_, kGridSection);
     SleepTimer timer(run_.gpu());
     for (const int asked_ns :
          {200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000}) {

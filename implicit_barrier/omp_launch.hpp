@@ -19,14 +19,12 @@ class OmpTraditionalLaunch : public LaunchMethod {
                        const KernelCall& call)
       : pool_(pool), threads_(gpus), call_(call) {}
 
-  void next_streams() override { ++turn_; }
-
   LaunchTimes run(int repeats) override {
     HostClock::time_point launched;
     const double total = threads_.run([&](int rank) {
       CallResult result;
       for (int i = 0; i < repeats; ++i) {
-        result.note(launch_traditional(call_, pool_.stream(rank, turn_)),
+        result.note(launch_traditional(call_, pool_.stream(rank)),
                     "kernel launch");
         if (rank == 0 && i == repeats - 1) launched = HostClock::now();
         result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -50,7 +48,6 @@ class OmpTraditionalLaunch : public LaunchMethod {
   const StreamPool& pool_;
   GpuThreads threads_;
   KernelCall call_;
-  int turn_ = 0;
 };
 
 }  // namespace syncbench

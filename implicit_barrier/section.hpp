@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "common/child_processes.hpp"
 #include "common/interrupt.hpp"
 #include "common/measuring_run.hpp"
 #include "implicit_barrier/held_queue.hpp"
 #include "implicit_barrier/points.hpp"
+#include "implicit_barrier/stream_pool.hpp"
 
 namespace syncbench {
 
@@ -19,8 +21,8 @@ using Take = std::function<void(NamedSamples&)>;
 
 class Section {
  public:
-  Section(MeasuringRun& run, std::string name)
-      : run_(run), name_(std::move(name)) {
+  Section(MeasuringRun& run, StreamPool& pool, std::string name)
+      : run_(run), pool_(pool), name_(std::move(name)) {
     run_.show(name_);
     run_.begin_section();
     mhz_ = run_.clock_mhz();
@@ -49,13 +51,18 @@ class Section {
     run_.out().line(record_text({point, {}, reason}));
   }
 
-  /// Measures and writes the records. What was taken until the path through the
-  /// host is warm does not count.
+  /// Measures and writes the records. What was taken in the first 50 ms, by
+  /// add() too, warms up the path through the host and does not count. Each
+  /// process goes on with the stream where the one before it ended.
   void measure() {
     constexpr double kWarmUpNs = 5e7;
     while (!tasks_.empty() && spent_ns_ < kWarmUpNs) take_all();
     for (Task& task : tasks_) task.samples.clear();
-    for (int i = 0; i < run_.options().samples; ++i) take_all();
+    const int samples = run_.options().samples;
+    for (int i = 0; i < samples; ++i) {
+      pool_.turn_to(process_number() * samples + i);
+      take_all();
+    }
     const double mhz = run_.clock_mhz();
     for (Task& task : tasks_) {
       task.samples["mhz"] = {mhz};
@@ -84,6 +91,7 @@ class Section {
   }
 
   MeasuringRun& run_;
+  StreamPool& pool_;
   std::string name_;
   std::vector<Task> tasks_;
   double mhz_ = kNan;

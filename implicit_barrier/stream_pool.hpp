@@ -11,32 +11,35 @@ namespace syncbench {
 /// Streams of several GPUs, the same for all launch methods. The time between
 /// two kernels is a stream's own: it differs between streams of one process by
 /// up to 17% and repeats within 0.5% in each. Streams made one after the other
-/// are alike, so every 32nd is used; rows are means over these.
+/// are alike, so every 32nd is used; the samples of a row take turns with
+/// these.
 class StreamPool {
  public:
   static constexpr int kStreams = 10;
 
-  /// `first`: the turn that a process begins with, so that processes of few
-  /// samples use other streams.
-  explicit StreamPool(const std::vector<int>& devices, int first = 0)
-      : devices_(devices), first_(first) {
+  explicit StreamPool(const std::vector<int>& devices) : devices_(devices) {
     for (int i = 0; i < kStreams * kApart; ++i) {
       made_.push_back(make_streams(devices));
     }
   }
 
+  /// From here on all methods launch into the streams of this turn.
+  void turn_to(int turn) { turn_ = turn % kStreams; }
+  int turn() const { return turn_; }  ///< 0 to kStreams - 1
+
   /// GPU at position `gpu` of the constructor's list.
   int device(int gpu) const { return devices_[gpu]; }
+  cudaStream_t stream(int gpu) const { return stream(gpu, turn_); }
   cudaStream_t stream(int gpu, int turn) const {
-    return made_[(first_ + turn) % kStreams * kApart][gpu].get();
+    return made_[turn * kApart][gpu].get();
   }
 
  private:
   static constexpr int kApart = 32;
 
   std::vector<int> devices_;
-  int first_;
   std::vector<std::vector<Stream>> made_;
+  int turn_ = 0;
 };
 
 }  // namespace syncbench

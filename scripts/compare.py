@@ -36,7 +36,7 @@ KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type
 OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd": ("thrd", "more")}
 # Chosen by the executable, so not part of what was asked for; an older one may have chosen
 # otherwise.
-ADAPTED = {"ovh": ("rep", "wkld"), "thrput": ("rep",)}
+ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "thrput": ("rep",)}
 MORE_IS_FASTER = ("thrput", "GB/s")
 VERDICTS = ("same", "faster", "slower", "unclear")
 

@@ -44,6 +44,15 @@ class CommandLine(unittest.TestCase):
                          *["--stats"] * (program != "Pitfalls")):
                 self.assertIn(word, result.stdout)
 
+    def test_defaults(self):
+        for program, *said in (
+                (LAUNCHES, "(default 10, on more than 4 GPUs 5)", "in each process (default 3)"),
+                ("BenchmarkInterSM", "every total (default 60)"),
+                ("BenchmarkIntraSM", "every total (default 100)")):
+            text = " ".join(run(program, "--help").stdout.split())
+            for words in said:
+                self.assertIn(words, text)
+
     def test_version_names_commit(self):
         for program in EVERY:
             self.assertRegex(run(program, "--version").stdout,

@@ -10,6 +10,7 @@ import compare  # from scripts/, which scripts_support has put on the path
 
 NULL = "method GPUCount rep blk thrd m(ttl) m(addl) ci95(ttl) ci95(addl)"
 SLEEP = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) ci95(ovh)"
+HELD = "method GPUCount rep blk thrd idea(wkld) m(cpu) s(cpu) m(timer) ci95(cpu)"
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput) ci95(thrput)"
 
 
@@ -99,6 +100,8 @@ class CompareTest(ScriptsTest):
         for header, first, second, expected in (
                 (SLEEP, "l 2 128 1 32 5000 10 1 0", "l 2 16 1 32 80000 11 1 0",
                  "2 nan 1 32 nan nan: 10 11 10.000 0.000 slower"),
+                (HELD, "l 2 48 1 32 5000 10 1 9 0", "l 2 32 1 32 5000 11 1 9 0",
+                 "2 nan 1 32 nan 5000: 10 11 10.000 0.000 slower"),
                 (THROUGHPUT, "l 1 4096 4 64 32 9 0.5 0", "l 1 512 4 64 32 1 0.6 0",
                  "1 nan 4 64 32 nan: 0.5 0.6 20.000 0.000 faster"),
                 (NULL, "l 2 128 1 32 10 4 0 0", "l 2 64 1 32 10 5 0 0",

@@ -53,7 +53,7 @@ class LaunchGapTest {
       : run_(run),
         mhz_(run.clock_mhz()),
         pool_(device_numbers(run.gpus())),
-        times_(device_numbers(run.gpus()), 128, run.gpu().sm_count) {}
+        times_(device_numbers(run.gpus()), kManyLaunches, run.gpu().sm_count) {}
 
   /// 1 where the ways differ by more than the tolerance, else 0.
   int check(const LaunchMethodInfo& method, int gpu_count, int blocks,
@@ -65,9 +65,8 @@ class LaunchGapTest {
     point.gpus = gpu_count;
     point.blocks = blocks;
     point.threads = threads;
-    point.work_ns = gpu_count == 1 ? 10000 : 16000 * gpu_count;
-    point.repeats = gpu_count == 1 ? 128 : 48;
-    point.lead = gpu_count > 1 && method.queues ? 16 : 0;
+    point.work_ns = unit_ns_of(gpu_count);
+    choose_lengths(method, point);
     return method.queues ? check_queue(method, gpus, point)
                          : check_rounds(method, gpus, point);
   }
@@ -90,6 +89,7 @@ class LaunchGapTest {
       if (i == kWarmUps) {
         for (auto* samples : {&spin, &sleep, &queue, &null}) samples->clear();
       }
+      pool_.turn_to(i);
       spinning.take(spin);
       held.take(queue);
       held_null.take(null);
@@ -126,6 +126,7 @@ class LaunchGapTest {
         spin.clear();
         rounds.clear();
       }
+      pool_.turn_to(i);
       spinning.take(spin);
       const double single_ns = round_ns(*one_unit, gpus);
       rounds.push_back(2 * single_ns - round_ns(*two_units, gpus));
@@ -144,7 +145,6 @@ class LaunchGapTest {
       const int none = 0;
       CUDA_CHECK(cudaMemcpyToSymbol(round_number, &none, sizeof none));
     }
-    method.next_streams();
     method.run(kRounds);
     double mean = 0;
     for (const Gpu& gpu : gpus) {

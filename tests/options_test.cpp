@@ -85,10 +85,11 @@ TEST(Options, Processes) {
   EXPECT_NE(message_of({"--processes", "2"}), "");  // measures in one
   ProgramInfo several = program();
   several.default_processes = 10;
+  several.processes_on_many_gpus = 5;
   several.default_samples = 7;
   EXPECT_EQ(parse({}, several).processes, 10);
   EXPECT_EQ(parse({"4"}, several).processes, 10);
-  EXPECT_EQ(parse({"5"}, several).processes, 4);
+  EXPECT_EQ(parse({"5"}, several).processes, 5);
   EXPECT_EQ(parse({"5"}).processes, 0);
   EXPECT_EQ(parse({"8", "--processes", "9"}, several).processes, 9);
   EXPECT_EQ(parse({}, several).samples, 7);

@@ -95,7 +95,7 @@ CAUSES = (
           "up to 17% more than in the fastest of 320 streams",
           "ImplicitBarrier", "sleep kernel|held queue", "(traditional|cooperative)_launch", 17),
     Cause("process", "A multi-device launch has a level that belongs to the process; a row is of "
-          "ten processes.", (METHOD, "4. Launches"),
+          "several processes.", (METHOD, "4. Launches"),
           "that of a multi-device launch one that belongs to the process",
           "ImplicitBarrier", "sleep kernel|held queue", "multi_cooperative_launch"),
     Cause("gap", "The gap between two kernels depends on the kind of GPU: 1.5 to 1.7 us on an "
