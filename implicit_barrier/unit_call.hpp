@@ -66,7 +66,7 @@ inline int repeats_of(const Point& point) {
 /// more) and mostly less where it was not (6).
 inline void choose_lengths(const LaunchMethodInfo& method, Point& point) {
   const bool steady_later = method.queues && point.gpus > 1;
-  point.repeats = steady_later ? 32 : repeats_of(point);
+  point.repeats = steady_later ? 48 : repeats_of(point);
   point.lead = steady_later ? 16 : 0;
 }
 
