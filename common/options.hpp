@@ -33,7 +33,7 @@ struct ProgramInfo {
   /// What --samples counts where rows have no means, and so no --stats.
   const char* counted = nullptr;
   int default_processes = 0;  ///< it measures in so many; 0: in its own alone
-  int processes_on_many_gpus = 0;  ///< the same for a gpu_count above kFewGpus
+  int processes_on_many_gpus = 0;  ///< goes with it: for more than kFewGpus
   std::string columns;             ///< description of all tables, for --help
   /// For --machine-code: what its kernels consist of on an architecture, 90 for
   /// sm_90. None: it does not say.

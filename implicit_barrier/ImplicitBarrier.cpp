@@ -20,10 +20,9 @@ ProgramInfo program_info() {
       "kernels\n"
       "queued behind a held stream, by the GPU's timer too.";
   info.takes_gpu_count = true;
-  // A process takes 0.3 s a GPU to begin and to end.
   info.default_samples = 3;
   info.default_processes = 10;
-  info.processes_on_many_gpus = 5;
+  info.processes_on_many_gpus = 5;  // each takes 0.3 s a GPU to begin and end
   for (const LaunchMethodInfo& method : launch_methods()) {
     info.methods.push_back({method.name, method.description});
   }

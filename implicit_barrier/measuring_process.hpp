@@ -119,7 +119,7 @@ class MeasuringProcess {
     for_each_point(section, counts, {smallest_, filling_},
                    [&](const Info& method, const Gpus& gpus, Point point) {
                      point.work_ns = unit_ns_of(point.gpus);
-                     choose_lengths(method, point);
+                     choose_lengths(method.queues, point);
                      section.add(point, [&]() -> Take {
                        const auto pair = std::make_shared<FusionPair>(
                            method, pool_, gpus, point, kernel,
@@ -177,7 +177,7 @@ class MeasuringProcess {
           if (!method.queues) return;
           for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
             point.work_ns = work_ns;
-            choose_lengths(method, point);
+            choose_lengths(method.queues, point);
             if (!reason.empty()) {
               section.skip(point, reason);
               continue;

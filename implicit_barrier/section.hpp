@@ -51,8 +51,8 @@ class Section {
     run_.out().line(record_text({point, {}, reason}));
   }
 
-  /// Measures and writes the records. What was taken in the first 50 ms, by
-  /// add() too, warms up the path through the host and does not count. Each
+  /// Measures and writes the records. What add() has taken, and rounds until 50
+  /// ms were spent, warm up the path through the host and do not count. Each
   /// process goes on with the stream where the one before it ended.
   void measure() {
     constexpr double kWarmUpNs = 5e7;

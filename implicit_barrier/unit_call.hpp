@@ -1,7 +1,6 @@
 // Kernels that last, with their arguments; what the measurements launch.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -45,30 +44,6 @@ class UnitCall {
   void* arguments_[3] = {&units_, &amount_, &number_};
   KernelCall call_;
 };
-
-/// Launches of a series, at most.
-inline constexpr int kManyLaunches = 128;
-
-/// The unit of work on so many GPUs, the same in every run, so that rows
-/// compare. Launches hide behind 1.5 times what the call takes, 2.7 us on one
-/// GPU and 8 us a GPU on several (H200); where they do not, the row says so.
-inline int unit_ns_of(int gpus) { return gpus == 1 ? 10000 : 16000 * gpus; }
-
-/// As many launches as fit into 1.3 ms, where a launch takes up to 8 us a GPU.
-inline int repeats_of(const Point& point) {
-  constexpr double kSeriesNs = 1.3e6;
-  return repeats_within(kSeriesNs, std::max(point.work_ns, 8000 * point.gpus));
-}
-
-/// Sets repeats and lead of a point of kernel fusion. Multi-device launches on
-/// several GPUs count behind others: the first of a series take longer where
-/// the queue was held (two H200: 16 us instead of 7 to 8, up to the 8th and
-/// more) and mostly less where it was not (6).
-inline void choose_lengths(const LaunchMethodInfo& method, Point& point) {
-  const bool steady_later = method.queues && point.gpus > 1;
-  point.repeats = steady_later ? 48 : repeats_of(point);
-  point.lead = steady_later ? 16 : 0;
-}
 
 /// Kernel fusion of one point: launches of one unit, and of all in one kernel.
 class FusionPair {

@@ -75,9 +75,9 @@ class Explorer {
  private:
   void visit(const Situation& now) {
     if (!seen_.insert(hash_of(now)).second) return;
-    for (const Step& step : steps_.from(now)) {
-      path_.push_back(step);
-      visit(steps_.after(now, step));
+    for (const Move& move : steps_.from(now)) {
+      path_.push_back(move);
+      visit(steps_.after(now, move));
       path_.pop_back();
     }
   }
@@ -85,8 +85,8 @@ class Explorer {
   std::string account_of(const BadEnd& end) const {
     std::ostringstream text;
     text << end.why << ": " << name_of(end.thread) << " after";
-    for (const Step& step : path_) {
-      text << "\n  " << name_of(step.thread) << ' ' << kNames[step.kind];
+    for (const Move& move : path_) {
+      text << "\n  " << name_of(move.thread) << ' ' << kNames[move.kind];
     }
     return text.str();
   }
@@ -102,7 +102,7 @@ class Explorer {
   const std::vector<Thread>& threads_;
   Steps steps_;
   std::unordered_set<Hash, HashOfHash> seen_;
-  std::vector<Step> path_;  // to the state that is visited
+  std::vector<Move> path_;  // to the state that is visited
 };
 
 }  // namespace

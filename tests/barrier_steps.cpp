@@ -34,36 +34,36 @@ Situation Steps::start() {
   return start;
 }
 
-std::vector<Step> Steps::from(const Situation& now) const {
-  std::vector<Step> steps;
+std::vector<Move> Steps::from(const Situation& now) const {
+  std::vector<Move> moves;
   for (std::size_t i = 0; i < threads_.size(); ++i) {
-    if (can_take(now, i)) steps.push_back({i, next_of(now, i).kind});
+    if (can_take(now, i)) moves.push_back({i, next_of(now, i).kind});
   }
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     const std::vector<Store>& pending = now.threads[i].pending;
     for (std::size_t j = 0; j < pending.size(); ++j) {
       if (first_to_its_word(pending, j)) {
-        steps.push_back({i, Operation::kStore, j});
+        moves.push_back({i, Operation::kStore, j});
       }
     }
   }
-  if (!steps.empty()) return steps;
+  if (!moves.empty()) return moves;
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     if (next_of(now, i).kind != Operation::kEnd) {
       throw BadEnd{"waits for ever", i};
     }
   }
-  return steps;
+  return moves;
 }
 
-Situation Steps::after(Situation now, const Step& step) {
-  if (step.store) {
-    std::vector<Store>& pending = now.threads[step.thread].pending;
-    const auto store = pending.begin() + *step.store;
+Situation Steps::after(Situation now, const Move& move) {
+  if (move.store) {
+    std::vector<Store>& pending = now.threads[move.thread].pending;
+    const auto store = pending.begin() + *move.store;
     now.words[store->index] = store->word;
     pending.erase(store);
   } else {
-    take(now, step.thread);
+    take(now, move.thread);
   }
   settle(now);
   return now;

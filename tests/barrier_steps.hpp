@@ -38,7 +38,7 @@ struct Situation {
 };
 
 /// A thread's next operation, or the landing of one of its pending stores.
-struct Step {
+struct Move {
   std::size_t thread;
   Operation::Kind kind;
   std::optional<std::size_t> store{};
@@ -57,8 +57,8 @@ class Steps {
 
   Situation start();
   /// All that can be taken next; none when all kernels have ended.
-  std::vector<Step> from(const Situation& now) const;
-  Situation after(Situation now, const Step& step);
+  std::vector<Move> from(const Situation& now) const;
+  Situation after(Situation now, const Move& move);
 
  private:
   const Operation& next_of(const Situation& now, std::size_t i) const {

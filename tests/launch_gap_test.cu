@@ -66,7 +66,7 @@ class LaunchGapTest {
     point.blocks = blocks;
     point.threads = threads;
     point.work_ns = unit_ns_of(gpu_count);
-    choose_lengths(method, point);
+    choose_lengths(method.queues, point);
     return method.queues ? check_queue(method, gpus, point)
                          : check_rounds(method, gpus, point);
   }

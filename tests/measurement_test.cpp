@@ -129,6 +129,21 @@ TEST(RepeatsWithin, KeepsToTheBudget) {
   EXPECT_EQ(repeats_within(2e6, 1e9), 8);
 }
 
+TEST(Repeats, OfKernelFusion) {
+  const auto lengths = [](bool queues, int gpus) {
+    Point point;
+    point.gpus = gpus;
+    point.work_ns = unit_ns_of(gpus);
+    choose_lengths(queues, point);
+    return std::make_pair(point.lead, point.repeats);
+  };
+  EXPECT_EQ(lengths(true, 1), std::make_pair(0, 128));
+  EXPECT_EQ(lengths(true, 2), std::make_pair(16, 48));
+  EXPECT_EQ(lengths(true, 8), std::make_pair(16, 48));
+  EXPECT_EQ(lengths(false, 2), std::make_pair(0, 32));
+  EXPECT_EQ(lengths(false, 8), std::make_pair(0, 8));
+}
+
 // A barrier of `each` ns; starting and waiting costs 20,000 ns, each launch
 // 1,000 and every second one 40 more.
 class FakePoint {

@@ -46,6 +46,7 @@ void expect_caught(const std::string& why, Programs& faulty) {
 
 template <class Faulty>
 void catches(const std::string& why, const Scenario& scenario) {
+  static_assert(Faulty::kLines == 2);  // as the right machine's
   ProgramsOn<Faulty> faulty(scenario);
   expect_caught(why, faulty);
 }

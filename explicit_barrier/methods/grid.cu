@@ -13,7 +13,7 @@ struct GridSync : Method {
                                    "SM",
                                    Scope::kGrid, Window::kBarrier};
   static constexpr Work work(int architecture) {
-    // CUDA 12 compiles it with multi_grid_sync, for older GPUs to longer code.
+    // The code is shortest with CUDA 13, longest with CUDA 12 for older GPUs.
     const int others = architecture >= 90 && CUDART_VERSION >= 13000      ? 28
                        : architecture < 80 && CUDART_VERSION / 1000 == 12 ? 41
                                                                           : 38;

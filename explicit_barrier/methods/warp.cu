@@ -115,7 +115,7 @@ struct CoalescedShuffle : Coalesced {
                                    "threads",
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int architecture) {
-    const int others = architecture >= 100 ? 0 : 50;  // 44 to 50
+    const int others = architecture >= 100 ? 0 : 50;
     return {R"(SHFL\.(DOWN|IDX) .*)", 1, others, Proof::kChain, 2};
   }
   // More of a whole warp in a row read up to 50% too much.
