@@ -1,5 +1,6 @@
 // One sample of each measurement of ImplicitBarrier (study, section IX-B), in
-// nanoseconds, and what a row makes of all of them. Pure host code.
+// nanoseconds, what a row makes of all of them, and how long the series are.
+// Pure host code.
 #pragma once
 
 #include <algorithm>
