@@ -1,0 +1,128 @@
+// Kernels of common/ and of ImplicitBarrier.
+#include <algorithm>
+
+#include "implicit_barrier/kernels.hpp"
+#include "stand_in_gpu/model.hpp"
+#include "stand_in_gpu/scenario.hpp"
+
+namespace stand_in {
+namespace {
+
+using syncbench::BlockTimes;
+using syncbench::GateFlags;
+
+Model clock_rate(const Launch& launch) {
+  const auto duration = launch.argument<long long>(0);
+  auto* result = launch.argument<long long*>(1);
+  return {[=](const Running& running) -> Ended {
+    if (!inside(result, 2 * sizeof *result, "clock_rate_kernel")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    const std::string& bad = scenario().bad;
+    result[0] = static_cast<long long>(duration * running.ghz());
+    result[1] = duration;
+    if (bad == "clock0") result[0] = 0;
+    if (bad == "clockneg") result[0] = -result[0];
+    if (bad == "timer0") result[1] = 0;
+    return {static_cast<double>(duration)};
+  }};
+}
+
+Model spin(const Launch& launch) {
+  const double cycles = static_cast<double>(launch.argument<int>(0)) *
+                        static_cast<double>(launch.argument<long long>(1));
+  return {[=](const Running& running) -> Ended {
+    return {running.factor * (scenario().null + cycles / running.ghz())};
+  }};
+}
+
+// What a sleep of so many nanoseconds takes.
+double slept(double asked) {
+  if (scenario().sleep_grid == 0) return asked;
+  double grid = 1;
+  while (grid < asked) grid *= 2;
+  return grid;
+}
+
+Model sleep(const Launch& launch) {
+  const double sleeps = static_cast<double>(launch.argument<int>(0)) *
+                        static_cast<double>(launch.argument<long long>(1));
+  return {[=](const Running& running) -> Ended {
+    return {scenario().null +
+            running.factor * sleeps * slept(syncbench::kSleepNs)};
+  }};
+}
+
+Model sleep_grid(const Launch& launch) {
+  const auto asked = launch.argument<unsigned>(0);
+  const auto count = launch.argument<int>(1);
+  auto* cycles = launch.argument<long long*>(2);
+  return {[=](const Running& running) -> Ended {
+    if (!inside(cycles, sizeof *cycles, "sleep_grid_kernel")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    const double each = running.factor * slept(asked);
+    *cycles = static_cast<long long>(count * each * running.ghz());
+    return {(count + 1) * each};
+  }};
+}
+
+Model hold(const Launch& launch) {
+  auto* gate = launch.argument<GateFlags*>(0);
+  return {[=](const Running& running) -> Ended {
+    if (gate->open != 0)
+      return {std::max(0., running.host_now - running.start)};
+    if (!running.waited_for) return {0, cudaSuccess, true};
+    gate->expired = 1;
+    return {static_cast<double>(syncbench::kHoldLimitNs)};
+  }};
+}
+
+Model noting(const Launch& launch) {
+  const auto units = launch.argument<int>(0);
+  const auto cycles = launch.argument<long long>(1);
+  const auto kernel = static_cast<std::size_t>(launch.argument<int>(2));
+  const std::size_t blocks = launch.blocks();
+  return {[=](const Running& running) -> Ended {
+    BlockTimes* times = nullptr;
+    std::memcpy(&times, variable(running.device, sizeof times), sizeof times);
+    times += kernel * blocks;
+    if (!inside(times, blocks * sizeof *times, "noting_kernel")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    const double work =
+        static_cast<double>(units) * static_cast<double>(cycles);
+    const double length =
+        running.factor * (scenario().null + work / running.ghz());
+    const double lead =
+        cycles > 0
+            ? static_cast<double>(syncbench::kRecordLeadCycles) / running.ghz()
+            : 0;
+    const bool bad = scenario().bad == "notes";
+    for (std::size_t i = 0; i < blocks; ++i) {
+      times[i] = {i > 0 ? 0 : running.timer(),
+                  bad ? 1 : running.timer(length - lead)};
+    }
+    return {length};
+  }};
+}
+
+std::optional<Model> model_of(const Launch& launch) {
+  if (launch.is("::clock_rate_kernel(")) return clock_rate(launch);
+  if (launch.is("::null_kernel(")) {
+    return Model{[](const Running& running) -> Ended {
+      return {running.factor * scenario().null};
+    }};
+  }
+  if (launch.is("::spin_kernel(")) return spin(launch);
+  if (launch.is("::sleep_kernel(")) return sleep(launch);
+  if (launch.is("::sleep_grid_kernel(")) return sleep_grid(launch);
+  if (launch.is("::hold_kernel(")) return hold(launch);
+  if (launch.is("::noting_kernel(")) return noting(launch);
+  return std::nullopt;
+}
+
+[[maybe_unused]] const bool kAdded = add_models(model_of);
+
+}  // namespace
+}  // namespace stand_in

@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "explicit_barrier/methods.hpp"
+#include "explicit_barrier/sm_windows.hpp"
+#include "peer_grid_barrier/barrier_set.cuh"
+#include "stand_in_gpu/method_models.hpp"
+#include "stand_in_gpu/node.hpp"
+#include "stand_in_gpu/scenario.hpp"
+
+namespace stand_in {
+namespace {
+
+using syncbench::MethodEntry;
+using syncbench::Place;
+using syncbench::Scope;
+using syncbench::SmWindow;
+using syncbench::WarpRecord;
+
+// A launch of timed_kernel, with what the suite knows of its method.
+struct Timed {
+  const MethodEntry& method;
+  unsigned blocks, threads, group;
+  int in_line, trips, first_timed;
+  int gpus;
+  WarpRecord* records;
+  unsigned* results;
+
+  unsigned warps() const { return (threads + 31) / 32; }
+  unsigned sms() const { return static_cast<unsigned>(scenario().sms); }
+  // Blocks of an SM that run at once, and those that it gets.
+  unsigned resident() const {
+    return std::min(
+        static_cast<unsigned>(std::max(resident_blocks(threads), 1)), per_sm());
+  }
+  unsigned per_sm() const { return (blocks + sms() - 1) / sms(); }
+  Place place(unsigned block, unsigned thread) const {
+    return {thread, threads, block, blocks, group};
+  }
+};
+
+// Cycles of one operation, as planted.
+double latency(const Timed& timed) {
+  const MethodEntry& method = timed.method;
+  const bool across = method.scope >= Scope::kGrid;
+  double cycles = of_method("cycles", method.name, across ? 2000 : 32);
+  if (method.scope >= Scope::kBlock) {
+    cycles += scenario().warp_cycles * (timed.warps() - 1);
+  }
+  if (across) cycles += scenario().block_cycles * (timed.per_sm() - 1);
+  return cycles + scenario().gpu_cycles * (timed.gpus - 1);
+}
+
+// Cycles that `count` operations of each warp take where so many of them share
+// an SM: their own, or those of an SM that can do no more.
+double busy(const Timed& timed, double count) {
+  const double each = latency(timed);
+  if (timed.method.scope >= Scope::kGrid) return count * each;
+  const double warps = timed.resident() * timed.warps();
+  const double rate = of_method("rate", timed.method.name, 0.5);
+  return count * std::max(each, warps / rate);
+}
+
+void write_results(const Timed& timed) {
+  const std::string& bad = scenario().bad;
+  for (unsigned block = 0; block < timed.blocks; ++block) {
+    for (unsigned thread = 0; thread < timed.threads; ++thread) {
+      const Place place = timed.place(block, thread);
+      const bool has =
+          timed.method.takes_part(place) && timed.method.has_result(place);
+      timed.results[block * timed.threads + thread] =
+          bad == "results" ? 4242
+          : has            ? timed.method.expected(place)
+                           : syncbench::start_value(place);
+    }
+  }
+}
+
+// What each warp records. Warps do not start and end together: the first to
+// start is the last to end, so that a barrier is seen between the others.
+void write_records(const Timed& timed, const Running& running, double before,
+                   double cycles) {
+  const std::string& bad = scenario().bad;
+  const unsigned warps = timed.warps();
+  for (unsigned block = 0; block < timed.blocks; ++block) {
+    const unsigned wave = block / timed.sms() / timed.resident();
+    const double begin = wave * (before + cycles);
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      WarpRecord& record = timed.records[block * warps + warp];
+      record = {};
+      record.sm = block % timed.sms();
+      bool takes_part = false;
+      for (unsigned lane = 0; lane < 32 && !takes_part; ++lane) {
+        const unsigned thread = 32 * warp + lane;
+        takes_part = thread < timed.threads &&
+                     timed.method.takes_part(timed.place(block, thread));
+      }
+      if (!takes_part || bad == "records0") continue;
+      const auto start =
+          running.cycles() + std::llround(begin) + std::llround(before);
+      record.start = start;
+      record.end = start + std::llround(cycles);
+      if (bad == "recordsneg") std::swap(record.start, record.end);
+      if (bad == "recordsff") std::memset(&record, 0xff, sizeof record);
+    }
+  }
+}
+
+Ended run_timed(const Timed& timed, const Running& running) {
+  const std::size_t records = std::size_t{timed.blocks} * timed.warps();
+  if (!inside(timed.records, records * sizeof(WarpRecord), "records")) {
+    return {0, cudaErrorIllegalAddress};
+  }
+  if (timed.results != nullptr) {
+    const std::size_t results = std::size_t{timed.blocks} * timed.threads;
+    if (!inside(timed.results, results * sizeof(unsigned), "results")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    write_results(timed);
+  }
+  const double fixed = scenario().fixed_cycles;
+  const double operations = timed.in_line;
+  const double before =
+      running.factor * busy(timed, operations * timed.first_timed);
+  const double cycles =
+      running.factor *
+          busy(timed, operations * (timed.trips - timed.first_timed)) +
+      fixed;
+  write_records(timed, running, before, cycles);
+  const double waves =
+      std::ceil(static_cast<double>(timed.per_sm()) / timed.resident());
+  return {scenario().null + waves * (before + cycles) / running.ghz()};
+}
+
+// A kernel of the barrier over peer memory waits for those of the other GPUs.
+void meet_peers(const Launch& launch, Model& model) {
+  const auto end = launch.argument<peer_grid::BarrierEnd>(6);
+  model.meeting = end.end.of_rank[0];
+  model.members = end.end.gpus;
+  model.rank = end.end.rank;
+  model.abandoned = [=](const Running&) -> Ended {
+    *end.machine.failure =
+        static_cast<peer_grid::Failure>(peer_grid::Reason::kOtherGpu) << 60 |
+        static_cast<peer_grid::Failure>(end.end.rank == 0) << 32 | 1;
+    return {1e10, cudaErrorLaunchFailure};
+  };
+}
+
+Model timed_model(const Launch& launch, const MethodEntry& method,
+                  int in_line) {
+  const bool over_peers = std::string(method.name) == "peer_grid_sync";
+  const int gpus = over_peers
+                       ? launch.argument<peer_grid::BarrierEnd>(6).end.gpus
+                       : launch.gpus;
+  const Timed timed = {method,
+                       launch.blocks(),
+                       launch.threads(),
+                       launch.argument<unsigned>(2),
+                       in_line,
+                       launch.argument<int>(0),
+                       launch.argument<int>(1),
+                       gpus,
+                       launch.argument<WarpRecord*>(3),
+                       launch.argument<unsigned*>(4)};
+  Model model;
+  model.run = [=](const Running& running) { return run_timed(timed, running); };
+  if (over_peers && timed.trips > 0) meet_peers(launch, model);
+  return model;
+}
+
+Model reset_windows(const Launch& launch) {
+  auto* windows = launch.argument<SmWindow*>(0);
+  return {[=](const Running&) -> Ended {
+    if (!inside(windows, syncbench::kSmSlots * sizeof *windows, "windows")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    std::fill_n(windows, syncbench::kSmSlots, SmWindow{~0ull, 0});
+    return {scenario().null};
+  }};
+}
+
+Model merge_windows(const Launch& launch) {
+  const auto* records = launch.argument<const WarpRecord*>(0);
+  const auto count = launch.argument<unsigned>(1);
+  auto* windows = launch.argument<SmWindow*>(2);
+  return {[=](const Running&) -> Ended {
+    if (!inside(records, count * sizeof *records, "records")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      if (records[i].end == 0) continue;
+      if (records[i].sm >= syncbench::kSmSlots) {
+        return {0, cudaErrorLaunchFailure};  // as its trap
+      }
+      SmWindow& window = windows[records[i].sm];
+      window.start =
+          std::min<unsigned long long>(window.start, records[i].start);
+      window.end = std::max<unsigned long long>(window.end, records[i].end);
+    }
+    return {scenario().null};
+  }};
+}
+
+std::optional<Model> model_of(const Launch& launch) {
+  if (launch.is("::reset_windows_kernel(")) return reset_windows(launch);
+  if (launch.is("::merge_windows_kernel(")) return merge_windows(launch);
+  return model_of_method(launch, syncbench::all_methods());
+}
+
+[[maybe_unused]] const bool kAdded = add_models(model_of);
+
+}  // namespace
+
+std::optional<Model> model_of_method(const Launch& launch,
+                                     const std::vector<MethodEntry>& methods) {
+  for (const MethodEntry& method : methods) {
+    for (std::size_t i = 0; i < method.kernels.size(); ++i) {
+      if (method.kernels[i] == launch.function) {
+        return timed_model(launch, method, 1 << i);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace stand_in

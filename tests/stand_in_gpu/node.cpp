@@ -1,0 +1,681 @@
+#include "stand_in_gpu/node.hpp"
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "stand_in_gpu/scenario.hpp"
+#include "stand_in_gpu/virtual_clock.hpp"
+
+namespace stand_in {
+namespace {
+
+struct StreamState;
+struct Work;
+
+// Kernels of several GPUs that start together.
+struct Meeting {
+  std::vector<std::pair<StreamState*, Work*>> members;
+  int size = 1;
+  bool complete() const { return static_cast<int>(members.size()) == size; }
+};
+
+// Something in a stream.
+struct Work {
+  double submitted = 0;  // when the GPU has got it
+  double gap = 0;        // to what is before it in the stream
+  bool kernel = false;
+  Model model;
+  std::shared_ptr<Meeting> meeting;
+  std::string name;
+};
+
+struct StreamState {
+  int device = 0;
+  int number = 0;  // of those that its GPU has had
+  std::deque<Work> work;
+  double end = 0;  // of what has been done
+};
+
+struct EventState {
+  double time = -1;
+  bool queued = false;
+};
+
+struct Allocation {
+  std::size_t bytes;
+  int device;  // -1: on the host
+};
+
+struct Gpu {
+  StreamState legacy;
+  int streams = 0;
+  std::size_t used = 0;
+  std::mt19937_64 random;
+};
+
+struct Node {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Gpu> gpus;
+  std::map<char*, Allocation> memory;
+  std::set<StreamState*> streams;
+  std::set<StreamState*> busy;  // those with work, default streams too
+  std::set<EventState*> events;
+  std::map<const void*, std::string> kernels;
+  struct Variable {
+    std::size_t size;
+    std::vector<std::vector<char>> of_gpu;
+  };
+  std::map<const void*, Variable> variables;
+  // By meeting and rank how many launches there were; the meetings by number.
+  std::map<std::pair<const void*, int>, int> launches;
+  std::map<std::pair<const void*, int>, std::weak_ptr<Meeting>> meetings;
+  std::vector<Provider> providers;
+  cudaError_t error = cudaSuccess;
+  bool call_failed = false;
+};
+
+Node& node() {
+  static Node& only = *[] {
+    auto* made = new Node;  // never freed: programs use it until they end
+    made->gpus.resize(static_cast<std::size_t>(scenario().gpus));
+    for (std::size_t i = 0; i < made->gpus.size(); ++i) {
+      made->gpus[i].legacy.device = static_cast<int>(i);
+      made->gpus[i].random.seed(static_cast<unsigned long>(
+          1000 * scenario().seed + 64 * (process() + 1) + i));
+    }
+    return made;
+  }();
+  return only;
+}
+
+using Lock = std::unique_lock<std::mutex>;
+
+StreamState* stream_of(cudaStream_t stream) {
+  if (stream == nullptr || stream == cudaStreamLegacy ||
+      stream == cudaStreamPerThread) {
+    return &node().gpus[current_gpu()].legacy;
+  }
+  auto* found = reinterpret_cast<StreamState*>(stream);
+  if (node().streams.count(found) == 0) {
+    complain("a stream that there is not");
+    return nullptr;
+  }
+  return found;
+}
+
+EventState* event_of(cudaEvent_t event) {
+  auto* found = reinterpret_cast<EventState*>(event);
+  if (node().events.count(found) == 0) {
+    complain("an event that there is not");
+    return nullptr;
+  }
+  return found;
+}
+
+double draw(int device) {
+  return std::normal_distribution<double>()(node().gpus[device].random);
+}
+
+// How many times as long as planted a kernel takes that begins now.
+double factor_of(int device, double start, double* more) {
+  double factor = 1 + scenario().drift * start * 1e-9;
+  if (scenario().noise > 0) factor *= 1 + scenario().noise * draw(device);
+  if (device == static_cast<int>(scenario().slow_gpu)) {
+    factor *= scenario().slow_by;
+  }
+  *more = 0;
+  if (scenario().outliers > 0) {
+    std::uniform_real_distribution<double> part(0, 1);
+    if (part(node().gpus[device].random) < scenario().outliers) {
+      *more = scenario().outlier;
+    }
+  }
+  return std::max(factor, 0.01);
+}
+
+double ready_time(const StreamState& stream, const Work& work) {
+  return std::max(work.submitted, stream.end + work.gap);
+}
+
+// Runs the first work of a stream; false where it waits for something.
+bool run_first(StreamState& stream, bool waited_for);
+
+// Gets a stream as far as `work`; false where something before it waits.
+bool bring_to(StreamState& stream, const Work* work, bool waited_for) {
+  while (!stream.work.empty() && &stream.work.front() != work) {
+    if (!run_first(stream, waited_for)) return false;
+  }
+  return !stream.work.empty();
+}
+
+double start_of(StreamState& stream, Work& work, bool waited_for) {
+  double start = ready_time(stream, work);
+  if (!work.meeting) return start;
+  if (!work.meeting->complete()) return -1;
+  for (const auto& [other, theirs] : work.meeting->members) {
+    if (!bring_to(*other, theirs, waited_for)) return -1;
+  }
+  for (const auto& [other, theirs] : work.meeting->members) {
+    start = std::max(start, ready_time(*other, *theirs));
+  }
+  return start;
+}
+
+void finish(StreamState& stream, double start, const Ended& ended) {
+  stream.end = start + ended.nanoseconds;
+  stream.work.pop_front();
+  if (stream.work.empty()) node().busy.erase(&stream);
+  if (ended.error != cudaSuccess) node().error = ended.error;
+}
+
+Ended run_model(const StreamState& stream, const Work& work, double start,
+                bool waited_for, bool abandoned) {
+  double more = 0;
+  const Running running = {
+      stream.device, start,
+      work.kernel ? factor_of(stream.device, start, &more) : 1, host_now(),
+      waited_for};
+  if (!scenario().hang.empty() &&
+      work.name.find(scenario().hang) != std::string::npos) {
+    for (;;) pause();
+  }
+  Ended ended =
+      abandoned ? work.model.abandoned(running) : work.model.run(running);
+  ended.nanoseconds += more;
+  return ended;
+}
+
+bool run_first(StreamState& stream, bool waited_for) {
+  Work& work = stream.work.front();
+  const double start = start_of(stream, work, waited_for);
+  if (start < 0) return false;
+  if (!work.meeting) {
+    const Ended ended = run_model(stream, work, start, waited_for, false);
+    if (ended.blocked) return false;
+    finish(stream, start, ended);
+    return true;
+  }
+  const auto meeting = work.meeting;
+  double end = start;
+  for (const auto& [other, theirs] : meeting->members) {
+    const Ended ended = run_model(*other, *theirs, start, waited_for, false);
+    finish(*other, start, ended);
+    end = std::max(end, other->end);
+  }
+  for (const auto& [other, theirs] : meeting->members) other->end = end;
+  return true;
+}
+
+// Does all that can be done on all GPUs.
+void run_all() {
+  bool ran = true;
+  while (ran && node().error == cudaSuccess) {
+    ran = false;
+    const std::set<StreamState*> busy = node().busy;
+    for (StreamState* stream : busy) {
+      while (node().error == cudaSuccess && !stream->work.empty() &&
+             run_first(*stream, false)) {
+        ran = true;
+      }
+    }
+  }
+}
+
+// Until the work of a stream is done. What waits for a kernel of another GPU
+// waits for the thread that launches it, in real time, unless that cannot come.
+void drain(Lock& lock, StreamState& stream) {
+  using namespace std::chrono_literals;
+  for (;;) {
+    run_all();
+    if (stream.work.empty() || node().error != cudaSuccess) return;
+    Work& first = stream.work.front();
+    if (!first.meeting || first.meeting->complete()) {
+      if (run_first(stream, true)) continue;
+      if (stream.work.empty()) return;
+    }
+    const auto limit = node().call_failed ? 100ms : 20s;
+    if (node().changed.wait_for(lock, limit) == std::cv_status::no_timeout) {
+      continue;
+    }
+    if (!first.model.abandoned) {
+      complain("a kernel waits for ever: " + first.name);
+      node().error = cudaErrorLaunchTimeout;
+      return;
+    }
+    const double start = ready_time(stream, first);
+    finish(stream, start, run_model(stream, first, start, true, true));
+  }
+}
+
+cudaError_t result_of_wait(double end) {
+  if (node().error != cudaSuccess) return node().error;
+  host_waits_until(end + scenario().notice);
+  return cudaSuccess;
+}
+
+double gap_of(const Launch& launch, const StreamState& stream) {
+  const Scenario& costs = scenario();
+  const double gaps[] = {costs.gap_traditional, costs.gap_cooperative,
+                         costs.gap_programmatic, costs.gap_multi_device};
+  constexpr int kAlike = 32;  // streams made one after the other
+  const double gap = gaps[static_cast<int>(launch.kind)];
+  return gap * launch.gpus *
+         (1 + scenario().stream_level * (stream.number / kAlike)) *
+         (1 + scenario().process_level * std::max(process(), 0));
+}
+
+cudaError_t push_kernel(const Launch& launch, StreamState& stream,
+                        const std::shared_ptr<Meeting>& together) {
+  if (launch.threads() == 0 || launch.threads() > 1024 ||
+      launch.blocks() == 0) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (stream.device != launch.device) {
+    complain("a launch into a stream of another GPU");
+    return cudaErrorInvalidResourceHandle;
+  }
+  const bool resident = launch.kind == LaunchKind::kCooperative ||
+                        launch.kind == LaunchKind::kMultiDevice;
+  if (resident && static_cast<int>(launch.blocks()) >
+                      resident_blocks(launch.threads()) *
+                          static_cast<int>(scenario().sms)) {
+    return cudaErrorCooperativeLaunchTooLarge;
+  }
+  const auto model = find_model(launch);
+  if (!model) {
+    complain("no model of " + launch.name);
+    return cudaErrorInvalidDeviceFunction;
+  }
+  Work work;
+  work.submitted = host_now() + scenario().flight;
+  work.gap = gap_of(launch, stream);
+  work.kernel = true;
+  work.model = *model;
+  work.name = launch.name;
+  work.meeting = together;
+  if (!together && model->meeting != nullptr && model->members > 1) {
+    const int turn = node().launches[{model->meeting, model->rank}]++;
+    auto& known = node().meetings[{model->meeting, turn}];
+    work.meeting = known.lock();
+    if (!work.meeting) {
+      work.meeting = std::make_shared<Meeting>();
+      work.meeting->size = model->members;
+      known = work.meeting;
+    }
+  }
+  stream.work.push_back(std::move(work));
+  node().busy.insert(&stream);
+  if (stream.work.back().meeting) {
+    stream.work.back().meeting->members.emplace_back(&stream,
+                                                     &stream.work.back());
+  }
+  node().changed.notify_all();
+  return cudaSuccess;
+}
+
+bool launches_block() {
+  const char* given = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return given != nullptr && std::strcmp(given, "0") != 0;
+}
+
+// Where launches wait for their kernels.
+cudaError_t after_launch(Lock& lock, StreamState& stream) {
+  if (!launches_block()) return cudaSuccess;
+  drain(lock, stream);
+  return result_of_wait(stream.end);
+}
+
+void push(StreamState& stream, std::function<Ended(const Running&)> run) {
+  Work work;
+  work.submitted = host_now();
+  work.model.run = std::move(run);
+  stream.work.push_back(std::move(work));
+  node().busy.insert(&stream);
+}
+
+const Allocation* allocation_of(const void* address, std::size_t bytes) {
+  auto* at = static_cast<char*>(const_cast<void*>(address));
+  auto found = node().memory.upper_bound(at);
+  if (found == node().memory.begin()) return nullptr;
+  --found;
+  const bool within = at + bytes <= found->first + found->second.bytes;
+  return within ? &found->second : nullptr;
+}
+
+}  // namespace
+
+double Running::ghz() const {
+  const double halved = scenario().halve_at * 1e9;
+  return scenario().ghz * (halved >= 0 && start >= halved ? 0.5 : 1);
+}
+
+long long Running::cycles(double after) const {
+  return std::llround((start + after) * ghz()) + 1'000'000'000;
+}
+
+long long Running::timer(double after) const {
+  const double tick = scenario().tick;
+  const double now = start + after + 1e6 * (device + 1);
+  return static_cast<long long>(std::floor(now / tick) * tick);
+}
+
+bool add_models(Provider provider) {
+  node().providers.push_back(provider);
+  return true;
+}
+
+std::optional<Model> find_model(const Launch& launch) {
+  for (const Provider provider : node().providers) {
+    if (auto model = provider(launch)) return model;
+  }
+  return std::nullopt;
+}
+
+void* variable(int device, std::size_t size) {
+  for (auto& [symbol, variable] : node().variables) {
+    if (variable.size == size) return variable.of_gpu.at(device).data();
+  }
+  complain("no variable of so many bytes");
+  return nullptr;
+}
+
+void complain(const std::string& what) {
+  std::fprintf(stderr, "stand-in: misuse: %s\n", what.c_str());
+}
+
+bool inside(const void* address, std::size_t bytes, const char* whose) {
+  if (allocation_of(address, bytes) != nullptr) return true;
+  complain(std::string("out of bounds: ") + whose);
+  return false;
+}
+
+int gpu_count() { return static_cast<int>(scenario().gpus); }
+
+int& current_gpu() {
+  thread_local int current = 0;
+  return current;
+}
+
+cudaError_t poisoned() { return node().error; }
+void poison(cudaError_t error) { node().error = error; }
+
+void note_failed_call() {
+  const Lock lock(node().mutex);
+  node().call_failed = true;
+  node().changed.notify_all();
+}
+
+cudaError_t allocate(void** address, std::size_t bytes, bool on_host) {
+  const Lock lock(node().mutex);
+  Gpu& gpu = node().gpus[current_gpu()];
+  const auto total =
+      static_cast<std::size_t>(scenario().memory_mib * (1 << 20));
+  if (!on_host && gpu.used + bytes > total) return cudaErrorMemoryAllocation;
+  char* made = static_cast<char*>(std::aligned_alloc(
+      512, (std::max<std::size_t>(bytes, 1) + 511) / 512 * 512));
+  if (made == nullptr) return cudaErrorMemoryAllocation;
+  std::memset(made, on_host ? 0 : 0xa5, std::min<std::size_t>(bytes, 1 << 22));
+  if (!on_host) gpu.used += bytes;
+  node().memory[made] = {bytes, on_host ? -1 : current_gpu()};
+  *address = made;
+  return cudaSuccess;
+}
+
+cudaError_t release(void* address, bool on_host) {
+  Lock lock(node().mutex);
+  if (address == nullptr) return cudaSuccess;
+  const auto found = node().memory.find(static_cast<char*>(address));
+  if (found == node().memory.end() || (found->second.device < 0) != on_host) {
+    complain("memory given back that is none, or is elsewhere");
+    return cudaErrorInvalidValue;
+  }
+  run_all();
+  if (!on_host) node().gpus[found->second.device].used -= found->second.bytes;
+  std::free(address);
+  node().memory.erase(found);
+  return cudaSuccess;
+}
+
+void free_memory(std::size_t* free, std::size_t* total) {
+  const Lock lock(node().mutex);
+  *total = static_cast<std::size_t>(scenario().memory_mib * (1 << 20));
+  *free = *total - node().gpus[current_gpu()].used;
+}
+
+cudaError_t create_stream(cudaStream_t* stream) {
+  const Lock lock(node().mutex);
+  auto* made = new StreamState;
+  made->device = current_gpu();
+  made->number = node().gpus[current_gpu()].streams++;
+  node().streams.insert(made);
+  *stream = reinterpret_cast<cudaStream_t>(made);
+  return cudaSuccess;
+}
+
+cudaError_t destroy_stream(cudaStream_t stream) {
+  const Lock lock(node().mutex);
+  StreamState* found = stream_of(stream);
+  if (found == nullptr) return cudaErrorInvalidResourceHandle;
+  run_all();
+  node().streams.erase(found);
+  node().busy.erase(found);
+  delete found;
+  return cudaSuccess;
+}
+
+int gpu_of_stream(cudaStream_t stream) {
+  const Lock lock(node().mutex);
+  const StreamState* found = stream_of(stream);
+  return found == nullptr ? -1 : found->device;
+}
+
+cudaError_t create_event(cudaEvent_t* event) {
+  const Lock lock(node().mutex);
+  auto* made = new EventState;
+  node().events.insert(made);
+  *event = reinterpret_cast<cudaEvent_t>(made);
+  return cudaSuccess;
+}
+
+cudaError_t destroy_event(cudaEvent_t event) {
+  const Lock lock(node().mutex);
+  EventState* found = event_of(event);
+  if (found == nullptr) return cudaErrorInvalidResourceHandle;
+  run_all();
+  node().events.erase(found);
+  delete found;
+  return cudaSuccess;
+}
+
+cudaError_t queue_kernel(const Launch& launch, cudaStream_t stream) {
+  Lock lock(node().mutex);
+  StreamState* into = stream_of(stream);
+  if (into == nullptr) return cudaErrorInvalidResourceHandle;
+  const cudaError_t error = push_kernel(launch, *into, nullptr);
+  return error != cudaSuccess ? error : after_launch(lock, *into);
+}
+
+cudaError_t queue_kernels(const std::vector<Launch>& launches,
+                          const std::vector<cudaStream_t>& streams) {
+  Lock lock(node().mutex);
+  const auto together = std::make_shared<Meeting>();
+  together->size = static_cast<int>(launches.size());
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    StreamState* into = stream_of(streams[i]);
+    if (into == nullptr) return cudaErrorInvalidResourceHandle;
+    const cudaError_t error = push_kernel(launches[i], *into, together);
+    if (error != cudaSuccess) return error;
+  }
+  return after_launch(lock, *stream_of(streams[0]));
+}
+
+cudaError_t queue_copy(void* to, const void* from, std::size_t bytes,
+                       cudaStream_t stream) {
+  Lock lock(node().mutex);
+  StreamState* into = stream_of(stream);
+  if (into == nullptr) return cudaErrorInvalidResourceHandle;
+  push(*into, [=](const Running&) -> Ended {
+    std::memcpy(to, from, bytes);
+    return {scenario().call_copy};
+  });
+  return cudaSuccess;
+}
+
+cudaError_t queue_event(cudaEvent_t event, cudaStream_t stream) {
+  Lock lock(node().mutex);
+  StreamState* into = stream_of(stream);
+  EventState* state = event_of(event);
+  if (into == nullptr || state == nullptr) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  state->queued = true;
+  push(*into, [state](const Running& running) -> Ended {
+    state->time = running.start + scenario().event;
+    state->queued = false;
+    return {scenario().event};
+  });
+  return cudaSuccess;
+}
+
+cudaError_t wait_for_stream(cudaStream_t stream) {
+  Lock lock(node().mutex);
+  StreamState* found = stream_of(stream);
+  if (found == nullptr) return cudaErrorInvalidResourceHandle;
+  drain(lock, *found);
+  return result_of_wait(found->end);
+}
+
+cudaError_t wait_for_gpu() {
+  Lock lock(node().mutex);
+  std::vector<StreamState*> all = {&node().gpus[current_gpu()].legacy};
+  for (StreamState* stream : node().streams) {
+    if (stream->device == current_gpu()) all.push_back(stream);
+  }
+  double end = 0;
+  for (StreamState* stream : all) {
+    drain(lock, *stream);
+    end = std::max(end, stream->end);
+  }
+  return result_of_wait(end);
+}
+
+cudaError_t wait_for_event(cudaEvent_t event) {
+  Lock lock(node().mutex);
+  EventState* state = event_of(event);
+  if (state == nullptr) return cudaErrorInvalidResourceHandle;
+  run_all();
+  if (node().error == cudaSuccess && state->queued) {
+    complain("an event that never comes");
+    return cudaErrorLaunchTimeout;
+  }
+  return result_of_wait(state->time);
+}
+
+cudaError_t query_event(cudaEvent_t event) {
+  Lock lock(node().mutex);
+  EventState* state = event_of(event);
+  if (state == nullptr) return cudaErrorInvalidResourceHandle;
+  run_all();
+  if (node().error != cudaSuccess) return node().error;
+  return state->queued || state->time > host_now() ? cudaErrorNotReady
+                                                   : cudaSuccess;
+}
+
+cudaError_t elapsed(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  Lock lock(node().mutex);
+  EventState *begin = event_of(from), *end = event_of(to);
+  if (begin == nullptr || end == nullptr) return cudaErrorInvalidResourceHandle;
+  if (begin->time < 0 || end->time < 0) return cudaErrorInvalidResourceHandle;
+  *milliseconds = static_cast<float>((end->time - begin->time) * 1e-6);
+  return cudaSuccess;
+}
+
+cudaError_t copy_now(void* to, const void* from, std::size_t bytes) {
+  Lock lock(node().mutex);
+  StreamState& legacy = node().gpus[current_gpu()].legacy;
+  drain(lock, legacy);
+  const cudaError_t error = result_of_wait(legacy.end);
+  if (error != cudaSuccess) return error;
+  if (allocation_of(from, bytes) == nullptr &&
+      allocation_of(to, bytes) == nullptr) {
+    complain("out of bounds: a copy");
+    return cudaErrorInvalidValue;
+  }
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t set_now(void* to, int byte, std::size_t bytes) {
+  Lock lock(node().mutex);
+  StreamState& legacy = node().gpus[current_gpu()].legacy;
+  drain(lock, legacy);
+  const cudaError_t error = result_of_wait(legacy.end);
+  if (error != cudaSuccess) return error;
+  if (!inside(to, bytes, "cudaMemset")) return cudaErrorInvalidValue;
+  std::memset(to, byte, bytes);
+  return cudaSuccess;
+}
+
+int resident_blocks(unsigned threads) {
+  return std::min(static_cast<int>(scenario().blocks_per_sm),
+                  static_cast<int>(scenario().threads_per_sm) /
+                      static_cast<int>(std::max(threads, 1u)));
+}
+
+void add_variable(const void* symbol, std::size_t size) {
+  node().variables[symbol] = {
+      size, std::vector<std::vector<char>>(node().gpus.size(),
+                                           std::vector<char>(size))};
+}
+
+cudaError_t write_variable(const void* symbol, const void* from,
+                           std::size_t bytes, std::size_t offset) {
+  const Lock lock(node().mutex);
+  const auto found = node().variables.find(symbol);
+  if (found == node().variables.end()) return cudaErrorInvalidSymbol;
+  auto& place = found->second.of_gpu.at(current_gpu());
+  if (offset + bytes > place.size()) return cudaErrorInvalidValue;
+  std::memcpy(place.data() + offset, from, bytes);
+  return cudaSuccess;
+}
+
+void add_kernel(const void* function, const char* mangled) {
+  int status = 0;
+  char* name = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  node().kernels[function] = status == 0 ? name : mangled;
+  std::free(name);
+}
+
+const std::string& kernel_name(const void* function) {
+  static const std::string none;
+  const auto found = node().kernels.find(function);
+  return found == node().kernels.end() ? none : found->second;
+}
+
+void check_leaks() {
+  const Lock lock(node().mutex);
+  if (node().error != cudaSuccess) return;  // nothing can be given back then
+  const auto memory = node().memory.size(), streams = node().streams.size(),
+             events = node().events.size();
+  if (memory + streams + events == 0) return;
+  std::fprintf(stderr,
+               "stand-in: leak: %zu allocations, %zu streams, %zu events\n",
+               memory, streams, events);
+}
+
+}  // namespace stand_in

@@ -1,0 +1,132 @@
+#include "stand_in_gpu/scenario.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+namespace stand_in {
+namespace {
+
+const std::map<std::string, double Scenario::*> kNumbers = {
+    {"gpus", &Scenario::gpus},
+    {"capability", &Scenario::capability},
+    {"sms", &Scenario::sms},
+    {"threads_per_sm", &Scenario::threads_per_sm},
+    {"blocks_per_sm", &Scenario::blocks_per_sm},
+    {"memory_mib", &Scenario::memory_mib},
+    {"l2_kib", &Scenario::l2_kib},
+    {"memory_khz", &Scenario::memory_khz},
+    {"bus_bits", &Scenario::bus_bits},
+    {"driver", &Scenario::driver},
+    {"cooperative", &Scenario::cooperative},
+    {"clock_read", &Scenario::clock_read},
+    {"call", &Scenario::call},
+    {"call_copy", &Scenario::call_copy},
+    {"call_synchronize", &Scenario::call_synchronize},
+    {"call_traditional", &Scenario::call_traditional},
+    {"call_cooperative", &Scenario::call_cooperative},
+    {"call_multi_device", &Scenario::call_multi_device},
+    {"gap_traditional", &Scenario::gap_traditional},
+    {"gap_cooperative", &Scenario::gap_cooperative},
+    {"gap_programmatic", &Scenario::gap_programmatic},
+    {"gap_multi_device", &Scenario::gap_multi_device},
+    {"flight", &Scenario::flight},
+    {"notice", &Scenario::notice},
+    {"null", &Scenario::null},
+    {"event", &Scenario::event},
+    {"sleep_grid", &Scenario::sleep_grid},
+    {"bandwidth", &Scenario::bandwidth},
+    {"ghz", &Scenario::ghz},
+    {"tick", &Scenario::tick},
+    {"fixed_cycles", &Scenario::fixed_cycles},
+    {"warp_cycles", &Scenario::warp_cycles},
+    {"block_cycles", &Scenario::block_cycles},
+    {"gpu_cycles", &Scenario::gpu_cycles},
+    {"noise", &Scenario::noise},
+    {"host_noise", &Scenario::host_noise},
+    {"drift", &Scenario::drift},
+    {"outliers", &Scenario::outliers},
+    {"outlier", &Scenario::outlier},
+    {"stream_level", &Scenario::stream_level},
+    {"process_level", &Scenario::process_level},
+    {"slow_gpu", &Scenario::slow_gpu},
+    {"slow_by", &Scenario::slow_by},
+    {"halve_at", &Scenario::halve_at},
+    {"seed", &Scenario::seed},
+    {"fail_at", &Scenario::fail_at},
+    {"fail_code", &Scenario::fail_code},
+    {"fail_process", &Scenario::fail_process}};
+
+const std::map<std::string, std::string Scenario::*> kTexts = {
+    {"name", &Scenario::name},
+    {"peer", &Scenario::peer},
+    {"bad", &Scenario::bad},
+    {"hang", &Scenario::hang},
+    {"fail_mode", &Scenario::fail_mode},
+    {"fail_call", &Scenario::fail_call},
+    {"calls", &Scenario::calls}};
+
+[[noreturn]] void refuse(const std::string& word) {
+  std::fprintf(stderr, "stand-in: not understood in STAND_IN: %s\n",
+               word.c_str());
+  std::_Exit(99);
+}
+
+struct Given {
+  Scenario scenario;
+  std::map<std::string, double> of_methods;
+};
+
+Given read() {
+  Given given;
+  const char* all = std::getenv("STAND_IN");
+  std::istringstream words(all == nullptr ? "" : all);
+  for (std::string word; words >> word;) {
+    const auto equals = word.find('=');
+    const std::string key = word.substr(0, equals);
+    const std::string value =
+        equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (const auto text = kTexts.find(key); text != kTexts.end()) {
+      given.scenario.*text->second = value;
+      continue;
+    }
+    char* end = nullptr;
+    const double number = std::strtod(value.c_str(), &end);
+    if (value.empty() || *end != '\0') refuse(word);
+    if (const auto found = kNumbers.find(key); found != kNumbers.end()) {
+      given.scenario.*found->second = number;
+    } else if (key.rfind("cycles.", 0) == 0 || key.rfind("rate.", 0) == 0) {
+      given.of_methods[key] = number;
+    } else {
+      refuse(word);
+    }
+  }
+  std::string& name = given.scenario.name;
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return given;
+}
+
+const Given& given() {
+  static const Given once = read();
+  return once;
+}
+
+}  // namespace
+
+const Scenario& scenario() { return given().scenario; }
+
+double of_method(const char* what, const std::string& method,
+                 double otherwise) {
+  const auto& all = given().of_methods;
+  const auto found = all.find(std::string(what) + "." + method);
+  return found == all.end() ? otherwise : found->second;
+}
+
+int process() {
+  const char* text = std::getenv("SYNCBENCH_PROCESS");
+  return text == nullptr ? -1 : std::atoi(text);
+}
+
+}  // namespace stand_in

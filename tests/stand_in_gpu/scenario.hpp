@@ -1,0 +1,78 @@
+// What the pretended node is and what its work costs, as the environment says:
+// STAND_IN="gpus=2 sms=16 noise=0.01". Words are KEY=VALUE, the keys those of
+// Scenario; `_` in a name of a GPU is a blank. Any other word ends the program,
+// so that a test cannot misspell one. `cycles.METHOD` and `rate.METHOD` are
+// keys, too.
+#pragma once
+
+#include <string>
+
+namespace stand_in {
+
+struct Scenario {
+  // The node.
+  double gpus = 1, capability = 90 /* times 10 */, sms = 132;
+  std::string name = "NVIDIA H200";
+  double threads_per_sm = 2048, blocks_per_sm = 32;
+  double memory_mib = 256, l2_kib = 1024;        // of each GPU
+  double memory_khz = 3201000, bus_bits = 6144;  // of its memory's clock
+  std::string peer = "all";  // all, none, or halves: within each half
+  double driver = 13000, cooperative = 1;
+
+  // Nanoseconds of the host's calls, by what they do.
+  double clock_read = 25, call = 300, call_copy = 6000, call_synchronize = 600;
+  double call_traditional = 2000, call_cooperative = 2300;
+  double call_multi_device = 4000;  // for each GPU
+
+  // Nanoseconds of the GPU. Between two kernels of a stream, by how the second
+  // is launched; from a call to an idle GPU; from an end to a host that waits.
+  double gap_traditional = 1000, gap_cooperative = 1200, gap_programmatic = 400;
+  double gap_multi_device = 1500;  // for each GPU
+  double flight = 900, notice = 700;
+  double null = 600;  // an empty kernel
+  double event = 1300;
+  double sleep_grid = 1;    // sleeps end on powers of two
+  double bandwidth = 2000;  // GB/s at which sums read
+  double ghz = 1.98;        // of the SMs
+  double tick = 32;         // of the global timer
+
+  // Cycles of a timed kernel, whatever it repeats, and what an operation takes
+  // more for each more: warp of a block, block per SM of a grid, GPU.
+  double fixed_cycles = 40, warp_cycles = 1, block_cycles = 100;
+  double gpu_cycles = 1000;
+
+  // What disturbs, mostly parts of 1.
+  double noise = 0;                   // standard deviation of what kernels take
+  double host_noise = 0;              // greatest deviation of what calls take
+  double drift = 0;                   // growth of kernels' costs in a second
+  double outliers = 0;                // part of the kernels that take ...
+  double outlier = 1e5;               // ... so many nanoseconds more
+  double stream_level = 0;            // gaps grow by it from stream to stream
+  double process_level = 0;           // and from process to process
+  double slow_gpu = -1, slow_by = 1;  // this GPU takes so many times as long
+  double halve_at = -1;  // s, after which the SM clock is half as fast
+  double seed = 1;
+
+  // Values that cannot be: clock0, clockneg, timer0, records0, recordsneg,
+  // recordsff, results, notes.
+  std::string bad;
+  std::string hang;  // kernels with this in their names never end
+
+  // A call that fails: its number from 1, the error, how (once, sticky, hang,
+  // abort, kill), counting calls with this in their names alone, and in the
+  // process of this number alone (-2: in all).
+  double fail_at = 0, fail_code = 999, fail_process = -2;
+  std::string fail_mode = "once", fail_call;
+  std::string calls;  // file that gets a line for each call
+};
+
+const Scenario& scenario();
+
+/// Cycles of one operation of a method (`cycles.NAME`), or its operations per
+/// cycle and SM (`rate.NAME`), or `otherwise`.
+double of_method(const char* what, const std::string& method, double otherwise);
+
+/// Number of this process among those that a program starts; -1 in the first.
+int process();
+
+}  // namespace stand_in
