@@ -285,7 +285,7 @@ class Node {
       }
     }
     for (auto& board : boards_) {
-      board.resize(gpus * kMostBlocks * kMostThreads);
+      board.resize(cell_of(gpus, 0, 0));
     }
   }
 
