@@ -74,11 +74,11 @@ class BarrierSet {
 
 namespace detail {
 
-/// Throws Error "`call`: why" unless the call succeeded.
+/// Throws Error "peer grid barrier: `call`: why" unless the call succeeded.
 inline void check(cudaError_t result, const std::string& call) {
   if (result == cudaSuccess) return;
   cudaGetLastError();
-  throw Error(call + ": " + cudaGetErrorString(result));
+  throw Error("peer grid barrier: " + call + ": " + cudaGetErrorString(result));
 }
 
 /// Restores the current device when it goes.
@@ -97,7 +97,7 @@ class CurrentDevice {
 inline cudaDeviceProp properties_of(int device) {
   cudaDeviceProp properties = {};
   check(cudaGetDeviceProperties(&properties, device),
-        "GPU " + std::to_string(device));
+        "cudaGetDeviceProperties of GPU " + std::to_string(device));
   return properties;
 }
 
@@ -181,7 +181,7 @@ inline BarrierSet::BarrierSet(const std::vector<int>& devices,
   const detail::CurrentDevice current;
   for (const int device : devices) {
     const std::string name = detail::name_of(device);
-    detail::check(cudaSetDevice(device), name);
+    detail::check(cudaSetDevice(device), "cudaSetDevice to " + name);
     for (const int peer : devices) {
       if (peer != device) detail::enable_access(peer);
     }
