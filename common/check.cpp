@@ -28,7 +28,9 @@ void throw_cuda_error(cudaError_t code, const char* call, const char* file,
 
 void keep_failure(cudaError_t code, const char* call, const char* file,
                   int line) {
-  if (code == cudaSuccess || kept_failure) return;
+  if (code == cudaSuccess) return;
+  cudaGetLastError();
+  if (kept_failure) return;
   kept_failure.emplace(code, call, file, line);
 }
 

@@ -18,8 +18,8 @@ inline void note_signal(int signal) { pending_signal = signal; }
 /// The same, and says what follows.
 inline void note_signal_aloud(int signal) {
   constexpr char kText[] =
-      "interrupted: the run ends after the current sample, at a second signal "
-      "at once\n";
+      "interrupted: the run ends after the current sample; a second signal "
+      "ends it at once\n";
   const int error = errno;
   pending_signal = signal;
   // Where it cannot be said, the run ends all the same.

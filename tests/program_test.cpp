@@ -58,15 +58,14 @@ TEST(Program, ClosedOutputsAreNoFiles) {
 
 TEST(Program, OnlyItsParentMayUseInternalVariables) {
   const std::string parent = std::to_string(getppid());
-  const std::vector<std::string> values = {
-      "",
-      "0",
-      "0:1x",
-      "0:" + std::to_string(getpid()),
-      "x:" + parent,
-      "-1:" + parent,
-      "1000:" + parent,
-      "99999999999:" + parent};
+  const std::vector<std::string> values = {"",
+                                           "0",
+                                           "0:1x",
+                                           "0:" + std::to_string(getpid()),
+                                           "x:" + parent,
+                                           "-1:" + parent,
+                                           "1000:" + parent,
+                                           "99999999999:" + parent};
   for (const std::string& value : values) {
     setenv("SYNCBENCH_PROCESS", value.c_str(), 1);
     testing::internal::CaptureStderr();
@@ -85,8 +84,8 @@ TEST(Signals, TheFirstSaysWhatFollowsAndTheSecondKills) {
     if (pending_signal == SIGINT) raise(SIGINT);
   };
   EXPECT_EXIT(twice(), KilledBySignal(SIGINT),
-              "^interrupted: the run ends after the current sample, at a "
-              "second signal at once\n$");
+              "^interrupted: the run ends after the current sample; a second "
+              "signal ends it at once\n$");
 }
 
 TEST(Signals, AStartedProcessSaysNothing) {
