@@ -21,6 +21,9 @@ import tsv
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LONGEST = 2000  # characters of a message
 
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until main(): no traceback of an import
+
 
 class Stop(BaseException):
     """Ends a script: exit code, message. None of `except Exception` holds it up."""

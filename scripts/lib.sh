@@ -74,7 +74,7 @@ watch_job() {
   read -r group || return 0
   if read -r; then return 0; fi
   kill -TERM -- "-$group" || return 0
-  for ((tries = 0; tries < 100; tries++)); do
+  for ((tries = 0; tries < 50; tries++)); do
     sleep 0.1
     kill -0 -- "-$group" || return 0
   done

@@ -21,7 +21,7 @@ def end_with(parent):
 
 
 def become_worker(parent):
-    """Of a pool: a Ctrl-C is for the script."""
+    """One of a pool, which ends it: a Ctrl-C is for the script."""
     end_with(parent)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for number in (signal.SIGINT, signal.SIGHUP):
@@ -35,6 +35,7 @@ def run(command, seconds, said=None, **options):
 
     def prepare():
         end_with(parent)
+        os.setpgid(0, 0)  # a Ctrl-C is for the script, which ends it
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     output = errors = None
