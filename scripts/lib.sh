@@ -45,7 +45,7 @@ run() {
   # Before it starts, for a signal may come as soon as it does.
   trap 'stop_job "${!:-}" 2' INT && trap 'stop_job "${!:-}" 15' TERM && trap 'stop_job "${!:-}" 1' HUP
   set -m
-  coproc watch_job 2>/dev/null
+  coproc watch_job
   watcher=$COPROC_PID # which bash forgets when it ends
   "$@" </dev/null &
   set +m
@@ -71,6 +71,7 @@ stop_job() {
 watch_job() {
   local group tries
   trap '' INT TERM HUP
+  exec 2>/dev/null # nobody waits for the end of what this script says
   read -r group || return 0
   if read -r; then return 0; fi
   kill -TERM -- "-$group" || return 0
