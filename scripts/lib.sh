@@ -2,6 +2,10 @@
 # What all scripts share: messages, argument checks, programs that a signal ends, is there
 # a GPU. Sourced, never run. SYNC_SYSTEM_ROOT stands in for / in tests.
 
+# It changes how bash, and all that it starts, reads options and much else.
+unset POSIXLY_CORRECT
+set +o posix
+
 # shellcheck disable=SC2034  # for the scripts that source this
 PROJECT_ROOT=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 
@@ -12,7 +16,8 @@ say() {
 # die CODE MESSAGE: one line on stderr, then exit CODE.
 die() {
   local message="${0##*/}: ${*:2}"
-  say "${message//[[:cntrl:]]/?}" || true # where the terminal is gone, the code still tells
+  message=${message//[[:cntrl:]]/?}
+  say "${message:0:2000}" || true # where the terminal is gone, the code still tells
   exit "$1"
 }
 

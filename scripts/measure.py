@@ -179,6 +179,12 @@ def report(folder):
     return f"Report: {folder / 'report' / 'report.html'}"
 
 
+def hours(text):
+    if not 0 < float(text) <= 1000:
+        raise ValueError
+    return float(text)
+
+
 def text_of(error):
     """Without Python's number of it."""
     if isinstance(error, OSError) and error.filename:
@@ -193,7 +199,7 @@ def work():
     parser.add_argument("--results", type=Path, required=True, help="where the folder is made")
     parser.add_argument("--cuda11", type=Path, metavar="BUILD",
                         help="executables of a toolkit before CUDA 13, if they are there")
-    parser.add_argument("--hours", type=float, default=HOURS, metavar="H",
+    parser.add_argument("--hours", type=hours, default=HOURS, metavar="H",
                         help=f"stop an executable that has not ended by then (default: {HOURS})")
     options = parser.parse_args()
     folder = None
