@@ -29,6 +29,31 @@ BUILDS = "sh -c 'sleep 0.1 & sleep 0.05; wait'\n"
 # A program that does not end when it is asked to.
 STUBBORN = "trap '' TERM INT; echo $$ >\"$LOG.pids\"; while :; do sleep 0.1; done\n"
 
+# Writes three files, of which `old` has two; sends itself a signal at one step.
+WRITES = """import os, pathlib, sys
+sys.path.insert(0, "project/scripts")
+import command_line, whole_files
+step, number, text = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+def count():
+    global step
+    step -= 1
+    if step == 0:
+        os.kill(os.getpid(), number)
+def write_bytes(path, data):
+    with open(path, "wb") as file:
+        file.write(data[:9])
+        file.flush()
+        count()
+        file.write(data[9:])
+def replace(old, new, replace_=os.replace):
+    count()
+    replace_(old, new)
+pathlib.Path.write_bytes, os.replace = write_bytes, replace
+files = {"a": text * 9, "b/c": text * 9, "d": text * 9 if text == "new" else None}
+command_line.main(lambda: whole_files.write("out", files), "x")
+"""
+OLD_AND_NEW = ["old" * 9] * 2 + [None], ["new" * 9] * 3
+
 
 class HostFaultsTest(ScriptsTest):
     def processes(self):
@@ -170,45 +195,33 @@ class SignalsTest(HostFaultsTest):
         waits = Path(f"/proc/{process.pid}/wchan").read_text()
         return caught >> (signal.SIGTERM - 1) & 1 and "wait_for_partner" in waits
 
-    def test_report_is_the_old_one_or_the_new_one(self):
-        self.link_study()
-        run, out = self.write_run(self.folder / "run"), self.folder / "out"
-        command = self.command("report.py", run, "--out", out)
+    def test_files_are_all_old_or_all_new(self):
+        """A signal at every step of writing them, each of which is done by half by then."""
+        out = self.folder / "out"
+        names = ("a", "b/c", "d")
+
+        def write(step, number, text):
+            return self.execute([sys.executable, "-c", WRITES, str(step), str(int(number)), text])
 
         def contents():
-            return {path: path.read_bytes() for path in out.rglob("*")
-                    if path.is_file() and ".unfinished" not in path.parts}
+            return [(out / name).read_text() if (out / name).exists() else None for name in names]
 
-        def report_of(means):
-            self.write_run(run, {"ImplicitBarrier": ROWS["ImplicitBarrier"].replace(
-                "7202.000", means)})
-            started = time.monotonic()
-            self.assertEqual(self.execute(command).returncode, 0)
-            return contents(), time.monotonic() - started
-
-        new, _ = report_of("7303.000")
-        old, whole = report_of("7202.000")
-        self.assertNotEqual(old, new)
-        self.assertEqual(old.keys(), new.keys())
-        moments = random.Random(25)
-        for shot in range(SHOTS // 3):
-            self.write_run(run, {"ImplicitBarrier": ROWS["ImplicitBarrier"].replace(
-                "7202.000", "7303.000" if contents() == old else "7202.000")})
-            number = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[shot % 3]
-            left = (out / ".unfinished").exists()  # by one that was killed
-            process = self.start(*command)
-            time.sleep(moments.uniform(0.7 * whole, whole))
-            process.send_signal(number)
-            errors = process.communicate(timeout=10)[1]
-            if number == signal.SIGKILL:
-                for path, content in contents().items():
-                    self.assertIn(content, (old[path], new[path]))
-            else:
-                self.assertIn(contents(), (old, new), errors)
-                self.assertFalse((out / ".unfinished").exists() and not left)
-        report_of("7202.000")
-        self.assertEqual(contents(), old)
-        self.assertFalse((out / ".unfinished").exists())
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            seen = []
+            for step in range(1, 7):
+                self.assertEqual(write(0, 0, "old").returncode, 0)
+                self.assertEqual((contents(), os.listdir(out / "b")), (OLD_AND_NEW[0], ["c"]))
+                done = write(step, number, "new")
+                seen.append(contents())
+                if number == signal.SIGTERM:
+                    self.assertEqual((done.returncode, done.stderr), (143, "x: interrupted\n"))
+                    self.assertFalse((out / ".unfinished").exists())
+                    self.assertIn(seen[-1], OLD_AND_NEW)
+                for content in seen[-1]:
+                    self.assertIn(content, ("old" * 9, "new" * 9, None))
+            self.assertIn(OLD_AND_NEW[0], seen)
+        self.assertEqual(write(0, 0, "new").returncode, 0)
+        self.assertEqual((contents(), sorted(os.listdir(out))), (OLD_AND_NEW[1], ["a", "b", "d"]))
 
     def test_killed_while_a_program_runs(self):
         """One that would not end by itself, below each script that starts programs."""
@@ -319,7 +332,8 @@ class PlacesTest(HostFaultsTest):
             self.assert_refused(self.report(), 1, f"cannot write {self.out / name}", "a link")
             (self.out / name).unlink()
             (self.out / name).write_text("a file")
-            self.assert_refused(self.report(), 1, f"cannot write {self.out / name}", "is not a folder")
+            self.assert_refused(self.report(), 1, f"cannot write {self.out / name}",
+                                "is not a folder")
             (self.out / name).unlink()
         (self.out / "summary.json").unlink()
         (self.out / "summary.json").mkdir()
@@ -333,11 +347,12 @@ class PlacesTest(HostFaultsTest):
         self.assert_whole(other / "out")
 
     def test_folders_that_are_not_meant(self):
+        # Were it not refused, nothing would be written: there is no run.
         for out in ("", "/", "//", "/.", "/tmp/.."):
-            for script, *run in (("report.py", self.run_folder), ("readme_pictures.py",)):
+            for script, *run in (("report.py", "absent"),
+                                 ("readme_pictures.py", "--recorded=absent")):
                 self.assert_refused(self.script(script, *run, "--out", out), 2,
                                     f"--out: '{out}' is no folder to write into")
-        self.assertFalse((self.folder / "report.md").exists())
 
     def test_full_disk(self):
         """The kernel refuses what is beyond a size, as it does on a full disk."""
@@ -414,7 +429,8 @@ class ArgumentsTest(HostFaultsTest):
         shutil.copytree(self.release, self.project / "build")
         for python, message in (
                 (None, "python3 is missing, 3.9 or newer; on Debian or Ubuntu: sudo apt-get "),
-                ("exit 127", "python3 is missing"), ("echo 3.8", "3.9 or newer is needed, python3 is 3.8"),
+                ("exit 127", "python3 is missing"),
+                ("echo 3.8", "3.9 or newer is needed, python3 is 3.8"),
                 ("echo 2.7", "python3 is 2.7"), ("echo 3.10", ""), ("echo 4.0", "")):
             (self.tools / "python3").unlink(missing_ok=True)
             if python:
