@@ -76,7 +76,10 @@ stop_job() {
 watch_job() {
   local group tries
   trap '' INT TERM HUP
-  exec 2>/dev/null # nobody waits for the end of what this script says
+  # It may live longer than this script by some seconds, which nobody is to wait for: what is
+  # left of the job has the lock of locked() open itself.
+  exec 2>/dev/null
+  [[ -z ${lock:-} ]] || exec {lock}>&-
   read -r group || return 0
   if read -r; then return 0; fi
   kill -TERM -- "-$group" || return 0
