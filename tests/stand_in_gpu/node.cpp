@@ -458,9 +458,9 @@ cudaError_t release(void* address, bool on_host) {
   }
   run_all();
   if (!on_host) node().gpus[found->second.device].used -= found->second.bytes;
-  std::free(address);
   node().memory.erase(found);
   forget_meetings(address);
+  std::free(address);
   return cudaSuccess;
 }
 
