@@ -211,11 +211,16 @@ bool run_first(StreamState& stream, bool waited_for) {
     return true;
   }
   const auto meeting = work.meeting;
-  double end = start;
+  std::vector<Ended> ends;
   for (const auto& [other, theirs] : meeting->members) {
-    const Ended ended = run_model(*other, *theirs, start, waited_for, false);
-    finish(*other, start, ended);
-    end = std::max(end, other->end);
+    ends.push_back(run_model(*other, *theirs, start, waited_for, false));
+    if (ends.back().blocked) return false;
+  }
+  double end = start;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    StreamState& other = *meeting->members[i].first;
+    finish(other, start, ends[i]);
+    end = std::max(end, other.end);
   }
   for (const auto& [other, theirs] : meeting->members) other->end = end;
   return true;
@@ -236,8 +241,14 @@ void run_all() {
   }
 }
 
+bool launches_block() {
+  const char* given = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return given != nullptr && std::strcmp(given, "0") != 0;
+}
+
 // Until the work of a stream is done. What waits for a kernel of another GPU
-// waits for the thread that launches it, in real time, unless that cannot come.
+// waits for the thread that launches it, in real time, unless that cannot come:
+// it may have failed, or wait for a kernel that it has launched before.
 void drain(Lock& lock, StreamState& stream) {
   using namespace std::chrono_literals;
   for (;;) {
@@ -248,8 +259,10 @@ void drain(Lock& lock, StreamState& stream) {
       if (run_first(stream, true)) continue;
       if (stream.work.empty()) return;
     }
-    const auto limit = node().call_failed ? 100ms : 20s;
-    if (node().changed.wait_for(lock, limit) == std::cv_status::no_timeout) {
+    // Not of the steady clock, which stands still meanwhile.
+    const auto latest = std::chrono::system_clock::now() +
+                        (node().call_failed || launches_block() ? 100ms : 20s);
+    if (node().changed.wait_until(lock, latest) == std::cv_status::no_timeout) {
       continue;
     }
     if (!first.model.abandoned) {
@@ -326,11 +339,6 @@ cudaError_t push_kernel(const Launch& launch, StreamState& stream,
   }
   node().changed.notify_all();
   return cudaSuccess;
-}
-
-bool launches_block() {
-  const char* given = std::getenv("CUDA_LAUNCH_BLOCKING");
-  return given != nullptr && std::strcmp(given, "0") != 0;
 }
 
 // Where launches wait for their kernels.
