@@ -213,11 +213,16 @@ bool run_first(StreamState& stream, bool waited_for) {
     return true;
   }
   const auto meeting = work.meeting;
-  double end = start;
+  std::vector<Ended> ends;
   for (const auto& [other, theirs] : meeting->members) {
-    const Ended ended = run_model(*other, *theirs, start, waited_for, false);
-    finish(*other, start, ended);
-    end = std::max(end, other->end);
+    ends.push_back(run_model(*other, *theirs, start, waited_for, false));
+    if (ends.back().blocked) return false;
+  }
+  double end = start;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    StreamState& other = *meeting->members[i].first;
+    finish(other, start, ends[i]);
+    end = std::max(end, other.end);
   }
   for (const auto& [other, theirs] : meeting->members) other->end = end;
   return true;
@@ -238,8 +243,14 @@ void run_all() {
   }
 }
 
+bool launches_block() {
+  const char* given = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return given != nullptr && std::strcmp(given, "0") != 0;
+}
+
 // Until the work of a stream is done. What waits for a kernel of another GPU
-// waits for the thread that launches it, in real time, unless that cannot come.
+// waits for the thread that launches it, in real time, unless that cannot come:
+// it may have failed, or wait for a kernel that it has launched before.
 void drain(Lock& lock, StreamState& stream) {
   using namespace std::chrono_literals;
   for (;;) {
@@ -251,8 +262,8 @@ void drain(Lock& lock, StreamState& stream) {
       if (stream.work.empty()) return;
     }
     // Not by the steady clock, which is the virtual one.
-    const auto until =
-        std::chrono::system_clock::now() + (node().call_failed ? 200ms : 20s);
+    const bool never = node().call_failed || launches_block();
+    const auto until = std::chrono::system_clock::now() + (never ? 200ms : 20s);
     if (node().changed.wait_until(lock, until) == std::cv_status::no_timeout) {
       continue;
     }
@@ -330,11 +341,6 @@ cudaError_t push_kernel(const Launch& launch, StreamState& stream,
   }
   node().changed.notify_all();
   return cudaSuccess;
-}
-
-bool launches_block() {
-  const char* given = std::getenv("CUDA_LAUNCH_BLOCKING");
-  return given != nullptr && std::strcmp(given, "0") != 0;
 }
 
 // Where launches wait for their kernels.

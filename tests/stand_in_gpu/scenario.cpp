@@ -57,6 +57,7 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"slow_by", &Scenario::slow_by},
     {"halve_at", &Scenario::halve_at},
     {"seed", &Scenario::seed},
+    {"race_rate", &Scenario::race_rate},
     {"fail_at", &Scenario::fail_at},
     {"fail_code", &Scenario::fail_code},
     {"fail_process", &Scenario::fail_process}};
@@ -66,6 +67,11 @@ const std::map<std::string, std::string Scenario::*> kTexts = {
     {"peer", &Scenario::peer},
     {"bad", &Scenario::bad},
     {"hang", &Scenario::hang},
+    {"lets_pass", &Scenario::lets_pass},
+    {"holds", &Scenario::holds},
+    {"right_is_wrong", &Scenario::right_is_wrong},
+    {"sick", &Scenario::sick},
+    {"sick_file", &Scenario::sick_file},
     {"fail_mode", &Scenario::fail_mode},
     {"fail_call", &Scenario::fail_call},
     {"calls", &Scenario::calls}};

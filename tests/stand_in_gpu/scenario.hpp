@@ -62,6 +62,13 @@ struct Scenario {
   std::string bad;
   std::string hang;  // kernels with this in their names never end
 
+  // Of Pitfalls: which part of the tries of a race is wrong; and what must not
+  // be, of kernels with these texts in their names: barriers that let threads
+  // pass, a control that holds, a right form (or a lane's value) that is wrong,
+  // GPUs that are sick afterwards, as all processes see by this file.
+  double race_rate = 0.9;
+  std::string lets_pass, holds, right_is_wrong, sick, sick_file;
+
   // A call that fails: its number from 1, the error, how (once, sticky, hang,
   // abort, kill), counting calls with this in their names alone, and in the
   // process of this number alone (-2: in all).
