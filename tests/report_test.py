@@ -211,7 +211,8 @@ class ReportTest(ReportCase):
     def test_what_a_folder_says_is_no_markup(self):
         hostile = "<script>x</script> & | _"
         run = self.write_run(self.folder / "run", {
-            "environment": ENVIRONMENT.replace("NVIDIA H200", hostile)})
+            "environment": ENVIRONMENT.replace("NVIDIA H200", hostile),
+            "ImplicitBarrier": ROWS["ImplicitBarrier"].replace("NVIDIA H200", hostile)})
         self.report(run, recorded=self.folder)
         self.assertIn([None, hostile], Page((self.out / "report.html").read_text()).cells)
         self.check_tex((self.out / "tables/run/table_1.tex").read_text())
