@@ -38,6 +38,9 @@ OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd"
 # otherwise.
 ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "thrput": ("rep",)}
 MORE_IS_FASTER = ("thrput", "GB/s")
+UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
+         **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
+         "thrput": "operations/cycle", "GB/s": "GB/s"}
 VERDICTS = ("same", "faster", "slower", "unclear")
 
 # One row's value: mean, half width of its interval, text; the row where it is of one.
@@ -53,7 +56,10 @@ def quantity_of(section):
     """Name of the last mean: "ovh" of m(ovh); None where a section has none. Where launches
     are timed in several ways, that of the CPU's clock, which every row has; of sums the rate."""
     means = [column[2:-1] for column in section.header if re.fullmatch(r"m\(.*\)", column)]
-    return next((name for name in ("cpu", "GB/s") if name in means), means[-1] if means else None)
+    name = next((name for name in ("cpu", "GB/s") if name in means), means[-1] if means else None)
+    if means and name not in UNITS:
+        raise tsv.TsvError(f"{section.where}, column m({tsv.shown(name)}): no such mean is known")
+    return name
 
 
 def key_of(section, quantity, row):

@@ -25,13 +25,13 @@ def figures(run):
     for row in run.section("ImplicitBarrier", "sleep kernel").rows:
         if row["method"] in LAUNCHES and row["thrd"] in LAUNCH_SHAPES:
             column = f"{row['method']} {LAUNCH_SHAPES[row['thrd']]}"
-            found[column, int(row["GPUCount"])] = row["m(ovh)"]
+            found[column, row.whole("GPUCount")] = row["m(ovh)"]
     for file in tsv.GRID_FILES:
         for row in run.section(file, "multi-GPU latency").rows:
             for blocks, threads in SHAPES:
-                if (int(row["blk"]), int(row["thrd"])) == (blocks * run.sms, threads):
+                if (row.whole("blk"), row.whole("thrd")) == (blocks * run.sms, threads):
                     column = f"{row['method']} {blocks}x{threads}"
-                    found[column, int(row["GPUcount"])] = row["m(avginstru)"]
+                    found[column, row.whole("GPUcount")] = row["m(avginstru)"]
     return found
 
 

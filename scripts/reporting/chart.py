@@ -147,7 +147,7 @@ def points(run, section, rows, x, column, spread=None, factor=1.0):
 
 def per_sm(run, row):
     """Blocks per SM."""
-    return int(row["blk"]) // run.sms
+    return row.whole("blk") // run.sms
 
 
 def study_figure(value, file, line):

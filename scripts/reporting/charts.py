@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from reporting import chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers
+from reporting.sheets import literal
 
 MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
 COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
@@ -98,10 +99,9 @@ def chart_lines(chart, path, about, pictures):
     """As Markdown."""
     label, caption = titled(chart, about)
     if pictures.png(path):
-        alternative = chart.alternative().replace("[", "(").replace("]", ")")
-        yield f"![{alternative}]({quote(str(path))}.png)"
+        yield f"![{literal(chart.alternative())}]({quote(str(path))}.png)"
         yield ""
-    yield f"**{label}** {caption} Numbers: {path}.tsv."
+    yield f"**{literal(label)}** {literal(f'{caption} Numbers: {path}.tsv.')}"
     yield ""
 
 

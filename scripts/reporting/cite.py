@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import tsv
-from reporting.sheets import TEX
+from reporting.sheets import TEX, literal
 
 FILE = Path(__file__).resolve().parents[2] / "CITATION.cff"
 
@@ -114,11 +114,13 @@ def version_of(run):
 
 def measured_with(run):
     """GPU, driver, toolkit, day, in one phrase."""
-    value = {key: run.environment.get(key, "unknown") for key in (
-        "gpu", "gpu_count", "driver", "cuda_toolkit", "date_utc")}
+    def value(key):
+        return run.environment.get(key, "unknown")
+
     other = run.environment.get("cuda_toolkit_multi_grid")
-    return ("{gpu_count} x {gpu}, driver {driver}, CUDA {cuda_toolkit}".format(**value)
-            + f" and {other}" * bool(other) + f", {value['date_utc'][:10]}")
+    return (f"{value('gpu_count')} x {value('gpu')}, driver {value('driver')}, "
+            f"CUDA {value('cuda_toolkit')}" + f" and {other}" * bool(other)
+            + f", {value('date_utc')[:10]}")
 
 
 def sentence(run, citation):
@@ -134,9 +136,15 @@ def bibtex_text(text):
     return "".join(kept.get(letter, letter) for letter in text)
 
 
+def bibtex_literal(text):
+    """The same of a file's text, whose braces need not pair."""
+    return "".join({"{": r"\textbraceleft{}", "}": r"\textbraceright{}"}.get(
+        letter, bibtex_text(letter)) for letter in text)
+
+
 def entry(kind, key, fields):
     yield f"@{kind}{{{key},"
-    yield from (f"  {name} = {{{bibtex_text(value)}}}," for name, value in fields.items())
+    yield from (f"  {name} = {{{value}}}," for name, value in fields.items())
     yield "}"
 
 
@@ -146,15 +154,17 @@ def suite_entry(part, citation):
     note = f"Commit {commit}; measured" if commit else "Measured"
     name = re.sub("[^A-Za-z0-9]+", "-", part.name)
     return entry("misc", f"synchronization-{name}", {
-        "author": " and ".join(citation.authors), "title": f"{{{citation.title}}}",
-        "howpublished": f"Software, version {version}" if version else "Software",
-        "note": f"{note} on {measured_with(part.run)}"})
+        "author": bibtex_text(" and ".join(citation.authors)),
+        "title": bibtex_text(f"{{{citation.title}}}"),
+        "howpublished": bibtex_literal(f"Software, version {version}" if version else "Software"),
+        "note": bibtex_literal(f"{note} on {measured_with(part.run)}")})
 
 
 def study_entry(citation):
     return entry("inproceedings", f"{citation.first.lower()}{citation.year}", {
-        "author": " and ".join(citation.study_authors), "title": f"{{{citation.study}}}",
-        "booktitle": citation.venue, "year": citation.year})
+        name: bibtex_text(text) for name, text in (
+            ("author", " and ".join(citation.study_authors)), ("title", f"{{{citation.study}}}"),
+            ("booktitle", citation.venue), ("year", citation.year))})
 
 
 def bibtex(parts, citation):
@@ -167,9 +177,9 @@ def bibtex(parts, citation):
 def markdown(parts, citation):
     yield "## How to cite"
     yield ""
-    yield citation.message
+    yield literal(citation.message)
     yield ""
-    yield from (f"* {sentence(part.run, citation)}" for part in parts)
+    yield from (f"* {literal(sentence(part.run, citation))}" for part in parts)
     yield ""
     yield "```bibtex"
     yield from bibtex(parts, citation)

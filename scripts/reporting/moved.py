@@ -1,7 +1,7 @@
 """What moved against the recorded runs, and what is known to move it, as sheets of report.py."""
 
-from reporting import causes, normal, outcomes
-from compare import KEYS
+from reporting import causes, outcomes
+from compare import KEYS, UNITS
 from reporting.figures import number, remarks
 from reporting.sheets import Cell, Sheet
 
@@ -34,7 +34,7 @@ def moved(part):
         said += [f"! {row.key[0]}, line {row.row.line}: {text}." for text in found]
         sheet.rows.append([
             *row.key[:2], f"{row.key[2]} {shape}",
-            f"m({row.quantity}), {normal.UNITS[row.quantity]}", row.verdict,
+            f"m({row.quantity}), {UNITS[row.quantity]}", row.verdict,
             part.known.numbers(row),
             Cell(row.value.text + "!" * bool(found), "; ".join(found)),
             f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", str(row.row.line)])
@@ -82,7 +82,7 @@ def moved_json(part):
             {"key": key, "here": texts[0], "recorded": dict(zip(names, texts[1:]))}
             for key, texts in causes.environment_differences(part.run, part.recorded)],
         "moved": [{"file": row.key[0], **dict(zip(KEYS, row.key[1:])),
-                   "quantity": row.quantity, "unit": normal.UNITS[row.quantity],
+                   "quantity": row.quantity, "unit": UNITS[row.quantity],
                    "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
                    "change_percent": number(row.change), "verdict": row.verdict,
                    "known": [cause.name for cause in part.known.of(row)],
