@@ -18,6 +18,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message):
         self.exit(2, f"{self.prog}: {message} (try --help)\n")
 
+    def add_simulated(self):
+        self.add_argument("--simulated", action="store_true", help="read rows of the simulated "
+                          "GPU of the tests; all that is shown of them says so")
+
 
 def main(work, program):
     """Runs work(), which returns the exit code, as the whole of a script: a tsv.TsvError is a
@@ -47,7 +51,10 @@ def main_of_folder(lines, description, program):
     def work():
         parser = Parser(description=description)
         parser.add_argument("folder", metavar="DIR", help="a results folder")
-        print("\n".join(lines(tsv.Run(parser.parse_args().folder))))  # all of it or nothing
+        parser.add_simulated()
+        options = parser.parse_args()
+        run = tsv.Run(options.folder, options.simulated)
+        print("\n".join(lines(run)))  # all of it or nothing
         return 0
 
     main(work, program)

@@ -177,6 +177,7 @@ def parse_arguments():
     parser.add_argument("--allow", type=percentage, default=3.0, metavar="PERCENT",
                         help="largest share of rows that may have moved (default: 3)")
     parser.add_argument("--all", action="store_true", help="print the rows that are the same too")
+    parser.add_simulated()
     options = parser.parse_args()
     if options.others is None:
         if len(options.folders) != 2:
@@ -187,7 +188,9 @@ def parse_arguments():
 
 def work():
     options = parse_arguments()
-    sides = [[tsv.Run(path) for path in paths] for paths in (options.folders, options.others)]
+    sides = [[tsv.Run(path, options.simulated) for path in paths]
+             for paths in (options.folders, options.others)]
+    tsv.refuse_mixed([run for runs in sides for run in runs])
     a, b = (combine([values_of(run) for run in runs]) for runs in sides)
     compared = {(file, key): compare(quantity, value, b[file][key][1], options.threshold)
                 for file in a if file in b
@@ -195,9 +198,13 @@ def work():
     if not compared:
         raise tsv.TsvError("nothing to compare: the folders have no row in common")
     only = list(only_in(a, b)), list(only_in(b, a))
+    if sides[0][0].simulated:
+        print(tsv.SIMULATED)
+        say("simulated rows, not measured")
     for letter, runs in zip("AB", sides):
         for run in runs:
-            print(f"# {letter}: {run.path}: {run.about()}")
+            unchecked = run.unchecked() and f". {run.unchecked()}"
+            print(f"# {letter}: {run.path}: {run.about()}{unchecked}")
     if len({run.environment.get("gpu") for runs in sides for run in runs}) > 1:
         say("warning: the GPUs differ")
     for line in table(compared, only, options.all):

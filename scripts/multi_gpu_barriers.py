@@ -7,7 +7,7 @@ Tab-separated, a row for each GPU count, mean nanoseconds; what was not measured
   multi_grid_sync, the same without peer access between the GPUs, peer_grid_sync at BxT
       one barrier of B blocks per SM of T threads (m(avginstru)): 1x32 is the fastest
       case, 32x64 the slowest, 1x1024 a general one
-run.sh writes this to multi_gpu_barriers.tsv.
+run.sh writes this to multi_gpu_barriers.tsv. That of a simulated run begins with "# simulated".
 """
 
 import command_line
@@ -40,6 +40,7 @@ def lines(run):
     columns = [*(f"{name} {shape}" for name in LAUNCHES for shape in LAUNCH_SHAPES.values()),
                *(f"{name} {blocks}x{threads}"
                  for name in BARRIERS for blocks, threads in SHAPES)]
+    yield from [tsv.SIMULATED] * run.simulated
     yield "\t".join(("GPUCount", *columns))
     for gpus in range(1, max((gpus for _, gpus in found), default=0) + 1):
         yield "\t".join((str(gpus), *(found.get((column, gpus), "nan") for column in columns)))

@@ -136,8 +136,9 @@ def warnings(run):
             yield "    and " + ", ".join(f"{count} of {method}" for method, count in more)
 
 
-def lines(run):
+def parts(run):
     yield run.about()
+    yield from filter(None, [run.unchecked()])
     if run.path.name.endswith(".partial"):
         yield "An interrupted run: not everything was measured"
     missing = [file for file in tsv.FILES if not file.endswith(".cuda11")
@@ -169,6 +170,13 @@ def lines(run):
         yield from pitfalls_summary.lines(run)
         yield ""
     yield from warnings(run)
+
+
+def lines(run):
+    """All, where each caption says what is simulated."""
+    first, *others = parts(run)
+    yield first
+    yield from (run.mark * (line[:1].strip() != "") + line for line in others)
 
 
 if __name__ == "__main__":

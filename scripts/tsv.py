@@ -258,6 +258,14 @@ def check_folder(folder, data):
     return True
 
 
+def refuse_mixed(runs):
+    """What was simulated and what was measured are never shown side by side as if alike."""
+    found = {run.simulated: run.path for run in runs}
+    if len(found) > 1:
+        raise TsvError(f"{found[True]} is simulated, {found[False]} was measured: they cannot be "
+                       "compared")
+
+
 class Run:
     """A results folder. simulated: whether its rows are of no GPU; checked: whether its files are
     as they were written, by its SHA256SUMS."""

@@ -86,6 +86,8 @@ class DigitsTest(unittest.TestCase):
 
 
 class Named:
+    simulated = False
+
     def __init__(self, gpu):
         self.environment = {"gpu": gpu}
 

@@ -8,6 +8,8 @@ import unittest
 from made_up_rows import ROWS, ROWS_CUDA11
 from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 
+import tsv  # from scripts/, which scripts_support has put on the path
+
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
            "multi_gpu_barriers.py", "report.py", "readme_table.py", "readme_pictures.py",
            "sanitize.py", "sanitize_pitfalls.py", "test_report.py")
@@ -79,7 +81,8 @@ class RunTest(ScriptsTest):
         outputs = {**ROWS, **{f"{name}.cuda11": text for name, text in ROWS_CUDA11.items()}}
         self.assertEqual({path.name for path in folder.iterdir()}, {
             "multi_gpu_barriers.tsv", "environment.tsv", "topology.txt", "stderr.log", "report",
-            *(f"{name}.tsv" for name in outputs)})
+            "SHA256SUMS", *(f"{name}.tsv" for name in outputs)})
+        self.assertTrue(tsv.Run(folder).checked)
         for name, text in outputs.items():
             self.assertEqual((folder / f"{name}.tsv").read_text(), text)
         log = (folder / "stderr.log").read_text()

@@ -18,7 +18,13 @@ COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
 
 
 def charts_of(run, study):
-    return [make(run, study) for make in MAKERS]
+    return [marked(make(run, study), run) for make in MAKERS]
+
+
+def marked(chart, run):
+    """Says in its title and across the picture where it shows what was simulated."""
+    chart.title, chart.simulated = run.mark + chart.title, run.simulated
+    return chart
 
 
 def lines_of_tsv(chart):

@@ -127,7 +127,8 @@ def sentence(run, citation):
     """To copy into a text."""
     version, commit = version_of(run)
     of = " ".join(filter(None, (version, commit and f"(commit {commit})")))
-    return (f"Measured with the {citation.title}{' ' * bool(of)}{of}, which follow the method of "
+    measured = "Simulated, not measured," if run.simulated else "Measured"
+    return (f"{measured} with the {citation.title}{' ' * bool(of)}{of}, which follow the method of "
             f"{citation.first} et al. ({citation.year}), on {measured_with(run)}.")
 
 
@@ -151,7 +152,8 @@ def entry(kind, key, fields):
 def suite_entry(part, citation):
     """The suite as it measured a run."""
     version, commit = version_of(part.run)
-    note = f"Commit {commit}; measured" if commit else "Measured"
+    measured = "simulated, not measured," if part.run.simulated else "measured"
+    note = f"Commit {commit}; {measured}" if commit else measured.capitalize()
     name = re.sub("[^A-Za-z0-9]+", "-", part.name)
     return entry("misc", f"synchronization-{name}", {
         "author": bibtex_text(" and ".join(citation.authors)),

@@ -56,9 +56,10 @@ def headline_sheet(part, study, recorded):
     """A run beside the recorded ones, on as many GPUs."""
     here = found_in(part.run)
     others = [found_in(other, part.run.gpus) for other in recorded]
-    sheet = Sheet("What a barrier costs here, beside recorded runs" if others else
-                  f"What a barrier costs here. {part.run.about()}", 2, [
-        "", "Unit", "Here", "Converted", *(other.path.name for other in recorded),
+    measured = " (measured)" * part.run.simulated
+    sheet = Sheet(f"{part.run.mark}What a barrier costs here, beside recorded runs" if others else
+                  f"{part.run.mark}What a barrier costs here. {part.run.about()}", 2, [
+        "", "Unit", "Here", "Converted", *(other.path.name + measured for other in recorded),
         *["Against recorded"] * bool(others), *GPUS])
     for place, (headline, found) in enumerate(zip(HEADLINES, here)):
         sheet.rows.append([
@@ -112,7 +113,7 @@ def machine_names(parts):
 def machines_sheet(parts, study):
     """Several runs, a column each."""
     found, names = [found_in(part.run) for part in parts], machine_names(parts)
-    sheet = Sheet("What a barrier costs, by machine", 2, ["", "Unit", *names, *GPUS])
+    sheet = Sheet(f"{parts[0].run.mark}What a barrier costs, by machine", 2, ["", "Unit", *names, *GPUS])
     for place, headline in enumerate(HEADLINES):
         sheet.rows.append([headline.label, headline.unit, *(cell(one[place]) for one in found),
                            *(headline.study(study, gpu) or "–" for gpu in GPUS)])

@@ -38,8 +38,8 @@ def values(run):
 
 
 def recorded_runs(folder):
-    """Those kept for reference, <gpu>x<count>."""
-    return [tsv.Run(path) for path in sorted(folder.glob("*x[0-9]*"))
+    """Those kept for reference, <gpu>x<count>; they were measured."""
+    return [tsv.Run(path, simulated=None) for path in sorted(folder.glob("*x[0-9]*"))
             if path.is_dir() and re.fullmatch(r"[A-Za-z0-9]+x\d+", path.name)]
 
 
@@ -140,6 +140,7 @@ def moved(rows):
 
 def lines_of_tsv(part):
     """All rows, then those that are LACKING."""
+    yield from [f"{tsv.SIMULATED}: value; measured: recorded_*"] * part.run.simulated
     yield "\t".join(("file", *compare.KEYS, "quantity", "unit", "value", "recorded_low",
                      "recorded_high", "change_percent", "verdict", "line", "known"))
     for row in part.normal:

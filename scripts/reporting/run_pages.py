@@ -13,13 +13,13 @@ MACHINES = Path("figures/machines")  # the chart of several machines
 
 def normal_lines(part):
     """Is it normal?, as Markdown."""
-    yield f"### {literal(part.name)}: is it normal?"
+    yield f"### {part.run.mark}{literal(part.name)}: is it normal?"
     yield ""
     yield literal(part.reference())
     if not part.recorded:
         yield ""
         return
-    yield literal(normal.HOW)
+    yield literal(part.run.mark + normal.HOW)
     yield ""
     head, lines = normal.table(part)
     yield from sheets.markdown_table(head, 2, lines)
@@ -49,9 +49,10 @@ def machines_lines(chart, parts, pictures):
 
 def page_lines(part, pictures):
     """The part of report.md."""
-    yield f"## {literal(part.name)}"
+    yield f"## {part.run.mark}{literal(part.name)}"
     yield ""
     yield literal(f"{part.run.about()}.")
+    yield from filter(None, [part.run.unchecked()])
     if part.run.path.name.endswith(".partial"):
         yield "An interrupted run: not everything was measured."
     yield ""
@@ -60,7 +61,7 @@ def page_lines(part, pictures):
     if absent:
         yield literal(f"Not in this run: {', '.join(absent)}.")
         yield ""
-    yield from sheets.markdown_table(("Environment", ""), 2, part.run.environment.items())
+    yield from sheets.markdown_table((f"{part.run.mark}Environment", ""), 2, part.run.environment.items())
     yield ""
     for table in part.tables:
         if table.measured():
@@ -118,7 +119,8 @@ def normal_json(part):
 def part_json(part, study):
     """The part of summary.json."""
     return {
-        "folder": part.name, "environment": part.run.environment, "absent": list(part.absent()),
+        "folder": part.name, **({"simulated": True} if part.run.simulated else {}),
+        "checked": part.run.checked, "environment": part.run.environment, "absent": list(part.absent()),
         "headline": headline_json(part, study),
         "tables": {table.number: table_json(table) for table in part.tables
                    if table.measured()},

@@ -64,9 +64,9 @@ def cells(one):
 
 def markdown(part):
     """The part of report.md."""
-    yield f"### {literal(part.name)}: warnings of the run"
+    yield f"### {part.run.mark}{literal(part.name)}: warnings of the run"
     yield ""
-    yield literal(summed_up(part.run, part.warned))
+    yield literal(part.run.mark + summed_up(part.run, part.warned))
     yield ""
     if part.warned:
         yield from markdown_table(HEAD, len(HEAD), map(cells, part.warned))
