@@ -132,15 +132,17 @@ def sentence(run, citation):
             f"{citation.first} et al. ({citation.year}), on {measured_with(run)}.")
 
 
+BIBTEX = {letter: code for letter, code in TEX.items() if letter not in "{}–"}
+BRACES = {"{": r"\textbraceleft{}", "}": r"\textbraceright{}"}
+
+
 def bibtex_text(text):
-    kept = {letter: code for letter, code in TEX.items() if letter not in "{}–"}
-    return "".join(kept.get(letter, letter) for letter in text)
+    return text.translate(str.maketrans(BIBTEX))
 
 
 def bibtex_literal(text):
     """The same of a file's text, whose braces need not pair."""
-    return "".join({"{": r"\textbraceleft{}", "}": r"\textbraceright{}"}.get(
-        letter, bibtex_text(letter)) for letter in text)
+    return text.translate(str.maketrans({**BIBTEX, **BRACES}))
 
 
 def entry(kind, key, fields):

@@ -123,7 +123,7 @@ def page(sheet):
 
 def tex(text):
     """Text in which nothing is a command."""
-    return "".join(TEX.get(letter, letter) for letter in text.replace("<=", "≤"))
+    return text.replace("<=", "≤").translate(str.maketrans(TEX))
 
 
 def tex_code(text):
