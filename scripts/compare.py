@@ -93,8 +93,7 @@ def values_of(run):
                 if quantity == "addl" and row["rep"] == "1":
                     shown = "ttl"  # one launch has no additional one
                 if key in rows:
-                    raise tsv.TsvError(f"{run.path / file}.tsv, section {section.title}: "
-                                       f"the same point twice: {' '.join(key[1:])}")
+                    raise tsv.TsvError(f"{row.where}: the same point twice: {' '.join(key[1:])}")
                 rows[key] = shown, value_of(row, shown)
     return files
 

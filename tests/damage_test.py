@@ -4,9 +4,6 @@ the file, or read as it stands, which read_again.py checks. Never a traceback, n
   damage_test.py [MUTANTS [FIRST]]    so many for each reader (default: 5,000), from this one on
 """
 
-import contextlib
-import functools
-import io
 import json
 import re
 import resource
@@ -18,28 +15,25 @@ import unittest
 from collections import Counter
 from pathlib import Path
 
+import in_process
 import read_again
 from damages import damaged
 from scripts_support import ROOT
 
 import checksums  # from scripts/, which scripts_support has put on the path
-import command_line
-import compare
-import multi_gpu_barriers
-import report
-import summary
 import tsv
-from reporting import charts, figures, headline, normal
+from reporting import figures, headline, normal
 
 MUTANTS, FIRST = 5000, 0
 SHOWN = ("h200x2", ("theory", "cub", "read_limit", "implicit", "tile", "blocksync", "tile_sync",
                     "tile_shufl", "cluster_sync", "grid_sync", "peer_grid_sync", "shared_loop",
                     "switch_point", "traditional_launch", "single_omp_traditional_launch",
                     "multi_grid_sync", "part_grid_sync", "syncwarp", "no_sync", "lost_updates"))
-SECONDS = 5  # that a reader has; it takes some hundredths
+SECONDS = 5  # of a processor that a reader has; it takes some hundredths
 # What a message says of a file or of a folder as a whole; all others name a line.
 OF_A_FILE = ("is not a results folder|cannot read|these are rows of|the number of (SMs|GPUs) is|"
              "no row in common|simulated rows|SHA256SUMS")
+MARKUP = r"<script|<img src=x|(?<!\\)\[x\\?\]\(java"  # of damages.HOSTILE
 
 
 def shortened(text):
@@ -69,50 +63,11 @@ def files_of_a_run():
     return files
 
 
-class NoPictures(charts.Pictures):
-    """Their numbers are in summary.json."""
-
-    def __init__(self, of):
-        self.charts, self.drawn, self.why = of, {}, "not drawn"
-
-
-class FastJson:
-    """Without blanks it takes a tenth of the time."""
-
-    @staticmethod
-    def dumps(content, allow_nan, **_):
-        return json.dumps(content, allow_nan=allow_nan)
-
-
-def quick():
-    """What does not change is read once, what is not looked at is not made."""
-    tsv.parse = functools.lru_cache(maxsize=100)(tsv.parse)
-    report.Study = functools.lru_cache(report.Study)
-    report.cite.Citation = functools.lru_cache(report.cite.Citation)
-    normal.recorded_runs = functools.lru_cache(normal.recorded_runs)
-    charts.Pictures, report.json = NoPictures, FastJson
-
-
 def write(folder, files):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)
-
-
-def call(work, *arguments):
-    """(exit code, stdout, stderr) of a script in this process, as command_line.main() has it."""
-    output, errors, kept = io.StringIO(), io.StringIO(), sys.argv
-    sys.argv = ["script", *map(str, arguments)]
-    try:
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
-            code = work()
-    except tsv.TsvError as error:
-        code = 2
-        errors.write(f"{error}\n")
-    finally:
-        sys.argv = kept
-    return code, output.getvalue(), errors.getvalue()
 
 
 class DamageTest(unittest.TestCase):
@@ -121,59 +76,48 @@ class DamageTest(unittest.TestCase):
         shared = "/dev/shm" if Path("/dev/shm").is_dir() else None  # is not a disk
         cls.folder = Path(tempfile.mkdtemp(prefix="damage_", dir=shared))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        cls.run_, cls.recorded = cls.folder / "run", cls.folder / "recorded"
+        cls.run_, cls.recorded, cls.out = (cls.folder / name for name in (
+            "run", "recorded", "out"))
         cls.original = files_of_a_run()
         write(cls.recorded / "ax1", {**cls.original, "environment.tsv": cls.original[
             "environment.tsv"] + b"note\tanother\n"})
-        quick()
+        in_process.quick()
         resource.setrlimit(resource.RLIMIT_AS, (2 ** 31, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
-    def summary(self, files):
-        code, output, errors = call(lambda: command_line.print_folder(summary.lines, ""), self.run_)
-        return code, output, errors, lambda: read_again.wrong_in_summary(output, files)
-
-    def multi_gpu_barriers(self, files):
-        code, output, errors = call(
-            lambda: command_line.print_folder(multi_gpu_barriers.lines, ""), self.run_)
-        table = [line.split("\t") for line in output.splitlines()[1:]]
-        return code, output, errors, lambda: (
-            None if table == read_again.multi_gpu_table(files) else table)
-
-    def compare(self, files):
-        code, output, errors = call(compare.work, self.recorded / "ax1", self.run_, "--all")
-        return code, output, errors, lambda: read_again.wrong_in_comparison(output, files)
-
-    def report(self, files):
-        out = self.folder / "out"
-        code, output, errors = call(report.work, self.run_, "--recorded", self.recorded, "--out",
-                                    out)
-
-        def wrong():
-            for name in ("report.md", "report.html"):
-                if re.search("<script|<img src=x|(?<!\\\\)\\[x\\]\\(java", (out / name).read_text()):
-                    return f"markup in {name}"
-            return read_again.wrong_in_report(
-                json.loads((out / "summary.json").read_text()),
-                (out / "tables/run/normal.tsv").read_text(), files)
-
-        return code, output, errors, wrong
+    def wrong(self, reader, output, files):
+        """What the output of a reader has that the files do not, or None."""
+        if reader == "summary.py":
+            return read_again.wrong_in_summary(output, files)
+        if reader == "compare.py":
+            return read_again.wrong_in_comparison(output, files)
+        if reader == "multi_gpu_barriers.py":
+            table = [line.split("\t") for line in output.splitlines()[1:]]
+            return None if table == read_again.multi_gpu_table(files) else table
+        for name in ("report.md", "report.html"):
+            if re.search(MARKUP, (self.out / name).read_text()):
+                return f"markup in {name}"
+        return read_again.wrong_in_report(
+            json.loads((self.out / "summary.json").read_text()),
+            (self.out / "tables/run/normal.tsv").read_text(), files)
 
     def check(self, reader, what, files, refused=False):
         """Whether it was refused."""
-        started = time.monotonic()
+        arguments = {"compare.py": [self.recorded / "ax1", self.run_, "--all"], "report.py": [
+            self.run_, "--recorded", self.recorded, "--out", self.out]}.get(reader, [self.run_])
+        started, what = time.process_time(), (reader, what)
         try:
-            code, output, errors, wrong = getattr(self, reader)(files)
+            code, output, errors = in_process.call(reader, *arguments)
         except Exception as error:
-            raise AssertionError(f"{reader}, {what}: {error!r}") from error
-        self.assertLess(time.monotonic() - started, SECONDS, (reader, what))
+            raise AssertionError(f"{what}: {error!r}") from error
+        self.assertLess(time.process_time() - started, SECONDS, what)
         if code == 2:
-            self.assertEqual((output, len(errors.splitlines())), ("", 1), (reader, what, errors))
-            self.assertTrue(errors[:-1].isprintable() and len(errors) < 1100, (reader, what, errors))
-            self.assertRegex(errors, f"line [0-9]+|{OF_A_FILE}", (reader, what))
+            self.assertEqual((output, len(errors.splitlines())), ("", 1), (what, errors))
+            self.assertTrue(errors[:-1].isprintable() and len(errors) < 1100, (what, errors))
+            self.assertRegex(errors, f"line [0-9]+|{OF_A_FILE}", what)
             return True
-        self.assertFalse(refused, (reader, what, "is not what SHA256SUMS says"))
-        self.assertIn(code, (0, 1) if reader == "compare" else (0,), (reader, what))
-        self.assertIsNone(wrong(), (reader, what))
+        self.assertFalse(refused, (what, "is not what SHA256SUMS says"))
+        self.assertIn(code, (0, 1) if reader == "compare.py" else (0,), what)
+        self.assertIsNone(self.wrong(reader, output, files), what)
         return False
 
     def forget(self):
@@ -182,7 +126,7 @@ class DamageTest(unittest.TestCase):
             cache.cache_clear()
 
     def check_all(self, reader):
-        counts, started = Counter(), time.monotonic()
+        counts, started = Counter(), time.process_time()
         for number in range(FIRST, FIRST + MUTANTS):
             what, files = damaged(self.original, f"{reader} {number}")
             whole, sums = number % 10 == 0, number % 20 == 0  # else nothing but sums is tested
@@ -195,19 +139,19 @@ class DamageTest(unittest.TestCase):
             if number % 100 == 0:
                 self.forget()
         print(f"{reader}: {counts[True]} refused, {counts[False]} read right, "
-              f"{time.monotonic() - started:.0f} s")
+              f"{time.process_time() - started:.0f} s")
 
     def test_summary(self):
-        self.check_all("summary")
+        self.check_all("summary.py")
 
     def test_multi_gpu_barriers(self):
-        self.check_all("multi_gpu_barriers")
+        self.check_all("multi_gpu_barriers.py")
 
     def test_compare(self):
-        self.check_all("compare")
+        self.check_all("compare.py")
 
     def test_report(self):
-        self.check_all("report")
+        self.check_all("report.py")
 
 
 if __name__ == "__main__":
