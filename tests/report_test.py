@@ -255,7 +255,7 @@ class ReportTest(ReportCase):
             page = (self.out / "report.md").read_text()
             self.assertIn(f"\n{literal(name)} x 2, driver unknown", page)
             self.assertIn(f"| gpu | {literal(name)} |", page)
-            self.assertIn(f"this row: {literal(name)}", page)
+            self.assertIn(literal(f"this row: {name}"), page)
             page = page.split("```bibtex")[0].replace("](figures/", "")
             self.assertNotIn("<", page)
             if name[0] in "[`*~!":
