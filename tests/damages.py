@@ -105,7 +105,7 @@ def swap_columns(r, data):
     """Of a section, or of its header alone."""
     lines = lines_of(data)
     headers = [number for number, line in enumerate(lines)
-               if line.startswith((b"method\t", b"key\t"))]
+               if line.startswith((b"method\t", b"key\t"))] or [0]
     first = r.choice(headers)
     columns = len(lines[first].split(b"\t"))
     one, other = r.randrange(columns), r.randrange(columns)

@@ -253,7 +253,7 @@ class ReportTest(ReportCase):
             self.assertEqual(in_process.call(
                 "report.py", run, "--out", self.out, "--recorded", self.folder).returncode, 0)
             page = (self.out / "report.md").read_text()
-            self.assertIn(f"\n{literal(name)} x 2, driver unknown", page)
+            self.assertIn("\n" + literal(f"{name} x 2, driver unknown"), page)
             self.assertIn(f"| gpu | {literal(name)} |", page)
             self.assertIn(literal(f"this row: {name}"), page)
             page = page.split("```bibtex")[0].replace("](figures/", "")
