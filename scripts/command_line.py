@@ -119,6 +119,10 @@ def drop_output():
     or wait for a reader that does not read."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
+    def add_simulated(self):
+        self.add_argument("--simulated", action="store_true", help="read rows of the simulated "
+                          "GPU of the tests; all that is shown of them says so")
+
 
 def main(work, program):
     """Runs work(), which returns the exit code, as the whole of a script: a tsv.TsvError is a
@@ -150,12 +154,17 @@ def main(work, program):
     sys.exit(code)
 
 
+def print_folder(lines, description):
+    """Prints lines(tsv.Run) of the one folder that the script is given."""
+    parser = Parser(description=description)
+    parser.add_argument("folder", metavar="DIR", help="a results folder")
+    parser.add_simulated()
+    options = parser.parse_args()
+    run = tsv.Run(options.folder, options.simulated)
+    print("\n".join(lines(run)))  # all of it or nothing
+    return 0
+
+
 def main_of_folder(lines, description, program):
     """The whole of a script that prints lines(tsv.Run) of the one folder it is given."""
-    def work():
-        parser = Parser(description=description)
-        parser.add_argument("folder", metavar="DIR", help="a results folder")
-        print("\n".join(lines(tsv.Run(parser.parse_args().folder))))  # all of it or nothing
-        return 0
-
-    main(work, program)
+    main(lambda: print_folder(lines, description), program)

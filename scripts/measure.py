@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import checksums
 import command_line
 import environment
 import multi_gpu_barriers
@@ -161,6 +162,7 @@ def fill(folder, devices, build, cuda11, hours):
         measure(name, command, folder, hours)
     table = "\n".join(multi_gpu_barriers.lines(tsv.Run(folder))) + "\n"
     (folder / "multi_gpu_barriers.tsv").write_text(table)
+    checksums.write(folder)  # last: the run is complete
     final = folder.with_suffix("")
     folder.rename(final)
     return final

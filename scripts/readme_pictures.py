@@ -29,7 +29,7 @@ GRID = "h200x1"
 
 def pictured(recorded):
     """name of the file -> Chart"""
-    runs = {name: tsv.Run(recorded / name) for name in COMPARED}
+    runs = {name: tsv.Run(recorded / name, simulated=None) for name in COMPARED}
     return {"barriers.png": machines(runs), "grid_sync.png": figure_5(runs[GRID], None)}
 
 

@@ -36,9 +36,11 @@ def table(folder, study):
     if not machines:
         raise tsv.TsvError(f"{folder} has no recorded run")
     sheet = machines_sheet(machines, study)
+    head, *rest = table_lines(sheet)
+    cells = head.split(" | ")
     for place, machine in enumerate(machines, sheet.labels):
-        sheet.head[place] = f"[{sheet.head[place]}](results/{machine.name})"
-    return list(table_lines(sheet))
+        cells[place] = f"[{cells[place]}](results/{machine.name})"
+    return [" | ".join(cells), *rest]
 
 
 def renewed(text, lines):

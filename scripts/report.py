@@ -40,7 +40,7 @@ from reporting.web_page import page
 
 def title_of(parts):
     where = "these machines" if len(parts) > 1 else "this machine"
-    return f"Synchronization on {where}, beside the study's V100 and P100"
+    return f"{parts[0].run.mark}Synchronization on {where}, beside the study's V100 and P100"
 
 
 def parse_arguments():
@@ -49,6 +49,7 @@ def parse_arguments():
     parser.add_argument("--out", type=command_line.folder_to_write, metavar="OUT", help="where to (default: DIR/report)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
                         help="the folder of the recorded runs (default: results/)")
+    parser.add_simulated()
     options = parser.parse_args()
     if options.out is None:
         if len(options.folders) > 1:
@@ -62,6 +63,7 @@ def pictures_of(parts):
     by_path = {part.path_of(chart): chart for part in parts for chart in part.charts}
     several = machines({part.name: part.run for part in parts}) if len(parts) > 1 else None
     if several:
+        charts.marked(several, parts[0].run)
         by_path[MACHINES] = several
     return charts.Pictures(by_path), several
 
@@ -72,9 +74,10 @@ def text_of(lines):
 
 def summary_of(parts, study, citation):
     """summary.json"""
-    content = {"runs": [part_json(part, study) for part in parts],
-               "machines": headline_sheets.machines_json(parts, study),
-               "cite": cite.as_json(parts, citation)}
+    content = {"simulated": True} if parts[0].run.simulated else {}
+    content.update({"runs": [part_json(part, study) for part in parts],
+                    "machines": headline_sheets.machines_json(parts, study),
+                    "cite": cite.as_json(parts, citation)})
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -112,7 +115,9 @@ def work():
     options = parse_arguments()
     study, citation = Study(), cite.Citation()
     recorded = normal.recorded_runs(options.recorded)
-    parts = [Part(tsv.Run(path), study, recorded) for path in options.folders]
+    runs = [tsv.Run(path, options.simulated) for path in options.folders]
+    tsv.refuse_mixed(runs)
+    parts = [Part(run, study, recorded) for run in runs]
     names = [part.name for part in parts]
     for name in names:
         if names.count(name) > 1:
