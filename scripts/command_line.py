@@ -49,6 +49,10 @@ class Parser(argparse.ArgumentParser):
         say(f"{self.prog}: {message} (try --help)")
         self.exit(2)
 
+    def add_simulated(self):
+        self.add_argument("--simulated", action="store_true", help="read rows of the simulated "
+                          "GPU of the tests; all that is shown of them says so")
+
 
 def folder_to_write(text):
     """The type of an option that names one."""
@@ -118,10 +122,6 @@ def drop_output():
     """What is not yet written of stdout. Python would try once more at its end, and fail again
     or wait for a reader that does not read."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-    def add_simulated(self):
-        self.add_argument("--simulated", action="store_true", help="read rows of the simulated "
-                          "GPU of the tests; all that is shown of them says so")
 
 
 def main(work, program):

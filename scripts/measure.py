@@ -52,7 +52,15 @@ def usable_cuda11(folder, build):
     return None
 
 
-def make_folder(results, devices):
+def pretend(gpus):
+    """What programs on simulated GPUs are told; words of the user's own come last and win. Arrays
+    are small: their sums are computed on the host."""
+    os.environ["STAND_IN"] = " ".join((f"gpus={gpus or 1} memory_mib=64",
+                                       os.environ.get("STAND_IN", "")))
+    os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than CPUs
+
+
+def make_folder(results, devices, before=""):
     gpu = re.sub("[^a-z0-9]+", "-", devices[0]["name"].lower().replace("nvidia ", "")).strip("-")
     try:
         results.mkdir(parents=True, exist_ok=True)
@@ -60,7 +68,7 @@ def make_folder(results, devices):
         raise Stop(1, f"{results} is not a folder") from None
     while True:
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        folder = results / f"{gpu}x{len(devices)}_{stamp}.partial"
+        folder = results / f"{before}{gpu}x{len(devices)}_{stamp}.partial"
         try:
             if not folder.with_suffix("").exists():
                 folder.mkdir()
@@ -148,19 +156,22 @@ def measure(name, command, folder, hours):
             f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"))
 
 
-def fill(folder, devices, build, cuda11, hours):
+def fill(folder, devices, build, cuda11, hours, simulated):
     """Measures everything; the folder's final path."""
+    first = f"{tsv.SIMULATED}\n" if simulated else ""
     cuda11_executable = cuda11 / "BenchmarkInterSM" if cuda11 else None
     rows = [("key", "value"), *environment.rows(devices, build / "ImplicitBarrier",
                                                 cuda11_executable)]
-    (folder / "environment.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in rows),
-                                            encoding="utf-8")
-    (folder / "topology.txt").write_text(environment.topology(), encoding="utf-8")
+    (folder / "environment.tsv").write_text(
+        first + "".join(f"{k}\t{v}\n" for k, v in rows), encoding="utf-8")
+    topology = "no GPUs\n" if simulated else environment.topology()
+    (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
+    (folder / "stderr.log").write_text(first, encoding="utf-8")
     steps = plan(build, cuda11, len(devices))
     for number, (name, command) in enumerate(steps, 1):
         say(f"{number} of {len(steps)}: {name}")
         measure(name, command, folder, hours)
-    table = "\n".join(multi_gpu_barriers.lines(tsv.Run(folder))) + "\n"
+    table = "\n".join(multi_gpu_barriers.lines(tsv.Run(folder, simulated))) + "\n"
     (folder / "multi_gpu_barriers.tsv").write_text(table)
     checksums.write(folder)  # last: the run is complete
     final = folder.with_suffix("")
@@ -168,15 +179,15 @@ def fill(folder, devices, build, cuda11, hours):
     return final
 
 
-def report(folder):
+def report(folder, simulated):
     """Where report.py has written, in a line for people; what it says goes to stderr. The rows
     are there by now, so that its failure is said and is none of the run."""
     script = Path(__file__).resolve().parent / "report.py"
-    code = programs.run([sys.executable, script, folder], None,
-                        stdout=subprocess.DEVNULL).returncode
+    command = [script, folder] + ["--simulated"] * simulated
+    code = programs.run([sys.executable, *command], None, stdout=subprocess.DEVNULL).returncode
     if code:
         say(f"warning: there is no report (exit code {code} of report.py); again with: "
-            f"{script} {folder}")
+            + " ".join(map(str, command)))
         return "Report: none"
     return f"Report: {folder / 'report' / 'report.html'}"
 
@@ -197,27 +208,32 @@ def text_of(error):
 def work():
     parser = command_line.Parser(description=__doc__)
     parser.add_argument("build", type=Path, help="the folder of the executables")
-    parser.add_argument("--gpus", type=command_line.count, metavar="N", help="GPUs to measure (default: all)")
+    parser.add_argument("--gpus", type=command_line.count, metavar="N",
+                        help="GPUs to measure (default: all; simulated: 1)")
     parser.add_argument("--results", type=Path, required=True, help="where the folder is made")
     parser.add_argument("--cuda11", type=Path, metavar="BUILD",
                         help="executables of a toolkit before CUDA 13, if they are there")
     parser.add_argument("--hours", type=hours, default=HOURS, metavar="H",
                         help=f"stop an executable that has not ended by then (default: {HOURS})")
+    parser.add_argument("--simulated", action="store_true",
+                        help="the executables are those on simulated GPUs")
     options = parser.parse_args()
+    if options.simulated:
+        pretend(options.gpus)
     folder = None
     try:
         devices = find_devices(options.build / "ImplicitBarrier", options.gpus)
         cuda11 = usable_cuda11(options.cuda11, options.build)
-        folder = make_folder(options.results, devices)
-        folder = fill(folder, devices, options.build, cuda11, options.hours)
+        folder = make_folder(options.results, devices, "simulated_" * options.simulated)
+        folder = fill(folder, devices, options.build, cuda11, options.hours, options.simulated)
     except (Stop, OSError, tsv.TsvError) as error:
         code, reason = error.args if isinstance(error, Stop) else (1, text_of(error))
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
         say(f"run.sh: {reason}{kept}")
         return code
     try:
-        print("\n".join(summary.lines(tsv.Run(folder))), flush=True)
-        reported = report(folder)
+        print("\n".join(summary.lines(tsv.Run(folder, options.simulated))), flush=True)
+        reported = report(folder, options.simulated)
     except Stop as stop:
         say(f"run.sh: {stop.args[1]}; what was measured is in {folder}")
         return stop.args[0]

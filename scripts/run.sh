@@ -17,6 +17,8 @@
 #
 #   --results DIR  put the folder in DIR instead of results/
 #   --no-build     use the executables in build/ and, if they are there, build-cuda11/
+#   --simulated    pretend GPU_COUNT GPUs (default: 1), to see how a run goes without one: rows
+#                  and report of made-up costs, in build/simulated_<gpu>x<count>_<UTC time>/
 #   -h, --help     show this text
 #
 # What is missing is installed: packages of the distribution as root or with password-free
@@ -39,11 +41,13 @@ source "$scripts/toolchain.sh"
 gpus=()
 results=$PROJECT_ROOT/results
 no_build=
+simulated=()
 
 while (($#)); do
   case $1 in
     -h | --help) usage ;;
     --no-build) no_build=1 ;;
+    --simulated) simulated=(--simulated) ;;
     --results)
       [[ -n ${2:-} ]] || die 2 "--results needs a folder (try --help)"
       results=$2
@@ -63,7 +67,12 @@ done
 [[ -n $no_build ]] || require_tools
 require_python
 if [[ -z $no_build ]]; then
+  if ((${#simulated[@]})); then export BUILD_TARGET=simulated; fi
   run build "$NVCC" release build -DBUILD_TESTING=OFF >&2 || die 1 "the build failed, see above"
+fi
+if ((${#simulated[@]})); then
+  exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build/simulated" --simulated \
+    --results "$PROJECT_ROOT/build" "${gpus[@]}"
 fi
 if ! has_nvidia_gpu; then
   printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'

@@ -182,8 +182,8 @@ require_tools() {
   [[ -n $(release_of "$NVCC") ]] || die 1 "$NVCC does not run"
 }
 
-# build NVCC PRESET FOLDER [CMAKE OPTION...]: everything, in the preset's FOLDER of the
-# project. SUITE_COMMIT names the commit where the sources came without .git.
+# build NVCC PRESET FOLDER [CMAKE OPTION...]: everything, or BUILD_TARGET, in the preset's FOLDER
+# of the project. SUITE_COMMIT names the commit where the sources came without .git.
 build() {
   locked "$PROJECT_ROOT/$3/lock" build_now "$@"
 }
@@ -202,6 +202,6 @@ build_now() {
     CUDACXX=$nvcc CUDAHOSTCXX=$(host_compiler_of "$nvcc") PATH=${nvcc%/*}:$PATH
     export CUDACXX CUDAHOSTCXX PATH
     cmake --preset "$preset" "-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}" &&
-      cmake --build --preset "$preset" --parallel "$(nproc 2>/dev/null || echo 2)"
+      cmake --build --preset "$preset" --target "${BUILD_TARGET:-all}" --parallel "$(nproc 2>/dev/null || echo 2)"
   )
 }
