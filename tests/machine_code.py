@@ -119,12 +119,14 @@ def find_disassembler():
                          "not checked")
 
 
+_JUDGED = re.compile(rb"(timed|null|sleep|spin)_kernel")
 _read = {}  # functions by the bytes of the code: executables share most of their code
 
 
 @functools.lru_cache(maxsize=None)  # half a minute
 def disassemble(executable):
-    """{architecture: {symbol: [Instruction]}} of an executable."""
+    """{architecture: {symbol: [Instruction]}} of an executable, without the pieces of code
+    that do not name a kernel which is judged: those of array sums are large."""
     executable = os.path.abspath(executable)
     tools = find_disassembler()
     # Extracted code is disassembled much faster than by `cuobjdump -sass`, and
@@ -142,6 +144,8 @@ def disassemble(executable):
                 raise ValueError(f"{executable}: code of no architecture: {name}")
             with open(os.path.join(folder, name), "rb") as file:
                 content = file.read()
+            if not _JUDGED.search(content):
+                _read[content] = {}
             command = [os.path.join(tools, "nvdisasm"), "-c", name]
             listing = None if content in _read else pool.submit(_output, command, folder)
             pieces.append((architecture[1], content, listing))
