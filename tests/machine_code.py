@@ -1,4 +1,5 @@
 """Reads the machine code of built executables: kernels, instructions."""
+import concurrent.futures
 import functools
 import os
 import re
@@ -55,6 +56,8 @@ def kernels_of(symbols):
 _INSTRUCTION = re.compile(
     r"\s*/\*([0-9a-f]{4,})\*/[\s{]+(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*?)[\s;}]*$")
 _LABEL = re.compile(r"(\S+):$")
+_NAMED = re.compile(r"`\(([^)]*)\)")
+_IN_ASIDES = re.compile("BPT.TRAP|WARPSYNC|GLOBALTIMER")
 
 
 def read_functions(listing):
@@ -78,27 +81,28 @@ def read_functions(listing):
             lines.append((address, found[2] or "", found[3], found[4]))
     asides = {symbol for symbol in functions if _is_aside(symbol, functions)}
     return {symbol: [_with_target(line, labels, id(lines)) for line in lines
-                     if not asides & set(_called(line))]
+                     if asides.isdisjoint(_called(line))]
             for symbol, lines in functions.items()}
 
 
 def _called(line):
     """The names of what an instruction calls, if it is a call."""
-    return re.findall(r"`\(([^)]*)\)", line[3]) if line[2].startswith("CALL") else []
+    return _NAMED.findall(line[3]) if line[2].startswith("CALL") else []
 
 
 def _is_aside(symbol, functions):
     lines = [line for line in functions[symbol] if line[1] not in NEVER]
+    if not any(_IN_ASIDES.search(line[2] + line[3]) for line in lines):
+        return False  # most functions, and fast
     works = any(re.match(SYNCHRONIZES_OR_READS, line[2]) for line in lines)
-    known = any(re.search("BPT.TRAP|WARPSYNC|GLOBALTIMER", line[2] + line[3]) for line in lines)
-    return known and not works and all(
+    return not works and all(
         name not in functions or (name != symbol and _is_aside(name, functions))
         for line in lines for name in _called(line))
 
 
 def _with_target(line, labels, function):
     address, guard, opcode, operands = line
-    label = re.search(r"`\(([^)]*)\)", operands)
+    label = _NAMED.search(operands) if "`" in operands else None
     where = labels.get(label[1]) if label else None
     inside = where is not None and where[0] == function
     return Instruction(address, guard, opcode, operands,
@@ -115,23 +119,40 @@ def find_disassembler():
                          "not checked")
 
 
+_JUDGED = re.compile(rb"(timed|null|sleep|spin)_kernel")
+_read = {}  # functions by the bytes of the code: executables share most of their code
+
+
 @functools.lru_cache(maxsize=None)  # half a minute
 def disassemble(executable):
-    """{architecture: {symbol: [Instruction]}} of an executable."""
+    """{architecture: {symbol: [Instruction]}} of an executable, without the pieces of code
+    that do not name a kernel which is judged: those of array sums are large."""
     executable = os.path.abspath(executable)
     tools = find_disassembler()
     # Extracted code is disassembled much faster than by `cuobjdump -sass`, and
     # calls keep the names of what they call.
     code = {}
-    with tempfile.TemporaryDirectory() as folder:
+    # The disassembler takes half a second to start: one for each processor at a time.
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         _output([os.path.join(tools, "cuobjdump"), "-xelf", "all", executable],
                 folder)
+        pieces = []  # (architecture, bytes, listing where it is new)
         for name in sorted(os.listdir(folder)):
             architecture = re.search(r"\.(sm_\w+)\.cubin$", name)
             if not architecture:
                 raise ValueError(f"{executable}: code of no architecture: {name}")
-            listing = _output([os.path.join(tools, "nvdisasm"), "-c", name], folder)
-            code.setdefault(architecture[1], {}).update(read_functions(listing))
+            with open(os.path.join(folder, name), "rb") as file:
+                content = file.read()
+            if not _JUDGED.search(content):
+                _read[content] = {}
+            command = [os.path.join(tools, "nvdisasm"), "-c", name]
+            listing = None if content in _read else pool.submit(_output, command, folder)
+            pieces.append((architecture[1], content, listing))
+        for architecture, content, listing in pieces:
+            if listing:
+                _read[content] = read_functions(listing.result())
+            code.setdefault(architecture, {}).update(_read[content])
     return code
 
 

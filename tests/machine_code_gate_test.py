@@ -7,6 +7,7 @@ fault is planted by moving, removing or adding instructions; FAULTY_METHODS was 
 methods with faults in their source. Exit codes: 0 accepted and all found; 1 not; 77 no
 disassembler.
 """
+import concurrent.futures
 import re
 import sys
 
@@ -28,7 +29,7 @@ def insert_jump(code, before, target, opcode="BRA", guard="P0"):
 
 
 def add_behind(code, instructions, text):
-    """One more instruction behind each of some."""
+    """One more instruction behind each of a set."""
     opcode, operands = text.split(" ", 1)
     return [j for i in code for j in (
         [i, i._replace(address=i.address + 1, opcode=opcode, operands=operands, guard="")]
@@ -69,7 +70,7 @@ def work_faults(work, code):
     yield "looped", insert_jump(code, code[code.index(last) + 1], first.address)
     more = code
     for _ in range(max(2, work.others + 1)):  # one more than the method allows
-        more = add_behind(more, works, "IMAD R254, R254, R254, RZ")
+        more = add_behind(more, set(works), "IMAD R254, R254, R254, RZ")
     yield "more multiplications in each", more
     if work.proof == "chain":
         yield "unchained", replace(code, last,
@@ -113,7 +114,7 @@ def missed_in(name, work, repeats, code, half):
 def check(executable, planted):
     """What the gate misses in one executable. `planted`: plant faults; else each method has
     one already."""
-    missed, judged = [], 0
+    missed, judged, to_fault = [], 0, []
     for architecture, functions in machine_code.disassemble(executable).items():
         number = int(architecture[3:])
         kernels = machine_code.kernels_of(functions)
@@ -126,13 +127,14 @@ def check(executable, planted):
             at = repeats.bit_length() - 1
             judged += 1
             if planted:
-                missed += missed_in(f"{architecture} {name}", work, repeats, lines[at],
-                                    lines[at - 1])
+                to_fault.append((f"{architecture} {name}", work, repeats, lines[at],
+                                 lines[at - 1]))
             elif not any(judge(work, line, 1 << k, lines[k - 1] if k else None).text
                          .startswith("FAIL") for k, line in enumerate(lines)):
                 missed.append(f"{architecture} {name}")
     assert judged, f"{executable}: no kernel"
-    return missed
+    with concurrent.futures.ProcessPoolExecutor() as pool:  # all processors, for the longest part
+        return sum(pool.map(missed_in, *zip(*to_fault)), missed)
 
 
 def main():

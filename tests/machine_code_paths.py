@@ -1,5 +1,6 @@
 """Paths through the code that a kernel times: what is executed, how often."""
 import bisect
+import functools
 import itertools
 import math
 import re
@@ -43,14 +44,16 @@ def _polls_behind(instructions, last):
     """Where polls of an mbarrier begin that lie behind the kernel, for those who have
     polled once in vain: nothing but such polls, and the way back to where they came from."""
     found = set()
+    addresses = [i.address for i in instructions]
     for branch, following in zip(instructions, instructions[1:]):
-        if not branch.is_branch or not branch.target or branch.target <= last:
+        if not branch.target or branch.target <= last or not branch.is_branch:
             continue
-        behind = [i for i in instructions if i.address >= branch.target]
+        begin = bisect.bisect_left(addresses, branch.target)
         polls = list(itertools.takewhile(
             lambda i: i.opcode.startswith(("SYNCS.PHASECHK", "YIELD"))
-            or (i.is_branch and i.guard and branch.target <= i.target <= i.address), behind))
-        back = behind[len(polls):len(polls) + 1]
+            or (i.is_branch and i.guard and branch.target <= i.target <= i.address),
+            itertools.islice(instructions, begin, None)))
+        back = instructions[begin + len(polls):begin + len(polls) + 1]
         if polls and back and not back[0].guard and back[0].is_branch and (
                 back[0].target == following.address):
             found.add(branch.target)
@@ -62,12 +65,14 @@ def _successors(region):
     trip; len(region) at its end, none where only another round of a loop leads there.
     The warp has converged: BRA.CONV skips the code for others, BRA.DIV ignores it."""
     addresses = [instruction.address for instruction in region]
+    leading = {opcode for opcode in {i.opcode for i in region}
+               if opcode.startswith(("BRA", "CALL", "EXIT", "RET"))}
     following = []
     for index, instruction in enumerate(region):
         after = [index + 1]
         following.append(after)
         opcode = instruction.opcode
-        if not opcode.startswith(("BRA", "CALL", "EXIT", "RET")):
+        if opcode not in leading:
             continue
         if opcode in ("EXIT", "RET") and not instruction.guard:
             after.clear()
@@ -157,26 +162,32 @@ def is_repeated(region, work, repeats):
     return False
 
 
-def _written(instruction):
-    operands = [text.strip() for text in instruction.operands.split(",")]
+@functools.lru_cache(maxsize=None)  # operations in a row repeat the same few
+def _registers(opcode, operands):
+    """Which one is written, and which are read."""
+    operands = [text.strip() for text in operands.split(",")]
     if re.fullmatch(r"U?P[\dT]", operands[0]):
         # Others that write a predicate first write nothing else.
-        operands = operands[1:] if instruction.opcode.startswith(("SHFL", "ATOM")) else []
+        operands = operands[1:] if opcode.startswith(("SHFL", "ATOM")) else []
+    written = None
     if operands and re.fullmatch(r"R\d+", operands[0]):
-        return operands[0], operands[1:]
-    return None, operands
+        written, *operands = operands
+    return written, frozenset(re.findall(r"\bR\d+", " ".join(operands)))
 
 
-def is_chain(region, is_work, take_branches):
+def is_chain(region, is_work):
     """Whether each work instruction reads what the one before wrote, directly or
-    through others, on the path that takes all branches, or none."""
-    carriers = None  # registers that depend on the last work instruction
+    through others, on the path that takes all branches, and on that which takes none."""
     following = _successors(region)
+    return all(_is_chain(region, is_work, following, taken) for taken in (0, -1))
+
+
+def _is_chain(region, is_work, following, taken):
+    carriers = None  # registers that depend on the last work instruction
     index = 0
     while index < len(region):
         instruction = region[index]
-        written, read = _written(instruction)
-        read = set(re.findall(r"\bR\d+", " ".join(read)))
+        written, read = _registers(instruction.opcode, instruction.operands)
         if is_work(instruction):
             if carriers is not None and not carriers & read:
                 return False
@@ -188,5 +199,5 @@ def is_chain(region, is_work, take_branches):
                 carriers.discard(written)
         if not following[index]:
             break
-        index = following[index][-1 if take_branches else 0]
+        index = following[index][taken]
     return True
