@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -102,6 +103,15 @@ int attribute(cudaDeviceAttr which) {
                std::to_string(which));
       return 0;
   }
+}
+
+// The newest code that the GPU can run.
+int code_version() {
+  int newest = 0;
+  for (const int version : {ARCHITECTURES}) {
+    if (version <= scenario().capability) newest = std::max(newest, version);
+  }
+  return newest;
 }
 
 Launch launch_of(const void* function, dim3 grid, dim3 block, void** arguments,
@@ -528,8 +538,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
   return call("cudaFuncGetAttributes", [&] {
     if (kernel_name(function).empty()) return cudaErrorInvalidDeviceFunction;
     std::memset(attributes, 0, sizeof *attributes);
-    attributes->binaryVersion = static_cast<int>(scenario().capability);
-    attributes->ptxVersion = attributes->binaryVersion;
+    attributes->ptxVersion = attributes->binaryVersion = code_version();
+    if (code_version() == 0) return cudaErrorNoKernelImageForDevice;
     attributes->maxThreadsPerBlock = 1024;
     return cudaSuccess;
   });
