@@ -133,8 +133,10 @@ def near(one, other):
 
 def stands_in(value, row, environment):
     """Whether a value is one of a row's, perhaps in another unit."""
-    set_to = re.match(r"(\d+) MHz", environment.get("sm_clock_application", ""))
-    factors = [1, 1e-3, *[1e3 / float(set_to[1])] * bool(set_to and int(set_to[1]))]
+    factors = [1, 1e-3]
+    set_to = re.match(r"([1-9]\d*) MHz", environment.get("sm_clock_application", ""))
+    if set_to:
+        factors.append(1e3 / float(set_to[1]))
     for column, factor in (("clock", lambda clock: 1e3 / clock), ("rep", lambda rep: 1 / rep)):
         if float(row.get(column, "nan")) > 0:
             factors.append(factor(float(row[column])))
