@@ -254,7 +254,7 @@ def check_folder(folder, data):
     if not sums.exists():
         return False
     for complaint in checksums.complaints(_lines(read_bytes(sums), sums), data):
-        raise TsvError(f"{Path(folder) / complaint}")
+        raise TsvError(str(Path(folder) / complaint))
     return True
 
 

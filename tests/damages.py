@@ -161,7 +161,7 @@ def of_environment(r, data):
 def damaged(files, seed):
     """(what was done, {name: bytes}) of a folder's files, of which one or two are others."""
     r, files = random.Random(seed), dict(files)
-    name = r.choice(sorted(files))
+    name = r.choice([*sorted(files), *["environment.tsv"] * 3])
     if name == "environment.tsv" and r.randrange(3):
         files[name] = of_environment(r, files[name])
         return f"of_environment({seed})", files

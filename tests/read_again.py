@@ -131,9 +131,12 @@ def near(one, other):
     return abs(one - other) <= 1e-9 * max(abs(one), abs(other))
 
 
-def stands_in(value, row):
+def stands_in(value, row, environment):
     """Whether a value is one of a row's, perhaps in another unit."""
     factors = [1, 1e-3]
+    set_to = re.match(r"([1-9]\d*) MHz", environment.get("sm_clock_application", ""))
+    if set_to:
+        factors.append(1e3 / float(set_to[1]))
     for column, factor in (("clock", lambda clock: 1e3 / clock), ("rep", lambda rep: 1 / rep)):
         if float(row.get(column, "nan")) > 0:
             factors.append(factor(float(row[column])))
@@ -156,10 +159,11 @@ def figures_in(content):
 def wrong_in_report(summary, normal, files):
     """What summary.json and normal.tsv have that these files do not, or None."""
     rows = {(row.file, row.line): row for row in rows_of(files)}
+    environment = environment_of(files)
     for value, source in figures_in([run for run in summary["runs"]]):
         row = rows.get((source["file"], source["line"]))
         if not source["file"].startswith("ipdps20") and (
-                row is None or row.section != source["section"] or not stands_in(value, row)):
+                row is None or row.section != source["section"] or not stands_in(value, row, environment)):
             return value, source
     head, *lines = [line.split("\t") for line in normal.splitlines()]
     seen = set()
