@@ -48,8 +48,8 @@ Model sleep(const Launch& launch) {
   const double sleeps = static_cast<double>(launch.argument<int>(0)) *
                         static_cast<double>(launch.argument<long long>(1));
   return {[=](const Running& running) -> Ended {
-    return {scenario().null +
-            running.factor * sleeps * slept(syncbench::kSleepNs)};
+    return {running.factor *
+            (scenario().null + sleeps * slept(syncbench::kSleepNs))};
   }};
 }
 
