@@ -311,8 +311,6 @@ RUNS = {
     "noisy_inter": ("BenchmarkInterSM", ["2", "--stats", "--samples", "10"],
                     dict(gpus=2, noise=0.01)),
     "drift": ("BenchmarkInterSM", ["1", "--stats", "--samples", "20"], dict(drift=0.005)),
-    "outliers": ("BenchmarkInterSM", ["1", "--stats", "--samples", "25", "--blocks-per-sm",
-                                      "1,2,4,8,16"], dict(outliers=0.004)),
     # Causes of warnings.
     "clamped_implicit": ("ImplicitBarrier", ["--processes", "1", *SOME]),
     "clamped_inter": ("BenchmarkInterSM", SOME),
@@ -362,6 +360,9 @@ RUNS = {
 # Of processes that draw levels, of noisy hosts, of noisy kernels.
 SEEDS, HOSTS, NOISES = range(1, 13), range(1, 9), range(1, 5)
 for seed in NOISES:
+    RUNS[f"outliers{seed}"] = ("BenchmarkInterSM", [
+        "1", "--stats", "--samples", "9", "--blocks-per-sm", "1,2,4,8,16",
+        "--method", "grid_sync,peer_grid_sync"], dict(outliers=0.004, seed=seed))
     RUNS[f"noisy_implicit{seed}"] = ("ImplicitBarrier", ["1", "--processes", "4", *SOME],
                                      dict(noise=0.002, seed=seed))
 for seed in HOSTS:
@@ -633,19 +634,24 @@ class Disturbed(RowChecks):
 
     def test_outliers(self):
         # None is dropped: totals grow by what outliers take in the mean. Medians do not.
-        rows = [*self.quantities("outliers", "avginstru")]
-        low = sum(float(row["m(basic_ttl)"]) - expect_inter(of("outliers").planted, row)
-                  ["basic_ttl"][0] for *_, row in rows) / len(rows)
-        launches = sum(int(row["launches"]) * int(row["n"]) for *_, row in rows)
-        each = [int(row["launches"]) * int(row["n"]) for *_, row in rows]
-        error = 1e5 * math.sqrt(0.004 * sum(1 / count for count in each)) / len(rows)
-        self.assertAlmostEqual(low, 0.004 * 1e5, delta=5 * error)
-        self.assertGreater(launches * 0.004, 30)
-        off = [abs(float(row["med(avginstru)"]) - value) for value, *_, row in rows]
-        apart = [abs(mean - value) for value, mean, *_ in rows]
-        self.assertLess(statistics.mean(off), 0.1 * statistics.mean(apart))
-        inside = sum(abs(mean - value) <= width + 0.01 for value, mean, width, *_ in rows)
-        FIGURES["test_outliers"] = f"{inside} of {len(rows)} intervals"
+        rows, more, launches = [], 0, 0
+        for seed in NOISES:
+            for value, mean, width, _, row in self.quantities(f"outliers{seed}", "avginstru"):
+                rows.append((value, mean, width, float(row["med(avginstru)"])))
+                for quantity in ("basic_ttl", "more_ttl"):
+                    planted = expect_inter({**PLANTED, **costs_of_methods()}, row)[quantity][0]
+                    count = int(row["launches"]) * int(row["n"])
+                    more += count * (float(row[f"m({quantity})"]) - planted)
+                    launches += count
+        FIGURES["test_outliers"] = f"{more / launches:.0f} of {0.004 * 1e5:.0f} ns a launch"
+        self.assertAlmostEqual(more / launches, 0.004 * 1e5,
+                               delta=4e5 * math.sqrt(0.004 / launches))
+        off = statistics.mean(abs(median - value) for value, _, _, median in rows)
+        apart = statistics.mean(abs(mean - value) for value, mean, *_ in rows)
+        self.assertLess(off, 0.25 * apart)
+        # They are rare and far away, unlike what Student's t is for.
+        inside = sum(abs(mean - value) <= width + 0.01 for value, mean, width, _ in rows)
+        FIGURES["test_outliers, intervals"] = f"{inside} of {len(rows)}"
         self.assertGreaterEqual(inside, 0.9 * len(rows))
 
 
@@ -711,7 +717,7 @@ TEXTS = {
     "no process has measured it": _NEEDS_CUDA_12,
     "an SM holds  blocks of this size":
         ("skipped: grid_sync on 1, 32 per SM x 1024: an SM holds 2 blocks of this size",
-         ["inter1"], ["named_inter_small"]),
+         ["inter1"], ["inter8"]),
     ": nothing waits in rows of less than 3.5 cycles an operation, the compiler has left a NOP or "
     "less; no latency of a barrier":
         ("tile_sync: nothing waits in rows of less", ["free", "free_repeat"], STILL),
@@ -805,9 +811,8 @@ class Warned(unittest.TestCase):
                     self.assertEqual(of(name).code, 0, of(name).errors)
                     self.assertTrue(of(name).says(pattern), of(name).warnings()[:9])
             for name in others:
-                if name in RUNS:
-                    with self.subTest(text=text, run=name):
-                        self.assertEqual(of(name).says(pattern), [])
+                with self.subTest(text=text, run=name):
+                    self.assertEqual(of(name).says(pattern), [])
         FIGURES["warnings"] = f"{planted} of {len(TEXTS)}"
 
     def test_nothing_is_said_where_nothing_is_planted(self):
@@ -914,6 +919,9 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     FOLDER = Path(sys.argv[1]).resolve()
+    if not all((FOLDER / program).exists() for program in PROGRAMS):
+        print("the target `simulated` is not built: skipped")
+        return 77
     began = time.monotonic()
     if len(sys.argv) == 2:  # else those that the tests need
         for name in RUNS:
