@@ -38,6 +38,9 @@ OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd"
 # otherwise.
 ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "thrput": ("rep",)}
 MORE_IS_FASTER = ("thrput", "GB/s")
+UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
+         **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
+         "thrput": "operations/cycle", "GB/s": "GB/s"}
 VERDICTS = ("same", "faster", "slower", "unclear")
 
 # One row's value: mean, half width of its interval, text; the row where it is of one.
@@ -53,7 +56,10 @@ def quantity_of(section):
     """Name of the last mean: "ovh" of m(ovh); None where a section has none. Where launches
     are timed in several ways, that of the CPU's clock, which every row has; of sums the rate."""
     means = [column[2:-1] for column in section.header if re.fullmatch(r"m\(.*\)", column)]
-    return next((name for name in ("cpu", "GB/s") if name in means), means[-1] if means else None)
+    name = next((name for name in ("cpu", "GB/s") if name in means), means[-1] if means else None)
+    if means and name not in UNITS:
+        raise tsv.TsvError(f"{section.where}, column m({tsv.shown(name)}): no such mean is known")
+    return name
 
 
 def key_of(section, quantity, row):
@@ -87,8 +93,7 @@ def values_of(run):
                 if quantity == "addl" and row["rep"] == "1":
                     shown = "ttl"  # one launch has no additional one
                 if key in rows:
-                    raise tsv.TsvError(f"{run.path / file}.tsv, section {section.title}: "
-                                       f"the same point twice: {' '.join(key[1:])}")
+                    raise tsv.TsvError(f"{row.where}: the same point twice: {' '.join(key[1:])}")
                 rows[key] = shown, value_of(row, shown)
     return files
 
@@ -171,6 +176,7 @@ def parse_arguments():
     parser.add_argument("--allow", type=percentage, default=3.0, metavar="PERCENT",
                         help="largest share of rows that may have moved (default: 3)")
     parser.add_argument("--all", action="store_true", help="print the rows that are the same too")
+    parser.add_simulated()
     options = parser.parse_args()
     if options.others is None:
         if len(options.folders) != 2:
@@ -181,7 +187,9 @@ def parse_arguments():
 
 def work():
     options = parse_arguments()
-    sides = [[tsv.Run(path) for path in paths] for paths in (options.folders, options.others)]
+    sides = [[tsv.Run(path, options.simulated) for path in paths]
+             for paths in (options.folders, options.others)]
+    tsv.refuse_mixed([run for runs in sides for run in runs])
     a, b = (combine([values_of(run) for run in runs]) for runs in sides)
     compared = {(file, key): compare(quantity, value, b[file][key][1], options.threshold)
                 for file in a if file in b
@@ -189,9 +197,13 @@ def work():
     if not compared:
         raise tsv.TsvError("nothing to compare: the folders have no row in common")
     only = list(only_in(a, b)), list(only_in(b, a))
+    if sides[0][0].simulated:
+        print(tsv.SIMULATED)
+        say("simulated rows, not measured")
     for letter, runs in zip("AB", sides):
         for run in runs:
-            print(f"# {letter}: {run.path}: {run.about()}")
+            unchecked = run.unchecked() and f". {run.unchecked()}"
+            print(f"# {letter}: {run.path}: {run.about()}{unchecked}")
     if len({run.environment.get("gpu") for runs in sides for run in runs}) > 1:
         say("warning: the GPUs differ")
     for line in table(compared, only, options.all):

@@ -7,7 +7,7 @@ Tab-separated, a row for each GPU count, mean nanoseconds; what was not measured
   multi_grid_sync, the same without peer access between the GPUs, peer_grid_sync at BxT
       one barrier of B blocks per SM of T threads (m(avginstru)): 1x32 is the fastest
       case, 32x64 the slowest, 1x1024 a general one
-run.sh writes this to multi_gpu_barriers.tsv.
+run.sh writes this to multi_gpu_barriers.tsv. That of a simulated run begins with "# simulated".
 """
 
 import command_line
@@ -25,13 +25,13 @@ def figures(run):
     for row in run.section("ImplicitBarrier", "sleep kernel").rows:
         if row["method"] in LAUNCHES and row["thrd"] in LAUNCH_SHAPES:
             column = f"{row['method']} {LAUNCH_SHAPES[row['thrd']]}"
-            found[column, int(row["GPUCount"])] = row["m(ovh)"]
+            found[column, row.whole("GPUCount")] = row["m(ovh)"]
     for file in tsv.GRID_FILES:
         for row in run.section(file, "multi-GPU latency").rows:
             for blocks, threads in SHAPES:
-                if (int(row["blk"]), int(row["thrd"])) == (blocks * run.sms, threads):
+                if (row.whole("blk"), row.whole("thrd")) == (blocks * run.sms, threads):
                     column = f"{row['method']} {blocks}x{threads}"
-                    found[column, int(row["GPUcount"])] = row["m(avginstru)"]
+                    found[column, row.whole("GPUcount")] = row["m(avginstru)"]
     return found
 
 
@@ -40,6 +40,7 @@ def lines(run):
     columns = [*(f"{name} {shape}" for name in LAUNCHES for shape in LAUNCH_SHAPES.values()),
                *(f"{name} {blocks}x{threads}"
                  for name in BARRIERS for blocks, threads in SHAPES)]
+    yield from [tsv.SIMULATED] * run.simulated
     yield "\t".join(("GPUCount", *columns))
     for gpus in range(1, max((gpus for _, gpus in found), default=0) + 1):
         yield "\t".join((str(gpus), *(found.get((column, gpus), "nan") for column in columns)))

@@ -9,10 +9,10 @@ written; 2 bad usage, also a file that is damaged or has no such comments.
 
 import re
 import sys
-from pathlib import Path
 
 import command_line
 import tsv
+import whole_files
 from reporting.headline_sheets import machines_sheet
 from reporting.normal import recorded_runs
 from reporting.sheets import table_lines
@@ -36,9 +36,11 @@ def table(folder, study):
     if not machines:
         raise tsv.TsvError(f"{folder} has no recorded run")
     sheet = machines_sheet(machines, study)
+    head, *rest = table_lines(sheet)
+    cells = head.split(" | ")
     for place, machine in enumerate(machines, sheet.labels):
-        sheet.head[place] = f"[{sheet.head[place]}](results/{machine.name})"
-    return list(table_lines(sheet))
+        cells[place] = f"[{cells[place]}](results/{machine.name})"
+    return [" | ".join(cells), *rest]
 
 
 def renewed(text, lines):
@@ -60,7 +62,7 @@ def work():
         print("readme_table.py: the table in README.md is not what results/ has; "
               "scripts/readme_table.py writes it", file=sys.stderr)
         return 1
-    Path(README).write_text(new, encoding="utf-8")
+    whole_files.write(README.parent, {README.name: new})
     return 0
 
 

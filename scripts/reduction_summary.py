@@ -16,7 +16,7 @@ def sums_on_one_gpu(run):
     """Each way by the size of the array."""
     section = run.section("Reduction", "one GPU")
     rows = [row for row in section.rows if row.get("type") == SUMMED]
-    sizes = sorted({int(row["bytes"]) for row in rows})
+    sizes = sorted({row.whole("bytes") for row in rows})
     sizes = [size for size in sizes if size in SIZES or size == sizes[-1]]
     theory = section.find(method="theory")
     if theory:
@@ -33,10 +33,10 @@ def sums_on_several_gpus(run):
         tables = [(section, section.find_all(type=SUMMED))
                   for section in (run.section(file, title) for file in tsv.REDUCTIONS)]
         all_rows = [row for _, rows in tables for row in rows]
-        counts = sorted({int(row["GPUcount"]) for row in all_rows})
+        counts = sorted({row.whole("GPUcount") for row in all_rows})
         if len(counts) < 2:
             continue
-        largest = max(int(row["bytes"]) // (int(row["GPUcount"]) if each else 1)
+        largest = max(row.whole("bytes") // (row.whole("GPUcount") if each else 1)
                       for row in all_rows)
         yield from grid(f"{title}, {size_name(largest)}{each}", [
             f"{n} GPU" + "s" * (n > 1) for n in counts], [
@@ -75,8 +75,8 @@ def switching_points(run):
     shapes = [{key: row[key] for key in ("type", "basic", "more")} for row in section.rows
               if row["cost"] == costs[0]]
     yield from grid("more threads pay from, bytes", [f"by {cost}" for cost in costs] + ["measured"],
-                    [("{type}, {more} threads for {basic}".format(**shape), list(cells(shape)))
-                     for shape in shapes])
+                    [(f"{shape['type']}, {shape['more']} threads for {shape['basic']}",
+                      list(cells(shape))) for shape in shapes])
 
 
 def lines(run):

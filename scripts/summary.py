@@ -26,7 +26,7 @@ LAUNCH_SECTION = ("ImplicitBarrier", "sleep kernel")
 
 def launches(run):
     section = run.section(*LAUNCH_SECTION)
-    counts = sorted({int(row["GPUCount"]) for row in section.rows})
+    counts = sorted({row.whole("GPUCount") for row in section.rows})
     shapes = list(dict.fromkeys((row["blk"], row["thrd"]) for row in section.rows))
 
     def cell(method, shape, gpus):
@@ -98,7 +98,7 @@ def one_gpu(run):
                         *((file, "multi-GPU latency") for file in tsv.GRID_FILES)):
         section = run.section(file, title)
         rows = section.find_all(GPUcount="1")
-        blocks = sorted({int(row["blk"]) for row in rows})
+        blocks = sorted({row.whole("blk") for row in rows})
         for method in dict.fromkeys(row["method"] for row in rows):
             yield from grid(f"{method}, blocks per SM x threads", BLOCK_THREADS, [
                 (f"{count / run.sms:g}", [
@@ -110,7 +110,7 @@ def one_gpu(run):
 def several_gpus(run):
     """Each multi-GPU barrier at three shapes, by GPUs."""
     sections = [run.section(file, "multi-GPU latency") for file in tsv.GRID_FILES]
-    counts = sorted({int(row["GPUcount"]) for section in sections for row in section.rows})
+    counts = sorted({row.whole("GPUcount") for section in sections for row in section.rows})
     yield from grid("blocks per SM x threads", [f"{n} GPUs" for n in counts[1:]], [
         (f"{method} {blocks} x {threads}", [
             figure(run, section, section.find(method=method, GPUcount=str(gpus), thrd=str(threads),
@@ -136,8 +136,9 @@ def warnings(run):
             yield "    and " + ", ".join(f"{count} of {method}" for method, count in more)
 
 
-def lines(run):
+def parts(run):
     yield run.about()
+    yield from filter(None, [run.unchecked()])
     if run.path.name.endswith(".partial"):
         yield "An interrupted run: not everything was measured"
     missing = [file for file in tsv.FILES if not file.endswith(".cuda11")
@@ -169,6 +170,13 @@ def lines(run):
         yield from pitfalls_summary.lines(run)
         yield ""
     yield from warnings(run)
+
+
+def lines(run):
+    """All, where each caption says what is simulated."""
+    first, *others = parts(run)
+    yield first
+    yield from (run.mark * (line[:1].strip() != "") + line for line in others)
 
 
 if __name__ == "__main__":

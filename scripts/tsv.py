@@ -4,10 +4,14 @@ An output has sections: a line `# title: how it was measured`, a header line tha
 with `method`, and rows of as many cells, the first a name and the others numbers but for
 those of NAMES and PHRASES. Other lines that start with # are comments. Whatever breaks this
 is a TsvError that names file, line and column: a damaged number is never taken for a number.
+An output of a program that ran on no GPU begins with SIMULATED.
 """
 
 import re
+import stat
 from pathlib import Path
+
+import checksums
 
 # What scripts/run.sh writes into a results folder, in this order.
 FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkIntraSM.cuda11", "BenchmarkInterSM",
@@ -18,26 +22,44 @@ REDUCTIONS = ("Reduction", "Reduction.cuda11")
 PITFALLS = ("Pitfalls", "Pitfalls.cuda11")
 NAMES = ("method", "type", "cost", "case")  # columns of words
 PHRASES = ("form", "outcome")  # of several
-_NUMBER = re.compile(r"-?\d+(?:\.(\d+))?|nan")
-_NAME = re.compile(r"[A-Za-z]\w*")
-_PHRASE = re.compile(r"[A-Za-z]\w*(?: \w+)*")
-_WHOLE = ("GPUCount", "GPUcount", "blk", "thrd")
+SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
+MOST_BYTES = 2 ** 26  # of a file; that of the longest recorded run has 0.3% of it
+NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_PHRASE = re.compile(r"[A-Za-z]\w*(?: \w+)*", re.ASCII)
+_LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicrep", "moredrep",
+                           "bytes"), 1), "lane": 0, "tile": 0}  # of columns of whole numbers
+_CAN_LACK = ("bytes",)  # that can be nan
+_DIFFERENCE = re.compile(r"(m|med)\(.*\)")  # only such columns can be negative
+# What a row is of; the other columns are what was found.
+_POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "form")
+_PROGRAM = re.compile(r"([A-Za-z]+) [\w.+-]+ \(commit ")  # the first line of an output
+_GPU = re.compile(r"gpu [0-9]+: (.+?), [0-9]+ SMs")
 # A method's rows are judged together, when the last is measured: how a warning then names
 # its row, by columns (perSM: blocks per SM; each: `bytes` are those of one GPU).
 _NAMED_ROWS = [re.compile(pattern) for pattern in (
-    r"(?P<method>\w+) on (?P<GPUcount>\d+), (?P<perSM>\d+) per SM x (?P<thrd>\d+): ",
-    r"(?P<method>\w+) x (?P<rep>\d+) on (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))?: ",
-    r"(?P<method>\w+) on (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))? x (?P<rep>\d+): ",
-    r"(?P<method>\w+) latency (?P<thrd>\d+)/(?P<tile>\d+): ",
-    r"(?P<method>\w+) throughput (?P<blk>\d+) x (?P<thrd>\d+)(?:/(?P<tile>\d+))?: ",
-    r"(?P<method>\w+) of (?P<type>\w+)(?: on (?P<GPUcount>\d+) GPUs)?, "
-    r"(?P<bytes>\d+) bytes(?P<each> each)?: ",
-    r"(?P<method>\w+) of (?P<type>\w+)(?: by (?P<thrd>\d+) of (?P<bytes>\d+) bytes)?: ",
-    r"(?P<method>\w+) of (?P<type>\w+) by (?P<more>\d+): ")]
+    r"(?P<method>\w+) on (?P<GPUcount>\d{1,15}), (?P<perSM>\d{1,15}) per SM x (?P<thrd>\d{1,15}): ",
+    r"(?P<method>\w+) x (?P<rep>\d{1,15}) on (?P<blk>\d{1,15}) x (?P<thrd>\d{1,15})(?:/(?P<tile>\d{1,15}))?: ",
+    r"(?P<method>\w+) on (?P<blk>\d{1,15}) x (?P<thrd>\d{1,15})(?:/(?P<tile>\d{1,15}))? x (?P<rep>\d{1,15}): ",
+    r"(?P<method>\w+) latency (?P<thrd>\d{1,15})/(?P<tile>\d{1,15}): ",
+    r"(?P<method>\w+) throughput (?P<blk>\d{1,15}) x (?P<thrd>\d{1,15})(?:/(?P<tile>\d{1,15}))?: ",
+    r"(?P<method>\w+) of (?P<type>\w+)(?: on (?P<GPUcount>\d{1,15}) GPUs)?, "
+    r"(?P<bytes>\d{1,15}) bytes(?P<each> each)?: ",
+    r"(?P<method>\w+) of (?P<type>\w+)(?: by (?P<thrd>\d{1,15}) of (?P<bytes>\d{1,15}) bytes)?: ",
+    r"(?P<method>\w+) of (?P<type>\w+) by (?P<more>\d{1,15}): ")]
 
 
 class TsvError(Exception):
     """What cannot be read or done, in one line."""
+
+    def __str__(self):
+        return shown(super().__str__(), 1000)
+
+
+def shown(text, most=60):
+    """For a message: on one line, and not endless."""
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 class Row(dict):
@@ -52,12 +74,20 @@ class Row(dict):
         """Its number in the file."""
         return int(self.where.rsplit(" ", 1)[-1])
 
+    def whole(self, column):
+        """The number of a cell that has to be a whole one here."""
+        if not re.fullmatch("[0-9]{1,15}", self[column]):
+            raise TsvError(f"{self.where}, column {column}: '{shown(self[column])}' is not a "
+                           "whole number")
+        return int(self[column])
+
     def __missing__(self, column):
         raise TsvError(f"{self.where}: there is no column {column}")
 
 
 class Section:
-    def __init__(self, title, header):
+    def __init__(self, title, header, where=""):
+        self.where = where  # file and line of its header
         self.title, _, self.how = (part.strip() for part in title.partition(":"))
         self.header = header
         self.rows = []  # of class Row
@@ -96,21 +126,35 @@ class Section:
             yield row, text[named.end():] if row else text
 
 
+def _wrong(column, cell):
+    """What a cell is not, or None."""
+    if column in NAMES + PHRASES:
+        pattern = _NAME if column in NAMES else _PHRASE
+        return None if pattern.fullmatch(cell) else "not a name"
+    least = _LEAST.get(column)
+    may_lack = least is None or column in _CAN_LACK
+    if not NUMBER.fullmatch(cell) or (cell == "nan" and not may_lack):
+        return "not a number"
+    if least is not None and "." in cell:
+        return "not a whole number"
+    if float(cell) < (least or 0) and not _DIFFERENCE.fullmatch(column):
+        return f"less than {least or 0}"
+    return None
+
+
 def _check_cells(cells, section, decimals, where):
     if len(cells) != len(section.header):
         raise TsvError(f"{where}: {len(cells)} cells, but {len(section.header)} columns")
-    for column, cell in list(zip(section.header, cells))[1:]:
-        if column in NAMES + PHRASES:
-            if not (_NAME if column in NAMES else _PHRASE).fullmatch(cell):
-                raise TsvError(f"{where}, column {column}: '{cell}' is not a name")
+    for column, cell in zip(section.header, cells):
+        wrong = _wrong(column, cell)
+        if wrong:
+            raise TsvError(f"{where}, column {shown(column)}: '{shown(cell)}' is {wrong}")
+        if column in NAMES + PHRASES or cell == "nan":
             continue
-        number = _NUMBER.fullmatch(cell)
-        if not number or (column in _WHOLE and not cell.isdigit()):
-            raise TsvError(f"{where}, column {column}: '{cell}' is not a number")
         # A column is printed with one number of decimals: fewer were cut off.
-        places = len(number[1] or "")
-        if cell != "nan" and decimals.setdefault(column, places) != places:
-            raise TsvError(f"{where}, column {column}: '{cell}' has {places} decimals, "
+        places = len(cell.partition(".")[2])
+        if decimals.setdefault(column, places) != places:
+            raise TsvError(f"{where}, column {shown(column)}: '{cell}' has {places} decimals, "
                            f"the rows above have {decimals[column]}")
 
 
@@ -120,16 +164,22 @@ def _lines(data, name):
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise TsvError(f"{name}, line {line}: not text in UTF-8") from None
+        place = error.start - data.rfind(b"\n", 0, error.start)
+        raise TsvError(f"{name}, line {line}: not text in UTF-8 (byte {place})") from None
     lines = text.replace("\r\n", "\n").split("\n")
     if lines.pop():
         raise TsvError(f"{name}, line {len(lines) + 1}: the last line is cut short")
+    for number, line in enumerate(lines, 1):
+        for place, letter in enumerate(line, 1) if not line.isprintable() else ():
+            if letter != "\t" and not letter.isprintable():
+                raise TsvError(f"{name}, line {number}: no such character can be here: "
+                               f"'{letter}' (character {place})")
     return lines
 
 
 def parse(data, name="standard input"):
     """The sections of an executable's output (bytes)."""
-    sections, title, decimals, row = [], None, {}, None
+    sections, title, decimals, row, points = [], None, {}, None, {}
     comments = []  # of the section being read; those above the first belong to it
     for number, line in enumerate(_lines(data, name), 1):
         where = f"{name}, line {number}"
@@ -143,26 +193,34 @@ def parse(data, name="standard input"):
             if len(set(cells)) != len(cells):
                 raise TsvError(f"{where}: a column name stands twice")
             comments.pop()  # it was the title of this one
-            sections.append(Section(title, cells))
+            sections.append(Section(title, cells, where))
+            if sections[-1].title in (other.title for other in sections[:-1]):
+                raise TsvError(f"{where}: a section {shown(sections[-1].title)} stands twice")
             if len(sections) > 1:
                 comments = sections[-1].comments
             sections[-1].comments = comments
-            title, decimals, row = None, {}, None
+            title, decimals, row, points = None, {}, None, {}
         elif not sections:
             raise TsvError(f"{where}: a row above any header")
         else:
             _check_cells(cells, sections[-1], decimals, where)
             title = None
             row = Row(sections[-1].header, cells, where)
+            point = (cells[0], *(row.get(column) for column in _POINT))
+            if points.setdefault(point, row) is not row:
+                raise TsvError(f"{where}: the same point twice, as in line {points[point].line}")
             sections[-1].rows.append(row)
     return sections
 
 
 def read_bytes(path):
     try:
-        return Path(path).read_bytes()
+        status = Path(path).stat()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES:
+            return Path(path).read_bytes()
     except OSError as error:
         raise TsvError(f"cannot read {path}: {error.strerror}") from None
+    raise TsvError(f"cannot read {path}: it is no file of {MOST_BYTES >> 20} MiB or less")
 
 
 def read(path):
@@ -171,46 +229,133 @@ def read(path):
 
 
 def read_table(data, name):
-    """The rows of a table without sections (bytes), as dicts."""
-    lines = [line.split("\t") for line in _lines(data, name)]
-    for number, cells in enumerate(lines, 1):
-        if len(cells) != len(lines[0]):
+    """The rows of a table without sections (bytes), of class Row."""
+    lines = [(number, line.split("\t")) for number, line in enumerate(_lines(data, name), 1)
+             if number > 1 or not line.startswith(SIMULATED)]
+    for number, cells in lines:
+        if len(cells) != len(lines[0][1]):
             raise TsvError(f"{name}, line {number}: {len(cells)} cells, "
-                           f"but {len(lines[0])} columns")
-    return [dict(zip(lines[0], cells)) for cells in lines[1:]]
+                           f"but {len(lines[0][1])} columns")
+    return [Row(lines[0][1], cells, f"{name}, line {number}") for number, cells in lines[1:]]
+
+
+def read_folder(folder):
+    """{name of a file of the run: bytes}"""
+    try:
+        names = sorted(path.name for path in Path(folder).iterdir())
+    except OSError as error:
+        raise TsvError(f"cannot read {folder}: {error.strerror}") from None
+    return {name: read_bytes(Path(folder) / name) for name in names if checksums.is_data(name)}
+
+
+def check_folder(folder, data):
+    """Whether its SHA256SUMS says that these are its files as they were written."""
+    sums = Path(folder) / checksums.NAME
+    if not sums.exists():
+        return False
+    for complaint in checksums.complaints(_lines(read_bytes(sums), sums), data):
+        raise TsvError(f"{Path(folder) / complaint}")
+    return True
+
+
+def refuse_mixed(runs):
+    """What was simulated and what was measured are never shown side by side as if alike."""
+    found = {run.simulated: run.path for run in runs}
+    if len(found) > 1:
+        raise TsvError(f"{found[True]} is simulated, {found[False]} was measured: they cannot be "
+                       "compared")
 
 
 class Run:
-    """A results folder."""
+    """A results folder. simulated: whether its rows are of no GPU; checked: whether its files are
+    as they were written, by its SHA256SUMS."""
 
-    def __init__(self, path):
+    def __init__(self, path, simulated=False):
+        """simulated: whether such rows are read; None: never, and no option makes them so."""
         self.path = Path(path)
         if not self.path.is_dir():
             raise TsvError(f"{path} is not a folder")
-        present = [name for name in FILES if (self.path / f"{name}.tsv").exists()]
+        if not f"{self.path}{self.path.resolve().name}".isprintable():
+            raise TsvError(f"{path}: the folder's name has a character that cannot be shown")
+        data = read_folder(self.path)
+        present = [name for name in FILES if f"{name}.tsv" in data]
         if not present:
             raise TsvError(f"{path} is not a results folder: it has no {FILES[0]}.tsv")
-        environment = self.path / "environment.tsv"
-        rows = read_table(read_bytes(environment), environment)
-        if any(row.keys() != {"key", "value"} for row in rows):
-            raise TsvError(f"{environment}, line 1: the columns must be key and value")
-        self.environment = {row["key"]: row["value"] for row in rows}
-        sms = self.environment.get("sms", "none").split(";")[0]  # of GPU 0
-        if not re.fullmatch("[1-9][0-9]*", sms):
-            raise TsvError(f"{environment}: the number of SMs is '{sms}'")
-        self.sms = int(sms)
-        self.files = {name: read(self.path / f"{name}.tsv") for name in present}  # -> sections
+        self.simulated = self._is_simulated(data, present, simulated)
+        self.mark = MARK * self.simulated
+        self._read_environment(data)
+        self.files = {name: parse(data[f"{name}.tsv"], self.path / f"{name}.tsv")
+                      for name in present}  # -> sections
+        for name, sections in self.files.items():
+            self._check_machine(name, sections)
+        # Last, as what cannot be read has been told with its line by now.
+        self.checked = check_folder(self.path, data)
+
+    def _is_simulated(self, data, present, allowed):
+        found = [name for name, content in data.items()
+                 if content.removeprefix(b"\xef\xbb\xbf").startswith(SIMULATED.encode())]
+        if found and not allowed:
+            raise TsvError(f"{self.path / found[0]}: simulated rows, not measured on a GPU"
+                           + "; --simulated reads them" * (allowed is not None))
+        measured = [f"{name}.tsv" for name in present if f"{name}.tsv" not in found]
+        if found and measured:
+            raise TsvError(f"{self.path / found[0]}: simulated rows, but those of {measured[0]} "
+                           "beside it are measured")
+        return bool(found)
+
+    def _read_environment(self, data):
+        path = self.path / "environment.tsv"
+        rows = read_table(data["environment.tsv"] if "environment.tsv" in data
+                          else read_bytes(path), path)
+        self.environment = {}
+        for row in rows:
+            if row.keys() != {"key", "value"}:
+                raise TsvError(f"{path}, line 1: the columns must be key and value")
+            if self.environment.setdefault(row["key"], row["value"]) is not row["value"]:
+                raise TsvError(f"{row.where}: {shown(row['key'])} stands twice")
+
+        def count(key, what):
+            text = self.environment.get(key, "none").split(";")[0]  # of GPU 0
+            if not re.fullmatch("[1-9][0-9]{0,3}", text):
+                raise TsvError(f"{path}: the number of {what} is '{shown(text)}'")
+            return int(text)
+
+        self.sms, self.gpus = count("sms", "SMs"), count("gpu_count", "GPUs")
+
+    def _check_machine(self, name, sections):
+        """Rows of another program, of another kind of GPU or of more GPUs are not of this run."""
+        path = self.path / f"{name}.tsv"
+        gpus = self.environment.get("gpu", "").split("; ")
+        for _, text in sections[0].comments if sections else ():
+            program, gpu = _PROGRAM.match(text), _GPU.match(text)
+            if program and program[1] != name.split(".")[0]:
+                raise TsvError(f"{path}: these are rows of {shown(program[1])}")
+            if gpu and " ".join(gpu[1].split()) not in gpus:
+                raise TsvError(f"{path}: these are rows of {shown(gpu[1])}, and environment.tsv "
+                               f"is of {shown('; '.join(gpus))}")
+        for row in (row for section in sections for row in section.rows):
+            column = "GPUcount" if "GPUcount" in row else "GPUCount"
+            if int(row.get(column, "1")) > self.gpus:
+                raise TsvError(f"{row.where}, column {column}: '{row[column]}' GPUs, but "
+                               f"environment.tsv has {self.gpus}")
 
     def section(self, file, title):
         """The section with this title, without rows where the file has none."""
         return next((section for section in self.files.get(file, ()) if section.title == title),
                     Section(title, ["method"]))
 
+    def unchecked(self):
+        """A sentence where nothing says that the files are as they were written, else ""."""
+        return "" if self.checked else (
+            f"There is no {checksums.NAME}: whether its files have changed since is not known.")
+
     def about(self):
         """One line: what was measured with what."""
-        value = {key: self.environment.get(key, "unknown") for key in (
-            "gpu", "gpu_count", "driver", "cuda_toolkit", "suite_commit", "date_utc")}
+        def value(key):
+            return self.environment.get(key, "unknown")
+
         other = self.environment.get("cuda_toolkit_multi_grid")
         other = f" and {other} (all multi-grid barriers)" if other else ""
-        return ("{gpu} x {gpu_count}, driver {driver}, CUDA {cuda_toolkit}" + other
-                + ", commit {suite_commit}, {date_utc}").format(**value)
+        return (f"{self.mark}{value('gpu')} x {value('gpu_count')}, driver {value('driver')}, "
+                f"CUDA {value('cuda_toolkit')}{other}, commit {value('suite_commit')}, "
+                f"{value('date_utc')}")

@@ -362,7 +362,7 @@ SEEDS, HOSTS, NOISES = range(1, 13), range(1, 9), range(1, 5)
 for seed in NOISES:
     RUNS[f"outliers{seed}"] = ("BenchmarkInterSM", [
         "1", "--stats", "--samples", "9", "--blocks-per-sm", "1,2,4,8,16",
-        "--method", "grid_sync,peer_grid_sync"], dict(outliers=0.004, seed=seed))
+        "--method", "grid_sync,peer_grid_sync"], dict(outliers=0.001, seed=seed))
     RUNS[f"noisy_implicit{seed}"] = ("ImplicitBarrier", ["1", "--processes", "4", *SOME],
                                      dict(noise=0.002, seed=seed))
 for seed in HOSTS:
@@ -643,9 +643,9 @@ class Disturbed(RowChecks):
                     count = int(row["launches"]) * int(row["n"])
                     more += count * (float(row[f"m({quantity})"]) - planted)
                     launches += count
-        FIGURES["test_outliers"] = f"{more / launches:.0f} of {0.004 * 1e5:.0f} ns a launch"
-        self.assertAlmostEqual(more / launches, 0.004 * 1e5,
-                               delta=4e5 * math.sqrt(0.004 / launches))
+        FIGURES["test_outliers"] = f"{more / launches:.0f} of {0.001 * 1e5:.0f} ns a launch"
+        self.assertAlmostEqual(more / launches, 0.001 * 1e5,
+                               delta=3e5 * math.sqrt(0.001 / launches))
         off = statistics.mean(abs(median - value) for value, _, _, median in rows)
         apart = statistics.mean(abs(mean - value) for value, mean, *_ in rows)
         self.assertLess(off, 0.25 * apart)

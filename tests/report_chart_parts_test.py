@@ -11,6 +11,8 @@ import tsv  # from scripts/, which scripts_support has put on the path
 from reporting import chart_barriers, chart_study, chart_sums
 from reporting.study import Study
 
+FOUR_GPUS = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t4")
+
 
 class ChartPartsTest(ScriptsTest):
     def test_an_order_by_level_and_cost(self):
@@ -73,7 +75,7 @@ class ChartPartsTest(ScriptsTest):
                     (text, [f"{shape} (blocks per SM x threads)"],
                      "do not fit, or it is named as not in this run.")):
                 chart = make(tsv.Run(self.write_run(self.folder / "run", {
-                    "BenchmarkInterSM": rows}, only=True)), Study())
+                    "BenchmarkInterSM": rows, "environment": FOUR_GPUS}, only=True)), Study())
                 self.assertEqual([one for one in chart.missing if " at " in one], missing)
                 self.assertIn(f"An empty cell: the blocks {said}", " ".join(chart.caption()))
 
@@ -86,7 +88,8 @@ class ChartPartsTest(ScriptsTest):
         rows = section("multi-GPU latency", GRID, *(
             f"peer_grid_sync {gpus} 1 9 132 32 1000.0 9.0 1 1.0" for gpus in (1, 4)))
         chart = chart_study.figure_8(tsv.Run(self.write_run(
-            self.folder / "run", {"BenchmarkInterSM": rows}, only=True)), Study())
+            self.folder / "run", {"BenchmarkInterSM": rows, "environment": FOUR_GPUS},
+            only=True)), Study())
         self.assertIn("peer_grid_sync on 2 GPUs", chart.missing)
         self.assertNotIn("3 GPUs", " ".join(chart.caption()))
 

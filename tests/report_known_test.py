@@ -211,7 +211,7 @@ class KnownTest(ReportCase):
             "text": "grid_sync on 1, 1 per SM x 32: the spread of this row is far"})
         self.assertEqual([one["text"] for one in warnings if one["file"] == "stderr.log"],
                          ["Reduction: error: <b> is not | measured", "\ufffd broken"])
-        self.assertIn(r"| stderr.log | – | – | Reduction: error: <b> is not \| measured |",
+        self.assertIn(r"| stderr.log | – | – | Reduction: error: &lt;b&gt; is not \| measured |",
                       self.page)
         self.assertIn([None, "Reduction: error: <b> is not | measured"],
                       Page((self.out / "report.html").read_text()).cells)

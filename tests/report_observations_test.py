@@ -2,7 +2,8 @@
 
 import unittest
 
-from made_up_rows import BLOCK_LATENCY, GRID, LAUNCHES, NODE_SUM, ROWS, section
+from made_up_rows import (BLOCK_LATENCY, ENVIRONMENT, GRID, LAUNCHES, NODE_SUM, ROWS,
+                          section)
 from scripts_support import ScriptsTest
 
 import tsv  # from scripts/, which scripts_support has put on the path
@@ -135,7 +136,9 @@ class ObservationsTest(ScriptsTest):
                            *barriers("peer_grid_sync", gpus, *[2100] * 6))
             launches = section("sleep kernel", LAUNCHES, "single_omp_traditional_launch "
                                f"{gpus} 8 132 1024 5000 {cpu} 9 100 {half}")
-            found = self.verdicts(ImplicitBarrier=launches, BenchmarkInterSM=text)
+            found = self.verdicts(
+                ImplicitBarrier=launches, BenchmarkInterSM=text,
+                environment=ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t8"))
             self.assertEqual(found["implicit_gpus"], verdict, (gpus, cpu, half))
             self.assertIn(f"on {gpus} GPUs at 1 x 1024: CPU threads {cpu / 1e3:.2f} us, "
                           "peer_grid_sync 2.10 us", self.texts["implicit_gpus"])

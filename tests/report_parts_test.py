@@ -3,7 +3,7 @@
 import math
 import unittest
 
-from made_up_rows import LATENCY, ROWS, section
+from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
@@ -86,6 +86,8 @@ class DigitsTest(unittest.TestCase):
 
 
 class Named:
+    simulated = False
+
     def __init__(self, gpu):
         self.environment = {"gpu": gpu}
 
@@ -111,8 +113,9 @@ class WarpTest(ScriptsTest):
             "warp latency", LATENCY, *(
                 f"coales_shufl 1 64 1 32 {cycles:.3f} 0.000 {size} 100 0.000"
                 for size, cycles in latencies.items()))
-            + section("throughput", "method tile m(thrput) ci95(thrput)", *(
-                f"coales_shufl {size} {rate:.5f} 0.00000" for size, rate in throughputs))}))
+            + section("throughput", "method blk tile m(thrput) ci95(thrput)", *(
+                f"coales_shufl {blocks} {size} {rate:.5f} 0.00000"
+                for blocks, (size, rate) in enumerate(throughputs, 1)))}))
         table = table_2(run, Study())
         self.missing = [text for text in table.missing if "shuffle of a coalesced" in text]
         return [(line.labels[1], *(figure and figure.text() for figure in line.figures[:2]))
@@ -158,7 +161,9 @@ class NormalTest(ScriptsTest):
 
     def a_run(self, name, gpu, sms="132", more=""):
         environment = f"key\tvalue\ngpu\t{gpu}\ngpu_count\t2\nsms\t{sms}\nnote\t{name}\n{more}"
-        return tsv.Run(self.write_run(self.folder / name, {"environment": environment}))
+        launches = ROWS["ImplicitBarrier"].replace("NVIDIA H200", gpu)
+        return tsv.Run(self.write_run(self.folder / name, {
+            "environment": environment, "ImplicitBarrier": launches}))
 
     def test_which_runs_are_compared(self):
         mine, twin = self.a_run("mine", "A"), self.a_run("ax2", "A")
@@ -178,7 +183,7 @@ class NormalTest(ScriptsTest):
 
     def test_rows_are_matched_by_blocks_per_sm(self):
         small = {"BenchmarkInterSM": ROWS["BenchmarkInterSM"].replace("4224", "3840").replace(
-            "\t132\t32", "\t120\t32"), "environment": "key\tvalue\ngpu\tB\nsms\t120\n"}
+            "\t132\t32", "\t120\t32"), "environment": ENVIRONMENT.replace("132", "120")}
         other = tsv.Run(self.write_run(self.folder / "other", small))
         run = tsv.Run(self.write_run(self.folder / "run"))
         grid = [row for row in normal.judged(run, [other])

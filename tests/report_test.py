@@ -1,14 +1,18 @@
 """Tests of report.py as a whole, on recorded and on made-up folders."""
 
+import html
 import re
 import shutil
 import subprocess
 import unittest
 
+import in_process
 from html_page import Page
 from made_up_rows import ENVIRONMENT, ROWS
-from report_support import RECORDED, ReportCase, cells_at, table_below
+from report_support import NO_SUMS, RECORDED, ReportCase, cells_at, table_below
 from scripts_support import ROOT
+
+from reporting.sheets import coded, literal  # scripts_support has put scripts/ on the path
 
 
 # (table, quantity) -> column of the mean, of the spread; Table III is computed.
@@ -22,6 +26,24 @@ COLUMNS = {
     ("VI", "Bandwidth"): ("m(GB/s)", "s(GB/s)")}
 METHODS = {"coalesced": "coa", "tile shuffle": "tile_shuffle", "coalesced shuffle": "coa_shuffle",
            "grid sync": "grid_sync", "CUB": "cub"}
+
+
+def rendered(text):
+    """What is seen of a line of Markdown, code in <>; an error where any of it is markup."""
+    seen = re.sub("`([^`]*)`", r"\1", text) if text.startswith("`") else text
+    code = len(seen) != len(text)
+    if code:
+        end = text.index("`", 1)
+        return f"<{text[1:end]}>" + rendered_alone(text[end + 1:], False)
+    return rendered_alone(text, True)
+
+
+def rendered_alone(text, first):
+    plain = re.sub(r"\\([!-/:-@\[-`{-~])", "", text)
+    if re.search(r"[`*\[\]|<>~$\\]|(?<![^\W_])_|_(?![^\W_])|&(?!amp;|lt;|gt;)", plain) or (
+            first and re.match(r"[-+](?= |$)|-+$|=+$|#|\d+[.)](?= |$)", text)):
+        raise AssertionError(f"markup: {text}")
+    return html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text))
 
 
 class ReportTest(ReportCase):
@@ -145,7 +167,7 @@ class ReportTest(ReportCase):
         names = {"ada": "RTX 6000 Ada Generation",
                  "pro": "RTX PRO 6000 Blackwell Max-Q Workstation Edition"}
         for folder, name in names.items():
-            shutil.copytree(ROOT / "results" / "h200x4", self.folder / folder)
+            shutil.copytree(ROOT / "results" / "h200x4", self.folder / folder, ignore=NO_SUMS)
             for path in (self.folder / folder).glob("*.tsv"):
                 path.write_text(path.read_text().replace("NVIDIA H200", f"NVIDIA {name}"))
         self.report(*(self.folder / folder for folder in names))
@@ -180,7 +202,7 @@ class ReportTest(ReportCase):
 
     def test_without_the_columns_of_stats(self):
         run = self.folder / "h200x1"
-        shutil.copytree(ROOT / "results" / "h200x1", run)
+        shutil.copytree(ROOT / "results" / "h200x1", run, ignore=NO_SUMS)
         for path in run.glob("*.tsv"):
             lines, kept = path.read_text().splitlines(), None
             for number, line in enumerate(lines):
@@ -200,7 +222,7 @@ class ReportTest(ReportCase):
 
     def test_one_gpu_and_the_default_folder(self):
         run = self.folder / "mine"
-        shutil.copytree(ROOT / "results" / "h200x1", run)
+        shutil.copytree(ROOT / "results" / "h200x1", run, ignore=NO_SUMS)
         done = self.script("report.py", run)
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"\A(report.py: no pictures, because .*\n)?\Z")
@@ -211,10 +233,33 @@ class ReportTest(ReportCase):
     def test_what_a_folder_says_is_no_markup(self):
         hostile = "<script>x</script> & | _"
         run = self.write_run(self.folder / "run", {
-            "environment": ENVIRONMENT.replace("NVIDIA H200", hostile)})
+            "environment": ENVIRONMENT.replace("NVIDIA H200", hostile),
+            "ImplicitBarrier": ROWS["ImplicitBarrier"].replace("NVIDIA H200", hostile)})
         self.report(run, recorded=self.folder)
         self.assertIn([None, hostile], Page((self.out / "report.html").read_text()).cells)
         self.check_tex((self.out / "tables/run/table_1.tex").read_text())
+
+    def test_what_a_folder_says_is_no_markdown(self):
+        names = ("<script>x</script>", "a|b", "`x`", "[x](javascript:y)", "*a* **b** _c_ __d__",
+                 "~~x~~", "$x$", "&lt;", "\\", "#", "1. x", "10) x", "- x", "+ x", "---", "===",
+                 "> x", "![x](y)", "peer_grid_sync", "C:\\x\\")
+        for name in names:
+            self.assertEqual(rendered(literal(name)), name)
+            self.assertEqual(rendered(literal(coded("`a_b*`") + name)), f"<a_b*>{name}")
+            warning = f"# warning: the row above: {name}\n"
+            run = self.write_run(self.folder / "run", {
+                "environment": ENVIRONMENT.replace("NVIDIA H200", name),
+                "ImplicitBarrier": ROWS["ImplicitBarrier"].replace("NVIDIA H200", name) + warning})
+            self.assertEqual(in_process.call(
+                "report.py", run, "--out", self.out, "--recorded", self.folder).returncode, 0)
+            page = (self.out / "report.md").read_text()
+            self.assertIn("\n" + literal(f"{name} x 2, driver unknown"), page)
+            self.assertIn(f"| gpu | {literal(name)} |", page)
+            self.assertIn(literal(f"this row: {name}"), page)
+            page = page.split("```bibtex")[0].replace("](figures/", "")
+            self.assertNotIn("<", page)
+            if name[0] in "[`*~!":
+                self.assertNotRegex(page, rf"(?<!\\){re.escape(name)}")
 
     def test_what_is_damaged_is_refused(self):
         run = self.folder / "run"

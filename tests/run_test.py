@@ -8,6 +8,8 @@ import unittest
 from made_up_rows import ROWS, ROWS_CUDA11
 from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 
+import tsv  # from scripts/, which scripts_support has put on the path
+
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
            "multi_gpu_barriers.py", "report.py", "readme_table.py", "readme_pictures.py",
            "sanitize.py", "sanitize_pitfalls.py", "test_report.py")
@@ -79,7 +81,8 @@ class RunTest(ScriptsTest):
         outputs = {**ROWS, **{f"{name}.cuda11": text for name, text in ROWS_CUDA11.items()}}
         self.assertEqual({path.name for path in folder.iterdir()}, {
             "multi_gpu_barriers.tsv", "environment.tsv", "topology.txt", "stderr.log", "report",
-            *(f"{name}.tsv" for name in outputs)})
+            "SHA256SUMS", *(f"{name}.tsv" for name in outputs)})
+        self.assertTrue(tsv.Run(folder).checked)
         for name, text in outputs.items():
             self.assertEqual((folder / f"{name}.tsv").read_text(), text)
         log = (folder / "stderr.log").read_text()
@@ -125,6 +128,9 @@ class RunTest(ScriptsTest):
     def test_counts(self):
         devices = self.release / "devices"
         devices.write_text(devices.read_text().replace("H200", "L4", 1))
+        for path in self.release.glob("*.rows"):  # as of one L4
+            text = re.sub(r"(?m)^\w+\t(float\t)?2\t.*\n", "", path.read_text())
+            path.write_text(text.replace("H200", "L4"))
         self.assertIn("requested 3 GPUs but only 2 were found", self.run_sh(3, code=2).stderr)
         self.assertEqual((self.calls("build"), self.results.exists()), ([], False))
         self.run_sh(1)  # what is not measured is not named
@@ -256,7 +262,7 @@ class RunTest(ScriptsTest):
         self.assertFalse(self.results.exists())
         (self.folder / "fakes/release.then").unlink()
         self.results.write_text("a file")
-        self.assertRegex(self.run_sh(code=1).stderr, rf"\nrun.sh: .*'{self.results}.*\n$")
+        self.assertRegex(self.run_sh(code=1).stderr, f"\nrun.sh: {self.results} is not a folder\n$")
         self.assertEqual((self.results.read_text(), self.calls("build")), ("a file", []))
         self.results.unlink()
         (self.project / "build/ImplicitBarrier.rows").write_text(ROWS["ImplicitBarrier"] * 40)

@@ -6,6 +6,7 @@ from collections import Counter
 
 import compare
 from reporting import normal
+from reporting.sheets import coded
 
 METHOD, LIMITS = "docs/method.md", "9. Known limits"
 NORMAL = ("README.md", "Is my number normal?")
@@ -73,12 +74,13 @@ def toolkit_differs(row, here, there):
 
 
 def is_short_sum(row, here, there):
-    return int(row.row["bytes"]) <= 2 ** 26
+    """The row `theory` is of no size (nan)."""
+    return float(row.row["bytes"]) <= 2 ** 26
 
 
 def is_long_sum(row, here, there):
     """With the limit of its method."""
-    return int(row.row["bytes"]) >= 2 ** 31 and (
+    return float(row.row["bytes"]) >= 2 ** 31 and (
         abs(row.change) <= 2.7 or row.key[2] == "two_pass_tree")
 
 
@@ -223,7 +225,7 @@ class Known:
     def lines(self):
         """Texts under HEAD, a row each."""
         for number, cause in enumerate(self.causes, 1):
-            yield str(number), cause.text, f"{cause.page}, {cause.heading}", str(self.counts[cause])
+            yield str(number), coded(cause.text), f"{cause.page}, {cause.heading}", str(self.counts[cause])
 
 
 HEAD = ("Known", "What it is", "Where it is shown", "Rows")

@@ -64,6 +64,7 @@ class Chart:
         self.unit, self.spread, self.columns, self.wide = unit, spread, columns, wide
         self.several, self.same_y = several, same_y
         self.panels, self.notes, self.missing = [], [], []
+        self.simulated = False
 
     def add(self, panel, looked_for=None):
         """The panel where it has anything; looked_for: its name where it should have."""
@@ -147,7 +148,7 @@ def points(run, section, rows, x, column, spread=None, factor=1.0):
 
 def per_sm(run, row):
     """Blocks per SM."""
-    return int(row["blk"]) // run.sms
+    return row.whole("blk") // run.sms
 
 
 def study_figure(value, file, line):

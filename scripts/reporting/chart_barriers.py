@@ -89,7 +89,7 @@ def clock_of(run, row):
     """Of the SM in MHz: noted with the row, else what the GPU was set to; None: unknown."""
     text = row.get("clock", "nan")
     if text == "nan" or not float(text) > 0:
-        found = re.match(r"(\d+) MHz", run.environment.get("sm_clock_application", ""))
+        found = re.match(r"(\d{1,15}) MHz", run.environment.get("sm_clock_application", ""))
         return float(found[1]) if found else None
     return float(text)
 
@@ -107,7 +107,7 @@ def look(run, barrier, file):
     cells = dict(barrier.cells)
     for name, cell in cells.items():
         if cell == ALL:
-            counts = [int(row[name]) for row in section.find_all(method=barrier.method)]
+            counts = [row.whole(name) for row in section.find_all(method=barrier.method)]
             cells[name] = str(max(counts, default=1))
             if cells[name] == "1":
                 return None, None

@@ -11,7 +11,7 @@ THREADS = (32, 64, 128, 256, 512, 1024)
 def by_threads(run, section, method, **cells):
     """Points of a method by threads of a block."""
     return points(run, section, section.find_all(method=method, **cells),
-                  lambda row: int(row["thrd"]), "m(ave_cycle)")
+                  lambda row: row.whole("thrd"), "m(ave_cycle)")
 
 
 def block_barriers(run, _):
@@ -21,7 +21,7 @@ def block_barriers(run, _):
     series = [Series(method, by_threads(run, section, method)) for method in BLOCKS]
     group = run.section("BenchmarkIntraSM", "group latency")
     named = [row for row in group.find_all(method="named_barrier") if row["tile"] == row["thrd"]]
-    series.append(Series("named_barrier", points(run, group, named, lambda row: int(row["thrd"]),
+    series.append(Series("named_barrier", points(run, group, named, lambda row: row.whole("thrd"),
                                                  "m(ave_cycle)")))
     chart.add(Panel("", "threads per block", "cycles", series), "block latency")
     chart.notes.append("syncthreads_and returns whether all threads say yes.")

@@ -11,7 +11,8 @@ THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)
 SHOWN_GPUS = (1, 2, 5, 6, 8)  # as in Figure 8
 US = 1e-3  # of nanoseconds
-TOO_MANY = re.compile(r"skipped: (\w+) on (\d+), (\d+) per SM x (\d+): an SM holds (\d+) blocks")
+TOO_MANY = re.compile(r"skipped: (\w+) on (\d{1,15}), (\d{1,15}) per SM x (\d{1,15}): "
+                      r"an SM holds (\d{1,15}) blocks")
 SHAPES = ((1, 32), (1, 1024), (32, 64))  # Figure 9: blocks per SM, threads
 
 
@@ -37,7 +38,7 @@ def figure_4(run, study):
     section = run.section("BenchmarkIntraSM", "throughput")
 
     def warps(row):
-        return per_sm(run, row) * int(row["thrd"]) // 32
+        return per_sm(run, row) * row.whole("thrd") // 32
 
     def series(column, scale):
         for threads in THREADS:
@@ -50,9 +51,9 @@ def figure_4(run, study):
 
     held = held_warps(run)
     most = [Level(f"an SM holds {held} warps", held, True)] if held else []
-    known = [Level(gpu, float(study.value("II", "throughput_sync_per_cycle", type="block",
-                                          gpu=gpu)), False) for gpu in GPUS]
-    chart.add(Panel("", "", "cycles", series("ttl_latency", lambda row: int(row["rep"])),
+    known = [Level(gpu, study.number("II", "throughput_sync_per_cycle", type="block", gpu=gpu),
+                   False) for gpu in GPUS]
+    chart.add(Panel("", "", "cycles", series("ttl_latency", lambda row: row.whole("rep")),
                     log_x=True, log_y=True, ticks=WARPS, levels=most))
     chart.add(Panel("", "warps per SM (blocks x warps of a block)", "warp barriers per cycle",
                     series("thrput", lambda row: 1), log_x=True, ticks=WARPS,
@@ -71,11 +72,11 @@ def heat_panel(run, section, method, gpus, title, row=""):
     blocks = sorted({per_sm(run, row) for row in rows})
     series = [
         Series(str(count), points(run, section, [row for row in rows if per_sm(run, row) == count],
-                                  lambda row: int(row["thrd"]), "m(avginstru)", "s(avginstr)", US))
+                                  lambda row: row.whole("thrd"), "m(avginstru)", "s(avginstr)", US))
         for count in blocks]
     missing = missing_shapes(run, section, method, gpus, series)
     return Panel(title, "threads per block", "blocks per SM", series, row=row,
-                 ticks=sorted({int(row["thrd"]) for row in rows}), missing=[
+                 ticks=sorted({row.whole("thrd") for row in rows}), missing=[
                      f"{method} on {many(gpus)} at {', '.join(missing)} (blocks per SM x threads)"
                  ] if missing else ())
 
@@ -96,7 +97,7 @@ def study_panels(study, figure, gpu):
     for gpus in dict.fromkeys(row["gpus"] for row in rows):
         found = [(line, row) for line, row in enumerate(rows, 2) if row["gpus"] == gpus]
         yield Panel(f"{gpu}, {many(int(gpus))}: the study", "threads per block", "blocks per SM", [
-            Series(blocks, [Point(int(row["threads"]),
+            Series(blocks, [Point(row.whole("threads"),
                                   study_figure(row["latency_us"], file, line))
                             for line, row in found if row["blocks_per_SM"] == blocks])
             for blocks in dict.fromkeys(row["blocks_per_SM"] for _, row in found)],
@@ -157,8 +158,9 @@ def figure_8(run, study):
     for method in ("multi_grid_sync", "peer_grid_sync"):
         sections = list(barrier_files(run, method))[:1]
         for section in sections:
-            most = max(int(row["GPUcount"]) for row in section.rows)
-            for gpus in range(1, most + 1):
+            most = max(row.whole("GPUcount") for row in section.rows)
+            counts = {row.whole("GPUcount") for row in section.rows}
+            for gpus in sorted(counts.union(count for count in SHOWN_GPUS if count <= most)):
                 panel = heat_panel(run, section, method, gpus,
                                    f"{short_name(run)}, {many(gpus)}: {method}",
                                    method if most > 1 else "here")
@@ -183,7 +185,7 @@ def launch_series(run):
                          ("OpenMP threads", "single_omp_traditional_launch")):
         rows = section.find_all(method=method, thrd="1024")
         yield Series(f"{name}, 1 x 1024", points(
-            run, section, rows, lambda row: int(row["GPUCount"]), "m(ovh)", None, US))
+            run, section, rows, lambda row: row.whole("GPUCount"), "m(ovh)", None, US))
 
 
 def barrier_series(run):
@@ -193,7 +195,7 @@ def barrier_series(run):
                 rows = section.find_all(method=method, blk=str(blocks * run.sms),
                                         thrd=str(threads))
                 yield Series(f"{method}, {blocks} x {threads}", points(
-                    run, section, rows, lambda row: int(row["GPUcount"]), "m(avginstru)",
+                    run, section, rows, lambda row: row.whole("GPUcount"), "m(avginstru)",
                     "s(avginstr)", US))
 
 
@@ -201,7 +203,7 @@ def study_multi_grid(study):
     rows = study.figures["8"]
     for blocks, threads in SHAPES:
         yield Series(f"multi_grid_sync, {blocks} x {threads}", [
-            Point(int(row["gpus"]), study_figure(row["latency_us"], "figure_8.tsv", line))
+            Point(row.whole("gpus"), study_figure(row["latency_us"], "figure_8.tsv", line))
             for line, row in enumerate(rows, 2)
             if (row["blocks_per_SM"], row["threads"]) == (str(blocks), str(threads))])
 

@@ -32,9 +32,10 @@ def figure_15(run, _):
                   "size: GB/s (above), percent of reading alone (below)", LINES, "", SPREAD,
                   wide=False)
     section = run.section("Reduction", "one GPU")
-    rates = [sums(run, section, method, lambda row: int(row["bytes"])) for method in SUMS]
+    rates = [sums(run, section, method, lambda row: row.whole("bytes")) for method in SUMS]
     theory = section.find(method="theory")
-    levels = [Level("theory", float(theory["m(GB/s)"]), False)] if theory else []
+    levels = [Level("theory", float(theory["m(GB/s)"]), False)] if (
+        theory and float(theory["m(GB/s)"]) > 0) else []
     chart.add(Panel("", "", "GB/s", rates, log_x=True, log_y=True, ticks=SIZES, levels=levels),
               f"sums of {ARRAY}")
     chart.add(Panel("", "size of the array", "percent of read_limit",
@@ -48,14 +49,14 @@ def scaling_series(run, title):
     """(bytes, their Series by GPUs), of the largest array of all methods; strong scaling: of the
     whole array, weak: of each GPU's."""
     def of_line(row):  # what stays the same along a line
-        return int(row["bytes"]) // (1 if title == "strong scaling" else int(row["GPUcount"]))
+        return row.whole("bytes") // (1 if title == "strong scaling" else row.whole("GPUcount"))
 
     sections = [run.section(file, title) for file in ("Reduction", "Reduction.cuda11")]
     size = max((of_line(row) for section in sections for row in section.find_all(type=ARRAY)),
                default=0)
     return size, [Series(method, points(run, section, [
         row for row in section.find_all(method=method, type=ARRAY) if of_line(row) == size],
-        lambda row: int(row["GPUcount"]), "m(GB/s)"))
+        lambda row: row.whole("GPUcount"), "m(GB/s)"))
         for section, method in ((sections[0], "implicit_multi"), (sections[0], "peer_grid"),
                                 (sections[1], "multi_grid"), (sections[0], "nccl"))]
 
@@ -93,7 +94,7 @@ def figure_18(run, _):
         verdict = verdicts.find(method=method)
         held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
         chart.add(Panel(f"{method}{held}", "lane", "cycles", [
-            Series(name, [Point(int(row["lane"]), Figure(
+            Series(name, [Point(row.whole("lane"), Figure(
                 float(row[name]), float("nan"), [source_of(section, row)])) for row in rows])
             for name in ("start", "end")], joined=False), method)
     chart.notes.append("The barrier holds where every end lies above every start. The last of the "

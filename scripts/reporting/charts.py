@@ -9,15 +9,23 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from urllib.parse import quote
 
+import programs
 from reporting import chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers
+from reporting.sheets import literal
 
 MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
 COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
 
 
 def charts_of(run, study):
-    return [make(run, study) for make in MAKERS]
+    return [marked(make(run, study), run) for make in MAKERS]
+
+
+def marked(chart, run):
+    """Says in its title and across the picture where it shows what was simulated."""
+    chart.title, chart.simulated = run.mark + chart.title, run.simulated
+    return chart
 
 
 def lines_of_tsv(chart):
@@ -39,7 +47,8 @@ def drawn(draw, charts):
     if workers < 2:
         return list(map(draw, charts))
     try:
-        with ProcessPoolExecutor(workers) as pool:
+        with ProcessPoolExecutor(workers, initializer=programs.become_worker,
+                                 initargs=(os.getpid(),)) as pool:
             return list(pool.map(draw, charts))
     except (OSError, BrokenProcessPool):  # where there may be no other processes
         return list(map(draw, charts))
@@ -98,10 +107,9 @@ def chart_lines(chart, path, about, pictures):
     """As Markdown."""
     label, caption = titled(chart, about)
     if pictures.png(path):
-        alternative = chart.alternative().replace("[", "(").replace("]", ")")
-        yield f"![{alternative}]({quote(str(path))}.png)"
+        yield f"![{literal(chart.alternative())}]({quote(str(path))}.png)"
         yield ""
-    yield f"**{label}** {caption} Numbers: {path}.tsv."
+    yield f"**{literal(label)}** {literal(f'{caption} Numbers: {path}.tsv.')}"
     yield ""
 
 

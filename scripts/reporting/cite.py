@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import tsv
-from reporting.sheets import TEX
+from reporting.sheets import TEX, literal
 
 FILE = Path(__file__).resolve().parents[2] / "CITATION.cff"
 
@@ -114,47 +114,61 @@ def version_of(run):
 
 def measured_with(run):
     """GPU, driver, toolkit, day, in one phrase."""
-    value = {key: run.environment.get(key, "unknown") for key in (
-        "gpu", "gpu_count", "driver", "cuda_toolkit", "date_utc")}
+    def value(key):
+        return run.environment.get(key, "unknown")
+
     other = run.environment.get("cuda_toolkit_multi_grid")
-    return ("{gpu_count} x {gpu}, driver {driver}, CUDA {cuda_toolkit}".format(**value)
-            + f" and {other}" * bool(other) + f", {value['date_utc'][:10]}")
+    return (f"{value('gpu_count')} x {value('gpu')}, driver {value('driver')}, "
+            f"CUDA {value('cuda_toolkit')}" + f" and {other}" * bool(other)
+            + f", {value('date_utc')[:10]}")
 
 
 def sentence(run, citation):
     """To copy into a text."""
     version, commit = version_of(run)
     of = " ".join(filter(None, (version, commit and f"(commit {commit})")))
-    return (f"Measured with the {citation.title}{' ' * bool(of)}{of}, which follow the method of "
+    measured = "Simulated, not measured," if run.simulated else "Measured"
+    return (f"{measured} with the {citation.title}{' ' * bool(of)}{of}, which follow the method of "
             f"{citation.first} et al. ({citation.year}), on {measured_with(run)}.")
 
 
+BIBTEX = {letter: code for letter, code in TEX.items() if letter not in "{}–"}
+BRACES = {"{": r"\textbraceleft{}", "}": r"\textbraceright{}"}
+
+
 def bibtex_text(text):
-    kept = {letter: code for letter, code in TEX.items() if letter not in "{}–"}
-    return "".join(kept.get(letter, letter) for letter in text)
+    return text.translate(str.maketrans(BIBTEX))
+
+
+def bibtex_literal(text):
+    """The same of a file's text, whose braces need not pair."""
+    return text.translate(str.maketrans({**BIBTEX, **BRACES}))
 
 
 def entry(kind, key, fields):
     yield f"@{kind}{{{key},"
-    yield from (f"  {name} = {{{bibtex_text(value)}}}," for name, value in fields.items())
+    yield from (f"  {name} = {{{value}}}," for name, value in fields.items())
     yield "}"
 
 
 def suite_entry(part, citation):
     """The suite as it measured a run."""
     version, commit = version_of(part.run)
-    note = f"Commit {commit}; measured" if commit else "Measured"
+    measured = "simulated, not measured," if part.run.simulated else "measured"
+    note = f"Commit {commit}; {measured}" if commit else measured.capitalize()
     name = re.sub("[^A-Za-z0-9]+", "-", part.name)
     return entry("misc", f"synchronization-{name}", {
-        "author": " and ".join(citation.authors), "title": f"{{{citation.title}}}",
-        "howpublished": f"Software, version {version}" if version else "Software",
-        "note": f"{note} on {measured_with(part.run)}"})
+        "author": bibtex_text(" and ".join(citation.authors)),
+        "title": bibtex_text(f"{{{citation.title}}}"),
+        "howpublished": bibtex_literal(f"Software, version {version}" if version else "Software"),
+        "note": bibtex_literal(f"{note} on {measured_with(part.run)}")})
 
 
 def study_entry(citation):
     return entry("inproceedings", f"{citation.first.lower()}{citation.year}", {
-        "author": " and ".join(citation.study_authors), "title": f"{{{citation.study}}}",
-        "booktitle": citation.venue, "year": citation.year})
+        name: bibtex_text(text) for name, text in (
+            ("author", " and ".join(citation.study_authors)), ("title", f"{{{citation.study}}}"),
+            ("booktitle", citation.venue), ("year", citation.year))})
 
 
 def bibtex(parts, citation):
@@ -167,9 +181,9 @@ def bibtex(parts, citation):
 def markdown(parts, citation):
     yield "## How to cite"
     yield ""
-    yield citation.message
+    yield literal(citation.message)
     yield ""
-    yield from (f"* {sentence(part.run, citation)}" for part in parts)
+    yield from (f"* {literal(sentence(part.run, citation))}" for part in parts)
     yield ""
     yield "```bibtex"
     yield from bibtex(parts, citation)

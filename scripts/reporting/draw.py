@@ -9,7 +9,11 @@ from reporting.draw_style import files_of, settings
 
 def picture_of(chart):
     """A matplotlib Figure; to be made and used within settings()."""
-    return {HEAT: heat_map, LINES: line_chart}.get(chart.kind, dot_chart)(chart)
+    picture = {HEAT: heat_map, LINES: line_chart}.get(chart.kind, dot_chart)(chart)
+    if chart.simulated:
+        picture.text(0.5, 0.5, "simulated", color="#d00000", alpha=0.35, fontsize=40, rotation=25,
+                     ha="center", va="center", zorder=1000)
+    return picture
 
 
 def draw(chart):

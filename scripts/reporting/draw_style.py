@@ -28,6 +28,8 @@ SETTINGS = {
     "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
     "axes.titlepad": 3, "axes.labelpad": 2, "xtick.major.pad": 2, "ytick.major.pad": 2,
     "pdf.fonttype": 42, "figure.dpi": DOTS_PER_INCH, "savefig.facecolor": "white"}
+if "text.parse_math" in matplotlib.rcParams:  # since 3.6; a GPU's name is no formula
+    SETTINGS["text.parse_math"] = False
 
 
 @contextmanager

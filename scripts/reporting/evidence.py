@@ -93,7 +93,7 @@ class Evidence:
                              ("BenchmarkInterSM.cuda11", "multi_grid_sync"),
                              ("BenchmarkInterSM", "multi_grid_sync")):
             rows = self.run.section(file, "multi-GPU latency").find_all(method=method)
-            counts = [int(row["GPUcount"]) for row in rows]
+            counts = [row.whole("GPUcount") for row in rows]
             if max(counts, default=1) > 1:
                 found.append((file, method, max(counts)))
         if not found:
@@ -107,8 +107,8 @@ class Evidence:
         section = self.run.section(file, "multi-GPU latency")
         rows = section.find_all(method=method, GPUcount=str(gpus))
         self.sources += [source_of(section, row) for row in rows]
-        us = {(int(row["blk"]) // self.run.sms, int(row["thrd"])): float(
-            row["m(avginstru)"]) / 1e3 for row in rows if row["m(avginstru)"] != "nan"}
+        us = {(row.whole("blk") // self.run.sms, row.whole("thrd")): float(
+            row["m(avginstru)"]) / 1e3 for row in rows if float(row["m(avginstru)"]) > 0}
         if not us.keys() >= set(needed):
             raise NotMeasured(f"not all shapes of {method} on {gpus} GPUs")
         return us
@@ -119,7 +119,7 @@ class Evidence:
         rows = [row for row in section.find_all(method=method, type=ARRAY, GPUcount=str(gpus))
                 if row["right"] == "1" and float(row["m(GB/s)"]) > 0]
         self.sources += [source_of(section, row) for row in rows]
-        return {int(row["bytes"]): value_of(row, "GB/s") for row in rows}
+        return {row.whole("bytes"): value_of(row, "GB/s") for row in rows}
 
     def studied_shapes(self):
         """As shapes(), of the study's multi-grid barrier, for each kind and number of GPUs that
@@ -128,5 +128,5 @@ class Evidence:
         for row in (row for rows in self.study.figures.values() for row in rows):
             if row["gpus"] != "1":
                 found.setdefault((row["gpu"], row["gpus"]), {})[
-                    int(row["blocks_per_SM"]), int(row["threads"])] = float(row["latency_us"])
+                    row.whole("blocks_per_SM"), row.whole("threads")] = float(row["latency_us"])
         return found.values()

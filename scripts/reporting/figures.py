@@ -112,7 +112,8 @@ def short_name(run):
     name = re.sub("^NVIDIA (Tesla |GeForce )?", "", run.environment.get("gpu", "here"))
     name = re.sub(r" (Generation|(Server|Workstation) Edition|GPU)\b", "", name)
     name = re.sub(r"(RTX PRO .*) Blackwell\b", r"\1", name)
-    return re.sub(r"[ -](\d+GB|SXM|PCIe|HBM|NVL).*", "", name, flags=re.IGNORECASE)
+    name = re.sub(r"[ -](\d+GB|SXM|PCIe|HBM|NVL).*", "", name, flags=re.IGNORECASE)
+    return "simulated " * run.simulated + name
 
 
 # What a column shows. study: the column's name in the study's files.
@@ -185,7 +186,7 @@ class Table:
         sides = list(self.sides())
         widths = [sum(side[0] == place for side in sides) for place in range(len(self.quantities))]
         sheet = Sheet(
-            f"{self.title}. {run.about()}", len(self.labels),
+            f"{run.mark}{self.title}. {run.about()}", len(self.labels),
             [*self.labels, *(gpu or short_name(run) for _, _, gpu in sides)],
             "figures" if self.quantities else "words", self.number,
             [(quantity.title, quantity.unit, width)

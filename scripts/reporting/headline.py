@@ -6,6 +6,7 @@ from collections import namedtuple
 
 from reduction_summary import size_name
 from reporting.figures import NONE, figure_of, highest, share
+from reporting.sheets import coded
 from reporting.study_tables import ARRAY
 from tsv import GRID_FILES
 
@@ -38,7 +39,7 @@ def of_all_known_gpus(blocks, threads):
     def find(study, gpu):
         rows = [row for figure in study.figures.values() for row in figure if (
             row["gpu"], row["blocks_per_SM"], row["threads"]) == (gpu, str(blocks), str(threads))]
-        row = max(rows, key=lambda row: int(row["gpus"]), default=None)
+        row = max(rows, key=lambda row: row.whole("gpus"), default=None)
         return row and f"{float(row['latency_us']) * 1e3:.0f}"
     return find
 
@@ -77,7 +78,7 @@ def launch(method, all_gpus=False):
 def best_sum(run, _gpus):
     """The right sum with the highest rate, of the largest array; None where none has a rate."""
     section = run.section("Reduction", "one GPU")
-    size = max((int(row["bytes"]) for row in section.find_all(type=ARRAY)), default=0)
+    size = max((row.whole("bytes") for row in section.find_all(type=ARRAY)), default=0)
     row = highest((row for row in section.find_all(type=ARRAY, bytes=str(size), right="1")
                    if row["method"] not in NOT_SUMS), "m(GB/s)")
     return row and Found(figure_of(run, section, row, "m(GB/s)"), row,
@@ -104,18 +105,19 @@ HEADLINES = (
     Headline("tile_shuffle", "Warp: shuffle of a tile of 32", "cycles",
              inside_an_sm("warp latency", method="tile_shufl", thrd="32", tile="32"),
              of_table("II", "latency_cycles", type="shuffle of a tile")),
-    Headline("block_32", "Block: `__syncthreads()`, 32 threads", "cycles",
+    Headline("block_32", coded("Block: `__syncthreads()`, 32 threads"), "cycles",
              inside_an_sm("block latency", method="blocksync", thrd="32"),
              of_table("II", "latency_cycles", type="block")),
-    Headline("block_1024", "Block: `__syncthreads()`, 1024 threads", "cycles",
+    Headline("block_1024", coded("Block: `__syncthreads()`, 1024 threads"), "cycles",
              inside_an_sm("block latency", method="blocksync", thrd="1024"), nothing_known),
-    Headline("cluster", "Cluster: `cluster_sync`, 2 blocks x 32", "cycles",
+    Headline("cluster", coded("Cluster: `cluster_sync`, 2 blocks x 32"), "cycles",
              inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32"),
              nothing_known),
-    *(Headline(f"grid_{blocks}x{threads}", f"GPU: `grid.sync()`, {blocks}/SM x {threads}", "ns",
+    *(Headline(f"grid_{blocks}x{threads}",
+               coded(f"GPU: `grid.sync()`, {blocks}/SM x {threads}"), "ns",
                of_grids("grid latency", "grid_sync", blocks, threads), nothing_known)
       for blocks, threads in ((1, 32), (1, 1024), (32, 64))),
-    *(Headline(method, f"All GPUs: `{method}`, 1/SM x 1024", "ns",
+    *(Headline(method, coded(f"All GPUs: `{method}`, 1/SM x 1024"), "ns",
                of_grids("multi-GPU latency", method, 1, 1024, all_gpus=True), known)
       for method, known in (("peer_grid_sync", nothing_known),
                             ("multi_grid_sync", of_all_known_gpus(1, 1024)))),
@@ -125,11 +127,6 @@ HEADLINES = (
              launch("single_omp_traditional_launch", all_gpus=True), nothing_known),
     Headline("sum", "Best sum of the largest array of float", "GB/s", best_sum, best_known_sum),
     Headline("sum_share", "The same beside reading alone", "%", share_of_reading, nothing_known))
-
-
-def gpus_of(run):
-    count = run.environment.get("gpu_count", "")
-    return int(count) if count.isdigit() else 1
 
 
 def shown(found):
@@ -151,4 +148,4 @@ def converted(found, unit):
 @functools.lru_cache(maxsize=None)
 def found_in(run, gpus=None):
     """Found or None for each of HEADLINES."""
-    return [headline.find(run, gpus or gpus_of(run)) for headline in HEADLINES]
+    return [headline.find(run, gpus or run.gpus) for headline in HEADLINES]

@@ -5,7 +5,7 @@ import math
 
 import compare
 from reporting.figures import rounded, short_name, sources
-from reporting.headline import HEADLINES, converted, found_in, gpus_of, shown
+from reporting.headline import HEADLINES, converted, found_in, shown
 from reporting.sheets import Cell, Sheet, plain
 from reporting.study import GPUS
 
@@ -55,10 +55,11 @@ STUDY = ("V100, P100: the study's (Tables I, II, VI, Figures 7, 8), of 8 and 2 G
 def headline_sheet(part, study, recorded):
     """A run beside the recorded ones, on as many GPUs."""
     here = found_in(part.run)
-    others = [found_in(other, gpus_of(part.run)) for other in recorded]
-    sheet = Sheet("What a barrier costs here, beside recorded runs" if others else
-                  f"What a barrier costs here. {part.run.about()}", 2, [
-        "", "Unit", "Here", "Converted", *(other.path.name for other in recorded),
+    others = [found_in(other, part.run.gpus) for other in recorded]
+    measured = " (measured)" * part.run.simulated
+    sheet = Sheet(f"{part.run.mark}What a barrier costs here, beside recorded runs" if others else
+                  f"{part.run.mark}What a barrier costs here. {part.run.about()}", 2, [
+        "", "Unit", "Here", "Converted", *(other.path.name + measured for other in recorded),
         *["Against recorded"] * bool(others), *GPUS])
     for place, (headline, found) in enumerate(zip(HEADLINES, here)):
         sheet.rows.append([
@@ -93,7 +94,7 @@ def study_json(headline, study):
 
 def headline_json(part, study):
     here = found_in(part.run)
-    others = {other.path.name: found_in(other, gpus_of(part.run)) for other in part.recorded}
+    others = {other.path.name: found_in(other, part.run.gpus) for other in part.recorded}
     return [{"name": headline.name, "label": plain(headline.label),
              "here": found and found_json(headline, found),
              "recorded": {name: found_json(headline, other[place])
@@ -104,7 +105,7 @@ def headline_json(part, study):
 
 def machine_names(parts):
     """Of each, for a column: 2 H200, with its folder where another has the same."""
-    names = [f"{gpus_of(part.run)} {short_name(part.run)}" for part in parts]
+    names = [f"{part.run.gpus} {short_name(part.run)}" for part in parts]
     return [name if names.count(name) == 1 else f"{name} ({part.name})"
             for name, part in zip(names, parts)]
 
@@ -112,7 +113,7 @@ def machine_names(parts):
 def machines_sheet(parts, study):
     """Several runs, a column each."""
     found, names = [found_in(part.run) for part in parts], machine_names(parts)
-    sheet = Sheet("What a barrier costs, by machine", 2, ["", "Unit", *names, *GPUS])
+    sheet = Sheet(f"{parts[0].run.mark}What a barrier costs, by machine", 2, ["", "Unit", *names, *GPUS])
     for place, headline in enumerate(HEADLINES):
         sheet.rows.append([headline.label, headline.unit, *(cell(one[place]) for one in found),
                            *(headline.study(study, gpu) or "–" for gpu in GPUS)])

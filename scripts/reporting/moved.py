@@ -1,7 +1,7 @@
 """What moved against the recorded runs, and what is known to move it, as sheets of report.py."""
 
-from reporting import causes, normal, outcomes
-from compare import KEYS
+from reporting import causes, outcomes
+from compare import KEYS, UNITS
 from reporting.figures import number, remarks
 from reporting.sheets import Cell, Sheet
 
@@ -14,8 +14,9 @@ def remarks_of(run, row):
 
 
 def environment(part):
-    names = [part.name, *(other.path.name for other in part.recorded)]
-    sheet = Sheet("What differs between these machines", len(names) + 1, ["", *names])
+    mark, measured = part.run.mark, " (measured)" * part.run.simulated
+    names = [part.name, *(other.path.name + measured for other in part.recorded)]
+    sheet = Sheet(f"{mark}What differs between these machines", len(names) + 1, ["", *names])
     sheet.rows = [[key, *texts] for key, texts in
                   causes.environment_differences(part.run, part.recorded)]
     return sheet
@@ -23,7 +24,7 @@ def environment(part):
 
 def moved(part):
     rows = part.moved
-    sheet = Sheet(f"The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved most", 6,
+    sheet = Sheet(f"{part.run.mark}The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved most", 6,
                   ("File", "Section", "Row", "Quantity, unit", "Verdict", "Known", "Here",
                    "Recorded", "Change", "Line"))
     said = []
@@ -34,7 +35,7 @@ def moved(part):
         said += [f"! {row.key[0]}, line {row.row.line}: {text}." for text in found]
         sheet.rows.append([
             *row.key[:2], f"{row.key[2]} {shape}",
-            f"m({row.quantity}), {normal.UNITS[row.quantity]}", row.verdict,
+            f"m({row.quantity}), {UNITS[row.quantity]}", row.verdict,
             part.known.numbers(row),
             Cell(row.value.text + "!" * bool(found), "; ".join(found)),
             f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", str(row.row.line)])
@@ -47,7 +48,7 @@ def groups(part):
     found = {}
     for row in part.moved:
         found.setdefault(row.key[:3], []).append(row)
-    sheet = Sheet("Where rows moved", 4, ("File", "Section", "Method", "Known", "Faster", "Slower",
+    sheet = Sheet(f"{part.run.mark}Where rows moved", 4, ("File", "Section", "Method", "Known", "Faster", "Slower",
                                           "Change"))
     for key, rows in found.items():
         changes = [f"{way(row.change for row in rows):+.1f}%" for way in (min, max)]
@@ -59,7 +60,7 @@ def groups(part):
 
 
 def known(part):
-    sheet = Sheet("What is known to move such rows", 3, causes.HEAD, kind="")
+    sheet = Sheet(f"{part.run.mark}What is known to move such rows", 3, causes.HEAD, kind="")
     sheet.rows = list(part.known.lines())
     sheet.notes.append(f"{part.known.unknown} of {len(part.known.of_row)} moved rows have none of "
                        "these" + "." * part.alike + ", but another kind of GPU." * (not part.alike))
@@ -68,7 +69,7 @@ def known(part):
 
 def sheets(part):
     """Below the counts of "is it normal?"."""
-    found = [environment(part), outcomes.sheet(part.outcomes)]
+    found = [environment(part), outcomes.sheet(part.outcomes, part.run.mark)]
     if part.known.of_row:
         found += [groups(part), known(part), moved(part)]
     return [sheet for sheet in found if sheet.rows]
@@ -82,7 +83,7 @@ def moved_json(part):
             {"key": key, "here": texts[0], "recorded": dict(zip(names, texts[1:]))}
             for key, texts in causes.environment_differences(part.run, part.recorded)],
         "moved": [{"file": row.key[0], **dict(zip(KEYS, row.key[1:])),
-                   "quantity": row.quantity, "unit": normal.UNITS[row.quantity],
+                   "quantity": row.quantity, "unit": UNITS[row.quantity],
                    "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
                    "change_percent": number(row.change), "verdict": row.verdict,
                    "known": [cause.name for cause in part.known.of(row)],

@@ -17,13 +17,10 @@ HOW = ("same: within the recorded means and their 95% intervals, or at most "
        f"{THRESHOLD:g}% beyond; unclear: only its own interval reaches there, or no recorded mean "
        f"is known within {WIDEST:g}%; those that are not are left out; {LACKING}: "
        "the recorded run of as many GPUs has it (normal.tsv names it; –: there is no such run).")
-UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
-         **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
-         "thrput": "operations/cycle", "GB/s": "GB/s"}
 
 # key: file and cells of compare.KEYS, in which n blocks for each SM are "nxSM". quantity: "ovh",
-# whose mean the value is, in UNITS. low, high: of the recorded means and their 95% intervals,
-# nan where nothing is recorded.
+# whose mean the value is, in compare.UNITS. low, high: of the recorded means and their 95%
+# intervals, nan where nothing is recorded.
 Judged = namedtuple("Judged", "key quantity value row low high change verdict")
 
 
@@ -41,8 +38,8 @@ def values(run):
 
 
 def recorded_runs(folder):
-    """Those kept for reference, <gpu>x<count>."""
-    return [tsv.Run(path) for path in sorted(folder.glob("*x[0-9]*"))
+    """Those kept for reference, <gpu>x<count>; they were measured."""
+    return [tsv.Run(path, simulated=None) for path in sorted(folder.glob("*x[0-9]*"))
             if path.is_dir() and re.fullmatch(r"[A-Za-z0-9]+x\d+", path.name)]
 
 
@@ -143,10 +140,11 @@ def moved(rows):
 
 def lines_of_tsv(part):
     """All rows, then those that are LACKING."""
+    yield from [f"{tsv.SIMULATED}: value; measured: recorded_*"] * part.run.simulated
     yield "\t".join(("file", *compare.KEYS, "quantity", "unit", "value", "recorded_low",
                      "recorded_high", "change_percent", "verdict", "line", "known"))
     for row in part.normal:
-        yield "\t".join((*row.key, row.quantity, UNITS[row.quantity], row.value.text,
+        yield "\t".join((*row.key, row.quantity, compare.UNITS[row.quantity], row.value.text,
                          f"{row.low:.3f}", f"{row.high:.3f}", f"{row.change:.3f}", row.verdict,
                          str(row.row.line),
                          ", ".join(cause.name for cause in part.known.of(row)) or "nan"))

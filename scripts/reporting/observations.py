@@ -74,10 +74,10 @@ def grid_two_blocks(rows):
     slowest = max((rows.grid_sync(blocks, threads) for blocks in (1, 2) for threads in (32, 1024)),
                   key=lambda value: value.mean)
     one_launch = rows.launch("traditional_launch", 1)
-    accepted = rows.study.value("VIII", "more_us", id="grid_two_blocks")
-    return holds(slowest.mean - one_launch.mean <= 1e3 * float(accepted)), (
+    accepted = rows.study.number("VIII", "more_us", id="grid_two_blocks")
+    return holds(slowest.mean - one_launch.mean <= 1e3 * accepted), (
         f"at most {us(slowest)} up to 2 blocks/SM, one more launch {us(one_launch)}" +
-        holds_if(f"it is at most {accepted} us more, as the study accepts"))
+        holds_if(f"it is at most {accepted:g} us more, as the study accepts"))
 
 
 def outcomes(rows, file, methods):
@@ -142,7 +142,7 @@ def ratios(of):
 
 def gpus_acceptable(rows):
     """Beside what the study says and, as it goes beyond, beside its own GPUs."""
-    said = [float(rows.study.value("VIII", column, id="gpus_acceptable"))
+    said = [rows.study.number("VIII", column, id="gpus_acceptable")
             for column in ("times_fastest", "times_slowest")]
     known = list(map(max, zip(*map(ratios, rows.studied_shapes()))))
     limits = list(map(max, said, known))
@@ -229,6 +229,8 @@ def table_8(run, study):
     judged = []
     for known in study.tables["VIII"]:
         rows = Evidence(run, study)
+        if known["id"] not in JUDGES:
+            raise tsv.TsvError(f"{known.where}, column id: nothing judges '{known['id']}'")
         try:
             verdict, text = JUDGES[known["id"]](rows)
         except NotMeasured as missing:

@@ -41,10 +41,10 @@ def judged(run, runs):
     return found
 
 
-def sheet(found):
+def sheet(found, mark=""):
     """How many are as recorded, which are not, and which are not there."""
     counts = Counter((one.file, one.section, one.verdict) for one in found)
-    result = Sheet("Outcomes of Pitfalls beside the recorded ones", 2,
+    result = Sheet(f"{mark}Outcomes of Pitfalls beside the recorded ones", 2,
                    ("File", "Section", *VERDICTS))
     result.rows = [[*key, *(str(counts[(*key, verdict)]) for verdict in VERDICTS)]
                    for key in dict.fromkeys(one[:2] for one in found)]

@@ -59,7 +59,8 @@ class Part:
         names = ", ".join(other.path.name for other in self.recorded)
         if not self.recorded:
             return "There is no recorded run to compare with."
+        measured = " They were measured, this run is simulated." * self.run.simulated
         if self.alike:
-            return f"Compared with the recorded runs of the same kind of GPU: {names}."
+            return f"Compared with the recorded runs of the same kind of GPU: {names}.{measured}"
         return (f"No run of this kind of GPU is recorded. Compared with the nearest, which is "
-                f"another: {short_name(self.recorded[0])} ({names}).")
+                f"another: {short_name(self.recorded[0])} ({names}).{measured}")

@@ -6,19 +6,20 @@ from compare import KEYS
 from reporting import charts, moved, normal, run_warnings, sheets
 from reporting.figures import number, sources
 from reporting.headline_sheets import headline_json
+from reporting.sheets import literal
 
 MACHINES = Path("figures/machines")  # the chart of several machines
 
 
 def normal_lines(part):
     """Is it normal?, as Markdown."""
-    yield f"### {part.name}: is it normal?"
+    yield f"### {part.run.mark}{literal(part.name)}: is it normal?"
     yield ""
-    yield part.reference()
+    yield literal(part.reference())
     if not part.recorded:
         yield ""
         return
-    yield normal.HOW
+    yield literal(part.run.mark + normal.HOW)
     yield ""
     head, lines = normal.table(part)
     yield from sheets.markdown_table(head, 2, lines)
@@ -30,7 +31,7 @@ def normal_lines(part):
 def chart_lines(part, pictures):
     """All charts, as Markdown."""
     for sentence in charts.not_shown(part.charts, pictures):
-        yield sentence
+        yield literal(sentence)
         yield ""
     for shown in part.pictured():
         yield from charts.chart_lines(*shown, pictures)
@@ -48,18 +49,19 @@ def machines_lines(chart, parts, pictures):
 
 def page_lines(part, pictures):
     """The part of report.md."""
-    yield f"## {part.name}"
+    yield f"## {part.run.mark}{literal(part.name)}"
     yield ""
-    yield f"{part.run.about()}."
+    yield literal(f"{part.run.about()}.")
+    yield from filter(None, [part.run.unchecked()])
     if part.run.path.name.endswith(".partial"):
         yield "An interrupted run: not everything was measured."
     yield ""
     yield from sheets.markdown(part.headline)
     absent = list(part.absent())
     if absent:
-        yield f"Not in this run: {', '.join(absent)}."
+        yield literal(f"Not in this run: {', '.join(absent)}.")
         yield ""
-    yield from sheets.markdown_table(("Environment", ""), 2, part.run.environment.items())
+    yield from sheets.markdown_table((f"{part.run.mark}Environment", ""), 2, part.run.environment.items())
     yield ""
     for table in part.tables:
         if table.measured():
@@ -117,7 +119,8 @@ def normal_json(part):
 def part_json(part, study):
     """The part of summary.json."""
     return {
-        "folder": part.name, "environment": part.run.environment, "absent": list(part.absent()),
+        "folder": part.name, **({"simulated": True} if part.run.simulated else {}),
+        "checked": part.run.checked, "environment": part.run.environment, "absent": list(part.absent()),
         "headline": headline_json(part, study),
         "tables": {table.number: table_json(table) for table in part.tables
                    if table.measured()},

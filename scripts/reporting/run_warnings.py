@@ -4,7 +4,7 @@ from collections import Counter, namedtuple
 
 import tsv
 from reporting.figures import elsewhere, warnings_of
-from reporting.sheets import markdown_table
+from reporting.sheets import literal, markdown_table
 
 LOG = "stderr.log"
 
@@ -17,7 +17,9 @@ def log_lines(run):
     path = run.path / LOG
     if not path.exists():
         return None
-    return tsv.read_bytes(path).decode(errors="replace").splitlines()
+    lines = tsv.read_bytes(path).decode(errors="replace").splitlines()
+    return ["".join(letter if letter.isprintable() else "\ufffd" for letter in line)
+            for line in lines]
 
 
 def warned(run):
@@ -62,9 +64,9 @@ def cells(one):
 
 def markdown(part):
     """The part of report.md."""
-    yield f"### {part.name}: warnings of the run"
+    yield f"### {part.run.mark}{literal(part.name)}: warnings of the run"
     yield ""
-    yield summed_up(part.run, part.warned)
+    yield literal(part.run.mark + summed_up(part.run, part.warned))
     yield ""
     if part.warned:
         yield from markdown_table(HEAD, len(HEAD), map(cells, part.warned))

@@ -1,4 +1,5 @@
-"""Sheets of report.py: what stands in its tables, as Markdown, HTML and LaTeX."""
+"""Sheets of report.py: what stands in its tables, as Markdown, HTML and LaTeX. A text is shown
+letter by letter in each, but for what coded() marks."""
 
 import html
 import re
@@ -6,9 +7,19 @@ import textwrap
 
 TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
        "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-       "±": r"$\pm$", "–": "--", "<": "$<$", ">": "$>$", "|": "$|$", "≤": r"$\le$"}
+       "`": r"\textasciigrave{}", "±": r"$\pm$", "–": "--", "<": "$<$", ">": "$>$", "|": "$|$",
+       "≤": r"$\le$"}
 TEX_WIDE = 5  # columns; a table of more spans the page
 TEX_HEAD = 8  # letters of a column's head; where there are more it breaks between words
+CODE = re.compile("\x0e(.*?)\x0f")  # no file has these letters: tsv.py refuses them
+# In Markdown; _ between letters is none, and what starts a list or a line starts a text.
+MARKUP = re.compile(r"[\\`*\[\]|#~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|"
+                    r"^[-+](?= |$)|^-(?=[- ]*$)|^=(?==*$)|^\d+[.)](?= |$)")
+
+
+def coded(text):
+    """What stands between ` is code. Not for texts with parts from a file."""
+    return re.sub("`(.*?)`", "\x0e\\1\x0f", text)
 
 
 class Cell:
@@ -22,8 +33,7 @@ class Sheet:
     """head: texts; the first `labels` columns are words, the others numbers. rows: of texts and
     Cells. over: (quantity, unit, columns) above the numbers' heads, or none. kind: "figures"; of
     sentences "words", which span a page in LaTeX; "" where words may break into lines. number: of
-    a table of the study. widths: in LaTeX, of the columns of words, as shares of a line. What
-    stands between ` is code."""
+    a table of the study. widths: in LaTeX, of the columns of words, as shares of a line."""
 
     def __init__(self, title, labels, head, kind="figures", number="", over=(), widths=None):
         self.title, self.labels, self.head, self.kind = title, labels, list(head), kind
@@ -41,17 +51,26 @@ class Sheet:
 
 
 def plain(text):
-    return text.replace("`", "")
+    return CODE.sub(r"\1", text)
+
+
+def literal(text):
+    """Markdown that shows the text."""
+    parts = CODE.split(text)  # each second is code
+    parts[::2] = [MARKUP.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}",
+                             html.escape(part, quote=False)) for part in parts[::2]]
+    parts[1::2] = [f"`{part}`" for part in parts[1::2]]
+    return "".join(parts)
 
 
 def markdown_row(cells):
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+    return "| " + " | ".join(map(literal, cells)) + " |"
 
 
 def markdown_table(head, labels, rows):
     """labels: how many columns are of words."""
     yield markdown_row(head)
-    yield markdown_row(["---"] * labels + ["---:"] * (len(head) - labels))
+    yield "| " + " | ".join(["---"] * labels + ["---:"] * (len(head) - labels)) + " |"
     yield from map(markdown_row, rows)
 
 
@@ -64,17 +83,17 @@ def table_lines(sheet):
 
 
 def markdown(sheet):
-    bold, rest = sheet.caption()
+    bold, rest = map(literal, sheet.caption())
     yield f"**{bold}**{rest}"
     yield ""
     yield from table_lines(sheet)
     yield ""
-    yield from (f"* {note}" for note in sheet.notes)
+    yield from (f"* {literal(note)}" for note in sheet.notes)
     yield ""
 
 
 def escape(text):
-    return re.sub("`(.*?)`", r"<code>\1</code>", html.escape(text))
+    return CODE.sub(r"<code>\1</code>", html.escape(text))
 
 
 def page(sheet):
@@ -104,11 +123,11 @@ def page(sheet):
 
 def tex(text):
     """Text in which nothing is a command."""
-    return "".join(TEX.get(letter, letter) for letter in text.replace("<=", "≤"))
+    return text.replace("<=", "≤").translate(str.maketrans(TEX))
 
 
 def tex_code(text):
-    return re.sub("`(.*?)`", r"\\texttt{\1}", tex(text))
+    return CODE.sub(r"\\texttt{\1}", tex(text))
 
 
 def tex_row(cells):

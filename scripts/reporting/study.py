@@ -10,11 +10,20 @@ FIGURES = ("7", "8")  # whose numbers stand in its text
 TABLES = dict(zip(("I", "II", "III", "IV", "V", "VI", "VII", "VIII"), range(1, 9)))
 
 
-def read(path):
-    rows = tsv.read_table(tsv.read_bytes(path), path)
-    for line, row in enumerate(rows, 2):
-        if not row.get("source"):
-            raise tsv.TsvError(f"{path}, line {line}: no source")
+WORDS = ("launch", "gpu", "type", "group", "sum", "platform", "driver", "cuda", "id", "about",
+         "observation", "source")  # columns of them; the others are numbers
+
+
+def read(data, path):
+    """The rows of a file (bytes)."""
+    rows = tsv.read_table(data, path)
+    for row in rows:
+        if not row["source"]:
+            raise tsv.TsvError(f"{row.where}: no source")
+        for column, cell in row.items():
+            if column not in WORDS and not tsv.NUMBER.fullmatch(cell):
+                raise tsv.TsvError(f"{row.where}, column {tsv.shown(column)}: "
+                                   f"'{tsv.shown(cell)}' is not a number")
     return rows
 
 
@@ -22,9 +31,15 @@ class Study:
     """Each table's and figure's rows, read and checked."""
 
     def __init__(self, folder=FOLDER):
-        self.tables = {name: read(Path(folder) / f"table_{number}.tsv")
-                       for name, number in TABLES.items()}
-        self.figures = {name: read(Path(folder) / f"figure_{name}.tsv") for name in FIGURES}
+        data = tsv.read_folder(folder)
+
+        def rows(name):
+            path = Path(folder) / name
+            return read(data[name] if name in data else tsv.read_bytes(path), path)
+
+        self.tables = {name: rows(f"table_{number}.tsv") for name, number in TABLES.items()}
+        self.figures = {name: rows(f"figure_{name}.tsv") for name in FIGURES}
+        tsv.check_folder(folder, data)
 
     def find(self, table, **cells):
         """The first row of a table with these cells, or None."""
@@ -37,3 +52,11 @@ class Study:
         if row is None or row[column] == "nan":
             return None
         return row[column]
+
+    def number(self, table, column, **cells):
+        """One that it has."""
+        text = self.value(table, column, **cells)
+        if text is None:
+            raise tsv.TsvError(f"{FOLDER.name}: Table {table} has no {column} of "
+                               f"{', '.join(cells.values())}")
+        return float(text)

@@ -123,7 +123,8 @@ def table_2(run, study):
 
 
 def relative(row):
-    return float(row["s(cycle)"]) / float(row["m(cycle)"])
+    mean = float(row["m(cycle)"])
+    return float(row["s(cycle)"]) / mean if mean else math.nan
 
 
 def table_3(run, study):
@@ -193,7 +194,7 @@ def table_6(run, study):
     table = Table("VI", "Bandwidth of different reduction methods", ["Sum"],
                   [Quantity("Bandwidth", "GB/s", "GB_per_s")], GPUS)
     section = run.section("Reduction", "one GPU")
-    sizes = [int(row["bytes"]) for row in section.find_all(type=ARRAY)]
+    sizes = [row.whole("bytes") for row in section.find_all(type=ARRAY)]
     size = str(max(sizes, default=0))
     for name, method in (("implicit", "implicit"), ("grid sync", "grid_sync"), ("CUB", "cub"),
                          ("CUDA sample", None), ("theory", "theory"),

@@ -47,10 +47,10 @@ def plain_table(caption, head, rows, numbers):
 
 
 def normal_html(part):
-    yield f'<h3 id="{escape(part.name)}-normal">Is it normal?</h3><p>{escape(part.reference())}</p>'
+    yield f'<h3 id="{escape(part.name)}-normal">{part.run.mark}Is it normal?</h3><p>{escape(part.reference())}</p>'
     if not part.recorded:
         return
-    yield from plain_table(normal.HOW, *normal.table(part), 2)
+    yield from plain_table(part.run.mark + normal.HOW, *normal.table(part), 2)
     for sheet in moved.sheets(part):
         yield from sheets.page(sheet)
 
@@ -63,7 +63,9 @@ def charts_html(part, pictures):
 
 
 def part_html(part, pictures):
-    yield f'<h2 id="{escape(part.name)}">{escape(part.name)}</h2><p>{escape(part.run.about())}.</p>'
+    about = " ".join(filter(None, (f"{part.run.about()}.", part.run.unchecked())))
+    yield (f'<h2 id="{escape(part.name)}">{escape(part.run.mark + part.name)}</h2>'
+           f'<p>{escape(about)}</p>')
     if part.run.path.name.endswith(".partial"):
         yield '<p class="notes">An interrupted run: not everything was measured.</p>'
     yield from sheets.page(part.headline)
@@ -71,18 +73,19 @@ def part_html(part, pictures):
     if absent:
         yield f'<p class="notes">Not in this run: {escape(", ".join(absent))}.</p>'
     yield "<details><summary>Environment</summary>"
-    yield from plain_table("", ("key", "value"), part.run.environment.items(), 2)
+    yield from plain_table(part.run.mark.rstrip(": "), ("key", "value"),
+                           part.run.environment.items(), 2)
     yield "</details>"
     for table in part.tables:
         if table.measured():
             yield from sheets.page(table.sheet(part.run))
     yield from charts_html(part, pictures)
     yield from normal_html(part)
-    yield f'<h3 id="{escape(part.name)}-warnings">Warnings of the run</h3>'
+    yield f'<h3 id="{escape(part.name)}-warnings">{part.run.mark}Warnings of the run</h3>'
     yield f"<p>{escape(run_warnings.summed_up(part.run, part.warned))}</p>"
     if part.warned:
         yield "<details><summary>All of them</summary>"
-        yield from plain_table("", run_warnings.HEAD, map(run_warnings.cells, part.warned), 4)
+        yield from plain_table(part.run.mark.rstrip(": "), run_warnings.HEAD, map(run_warnings.cells, part.warned), 4)
         yield "</details>"
 
 

@@ -50,6 +50,8 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"skew_cycles", &Scenario::skew_cycles},
     {"cached_line", &Scenario::cached_line},
     {"uncached_cycles", &Scenario::uncached_cycles},
+    {"shared_latency", &Scenario::shared_latency},
+    {"shared_rate", &Scenario::shared_rate},
     {"noise", &Scenario::noise},
     {"noise_threads", &Scenario::noise_threads},
     {"host_noise", &Scenario::host_noise},
@@ -63,6 +65,7 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"slow_by", &Scenario::slow_by},
     {"halve_at", &Scenario::halve_at},
     {"seed", &Scenario::seed},
+    {"race_rate", &Scenario::race_rate},
     {"fail_at", &Scenario::fail_at},
     {"fail_code", &Scenario::fail_code},
     {"fail_process", &Scenario::fail_process}};
@@ -72,6 +75,11 @@ const std::map<std::string, std::string Scenario::*> kTexts = {
     {"peer", &Scenario::peer},
     {"bad", &Scenario::bad},
     {"hang", &Scenario::hang},
+    {"lets_pass", &Scenario::lets_pass},
+    {"holds", &Scenario::holds},
+    {"right_is_wrong", &Scenario::right_is_wrong},
+    {"sick", &Scenario::sick},
+    {"sick_file", &Scenario::sick_file},
     {"fail_mode", &Scenario::fail_mode},
     {"fail_call", &Scenario::fail_call},
     {"calls", &Scenario::calls}};

@@ -48,6 +48,10 @@ struct Scenario {
   // more each time.
   double cached_line = 1e9, uncached_cycles = 0;
 
+  // Sums in shared memory: cycles that a thread takes for a value (the study's
+  // T), and bytes that an SM reads there in a cycle, whatever its threads.
+  double shared_latency = 32, shared_rate = 128;
+
   // What disturbs, mostly parts of 1.
   double noise = 0;           // standard deviation of what kernels take
   double noise_threads = -1;  // only of those with such blocks
@@ -68,6 +72,13 @@ struct Scenario {
   // recordsff, results, notes.
   std::string bad;
   std::string hang;  // kernels with this in their names never end
+
+  // Of Pitfalls: which part of the tries of a race is wrong; and what must not
+  // be, of kernels with these texts in their names: barriers that let threads
+  // pass, a control that holds, a right form (or a lane's value) that is wrong,
+  // GPUs that are sick afterwards, as all processes see by this file.
+  double race_rate = 0.9;
+  std::string lets_pass, holds, right_is_wrong, sick, sick_file;
 
   // A call that fails: its number from 1, the error, how (once, sticky, hang,
   // abort, kill), counting calls with this in their names alone, and in the

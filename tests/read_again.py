@@ -1,0 +1,176 @@
+"""What damage_test.py holds the scripts' output against: the files of a folder read once more, by
+as little as that takes, and what each reader has to show of them."""
+
+import re
+from collections import Counter, defaultdict
+
+SUMMARY_COLUMNS = {  # of summary.py: digits and factor
+    "m(ovh)": (0, 1), "s(ovh)": (0, 1), "m(ave_cycle)": (1, 1), "m(avginstru)": (2, 1e-3),
+    "m(GB/s)": (0, 1), "predicted": (0, 1), "measured": (0, 1), "wrong": (0, 1), "tries": (0, 1)}
+
+
+class Found(dict):
+    """Column -> text of a row; line, file, section: where it stands."""
+
+    def __init__(self, header, cells, file, section, line):
+        super().__init__(zip(header, cells))
+        self.file, self.section, self.line = file, section, line
+
+
+def rows_of(files):
+    """Of {name: bytes}."""
+    found = []
+    for name, data in files.items():
+        if name in ("environment.tsv", "multi_gpu_barriers.tsv") or not name.endswith(".tsv"):
+            continue
+        title, section, header = "", "", []
+        for number, line in enumerate(data.decode("utf-8-sig").split("\n"), 1):
+            cells = line.rstrip("\r").split("\t")
+            if line.startswith("#"):
+                title = line[1:].split(":")[0].strip()
+            elif cells[0] == "method":
+                section, header = title, cells
+            elif line:
+                found.append(Found(header, cells, name, section, number))
+    return found
+
+
+def environment_of(files):
+    lines = files["environment.tsv"].decode("utf-8-sig").replace("\r", "").split("\n")
+    return dict(line.split("\t") for line in lines if line)
+
+
+def multi_gpu_table(files):
+    """All that multi_gpu_barriers.py prints below the names of its columns."""
+    sms, table = int(environment_of(files)["sms"].split(";")[0]), {}
+    for row in rows_of(files):
+        columns = ()
+        if (row.file, row.section) == ("ImplicitBarrier.tsv", "sleep kernel"):
+            columns = {("multi_cooperative_launch", "32"): 0, ("multi_cooperative_launch", "1024"): 1,
+                       ("single_omp_traditional_launch", "32"): 2,
+                       ("single_omp_traditional_launch", "1024"): 3}
+            place = columns.get((row["method"], row["thrd"]))
+            gpus, value = row["GPUCount"], row["m(ovh)"]
+        elif row.file.startswith("BenchmarkInterSM") and row.section == "multi-GPU latency":
+            shapes = [(sms, 32), (32 * sms, 64), (sms, 1024)]
+            methods = ["multi_grid_sync", "multi_grid_sync_no_peer", "peer_grid_sync"]
+            shape = int(row["blk"]), int(row["thrd"])
+            place = (4 + 3 * methods.index(row["method"]) + shapes.index(shape)
+                     if row["method"] in methods and shape in shapes else None)
+            gpus, value = row["GPUcount"], row["m(avginstru)"]
+        else:
+            continue
+        if place is not None:
+            table.setdefault(int(gpus), ["nan"] * 13)[place] = value
+    return [[str(gpus), *table.get(gpus, ["nan"] * 13)]
+            for gpus in range(1, max(table, default=0) + 1)]
+
+
+def means_of(files):
+    """(file, section, method) -> how often each text of each mean stands there"""
+    means = defaultdict(list)
+    for row in rows_of(files):
+        texts = {cell for column, cell in row.items() if column.startswith("m(")}
+        if texts and not row.file.startswith("Pitfalls"):
+            means[row.file[:-4], row.section, row["method"]].append(texts)
+    return means
+
+
+def wrong_in_comparison(output, files):
+    """What compare.py --all shows as B that these files do not have, or None."""
+    known, shown = means_of(files), Counter()
+    head, *lines = [line.split("\t") for line in output.splitlines()
+                    if not line.startswith(("# A:", "# B:"))]
+    sections = Counter(f"{file}, section {section}" for file, section, _ in known)
+    if not sections or head[0] != "file":
+        return "no table"
+    for cells in lines:
+        text = cells[0]
+        if text.startswith("#"):
+            if text.startswith("# only in B: ") and len(cells) > 2:
+                shown[text[13:], cells[1], cells[2]] += 1
+            elif text.startswith("# only in B: "):
+                name = text[13:].split(", ", 1)[0]
+                for key, rows in known.items():
+                    if key[0] == name and (text.endswith(f"section {key[1]}")
+                                           or text.endswith(" rows")):
+                        shown[key] += len(rows)
+            continue
+        key = cells[0], cells[1], cells[2]
+        shown[key] += 1
+        if not any(cells[13] in texts for texts in known.get(key, ())):
+            return f"{key} {cells[13]}"
+    missing = {key: len(rows) for key, rows in known.items() if shown[key] != len(rows)}
+    return missing or None
+
+
+def wrong_in_summary(output, files):
+    """A figure of a method that no row of it has, or None."""
+    allowed = defaultdict(set)
+    for row in rows_of(files):
+        name = row.get("type", "") if row["method"].startswith("switch") else row["method"]
+        for column, (digits, factor) in SUMMARY_COLUMNS.items():
+            if column in row:
+                allowed[name].add(f"{float(row[column]) * factor:.{digits}f}")
+    for line in output.split("\nWarnings of the run")[0].splitlines():
+        method = None
+        head = not line.startswith("  ") or "blocks per SM x threads" in line
+        for text in () if head else re.split("  +", line.strip()):
+            first = text.split()[0].rstrip(",") if text else ""
+            if first in allowed and re.match("[A-Za-z]", text):
+                method = first
+                continue
+            for part in re.split(" / | ± | of ", text) if method else ():
+                if re.fullmatch(r"-?[0-9.]+|nan", part.rstrip("!?")) and (
+                        part.rstrip("!?") not in allowed[method]):
+                    return line
+    return None
+
+
+def near(one, other):
+    return abs(one - other) <= 1e-9 * max(abs(one), abs(other))
+
+
+def stands_in(value, row):
+    """Whether a value is one of a row's, perhaps in another unit."""
+    factors = [1, 1e-3]
+    for column, factor in (("clock", lambda clock: 1e3 / clock), ("rep", lambda rep: 1 / rep)):
+        if float(row.get(column, "nan")) > 0:
+            factors.append(factor(float(row[column])))
+    numbers = [float(cell) for cell in row.values() if re.fullmatch(r"-?[0-9.]+", cell)]
+    return any(near(value, number * factor) for number in numbers for factor in factors)
+
+
+def figures_in(content):
+    """All parts of summary.json that are a value of one row."""
+    if isinstance(content, dict):
+        content = {key: part for key, part in content.items() if key != "recorded"}
+    for part in content.values() if isinstance(content, dict) else content:
+        if isinstance(part, (dict, list)):
+            yield from figures_in(part)
+    if isinstance(content, dict) and len(content.get("sources") or ()) == 1:
+        if isinstance(content.get("value"), float):
+            yield content["value"], content["sources"][0]
+
+
+def wrong_in_report(summary, normal, files):
+    """What summary.json and normal.tsv have that these files do not, or None."""
+    rows = {(row.file, row.line): row for row in rows_of(files)}
+    for value, source in figures_in([run for run in summary["runs"]]):
+        row = rows.get((source["file"], source["line"]))
+        if not source["file"].startswith("ipdps20") and (
+                row is None or row.section != source["section"] or not stands_in(value, row)):
+            return value, source
+    head, *lines = [line.split("\t") for line in normal.splitlines()]
+    seen = set()
+    for line in lines:
+        one = dict(zip(head, line))
+        if one["verdict"] == "not in this run":
+            continue
+        row = rows[f"{one['file']}.tsv", int(one["line"])]
+        seen.add((row.file, row.line))
+        if row[f"m({one['quantity']})"] != one["value"] or row["method"] != one["method"]:
+            return one
+    lacking = {key for key, row in rows.items() if not row.file.startswith("Pitfalls")
+               and any(column.startswith("m(") for column in row)} - seen
+    return lacking or None
