@@ -24,7 +24,9 @@ thread_local cudaError_t last = cudaSuccess;
 
 double varied(double nanoseconds) {
   if (scenario().host_noise == 0) return nanoseconds;
-  thread_local unsigned state = 12345;
+  thread_local unsigned state = 12345 +
+                                7919 * static_cast<unsigned>(scenario().seed) +
+                                104729 * static_cast<unsigned>(process() + 1);
   state = state * 1664525u + 1013904223u;
   return nanoseconds * (1 + scenario().host_noise * (state / 2147483648. - 1));
 }
@@ -183,7 +185,8 @@ cudaError_t entry_point(const char* name, void** entry,
     *entry = reinterpret_cast<void*>(loading_mode);
   }
 #if CUDART_VERSION >= 13000
-  if (std::strcmp(name, "cuLaunchCooperativeKernelMultiDevice") == 0) {
+  if (std::strcmp(name, "cuLaunchCooperativeKernelMultiDevice") == 0 &&
+      scenario().multi_device != 0) {
     *entry = reinterpret_cast<void*>(launch_on_devices);
   }
 #endif

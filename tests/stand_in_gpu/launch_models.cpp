@@ -48,8 +48,8 @@ Model sleep(const Launch& launch) {
   const double sleeps = static_cast<double>(launch.argument<int>(0)) *
                         static_cast<double>(launch.argument<long long>(1));
   return {[=](const Running& running) -> Ended {
-    return {scenario().null +
-            running.factor * sleeps * slept(syncbench::kSleepNs)};
+    return {running.factor *
+            (scenario().null + sleeps * slept(syncbench::kSleepNs))};
   }};
 }
 
@@ -70,11 +70,12 @@ Model sleep_grid(const Launch& launch) {
 Model hold(const Launch& launch) {
   auto* gate = launch.argument<GateFlags*>(0);
   return {[=](const Running& running) -> Ended {
-    if (gate->open != 0)
-      return {std::max(0., running.host_now - running.start)};
-    if (!running.waited_for) return {0, cudaSuccess, true};
+    const double held = std::max(0., running.host_now - running.start);
+    constexpr auto kLimit = static_cast<double>(syncbench::kHoldLimitNs);
+    if (gate->open != 0 && held <= kLimit) return {held};
+    if (gate->open == 0 && !running.waited_for) return {0, cudaSuccess, true};
     gate->expired = 1;
-    return {static_cast<double>(syncbench::kHoldLimitNs)};
+    return {kLimit};
   }};
 }
 

@@ -51,6 +51,13 @@ double busy(const Timed& timed, double count) {
          cycles_of(timed.method, timed.blocks, timed.threads, timed.gpus);
 }
 
+// Cycles of `trips` rounds of the straight line.
+double line_cycles(const Timed& timed, int trips) {
+  const double beyond = std::max(0., timed.in_line - scenario().cached_line);
+  return busy(timed, 1. * timed.in_line * trips) +
+         trips * beyond * scenario().uncached_cycles;
+}
+
 void write_results(const Timed& timed) {
   const std::string& bad = scenario().bad;
   for (unsigned block = 0; block < timed.blocks; ++block) {
@@ -66,29 +73,42 @@ void write_results(const Timed& timed) {
   }
 }
 
-// What each warp records. Warps do not start and end together: the first to
-// start is the last to end, so that a barrier is seen between the others.
+bool takes_part(const Timed& timed, unsigned block, unsigned warp) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const unsigned thread = 32 * warp + lane;
+    if (thread < timed.threads &&
+        timed.method.takes_part(timed.place(block, thread))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What each warp records. At a block's barrier they may not start and end
+// together: the last to start is the first to end.
 void write_records(const Timed& timed, const Running& running, double before,
                    double cycles) {
   const unsigned warps = timed.warps();
+  const bool meet = timed.method.window == syncbench::Window::kBarrier &&
+                    timed.method.scope == Scope::kBlock;
+  const double skew = meet ? scenario().skew_cycles : 0;
   for (unsigned block = 0; block < timed.blocks; ++block) {
     const unsigned wave = block / timed.sms() / timed.resident();
     const double begin = wave * (before + cycles);
+    int later = 0;  // warps that start later
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      later += takes_part(timed, block, warp);
+    }
     for (unsigned warp = 0; warp < warps; ++warp) {
       WarpRecord& record = timed.records[block * warps + warp];
       record = {};
       record.sm = block % timed.sms();
-      bool takes_part = false;
-      for (unsigned lane = 0; lane < 32 && !takes_part; ++lane) {
-        const unsigned thread = 32 * warp + lane;
-        takes_part = thread < timed.threads &&
-                     timed.method.takes_part(timed.place(block, thread));
-      }
-      if (!takes_part) continue;
-      const auto start =
+      if (!takes_part(timed, block, warp)) continue;
+      --later;
+      const auto last =
           running.cycles() + std::llround(begin) + std::llround(before);
-      record.start = start;
-      record.end = start + std::llround(cycles);
+      record.start = last - std::llround(later * skew);
+      record.end = last + std::llround(cycles) + std::llround(later * skew);
       damage(record);
     }
   }
@@ -107,12 +127,9 @@ Ended run_timed(const Timed& timed, const Running& running) {
     write_results(timed);
   }
   const double fixed = scenario().fixed_cycles;
-  const double operations = timed.in_line;
-  const double before =
-      running.factor * busy(timed, operations * timed.first_timed);
+  const double before = running.factor * line_cycles(timed, timed.first_timed);
   const double cycles =
-      running.factor *
-          busy(timed, operations * (timed.trips - timed.first_timed)) +
+      running.factor * line_cycles(timed, timed.trips - timed.first_timed) +
       fixed;
   write_records(timed, running, before, cycles);
   const double waves =

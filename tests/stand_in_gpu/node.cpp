@@ -39,6 +39,7 @@ struct Work {
   double submitted = 0;  // when the GPU has got it
   double gap = 0;        // to what is before it in the stream
   bool kernel = false;
+  unsigned threads = 0;  // of its blocks
   Model model;
   std::shared_ptr<Meeting> meeting;
   std::string name;
@@ -134,9 +135,12 @@ double draw(int device) {
 }
 
 // How many times as long as planted a kernel takes that begins now.
-double factor_of(int device, double start, double* more) {
+double factor_of(int device, unsigned threads, double start, double* more) {
   double factor = 1 + scenario().drift * start * 1e-9;
-  if (scenario().noise > 0) factor *= 1 + scenario().noise * draw(device);
+  const double noisy = scenario().noise_threads;
+  if (scenario().noise > 0 && (noisy < 0 || threads == noisy)) {
+    factor *= 1 + scenario().noise * draw(device);
+  }
   if (device == static_cast<int>(scenario().slow_gpu)) {
     factor *= scenario().slow_by;
   }
@@ -190,8 +194,8 @@ Ended run_model(const StreamState& stream, const Work& work, double start,
   double more = 0;
   const Running running = {
       stream.device, start,
-      work.kernel ? factor_of(stream.device, start, &more) : 1, host_now(),
-      waited_for};
+      work.kernel ? factor_of(stream.device, work.threads, start, &more) : 1,
+      host_now(), waited_for};
   if (!scenario().hang.empty() &&
       work.name.find(scenario().hang) != std::string::npos) {
     for (;;) pause();
@@ -267,6 +271,7 @@ void drain(Lock& lock, StreamState& stream) {
     if (node().changed.wait_until(lock, until) == std::cv_status::no_timeout) {
       continue;
     }
+    if (stream.work.empty()) return;
     if (!first.model.abandoned) {
       complain("a kernel waits for ever: " + first.name);
       node().error = cudaErrorLaunchTimeout;
@@ -283,13 +288,31 @@ cudaError_t result_of_wait(double end) {
   return cudaSuccess;
 }
 
+// What this process has drawn for the gaps of such launches, as a part of them.
+double drawn_level(const Launch& launch) {
+  if (scenario().process_spread == 0) return 0;
+  const std::string key = launch.name + " " + std::to_string(launch.blocks()) +
+                          " " + std::to_string(launch.gpus) + " " +
+                          std::to_string(static_cast<int>(launch.kind)) + " " +
+                          std::to_string(process()) + " " +
+                          std::to_string(scenario().seed);
+  std::mt19937_64 random(std::hash<std::string>{}(key));
+  return scenario().process_spread * std::normal_distribution<double>()(random);
+}
+
+bool is_held(const StreamState& stream) {
+  return !stream.work.empty() &&
+         stream.work.front().name.find("::hold_kernel(") != std::string::npos;
+}
+
 double gap_of(const Launch& launch, const StreamState& stream) {
   const Scenario& costs = scenario();
   const double gaps[] = {costs.gap_traditional, costs.gap_cooperative,
                          costs.gap_programmatic, costs.gap_multi_device};
   constexpr int kAlike = 32;  // streams made one after the other
   const double gap = gaps[static_cast<int>(launch.kind)];
-  return gap * launch.gpus *
+  return gap * launch.gpus * (is_held(stream) ? costs.held_gap : 1) *
+         (1 + drawn_level(launch)) *
          (1 + scenario().stream_level * (stream.number / kAlike)) *
          (1 + scenario().process_level * std::max(process(), 0));
 }
@@ -320,6 +343,7 @@ cudaError_t push_kernel(const Launch& launch, StreamState& stream,
   work.submitted = host_now() + scenario().flight;
   work.gap = gap_of(launch, stream);
   work.kernel = true;
+  work.threads = launch.threads();
   work.model = *model;
   work.name = launch.name;
   work.meeting = together;

@@ -18,6 +18,8 @@ struct Scenario {
   double memory_khz = 3201000, bus_bits = 6144;  // of its memory's clock
   std::string peer = "all";  // all, none, or halves: within each half
   double driver = 13000, cooperative = 1;
+  double multi_device = 1;  // whether the driver has that launch
+  double others = 0;        // processes of others on each GPU, as NVML says
 
   // Nanoseconds of the host's calls, by what they do.
   double clock_read = 25, call = 300, call_copy = 6000, call_synchronize = 600;
@@ -28,6 +30,7 @@ struct Scenario {
   // is launched; from a call to an idle GPU; from an end to a host that waits.
   double gap_traditional = 1000, gap_cooperative = 1200, gap_programmatic = 400;
   double gap_multi_device = 1500;  // for each GPU
+  double held_gap = 1;  // gaps are so many times as long in a held stream
   double flight = 900, notice = 700;
   double null = 600;  // an empty kernel
   double event = 1300;
@@ -40,19 +43,27 @@ struct Scenario {
   // more for each more: warp of a block, block per SM of a grid, GPU.
   double fixed_cycles = 40, warp_cycles = 1, block_cycles = 100;
   double gpu_cycles = 1000;
+  double skew_cycles = 0;  // between warps that start or end a block's barrier
+  // Operations that the instruction cache holds, and what one beyond takes
+  // more each time.
+  double cached_line = 1e9, uncached_cycles = 0;
 
   // Sums in shared memory: cycles that a thread takes for a value (the study's
   // T), and bytes that an SM reads there in a cycle, whatever its threads.
   double shared_latency = 32, shared_rate = 128;
 
   // What disturbs, mostly parts of 1.
-  double noise = 0;                   // standard deviation of what kernels take
-  double host_noise = 0;              // greatest deviation of what calls take
-  double drift = 0;                   // growth of kernels' costs in a second
-  double outliers = 0;                // part of the kernels that take ...
-  double outlier = 1e5;               // ... so many nanoseconds more
-  double stream_level = 0;            // gaps grow by it from stream to stream
-  double process_level = 0;           // and from process to process
+  double noise = 0;           // standard deviation of what kernels take
+  double noise_threads = -1;  // only of those with such blocks
+  double host_noise = 0;      // greatest deviation of what calls take
+  double drift = 0;           // growth of kernels' costs in a second
+  double outliers = 0;        // part of the kernels that take ...
+  double outlier = 1e5;       // ... so many nanoseconds more
+  double stream_level = 0;    // gaps grow by it from stream to stream
+  double process_level = 0;   // and from process to process
+  // Standard deviation of what a process draws for the gaps of a kernel and
+  // grid, once for all its launches of them.
+  double process_spread = 0;
   double slow_gpu = -1, slow_by = 1;  // this GPU takes so many times as long
   double halve_at = -1;  // s, after which the SM clock is half as fast
   double seed = 1;

@@ -1,0 +1,21 @@
+// Stands in for the driver's management library: on each GPU compute this
+// process and those planted as `others`.
+#include "stand_in_gpu/scenario.hpp"
+
+extern "C" {
+
+int nvmlInit_v2() { return 0; }
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char*, void** device) {
+  static int any = 0;
+  *device = &any;
+  return 0;
+}
+
+// It leaves the list of processes alone: what they are is not asked.
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void*) {
+  *count = 1 + static_cast<unsigned>(stand_in::scenario().others);
+  return 0;
+}
+
+}  // extern "C"
