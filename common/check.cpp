@@ -1,8 +1,16 @@
 #include "common/check.hpp"
 
+#include <optional>
 #include <string>
 
+#include "common/errors.hpp"
+
 namespace syncbench {
+namespace {
+
+thread_local std::optional<CudaError> kept_failure;
+
+}  // namespace
 
 CudaError::CudaError(cudaError_t code, const char* call, const char* file,
                      int line)
@@ -14,7 +22,30 @@ CudaError::CudaError(cudaError_t code, const char* call, const char* file,
 void throw_cuda_error(cudaError_t code, const char* call, const char* file,
                       int line) {
   cudaGetLastError();  // an error left behind would be blamed on a later call
+  throw_kept_failure();
   throw CudaError(code, call, file, line);
+}
+
+void keep_failure(cudaError_t code, const char* call, const char* file,
+                  int line) {
+  if (code == cudaSuccess) return;
+  cudaGetLastError();
+  if (kept_failure) return;
+  kept_failure.emplace(code, call, file, line);
+}
+
+void throw_kept_failure() {
+  if (!kept_failure) return;
+  const CudaError failure = *kept_failure;
+  kept_failure.reset();
+  throw failure;
+}
+
+void check_asked(cudaError_t code, const char* call, const char* file,
+                 int line) {
+  if (code != cudaErrorNotSupported) return check_cuda(code, call, file, line);
+  cudaGetLastError();
+  throw CannotMeasure(CudaError(code, call, file, line).what());
 }
 
 }  // namespace syncbench

@@ -18,8 +18,17 @@ class CudaError : public std::runtime_error {
   cudaError_t code_;
 };
 
+/// Throws CudaError of this call, or of one that was kept by keep_failure().
 [[noreturn]] void throw_cuda_error(cudaError_t code, const char* call,
                                    const char* file, int line);
+
+/// For destructors, which cannot throw: keeps a call of this thread that has
+/// failed, for throw_cuda_error() and throw_kept_failure().
+void keep_failure(cudaError_t code, const char* call, const char* file,
+                  int line);
+
+/// Throws what was kept, if anything was.
+void throw_kept_failure();
 
 /// Throws CudaError unless `code` is cudaSuccess. The driver's CUresult has the
 /// same numbers as cudaError_t, so a driver call is checked after a cast.
@@ -28,7 +37,16 @@ inline void check_cuda(cudaError_t code, const char* call, const char* file,
   if (code != cudaSuccess) throw_cuda_error(code, call, file, line);
 }
 
+/// Throws CannotMeasure for cudaErrorNotSupported, as above for all else.
+void check_asked(cudaError_t code, const char* call, const char* file,
+                 int line);
+
 }  // namespace syncbench
 
 #define CUDA_CHECK(call) \
   ::syncbench::check_cuda((call), #call, __FILE__, __LINE__)
+
+/// The same of a call that asks whether something can be had here: where it
+/// cannot, CannotMeasure.
+#define CUDA_ASK(call) \
+  ::syncbench::check_asked((call), #call, __FILE__, __LINE__)

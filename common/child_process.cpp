@@ -18,11 +18,28 @@ namespace syncbench {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+namespace {
+
+[[noreturn]] void throw_system_error(const char* call) {
+  throw std::system_error(errno, std::generic_category(), call);
+}
+
+// Whether a child has ended. It is not reaped: until then no other process has
+// its number, nor that of its group.
+bool has_ended(pid_t pid, int options) {
+  siginfo_t info = {};
+  if (waitid(P_PID, pid, &info, WEXITED | WNOWAIT | options) != 0) {
+    if (errno != EINTR) throw_system_error("waitid");
+    return false;
+  }
+  return info.si_pid == pid;
+}
+
+}  // namespace
+
 LinePipe::LinePipe() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    throw std::system_error(errno, std::generic_category(), "pipe2");
-  }
+  if (pipe2(ends, O_CLOEXEC) != 0) throw_system_error("pipe2");
   read_end_ = ends[0];
   write_end_ = ends[1];
 }
@@ -86,7 +103,12 @@ ChildProcess::ChildProcess(char** argv, const std::vector<std::string>& marks) {
   err_.close_writing();
 }
 
-ChildProcess::~ChildProcess() { end(SIGKILL, std::chrono::seconds(10)); }
+ChildProcess::~ChildProcess() {
+  try {
+    end(SIGKILL, std::chrono::seconds(10));
+  } catch (const std::system_error&) {  // there is no such child
+  }
+}
 
 std::size_t ChildProcess::read(milliseconds limit, const LineVisitor& on_out,
                                const LineVisitor& on_err) {
@@ -101,22 +123,16 @@ std::size_t ChildProcess::read(milliseconds limit, const LineVisitor& on_out,
 std::optional<int> ChildProcess::ended_within(milliseconds limit) {
   const auto latest = steady_clock::now() + limit;
   for (;;) {
-    int status = 0;
-    if (waitpid(pid_, &status, WNOHANG) == pid_) {
-      forget();
-      return status;
-    }
+    if (has_ended(pid_, WNOHANG)) return reap();
     if (steady_clock::now() >= latest) return std::nullopt;
     std::this_thread::sleep_for(milliseconds(1));
   }
 }
 
 int ChildProcess::wait() {
-  int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  while (!has_ended(pid_, 0)) {
   }
-  forget();
-  return status;
+  return reap();
 }
 
 bool ChildProcess::end(int signal, milliseconds limit) {
@@ -127,9 +143,13 @@ bool ChildProcess::end(int signal, milliseconds limit) {
   return ended;
 }
 
-void ChildProcess::forget() {
+int ChildProcess::reap() {
   kill(-pid_, SIGKILL);  // what it may have started and left
+  int status = 0;
+  const pid_t reaped = waitpid(pid_, &status, 0);
   pid_ = -1;
+  if (reaped < 0) throw_system_error("waitpid");
+  return status;
 }
 
 }  // namespace syncbench

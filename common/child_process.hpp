@@ -71,10 +71,10 @@ class ChildProcess {
   bool end(int signal, std::chrono::milliseconds limit);
 
  private:
-  void forget();  // it has been waited for
+  int reap();  // it has ended; its status
 
   LinePipe out_, err_;
-  pid_t pid_ = -1;  // of one that has not been waited for
+  pid_t pid_ = -1;  // of one that has not been reaped
 };
 
 }  // namespace syncbench

@@ -5,12 +5,23 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace syncbench {
 
+/// NAME=VALUE:PID for the environment of a process that this one starts. PID is
+/// this process, and the proof that no user has set NAME.
+std::string mark_of(const std::string& name, const std::string& value);
+
+/// VALUE of such a variable; nothing where NAME is not set. UsageError where
+/// PID did not start this process, itself or through others (a tool may run in
+/// between): a user has set it, or an older run has left it.
+std::optional<std::string> marked(const std::string& name);
+
 /// Number of this process, from 0, among those that run_processes() started; -1
-/// in the one that the user started.
+/// in the one that the user started. Below kMaxProcesses. UsageError as of
+/// marked(); its variable is SYNCBENCH_PROCESS.
 int process_number();
 
 /// What makes process_number() of a started process `number`: NAME=VALUE for
@@ -18,7 +29,7 @@ int process_number();
 std::string process_mark(int number);
 
 /// To be called first in a started process: it ends when its parent does, also
-/// where that was killed.
+/// where that was killed. UsageError as of marked() where it is gone already.
 void end_with_parent();
 
 /// Runs this executable `count` times with the same arguments, one process

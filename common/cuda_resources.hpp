@@ -12,15 +12,21 @@
 namespace syncbench {
 
 /// Makes `device` current for the calling thread until the end of the scope.
+/// Where the one before cannot be made current again, the next guard throws
+/// that: every row needs one for the SM clock, so none is of the wrong GPU.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device) {
+    throw_kept_failure();
     CUDA_CHECK(cudaGetDevice(&previous_));
     CUDA_CHECK(cudaSetDevice(device));
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
-  ~DeviceGuard() { cudaSetDevice(previous_); }
+  ~DeviceGuard() {
+    keep_failure(cudaSetDevice(previous_), "cudaSetDevice(previous_)", __FILE__,
+                 __LINE__);
+  }
 
  private:
   int previous_ = 0;

@@ -123,13 +123,16 @@ const char* kernel_loading() {
   const cudaError_t error = cudaGetDriverEntryPoint("cuModuleGetLoadingMode",
                                                     &entry, cudaEnableDefault);
 #endif
-  CUmoduleLoadingMode mode = {};
-  if (error != cudaSuccess || entry == nullptr ||
-      reinterpret_cast<CUresult (*)(CUmoduleLoadingMode*)>(entry)(&mode) !=
-          CUDA_SUCCESS) {
+  if (error == cudaErrorSymbolNotFound || error == cudaErrorNotSupported) {
     cudaGetLastError();
     return "?";
   }
+  check_cuda(error, "cudaGetDriverEntryPoint", __FILE__, __LINE__);
+  if (entry == nullptr) return "?";
+  CUmoduleLoadingMode mode = {};
+  const auto ask = reinterpret_cast<CUresult (*)(CUmoduleLoadingMode*)>(entry);
+  check_cuda(static_cast<cudaError_t>(ask(&mode)), "cuModuleGetLoadingMode",
+             __FILE__, __LINE__);
   return mode == CU_MODULE_EAGER_LOADING ? "eagerly" : "lazily";
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
 
 namespace syncbench {
 
@@ -78,11 +79,12 @@ MultiDeviceLaunch::MultiDeviceLaunch(const std::vector<KernelCall>& calls,
   // say why, on a machine without a driver.
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found = {};
-  CUDA_CHECK(cudaGetDriverEntryPointByVersion(
+  CUDA_ASK(cudaGetDriverEntryPointByVersion(
       "cuLaunchCooperativeKernelMultiDevice", &entry, 9000, cudaEnableDefault,
       &found));
-  if (found != cudaDriverEntryPointSuccess) {
-    CUDA_CHECK(cudaErrorNotSupported);
+  if (found != cudaDriverEntryPointSuccess || entry == nullptr) {
+    throw CannotMeasure(
+        "the driver has no cuLaunchCooperativeKernelMultiDevice");
   }
   launch_ = reinterpret_cast<Launch>(entry);
   for (std::size_t i = 0; i < devices.size(); ++i) {

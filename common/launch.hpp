@@ -57,6 +57,7 @@ class MultiDeviceLaunch {
 
   /// Launches calls[i] on devices[i], in streams[i] (no default stream): the
   /// same kernel and shape on all, with arguments of its own on each.
+  /// CannotMeasure where the driver has no such launch.
   MultiDeviceLaunch(const std::vector<KernelCall>& calls,
                     const std::vector<int>& devices,
                     const std::vector<cudaStream_t>& streams);

@@ -1,6 +1,7 @@
 #include "common/measuring_run.hpp"
 
 #include <cstdio>
+#include <stdexcept>
 
 #include "common/cpus.hpp"
 #include "common/launch.hpp"
@@ -46,10 +47,27 @@ void MeasuringRun::show(const std::string& point) {
   progress_.show(point);
 }
 
-void MeasuringRun::begin_section() {
+void MeasuringRun::begin_section(const std::string& title) {
   judge_spreads();
+  show(title);
   clock_watch_.begin(probes_[0].read_mhz());
   look_for_others();
+}
+
+void MeasuringRun::measure(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const NoDeviceError&) {
+    throw;
+  } catch (const OutputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    progress_.clear();
+    if (point_.empty()) throw;
+    throw std::runtime_error(point_ + ": " + error.what());
+  }
 }
 
 double MeasuringRun::clock_mhz() {

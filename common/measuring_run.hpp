@@ -2,12 +2,12 @@
 // top of its output, and the watch on the SM clock.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "common/asked_for.hpp"
-#include "common/check.hpp"
 #include "common/devices.hpp"
 #include "common/errors.hpp"
 #include "common/gpu_sharing.hpp"
@@ -38,8 +38,25 @@ class MeasuringRun {
   /// shown on a terminal, named by warnings.
   void show(const std::string& point);
 
-  /// Starts the watches on the SM clock and on other processes for a section.
-  void begin_section();
+  /// Starts the watches on the SM clock and on other processes for a section,
+  /// which is what is being measured until show().
+  void begin_section(const std::string& title = "");
+
+  /// Runs `body`. An error that it ends with names what was being measured,
+  /// unless it is one of usage, of devices or of the output.
+  void measure(const std::function<void()>& body);
+
+  /// The same for a part of it: `point` is what was being measured. Of a sample
+  /// this costs nothing, and shows nothing, unless it fails.
+  template <class Name, class Body>
+  void measure_at(Name point, Body body) {
+    try {
+      body();
+    } catch (...) {
+      point_ = point();
+      throw;
+    }
+  }
 
   /// SM clock of GPU 0 now, in MHz. Warns when it has moved more than 1% since
   /// the section began, and takes the new value as the one to compare with.
@@ -61,16 +78,15 @@ class MeasuringRun {
     table.skip(point, reason);
   }
 
-  /// Runs `measure`; a point that this machine cannot have is skipped.
+  /// Shows the point and runs `measure`; one that this machine cannot have is
+  /// skipped.
   template <class Table, class Measure>
   void measure_or_skip(Table& table, const std::string& point,
                        Measure measure) {
+    show(point);
     try {
       measure();
     } catch (const CannotMeasure& error) {
-      skip(table, point, error.what());
-    } catch (const CudaError& error) {
-      if (error.code() != cudaErrorNotSupported) throw;
       skip(table, point, error.what());
     }
   }

@@ -1,10 +1,36 @@
 #include "common/option_values.hpp"
 
 #include <charconv>
+#include <cstdio>
 
 #include "common/errors.hpp"
 
 namespace syncbench {
+
+std::string printable(const std::string& text) {
+  std::string shown;
+  for (const char byte : text) {
+    char escape[8] = "";
+    if (byte == '\n') {
+      shown += "\\n";
+    } else if (byte == '\t') {
+      shown += "\\t";
+    } else if (byte >= ' ' && byte <= '~') {
+      shown += byte;
+    } else {
+      std::snprintf(escape, sizeof escape, "\\x%02x",
+                    static_cast<unsigned char>(byte));
+      shown += escape;
+    }
+  }
+  return shown;
+}
+
+std::string quoted(const std::string& text) {
+  constexpr std::size_t kMost = 200;
+  return "'" + printable(text.substr(0, kMost)) +
+         (text.size() > kMost ? "..." : "") + "'";
+}
 
 int parse_count(const std::string& text, const std::string& name, int maximum) {
   int value = 0;
@@ -13,7 +39,7 @@ int parse_count(const std::string& text, const std::string& name, int maximum) {
   if (error != std::errc() || stop != end || value < 1 || value > maximum ||
       text.front() == '0') {
     throw UsageError(name + " must be a whole number from 1 to " +
-                     std::to_string(maximum) + ", got '" + text + "'");
+                     std::to_string(maximum) + ", got " + quoted(text));
   }
   return value;
 }
@@ -30,8 +56,8 @@ long long parse_bytes(const std::string& text, const std::string& name) {
       value > (1LL << 50) >> shift) {
     throw UsageError(name +
                      " must be a whole number of bytes from 1 on, which may "
-                     "end in K, M or G, got '" +
-                     text + "'");
+                     "end in K, M or G, got " +
+                     quoted(text));
   }
   return value << shift;
 }

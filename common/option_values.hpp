@@ -7,6 +7,13 @@
 
 namespace syncbench {
 
+/// `text` with an escape sequence such as \n or \x1b for every byte that is no
+/// printable ASCII, so that it cannot break a line or move the cursor.
+std::string printable(const std::string& text);
+
+/// An argument for a message: printable(), in quotes, cut after 200 bytes.
+std::string quoted(const std::string& text);
+
 /// A decimal whole number from 1 to `maximum`, without leading zeros, and
 /// nothing else.
 int parse_count(const std::string& text, const std::string& name, int maximum);

@@ -3,15 +3,12 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "common/option_values.hpp"
 
 namespace syncbench {
 namespace {
-
-constexpr int kMaxSamples = 1000000;
-constexpr int kMaxProcesses = 1000;
-constexpr int kMaxGpuCount = 1024;  // more is a mistake on any node
 
 enum LongOption {
   kMethodOption = 1000,
@@ -33,7 +30,7 @@ std::string parse_method(const std::string& name, const ProgramInfo& info) {
   for (const MethodInfo& method : info.missing) {
     if (method.name == name) throw UsageError(name + ": " + method.description);
   }
-  throw UsageError("unknown method '" + name + "' (--list names them)");
+  throw UsageError("unknown method " + quoted(name) + " (--list names them)");
 }
 
 // Adds a value of --blocks-per-sm, once.
@@ -56,7 +53,7 @@ std::string parse_type(const std::string& name, const ProgramInfo& info) {
     if (type == name) return name;
     known += (known.empty() ? "" : ", ") + type;
   }
-  throw UsageError("unknown type '" + name + "': it is one of " + known);
+  throw UsageError("unknown type " + quoted(name) + ": it is one of " + known);
 }
 
 void take_array_option(const ProgramInfo& info, int option, Options& options) {
@@ -89,7 +86,8 @@ std::vector<int> swept_blocks_per_sm(const ProgramInfo& info) {
 [[noreturn]] void reject_option(const ProgramInfo& info, int result, int argc,
                                 char** argv) {
   std::string word = argv[optind - 1];
-  if (result == ':') throw UsageError("option '" + word + "' needs a value");
+  if (result == ':')
+    throw UsageError("option " + quoted(word) + " needs a value");
   if (word.rfind("--", 0) != 0) {  // a short one; optind may still be before it
     const std::string start = std::string("-") + static_cast<char>(optopt);
     for (int i = 1; i < argc; ++i) {
@@ -99,7 +97,7 @@ std::vector<int> swept_blocks_per_sm(const ProgramInfo& info) {
       parse_count(word, "gpu_count", kMaxGpuCount);
     }
   }
-  throw UsageError("unknown option '" + word + "'");
+  throw UsageError("unknown option " + quoted(word));
 }
 
 // getopt would take --samp for --samples: a script that says so breaks when an
@@ -112,7 +110,7 @@ void require_whole_names(const struct option* table, int argc, char** argv) {
     const struct option* found = table;
     while (found->name != nullptr && found->name != name) ++found;
     if (found->name == nullptr) {
-      throw UsageError("unknown option '" + word + "'");
+      throw UsageError("unknown option " + quoted(word));
     }
   }
 }
@@ -196,6 +194,7 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
   require_whole_names(table, argc, argv);
   options.samples = info.default_samples;
   opterr = 0;
+  unsetenv("POSIXLY_CORRECT");  // with it, options may not follow gpu_count
   optind = 0;  // glibc: start afresh, so that tests may parse twice
   for (int result;
        (result = getopt_long(argc, argv, ":h", table, nullptr)) != -1;) {
@@ -210,8 +209,7 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
   const int positionals = argc - optind;
   const int allowed = info.takes_gpu_count ? 1 : 0;
   if (positionals > allowed) {
-    throw UsageError(std::string("unexpected argument '") +
-                     argv[optind + allowed] + "'");
+    throw UsageError("unexpected argument " + quoted(argv[optind + allowed]));
   }
   if (positionals == 1) {
     options.gpu_count = parse_count(argv[optind], "gpu_count", kMaxGpuCount);

@@ -20,6 +20,11 @@ struct MethodInfo {
 /// A gpu_count above this is one of many GPUs.
 inline constexpr int kFewGpus = 4;
 
+// The most of what can be counted on the command line; more is a mistake.
+inline constexpr int kMaxSamples = 1000000;
+inline constexpr int kMaxProcesses = 1000;
+inline constexpr int kMaxGpuCount = 1024;
+
 /// What the command line of a program may hold.
 struct ProgramInfo {
   std::string name;

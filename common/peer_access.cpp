@@ -27,7 +27,7 @@ bool enable_peer_access(int device, int peer) {
   if (error == cudaErrorPeerAccessAlreadyEnabled) {
     cudaGetLastError();
   } else {
-    CUDA_CHECK(error);
+    check_cuda(error, "cudaDeviceEnablePeerAccess", __FILE__, __LINE__);
   }
   return true;
 }
@@ -47,7 +47,7 @@ void disable_peer_access(const std::vector<int>& devices) {
     if (error == cudaErrorPeerAccessNotEnabled) {
       cudaGetLastError();
     } else {
-      CUDA_CHECK(error);
+      check_cuda(error, "cudaDeviceDisablePeerAccess", __FILE__, __LINE__);
     }
   });
 }

@@ -1,6 +1,7 @@
 #include "common/program.hpp"
 
 #include <cuda_runtime_api.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include "common/devices.hpp"
 #include "common/errors.hpp"
 #include "common/interrupt.hpp"
+#include "common/option_values.hpp"
 
 namespace syncbench {
 namespace {
@@ -80,7 +82,8 @@ std::string help_text(const ProgramInfo& info) {
       "for\n"
       "by name could not be measured or a row could not be written; 2 bad\n"
       "usage, including more GPUs than the node has; 3 no usable CUDA device;\n"
-      "130 (143) interrupted by SIGINT (SIGTERM).\n";
+      "130 (143) interrupted by SIGINT (SIGTERM), after the current sample; a\n"
+      "second one ends it at once.\n";
   return text;
 }
 
@@ -118,9 +121,25 @@ void run_action(const ProgramInfo& info, const Options& options,
   }
 }
 
+// One line, whatever is in the message.
 int report(const ProgramInfo& info, const std::string& message, int code) {
-  std::fprintf(stderr, "%s: error: %s\n", info.name.c_str(), message.c_str());
+  std::string line;
+  for (const char byte : message) {
+    line += byte == '\n' ? "; " : printable(std::string(1, byte));
+  }
+  std::fprintf(stderr, "%s: error: %s\n", info.name.c_str(), line.c_str());
   return code;
+}
+
+// Standard input, output and error that are closed: a file opened later, say a
+// device's, would take their numbers, and rows. Only to be read, so that to
+// write to them remains an error.
+void open_standard_descriptors() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) {
+    descriptor = open("/dev/null", O_RDONLY);
+  }
+  if (descriptor >= 0) close(descriptor);
 }
 
 }  // namespace
@@ -142,11 +161,13 @@ std::string version_text(const ProgramInfo& info) {
 
 int run_program(const ProgramInfo& info, int argc, char** argv,
                 const Measure& measure) {
-  if (process_number() >= 0) end_with_parent();
+  open_standard_descriptors();
   load_kernels_eagerly();
-  install_signal_handlers();
   LineWriter out(STDOUT_FILENO);
   try {
+    const bool started = process_number() >= 0;
+    if (started) end_with_parent();
+    install_signal_handlers(!started);  // who started it says what follows
     const Options options = parse_options(info, argc, argv);
     run_action(info, options, out, measure);
     out.finish();

@@ -1,8 +1,19 @@
 #include "common/sm_clock.hpp"
 
+#include <stdexcept>
+#include <string>
+
 #include "common/check.hpp"
 
 namespace syncbench {
+
+double clock_rate_mhz(long long cycles, long long nanoseconds) {
+  const double mhz =
+      1e3 * static_cast<double>(cycles) / static_cast<double>(nanoseconds);
+  if (nanoseconds > 0 && mhz >= 1 && mhz <= 10000) return mhz;
+  throw std::runtime_error("the SM clock cannot be: " + std::to_string(cycles) +
+                           " cycles in " + std::to_string(nanoseconds) + " ns");
+}
 
 double SmClockProbe::read_mhz() {
   const DeviceGuard guard(device_);
@@ -15,7 +26,7 @@ double SmClockProbe::read_mhz() {
   CUDA_CHECK(cudaMemcpyAsync(result, result_.get(), sizeof result,
                              cudaMemcpyDeviceToHost, stream_.get()));
   CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
-  return 1e3 * static_cast<double>(result[0]) / static_cast<double>(result[1]);
+  return clock_rate_mhz(result[0], result[1]);
 }
 
 }  // namespace syncbench

@@ -14,6 +14,10 @@ __global__ void clock_rate_kernel(long long duration_ns, long long* result);
 inline const void* const kClockRateKernel =
     reinterpret_cast<const void*>(clock_rate_kernel);
 
+/// MHz of a clock that made `cycles` in so many nanoseconds. std::runtime_error
+/// where that is no clock of an SM, say below 1 MHz or above 10 GHz.
+double clock_rate_mhz(long long cycles, long long nanoseconds);
+
 /// Measures the SM clock of one GPU. A probe keeps the GPU busy for 0.2 ms.
 class SmClockProbe {
  public:

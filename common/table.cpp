@@ -48,8 +48,8 @@ void LineWriter::fail(std::size_t written, int error) {
 
 std::string format_number(double value, int decimals) {
   if (!std::isfinite(value)) return "nan";
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  std::string text(std::snprintf(nullptr, 0, "%.*f", decimals, value), '\0');
+  std::snprintf(text.data(), text.size() + 1, "%.*f", decimals, value);
   return text;
 }
 

@@ -34,12 +34,18 @@ class InterSm {
  public:
   /// `samples`: what the processes that this one has started have measured.
   InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
-          const SamplesOfPoints& samples = {})
+          const SamplesOfPoints& samples)
       : run_(info, options, out), samples_(samples) {}
 
   /// In a process that has been started by another, only what that is for:
   /// lines of samples.
   void run() {
+    run_.measure([this] { sections(); });
+    if (process_number() < 0) run_.finish();
+  }
+
+ private:
+  void sections() {
     Table<Row> grid(
         run_.out(),
         "grid latency: a sample is the mean of as many launches in one queue "
@@ -54,13 +60,12 @@ class InterSm {
     Table<Row> gpus(run_.out(), "multi-GPU latency",
                     inter_sm_columns(run_.options().stats));
     section(gpus, Scope::kGpus);
-    if (process_number() < 0) run_.finish();
   }
 
- private:
   // The rows of all methods of a scope, on every number of GPUs.
   void section(Table<Row>& table, Scope scope) {
-    run_.begin_section();
+    run_.begin_section(scope == Scope::kGrid ? "grid latency"
+                                             : "multi-GPU latency");
     for (const MethodEntry& method : methods_of(scope, scope)) {
       if (!run_.options().wants(method.name)) continue;
       if (process_number() >= 0 && !method.drawn_by_process) continue;
@@ -75,7 +80,6 @@ class InterSm {
                                     run_.gpus().begin() + count);
         const std::string point =
             std::string(method.name) + " on " + std::to_string(count) + " GPUs";
-        run_.show(point);
         run_.measure_or_skip(table, point,
                              [&] { rows_on(table, method, gpus); });
       }
@@ -246,12 +250,12 @@ ProgramInfo program_info() {
 int main(int argc, char** argv) {
   using namespace syncbench;
   const ProgramInfo info = program_info();
-  if (process_number() >= 0) {
-    return program_main<InterSm>(info, argc, argv);
-  }
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
-        InterSm(info, options, out, measure_in_processes(options, argv, out))
+        const bool started = process_number() >= 0;
+        InterSm(info, options, out,
+                started ? SamplesOfPoints()
+                        : measure_in_processes(options, argv, out))
             .run();
       });
 }

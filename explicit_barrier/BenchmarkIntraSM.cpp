@@ -30,7 +30,15 @@ class IntraSm {
   }
 
   void run() {
-    run_.begin_section();
+    run_.measure([this] { sections(); });
+    run_.finish();
+  }
+
+ private:
+  bool stats() const { return run_.options().stats; }
+
+  void sections() {
+    run_.begin_section("block latency");
     Table<Row> block(run_.out(), "block latency",
                      latency_columns(false, stats()));
     for (const MethodEntry& method : methods_) {
@@ -39,9 +47,9 @@ class IntraSm {
         latency_row(block, method, threads, 32);
       }
     }
-    run_.begin_section();
+    run_.begin_section("warp latency");
     warp_latency_section();
-    run_.begin_section();
+    run_.begin_section("group latency");
     Table<Row> group(run_.out(), "group latency",
                      latency_columns(true, stats()));
     for (const MethodEntry& method : methods_) {
@@ -51,13 +59,9 @@ class IntraSm {
             [&](int size) { latency_row(group, method, threads, size); });
       }
     }
-    run_.begin_section();
+    run_.begin_section("throughput");
     throughput_section();
-    run_.finish();
   }
-
- private:
-  bool stats() const { return run_.options().stats; }
 
   // One warp, then several that do not wait for each other.
   void warp_latency_section() {
@@ -90,7 +94,6 @@ class IntraSm {
     const std::string point = row.method + " latency " +
                               std::to_string(threads) + "/" +
                               std::to_string(group);
-    run_.show(point);
     run_.measure_or_skip(table, point, [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
       table.comment_once(launch.rightness());

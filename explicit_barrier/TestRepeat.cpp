@@ -30,7 +30,13 @@ class TestRepeat {
                repeat_columns(options.stats)) {}
 
   void run() {
-    run_.begin_section();
+    run_.measure([this] { sections(); });
+    run_.finish();
+  }
+
+ private:
+  void sections() {
+    run_.begin_section("repeats");
     for (const MethodEntry& method : methods_of_one_gpu()) {
       if (!run_.options().wants(method.name)) continue;
       if (method.scope == Scope::kThread) {
@@ -41,10 +47,8 @@ class TestRepeat {
         for (const Shape& shape : shapes_of(method)) rows(method, shape);
       });
     }
-    run_.finish();
   }
 
- private:
   // What each method is repeated in.
   std::vector<Shape> shapes_of(const MethodEntry& method) {
     const int sms = run_.gpu().sm_count;
@@ -136,7 +140,7 @@ class TestRepeat {
   // by 2 ms, by the CPU's (Eq. 7), so that the loop round them cancels as well.
   void validation_rows(const MethodEntry& method) {
     constexpr int kTrips = 2048;
-    run_.begin_section();
+    run_.begin_section("method validation");
     Table<Row> table(run_.out(),
                      "method validation: float_add by the SM clock, then by "
                      "the CPU clock; differences of two lengths",

@@ -24,7 +24,7 @@ inline double window_cycles(const TimedLaunch& launch) {
   const bool together = method.window == Window::kBarrier &&
                         method.scope >= Scope::kBlock &&
                         launch.shape().blocks == 1;
-  long long last_start = records.at(0).start, first_end = records[0].end;
+  long long last_start = records[0].start, first_end = records[0].end;
   double sum = 0;
   for (const WarpRecord& record : records) {
     last_start = std::max(last_start, record.start);

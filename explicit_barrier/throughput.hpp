@@ -21,9 +21,11 @@ inline double sm_cycles(const TimedLaunch& launch,
   *sms = 0;
   for (const SmWindow& window : windows.read()) {
     if (window.end == 0) continue;
+    check_order(window.start, window.end);
     ++*sms;
     cycles += static_cast<double>(window.end - window.start);
   }
+  if (*sms == 0) throw std::runtime_error("no warp took part");
   return cycles / *sms;
 }
 

@@ -1,11 +1,11 @@
 #include "explicit_barrier/timed_launch.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "common/check.hpp"
 #include "common/errors.hpp"
 #include "common/timing.hpp"
+#include "explicit_barrier/sm_windows.hpp"
 
 namespace syncbench {
 
@@ -76,11 +76,7 @@ double TimedLaunch::run(int repeats, int launches) {
 }
 
 std::vector<WarpRecord> TimedLaunch::records() const {
-  std::vector<WarpRecord> host = shares_[0].records.read();
-  host.erase(std::remove_if(host.begin(), host.end(),
-                            [](const WarpRecord& r) { return r.end == 0; }),
-             host.end());
-  return host;
+  return of_those_that_took_part(shares_[0].records.read());
 }
 
 KernelCall TimedLaunch::call_of(Share& share) const {
@@ -93,7 +89,7 @@ CallResult TimedLaunch::run_share(int rank, int launches) {
   for (int i = 0; i < launches; ++i) {
     result.note(launch(call_of(share), share.stream.get(),
                        method_.attributes(shape_.group)),
-                "launch");
+                "cudaLaunchKernelExC");
   }
   result.note(cudaStreamSynchronize(share.stream.get()),
               "cudaStreamSynchronize");
@@ -125,7 +121,15 @@ double TimedLaunch::run_multi_device(int launches) {
   }
   MultiDeviceLaunch launch(calls, device_numbers(gpus_), streams);
   const auto start = HostClock::now();
-  for (int i = 0; i < launches; ++i) CUDA_CHECK(launch());
+  // The first one asks whether these GPUs have it.
+  for (int i = 0; i < launches; ++i) {
+    if (works_) {
+      CUDA_CHECK(launch());
+    } else {
+      CUDA_ASK(launch());
+      works_ = true;
+    }
+  }
   for (const cudaStream_t stream : streams) {
     CUDA_CHECK(cudaStreamSynchronize(stream));
   }
@@ -147,7 +151,7 @@ void TimedLaunch::require_fit() {
   const LaunchAttributes attributes = method_.attributes(shape_.group);
   if (attributes.cluster == 0) return;
   for (const void* kernel : method_.kernels) {
-    CUDA_CHECK(cudaFuncSetAttribute(
+    CUDA_ASK(cudaFuncSetAttribute(
         kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }
   const LaunchConfig config(
@@ -159,7 +163,7 @@ void TimedLaunch::require_fit() {
   if (found == cudaErrorInvalidClusterSize) {
     cudaGetLastError();
   } else {
-    CUDA_CHECK(found);
+    check_asked(found, "cudaOccupancyMaxActiveClusters", __FILE__, __LINE__);
   }
   if (clusters == 0) {
     throw CannotMeasure("no cluster of " + std::to_string(attributes.cluster) +
@@ -176,6 +180,7 @@ void TimedLaunch::check_results() {
     shares_[rank].results_address = results.back().get();
   }
   run_lines(1, {1, 0});
+  records();  // which have to be possible, too
   for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
     const std::vector<unsigned> found = results[rank].read();
     const unsigned block = shape_.threads, grid = shape_.blocks;

@@ -45,6 +45,7 @@ class TimedLaunch {
   double run(int repeats, int launches = 1);
 
   /// Records of the last launch on the first GPU, of the warps that took part.
+  /// std::runtime_error where they cannot be.
   std::vector<WarpRecord> records() const;
 
   /// All records of the last launch on the first GPU, in its memory.
@@ -106,6 +107,7 @@ class TimedLaunch {
   const void* kernel_ = nullptr;
   Arguments host_arguments_;
   Rightness results_;
+  bool works_ = false;        // its multi-device launch, if it is one
   std::deque<Share> shares_;  // which never moves its elements
   std::optional<GpuThreads> threads_;
 };

@@ -41,11 +41,11 @@ ProgramInfo program_info() {
 int main(int argc, char** argv) {
   using namespace syncbench;
   const ProgramInfo info = program_info();
-  if (process_number() >= 0) {
-    return program_main<MeasuringProcess>(info, argc, argv);
-  }
   return run_program(info, argc, argv,
                      [&](const Options& options, LineWriter& out) {
+                       if (process_number() >= 0) {
+                         return MeasuringProcess(info, options, out).run();
+                       }
                        Report report(info, options, out);
                        run_processes(argv, options.processes,
                                      [&](int number, const std::string& line) {

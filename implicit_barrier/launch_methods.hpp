@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "common/devices.hpp"
+#include "common/errors.hpp"
 #include "common/launch.hpp"
 #include "common/timing.hpp"
 #include "implicit_barrier/launch_method.hpp"
@@ -82,7 +84,14 @@ class MultiCooperativeLaunch : public QueuedLaunch {
     }
   }
 
-  void launch() override { CUDA_CHECK(launches_[pool().turn()]()); }
+  void launch() override {
+    if (works_) {
+      CUDA_CHECK(launches_[pool().turn()]());
+    } else {
+      CUDA_ASK(launches_[pool().turn()]());
+      works_ = true;
+    }
+  }
 
   void wait() override {
     for (int gpu = 0; gpu < gpus(); ++gpu) {
@@ -94,7 +103,18 @@ class MultiCooperativeLaunch : public QueuedLaunch {
 
  private:
   std::vector<MultiDeviceLaunch> launches_;  // one a turn
+  bool works_ = false;  // the first launch asks whether these GPUs have it
 };
+
+/// Cooperative launches have to be had on all GPUs that take part.
+inline void require_cooperative(const std::vector<Gpu>& gpus) {
+  for (const Gpu& gpu : gpus) {
+    if (!gpu.cooperative_launch) {
+      throw CannotMeasure("no cooperative launch on GPU " +
+                          std::to_string(gpu.index));
+    }
+  }
+}
 
 /// One entry of the list of methods.
 struct LaunchMethodInfo {
@@ -120,13 +140,16 @@ inline const std::vector<LaunchMethodInfo>& launch_methods() {
        }},
       {"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU", false,
        true,
-       [](const StreamPool& pool, const Gpus&, const KernelCall& call) -> Made {
+       [](const StreamPool& pool, const Gpus& gpus,
+          const KernelCall& call) -> Made {
+         require_cooperative(gpus);
          return std::make_unique<SingleGpuLaunch>(launch_cooperative, pool,
                                                   call);
        }},
       {"multi_cooperative_launch", MultiDeviceLaunch::kApi, true, true,
        [](const StreamPool& pool, const Gpus& gpus,
           const KernelCall& call) -> Made {
+         require_cooperative(gpus);
          return std::make_unique<MultiCooperativeLaunch>(
              pool, static_cast<int>(gpus.size()), call);
        }},

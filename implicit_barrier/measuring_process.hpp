@@ -34,6 +34,11 @@ class MeasuringProcess {
   }
 
   void run() {
+    run_.measure([this] { sections(); });
+  }
+
+ private:
+  void sections() {
     null_section();
     fusion_section(kFusionSection, Counts::kEach, spin_kernel, cycles_in);
     workload_section();
@@ -46,7 +51,6 @@ class MeasuringProcess {
                    });
   }
 
- private:
   using Gpus = std::vector<Gpu>;
   using Info = LaunchMethodInfo;
 

@@ -25,7 +25,7 @@ class OmpTraditionalLaunch : public LaunchMethod {
       CallResult result;
       for (int i = 0; i < repeats; ++i) {
         result.note(launch_traditional(call_, pool_.stream(rank)),
-                    "kernel launch");
+                    "cudaLaunchKernel");
         if (rank == 0 && i == repeats - 1) launched = HostClock::now();
         result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 #pragma omp barrier

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/child_processes.hpp"
+#include "common/errors.hpp"
 #include "common/interrupt.hpp"
 #include "common/measuring_run.hpp"
 #include "implicit_barrier/held_queue.hpp"
@@ -23,8 +24,7 @@ class Section {
  public:
   Section(MeasuringRun& run, StreamPool& pool, std::string name)
       : run_(run), pool_(pool), name_(std::move(name)) {
-    run_.show(name_);
-    run_.begin_section();
+    run_.begin_section(name_);
     mhz_ = run_.clock_mhz();
   }
 
@@ -36,11 +36,13 @@ class Section {
   template <class Make>
   void add(const Point& point, Make make) {
     try {
-      Task task = {point, make(), {}};
-      take(task);
-      tasks_.push_back(std::move(task));
-    } catch (const CudaError& error) {
-      if (error.code() != cudaErrorNotSupported) throw;
+      run_.measure_at([&] { return name_of(point); },
+                      [&] {
+                        Task task = {point, make(), {}};
+                        take(task);
+                        tasks_.push_back(std::move(task));
+                      });
+    } catch (const CannotMeasure& error) {
       skip(point, error.what());
     } catch (const HoldExpired& error) {
       skip(point, error.what());
@@ -48,6 +50,7 @@ class Section {
   }
 
   void skip(const Point& point, const std::string& reason) {
+    run_.show(name_);
     run_.out().line(record_text({point, {}, reason}));
   }
 
@@ -59,8 +62,10 @@ class Section {
     while (!tasks_.empty() && spent_ns_ < kWarmUpNs) take_all();
     for (Task& task : tasks_) task.samples.clear();
     const int samples = run_.options().samples;
+    // Both have limits: it is below 2^30.
+    const int first = process_number() * samples;
     for (int i = 0; i < samples; ++i) {
-      pool_.turn_to(process_number() * samples + i);
+      pool_.turn_to(first + i);
       take_all();
     }
     const double mhz = run_.clock_mhz();
@@ -77,6 +82,11 @@ class Section {
     NamedSamples samples;
   };
 
+  std::string name_of(const Point& point) const {
+    return name_ + ", " + point.name() + ", " + std::to_string(point.work_ns) +
+           " ns";
+  }
+
   void take(Task& task) {
     const auto start = HostClock::now();
     task.take(task.samples);
@@ -86,7 +96,7 @@ class Section {
   void take_all() {
     for (Task& task : tasks_) {
       check_interrupt();
-      take(task);
+      run_.measure_at([&] { return name_of(task.point); }, [&] { take(task); });
     }
   }
 

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
@@ -90,6 +92,10 @@ class SleepTimer {
     CUDA_CHECK(cudaMemcpyAsync(&cycles, cycles_.get(), sizeof cycles,
                                cudaMemcpyDeviceToHost, stream_.get()));
     CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
+    if (cycles <= 0) {
+      throw std::runtime_error("sleeps took " + std::to_string(cycles) +
+                               " cycles, which cannot be");
+    }
     return static_cast<double>(cycles) / kSleeps;
   }
 

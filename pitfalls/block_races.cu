@@ -164,6 +164,7 @@ void run_race(Child& child, Form form) {
     tries.clear();
     const Watchdog watchdog = child.launch();
     kernel<<<child.tries(), Race::kThreads, 0, stream.get()>>>(tries.wrong());
+    CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaStreamSynchronize(stream.get()));
   }
   tries.report(child);

@@ -3,6 +3,7 @@
 
 #include "common/check.hpp"
 #include "common/launch.hpp"
+#include "common/option_values.hpp"
 #include "common/provenance.hpp"
 #include "pitfalls/child.hpp"
 #include "pitfalls/lines.hpp"
@@ -42,7 +43,7 @@ const Case& find_case(const std::vector<Case>& cases, const std::string& name) {
   for (const Case& one : cases) {
     if (one.name == name) return one;
   }
-  throw std::runtime_error("no case '" + name + "'");
+  throw UsageError("no case " + quoted(name));
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "pitfalls/task.hpp"
 
-#include <cstdlib>
 #include <sstream>
-#include <stdexcept>
+#include <vector>
+
+#include "common/child_processes.hpp"
+#include "common/errors.hpp"
+#include "common/option_values.hpp"
 
 namespace syncbench {
 namespace {
@@ -34,25 +37,31 @@ const char* name_of(Form form) {
 }
 
 std::string Task::mark() const {
-  return std::string(kTaskVariable) + "=" + name + ":" + name_of(form) + ":" +
-         std::to_string(gpus) + ":" + std::to_string(gpus_to_look_at);
+  return mark_of(kTaskVariable, name + ":" + name_of(form) + ":" +
+                                    std::to_string(gpus) + ":" +
+                                    std::to_string(gpus_to_look_at));
 }
 
 std::optional<Task> Task::of_this_process() {
-  const char* text = std::getenv(kTaskVariable);
-  if (text == nullptr) return std::nullopt;
-  std::istringstream words(text);
-  Task task;
-  std::string form;
-  char colon = 0;
-  std::getline(words, task.name, ':');
-  std::getline(words, form, ':');
-  words >> task.gpus >> colon >> task.gpus_to_look_at;
-  for (const Form one : kAllForms) {
-    task.form = one;
-    if (words && form == name_of(one)) return task;
+  const auto text = marked(kTaskVariable);
+  if (!text) return std::nullopt;
+  std::istringstream stream(*text);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(stream, word, ':');) {
+    words.push_back(word);
   }
-  throw std::runtime_error("not a task: " + std::string(text));
+  if (words.size() == 4) {
+    Task task;
+    task.name = words[0];
+    task.gpus = parse_count(words[2], kTaskVariable, kMaxGpuCount);
+    task.gpus_to_look_at = parse_count(words[3], kTaskVariable, kMaxGpuCount);
+    for (const Form one : kAllForms) {
+      task.form = one;
+      if (words[1] == name_of(one)) return task;
+    }
+  }
+  throw UsageError(std::string(kTaskVariable) +
+                   " is no task: " + quoted(*text));
 }
 
 }  // namespace syncbench

@@ -18,7 +18,9 @@ struct Task {
   /// NAME=VALUE, for the environment of the process.
   std::string mark() const;
 
-  /// Of this process; nothing where it is none of those.
+  /// Of this process, by its environment's SYNCBENCH_PITFALL; nothing where it
+  /// is none of those. UsageError as of marked() in common/child_processes.hpp,
+  /// and where that is no task.
   static std::optional<Task> of_this_process();
 };
 

@@ -3,6 +3,7 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "common/check.hpp"
@@ -141,6 +142,10 @@ void print_lanes(Child& child, const std::vector<Seen>& seen) {
 bool blocked(const std::vector<Seen>& seen) {
   long long last_start = seen[0].start, first_end = seen[0].end;
   for (const Seen& lane : seen) {
+    if (lane.end < lane.start) {
+      throw std::runtime_error(
+          "a lane ended before it began, by its SM's clock");
+    }
     last_start = std::max(last_start, lane.start);
     first_end = std::min(first_end, lane.end);
   }
@@ -158,6 +163,7 @@ void check_warp_barrier(Child& child, Form) {
   for (int i = 0; i < kTries; ++i) {
     const Watchdog watchdog = child.launch();
     each_in_its_branch<Sync><<<1, kLanes, 0, stream.get()>>>(memory.get());
+    CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaStreamSynchronize(stream.get()));
     seen = memory.read();
     held += blocked(seen);

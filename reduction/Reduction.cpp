@@ -24,6 +24,18 @@ class Reduction {
       : run_(info, options, out) {}
 
   void run() {
+    int wrong = 0;
+    run_.measure([&] { wrong = sections(); });
+    if (wrong > 0) {
+      throw std::runtime_error("wrong sums in " + std::to_string(wrong) +
+                               " rows, whose `right` is 0");
+    }
+    run_.finish();
+  }
+
+ private:
+  // The number of rows whose sums are wrong.
+  int sections() {
     // Sizes that cannot be are told before anything is measured. An array of
     // one GPU leaves room for other work; of several each holds a part.
     const bool one =
@@ -37,14 +49,9 @@ class Reduction {
     int wrong = 0;
     if (one) wrong += measure_one_gpu(run_, of_gpu);
     if (many) wrong += measure_many_gpus(run_, of_node);
-    if (wrong > 0) {
-      throw std::runtime_error("wrong sums in " + std::to_string(wrong) +
-                               " rows, whose `right` is 0");
-    }
-    run_.finish();
+    return wrong;
   }
 
- private:
   template <class Methods>
   bool wants_any(const Methods& methods) const {
     for (const auto& method : methods) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <stdexcept>
+#include <string>
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
@@ -37,7 +38,7 @@ class DeviceTimer {
       const cudaError_t state = cudaEventQuery(before_.get());
       CUDA_CHECK(cudaEventSynchronize(after_.get()));
       if (state == cudaErrorNotReady) break;
-      CUDA_CHECK(state);
+      check_cuda(state, "cudaEventQuery", __FILE__, __LINE__);
       if (spin_ns > kLongestSpinNs) {
         throw std::runtime_error(
             "queueing a sum takes more than 10 ms, or launches wait for "
@@ -48,6 +49,11 @@ class DeviceTimer {
     float milliseconds = 0;
     CUDA_CHECK(
         cudaEventElapsedTime(&milliseconds, before_.get(), after_.get()));
+    if (!(milliseconds >= 0)) {
+      throw std::runtime_error("the GPU's events are " +
+                               std::to_string(milliseconds) +
+                               " ms apart, which cannot be");
+    }
     return 1e6 * static_cast<double>(milliseconds);
   }
 

@@ -43,11 +43,12 @@ class ManyGpus {
   };
 
   void section(const char* title, bool weak) {
-    run_.begin_section();
+    run_.begin_section(title);
     Table<SumRow> table(run_.out(), title, node_columns(run_.options().stats));
     for (const ElementType& type : kElementTypes) {
       if (!run_.options().wants_type(type.name)) continue;
       const long long held = sizes_.largest / type.size;
+      run_.show(std::string("arrays of ") + type.name);
       for (std::size_t i = 0; i < memory_.size(); ++i) {
         fill_array(type.element, run_.gpus()[i].index, memory_[i].get(),
                    i * held, held);
@@ -73,10 +74,11 @@ class ManyGpus {
     }
     for (const long long bytes : sizes_.swept(kSizeFactor)) {
       const std::vector<Part> parts = parts_of(type, bytes, gpus, weak);
-      measure(type, parts, candidates);
+      const std::string of =
+          on + ", " + std::to_string(bytes) + (weak ? " bytes each" : " bytes");
+      measure(type, parts, of, candidates);
       for (Candidate& candidate : candidates) {
-        run_.show(candidate.name + on + ", " + std::to_string(bytes) +
-                  (weak ? " bytes each" : " bytes"));
+        run_.show(candidate.name + of);
         SumRow row = {candidate.name, type.name, static_cast<int>(gpus)};
         const long long whole =
             weak ? bytes * static_cast<long long>(gpus) : bytes;
@@ -104,9 +106,10 @@ class ManyGpus {
   }
 
   // The samples of all candidates in turn, so that what changes slowly
-  // touches all alike.
+  // touches all alike. `of`: what they sum, for messages.
   void measure(const ElementType& type, const std::vector<Part>& parts,
-               std::vector<Candidate>& candidates) {
+               const std::string& of, std::vector<Candidate>& candidates) {
+    run_.show("reference sums" + of);
     DoubleDouble reference;
     long long count = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -117,6 +120,7 @@ class ManyGpus {
     }
     int samples = 1;
     for (Candidate& candidate : candidates) {
+      run_.show(candidate.name + of);
       // NCCL sets up what it needs in its first sums.
       for (int i = 0; i < kWarmUps; ++i) candidate.sum->time_ns(parts);
       samples = std::max(samples, sum_samples(candidate.sum->time_ns(parts),
@@ -126,11 +130,15 @@ class ManyGpus {
     }
     for (int i = 0; i < samples; ++i) {
       for (Candidate& candidate : candidates) {
-        check_interrupt();
-        candidate.sum->spoil();
-        candidate.times.push_back(candidate.sum->time_ns(parts));
-        candidate.right &= is_right(type, candidate.sum->sum(), count,
-                                    run_.gpu().sm_count, reference);
+        run_.measure_at(
+            [&] { return candidate.name + of; },
+            [&] {
+              check_interrupt();
+              candidate.sum->spoil();
+              candidate.times.push_back(candidate.sum->time_ns(parts));
+              candidate.right &= is_right(type, candidate.sum->sum(), count,
+                                          run_.gpu().sm_count, reference);
+            });
       }
     }
   }
@@ -145,6 +153,7 @@ class ManyGpus {
 }  // namespace
 
 int measure_many_gpus(MeasuringRun& run, const ArraySizes& sizes) {
+  run.show("memory of the arrays on several GPUs");
   return ManyGpus(run, sizes).measure();
 }
 

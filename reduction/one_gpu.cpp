@@ -44,7 +44,7 @@ class OneGpu {
         sum_(run.gpu().index, 1) {}
 
   int measure() {
-    run_.begin_section();
+    run_.begin_section("one GPU");
     if (run_.options().wants("theory")) {
       run_.show("theory");
       SumRow row = {"theory", "any"};
@@ -88,6 +88,7 @@ class OneGpu {
           });
     }
     if (candidates.empty()) return;
+    run_.show(std::string("arrays of ") + type.name);
     fill_array(type.element, run_.gpu().index, memory_.get(), 0,
                static_cast<long long>(memory_.size() / type.size));
     for (const long long bytes : sizes_.swept(2)) {
@@ -108,6 +109,7 @@ class OneGpu {
     const auto fit = static_cast<long long>(memory_.size()) / bytes;
     const int inputs = static_cast<int>(
         std::min({fit, (kRotatedL2 * l2_ - 1) / bytes + 1, kMostInputs}));
+    run_.show(point("reference sums", type, bytes));
     references_ = reference_sums(type.element, run_.gpu().index, memory_.get(),
                                  bytes / type.size, inputs);
     std::vector<Candidate*> able;
@@ -128,10 +130,16 @@ class OneGpu {
       candidate.host_ns.clear();
     }
     // The median, for a single one that takes long would make sums too fast.
+    run_.show(point("no sum", type, bytes));
     std::vector<double> events_ns;
     for (int i = 0; i < samples; ++i) {
       events_ns.push_back(timer_.events_ns());
-      for (Candidate* candidate : able) sample(type, bytes, *candidate);
+      for (Candidate* candidate : able) {
+        const auto name = [&] {
+          return point(candidate->method->name, type, bytes);
+        };
+        run_.measure_at(name, [&] { sample(type, bytes, *candidate); });
+      }
     }
     const double extra_ns = median_of(events_ns);
     for (const Candidate* candidate : able) {
@@ -195,6 +203,7 @@ class OneGpu {
 }  // namespace
 
 int measure_one_gpu(MeasuringRun& run, const ArraySizes& sizes) {
+  run.show("memory of the arrays on one GPU");
   return OneGpu(run, sizes).measure();
 }
 

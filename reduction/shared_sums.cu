@@ -4,6 +4,7 @@
 
 #include "common/device_clock.cuh"
 #include "common/launch.hpp"
+#include "explicit_barrier/sm_windows.hpp"
 #include "reduction/array_sum.cuh"
 #include "reduction/shared_sums.hpp"
 
@@ -169,6 +170,7 @@ double SharedSums::loop_cycles(int threads, int bytes, int passes) {
   const std::vector<WarpRecord> warps = records_.read();
   long long first = warps[0].start, last = warps[0].end;
   for (int warp = 0; warp < (threads + 31) / 32; ++warp) {
+    check_order(warps[warp].start, warps[warp].end);
     first = std::min(first, warps[warp].start);
     last = std::max(last, warps[warp].end);
   }
@@ -186,7 +188,9 @@ double SharedSums::sum_cycles(int threads, int bytes) {
          threads, arguments);
   const std::vector<double> found = result_.read();
   check(found[0], threads, bytes, 1);
-  return found[1];
+  if (found[1] > 0) return found[1];
+  throw std::runtime_error("a sum took " + std::to_string(found[1]) +
+                           " cycles, which cannot be");
 }
 
 void SharedSums::launch(const void* kernel, int threads, void** arguments) {

@@ -54,15 +54,15 @@ class Model {
     const Options& options = run_.options();
     const bool switches = options.wants(kSwitch);
     if (switches || options.wants(kLoop)) {
-      run_.begin_section();
+      run_.begin_section(kLoop);
       for (Type& type : types_) measure_loops(type);
     }
     if (switches || options.wants(kSum)) {
-      run_.begin_section();
+      run_.begin_section(kSum);
       for (Type& type : types_) measure_sums(type);
     }
     if (switches) {
-      run_.begin_section();
+      run_.begin_section(kSwitch);
       const Summary warp = five("tile_shufl", 32),
                     block = five("blocksync", 1024);
       for (Type& type : types_) {
@@ -222,7 +222,10 @@ std::vector<MethodInfo> model_methods() {
            "and as measured"}};
 }
 
-void model_sections(MeasuringRun& run) { Model(run).run(); }
+void model_sections(MeasuringRun& run) {
+  run.show("memory of the model's sections");
+  Model(run).run();
+}
 
 std::string describe_model() {
   return describe(kLoopTitle, loop_columns(true)) +

@@ -43,7 +43,6 @@ Columns<WarpSumRow> columns(bool stats) {
 void measure_row(MeasuringRun& run, Table<WarpSumRow>& table, const char* type,
                  const MethodEntry& method) {
   const std::string point = std::string(method.name) + " of " + type;
-  run.show(point);
   table.comment_once(kAddress);
   run.measure_or_skip(table, point, [&] {
     TimedLaunch launch(method, {run.gpu()}, {1, 32, 32});
@@ -60,7 +59,7 @@ void measure_row(MeasuringRun& run, Table<WarpSumRow>& table, const char* type,
 }  // namespace
 
 void warp_level_section(MeasuringRun& run) {
-  run.begin_section();
+  run.begin_section(kTitle);
   Table<WarpSumRow> table(run.out(), kTitle, columns(run.options().stats));
   for (const WarpSums& sums : warp_sums()) {
     if (!run.options().wants_type(sums.type)) continue;

@@ -3,13 +3,33 @@
 #include "common/child_processes.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/errors.hpp"
 #include "common/interrupt.hpp"
+
+namespace {
+
+bool killed_reaped = false;  // a group whose leader's number may be another's
+
+}  // namespace
+
+// In place of the C library's: looks at the group that is killed.
+extern "C" int kill(pid_t pid, int signal) noexcept {
+  siginfo_t info = {};
+  if (pid < -1 &&
+      waitid(P_PID, -pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    killed_reaped = true;
+  }
+  return static_cast<int>(syscall(SYS_kill, pid, signal));
+}
 
 namespace syncbench {
 namespace {
@@ -59,6 +79,7 @@ TEST(RunProcesses, PassesOnLinesInOrderAndMessagesOnce) {
                           {0, "the rest"},      {1, "line one of 1"},
                           {1, "and two"},       {1, "the rest"}};
   EXPECT_EQ(lines, expected);
+  EXPECT_FALSE(killed_reaped);
 }
 
 TEST(RunProcesses, FailureEndsAllWithItsCode) {
@@ -82,6 +103,7 @@ TEST(RunProcesses, DeathBySignalIsAFailure) {
 }
 
 TEST(RunProcesses, SignalsArePassedOnOnce) {
+  std::signal(SIGINT, SIG_DFL);  // whoever runs the tests may ignore it
   install_signal_handlers();
   try {
     run("interrupt", 2);
@@ -105,6 +127,58 @@ TEST(RunProcesses, NoneOutlivesAnErrorOfTheReader) {
   EXPECT_THROW(run_processes(arguments, 1, fail), OutputError);
   EXPECT_GT(child, 0);
   EXPECT_EQ(kill(child, 0), -1);
+}
+
+TEST(Marks, AreOfAnyProcessAbove) {
+  setenv("MARK", ("a:b:" + std::to_string(getpid())).c_str(), 1);
+  const pid_t between = fork();
+  if (between == 0) {
+    const pid_t below = fork();
+    if (below == 0) _exit(marked("MARK") == "a:b" ? 0 : 1);
+    int status = 1;
+    waitpid(below, &status, 0);
+    _exit(status != 0);
+  }
+  int status = 1;
+  waitpid(between, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (const std::string& value :
+       {std::string("a"), std::string("a:"), "a:" + std::to_string(getpid()),
+        "a: " + std::to_string(getppid())}) {
+    setenv("MARK", value.c_str(), 1);
+    EXPECT_THROW(marked("MARK"), UsageError) << value;
+  }
+  unsetenv("MARK");
+  EXPECT_FALSE(marked("MARK"));
+}
+
+// The parent ends before end_with_parent() is called.
+TEST(EndWithParent, SeesThatItIsGone) {
+  int answer[2], gone[2];
+  ASSERT_EQ(pipe(answer) + pipe(gone), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    setenv("SYNCBENCH_PROCESS", process_mark(0).substr(18).c_str(), 1);
+    if (fork() != 0) _exit(0);
+    char byte = 0;
+    close(gone[1]);
+    if (read(gone[0], &byte, 1) != 0) _exit(1);
+    try {
+      end_with_parent();
+      byte = 's';  // it stays
+    } catch (const UsageError&) {
+      byte = 'e';
+    }
+    _exit(write(answer[1], &byte, 1) == 1 ? 0 : 1);
+  }
+  waitpid(parent, nullptr, 0);
+  close(gone[0]);
+  close(gone[1]);
+  close(answer[1]);
+  char byte = 0;
+  EXPECT_EQ(read(answer[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'e');
+  close(answer[0]);
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ NO_GPU = dict(os.environ, CUDA_VISIBLE_DEVICES="")
 
 def run(program, *arguments, **options):
     return subprocess.run([os.path.join(BUILD, program), *arguments],
-                          stderr=subprocess.PIPE, text=True, env=NO_GPU,
-                          **{"stdout": subprocess.PIPE, **options})
+                          stderr=subprocess.PIPE, text=True,
+                          **{"stdout": subprocess.PIPE, "env": NO_GPU, **options})
 
 
 class CommandLine(unittest.TestCase):
@@ -139,6 +139,40 @@ class CommandLine(unittest.TestCase):
             self.expect_error(run(program, "--samples", "0"), 2, "--samples")
             self.expect_error(run(program, "1", "2"), 2, "unexpected argument")
         self.expect_error(run("Pitfalls", "--stats"), 2, "no means here")
+
+    def test_control_characters_are_escaped(self):
+        for program in EVERY:
+            for bad in ("1\n", "--\x1b[2J\n\r", "\x7f\x9b"):
+                for arguments in ((bad,), ("--samples", bad), ("--method", bad)):
+                    result = run(program, *arguments)
+                    self.expect_error(result, 2, "\\")
+                    self.assertRegex(result.stderr, "\\A[ -~]{1,400}\n\\Z")
+            self.assertLess(len(run(program, "--" + 60000 * "x").stderr), 400)
+
+    def test_environment(self):
+        for program in EVERY:
+            arguments = ["--samples", "3"]
+            if program in TAKES_GPU_COUNT:
+                arguments.insert(0, "1")
+            self.expect_error(run(program, *arguments, env=dict(NO_GPU, POSIXLY_CORRECT="1")),
+                              3, "no usable CUDA device")
+            for value in ("0", "", "99999999999", "-1", "0:1000000000", f"x:{os.getpid()}"):
+                self.expect_error(run(program, "1", env=dict(NO_GPU, SYNCBENCH_PROCESS=value)),
+                                  2, "SYNCBENCH_PROCESS is set in the environment")
+        for value in ("syncwarp:each in its branch:0:0", "", "x"):
+            self.expect_error(run("Pitfalls", "1", env=dict(NO_GPU, SYNCBENCH_PITFALL=value)),
+                              2, "SYNCBENCH_PITFALL is set in the environment")
+            value = f"syncwarp:each in its branch:0:0:{os.getpid()}"
+            self.expect_error(run("Pitfalls", "1", env=dict(NO_GPU, SYNCBENCH_PITFALL=value)),
+                              2, "SYNCBENCH_PITFALL must be a whole number from 1 to")
+
+    def test_closed_streams(self):
+        for program in EVERY:
+            self.expect_error(run(program, "--list", stdout=None, preexec_fn=lambda: os.close(1)),
+                              1, "cannot write to standard output")
+            result = run(program, "--list", preexec_fn=lambda: (os.close(0), os.close(2)))
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertTrue(result.stdout)
 
     def test_no_gpu(self):
         for program in EVERY:

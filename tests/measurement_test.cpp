@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/sm_clock.hpp"
 #include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/sm_windows.hpp"
 #include "implicit_barrier/measure.hpp"
 #include "implicit_barrier/noted_times.hpp"
 #include "implicit_barrier/points.hpp"
@@ -119,6 +121,49 @@ TEST(SummarizeTimes, KernelsOfTwoBlocks) {
   EXPECT_DOUBLE_EQ(noted.gap, (400 + 600) / 2.0);
   EXPECT_NEAR(noted.length, 510 + 10 / 3.0, 1e-9);
   EXPECT_TRUE(std::isnan(summarize_times(times, 1, 2, 10).gap));
+}
+
+TEST(SummarizeTimes, ThoseThatCannotBeAreErrors) {
+  const auto of = [](long long begin, long long end, long long next) {
+    summarize_times({{begin, end}, {next, next + 500}}, 2, 1, 10);
+  };
+  EXPECT_NO_THROW(of(1000, 1000, 1000));  // a coarse timer
+  EXPECT_THROW(of(0, 1500, 2000), std::runtime_error);
+  EXPECT_THROW(of(-5, 1500, 2000), std::runtime_error);
+  EXPECT_THROW(of(1000, 999, 2000), std::runtime_error);
+  EXPECT_THROW(of(1000, 1500, 900), std::runtime_error);
+}
+
+TEST(ClockRate, WhatIsNoClockIsAnError) {
+  EXPECT_DOUBLE_EQ(clock_rate_mhz(396000, 200000), 1980);
+  EXPECT_DOUBLE_EQ(clock_rate_mhz(3000, 200000), 15);  // slow, but a clock
+  for (const auto& [cycles, nanoseconds] :
+       {std::pair(0LL, 200000LL), std::pair(-396000LL, 200000LL),
+        std::pair(396000LL, 0LL), std::pair(396000LL, -200000LL),
+        std::pair(-396000LL, -200000LL), std::pair(1LL << 62, 200000LL)}) {
+    EXPECT_THROW(clock_rate_mhz(cycles, nanoseconds), std::runtime_error)
+        << cycles << " " << nanoseconds;
+  }
+}
+
+std::string why_refused(const std::vector<WarpRecord>& records) {
+  try {
+    of_those_that_took_part(records);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(WarpRecords, ThoseThatCannotBeAreErrors) {
+  EXPECT_EQ(
+      of_those_that_took_part({{5, 9, 0}, {0, 0, 0}, {5, 5, 1023}}).size(), 2u);
+  EXPECT_EQ(why_refused({}), "no warp took part");
+  EXPECT_EQ(why_refused({{7, 0, 3}}), "no warp took part");
+  EXPECT_EQ(why_refused({{5, 9, 0}, {9, 5, 0}}),
+            "a warp ended at cycle 5 of its SM's clock, before it began at 9");
+  EXPECT_EQ(why_refused({{5, 9, 1024}}),
+            "a warp ran on SM number 1024, and GPUs have 1024 at most");
 }
 
 TEST(RepeatsWithin, KeepsToTheBudget) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace syncbench {
 namespace {
 
@@ -50,6 +52,32 @@ TEST(Options, EverythingGiven) {
   EXPECT_TRUE(options.stats);
   EXPECT_FALSE(options.wants("alpha"));
   EXPECT_TRUE(options.wants("beta"));
+}
+
+TEST(Options, PosixlyCorrectChangesNothing) {
+  setenv("POSIXLY_CORRECT", "1", 1);
+  EXPECT_EQ(parse({"8", "--samples", "3"}).samples, 3);
+  setenv("POSIXLY_CORRECT", "1", 1);
+  EXPECT_EQ(message_of({"1", "--samples", "3", "2"}),
+            "unexpected argument '2'");
+  unsetenv("POSIXLY_CORRECT");
+}
+
+TEST(Options, WhatIsRefusedIsPrintable) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"a\n\x1b[2J\xc2\x9b"},
+        {"1", "a\n\x1b[2J\xc2\x9b"},
+        {"--a\n\x1b[2J\xc2\x9b"},
+        {"-a\n\x1b[2J\xc2\x9b"},
+        {"--samples", "a\n\x1b[2J\xc2\x9b"},
+        {"--method", "a\n\x1b[2J\xc2\x9b"}}) {
+    const std::string message = message_of(words);
+    EXPECT_NE(message.find("a\\n\\x1b[2J\\xc2\\x9b'"), std::string::npos)
+        << message;
+  }
+  const std::string message = message_of({std::string(60000, 'x')});
+  EXPECT_NE(message.find(std::string(200, 'x') + "...'"), std::string::npos);
+  EXPECT_LT(message.size(), 300u);
 }
 
 TEST(Options, Arrays) {

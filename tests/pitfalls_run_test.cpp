@@ -115,6 +115,24 @@ Ended run(const std::vector<Case>& cases, int gpus = 1,
   return ended;
 }
 
+TEST(Task, IsReadStrictlyAndOfAParentOnly) {
+  const std::string parent = ":" + std::to_string(getppid());
+  const char* variable = "SYNCBENCH_PITFALL";
+  setenv(variable, ("syncwarp:each in its branch:1:2" + parent).c_str(), 1);
+  EXPECT_EQ(Task::of_this_process()->gpus_to_look_at, 2);
+  for (const std::string& value :
+       {std::string("syncwarp:wrong:1:1"), "syncwarp:wrong:0:0" + parent,
+        "syncwarp:wrong:-1:1" + parent, "syncwarp:wrong:1:1x" + parent,
+        "syncwarp:wrong:1:99999999999" + parent,
+        "syncwarp:no form:1:1" + parent, "syncwarp:wrong:1" + parent,
+        "syncwarp:wrong:1:1:1" + parent, parent, std::string()}) {
+    setenv(variable, value.c_str(), 1);
+    EXPECT_THROW(Task::of_this_process(), UsageError) << value;
+  }
+  unsetenv(variable);
+  EXPECT_FALSE(Task::of_this_process());
+}
+
 TEST(PitfallsRun, RowsOfAllTables) {
   const Ended ended = run({warp("warp"), warp("absent"), partial("hangs"),
                            partial("two", kPartial, 2), race("race")});

@@ -78,7 +78,8 @@ def check_end(executable, number):
 def check_watchdog(executable):
     """A hung process that nobody kills ends by itself."""
     start = time.monotonic()
-    alone = dict(os.environ, SYNCBENCH_PITFALL="part_grid_sync:stays and skips:1:1")
+    alone = dict(os.environ,
+                 SYNCBENCH_PITFALL=f"part_grid_sync:stays and skips:1:1:{os.getpid()}")
     done = subprocess.run([executable], env=alone, stdout=subprocess.PIPE, text=True, timeout=30)
     assert done.stdout.splitlines() == ["ready", "launch", "error\tcudaErrorLaunchFailure"], done
     seconds = time.monotonic() - start

@@ -55,6 +55,9 @@ TEST(FormatNumber, FixedPointAndNan) {
   EXPECT_EQ(format_number(kNan), "nan");
   EXPECT_EQ(format_number(-kNan), "nan");
   EXPECT_EQ(format_number(INFINITY), "nan");
+  const std::string huge = format_number(1e300, 5);
+  EXPECT_EQ(huge.size(), 301u + 6);
+  EXPECT_EQ(std::strtod(huge.c_str(), nullptr), 1e300);
 }
 
 TEST(Table, HeaderOnceThenRows) {

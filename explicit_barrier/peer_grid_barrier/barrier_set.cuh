@@ -74,11 +74,11 @@ class BarrierSet {
 
 namespace detail {
 
-/// Throws Error "`call`: why" unless the call succeeded.
+/// Throws Error "peer grid barrier: `call`: why" unless the call succeeded.
 inline void check(cudaError_t result, const std::string& call) {
   if (result == cudaSuccess) return;
   cudaGetLastError();
-  throw Error(call + ": " + cudaGetErrorString(result));
+  throw Error("peer grid barrier: " + call + ": " + cudaGetErrorString(result));
 }
 
 /// Restores the current device when it goes.
@@ -87,6 +87,8 @@ class CurrentDevice {
   CurrentDevice() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
   CurrentDevice(const CurrentDevice&) = delete;
   ~CurrentDevice() { cudaSetDevice(device_); }
+  /// Before that, where a failure can be told.
+  void restore() const { check(cudaSetDevice(device_), "cudaSetDevice"); }
 
  private:
   int device_ = 0;
@@ -95,7 +97,7 @@ class CurrentDevice {
 inline cudaDeviceProp properties_of(int device) {
   cudaDeviceProp properties = {};
   check(cudaGetDeviceProperties(&properties, device),
-        "GPU " + std::to_string(device));
+        "cudaGetDeviceProperties of GPU " + std::to_string(device));
   return properties;
 }
 
@@ -176,10 +178,10 @@ inline BarrierSet::BarrierSet(const std::vector<int>& devices,
   const int sms = detail::properties_of(devices[0]).multiProcessorCount;
   crowd_ = std::max(GpuState::kLines,
                     static_cast<unsigned>(sms * (devices.size() == 1 ? 8 : 4)));
-  const detail::CurrentDevice restored;
+  const detail::CurrentDevice current;
   for (const int device : devices) {
     const std::string name = detail::name_of(device);
-    detail::check(cudaSetDevice(device), name);
+    detail::check(cudaSetDevice(device), "cudaSetDevice to " + name);
     for (const int peer : devices) {
       if (peer != device) detail::enable_access(peer);
     }
@@ -187,6 +189,7 @@ inline BarrierSet::BarrierSet(const std::vector<int>& devices,
     detail::check(cudaMalloc(&state, sizeof *state), "cudaMalloc on " + name);
     states_.emplace_back(state);
   }
+  current.restore();
   start_at(0);
   Failure* failures = nullptr;
   detail::check(cudaHostAlloc(&failures, kMaxGpus * sizeof *failures,
@@ -259,7 +262,7 @@ inline void BarrierSet::start_at(unsigned number) {
   for (Announcements& line : state.by_leader) {
     for (unsigned& announced : line.barrier) announced = number;
   }
-  const detail::CurrentDevice restored;
+  const detail::CurrentDevice current;
   for (std::size_t rank = 0; rank < states_.size(); ++rank) {
     detail::check(cudaSetDevice(devices_[rank]), "cudaSetDevice");
     detail::check(cudaMemcpy(states_[rank].get(), &state, sizeof state,
@@ -267,6 +270,7 @@ inline void BarrierSet::start_at(unsigned number) {
                   "cudaMemcpy");
     detail::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
+  current.restore();
 }
 
 }  // namespace peer_grid
