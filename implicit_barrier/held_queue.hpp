@@ -111,7 +111,8 @@ class TimesOfKernels {
     for (const int device : devices) {
       const DeviceGuard guard(device);
       buffers_.emplace_back(device, most_kernels * most_blocks);
-      CUDA_CHECK(note_times_at(buffers_.back().get()));
+      check_cuda(note_times_at(buffers_.back().get()), "cudaMemcpyToSymbol",
+                 __FILE__, __LINE__);
       devices_.push_back(device);
     }
   }

@@ -57,7 +57,8 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"seed", &Scenario::seed},
     {"fail_at", &Scenario::fail_at},
     {"fail_code", &Scenario::fail_code},
-    {"fail_process", &Scenario::fail_process}};
+    {"fail_process", &Scenario::fail_process},
+    {"fail_gpu", &Scenario::fail_gpu}};
 
 const std::map<std::string, std::string Scenario::*> kTexts = {
     {"name", &Scenario::name},
@@ -66,6 +67,7 @@ const std::map<std::string, std::string Scenario::*> kTexts = {
     {"hang", &Scenario::hang},
     {"fail_mode", &Scenario::fail_mode},
     {"fail_call", &Scenario::fail_call},
+    {"fail_from", &Scenario::fail_from},
     {"calls", &Scenario::calls}};
 
 [[noreturn]] void refuse(const std::string& word) {
