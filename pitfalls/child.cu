@@ -53,14 +53,21 @@ Watchdog::Watchdog(const std::vector<int>& devices)
   CUDA_CHECK(cudaHostAlloc(&over_, sizeof *over_,
                            cudaHostAllocPortable | cudaHostAllocMapped));
   *over_ = 0;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const DeviceGuard guard(devices[i]);
-    watch<<<1, 1, 0, streams_[i].get()>>>(over_);
-    CUDA_CHECK(cudaGetLastError());
+  try {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const DeviceGuard guard(devices[i]);
+      watch<<<1, 1, 0, streams_[i].get()>>>(over_);
+      CUDA_CHECK(cudaGetLastError());
+    }
+  } catch (...) {  // no destructor is called
+    end();
+    throw;
   }
 }
 
-Watchdog::~Watchdog() {
+Watchdog::~Watchdog() { end(); }
+
+void Watchdog::end() {
   *static_cast<volatile int*>(over_) = 1;
   for (const Stream& stream : streams_) cudaStreamSynchronize(stream.get());
   cudaFreeHost(over_);

@@ -24,6 +24,8 @@ class Watchdog {
   ~Watchdog();
 
  private:
+  void end();
+
   std::vector<Stream> streams_;
   int* over_ = nullptr;  // in host memory that the GPUs read
 };

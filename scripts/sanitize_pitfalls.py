@@ -27,7 +27,8 @@ running = set()
 def findings(sanitizer, tool, executable, race, form):
     """The cell of the table."""
     # Launches that wait: no other kernel runs beside the race.
-    alone = dict(os.environ, CUDA_LAUNCH_BLOCKING="1", SYNCBENCH_PITFALL=f"{race}:{form}:1:1")
+    alone = dict(os.environ, CUDA_LAUNCH_BLOCKING="1",
+                 SYNCBENCH_PITFALL=f"{race}:{form}:1:1:{os.getpid()}")
     process = subprocess.Popen([sanitizer, "--tool", tool, executable, "--samples", "1"], env=alone,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                start_new_session=True)

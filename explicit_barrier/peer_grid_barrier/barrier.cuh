@@ -25,7 +25,14 @@
 //    launches, and so may the shape of the blocks; nothing is reset.
 //  * Each GPU's kernel gets the end of its own rank: ends.at(i) on devices[i].
 //    Nothing notices another.
-//  * A set serves one kernel a GPU at a time.
+//  * A set serves one kernel a GPU at a time. Where sets share GPUs, each GPU
+//    runs their kernels in the same order: launch them in that order, in one
+//    stream a GPU. Two streams promise neither an order nor room for both, and
+//    kernels can then wait for each other until the limit ends them.
+//  * Who waits for a GPU waits for the work that is queued there before the
+//    kernel, too. The set's limit has to be longer than that takes.
+//  * Destroying a set, or assigning to it, waits for all work of its GPUs. That
+//    work must not wait for the thread that does so.
 // A block that waits longer than the set's limit ends its kernel with an error;
 // BarrierSet::failure() says which GPU waited for what.
 #pragma once

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "peer_grid_barrier/gpu_machine.cuh"
@@ -26,8 +27,9 @@ struct CannotJoin : Error {
   using Error::Error;
 };
 
-/// Owns a barrier's memory on a set of GPUs. Move-only. It must outlive the
-/// kernels that use it.
+/// Owns a barrier's memory on a set of GPUs. Move-only. Kernels of all its GPUs
+/// write there, so destroying a set, or assigning to it, first waits for all
+/// that runs on them; a barrier that waits itself ends by its limit.
 class BarrierSet {
  public:
   /// `devices`: 1 to kMaxGpus different CUDA devices, all of one kind, each
@@ -41,6 +43,9 @@ class BarrierSet {
   explicit BarrierSet(
       const std::vector<int>& devices,
       std::chrono::milliseconds wait_limit = std::chrono::seconds(10));
+  BarrierSet(BarrierSet&&) = default;
+  BarrierSet& operator=(BarrierSet other) noexcept;
+  ~BarrierSet();
 
   /// The ends of all ranks, for kernels of `blocks` blocks on each GPU (1 to
   /// 65,535; else Error). A kernel of another number of blocks ends with an
@@ -197,6 +202,27 @@ inline BarrierSet::BarrierSet(const std::vector<int>& devices,
                 "cudaHostAlloc");
   failures_.reset(failures);
   std::fill_n(failures, kMaxGpus, Failure{0});
+}
+
+inline BarrierSet& BarrierSet::operator=(BarrierSet other) noexcept {
+  std::swap(devices_, other.devices_);
+  std::swap(states_, other.states_);
+  std::swap(failures_, other.failures_);
+  std::swap(wait_limit_, other.wait_limit_);
+  std::swap(crowd_, other.crowd_);
+  return *this;
+}
+
+// cudaFree waits for one GPU only, while a peer's kernel may still write to the
+// memory of it: say that one of the launches has failed, and the other's kernel
+// runs. It waits for as much as cudaFree on each GPU would.
+inline BarrierSet::~BarrierSet() {
+  int current = 0;
+  if (devices_.empty() || cudaGetDevice(&current) != cudaSuccess) return;
+  for (const int device : devices_) {
+    if (cudaSetDevice(device) == cudaSuccess) cudaDeviceSynchronize();
+  }
+  cudaSetDevice(current);
 }
 
 template <class Machine>

@@ -248,8 +248,10 @@ void drain(Lock& lock, StreamState& stream) {
       if (run_first(stream, true)) continue;
       if (stream.work.empty()) return;
     }
-    const auto limit = node().call_failed ? 100ms : 20s;
-    if (node().changed.wait_for(lock, limit) == std::cv_status::no_timeout) {
+    // Not by the steady clock, which is the virtual one.
+    const auto until =
+        std::chrono::system_clock::now() + (node().call_failed ? 200ms : 20s);
+    if (node().changed.wait_until(lock, until) == std::cv_status::no_timeout) {
       continue;
     }
     if (!first.model.abandoned) {
@@ -436,6 +438,16 @@ cudaError_t allocate(void** address, std::size_t bytes, bool on_host) {
   return cudaSuccess;
 }
 
+// Other kernels may meet where memory comes to lie at the same address.
+static void forget_meetings(const void* where) {
+  const auto forget = [where](auto& map) {
+    map.erase(map.lower_bound({where, 0}),
+              map.lower_bound({static_cast<const char*>(where) + 1, 0}));
+  };
+  forget(node().launches);
+  forget(node().meetings);
+}
+
 cudaError_t release(void* address, bool on_host) {
   Lock lock(node().mutex);
   if (address == nullptr) return cudaSuccess;
@@ -448,6 +460,7 @@ cudaError_t release(void* address, bool on_host) {
   if (!on_host) node().gpus[found->second.device].used -= found->second.bytes;
   std::free(address);
   node().memory.erase(found);
+  forget_meetings(address);
   return cudaSuccess;
 }
 

@@ -1,6 +1,8 @@
 #include "stand_in_gpu/virtual_clock.hpp"
 
 #include <dlfcn.h>
+#include <omp.h>
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -28,27 +30,40 @@ void raise_to(std::atomic<double>& most, double value) {
   }
 }
 
-// The times that threads bring to their barriers: slot n % 3 is that of the
-// n-th. Who leaves a barrier clears the slot of the one before, which all have
-// read by then.
-std::atomic<double> latest[3];
-thread_local unsigned barriers = 0;
-
 // A parallel region begins at the time of the thread that opens it and ends at
-// that of its last thread.
+// that of its last thread. Its barriers: who comes last lets the others go,
+// with the latest time that any has brought.
 struct Region {
   void (*body)(void*);
   void* data;
   double begin;
   std::atomic<double> end;
+  std::atomic<double> latest[2] = {{0}, {0}};  // of barriers in turn
+  std::atomic<int> arrived{0};
+  std::atomic<unsigned> passed{0};
 };
+
+std::atomic<Region*> open_region{nullptr};
 
 void run_in_region(void* given) {
   auto& region = *static_cast<Region*>(given);
   now = region.begin;
-  barriers = 0;
   region.body(region.data);
   raise_to(region.end, now);
+}
+
+// Threads share CPUs here: who waits lets another run at once. libgomp's
+// barrier would sleep instead, which takes fifty times as long.
+void meet(Region& region) {
+  const unsigned number = region.passed;
+  auto& latest = region.latest[number % 2];
+  raise_to(latest, now);
+  if (++region.arrived == omp_get_num_threads()) {
+    region.arrived = 0;
+    ++region.passed;
+  }
+  while (region.passed == number) sched_yield();
+  now = latest;
 }
 
 template <class Function>
@@ -88,19 +103,11 @@ void GOMP_parallel(void (*body)(void*), void* data, unsigned threads,
   using namespace stand_in;
   static const auto run = real(&GOMP_parallel, "GOMP_parallel");
   Region region = {body, data, host_now(), {host_now()}};
-  for (auto& slot : latest) slot = 0;
+  open_region = &region;
   run(run_in_region, &region, threads, flags);
   now = region.end;
 }
 
-void GOMP_barrier() {
-  using namespace stand_in;
-  static const auto meet = real(&GOMP_barrier, "GOMP_barrier");
-  const unsigned number = barriers++;
-  raise_to(latest[number % 3], now);
-  meet();
-  now = latest[number % 3];
-  latest[(number + 2) % 3] = 0;
-}
+void GOMP_barrier() { stand_in::meet(*stand_in::open_region); }
 
 }  // extern "C"
