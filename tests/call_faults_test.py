@@ -41,7 +41,7 @@ FAULTS = (("once", 2), ("sticky", 700), ("once", 801), ("sticky", 719), ("once",
 ERROR_NAMES = {2: "cudaErrorMemoryAllocation", 700: "cudaErrorIllegalAddress",
                719: "cudaErrorLaunchFailure", 801: "cudaErrorNotSupported",
                999: "cudaErrorUnknown"}
-RUNS = 1200
+RUNS = 1800
 LIMIT_S = 120
 
 # Calls that give something back stand in destructors, which cannot throw.
