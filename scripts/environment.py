@@ -9,14 +9,17 @@ import re
 import subprocess
 from datetime import datetime, timezone
 
+import programs
 import tsv
+
+SECONDS = 300  # the most that a program may take that says something of the machine
 
 
 def output_of(*command):
     """Standard output of a program, empty where it does not run or fails."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, env=dict(os.environ, LC_ALL="C"))
+        done = programs.run(command, SECONDS, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                            env=dict(os.environ, LC_ALL="C"))
     except OSError:
         return ""
     return done.stdout.decode(errors="replace") if done.returncode == 0 else ""

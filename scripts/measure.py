@@ -2,12 +2,11 @@
 """Runs the built executables and collects their rows in one folder; run.sh calls it.
 
 The folder's name ends in .partial until everything is in it. A run that is interrupted or
-fails keeps it, with the rows that were measured until then.
+fails keeps it, with the rows that were measured until then. Exit codes: those of run.sh.
 """
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -16,30 +15,18 @@ from pathlib import Path
 import command_line
 import environment
 import multi_gpu_barriers
+import programs
 import summary
 import tsv
+from command_line import Stop, say
 
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-class Stop(Exception):
-    """Ends the run: exit code, message."""
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-def on_signal(number, _frame):
-    for other in SIGNALS:
-        signal.signal(other, signal.SIG_IGN)
-    raise Stop(128 + number, "interrupted")
+HOURS = 2  # the most that an executable may take; all together they take minutes
 
 
 def find_devices(executable, gpu_count):
     """The rows of --devices of the GPUs to measure, all where gpu_count is None."""
-    done = subprocess.run([executable, "--devices"], capture_output=True)
+    done = programs.run([executable, "--devices"], environment.SECONDS,
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
         raise Stop(3 if done.returncode == 3 else 1, "the NVIDIA GPU cannot be used: "
                    + done.stderr.decode(errors="replace").strip())
@@ -66,10 +53,20 @@ def usable_cuda11(folder, build):
 
 def make_folder(results, devices):
     gpu = re.sub("[^a-z0-9]+", "-", devices[0]["name"].lower().replace("nvidia ", "")).strip("-")
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    folder = results / f"{gpu}x{len(devices)}_{stamp}.partial"
-    folder.mkdir(parents=True)
-    return folder
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise Stop(1, f"{results} is not a folder") from None
+    while True:
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        folder = results / f"{gpu}x{len(devices)}_{stamp}.partial"
+        try:
+            if not folder.with_suffix("").exists():
+                folder.mkdir()
+                return folder
+        except FileExistsError:
+            pass
+        time.sleep(0.1)  # another run began in this second
 
 
 def of_toolkit(build, cuda11):
@@ -126,53 +123,42 @@ def log_errors(name, program, errors, folder):
     """What a program has said on stderr, each line with the name of its output."""
     text = re.sub(f"(?m)^({re.escape(program)}: )?(?=.)", f"{name}: ",
                   errors.decode(errors="replace"))
-    sys.stderr.write(text)
+    for line in text.splitlines():
+        say(line)
     with open(folder / "stderr.log", "a", encoding="utf-8") as log:
         log.write(text)
 
 
-def measure(name, command, folder):
+def measure(name, command, folder, hours):
     """Rows into NAME.tsv, warnings into stderr.log."""
     rows = folder / f"{name}.tsv"
+
+    def ended(errors):
+        drop_cut_row(rows)
+        log_errors(name, Path(command[0]).name, errors, folder)
+
     with open(rows, "wb") as output:
-        # A signal waits until there is a process to end.
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
-            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS))
-        errors = b""
-        try:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-            errors = process.communicate()[1]
-        except Stop:
-            process.terminate()  # it ends between two rows
-            try:
-                errors = process.communicate(timeout=20)[1]
-            except subprocess.TimeoutExpired:
-                process.kill()
-            raise
-        finally:
-            drop_cut_row(rows)
-            log_errors(name, Path(command[0]).name, errors, folder)
-    code = process.returncode
+        done = programs.run(command, 3600 * hours, ended, stdout=output, stderr=subprocess.PIPE)
+    code = done.returncode
     # Methods are named to leave out the others: what this machine cannot have is no failure.
-    if code and not (code == 1 and b": asked for and not measured: " in errors):
+    if code and not (code == 1 and b": asked for and not measured: " in done.stderr):
         # Its other codes would mean something else as those of this script.
         raise Stop(3 if code == 3 else 1, f"{name} " + (
             f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"))
 
 
-def fill(folder, devices, build, cuda11):
+def fill(folder, devices, build, cuda11, hours):
     """Measures everything; the folder's final path."""
     cuda11_executable = cuda11 / "BenchmarkInterSM" if cuda11 else None
     rows = [("key", "value"), *environment.rows(devices, build / "ImplicitBarrier",
                                                 cuda11_executable)]
-    (folder / "environment.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in rows))
-    (folder / "topology.txt").write_text(environment.topology())
+    (folder / "environment.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in rows),
+                                            encoding="utf-8")
+    (folder / "topology.txt").write_text(environment.topology(), encoding="utf-8")
     steps = plan(build, cuda11, len(devices))
     for number, (name, command) in enumerate(steps, 1):
         say(f"{number} of {len(steps)}: {name}")
-        measure(name, command, folder)
+        measure(name, command, folder, hours)
     table = "\n".join(multi_gpu_barriers.lines(tsv.Run(folder))) + "\n"
     (folder / "multi_gpu_barriers.tsv").write_text(table)
     final = folder.with_suffix("")
@@ -184,8 +170,8 @@ def report(folder):
     """Where report.py has written, in a line for people; what it says goes to stderr. The rows
     are there by now, so that its failure is said and is none of the run."""
     script = Path(__file__).resolve().parent / "report.py"
-    code = subprocess.call([sys.executable, script, folder], stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL)
+    code = programs.run([sys.executable, script, folder], None,
+                        stdout=subprocess.DEVNULL).returncode
     if code:
         say(f"warning: there is no report (exit code {code} of report.py); again with: "
             f"{script} {folder}")
@@ -193,24 +179,37 @@ def report(folder):
     return f"Report: {folder / 'report' / 'report.html'}"
 
 
+def hours(text):
+    if not 0 < float(text) <= 1000:
+        raise ValueError
+    return float(text)
+
+
+def text_of(error):
+    """Without Python's number of it."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return error
+
+
 def work():
     parser = command_line.Parser(description=__doc__)
     parser.add_argument("build", type=Path, help="the folder of the executables")
-    parser.add_argument("--gpus", type=int, metavar="N", help="GPUs to measure (default: all)")
+    parser.add_argument("--gpus", type=command_line.count, metavar="N", help="GPUs to measure (default: all)")
     parser.add_argument("--results", type=Path, required=True, help="where the folder is made")
     parser.add_argument("--cuda11", type=Path, metavar="BUILD",
                         help="executables of a toolkit before CUDA 13, if they are there")
+    parser.add_argument("--hours", type=hours, default=HOURS, metavar="H",
+                        help=f"stop an executable that has not ended by then (default: {HOURS})")
     options = parser.parse_args()
-    for number in SIGNALS:
-        signal.signal(number, on_signal)
     folder = None
     try:
         devices = find_devices(options.build / "ImplicitBarrier", options.gpus)
         cuda11 = usable_cuda11(options.cuda11, options.build)
         folder = make_folder(options.results, devices)
-        folder = fill(folder, devices, options.build, cuda11)
+        folder = fill(folder, devices, options.build, cuda11, options.hours)
     except (Stop, OSError, tsv.TsvError) as error:
-        code, reason = error.args if isinstance(error, Stop) else (1, error)
+        code, reason = error.args if isinstance(error, Stop) else (1, text_of(error))
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
         say(f"run.sh: {reason}{kept}")
         return code
@@ -220,8 +219,6 @@ def work():
     except Stop as stop:
         say(f"run.sh: {stop.args[1]}; what was measured is in {folder}")
         return stop.args[0]
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
     print(f"\n{reported}\nResults: {folder}")
     return 0
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import command_line
 import tsv
+import whole_files
 from reporting import charts
 from reporting.chart_barriers import machines
 from reporting.chart_study import figure_5
@@ -53,7 +54,7 @@ def older(out=OUT, recorded=FOLDER.parent):
 def work():
     parser = command_line.Parser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="(docs/figures)")
+    parser.add_argument("--out", type=command_line.folder_to_write, default=OUT, metavar="DIR", help="(docs/figures)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
                         help="the folder of the recorded runs (default: results/)")
     options = parser.parse_args()
@@ -66,10 +67,8 @@ def work():
     pictures = charts.Pictures(pictured(options.recorded))
     if pictures.why:
         raise tsv.TsvError(pictures.why)
-    options.out.mkdir(parents=True, exist_ok=True)
-    for name in pictures.charts:
-        (options.out / name).write_bytes(pictures.png(name))
-    (options.out / HASHES).write_text(hashes(options.recorded), encoding="utf-8")
+    whole_files.write(options.out, {**{name: pictures.png(name) for name in pictures.charts},
+                                    HASHES: hashes(options.recorded)})
     return 0
 
 

@@ -9,10 +9,10 @@ written; 2 bad usage, also a file that is damaged or has no such comments.
 
 import re
 import sys
-from pathlib import Path
 
 import command_line
 import tsv
+import whole_files
 from reporting.headline_sheets import machines_sheet
 from reporting.normal import recorded_runs
 from reporting.sheets import table_lines
@@ -60,7 +60,7 @@ def work():
         print("readme_table.py: the table in README.md is not what results/ has; "
               "scripts/readme_table.py writes it", file=sys.stderr)
         return 1
-    Path(README).write_text(new, encoding="utf-8")
+    whole_files.write(README.parent, {README.name: new})
     return 0
 
 

@@ -16,8 +16,10 @@ several folders figures/machines.*, too. Without matplotlib there are no picture
 lacks is said on stderr and left out. What earlier reports wrote of other folders stays in
 figures/ and tables/. Numbers come from the folders' rows and from results/ipdps20 alone.
 
-Exit codes: 0 written; 1 something cannot be written; 2 bad usage, also a file that is damaged,
-of which nothing is written.
+No file is ever half written: all are made in OUT/.unfinished and then renamed.
+
+Exit codes: 0 written; 1 something cannot be written, or is a link to another folder; 2 bad usage,
+also a file that is damaged, of which nothing is written.
 """
 
 import json
@@ -27,6 +29,7 @@ from pathlib import Path
 
 import command_line
 import tsv
+import whole_files
 from reporting import charts, cite, headline_sheets, normal, sheets
 from reporting.chart_barriers import machines
 from reporting.part import Part
@@ -43,7 +46,7 @@ def title_of(parts):
 def parse_arguments():
     parser = command_line.Parser(description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="DIR", help="a results folder")
-    parser.add_argument("--out", type=Path, metavar="OUT", help="where to (default: DIR/report)")
+    parser.add_argument("--out", type=command_line.folder_to_write, metavar="OUT", help="where to (default: DIR/report)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
                         help="the folder of the recorded runs (default: results/)")
     options = parser.parse_args()
@@ -105,21 +108,6 @@ def files_of(parts, study, citation, pictures, several):
     return files
 
 
-def write(out, files):
-    for name, text in files.items():
-        path = out / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if text is not None:
-                path.write_bytes(text if isinstance(text, bytes) else text.encode())
-            elif path.exists():
-                path.unlink()  # of an earlier run with more rows
-        except OSError as error:
-            print(f"report.py: cannot write {path}: {error.strerror}", file=sys.stderr)
-            return 1
-    return 0
-
-
 def work():
     options = parse_arguments()
     study, citation = Study(), cite.Citation()
@@ -130,8 +118,7 @@ def work():
         if names.count(name) > 1:
             raise tsv.TsvError(f"two folders are called {name}")
     pictures, several = pictures_of(parts)
-    if write(options.out, files_of(parts, study, citation, pictures, several)):
-        return 1
+    whole_files.write(options.out, files_of(parts, study, citation, pictures, several))
     if pictures.why:
         print(f"report.py: {pictures.why}", file=sys.stderr)
     for part in parts:

@@ -23,8 +23,12 @@
 # sudo, the CUDA compiler without either, in build/. SYNC_NO_INSTALL=1 forbids it.
 # SUITE_COMMIT names the commit where the sources came without .git.
 #
-# Exit codes: 0 complete; 1 a build, a measurement or writing failed; 2 bad usage; 3 no
-# usable CUDA device although a GPU is present; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.
+# An executable that does not end in two hours is stopped, and the run with it: measure.py has
+# an option for another limit.
+#
+# Exit codes: 0 complete; 1 a build, a measurement or writing failed, or something is missing;
+# 2 bad usage; 3 no usable CUDA device although a GPU is present; 129, 130, 143 ended by SIGHUP,
+# SIGINT, SIGTERM.
 set -euo pipefail
 scripts=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=scripts/lib.sh
@@ -55,9 +59,10 @@ while (($#)); do
   shift
 done
 
+# shellcheck disable=SC2119  # none of them are for it
+[[ -n $no_build ]] || require_tools
+require_python
 if [[ -z $no_build ]]; then
-  # shellcheck disable=SC2119  # none of them are for it
-  require_tools
   run build "$NVCC" release build -DBUILD_TESTING=OFF >&2 || die 1 "the build failed, see above"
 fi
 if ! has_nvidia_gpu; then
@@ -66,12 +71,12 @@ if ! has_nvidia_gpu; then
   for reference in "$PROJECT_ROOT"/results/*x[0-9]*/; do
     [[ -d $reference && ${reference##*x} != *_*Z* ]] || continue # a run of the user's own
     printf '\nRecorded run, not of this machine: %s\n\n' "$reference"
-    python3 "$scripts/summary.py" "$reference"
+    run python3 "$scripts/summary.py" "$reference"
     recorded+=("$reference")
   done
   report=$PROJECT_ROOT/build/report
   if ((${#recorded[@]})); then
-    if python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null; then
+    if run python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null; then
       printf '\nReport of the recorded runs: %s\n' "$report/report.html"
     else
       say "warning: there is no report of the recorded runs, see above"

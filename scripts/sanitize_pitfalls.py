@@ -4,13 +4,12 @@
 Runs racecheck and synccheck over each race of one GPU, wrong and right, at one try.
 stdout: a tab-separated table of the number of findings; nan where a tool did not finish.
 Exit codes: 0 all ran; 1 something is missing or did not finish; 2 bad usage; 3 no usable
-GPU; 130 (143) interrupted by SIGINT (SIGTERM).
+GPU.
 """
 
 import concurrent.futures
 import os
 import re
-import signal
 import subprocess
 import time
 from pathlib import Path
@@ -47,10 +46,6 @@ def findings(sanitizer, tool, executable, race, form):
     return counts[0] if counts and ended else "nan"
 
 
-def stop(number, _):
-    raise SystemExit(128 + number)
-
-
 def end_all(cells):
     """Those that have not begun, and the processes of the others."""
     for cell in cells:
@@ -67,8 +62,6 @@ def work():
                         default=Path(__file__).resolve().parent.parent / "build",
                         help="where Pitfalls is (default: build/)")
     executable = parser.parse_args().build_dir / "Pitfalls"
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
     if not os.access(executable, os.X_OK):
         raise SystemExit(f"sanitize_pitfalls.py: {executable} is not built")
     devices = subprocess.run([executable, "--devices"], stdout=subprocess.PIPE)

@@ -22,6 +22,7 @@ case ${1:-} in
 esac
 (($# == 0)) || die 2 "takes no arguments (try --help)"
 require_tools tests
+require_python
 if ! has_disassembler "${NVCC%/*}"; then
   fetch disassembler || say "warning: no cuobjdump and nvdisasm beside nvcc, and none could be fetched"
 fi

@@ -106,18 +106,25 @@ install() {
 # fetch NAME: the Python packages of wheels/NAME.txt, which has versions and hashes, into
 # build/fetched/NAME, if they are not there as that file says.
 fetch() {
-  local list=$PROJECT_ROOT/scripts/wheels/$1.txt target=$FETCHED/$1
-  [[ $(cat "$target/list.txt" 2>/dev/null) != "$(<"$list")" ]] || return 0
+  ! is_fetched "$1" || return 0
   [[ -z ${SYNC_NO_INSTALL:-} ]] || return 1
+  locked "$FETCHED/$1.lock" fetch_now "$1"
+}
+
+is_fetched() {
+  [[ $(cat "$FETCHED/$1/list.txt" 2>/dev/null) == "$(<"$PROJECT_ROOT/scripts/wheels/$1.txt")" ]]
+}
+
+fetch_now() {
+  local list=$PROJECT_ROOT/scripts/wheels/$1.txt target=$FETCHED/$1
+  ! is_fetched "$1" || return 0 # by the script that was waited for
   say "fetching $(sed -n '1s/^# //p' "$list"), with pip, into $target"
   rm -rf "$target.partial"
   PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
     run python3 -m pip install --no-deps --only-binary :all: --require-hashes \
     -r "$list" --target "$target.partial" >&2 || return 1
-  if [[ $1 == toolkit ]]; then ln -s lib "$target.partial/nvidia/cu13/lib64"; fi
-  cp "$list" "$target.partial/list.txt"
-  rm -rf "$target"
-  mv "$target.partial" "$target"
+  if [[ $1 == toolkit ]]; then ln -s lib "$target.partial/nvidia/cu13/lib64" || return 1; fi
+  cp "$list" "$target.partial/list.txt" && rm -rf "$target" && mv "$target.partial" "$target"
 }
 
 # require_gpu_for_fetched: before a compiler is fetched whose code cannot run here.
@@ -178,6 +185,10 @@ require_tools() {
 # build NVCC PRESET FOLDER [CMAKE OPTION...]: everything, in the preset's FOLDER of the
 # project. SUITE_COMMIT names the commit where the sources came without .git.
 build() {
+  locked "$PROJECT_ROOT/$3/lock" build_now "$@"
+}
+
+build_now() {
   local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 compilers
   compilers="$nvcc $(release_of "$nvcc") $(host_compiler_of "$nvcc")"
   # CMake keeps the compilers that a folder was started with, whatever it is told later.

@@ -256,7 +256,7 @@ class RunTest(ScriptsTest):
         self.assertFalse(self.results.exists())
         (self.folder / "fakes/release.then").unlink()
         self.results.write_text("a file")
-        self.assertRegex(self.run_sh(code=1).stderr, rf"\nrun.sh: .*'{self.results}.*\n$")
+        self.assertRegex(self.run_sh(code=1).stderr, f"\nrun.sh: {self.results} is not a folder\n$")
         self.assertEqual((self.results.read_text(), self.calls("build")), ("a file", []))
         self.results.unlink()
         (self.project / "build/ImplicitBarrier.rows").write_text(ROWS["ImplicitBarrier"] * 40)

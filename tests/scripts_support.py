@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 SYSTEM_PROGRAMS = ("bash sh awk sed grep cat dirname readlink realpath mkdir rm mv ln cp sort head "
-                   "date env nproc sleep touch true").split()
+                   "date env flock nproc sleep touch true").split()
 
 # Obeys the executables' contract. NAME.then beside it are commands after the last row,
 # NAME.list is its list where it has one of its own.

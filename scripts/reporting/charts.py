@@ -9,6 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from urllib.parse import quote
 
+import programs
 from reporting import chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers
 
@@ -39,7 +40,8 @@ def drawn(draw, charts):
     if workers < 2:
         return list(map(draw, charts))
     try:
-        with ProcessPoolExecutor(workers) as pool:
+        with ProcessPoolExecutor(workers, initializer=programs.become_worker,
+                                 initargs=(os.getpid(),)) as pool:
             return list(pool.map(draw, charts))
     except (OSError, BrokenProcessPool):  # where there may be no other processes
         return list(map(draw, charts))

@@ -474,12 +474,12 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes,
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
                             cudaMemcpyKind, cudaStream_t stream) {
   return call("cudaMemcpyAsync",
-              [&] { return queue_copy(to, from, bytes, stream); });
+              [&] { return queue_copy(to, from, bytes, stream, false); });
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int,
                                 size_t bytes, cudaStream_t stream) {
   return call("cudaMemcpyPeerAsync",
-              [&] { return queue_copy(to, from, bytes, stream); });
+              [&] { return queue_copy(to, from, bytes, stream, true); });
 }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from,
                                size_t bytes, size_t offset, cudaMemcpyKind) {

@@ -4,7 +4,6 @@
 
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/sm_windows.hpp"
-#include "peer_grid_barrier/barrier_set.cuh"
 #include "stand_in_gpu/method_models.hpp"
 #include "stand_in_gpu/node.hpp"
 #include "stand_in_gpu/scenario.hpp"
@@ -18,6 +17,16 @@ using syncbench::Scope;
 using syncbench::SmWindow;
 using syncbench::WarpRecord;
 
+// Blocks that an SM gets, and those of them that run at once.
+unsigned blocks_of_sm(unsigned blocks) {
+  const auto sms = static_cast<unsigned>(scenario().sms);
+  return (blocks + sms - 1) / sms;
+}
+unsigned blocks_at_once(unsigned blocks, unsigned threads) {
+  return std::min(static_cast<unsigned>(std::max(resident_blocks(threads), 1)),
+                  blocks_of_sm(blocks));
+}
+
 // A launch of timed_kernel, with what the suite knows of its method.
 struct Timed {
   const MethodEntry& method;
@@ -29,37 +38,17 @@ struct Timed {
 
   unsigned warps() const { return (threads + 31) / 32; }
   unsigned sms() const { return static_cast<unsigned>(scenario().sms); }
-  // Blocks of an SM that run at once, and those that it gets.
-  unsigned resident() const {
-    return std::min(
-        static_cast<unsigned>(std::max(resident_blocks(threads), 1)), per_sm());
-  }
-  unsigned per_sm() const { return (blocks + sms() - 1) / sms(); }
+  unsigned resident() const { return blocks_at_once(blocks, threads); }
+  unsigned per_sm() const { return blocks_of_sm(blocks); }
   Place place(unsigned block, unsigned thread) const {
     return {thread, threads, block, blocks, group};
   }
 };
 
-// Cycles of one operation, as planted.
-double latency(const Timed& timed) {
-  const MethodEntry& method = timed.method;
-  const bool across = method.scope >= Scope::kGrid;
-  double cycles = of_method("cycles", method.name, across ? 2000 : 32);
-  if (method.scope >= Scope::kBlock) {
-    cycles += scenario().warp_cycles * (timed.warps() - 1);
-  }
-  if (across) cycles += scenario().block_cycles * (timed.per_sm() - 1);
-  return cycles + scenario().gpu_cycles * (timed.gpus - 1);
-}
-
-// Cycles that `count` operations of each warp take where so many of them share
-// an SM: their own, or those of an SM that can do no more.
+// Cycles that `count` operations of each warp take.
 double busy(const Timed& timed, double count) {
-  const double each = latency(timed);
-  if (timed.method.scope >= Scope::kGrid) return count * each;
-  const double warps = timed.resident() * timed.warps();
-  const double rate = of_method("rate", timed.method.name, 0.5);
-  return count * std::max(each, warps / rate);
+  return count *
+         cycles_of(timed.method, timed.blocks, timed.threads, timed.gpus);
 }
 
 void write_results(const Timed& timed) {
@@ -81,7 +70,6 @@ void write_results(const Timed& timed) {
 // start is the last to end, so that a barrier is seen between the others.
 void write_records(const Timed& timed, const Running& running, double before,
                    double cycles) {
-  const std::string& bad = scenario().bad;
   const unsigned warps = timed.warps();
   for (unsigned block = 0; block < timed.blocks; ++block) {
     const unsigned wave = block / timed.sms() / timed.resident();
@@ -96,13 +84,12 @@ void write_records(const Timed& timed, const Running& running, double before,
         takes_part = thread < timed.threads &&
                      timed.method.takes_part(timed.place(block, thread));
       }
-      if (!takes_part || bad == "records0") continue;
+      if (!takes_part) continue;
       const auto start =
           running.cycles() + std::llround(begin) + std::llround(before);
       record.start = start;
       record.end = start + std::llround(cycles);
-      if (bad == "recordsneg") std::swap(record.start, record.end);
-      if (bad == "recordsff") std::memset(&record, 0xff, sizeof record);
+      damage(record);
     }
   }
 }
@@ -133,20 +120,6 @@ Ended run_timed(const Timed& timed, const Running& running) {
   return {scenario().null + waves * (before + cycles) / running.ghz()};
 }
 
-// A kernel of the barrier over peer memory waits for those of the other GPUs.
-void meet_peers(const Launch& launch, Model& model) {
-  const auto end = launch.argument<peer_grid::BarrierEnd>(6);
-  model.meeting = end.end.of_rank[0];
-  model.members = end.end.gpus;
-  model.rank = end.end.rank;
-  model.abandoned = [=](const Running&) -> Ended {
-    *end.machine.failure =
-        static_cast<peer_grid::Failure>(peer_grid::Reason::kOtherGpu) << 60 |
-        static_cast<peer_grid::Failure>(end.end.rank == 0) << 32 | 1;
-    return {1e10, cudaErrorLaunchFailure};
-  };
-}
-
 Model timed_model(const Launch& launch, const MethodEntry& method,
                   int in_line) {
   const bool over_peers = std::string(method.name) == "peer_grid_sync";
@@ -165,7 +138,9 @@ Model timed_model(const Launch& launch, const MethodEntry& method,
                        launch.argument<unsigned*>(4)};
   Model model;
   model.run = [=](const Running& running) { return run_timed(timed, running); };
-  if (over_peers && timed.trips > 0) meet_peers(launch, model);
+  if (over_peers && timed.trips > 0) {
+    meet_peers(launch.argument<peer_grid::BarrierEnd>(6), model);
+  }
   return model;
 }
 
@@ -222,6 +197,41 @@ std::optional<Model> model_of_method(const Launch& launch,
     }
   }
   return std::nullopt;
+}
+
+double cycles_of(const MethodEntry& method, unsigned blocks, unsigned threads,
+                 int gpus) {
+  const unsigned warps = (threads + 31) / 32;
+  const bool across = method.scope >= Scope::kGrid;
+  double cycles = of_method("cycles", method.name, across ? 2000 : 32);
+  if (method.scope >= Scope::kBlock) {
+    cycles += scenario().warp_cycles * (warps - 1);
+  }
+  cycles += scenario().gpu_cycles * (gpus - 1);
+  if (across) {
+    return cycles + scenario().block_cycles * (blocks_of_sm(blocks) - 1);
+  }
+  const double sharing = blocks_at_once(blocks, threads) * warps;
+  return std::max(cycles, sharing / of_method("rate", method.name, 0.5));
+}
+
+void meet_peers(const peer_grid::BarrierEnd& end, Model& model) {
+  model.meeting = end.end.of_rank[0];
+  model.members = end.end.gpus;
+  model.rank = end.end.rank;
+  model.abandoned = [=](const Running&) -> Ended {
+    *end.machine.failure =
+        static_cast<peer_grid::Failure>(peer_grid::Reason::kOtherGpu) << 60 |
+        static_cast<peer_grid::Failure>(end.end.rank == 0) << 32 | 1;
+    return {1e10, cudaErrorLaunchFailure};
+  };
+}
+
+void damage(WarpRecord& record) {
+  const std::string& bad = scenario().bad;
+  if (bad == "records0") record.start = record.end = 0;
+  if (bad == "recordsneg") std::swap(record.start, record.end);
+  if (bad == "recordsff") std::memset(&record, 0xff, sizeof record);
 }
 
 }  // namespace stand_in

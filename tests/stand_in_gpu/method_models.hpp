@@ -3,6 +3,7 @@
 #pragma once
 
 #include "explicit_barrier/method_entry.hpp"
+#include "peer_grid_barrier/barrier_set.cuh"
 #include "stand_in_gpu/model.hpp"
 
 namespace stand_in {
@@ -10,5 +11,17 @@ namespace stand_in {
 /// The model, where the launch is of one of these methods.
 std::optional<Model> model_of_method(
     const Launch& launch, const std::vector<syncbench::MethodEntry>& methods);
+
+/// Cycles of one operation of a method, as planted, in such a grid on each of
+/// so many GPUs: its own, or those of an SM that can do no more.
+double cycles_of(const syncbench::MethodEntry& method, unsigned blocks,
+                 unsigned threads, int gpus = 1);
+
+/// Makes the kernel of a barrier over peer memory wait for those of the other
+/// GPUs.
+void meet_peers(const peer_grid::BarrierEnd& end, Model& model);
+
+/// Makes a record one that cannot be, where that is planted.
+void damage(syncbench::WarpRecord& record);
 
 }  // namespace stand_in

@@ -90,6 +90,12 @@ void* variable(int device, std::size_t size);
 void complain(const std::string& what);
 
 /// Whether [address, address + bytes) lies in one allocation; complains if not.
+/// What is not const is about to be written: it has another version then.
 bool inside(const void* address, std::size_t bytes, const char* whose);
+bool inside(void* address, std::size_t bytes, const char* whose);
+
+/// A number that no other contents of the allocation around `address` have had,
+/// nor any other allocation.
+long long version_of(const void* address);
 
 }  // namespace stand_in

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -58,6 +59,7 @@ struct EventState {
 struct Allocation {
   std::size_t bytes;
   int device;  // -1: on the host
+  long long version;
 };
 
 struct Gpu {
@@ -350,13 +352,34 @@ void push(StreamState& stream, std::function<Ended(const Running&)> run) {
   node().busy.insert(&stream);
 }
 
-const Allocation* allocation_of(const void* address, std::size_t bytes) {
+long long new_version() {
+  static long long last = 0;
+  return ++last;
+}
+
+Allocation* allocation_of(const void* address, std::size_t bytes) {
   auto* at = static_cast<char*>(const_cast<void*>(address));
   auto found = node().memory.upper_bound(at);
   if (found == node().memory.begin()) return nullptr;
   --found;
   const bool within = at + bytes <= found->first + found->second.bytes;
   return within ? &found->second : nullptr;
+}
+
+void copy(void* to, const void* from, std::size_t bytes) {
+  if (Allocation* changed = allocation_of(to, bytes)) {
+    changed->version = new_version();
+  }
+  std::memcpy(to, from, bytes);
+}
+
+// Whoever meets in memory that is given back has done so.
+template <class Counted>
+void forget_meetings(Counted& of_meeting, const char* first,
+                     std::size_t bytes) {
+  constexpr int kFirst = std::numeric_limits<int>::min();
+  of_meeting.erase(of_meeting.lower_bound({first, kFirst}),
+                   of_meeting.lower_bound({first + bytes, kFirst}));
 }
 
 }  // namespace
@@ -406,6 +429,17 @@ bool inside(const void* address, std::size_t bytes, const char* whose) {
   return false;
 }
 
+bool inside(void* address, std::size_t bytes, const char* whose) {
+  if (!inside(const_cast<const void*>(address), bytes, whose)) return false;
+  allocation_of(address, bytes)->version = new_version();
+  return true;
+}
+
+long long version_of(const void* address) {
+  const Allocation* found = allocation_of(address, 0);
+  return found == nullptr ? 0 : found->version;
+}
+
 int gpu_count() { return static_cast<int>(scenario().gpus); }
 
 int& current_gpu() {
@@ -433,19 +467,9 @@ cudaError_t allocate(void** address, std::size_t bytes, bool on_host) {
   if (made == nullptr) return cudaErrorMemoryAllocation;
   std::memset(made, on_host ? 0 : 0xa5, std::min<std::size_t>(bytes, 1 << 22));
   if (!on_host) gpu.used += bytes;
-  node().memory[made] = {bytes, on_host ? -1 : current_gpu()};
+  node().memory[made] = {bytes, on_host ? -1 : current_gpu(), new_version()};
   *address = made;
   return cudaSuccess;
-}
-
-// Other kernels may meet where memory comes to lie at the same address.
-static void forget_meetings(const void* where) {
-  const auto forget = [where](auto& map) {
-    map.erase(map.lower_bound({where, 0}),
-              map.lower_bound({static_cast<const char*>(where) + 1, 0}));
-  };
-  forget(node().launches);
-  forget(node().meetings);
 }
 
 cudaError_t release(void* address, bool on_host) {
@@ -458,9 +482,10 @@ cudaError_t release(void* address, bool on_host) {
   }
   run_all();
   if (!on_host) node().gpus[found->second.device].used -= found->second.bytes;
-  std::free(address);
+  forget_meetings(node().launches, found->first, found->second.bytes);
+  forget_meetings(node().meetings, found->first, found->second.bytes);
   node().memory.erase(found);
-  forget_meetings(address);
+  std::free(address);
   return cudaSuccess;
 }
 
@@ -538,12 +563,16 @@ cudaError_t queue_kernels(const std::vector<Launch>& launches,
 }
 
 cudaError_t queue_copy(void* to, const void* from, std::size_t bytes,
-                       cudaStream_t stream) {
+                       cudaStream_t stream, bool between_gpus) {
   Lock lock(node().mutex);
   StreamState* into = stream_of(stream);
   if (into == nullptr) return cudaErrorInvalidResourceHandle;
+  if (between_gpus && !(inside(to, bytes, "a copy between GPUs") &&
+                        inside(from, bytes, "a copy between GPUs"))) {
+    return cudaErrorInvalidValue;
+  }
   push(*into, [=](const Running&) -> Ended {
-    std::memcpy(to, from, bytes);
+    copy(to, from, bytes);
     return {scenario().call_copy};
   });
   // As CUDA documents: a copy to memory that it has not allocated is done when
@@ -632,7 +661,7 @@ cudaError_t copy_now(void* to, const void* from, std::size_t bytes) {
     complain("out of bounds: a copy");
     return cudaErrorInvalidValue;
   }
-  std::memcpy(to, from, bytes);
+  copy(to, from, bytes);
   return cudaSuccess;
 }
 

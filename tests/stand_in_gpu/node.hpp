@@ -40,7 +40,7 @@ cudaError_t queue_kernel(const Launch& launch, cudaStream_t stream);
 cudaError_t queue_kernels(const std::vector<Launch>& launches,
                           const std::vector<cudaStream_t>& streams);
 cudaError_t queue_copy(void* to, const void* from, std::size_t bytes,
-                       cudaStream_t stream);
+                       cudaStream_t stream, bool between_gpus);
 cudaError_t queue_event(cudaEvent_t event, cudaStream_t stream);
 
 /// Waits for a stream, for all of the current GPU, for an event.

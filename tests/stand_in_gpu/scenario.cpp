@@ -44,6 +44,8 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"warp_cycles", &Scenario::warp_cycles},
     {"block_cycles", &Scenario::block_cycles},
     {"gpu_cycles", &Scenario::gpu_cycles},
+    {"shared_latency", &Scenario::shared_latency},
+    {"shared_rate", &Scenario::shared_rate},
     {"noise", &Scenario::noise},
     {"host_noise", &Scenario::host_noise},
     {"drift", &Scenario::drift},

@@ -41,6 +41,10 @@ struct Scenario {
   double fixed_cycles = 40, warp_cycles = 1, block_cycles = 100;
   double gpu_cycles = 1000;
 
+  // Sums in shared memory: cycles that a thread takes for a value (the study's
+  // T), and bytes that an SM reads there in a cycle, whatever its threads.
+  double shared_latency = 32, shared_rate = 128;
+
   // What disturbs, mostly parts of 1.
   double noise = 0;                   // standard deviation of what kernels take
   double host_noise = 0;              // greatest deviation of what calls take

@@ -1,8 +1,6 @@
 #include "stand_in_gpu/virtual_clock.hpp"
 
 #include <dlfcn.h>
-#include <omp.h>
-#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -30,45 +28,31 @@ void raise_to(std::atomic<double>& most, double value) {
   }
 }
 
+template <class Function>
+Function real(Function, const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
 // A parallel region begins at the time of the thread that opens it and ends at
-// that of its last thread. Its barriers: who comes last lets the others go,
-// with the latest time that any has brought.
+// that of its last thread. Threads leave a barrier at the latest time that any
+// has brought to it.
 struct Region {
   void (*body)(void*);
   void* data;
   double begin;
   std::atomic<double> end;
   std::atomic<double> latest[2] = {{0}, {0}};  // of barriers in turn
-  std::atomic<int> arrived{0};
-  std::atomic<unsigned> passed{0};
 };
 
 std::atomic<Region*> open_region{nullptr};
+thread_local unsigned barriers = 0;  // of this thread, in its region
 
 void run_in_region(void* given) {
   auto& region = *static_cast<Region*>(given);
   now = region.begin;
+  barriers = 0;
   region.body(region.data);
   raise_to(region.end, now);
-}
-
-// Threads share CPUs here: who waits lets another run at once. libgomp's
-// barrier would sleep instead, which takes fifty times as long.
-void meet(Region& region) {
-  const unsigned number = region.passed;
-  auto& latest = region.latest[number % 2];
-  raise_to(latest, now);
-  if (++region.arrived == omp_get_num_threads()) {
-    region.arrived = 0;
-    ++region.passed;
-  }
-  while (region.passed == number) sched_yield();
-  now = latest;
-}
-
-template <class Function>
-Function real(Function, const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
 }  // namespace
@@ -108,6 +92,13 @@ void GOMP_parallel(void (*body)(void*), void* data, unsigned threads,
   now = region.end;
 }
 
-void GOMP_barrier() { stand_in::meet(*stand_in::open_region); }
+void GOMP_barrier() {
+  using namespace stand_in;
+  static const auto meet = real(&GOMP_barrier, "GOMP_barrier");
+  auto& latest = open_region.load()->latest[barriers++ % 2];
+  raise_to(latest, now);
+  meet();
+  now = latest;
+}
 
 }  // extern "C"
