@@ -30,6 +30,10 @@ COMMANDS = (
     ("BenchmarkIntraSM --samples 1 --method tile_sync,distributed_load,in_use_block_none",
      "gpus=1 sms=16"),
     ("BenchmarkIntraSM --samples 1 --method tile_sync", "gpus=2 sms=16"),
+    ("Reduction 1 --samples 1 --type int,float --min-bytes 512K --max-bytes 1M",
+     "gpus=1 sms=4 l2_kib=256"),
+    ("Reduction 2 --samples 1 --type int --min-bytes 512K --max-bytes 1M",
+     "gpus=2 sms=4 l2_kib=256"),
     ("ImplicitBarrier 1 --samples 1 --processes 2 "
      "--method traditional_launch,cooperative_launch", "gpus=1 " + CHEAP),
     ("ImplicitBarrier 2 --samples 1 --processes 2 --method multi_cooperative_launch",
@@ -195,9 +199,10 @@ def is_asking(call, code):
 
 def is_in_destructor(call):
     """Where errors show in what comes next, if it matters to anything."""
-    return call.name in GIVING_BACK or (
+    _, caller, frames = call.way
+    return call.name in GIVING_BACK or any("::~" in name for name, _ in (caller, *frames)) or (
         # CurrentDevice, which has restored the device before where errors count.
-        call.name == "cudaSetDevice" and call.site[1].startswith("peer_grid::"))
+        call.name == "cudaSetDevice" and caller[0].startswith("peer_grid::"))
 
 
 def is_near(row, other):
@@ -298,7 +303,7 @@ def judge_message(call, fault, exit_code, line):
 def check_judge():
     """It has to find each of these."""
     call = Call("Program 1", "gpus=1", "-1", "0", "cudaMalloc", "1", ("cudaMalloc", "f()", 1),
-                (), 1, True, False)
+                ("cudaMalloc", ("f()", 1), ()), 1, True, False)
     reference = Result(0, "# title\nmethod\tm\na\t1.5\nb\t2.5\n", "")
     good = Result(1, "# title\nmethod\tm\na\t1.5\n", "Program: error: a on 1, 1 x 32: "
                   "cudaMalloc(&data, size) failed at /common/memory.hpp:3: cudaErrorUnknown (999)\n")
