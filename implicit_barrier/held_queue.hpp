@@ -59,7 +59,11 @@ class Gate {
 
  private:
   struct Free {
-    void operator()(GateFlags* flags) const { cudaFreeHost(flags); }
+    // Lets go what still waits, because a launch after it has failed.
+    void operator()(GateFlags* flags) const {
+      flags->open = 1;
+      cudaFreeHost(flags);
+    }
   };
   std::unique_ptr<GateFlags, Free> flags_;
 };
