@@ -284,10 +284,10 @@ def judge_message(call, fault, exit_code, line):
     text = line.split(": error: ", 1)[1]
     if exit_code == 3:
         return [] if OF_DEVICES.match(text) else ["an error of devices that is none"]
-    # CUB returns errors of its own for some calls.
-    if any("cub::" in name for name, _ in (call.way[1], *call.way[2])):
-        return [] if re.match(r".*: sum.* failed at .*cub_sum\.cu:\d+: cudaError", text) else [
-            "the error of CUB does not name point and place"]
+    # CUB and libcu++ return and throw errors of their own for some calls.
+    if any(re.search("cub::|cuda::", name) for name, _ in (call.way[1], *call.way[2])):
+        own = r".*: (sum.* failed at .*cub_sum\.cu:\d+: cudaError|cudaError \d+: )"
+        return [] if re.match(own, text) else ["the error of CUB does not name the point"]
     found = OF_LIBRARY.match(text) or OF_CALL.match(text)
     if not found:
         return ["the error names neither call nor place"]
