@@ -59,11 +59,7 @@ class Gate {
 
  private:
   struct Free {
-    // Lets go what still waits, because a launch after it has failed.
-    void operator()(GateFlags* flags) const {
-      flags->open = 1;
-      cudaFreeHost(flags);
-    }
+    void operator()(GateFlags* flags) const { cudaFreeHost(flags); }
   };
   std::unique_ptr<GateFlags, Free> flags_;
 };
@@ -86,13 +82,19 @@ class HeldLaunch : public LaunchMethod {
   template <class LaunchAll>
   LaunchTimes run_queue(LaunchAll launch_all) {
     gate_.close();
-    for (int gpu = 0; gpu < queue_.gpus(); ++gpu) {
-      const StreamPool& pool = queue_.pool();
-      gate_.hold(pool.device(gpu), pool.stream(gpu));
+    HostClock::time_point start, launched;
+    try {
+      for (int gpu = 0; gpu < queue_.gpus(); ++gpu) {
+        const StreamPool& pool = queue_.pool();
+        gate_.hold(pool.device(gpu), pool.stream(gpu));
+      }
+      start = HostClock::now();
+      launch_all();
+      launched = HostClock::now();
+    } catch (...) {
+      gate_.open();  // before what the kernels need is given back
+      throw;
     }
-    const auto start = HostClock::now();
-    launch_all();
-    const auto launched = HostClock::now();
     gate_.open();
     queue_.wait();
     const auto end = HostClock::now();
