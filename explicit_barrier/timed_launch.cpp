@@ -123,12 +123,9 @@ double TimedLaunch::run_multi_device(int launches) {
   const auto start = HostClock::now();
   // The first one asks whether these GPUs have it.
   for (int i = 0; i < launches; ++i) {
-    if (works_) {
-      CUDA_CHECK(launch());
-    } else {
-      CUDA_ASK(launch());
-      works_ = true;
-    }
+    const auto check = works_ ? check_cuda : check_asked;
+    check(launch(), MultiDeviceLaunch::kApi, __FILE__, __LINE__);
+    works_ = true;
   }
   for (const cudaStream_t stream : streams) {
     CUDA_CHECK(cudaStreamSynchronize(stream));

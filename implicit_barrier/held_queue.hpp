@@ -82,13 +82,19 @@ class HeldLaunch : public LaunchMethod {
   template <class LaunchAll>
   LaunchTimes run_queue(LaunchAll launch_all) {
     gate_.close();
-    for (int gpu = 0; gpu < queue_.gpus(); ++gpu) {
-      const StreamPool& pool = queue_.pool();
-      gate_.hold(pool.device(gpu), pool.stream(gpu));
+    HostClock::time_point start, launched;
+    try {
+      for (int gpu = 0; gpu < queue_.gpus(); ++gpu) {
+        const StreamPool& pool = queue_.pool();
+        gate_.hold(pool.device(gpu), pool.stream(gpu));
+      }
+      start = HostClock::now();
+      launch_all();
+      launched = HostClock::now();
+    } catch (...) {
+      gate_.open();  // before what the kernels need is given back
+      throw;
     }
-    const auto start = HostClock::now();
-    launch_all();
-    const auto launched = HostClock::now();
     gate_.open();
     queue_.wait();
     const auto end = HostClock::now();
@@ -111,7 +117,8 @@ class TimesOfKernels {
     for (const int device : devices) {
       const DeviceGuard guard(device);
       buffers_.emplace_back(device, most_kernels * most_blocks);
-      CUDA_CHECK(note_times_at(buffers_.back().get()));
+      check_cuda(note_times_at(buffers_.back().get()), "cudaMemcpyToSymbol",
+                 __FILE__, __LINE__);
       devices_.push_back(device);
     }
   }

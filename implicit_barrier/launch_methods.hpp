@@ -57,7 +57,12 @@ class SingleGpuLaunch : public QueuedLaunch {
   SingleGpuLaunch(Launch launch, const StreamPool& pool, const KernelCall& call)
       : QueuedLaunch(pool, 1), launch_(launch), call_(call) {}
 
-  void launch() override { CUDA_CHECK(launch_(call_, pool().stream(0))); }
+  void launch() override {
+    check_cuda(launch_(call_, pool().stream(0)),
+               launch_ == launch_traditional ? "cudaLaunchKernel"
+                                             : "cudaLaunchCooperativeKernel",
+               __FILE__, __LINE__);
+  }
   void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
 
  private:
@@ -85,12 +90,10 @@ class MultiCooperativeLaunch : public QueuedLaunch {
   }
 
   void launch() override {
-    if (works_) {
-      CUDA_CHECK(launches_[pool().turn()]());
-    } else {
-      CUDA_ASK(launches_[pool().turn()]());
-      works_ = true;
-    }
+    const auto check = works_ ? check_cuda : check_asked;
+    check(launches_[pool().turn()](), MultiDeviceLaunch::kApi, __FILE__,
+          __LINE__);
+    works_ = true;
   }
 
   void wait() override {

@@ -75,16 +75,19 @@ class Report {
                    std::to_string(options_.processes) + ": " +
                    record.point.section);
     const bool last = number + 1 == options_.processes;
-    if (!record.skipped.empty()) {
-      if (last) skip(record);
-      return;
-    }
     Collected& collected = points_[key];
-    add_process(record.samples, collected);
+    if (!record.skipped.empty()) {
+      reasons_[key] = record.skipped;
+      if (last && collected.empty()) return skip(record);
+    } else {
+      add_process(record.samples, collected);
+    }
     if (!last) return;
-    if (static_cast<int>(collected.at("mhz").size()) != options_.processes) {
-      throw std::runtime_error(record.point.name() +
-                               ": not measured by all processes");
+    if (collected.at("mhz").size() !=
+        static_cast<std::size_t>(options_.processes)) {
+      throw std::runtime_error(
+          record.point.section + ", " + record.point.name() +
+          ": not measured by all processes: " + reasons_[key]);
     }
     progress_.clear();
     write(record.point, collected);
@@ -217,6 +220,7 @@ class Report {
   Table<FusionRow> sleep_;
   Progress progress_;
   std::map<std::string, Collected> points_;
+  std::map<std::string, std::string> reasons_;  // why one has no samples
   std::set<std::string> told_;
   AskedFor asked_;
   std::map<std::string, Summary> spin_overhead_;  // by the name of the point

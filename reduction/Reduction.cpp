@@ -42,6 +42,7 @@ class Reduction {
         wants_any(array_sum_methods()) || run_.options().wants("theory");
     const bool many = wants_any(node_sum_methods());
     ArraySizes of_gpu = {}, of_node = {};
+    run_.show("sizes of the arrays");
     if (one) of_gpu = array_sizes(run_.options(), {run_.gpu()}, 4);
     if (many) of_node = array_sizes(run_.options(), run_.gpus(), 2);
     warp_level_section(run_);

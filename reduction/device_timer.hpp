@@ -36,9 +36,10 @@ class DeviceTimer {
       queue();
       CUDA_CHECK(cudaEventRecord(after_.get(), stream()));
       const cudaError_t state = cudaEventQuery(before_.get());
+      const bool waits = state == cudaErrorNotReady;
+      if (!waits) check_cuda(state, "cudaEventQuery", __FILE__, __LINE__);
       CUDA_CHECK(cudaEventSynchronize(after_.get()));
-      if (state == cudaErrorNotReady) break;
-      check_cuda(state, "cudaEventQuery", __FILE__, __LINE__);
+      if (waits) break;
       if (spin_ns > kLongestSpinNs) {
         throw std::runtime_error(
             "queueing a sum takes more than 10 ms, or launches wait for "

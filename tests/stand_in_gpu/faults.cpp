@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
 
 #include "stand_in_gpu/node.hpp"
@@ -18,44 +20,61 @@ namespace stand_in {
 namespace {
 
 std::atomic<long> calls{0};
-std::atomic<bool> failed{false};
 
 std::string offset_of(const void* address) {
+  // Thousands of calls come from the same few places.
+  thread_local std::map<const void*, std::string> known;
+  std::string& text = known[address];
+  if (!text.empty()) return text;
   Dl_info info = {};
-  char text[32];
-  const auto* at = static_cast<const char*>(address);
-  if (dladdr(address, &info) == 0) return "?";
-  std::snprintf(text, sizeof text, "%lx",
-                static_cast<unsigned long>(
-                    at - static_cast<const char*>(info.dli_fbase)));
-  return text;
+  if (dladdr(address, &info) == 0) return text = "?";
+  char hexadecimal[32];
+  std::snprintf(
+      hexadecimal, sizeof hexadecimal, "%lx",
+      static_cast<unsigned long>(static_cast<const char*>(address) -
+                                 static_cast<const char*>(info.dli_fbase)));
+  return text = hexadecimal;
 }
 
-// A line: number, process, call, where it is called, and by whom that is.
+// A line: number, process, GPU, call, where it is called, and by whom that is.
 void note(long number, const char* call, const void* from, bool fails) {
   static const int file =
       open(scenario().calls.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0600);
-  constexpr int kFrames = 10, kOurs = 4;
+  constexpr int kFrames = 32, kOurs = 2;
   void* stack[kFrames];
   const int depth = backtrace(stack, kFrames);
+  int caller = std::min(kOurs, depth);
+  while (caller < depth && stack[caller] != from) ++caller;
   std::string line = std::to_string(number) + "\t" + std::to_string(process()) +
-                     "\t" + call + "\t" + offset_of(from) + "\t";
-  for (int i = kOurs; i < depth; ++i) line += offset_of(stack[i]) + ";";
+                     "\t" + std::to_string(current_gpu()) + "\t" + call + "\t" +
+                     offset_of(from) + "\t";
+  for (int i = caller + 1; i < depth; ++i) line += offset_of(stack[i]) + ";";
   line += fails ? "\tfails\n" : "\t\n";
   if (write(file, line.data(), line.size()) < 0) std::_Exit(98);
 }
 
+// Whether the plan counts this call: by name, place, GPU and process. Numbers
+// of calls from one place for one GPU do not depend on the order of threads.
+bool is_counted(const char* call, const void* from) {
+  const Scenario& plan = scenario();
+  const int gpu = static_cast<int>(plan.fail_gpu);
+  const int where = static_cast<int>(plan.fail_process);
+  return std::string(call).find(plan.fail_call) != std::string::npos &&
+         (plan.fail_from.empty() || offset_of(from) == plan.fail_from) &&
+         (gpu < 0 || gpu == current_gpu()) &&
+         (where == -2 || where == process());
+}
+
 // Whether this is the call that is to fail.
-bool is_planned(const char* call, long* number_of_call) {
+bool is_planned(const char* call, const void* from, long* number_of_call) {
+  static const bool some = scenario().fail_at > 0 || !scenario().calls.empty();
   static const long planned = static_cast<long>(scenario().fail_at);
-  static const std::string part = scenario().fail_call;
-  static const int where = static_cast<int>(scenario().fail_process);
-  if (std::string(call).find(part) == std::string::npos) {
+  if (!some || !is_counted(call, from)) {
     *number_of_call = 0;
     return false;
   }
   *number_of_call = ++calls;
-  return *number_of_call == planned && (where == -2 || where == process());
+  return *number_of_call == planned;
 }
 
 cudaError_t fail() {
@@ -66,7 +85,6 @@ cudaError_t fail() {
   if (how == "abort") std::abort();
   if (how == "kill") raise(SIGKILL);
   const auto code = static_cast<cudaError_t>(scenario().fail_code);
-  failed = true;
   if (how == "sticky") poison(code);
   note_failed_call();
   return code;
@@ -74,11 +92,9 @@ cudaError_t fail() {
 
 }  // namespace
 
-bool has_failed() { return failed; }
-
 cudaError_t failure_of(const char* call, const void* from) {
   long number_of_call = 0;
-  const bool fails = is_planned(call, &number_of_call);
+  const bool fails = is_planned(call, from, &number_of_call);
   if (!scenario().calls.empty()) note(number_of_call, call, from, fails);
   if (fails) return fail();
   return poisoned();

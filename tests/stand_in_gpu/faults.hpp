@@ -9,7 +9,4 @@ namespace stand_in {
 /// because STAND_IN plans so or a kernel has failed. `from`: who calls.
 cudaError_t failure_of(const char* call, const void* from);
 
-/// Whether the failure that is planned has happened.
-bool has_failed();
-
 }  // namespace stand_in

@@ -605,6 +605,9 @@ cudaError_t queue_copy(void* to, const void* from, std::size_t bytes,
     copy(to, from, bytes);
     return {scenario().call_copy};
   });
+  // As CUDA documents: a copy to memory that it has not allocated is done when
+  // the call returns. (That the host has waited shows in the next wait.)
+  if (allocation_of(to, bytes) == nullptr) drain(lock, *into);
   return cudaSuccess;
 }
 
@@ -741,7 +744,6 @@ const std::string& kernel_name(const void* function) {
 
 void check_leaks() {
   const Lock lock(node().mutex);
-  if (node().error != cudaSuccess) return;  // nothing can be given back then
   const auto memory = node().memory.size(), streams = node().streams.size(),
              events = node().events.size();
   if (memory + streams + events == 0) return;

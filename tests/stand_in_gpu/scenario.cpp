@@ -68,7 +68,8 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"race_rate", &Scenario::race_rate},
     {"fail_at", &Scenario::fail_at},
     {"fail_code", &Scenario::fail_code},
-    {"fail_process", &Scenario::fail_process}};
+    {"fail_process", &Scenario::fail_process},
+    {"fail_gpu", &Scenario::fail_gpu}};
 
 const std::map<std::string, std::string Scenario::*> kTexts = {
     {"name", &Scenario::name},
@@ -82,6 +83,7 @@ const std::map<std::string, std::string Scenario::*> kTexts = {
     {"sick_file", &Scenario::sick_file},
     {"fail_mode", &Scenario::fail_mode},
     {"fail_call", &Scenario::fail_call},
+    {"fail_from", &Scenario::fail_from},
     {"calls", &Scenario::calls}};
 
 [[noreturn]] void refuse(const std::string& word) {
