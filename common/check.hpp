@@ -50,3 +50,7 @@ void check_asked(cudaError_t code, const char* call, const char* file,
 /// cannot, CannotMeasure.
 #define CUDA_ASK(call) \
   ::syncbench::check_asked((call), #call, __FILE__, __LINE__)
+
+/// The same in a destructor, which cannot throw: keep_failure().
+#define KEEP_FAILURE(call) \
+  ::syncbench::keep_failure((call), #call, __FILE__, __LINE__)

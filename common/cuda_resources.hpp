@@ -23,10 +23,7 @@ class DeviceGuard {
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
-  ~DeviceGuard() {
-    keep_failure(cudaSetDevice(previous_), "cudaSetDevice(previous_)", __FILE__,
-                 __LINE__);
-  }
+  ~DeviceGuard() { KEEP_FAILURE(cudaSetDevice(previous_)); }
 
  private:
   int previous_ = 0;
@@ -46,7 +43,9 @@ class Stream {
 
  private:
   struct Destroy {
-    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+    void operator()(cudaStream_t stream) const {
+      KEEP_FAILURE(cudaStreamDestroy(stream));
+    }
   };
   std::unique_ptr<CUstream_st, Destroy> stream_;
 };
@@ -104,7 +103,7 @@ class DeviceBuffer {
   }
 
   struct Free {
-    void operator()(T* data) const { cudaFree(data); }
+    void operator()(T* data) const { KEEP_FAILURE(cudaFree(data)); }
   };
   std::unique_ptr<T, Free> data_;
   std::size_t size_ = 0;

@@ -1,5 +1,6 @@
 #include "common/gpu_threads.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,12 @@ bool GpuThreads::pin(int cpu) {
   }
 }
 
+bool GpuThreads::succeeded(const std::vector<CallResult>& results) {
+  return std::all_of(
+      results.begin(), results.end(),
+      [](const CallResult& result) { return result.code == cudaSuccess; });
+}
+
 void GpuThreads::check(int threads, const std::vector<CallResult>& results,
                        const std::vector<char>& pinned) const {
   if (threads != static_cast<int>(gpus_.size())) {
@@ -25,15 +32,23 @@ void GpuThreads::check(int threads, const std::vector<CallResult>& results,
                              " threads for " + std::to_string(gpus_.size()) +
                              " GPUs (OMP_THREAD_LIMIT?)");
   }
+  const CallResult* first = nullptr;
+  for (const CallResult& result : results) {
+    if (result.code == cudaSuccess) continue;
+    if (first == nullptr || result.when < first->when) first = &result;
+  }
+  const auto gpu = [this](std::size_t rank) {
+    return "GPU " + std::to_string(gpus_[rank].index);
+  };
+  if (first != nullptr) {
+    const std::string call =
+        std::string(first->call) + " on " + gpu(first - results.data());
+    throw_cuda_error(first->code, call.c_str(), __FILE__, __LINE__);
+  }
   for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
-    const std::string gpu = "GPU " + std::to_string(gpus_[rank].index);
-    const CallResult& result = results[rank];
-    check_cuda(result.code, (std::string(result.call) + " on " + gpu).c_str(),
-               __FILE__, __LINE__);
-    if (!pinned[rank]) {
-      throw std::runtime_error("cannot pin the thread of " + gpu + " to CPU " +
-                               std::to_string(gpus_[rank].cpu));
-    }
+    if (pinned[rank]) continue;
+    throw std::runtime_error("cannot pin the thread of " + gpu(rank) +
+                             " to CPU " + std::to_string(gpus_[rank].cpu));
   }
 }
 

@@ -15,12 +15,12 @@ namespace syncbench {
 struct CallResult {
   cudaError_t code = cudaSuccess;
   const char* call = "";
+  HostClock::time_point when = {};
 
   /// Keeps the first failure.
   void note(cudaError_t result, const char* name) {
     if (code != cudaSuccess || result == cudaSuccess) return;
-    code = result;
-    call = name;
+    *this = {result, name, HostClock::now()};
   }
 };
 
@@ -34,11 +34,12 @@ class GpuThreads {
   /// current there, all starting together behind an OpenMP barrier. A body that
   /// fails has to meet the barriers of the others all the same. Returns the
   /// nanoseconds that the body of rank 0 took, without creating threads; throws
-  /// CudaError for the first GPU that failed.
+  /// CudaError for the call that failed first: others may wait in vain for what
+  /// it should have done. No body runs where a GPU cannot be made current.
   template <class Body>
   double run(Body body) {
     const int count = static_cast<int>(gpus_.size());
-    std::vector<CallResult> results(gpus_.size());
+    std::vector<CallResult> made_current(gpus_.size()), results(gpus_.size());
     std::vector<char> pinned(gpus_.size(), 1);
     int threads = 0;
     double total = 0;
@@ -48,20 +49,21 @@ class GpuThreads {
       const bool complete = omp_get_num_threads() == count;
       if (complete) {
         pinned[rank] = pin(gpus_[rank].cpu);
-        results[rank].note(cudaSetDevice(gpus_[rank].index), "cudaSetDevice");
+        made_current[rank].note(cudaSetDevice(gpus_[rank].index),
+                                "cudaSetDevice");
       }
 #pragma omp barrier
+      const bool all_are = complete && succeeded(made_current);
       if (rank == 0) {
         threads = omp_get_num_threads();
         start_ = HostClock::now();
       }
-      if (complete) {
-        const CallResult result = body(rank);
+      if (all_are) {
+        results[rank] = body(rank);
         if (rank == 0) total = elapsed_ns(start_, HostClock::now());
-        results[rank].note(result.code, result.call);
       }
     }
-    check(threads, results, pinned);
+    check(threads, succeeded(made_current) ? results : made_current, pinned);
     return total;
   }
 
@@ -70,6 +72,7 @@ class GpuThreads {
 
  private:
   static bool pin(int cpu);
+  static bool succeeded(const std::vector<CallResult>& results);
 
   void check(int threads, const std::vector<CallResult>& results,
              const std::vector<char>& pinned) const;

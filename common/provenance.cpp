@@ -39,6 +39,22 @@ std::string code_version(const Gpu& gpu) {
          text(attributes.ptxVersion);
 }
 
+// Whether that is what a kernel fails with that was not compiled for the GPU.
+bool has_no_code(cudaError_t error) {
+  switch (error) {
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorInvalidKernelImage:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidPtx:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilerNotFound:
+    case cudaErrorJitCompilationDisabled:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 void require_code_for(const std::vector<Gpu>& gpus) {
@@ -47,7 +63,10 @@ void require_code_for(const std::vector<Gpu>& gpus) {
     cudaFuncAttributes attributes = {};
     const cudaError_t error =
         cudaFuncGetAttributes(&attributes, kClockRateKernel);
-    if (error == cudaSuccess) continue;
+    if (!has_no_code(error)) {
+      check_cuda(error, "cudaFuncGetAttributes", __FILE__, __LINE__);
+      continue;
+    }
     cudaGetLastError();
     const std::string architecture =
         std::to_string(gpu.major) + std::to_string(gpu.minor);

@@ -59,7 +59,9 @@ class Gate {
 
  private:
   struct Free {
-    void operator()(GateFlags* flags) const { cudaFreeHost(flags); }
+    void operator()(GateFlags* flags) const {
+      KEEP_FAILURE(cudaFreeHost(flags));
+    }
   };
   std::unique_ptr<GateFlags, Free> flags_;
 };

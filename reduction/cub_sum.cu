@@ -41,11 +41,15 @@ class CubSum : public ArraySum {
   void enqueue(const void* data, long long count, void* result,
                cudaStream_t stream) override {
     std::size_t bytes = memory_.size();
-    CUDA_CHECK(sum(memory_.get(), bytes, static_cast<const T*>(data),
-                   static_cast<T*>(result), count, stream));
+    check(sum(memory_.get(), bytes, static_cast<const T*>(data),
+              static_cast<T*>(result), count, stream));
   }
 
  private:
+  static void check(cudaError_t code) {
+    check_cuda(code, "cub::DeviceReduce::Sum", __FILE__, __LINE__);
+  }
+
   // What either kind of count needs.
   static std::size_t bytes_for(const Gpu& gpu, long long most) {
     const DeviceGuard guard(gpu.index);
@@ -53,7 +57,7 @@ class CubSum : public ArraySum {
     for (const long long count : {std::min(most, kMostInt), most}) {
       if (CUB_VERSION < 200200 && count > kMostInt) continue;
       std::size_t bytes = 0;
-      CUDA_CHECK(sum<T>(nullptr, bytes, nullptr, nullptr, count, nullptr));
+      check(sum<T>(nullptr, bytes, nullptr, nullptr, count, nullptr));
       largest = std::max(largest, bytes);
     }
     return largest;

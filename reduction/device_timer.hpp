@@ -66,7 +66,9 @@ class DeviceTimer {
 
  private:
   struct Destroy {
-    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+    void operator()(cudaEvent_t event) const {
+      KEEP_FAILURE(cudaEventDestroy(event));
+    }
   };
   using Event = std::unique_ptr<CUevent_st, Destroy>;
 

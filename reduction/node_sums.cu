@@ -144,9 +144,10 @@ class PeerGridSum : public OneKernel<T, PeerGrid> {
                     "cudaStreamSynchronize");
         return result;
       });
-    } catch (const CudaError&) {
-      if (const auto why = set_.failure()) throw std::runtime_error(*why);
-      throw;
+    } catch (const CudaError& error) {
+      const auto why = set_.failure();
+      if (!why) throw;
+      throw std::runtime_error(*why + "\n" + error.what());
     }
   }
 
@@ -195,7 +196,8 @@ class MultiGridSum : public OneKernel<T, MultiGrid> {
     }
     MultiDeviceLaunch launch(calls, devices, streams);
     const auto start = HostClock::now();
-    CUDA_CHECK(launch());
+    check_cuda(launch(), "cudaLaunchCooperativeKernelMultiDevice", __FILE__,
+               __LINE__);
     for (const cudaStream_t stream : streams) {
       CUDA_CHECK(cudaStreamSynchronize(stream));
     }
