@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 
 #include "stand_in_gpu/scenario.hpp"
 
@@ -16,21 +15,20 @@ std::atomic<bool> started{false};
 long long real_start = 0;
 thread_local double now = 0;
 
-long long real_ns() {
-  timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+template <class Function>
+Function real(Function, const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+int real_time(clockid_t clock, timespec* time) {
+  static const auto ask = real(&clock_gettime, "clock_gettime");
+  return ask(clock, time);
 }
 
 void raise_to(std::atomic<double>& most, double value) {
   double seen = most.load();
   while (seen < value && !most.compare_exchange_weak(seen, value)) {
   }
-}
-
-template <class Function>
-Function real(Function, const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
 // A parallel region begins at the time of the thread that opens it and ends at
@@ -59,7 +57,9 @@ void run_in_region(void* given) {
 
 void start_clock() {
   if (started) return;
-  real_start = real_ns();
+  timespec time = {};
+  real_time(CLOCK_MONOTONIC, &time);
+  real_start = time.tv_sec * 1'000'000'000LL + time.tv_nsec;
   now = 0;
   started = true;
 }
@@ -70,17 +70,19 @@ void host_waits_until(double nanoseconds) { now = std::max(now, nanoseconds); }
 
 }  // namespace stand_in
 
-// These stand in for those of the C++ library and of OpenMP's.
-
-std::chrono::steady_clock::time_point
-std::chrono::_V2::steady_clock::now() noexcept {
-  using namespace stand_in;
-  if (!started) return time_point(duration(real_ns()));
-  host_spends(scenario().clock_read);
-  return time_point(duration(real_start + static_cast<long long>(host_now())));
-}
+// These stand in for those of the C library and of OpenMP's.
 
 extern "C" {
+
+// What std::chrono::steady_clock asks, whichever way the C++ library is linked.
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  using namespace stand_in;
+  if (!started || clock != CLOCK_MONOTONIC) return real_time(clock, time);
+  host_spends(scenario().clock_read);
+  const long long ns = real_start + static_cast<long long>(host_now());
+  *time = {ns / 1'000'000'000, ns % 1'000'000'000};
+  return 0;
+}
 
 void GOMP_parallel(void (*body)(void*), void* data, unsigned threads,
                    unsigned flags) {
