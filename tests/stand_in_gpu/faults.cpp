@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -21,13 +22,19 @@ namespace {
 
 std::atomic<long> calls{0};
 
+// Where an address is in the program; "?" of one that is in a library.
 std::string offset_of(const void* address) {
+  static const std::string program =
+      std::filesystem::read_symlink("/proc/self/exe");
   // Thousands of calls come from the same few places.
   thread_local std::map<const void*, std::string> known;
   std::string& text = known[address];
   if (!text.empty()) return text;
   Dl_info info = {};
-  if (dladdr(address, &info) == 0) return text = "?";
+  if (dladdr(address, &info) == 0 ||
+      std::filesystem::weakly_canonical(info.dli_fname) != program) {
+    return text = "?";
+  }
   char hexadecimal[32];
   std::snprintf(
       hexadecimal, sizeof hexadecimal, "%lx",

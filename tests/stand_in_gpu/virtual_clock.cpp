@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 
 #include "stand_in_gpu/scenario.hpp"
 
@@ -64,25 +65,48 @@ void start_clock() {
   started = true;
 }
 
+// The steady clock.
+static void read_clock(timespec* time) {
+  if (!started) {
+    real_time(CLOCK_MONOTONIC, time);
+    return;
+  }
+  host_spends(scenario().clock_read);
+  const long long ns = real_start + static_cast<long long>(host_now());
+  *time = {ns / 1'000'000'000, ns % 1'000'000'000};
+}
+
 double host_now() { return now; }
 void host_spends(double nanoseconds) { now += nanoseconds; }
 void host_waits_until(double nanoseconds) { now = std::max(now, nanoseconds); }
 
 }  // namespace stand_in
 
-// These stand in for those of the C library and of OpenMP's.
+// These stand in for those of the C++ library, or of the C library where the
+// C++ library is linked statically, and of OpenMP's. Sanitizers read the C
+// library's clock now and then, so that with it runs differ by a little.
 
-extern "C" {
+#ifdef OWN_STEADY_CLOCK
 
-// What std::chrono::steady_clock asks, whichever way the C++ library is linked.
-int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  using namespace stand_in;
-  if (!started || clock != CLOCK_MONOTONIC) return real_time(clock, time);
-  host_spends(scenario().clock_read);
-  const long long ns = real_start + static_cast<long long>(host_now());
-  *time = {ns / 1'000'000'000, ns % 1'000'000'000};
+std::chrono::steady_clock::time_point
+std::chrono::_V2::steady_clock::now() noexcept {
+  timespec time = {};
+  stand_in::read_clock(&time);
+  return time_point(std::chrono::seconds(time.tv_sec) +
+                    std::chrono::nanoseconds(time.tv_nsec));
+}
+
+#else
+
+extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  if (clock != CLOCK_MONOTONIC) return stand_in::real_time(clock, time);
+  stand_in::read_clock(time);
   return 0;
 }
+
+#endif
+
+extern "C" {
 
 void GOMP_parallel(void (*body)(void*), void* data, unsigned threads,
                    unsigned flags) {
