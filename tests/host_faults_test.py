@@ -1,7 +1,8 @@
 """Tests of what a machine and its user do to the scripts: signals at any moment, two scripts at
 once, a full disk, streams that are closed or ASCII, links in the way, an old Python or none.
 
-HOST_FAULTS_SHOTS is the number of signals that are sent at random moments (default: 20).
+HOST_FAULTS_SHOTS is the number of signals that are sent at random moments (default: 5, or 20 with
+THOROUGH=1).
 """
 
 import contextlib
@@ -21,7 +22,7 @@ from pathlib import Path
 from made_up_rows import ROWS
 from scripts_support import CMAKE, ROOT, WAIT, ScriptsTest, lives, write_program
 
-SHOTS = int(os.environ.get("HOST_FAULTS_SHOTS", "20"))
+SHOTS = int(os.environ.get("HOST_FAULTS_SHOTS", 20 if os.environ.get("THOROUGH") else 5))
 # What fakes do to take time, with processes of their own.
 PIP = ('mkdir -p "$target/cmake/data/bin"; for n in 1 2 3 4 5; do sleep 0.02; echo >"$target/$n"; '
        'done; cp "$FAKES/cmake" "$target/cmake/data/bin"')

@@ -350,9 +350,9 @@ RUNS = {
     "few_sms": ("BenchmarkIntraSM", SOME, dict(sms=7)),
     "few_sms_repeat": ("TestRepeat", SOME, dict(sms=7)),
     "small_sms_repeat": ("TestRepeat", SOME, dict(sms=16, threads_per_sm=1024)),
-    "old": ("BenchmarkIntraSM", SOME, dict(sms=16, capability=70)),
-    "old_repeat": ("TestRepeat", SOME, dict(sms=16, capability=80)),
-    "very_old": ("BenchmarkInterSM", ["1", *SOME], dict(capability=61)),
+    "old": ("BenchmarkIntraSM", SOME, dict(sms=16, capability=70, code=70)),
+    "old_repeat": ("TestRepeat", SOME, dict(sms=16, capability=80, code=80)),
+    "very_old": ("BenchmarkInterSM", ["1", *SOME], dict(capability=61, code=61)),
     "wrong": ("TestRepeat", [*SOME, "--method", "in_use_none"], dict(bad="results")),
     "named_inter": ("BenchmarkInterSM", ["1", *SOME, "--method", "grid_sync"])}
 # Of processes that draw levels, of noisy hosts, of noisy kernels.

@@ -24,11 +24,11 @@ PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepe
 # Number of GPUs -> what they are. Each differs from every recorded kind but the last two.
 KINDS = {
     2: "sms=6 name=Pretended_GPU_2_<b>&$x_^ ghz=0.9 memory_khz=5001000 bus_bits=256 peer=none",
-    8: "sms=20 name=NVIDIA_B999 ghz=2.6 capability=103 memory_khz=3996000 l2_kib=512 noise=0.01",
+    8: "sms=8 name=NVIDIA_B999 ghz=2.6 capability=103 memory_khz=3996000 l2_kib=512 noise=0.01",
     1: "name=NVIDIA_H100_80GB_HBM3 memory_khz=2619000 bus_bits=5120 noise=0.005",
     4: "name=NVIDIA_H200 threads_per_sm=1536 blocks_per_sm=24 noise=0.02 outliers=0.001",
 }
-DEFAULT = (2, 8)
+DEFAULT = (2,)
 
 
 def run(build, gpus, words):

@@ -121,7 +121,8 @@ int attribute(cudaDeviceAttr which) {
 
 // The newest code that the GPU can run.
 int code_version() {
-  int newest = 0;
+  int newest = static_cast<int>(scenario().code);
+  if (newest > 0) return newest;
   for (const int version : {ARCHITECTURES}) {
     if (version <= scenario().capability) newest = std::max(newest, version);
   }

@@ -282,6 +282,20 @@ void drain(Lock& lock, StreamState& stream) {
   }
 }
 
+// Until a GPU has done its work; when that is.
+double drain_gpu(Lock& lock, int device) {
+  std::vector<StreamState*> all = {&node().gpus[device].legacy};
+  for (StreamState* stream : node().streams) {
+    if (stream->device == device) all.push_back(stream);
+  }
+  double end = 0;
+  for (StreamState* stream : all) {
+    drain(lock, *stream);
+    end = std::max(end, stream->end);
+  }
+  return end;
+}
+
 cudaError_t result_of_wait(double end) {
   if (node().error != cudaSuccess) return node().error;
   host_waits_until(end + scenario().notice);
@@ -510,8 +524,12 @@ cudaError_t release(void* address, bool on_host) {
     complain("memory given back that is none, or is elsewhere");
     return cudaErrorInvalidValue;
   }
-  run_all();
-  if (!on_host) node().gpus[found->second.device].used -= found->second.bytes;
+  // Work may use it until it ends, that of all GPUs what is on the host.
+  const int device = found->second.device;
+  for (int gpu = 0; gpu < gpu_count(); ++gpu) {
+    if (on_host || gpu == device) drain_gpu(lock, gpu);
+  }
+  if (!on_host) node().gpus[device].used -= found->second.bytes;
   forget_meetings(node().launches, found->first, found->second.bytes);
   forget_meetings(node().meetings, found->first, found->second.bytes);
   node().memory.erase(found);
@@ -637,16 +655,7 @@ cudaError_t wait_for_stream(cudaStream_t stream) {
 
 cudaError_t wait_for_gpu() {
   Lock lock(node().mutex);
-  std::vector<StreamState*> all = {&node().gpus[current_gpu()].legacy};
-  for (StreamState* stream : node().streams) {
-    if (stream->device == current_gpu()) all.push_back(stream);
-  }
-  double end = 0;
-  for (StreamState* stream : all) {
-    drain(lock, *stream);
-    end = std::max(end, stream->end);
-  }
-  return result_of_wait(end);
+  return result_of_wait(drain_gpu(lock, current_gpu()));
 }
 
 cudaError_t wait_for_event(cudaEvent_t event) {

@@ -12,6 +12,7 @@ namespace {
 const std::map<std::string, double Scenario::*> kNumbers = {
     {"gpus", &Scenario::gpus},
     {"capability", &Scenario::capability},
+    {"code", &Scenario::code},
     {"sms", &Scenario::sms},
     {"threads_per_sm", &Scenario::threads_per_sm},
     {"blocks_per_sm", &Scenario::blocks_per_sm},

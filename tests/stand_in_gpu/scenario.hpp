@@ -13,6 +13,7 @@ struct Scenario {
   // The node.
   double gpus = 1, capability = 90 /* times 10 */, sms = 132;
   std::string name = "NVIDIA H200";
+  double code = 0;  // that the programs have; 0: as they were compiled
   double threads_per_sm = 2048, blocks_per_sm = 32;
   double memory_mib = 256, l2_kib = 1024;        // of each GPU
   double memory_khz = 3201000, bus_bits = 6144;  // of its memory's clock

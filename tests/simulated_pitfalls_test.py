@@ -1,7 +1,7 @@
 """Pitfalls on pretended GPUs: its tables are those of real ones, and each planted fault ends it
 with the line and the exit code that it documents.
 
-usage: stand_in_pitfalls_test.py EXECUTABLE
+usage: simulated_pitfalls_test.py FOLDER_OF_EXECUTABLES
 """
 import os
 import re
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 import tsv  # noqa: E402
 
-EXECUTABLE = sys.argv.pop(1) if len(sys.argv) > 1 else sys.exit(__doc__)
+EXECUTABLE = sys.argv.pop(1) + "/Pitfalls" if len(sys.argv) > 1 else sys.exit(__doc__)
 TRIES, RATE = 1000, 0.75  # of races
 HANGS = "no progress within 1 s"
 LIMIT = 100  # seconds
