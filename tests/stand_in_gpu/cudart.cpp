@@ -191,8 +191,7 @@ CUresult launch_on_devices(CUDA_LAUNCH_PARAMS* list, unsigned count, unsigned) {
 }
 #endif
 
-cudaError_t entry_point(const char* name, void** entry,
-                        cudaDriverEntryPointQueryResult* found) {
+cudaError_t entry_point(const char* name, void** entry) {
   *entry = nullptr;
   if (std::strcmp(name, "cuModuleGetLoadingMode") == 0) {
     *entry = reinterpret_cast<void*>(loading_mode);
@@ -203,12 +202,20 @@ cudaError_t entry_point(const char* name, void** entry,
     *entry = reinterpret_cast<void*>(launch_on_devices);
   }
 #endif
+  return cudaSuccess;
+}
+
+#if CUDART_VERSION >= 12000
+cudaError_t entry_point(const char* name, void** entry,
+                        cudaDriverEntryPointQueryResult* found) {
+  const cudaError_t error = entry_point(name, entry);
   if (found != nullptr) {
     *found = *entry == nullptr ? cudaDriverEntryPointSymbolNotFound
                                : cudaDriverEntryPointSuccess;
   }
-  return cudaSuccess;
+  return error;
 }
+#endif
 
 struct Pushed {
   dim3 grid, block;
@@ -453,7 +460,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* name, void** entry,
 cudaError_t cudaGetDriverEntryPoint(const char* name, void** entry,
                                     unsigned long long) {
   return call("cudaGetDriverEntryPoint",
-              [&] { return entry_point(name, entry, nullptr); });
+              [&] { return entry_point(name, entry); });
 }
 #endif
 

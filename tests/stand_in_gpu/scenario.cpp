@@ -13,6 +13,7 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"gpus", &Scenario::gpus},
     {"capability", &Scenario::capability},
     {"code", &Scenario::code},
+    {"nccl", &Scenario::nccl},
     {"sms", &Scenario::sms},
     {"threads_per_sm", &Scenario::threads_per_sm},
     {"blocks_per_sm", &Scenario::blocks_per_sm},

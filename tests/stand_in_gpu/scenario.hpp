@@ -33,7 +33,8 @@ struct Scenario {
   double gap_multi_device = 1500;  // for each GPU
   double held_gap = 1;  // gaps are so many times as long in a held stream
   double flight = 900, notice = 700;
-  double null = 600;  // an empty kernel
+  double null = 600;   // an empty kernel
+  double nccl = 9000;  // ncclReduce of one number
   double event = 1300;
   double sleep_grid = 1;    // sleeps end on powers of two
   double bandwidth = 2000;  // GB/s at which sums read

@@ -1,0 +1,104 @@
+// NCCL's reduction of one number of each GPU, where NCCL is compiled in: its
+// functions, which need a driver, and the kernel that adds up.
+#include <nccl.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "stand_in_gpu/node.hpp"
+#include "stand_in_gpu/scenario.hpp"
+
+namespace {
+
+// What the ranks of a communicator share.
+struct Ranks {
+  std::vector<const void*> sent;
+};
+
+// Its address stands for the kernel.
+const char kReduction = 0;
+
+}  // namespace
+
+struct ncclComm {
+  std::shared_ptr<Ranks> ranks;
+  int rank;
+};
+
+namespace stand_in {
+namespace {
+
+template <class T>
+void add_up(const std::vector<const void*>& sent, void* to) {
+  T sum = 0;
+  for (const void* from : sent) sum += *static_cast<const T*>(from);
+  std::memcpy(to, &sum, sizeof sum);
+}
+
+std::optional<Model> model_of(const Launch& launch) {
+  if (launch.function != &kReduction) return std::nullopt;
+  const auto* communicator = launch.argument<const ncclComm*>(0);
+  const auto ranks = communicator->ranks;
+  const int rank = communicator->rank;
+  const auto* from = launch.argument<const void*>(1);
+  auto* to = launch.argument<void*>(2);
+  const auto type = launch.argument<ncclDataType_t>(3);
+  ranks->sent[rank] = from;
+  Model model;
+  model.meeting = ranks.get();
+  model.members = static_cast<int>(ranks->sent.size());
+  model.rank = rank;
+  model.run = [=](const Running& running) -> Ended {
+    if (!inside(from, 4, "ncclReduce")) return {0, cudaErrorIllegalAddress};
+    if (rank > 0) return {scenario().null};
+    if (!inside(to, 4, "ncclReduce")) return {0, cudaErrorIllegalAddress};
+    if (type == ncclInt) add_up<int>(ranks->sent, to);
+    if (type == ncclFloat) add_up<float>(ranks->sent, to);
+    if (type == ncclDouble) add_up<double>(ranks->sent, to);
+    return {running.factor * scenario().nccl};
+  };
+  model.abandoned = [](const Running&) -> Ended {
+    return {0, cudaErrorLaunchFailure};
+  };
+  return model;
+}
+
+[[maybe_unused]] const bool kAdded = add_models(model_of);
+
+}  // namespace
+}  // namespace stand_in
+
+extern "C" {
+
+ncclResult_t ncclCommInitAll(ncclComm_t* communicators, int count, const int*) {
+  // Kept, so that no other communicator has the same address.
+  static std::vector<std::shared_ptr<Ranks>> all;
+  const auto ranks = all.emplace_back(std::make_shared<Ranks>());
+  ranks->sent.resize(static_cast<std::size_t>(count));
+  for (int rank = 0; rank < count; ++rank) {
+    communicators[rank] = new ncclComm{ranks, rank};
+  }
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  delete communicator;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclReduce(const void* from, void* to, size_t, ncclDataType_t type,
+                        ncclRedOp_t, int, ncclComm_t communicator,
+                        cudaStream_t stream) {
+  using namespace stand_in;
+  void* arguments[] = {&communicator, &from, &to, &type};
+  const cudaError_t error =
+      queue_kernel({&kReduction, "ncclReduce", dim3(1), dim3(32), arguments,
+                    current_gpu(), LaunchKind::kTraditional},
+                   stream);
+  return error == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+}
+
+const char* ncclGetErrorString(ncclResult_t) { return "pretended error"; }
+
+}  // extern "C"
