@@ -50,8 +50,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2)
 
     def add_simulated(self):
-        self.add_argument("--simulated", action="store_true", help="read rows of the simulated "
-                          "GPU of the tests; all that is shown of them says so")
+        self.add_argument("--simulated", action="store_true", help="read rows of simulated GPUs; "
+                          "all that is shown of them says so")
 
 
 def folder_to_write(text):

@@ -24,13 +24,15 @@ from command_line import Stop, say
 HOURS = 2  # the most that an executable may take; all together they take minutes
 
 
-def find_devices(executable, gpu_count):
+def find_devices(executable, gpu_count, simulated):
     """The rows of --devices of the GPUs to measure, all where gpu_count is None."""
     done = programs.run([executable, "--devices"], environment.SECONDS,
                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
         raise Stop(3 if done.returncode == 3 else 1, "the NVIDIA GPU cannot be used: "
                    + done.stderr.decode(errors="replace").strip())
+    if done.stdout.startswith(tsv.SIMULATED.encode()) != simulated:
+        raise Stop(2, f"{executable} is {'not ' * simulated}of simulated GPUs: --simulated says so")
     found = tsv.read_table(done.stdout, f"{executable} --devices")
     if gpu_count and gpu_count > len(found):
         raise Stop(2, f"requested {gpu_count} GPUs but only {len(found)} "
@@ -222,7 +224,8 @@ def work():
         pretend(options.gpus)
     folder = None
     try:
-        devices = find_devices(options.build / "ImplicitBarrier", options.gpus)
+        devices = find_devices(options.build / "ImplicitBarrier", options.gpus,
+                               options.simulated)
         cuda11 = usable_cuda11(options.cuda11, options.build)
         folder = make_folder(options.results, devices, "simulated_" * options.simulated)
         folder = fill(folder, devices, options.build, cuda11, options.hours, options.simulated)

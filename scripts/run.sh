@@ -15,10 +15,10 @@
 # of BenchmarkIntraSM and TestRepeat and, of Reduction, the sums of one warp and by the
 # multi-GPU barrier, in files that end in .cuda11.tsv.
 #
-#   --results DIR  put the folder in DIR instead of results/
+#   --results DIR  put the folder in DIR instead of results/ or build/
 #   --no-build     use the executables in build/ and, if they are there, build-cuda11/
-#   --simulated    pretend GPU_COUNT GPUs (default: 1), to see how a run goes without one: rows
-#                  and report of made-up costs, in build/simulated_<gpu>x<count>_<UTC time>/
+#   --simulated    show how a run goes, on GPU_COUNT simulated GPUs (default: 1). Its rows and its
+#                  report, of made-up costs, are in build/simulated_<gpu>x<count>_<UTC time>/
 #   -h, --help     show this text
 #
 # What is missing is installed: packages of the distribution as root or with password-free
@@ -39,7 +39,7 @@ source "$scripts/lib.sh"
 source "$scripts/toolchain.sh"
 
 gpus=()
-results=$PROJECT_ROOT/results
+results=
 no_build=
 simulated=()
 
@@ -67,12 +67,13 @@ done
 [[ -n $no_build ]] || require_tools
 require_python
 if [[ -z $no_build ]]; then
-  if ((${#simulated[@]})); then export BUILD_TARGET=simulated; fi
+  # shellcheck disable=SC2034  # for build()
+  if ((${#simulated[@]})); then BUILD_TARGET=simulated; fi
   run build "$NVCC" release build -DBUILD_TESTING=OFF >&2 || die 1 "the build failed, see above"
 fi
 if ((${#simulated[@]})); then
   exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build/simulated" --simulated \
-    --results "$PROJECT_ROOT/build" "${gpus[@]}"
+    --results "${results:-$PROJECT_ROOT/build}" "${gpus[@]}"
 fi
 if ! has_nvidia_gpu; then
   printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
@@ -107,4 +108,4 @@ if [[ -z $no_build && $(release_of "$NVCC") != 1[12].* ]]; then
   fi
 fi
 exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build" --cuda11 "$PROJECT_ROOT/build-cuda11" \
-  --results "$results" "${gpus[@]}"
+  --results "${results:-$PROJECT_ROOT/results}" "${gpus[@]}"

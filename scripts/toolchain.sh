@@ -3,6 +3,7 @@
 # Sourced after lib.sh. SYNC_NO_INSTALL=1 forbids every installation.
 
 readonly FETCHED=$PROJECT_ROOT/build/fetched # what fetch() brings
+BUILD_TARGET=all                              # of build()
 readonly FETCHED_CUDA=nvidia/cu13/bin        # in its folders: the CUDA programs
 
 # find_nvcc: the compiler's path, or nothing. The distribution's comes after the others:
@@ -202,6 +203,6 @@ build_now() {
     CUDACXX=$nvcc CUDAHOSTCXX=$(host_compiler_of "$nvcc") PATH=${nvcc%/*}:$PATH
     export CUDACXX CUDAHOSTCXX PATH
     cmake --preset "$preset" "-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}" &&
-      cmake --build --preset "$preset" --target "${BUILD_TARGET:-all}" --parallel "$(nproc 2>/dev/null || echo 2)"
+      cmake --build --preset "$preset" --target "$BUILD_TARGET" --parallel "$(nproc 2>/dev/null || echo 2)"
   )
 }

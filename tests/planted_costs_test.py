@@ -788,6 +788,27 @@ def end_of_call(text, at):
         at += 1
     return at
 
+class Sums(unittest.TestCase):
+    """Rates of Reduction: bytes over gaps, empty kernels, and what the memory and a barrier take."""
+
+    def test_each_way_to_sum(self):
+        p = dict(PLANTED, memory_mib=16, l2_kib=256, bandwidth=1500, gap_programmatic=430,
+                 event=1350)
+        one, more = p["gap_traditional"] + p["null"], p["gap_programmatic"] + p["null"]
+        kernels = {"read_limit": one, "last_block": one, "implicit": 2 * one,
+                   "two_pass_tree": 2 * one, "cub": 2 * one, "programmatic": one + more}
+        done = Done("Reduction", ["1", *SOME, "--type", "double", "--max-bytes", "4M", "--method",
+                                  ",".join(kernels)], **p)
+        rows = [row for title, row in done.rows() if title == "one GPU"]
+        self.assertGreater(len(rows), len(kernels))
+        for row in rows:
+            size = float(row["bytes"])
+            with self.subTest(row["method"], bytes=size):
+                planted = size / (kernels[row["method"]] + size / p["bandwidth"])
+                self.assertLess(abs(float(row["m(GB/s)"]) / planted - 1), 0.002)
+                self.assertEqual(row["right"], "nan" if row["method"] == "read_limit" else "1")
+                FIGURES["rows"] += 1
+
 
 class Warned(unittest.TestCase):
     """Every warning comes when its cause is planted, and not otherwise."""

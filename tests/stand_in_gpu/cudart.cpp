@@ -64,10 +64,18 @@ cudaError_t giving_back(const char* name, Body body,
 constexpr const char* kFirstLine =
     "# simulated: no GPU has done this, the costs are made up\n";
 
-// What a program says first, unless it talks to one of this suite.
+// Whether this is a process of Pitfalls, whose output the one that has started
+// it reads: the variable ends in that one's number.
+bool is_case_of_pitfalls() {
+  const char* mark = std::getenv("SYNCBENCH_PITFALL");
+  const char* parent = mark == nullptr ? nullptr : std::strrchr(mark, ':');
+  return parent != nullptr && std::atoi(parent + 1) == getppid();
+}
+
+// What a program says first.
 void say_simulated() {
   static const bool said = [] {
-    if (std::getenv("SYNCBENCH_PITFALL") != nullptr) return false;
+    if (is_case_of_pitfalls()) return false;
     return write(STDOUT_FILENO, kFirstLine, std::strlen(kFirstLine)) > 0;
   }();
   (void)said;
@@ -115,7 +123,7 @@ int attribute(cudaDeviceAttr which) {
     default:
       complain("an attribute of a device that is not known: " +
                std::to_string(which));
-      return 0;
+      return -1;
   }
 }
 
@@ -395,7 +403,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which,
   return call("cudaDeviceGetAttribute", [&] {
     if (!is_gpu(device)) return cudaErrorInvalidDevice;
     *value = attribute(which);
-    return cudaSuccess;
+    return *value < 0 ? cudaErrorInvalidValue : cudaSuccess;
   });
 }
 cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int device) {

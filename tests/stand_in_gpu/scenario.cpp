@@ -123,6 +123,14 @@ Given read() {
       refuse(word);
     }
   }
+  const auto check = [](const std::string& value, const char* known) {
+    if ((" " + std::string(known) + " ").find(" " + value + " ") ==
+        std::string::npos) {
+      refuse(value);
+    }
+  };
+  check(given.scenario.peer, "all none halves");
+  check(given.scenario.fail_mode, "once sticky hang abort kill");
   std::string& name = given.scenario.name;
   std::replace(name.begin(), name.end(), '_', ' ');
   return given;
