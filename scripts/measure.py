@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-import checksums
 import command_line
+import checksums
 import environment
 import multi_gpu_barriers
 import programs

@@ -4,7 +4,7 @@ usage: call_faults_test.py FOLDER [--runs N] [--only TEXT] [--jobs N]
 
 FOLDER has the simulated programs; those of simulated_checked/ are under sanitizers. Every
 place that calls CUDA fails with one of FAULTS; with more of them, and at its last call
-and on the ways to it, as N runs allow: more with THOROUGH=1 in the environment. --only:
+and on the ways to it, as N runs allow (default: 250). --only:
 programs whose command has this text.
 """
 import argparse
@@ -48,7 +48,7 @@ FAULTS = (("once", 2), ("sticky", 700), ("once", 801), ("sticky", 719), ("once",
 ERROR_NAMES = {2: "cudaErrorMemoryAllocation", 700: "cudaErrorIllegalAddress",
                719: "cudaErrorLaunchFailure", 801: "cudaErrorNotSupported",
                999: "cudaErrorUnknown"}
-RUNS = 1500 if os.environ.get("THOROUGH") else 250
+RUNS = 250
 LIMIT_S = 120
 
 # Calls that give something back stand in destructors, which cannot throw.

@@ -170,24 +170,37 @@ class SignalsTest(HostFaultsTest):
     def test_scripts_say_one_line(self):
         """Each as soon as it can, and reading what never comes."""
         run = self.write_run(self.folder / "run")
-        (run / "Pitfalls.tsv").unlink()
-        os.mkfifo(run / "Pitfalls.tsv")
+        os.mkfifo(self.folder / "pipe")
         self.link_study()
         for script, *more in (("report.py", "--out", self.folder / "out"), ("summary.py",),
                               ("compare.py", run), ("multi_gpu_barriers.py",)):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                process = self.start(*self.command(script, run, *more))
+                process = self.start(*self.waiting(script, run, *more))
                 self.until(lambda: self.waits_in_read(process), process)
                 process.send_signal(number)
                 errors = process.communicate(timeout=10)[1]
                 self.assertEqual((process.returncode, errors),
                                  (128 + number, f"{script}: interrupted\n"))
         process = self.start("sh", "-c", 'trap "" HUP; exec "$@"', "-",
-                             *self.command("summary.py", run))  # as nohup does
+                             *self.waiting("summary.py", run))  # as nohup does
         self.until(lambda: self.waits_in_read(process), process)
         process.send_signal(signal.SIGHUP)
         with self.assertRaises(subprocess.TimeoutExpired):
             process.wait(0.3)
+
+    def waiting(self, script, *arguments):
+        """The command, in which the file Pitfalls.tsv is a pipe."""
+        interpreter, *command = self.command(script, *arguments)
+        return [interpreter, "-c", f"""if True:
+            import os, runpy, sys
+            del sys.argv[0]
+            sys.path.insert(0, os.path.dirname(sys.argv[0]))
+            import command_line, tsv
+            read = tsv.read_bytes
+            tsv.read_bytes = lambda path: (
+                open({str(self.folder / "pipe")!r}, "rb").read()
+                if str(path).endswith("Pitfalls.tsv") else read(path))
+            runpy.run_path(sys.argv[0], run_name="__main__")""", *command]
 
     def waits_in_read(self, process):
         """It has come to the file that is a pipe."""

@@ -79,7 +79,7 @@ def setUpModule():
     WHOLE = {gpus: Run(gpus=gpus) for gpus in (1, 2, 4, 8)}
     PLANTED = {
         "no peers": Run("part_peer_grid_gpus", "flag_in_peer_memory", gpus=2, peer="none"),
-        "old": Run("redux_add", "part_cluster_sync", capability=75),
+        "old": Run("redux_add", "part_cluster_sync", capability=75, code=75),
         "group passes": Run("part_blocksync", "part_blocksync_lanes", lets_pass="::BlockSync>"),
         "warp passes": Run("tile_sync", "syncwarp", lets_pass="::TileSync>"),
         "control holds": Run("no_sync", "part_no_sync", holds="::NoSync>"),
