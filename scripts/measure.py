@@ -200,8 +200,8 @@ def hours(text):
     return float(text)
 
 
-def text_of(error):
-    """Without Python's number of it."""
+def reason_of(error):
+    """What to say of it: of an error of the system without its number."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     return error
@@ -230,7 +230,7 @@ def work():
         folder = make_folder(options.results, devices, "simulated_" * options.simulated)
         folder = fill(folder, devices, options.build, cuda11, options.hours, options.simulated)
     except (Stop, OSError, tsv.TsvError) as error:
-        code, reason = error.args if isinstance(error, Stop) else (1, text_of(error))
+        code, reason = error.args if isinstance(error, Stop) else (1, reason_of(error))
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
         say(f"run.sh: {reason}{kept}")
         return code

@@ -271,7 +271,8 @@ void drain(Lock& lock, StreamState& stream) {
     if (node().changed.wait_until(lock, until) == std::cv_status::no_timeout) {
       continue;
     }
-    if (stream.work.empty()) return;
+    // Another thread may have done it meanwhile.
+    if (stream.work.empty() || &stream.work.front() != &first) continue;
     if (!first.model.abandoned) {
       complain("a kernel waits for ever: " + first.name);
       node().error = cudaErrorLaunchTimeout;
