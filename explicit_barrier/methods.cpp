@@ -74,7 +74,7 @@ std::string caution_of(const MethodEntry& method) {
 // A type's name as it is written in the source.
 static std::string demangled(const char* type) {
   char* text = abi::__cxa_demangle(type, nullptr, nullptr, nullptr);
-  const std::string name = text;
+  std::string name = text;
   std::free(text);
   return name;
 }

@@ -49,7 +49,7 @@ Columns<Row> latency_columns(bool with_group, bool stats) {
 }
 
 Columns<Row> throughput_columns(bool stats) {
-  const Columns<Row> shown =
+  Columns<Row> shown =
       first() + gpus() + repeats("rep", "operations of each warp") + grid() +
       group() +
       Columns<Row>{
@@ -67,7 +67,7 @@ Columns<Row> throughput_columns(bool stats) {
 }
 
 Columns<Row> inter_sm_columns(bool stats) {
-  const Columns<Row> shown =
+  Columns<Row> shown =
       first() + gpus() + repeats("basicrep", "operations in the basic kernel") +
       Columns<Row>{column<Row>("moredrep", "",
                                "operations in the longer kernel", &Row::more)} +

@@ -128,7 +128,7 @@ class TimesOfKernels {
   /// Of the last series on the first `gpus` GPUs; the mean of what they noted.
   NotedTimes read(int gpus, int kernels, int blocks, double lead_ns) const {
     NotedTimes mean = {0, 0, 0};
-    std::vector<BlockTimes> times(kernels * blocks);
+    std::vector<BlockTimes> times(static_cast<std::size_t>(kernels) * blocks);
     for (int i = 0; i < gpus; ++i) {
       const DeviceGuard guard(devices_[i]);
       CUDA_CHECK(cudaMemcpy(times.data(), buffers_[i].get(),

@@ -1,6 +1,7 @@
 // The streams that kernels are launched into.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
@@ -31,7 +32,7 @@ class StreamPool {
   int device(int gpu) const { return devices_[gpu]; }
   cudaStream_t stream(int gpu) const { return stream(gpu, turn_); }
   cudaStream_t stream(int gpu, int turn) const {
-    return made_[turn * kApart][gpu].get();
+    return made_[static_cast<std::size_t>(turn) * kApart][gpu].get();
   }
 
  private:

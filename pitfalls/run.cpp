@@ -73,7 +73,7 @@ ProcessReport PitfallsRun::start(const Task& task, const Limits& limits) {
   const std::vector<std::string> marks = {
       process_mark(0), task.mark(),
       std::string("CUDA_LAUNCH_BLOCKING=") + (blocking ? "1" : "0")};
-  const ProcessReport report = run_isolated(argv_, marks, limits);
+  ProcessReport report = run_isolated(argv_, marks, limits);
   if (report.ready) return report;
   const std::string why = report.text(limits) + report.reason();
   if (last_.empty()) throw NoDeviceError("no usable CUDA device: " + why);

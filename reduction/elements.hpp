@@ -36,14 +36,9 @@ inline std::vector<std::string> element_type_names() {
 /// visit(T()) of the type T that `element` stands for.
 template <class Visitor>
 auto with_type(Element element, Visitor visit) {
-  switch (element) {
-    case Element::kInt:
-      return visit(int());
-    case Element::kFloat:
-      return visit(float());
-    default:
-      return visit(double());
-  }
+  if (element == Element::kInt) return visit(int());
+  if (element == Element::kFloat) return visit(float());
+  return visit(double());
 }
 
 /// A new Derived<T> of that type, as its Base.

@@ -22,7 +22,7 @@ struct WarpSumRow {
 };
 
 Columns<WarpSumRow> columns(bool stats) {
-  const Columns<WarpSumRow> shown =
+  Columns<WarpSumRow> shown =
       Columns<WarpSumRow>{
           column<WarpSumRow>("method", "", "how the lanes wait for each other",
                              &WarpSumRow::method),

@@ -325,10 +325,10 @@ double gap_of(const Launch& launch, const StreamState& stream) {
   const double gaps[] = {costs.gap_traditional, costs.gap_cooperative,
                          costs.gap_programmatic, costs.gap_multi_device};
   constexpr int kAlike = 32;  // streams made one after the other
+  const int level = stream.number / kAlike;
   const double gap = gaps[static_cast<int>(launch.kind)];
   return gap * launch.gpus * (is_held(stream) ? costs.held_gap : 1) *
-         (1 + drawn_level(launch)) *
-         (1 + scenario().stream_level * (stream.number / kAlike)) *
+         (1 + drawn_level(launch)) * (1 + scenario().stream_level * level) *
          (1 + scenario().process_level * std::max(process(), 0));
 }
 
