@@ -1,7 +1,5 @@
 """The tables of summary.py: how a figure is shown."""
 
-FEWEST_CYCLES = 3.5  # what takes less waits for nothing (explicit_barrier/rows.hpp)
-
 
 def grid(corner, columns, rows):
     """A table: rows are (name, cells). Nothing where there is no row."""
@@ -16,9 +14,8 @@ def grid(corner, columns, rows):
 
 def nothing_waits(section, row, column):
     """Whether the compiler has left no barrier in what the row repeats."""
-    return any("nothing waits" in text and (above is row or (
-        text.startswith(f"{row['method']}: ") and float(row[column]) < FEWEST_CYCLES))
-        for above, text in section.comments)
+    return any(float(row[column]) < said.number("below")
+               for said in section.said_of(row, "nothing-waits"))
 
 
 def figure(run, section, row, column, digits, scale=1.0):
@@ -27,9 +24,9 @@ def figure(run, section, row, column, digits, scale=1.0):
         return "-"
     if nothing_waits(section, row, column):
         return "none"
-    warned = any(row is other for other, _ in section.warnings(run.sms))
+    warned = section.said_of(row)
     wrong = row.get("right") == "0"
-    return f"{float(row[column]) * scale:.{digits}f}" + "!" * warned + "?" * wrong
+    return f"{float(row[column]) * scale:.{digits}f}" + "!" * bool(warned) + "?" * wrong
 
 
 def methods(section):
