@@ -11,7 +11,7 @@ from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 import tsv  # from scripts/, which scripts_support has put on the path
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
-           "multi_gpu_barriers.py", "report.py", "readme_table.py", "readme_pictures.py",
+           "multi_gpu_barriers.py", "report.py", "write_pages.py", "readme_pictures.py",
            "sanitize.py", "sanitize_pitfalls.py", "test_report.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
 
@@ -54,7 +54,7 @@ class CommandLineTest(ScriptsTest):
                 ("are required: DIR", "summary.py", []),
                 ("are required: DIR", "multi_gpu_barriers.py", []),
                 ("are required: DIR", "report.py", []),
-                ("unrecognized arguments: one", "readme_table.py", ["one"]),
+                ("unrecognized arguments: one", "write_pages.py", ["one"]),
                 ("unrecognized arguments: one", "readme_pictures.py", ["one"]),
                 ("unrecognized arguments: two", "summary.py", ["one", "two"]),
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),

@@ -60,7 +60,7 @@ class SimulatedTest(ReportCase):
         self.write_run(self.folder / "recorded" / "h200x2", SIMULATED)
         done = self.read("report.py", self.mine, "--simulated")
         self.assert_refused(done, 2, "simulated rows, not measured on a GPU\n")
-        for name in ("readme_table.py", "readme_pictures.py"):
+        for name in ("write_pages.py", "readme_pictures.py"):
             results = self.project / "results"
             results.unlink()
             shutil.copytree(ROOT / "results", results)
