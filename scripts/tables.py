@@ -1,4 +1,4 @@
-"""The tables of summary.py: how a figure is shown."""
+"""The tables of summary.py, and which rows are of no barrier."""
 
 FEWEST_CYCLES = 3.5  # what takes less waits for nothing (explicit_barrier/rows.hpp)
 
@@ -19,17 +19,6 @@ def nothing_waits(section, row, column):
     return any("nothing waits" in text and (above is row or (
         text.startswith(f"{row['method']}: ") and float(row[column]) < FEWEST_CYCLES))
         for above, text in section.comments)
-
-
-def figure(run, section, row, column, digits, scale=1.0):
-    """The cell of a row, as the text at the top of summary.py says."""
-    if row is None:
-        return "-"
-    if nothing_waits(section, row, column):
-        return "none"
-    warned = any(row is other for other, _ in section.warnings(run.sms))
-    wrong = row.get("right") == "0"
-    return f"{float(row[column]) * scale:.{digits}f}" + "!" * warned + "?" * wrong
 
 
 def methods(section):
