@@ -17,5 +17,6 @@ What is told of a run, each from its rows:
   part              all of this of one run
 How it is written:
   sheets            tables as Markdown, HTML and LaTeX
-  run_pages         report.md and summary.json; web_page: report.html
+  blocks            what pages are made of, as Markdown and HTML
+  run_pages         the blocks of a run, and summary.json; web_page: report.html
 """

@@ -1,11 +1,11 @@
 """How to cite, for report.py: from CITATION.cff, and what a run was measured with."""
 
-import html
 import re
 from pathlib import Path
 
 import tsv
-from reporting.sheets import TEX, literal
+from reporting.blocks import Code, Heading, Items, Text
+from reporting.sheets import TEX
 
 FILE = Path(__file__).resolve().parents[2] / "CITATION.cff"
 
@@ -112,25 +112,12 @@ def bibtex(parts, citation):
     yield from study_entry(citation)
 
 
-def markdown(parts, citation):
-    yield "## How to cite"
-    yield ""
-    yield literal(citation.message)
-    yield ""
-    yield from (f"* {literal(sentence(part.run, citation))}" for part in parts)
-    yield ""
-    yield "```bibtex"
-    yield from bibtex(parts, citation)
-    yield "```"
-    yield ""
-
-
-def page(parts, citation):
-    """The part of report.html."""
-    yield f'<h2 id="how-to-cite">How to cite</h2><p>{html.escape(citation.message)}</p><ul>'
-    yield from (f"<li>{html.escape(sentence(part.run, citation))}</li>" for part in parts)
-    yield f'</ul><div class="wide"><pre>{html.escape(chr(10).join(bibtex(parts, citation)))}</pre>'
-    yield "</div>"
+def blocks(parts, citation):
+    """The part of the pages."""
+    yield Heading(2, "How to cite", "how-to-cite")
+    yield Text(citation.message)
+    yield Items([sentence(part.run, citation) for part in parts])
+    yield Code("bibtex", list(bibtex(parts, citation)))
 
 
 def as_json(parts, citation):
