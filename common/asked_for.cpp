@@ -1,6 +1,6 @@
 #include "common/asked_for.hpp"
 
-#include <stdexcept>
+#include "common/errors.hpp"
 
 namespace syncbench {
 
@@ -21,12 +21,11 @@ void AskedFor::check(const std::vector<std::string>& methods) const {
   for (const std::string& method : methods) {
     const auto skipped = skipped_.find(method);
     if (skipped != skipped_.end()) {
-      throw std::runtime_error("asked for and not measured: " +
-                               skipped->second);
+      throw NotMeasured("asked for and not measured: " + skipped->second);
     }
     if (measured_.count(method) == 0) {
-      throw std::runtime_error("asked for and not measured: " + method +
-                               ": no row of it is possible here");
+      throw NotMeasured("asked for and not measured: " + method +
+                        ": no row of it is possible here");
     }
   }
 }

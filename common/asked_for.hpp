@@ -21,8 +21,9 @@ class AskedFor {
   /// for that reason.
   bool skipped(const std::string& point, const std::string& reason);
 
-  /// Throws when one of `methods`, those named, was skipped somewhere or has no
-  /// row: success means that all that was asked for was measured.
+  /// Throws NotMeasured when one of `methods`, those named, was skipped
+  /// somewhere or has no row: success means that all that was asked for was
+  /// measured.
   void check(const std::vector<std::string>& methods) const;
 
  private:

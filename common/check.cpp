@@ -45,7 +45,7 @@ void check_asked(cudaError_t code, const char* call, const char* file,
                  int line) {
   if (code != cudaErrorNotSupported) return check_cuda(code, call, file, line);
   cudaGetLastError();
-  throw CannotMeasure(CudaError(code, call, file, line).what());
+  throw CannotMeasure("unsupported", CudaError(code, call, file, line).what());
 }
 
 }  // namespace syncbench

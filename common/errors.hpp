@@ -2,6 +2,8 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 namespace syncbench {
 
@@ -11,6 +13,7 @@ enum ExitCode : int {
   kExitFailed = 1,        ///< a measurement, or writing its row, failed
   kExitUsage = 2,         ///< bad arguments, more GPUs than there are included
   kExitNoDevice = 3,      ///< no usable CUDA device
+  kExitNotMeasured = 4,   ///< a method asked for by name is not possible here
   kExitInterrupted = 128  ///< plus the number of the signal: 130 for Ctrl-C
 };
 
@@ -22,8 +25,16 @@ struct NoDeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A point cannot be measured on this machine; what() says why.
+/// A point cannot be measured on this machine; what() says why, `tag` as
+/// Remark::tag does.
 struct CannotMeasure : std::runtime_error {
+  CannotMeasure(std::string reason_tag, const std::string& text)
+      : std::runtime_error(text), tag(std::move(reason_tag)) {}
+  std::string tag;
+};
+
+/// What was asked for by name cannot be measured on this machine.
+struct NotMeasured : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

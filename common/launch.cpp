@@ -84,6 +84,7 @@ MultiDeviceLaunch::MultiDeviceLaunch(const std::vector<KernelCall>& calls,
       &found));
   if (found != cudaDriverEntryPointSuccess || entry == nullptr) {
     throw CannotMeasure(
+        "no-multi-device",
         "the driver has no cuLaunchCooperativeKernelMultiDevice");
   }
   launch_ = reinterpret_cast<Launch>(entry);

@@ -29,17 +29,19 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
   write_gpus(out_, gpus_, probes_, found, access);
   warn_of_host();
   if (clamped) {
-    warn("the default is " + std::to_string(kDefaultGpuCount) +
-         " GPUs but this node has " + std::to_string(found) +
-         "; measuring with that");
+    warn("",
+         {"fewer-gpus", "the default is " + std::to_string(kDefaultGpuCount) +
+                            " GPUs but this node has " + std::to_string(found) +
+                            "; measuring with that"});
   }
 }
 
-void MeasuringRun::warn(const std::string& text) {
+void MeasuringRun::warn(const std::string& key, const Remark& remark) {
+  if (!remark) return;
   progress_.clear();
   std::fprintf(stderr, "%s: warning: %s%s\n", name_.c_str(),
-               point_.empty() ? "" : (point_ + ": ").c_str(), text.c_str());
-  out_.comment("warning: " + text);
+               key.empty() ? "" : (key + ": ").c_str(), remark.text.c_str());
+  out_.annotate(Kind::kWarning, key, remark);
 }
 
 void MeasuringRun::show(const std::string& point) {
@@ -72,17 +74,16 @@ void MeasuringRun::measure(const std::function<void()>& body) {
 
 double MeasuringRun::clock_mhz() {
   const double mhz = probes_[0].read_mhz();
-  const std::string moved = clock_watch_.check(mhz);
-  if (!moved.empty()) warn(moved);
+  warn("", clock_watch_.check(mhz));
   return mhz;
 }
 
-void MeasuringRun::check_row(const Summary& summary) {
-  const std::string method = method_of(point_);
+void MeasuringRun::check_row(const std::string& key, const Summary& summary) {
+  const std::string method = method_of(key);
   if (method != watched_method_) judge_spreads();
   watched_method_ = method;
-  asked_.measured(point_);
-  spread_watch_.add(point_, summary);
+  asked_.measured(key);
+  spread_watch_.add(key, summary);
   const auto now = HostClock::now();
   if (elapsed_ns(last_look_, now) > 1e9) look_for_others();
 }
@@ -92,21 +93,18 @@ void MeasuringRun::finish() {
   asked_.check(options_.methods);
 }
 
-void MeasuringRun::say_skipped(const std::string& point,
+void MeasuringRun::say_skipped(const std::string& key,
                                const std::string& reason) {
-  if (!asked_.skipped(point, reason)) return;
+  if (!asked_.skipped(key, reason)) return;
   progress_.clear();
   std::fprintf(stderr,
                "%s: warning: %s not measured: %s (said once; comments in the "
                "rows name all such points)\n",
-               name_.c_str(), point.c_str(), reason.c_str());
+               name_.c_str(), key.c_str(), reason.c_str());
 }
 
 void MeasuringRun::judge_spreads() {
-  const std::string point = point_;
-  point_.clear();
-  for (const std::string& text : spread_watch_.finish()) warn(text);
-  point_ = point;
+  for (const auto& [key, remark] : spread_watch_.finish()) warn(key, remark);
 }
 
 void MeasuringRun::look_for_others() {
@@ -114,9 +112,12 @@ void MeasuringRun::look_for_others() {
   for (const Gpu& gpu : gpus_) {
     const int others = processes_.others_on(gpu.pci_bus_id);
     if (others <= 0 || !shared_.insert(gpu.index).second) continue;
-    warn("GPU " + std::to_string(gpu.index) + " is used by " +
-         std::to_string(others) +
-         " other process(es); the rows from here on contain its work");
+    const std::string index = std::to_string(gpu.index),
+                      count = std::to_string(others);
+    warn("", {"shared-gpu gpu=" + index + " processes=" + count,
+              "GPU " + index + " is used by " + count +
+                  " other process(es); the rows from here on contain its "
+                  "work"});
   }
 }
 
@@ -124,14 +125,14 @@ void MeasuringRun::warn_of_host() {
   std::set<int> cpus;
   for (const Gpu& gpu : gpus_) cpus.insert(gpu.cpu);
   if (cpus.size() < gpus_.size()) {
-    warn(
-        "fewer CPUs than GPUs are allowed; threads of several GPUs share "
-        "one, which slows what is CPU-side");
+    warn("", {"few-cpus",
+              "fewer CPUs than GPUs are allowed; threads of several GPUs share "
+              "one, which slows what is CPU-side"});
   }
   if (launches_wait_for_kernels()) {
-    warn(
-        "CUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, and "
-        "the rows are those of that");
+    warn("", {"launch-blocking",
+              "CUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, "
+              "and so do the launches of all rows"});
   }
 }
 

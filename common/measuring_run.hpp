@@ -31,11 +31,12 @@ class MeasuringRun {
   const std::vector<Gpu>& gpus() const { return gpus_; }
   const Gpu& gpu() const { return gpus_[0]; }
 
-  /// Says on stderr and in a comment line that something casts doubt on rows.
-  void warn(const std::string& text);
+  /// Says on stderr and in a comment line that something casts doubt on the
+  /// rows of `key`, or of the section; nothing where `remark` says nothing.
+  void warn(const std::string& key, const Remark& remark);
 
-  /// What is being measured from here on, beginning with the method's name:
-  /// shown on a terminal, named by warnings.
+  /// What is being measured from here on, a row's key: shown on a terminal,
+  /// named by errors.
   void show(const std::string& point);
 
   /// Starts the watches on the SM clock and on other processes for a section,
@@ -65,29 +66,27 @@ class MeasuringRun {
   /// The same for what memory limits: the clock may then fall with its power.
   double clock_mhz_unwatched() { return probes_[0].read_mhz(); }
 
-  /// To be called after the row of the point shown, whose main quantity is
-  /// `summary`. Warns when another process has come, and after the last row of
-  /// a method of those with a spread far from that of the rows beside them.
-  void check_row(const Summary& summary);
+  /// To be called after the row of `key`, whose main quantity is `summary`.
+  /// Warns when another process has come, and after the last row of a method of
+  /// those with a spread far from that of the rows beside them.
+  void check_row(const std::string& key, const Summary& summary);
 
   /// Says in a comment line of `table`, and once a method and reason on stderr,
-  /// that `point`, which begins with the method's name, cannot be measured.
+  /// that the rows of `key` cannot be measured.
   template <class Table>
-  void skip(Table& table, const std::string& point, const std::string& reason) {
-    say_skipped(point, reason);
-    table.skip(point, reason);
+  void skip(Table& table, const std::string& key, const Remark& reason) {
+    say_skipped(key, reason.text);
+    table.skip(key, reason);
   }
 
-  /// Shows the point and runs `measure`; one that this machine cannot have is
-  /// skipped.
+  /// Shows `key` and runs `measure`; what this machine cannot have is skipped.
   template <class Table, class Measure>
-  void measure_or_skip(Table& table, const std::string& point,
-                       Measure measure) {
-    show(point);
+  void measure_or_skip(Table& table, const std::string& key, Measure measure) {
+    show(key);
     try {
       measure();
     } catch (const CannotMeasure& error) {
-      skip(table, point, error.what());
+      skip(table, key, {error.tag, error.what()});
     }
   }
 
@@ -96,9 +95,9 @@ class MeasuringRun {
   void finish();
 
  private:
-  void say_skipped(const std::string& point, const std::string& reason);
+  void say_skipped(const std::string& key, const std::string& reason);
 
-  // Of the rows since the last call; the texts name them.
+  // Of the rows since the last call.
   void judge_spreads();
 
   // Warns once a GPU.

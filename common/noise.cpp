@@ -3,46 +3,49 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/table.hpp"
-
 namespace syncbench {
 
-std::string ClockWatch::check(double mhz) {
-  if (std::abs(mhz / reference_ - 1) <= 0.01) return "";
-  std::string text =
-      "the SM clock moved from " + format_number(reference_, 0) + " to " +
-      format_number(mhz, 0) +
-      " MHz; cycles and nanoseconds near this line do not compare";
+Remark ClockWatch::check(double mhz) {
+  if (std::abs(mhz / reference_ - 1) <= 0.01) return {};
+  const std::string from = format_number(reference_, 0),
+                    to = format_number(mhz, 0);
   reference_ = mhz;
-  return text;
+  return {"clock from=" + from + " to=" + to,
+          "the SM clock moved from " + from + " to " + to +
+              " MHz; do not compare cycles and nanoseconds near this line"};
 }
 
-std::string wide_interval(const Summary& summary) {
+Remark wide_interval(const Summary& summary) {
   const double share = summary.ci95 / std::abs(summary.mean);
-  return share > 0.1 ? "the 95% interval of the row above is " +
-                           format_number(100 * share, 0) + "% of its mean"
-                     : "";
+  if (!(share > 0.1)) return {};
+  const std::string percent = format_number(100 * share, 0);
+  return {"interval percent=" + percent,
+          "the 95% interval of this row is " + percent + "% of its mean"};
 }
 
-void SpreadWatch::add(const std::string& name, const Summary& summary) {
+void SpreadWatch::add(const std::string& key, const Summary& summary) {
   const double spread = summary.stddev / std::abs(summary.mean);
-  if (std::isfinite(spread)) rows_.push_back({name, spread});
+  if (std::isfinite(spread)) rows_.push_back({key, spread});
 }
 
-std::vector<std::string> SpreadWatch::finish() {
+std::vector<std::pair<std::string, Remark>> SpreadWatch::finish() {
   constexpr double kMuch = 0.02, kHarmless = 0.01, kFar = 3;
-  std::vector<std::string> warnings;
+  std::vector<std::pair<std::string, Remark>> warnings;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const auto& [name, spread] = rows_[i];
+    const auto& [key, spread] = rows_[i];
     if (spread <= kHarmless) continue;
     const double usual = usual_beside(i);
     if (spread <= kMuch && !(spread > kFar * usual)) continue;
-    warnings.push_back(
-        name + ": the spread of this row is " + format_number(100 * spread, 2) +
-        "% of the mean" + (spread > kMuch ? ", more than 2%" : "") +
-        (std::isfinite(usual)
-             ? ", that of its neighbours " + format_number(100 * usual, 2) + "%"
-             : ""));
+    const std::string percent = format_number(100 * spread, 2);
+    warnings.emplace_back(
+        key,
+        Remark{
+            "spread percent=" + percent,
+            "the standard deviation of this row is " + percent +
+                "% of the mean" + (spread > kMuch ? ", more than 2%" : "") +
+                (std::isfinite(usual) ? "; that of its neighbours is " +
+                                            format_number(100 * usual, 2) + "%"
+                                      : "")});
   }
   rows_.clear();
   return warnings;

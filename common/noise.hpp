@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/statistics.hpp"
+#include "common/table.hpp"
 
 namespace syncbench {
 
@@ -14,33 +16,33 @@ class ClockWatch {
   /// A section begins at `mhz`.
   void begin(double mhz) { reference_ = mhz; }
 
-  /// What to warn of when the clock is now `mhz`; empty when it has moved by no
-  /// more than 1%. A move is told once: the new clock is then the reference.
-  std::string check(double mhz);
+  /// What to warn of when the clock is now `mhz`; nothing when it has moved by
+  /// no more than 1%. A move is told once: the new clock is then the reference.
+  Remark check(double mhz);
 
  private:
   double reference_ = kNan;
 };
 
 /// What to warn of below a row whose 95% interval is more than 10% of its mean
-/// to either side; else "".
-std::string wide_interval(const Summary& summary);
+/// to either side; else nothing.
+Remark wide_interval(const Summary& summary);
 
 /// Watches the spread of the rows of one method: each against the rows on both
 /// sides, hence when all are there.
 class SpreadWatch {
  public:
-  /// A row named `name`; one sample has no spread, and is not watched.
-  void add(const std::string& name, const Summary& summary);
+  /// A row; one sample has no spread, and is not watched.
+  void add(const std::string& key, const Summary& summary);
 
-  /// What to warn of, a text for each row whose relative spread is above 2%, or
-  /// above 1% and more than 3 times the median of up to 4 rows before it and 4
-  /// after it. Forgets the rows.
-  std::vector<std::string> finish();
+  /// What to warn of: the key and a remark of each row whose relative spread is
+  /// above 2%, or above 1% and more than 3 times the median of up to 4 rows
+  /// before it and 4 after it. Forgets the rows.
+  std::vector<std::pair<std::string, Remark>> finish();
 
  private:
   struct Row {
-    std::string name;
+    std::string key;
     double spread;
   };
 

@@ -19,10 +19,11 @@ std::string Point::name() const {
 }
 
 std::string record_text(const Record& record) {
-  return record.skipped.empty() ? kSamplesWord + ('\t' + record.point.text()) +
-                                      '\t' + samples_to_text(record.samples)
-                                : kSkippedWord + ('\t' + record.point.text()) +
-                                      '\t' + record.skipped;
+  const std::string point = '\t' + record.point.text() + '\t';
+  return record.skipped
+             ? kSkippedWord + point + record.skipped.tag + '\t' +
+                   record.skipped.text
+             : kSamplesWord + point + samples_to_text(record.samples);
 }
 
 Record parse_record(const std::string& line) {
@@ -40,7 +41,7 @@ Record parse_record(const std::string& line) {
                           &record.point.work_ns, &record.point.lead};
   for (std::size_t i = 0; i < 6; ++i) *numbers[i] = std::stoi(words[3 + i]);
   if (words[0] == kSkippedWord) {
-    record.skipped = words[kFixed];
+    record.skipped = {words.at(kFixed), words.at(kFixed + 1)};
     return record;
   }
   for (std::size_t i = kFixed; i < words.size(); ++i) {

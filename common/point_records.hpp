@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/process_samples.hpp"
+#include "common/table.hpp"
 
 namespace syncbench {
 
@@ -22,7 +23,7 @@ struct Point {
   /// One line without line end, unique in a run.
   std::string text() const;
 
-  /// For messages.
+  /// What was launched, for messages: "METHOD on GPUS GPUs, BLOCKS x THREADS".
   std::string name() const;
 };
 
@@ -30,7 +31,7 @@ struct Point {
 struct Record {
   Point point;
   NamedSamples samples;
-  std::string skipped;  ///< the reason; empty: there are samples
+  Remark skipped;  ///< the reason; none: there are samples
 };
 
 inline constexpr const char* kSamplesWord = "samples";

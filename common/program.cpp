@@ -78,10 +78,11 @@ std::string help_text(const ProgramInfo& info) {
       "Rows are tab-separated on standard output, comments start with '#',\n"
       "a value that does not exist for a row is 'nan'. Columns:\n" +
       info.columns + (has_means ? "  from n on: only with --stats\n" : "") +
-      "\nExit codes: 0 all measured; 1 a measurement failed, a method asked "
-      "for\n"
-      "by name could not be measured or a row could not be written; 2 bad\n"
-      "usage, including more GPUs than the node has; 3 no usable CUDA device;\n"
+      "\nExit codes: 0 all measured; 1 a measurement failed or a row could "
+      "not\n"
+      "be written; 2 bad usage, including more GPUs than the node has; 3 no\n"
+      "usable CUDA device; 4 a method named by --method cannot be measured "
+      "here;\n"
       "130 (143) interrupted by SIGINT (SIGTERM), after the current sample; a\n"
       "second one ends it at once.\n";
   return text;
@@ -177,6 +178,8 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
                   kExitUsage);
   } catch (const NoDeviceError& error) {
     return report(info, error.what(), kExitNoDevice);
+  } catch (const NotMeasured& error) {
+    return report(info, error.what(), kExitNotMeasured);
   } catch (const Interrupted& interrupted) {
     return report(info, "interrupted; the rows written are whole and valid",
                   kExitInterrupted + interrupted.signal);

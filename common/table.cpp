@@ -46,6 +46,13 @@ void LineWriter::fail(std::size_t written, int error) {
                     std::strerror(error) + note);
 }
 
+std::string annotation(Kind kind, const std::string& key,
+                       const Remark& remark) {
+  constexpr const char* kKinds[] = {"warning", "skipped", "note"};
+  return std::string(kKinds[static_cast<int>(kind)]) + '[' + remark.tag + ']' +
+         (key.empty() ? "" : ' ' + key) + ": " + remark.text;
+}
+
 std::string format_number(double value, int decimals) {
   if (!std::isfinite(value)) return "nan";
   std::string text(std::snprintf(nullptr, 0, "%.*f", decimals, value), '\0');

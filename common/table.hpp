@@ -14,6 +14,26 @@
 
 namespace syncbench {
 
+/// What there is to know of a row, a method or the run: for scripts a tag, with
+/// values where it has any ("does-not-fit holds=2"); for people a text, which
+/// can be reworded. No text: there is nothing to say.
+struct Remark {
+  std::string tag;
+  std::string text;
+
+  explicit operator bool() const { return !text.empty(); }
+};
+
+enum class Kind {
+  kWarning,  ///< it casts doubt on a number
+  kSkipped,  ///< why there is no row
+  kNote      ///< else
+};
+
+/// `KIND[TAG] KEY: TEXT`. `key`: what it is of, as Table::key() says, or a
+/// method; empty: the section, or above all sections the run.
+std::string annotation(Kind kind, const std::string& key, const Remark& remark);
+
 /// Writes lines to a file descriptor. A line that cannot be written whole is
 /// taken back where the descriptor is a regular file, then OutputError.
 class LineWriter {
@@ -22,6 +42,9 @@ class LineWriter {
 
   void line(std::string text);
   void comment(const std::string& text) { line("# " + text); }
+  void annotate(Kind kind, const std::string& key, const Remark& remark) {
+    comment(annotation(kind, key, remark));
+  }
 
   /// Some file systems notice a full disk only when data reaches it. To be
   /// called when all lines are written; OutputError when some were not.
@@ -36,6 +59,12 @@ class LineWriter {
 /// A number with `decimals` digits after the point; `nan` where there is none.
 std::string format_number(double value, int decimals = 3);
 
+template <class Row>
+struct Column;
+
+template <class Row>
+using Columns = std::vector<Column<Row>>;
+
 /// One column of a table whose rows are of type Row: header, unit and meaning
 /// (both for --help), and how its cell is read from a row.
 template <class Row>
@@ -44,10 +73,18 @@ struct Column {
   std::string unit;
   std::string meaning;
   std::function<std::string(const Row&)> cell;
+  bool label = false;  ///< it tells the rows of a method apart
 };
 
+/// The same columns, which tell the rows of a method apart.
 template <class Row>
-using Columns = std::vector<Column<Row>>;
+Columns<Row> labels(Columns<Row> columns) {
+  for (auto& column : columns) column.label = true;
+  return columns;
+}
+
+/// A label of a row that stands for many: any number.
+inline constexpr int kAny = -1;
 
 /// A column of text or whole numbers. Here and below `get` is a function of a
 /// row, or one of its members: &Row::method.
@@ -146,20 +183,39 @@ class Table {
     out_.line(joined([&row](const Column<Row>& c) { return c.cell(row); }));
   }
 
-  void comment(const std::string& text) {
+  /// What a row is of, "METHOD COLUMN=CELL ...", by the columns that are
+  /// labels; of many rows where some of them are kAny, NaN or empty.
+  std::string key(const Row& row) const {
+    std::string text = columns_[0].cell(row);
+    for (std::size_t i = 1; i < columns_.size(); ++i) {
+      const Column<Row>& column = columns_[i];
+      if (!column.label) continue;
+      const std::string cell = column.cell(row);
+      if (cell.empty() || cell == "nan" || cell == "-1") continue;
+      const bool quoted = cell.find(' ') != std::string::npos;
+      text += ' ' + column.header + (quoted ? "=\"" + cell + '"' : '=' + cell);
+    }
+    return text;
+  }
+
+  /// Nothing where `remark` says nothing.
+  void annotate(Kind kind, const std::string& key, const Remark& remark) {
+    if (!remark) return;
     open();
-    out_.comment(text);
+    out_.annotate(kind, key, remark);
+  }
+  void note(const std::string& key, const Remark& remark) {
+    annotate(Kind::kNote, key, remark);
   }
 
-  /// A comment that stands once in the section, however often it is made; empty
-  /// is none.
-  void comment_once(const std::string& text) {
-    if (!text.empty() && once_.insert(text).second) comment(text);
+  /// A note that stands once in the section, however often it is made.
+  void note_once(const std::string& key, const Remark& remark) {
+    if (once_.insert(key + remark.text).second) note(key, remark);
   }
 
-  /// A point that cannot be measured here is a comment line with its reason.
-  void skip(const std::string& point, const std::string& reason) {
-    comment("skipped: " + point + ": " + reason);
+  /// Why there is no row of `key`.
+  void skip(const std::string& key, const Remark& reason) {
+    annotate(Kind::kSkipped, key, reason);
   }
 
  private:

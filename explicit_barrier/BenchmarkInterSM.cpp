@@ -52,13 +52,13 @@ class InterSm {
         "as the row says",
         inter_sm_columns(run_.options().stats));
     section(grid, Scope::kGrid);
-    if (run_.options().methods.empty()) {
-      for (const MethodInfo& method : missing_gpu_methods()) {
-        run_.out().comment(method.name + ": " + method.description);
-      }
-    }
     Table<Row> gpus(run_.out(), "multi-GPU latency",
                     inter_sm_columns(run_.options().stats));
+    if (run_.options().methods.empty()) {
+      for (const MethodInfo& method : missing_gpu_methods()) {
+        gpus.skip(method.name, {"toolkit", method.description});
+      }
+    }
     section(gpus, Scope::kGpus);
   }
 
@@ -70,7 +70,9 @@ class InterSm {
       if (!run_.options().wants(method.name)) continue;
       if (process_number() >= 0 && !method.drawn_by_process) continue;
       if (!run_.gpu().cooperative_launch) {
-        run_.skip(table, method.name, "no cooperative launch on this GPU");
+        run_.skip(
+            table, method.name,
+            {"no-cooperative-launch", "no cooperative launch on this GPU"});
         continue;
       }
       const auto all = run_.gpus().size();
@@ -78,9 +80,9 @@ class InterSm {
       for (std::size_t count = method.fewest_gpus; count <= most; ++count) {
         const std::vector<Gpu> gpus(run_.gpus().begin(),
                                     run_.gpus().begin() + count);
-        const std::string point =
-            std::string(method.name) + " on " + std::to_string(count) + " GPUs";
-        run_.measure_or_skip(table, point,
+        const Row all_shapes = {method.name, static_cast<int>(count), kAny,
+                                kAny, 32};
+        run_.measure_or_skip(table, table.key(all_shapes),
                              [&] { rows_on(table, method, gpus); });
       }
     }
@@ -93,23 +95,21 @@ class InterSm {
     if (!method.peer_access) {
       disable_peer_access(devices);
     } else if (method.multi_device && !enable_peer_access(devices)) {
-      run_.warn("no peer access between these GPUs, " +
-                std::string(method.name) + " is measured without");
+      run_.warn(method.name,
+                {"no-peer-access",
+                 "no peer access between these GPUs; measured without"});
     }
-    table.comment_once(caution_of(method));
+    note_about(table, method);
     for (const int per_sm : run_.options().blocks_per_sm) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
-        const std::string point = std::string(method.name) + " on " +
-                                  std::to_string(gpus.size()) + ", " +
-                                  std::to_string(per_sm) + " per SM x " +
-                                  std::to_string(threads);
+        const Row row = {method.name, static_cast<int>(gpus.size()),
+                         per_sm * gpus[0].sm_count, threads, 32};
         const int fit = blocks_that_fit(method, method.repeats(32), threads);
         if (per_sm > fit) {
-          table.skip(point, "an SM holds " + std::to_string(fit) +
-                                " blocks of this size");
+          table.skip(table.key(row), does_not_fit(fit));
         } else {
-          run_.show(point);
-          row_of(table, method, gpus, {per_sm * gpus[0].sm_count, threads, 32});
+          run_.show(table.key(row));
+          row_of(table, method, gpus, row);
         }
       }
     }
@@ -117,36 +117,35 @@ class InterSm {
   }
 
   void row_of(Table<Row>& table, const MethodEntry& method,
-              const std::vector<Gpu>& gpus, const Shape& shape) {
-    const int count = static_cast<int>(gpus.size());
+              const std::vector<Gpu>& gpus, Row row) {
     // Grid barriers differ between launches, so a sample is several of them.
     const SamplingPlan plan = {
-        32, 288, method.launches(shape.blocks / gpus[0].sm_count, count)};
-    Row row = {method.name, count, shape.blocks, shape.threads, shape.group};
+        32, 288, method.launches(row.blocks / gpus[0].sm_count, row.gpus)};
     row.repeats = plan.basic;
     row.more = plan.more;
     row.launches = plan.launches;
-    const Point point = {"latency", row.method, count,
+    const Point point = {"latency", row.method, row.gpus,
                          row.more,  row.blocks, row.threads};
     const Options& options = run_.options();
     if (process_number() >= 0) {
       const int share = (options.samples - 1) / process_count(options) + 1;
-      TimedLaunch launch(method, gpus, shape);
+      TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
       return run_.out().line(
-          record_text({point, sample(launch, share, plan), ""}));
+          record_text({point, sample(launch, share, plan), {}}));
     }
     if (!method.drawn_by_process) {
       return print_places(table, row, method, gpus, plan);
     }
     const auto found = samples_.find(point.text());
     if (found == samples_.end()) {
-      return run_.skip(table, point.name(), "no process has measured it");
+      return run_.skip(table, table.key(row),
+                       {"not-measured", "no process has measured it"});
     }
     row.processes = static_cast<int>(found->second.at("mhz").size());
     print(table, row, plan, found->second);
     // Its neighbours see a row without spread: that processes differ is no
     // reason to warn.
-    run_.check_row(Summary());
+    run_.check_row(table.key(row), Summary());
   }
 
   NamedSamples sample(TimedLaunch& launch, int samples,
@@ -178,7 +177,7 @@ class InterSm {
       add_process(samples, collected);
     }
     print(table, row, plan, collected);
-    run_.check_row(widest);
+    run_.check_row(table.key(row), widest);
   }
 
   // The row of what was measured, in one place or process or in several.

@@ -87,16 +87,14 @@ class IntraSm {
   void latency_row(Table<Row>& table, const MethodEntry& method, int threads,
                    int group) {
     if (!method.fits(threads)) return;
-    table.comment_once(caution_of(method));
+    note_about(table, method);
     const Shape shape = {std::max(1, method.attributes(group).cluster), threads,
                          group};
     Row row = {method.name, 1, shape.blocks, threads, group};
-    const std::string point = row.method + " latency " +
-                              std::to_string(threads) + "/" +
-                              std::to_string(group);
-    run_.measure_or_skip(table, point, [&] {
+    const std::string key = table.key(row);
+    run_.measure_or_skip(table, key, [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
-      table.comment_once(launch.rightness());
+      table.note_once(method.name, launch.rightness());
       const bool among = method.scope == Scope::kWarp && threads > 32;
       const Repeated latency =
           among ? measure_latency_among(launch, run_.options().samples)
@@ -106,9 +104,9 @@ class IntraSm {
       print(table, row, row.value);
       if (row.value.mean < kFewestCycles) {
         nothing_waits_.insert({row.method, group});
-        table.comment_once(nothing_waits(method.name));
+        table.note_once(method.name, nothing_waits());
       } else {
-        flag(table, latency, kLatencyTolerance);
+        table.note(key, count_matters(latency, kLatencyTolerance));
       }
     });
   }
@@ -116,13 +114,7 @@ class IntraSm {
   void print(Table<Row>& table, Row& row, const Summary& watched) {
     row.mhz = run_.clock_mhz();
     table.row(row);
-    run_.check_row(watched);
-  }
-
-  // Says below a row that its number is that of its repeat count.
-  void flag(Table<Row>& table, const Repeated& repeated, double tolerance) {
-    const std::string text = count_matters(repeated, tolerance);
-    if (!text.empty()) table.comment(text);
+    run_.check_row(table.key(row), watched);
   }
 
   void throughput_section() {
@@ -130,9 +122,9 @@ class IntraSm {
     for (const MethodEntry& method : methods_) {
       method.groups(kMaxThreads).for_each([&](int group) {
         if (method.throughput_repeats(group) == 0) return;
-        table.comment_once(caution_of(method));
+        note_about(table, method);
         if (nothing_waits_.count({method.name, group}) != 0) {
-          table.comment_once(nothing_waits(method.name));
+          table.note_once(method.name, nothing_waits());
         }
         run_.measure_or_skip(table, method.name, [&] {
           for (const int per_sm : run_.options().blocks_per_sm) {
@@ -150,8 +142,7 @@ class IntraSm {
     if (!method.fits(threads)) return;
     const Shape shape = {per_sm * run_.gpu().sm_count, threads, group};
     Row row = {method.name, 1, shape.blocks, threads, group};
-    run_.show(row.method + " throughput " + std::to_string(row.blocks) + " x " +
-              std::to_string(threads) + "/" + std::to_string(group));
+    run_.show(table.key(row));
     TimedLaunch launch(method, {run_.gpu()}, shape);
     const Throughput result =
         measure_throughput(launch, per_sm, run_.options().samples);
@@ -159,7 +150,8 @@ class IntraSm {
     row.total = result.total;
     row.value = result.per_cycle.value;
     print(table, row, row.total);
-    flag(table, result.per_cycle, kThroughputTolerance);
+    table.note(table.key(row),
+               count_matters(result.per_cycle, kThroughputTolerance));
   }
 
   MeasuringRun run_;

@@ -54,7 +54,8 @@ class TestRepeat {
     const int sms = run_.gpu().sm_count;
     if (method.scope >= Scope::kGrid) {
       if (!run_.gpu().cooperative_launch) {
-        throw CannotMeasure("no cooperative launch on this GPU");
+        throw CannotMeasure("no-cooperative-launch",
+                            "no cooperative launch on this GPU");
       }
       return {{sms, 32, 32}, {2 * sms, 1024, 32}};
     }
@@ -73,35 +74,39 @@ class TestRepeat {
 
   // A row for every repeat count.
   void rows(const MethodEntry& method, const Shape& shape) {
-    const std::string point = std::string(method.name) + " on " +
-                              std::to_string(shape.blocks) + " x " +
-                              std::to_string(shape.threads) + "/" +
-                              std::to_string(shape.group);
-    run_.show(point);
-    if (method.scope >= Scope::kGrid && shape.blocks > run_.gpu().sm_count &&
-        blocks_that_fit(method, kMostTestRepeats, shape.threads) < 2) {
-      return table_.skip(point, "an SM does not hold two blocks of this size");
+    Row any = {method.name, 1, shape.blocks, shape.threads, shape.group};
+    any.repeats = kAny;
+    run_.show(table_.key(any));
+    if (method.scope >= Scope::kGrid) {
+      const int fit = blocks_that_fit(method, kMostTestRepeats, shape.threads);
+      if (shape.blocks > fit * run_.gpu().sm_count) {
+        return table_.skip(table_.key(any), does_not_fit(fit));
+      }
     }
-    table_.comment_once(caution_of(method));
+    note_about(table_, method);
     TimedLaunch launch(method, {run_.gpu()}, shape);
-    table_.comment_once(launch.rightness());
+    table_.note_once(method.name, launch.rightness());
     if (method.most_in_line < kMostTestRepeats) {
-      table_.comment_once(std::string(method.name) + ": more than " +
-                          std::to_string(method.most_in_line) +
-                          " repeats are a loop, " +
-                          std::to_string(method.most_in_line / 2) + " a trip");
+      const std::string most = std::to_string(method.most_in_line);
+      table_.note_once(
+          method.name,
+          {"loop above=" + most,
+           "more than " + most + " repeats are a loop of " +
+               std::to_string(method.most_in_line / 2) + " a trip"});
     }
     double half = 0;  // cycles of the row before, of half as many repeats
     for (int repeats = 1; repeats <= kMostTestRepeats; repeats *= 2) {
-      run_.show(point + " x " + std::to_string(repeats));
+      any.repeats = repeats;
+      const std::string key = table_.key(any);
+      run_.show(key);
       const Row row = measured_row(launch, repeats);
       table_.row(row);
       // The spread of a total grows less than the total: fewer are no
       // neighbours.
-      if (repeats >= 8) run_.check_row(row.total);
+      if (repeats >= 8) run_.check_row(key, row.total);
       const double each = (row.total.mean - half) / (repeats / 2.);
       if (repeats == kMostTestRepeats && each < kFewestCycles) {
-        table_.comment_once(nothing_waits(method.name));
+        table_.note_once(method.name, nothing_waits());
       }
       half = row.total.mean;
     }
@@ -157,7 +162,7 @@ class TestRepeat {
     Row row = row_of(launch, r, difference(by_sm[1], by_sm[0], 1));
     row.more_total = per(row.total, mhz / 1e3);
     table.row(row);
-    run_.check_row(row.total);
+    run_.check_row(table.key(row), row.total);
     const auto by_cpu = sample_in_turn({r, 2 * r}, samples, [&](int line) {
       return launch.run_lines(line, {kTrips, 0});
     });
@@ -165,7 +170,7 @@ class TestRepeat {
     row = row_of(launch, kTrips * r, per(nanoseconds, 1e3 / mhz));
     row.more_total = nanoseconds;
     table.row(row);
-    run_.check_row(row.total);
+    run_.check_row(table.key(row), row.total);
   }
 
   MeasuringRun run_;

@@ -50,15 +50,17 @@ struct Repeated {
 /// count by more than this part.
 inline constexpr double kLatencyTolerance = 0.02;
 
-/// What is said below a row whose number is that of its repeat count; empty
+/// What is said of a row whose number is that of its repeat count; nothing
 /// where it is not.
-inline std::string count_matters(const Repeated& repeated, double tolerance) {
+inline Remark count_matters(const Repeated& repeated, double tolerance) {
   const double off = repeated.disagreement();
-  if (std::abs(off) <= tolerance) return "";
-  return "the row above depends on the repeat count: twice as many operations "
-         "give " +
-         format_number(repeated.twice, 4) + ", " + format_number(100 * off, 1) +
-         "% off";
+  if (std::abs(off) <= tolerance) return {};
+  const std::string twice = format_number(repeated.twice, 4),
+                    percent = format_number(100 * off, 1);
+  return {"repeats twice=" + twice + " percent=" + percent,
+          "this row depends on the repeat count: twice as many operations "
+          "give " +
+              twice + ", " + percent + "% off"};
 }
 
 /// Summaries of what measure(length) returns for each of `lengths`, in turn,

@@ -50,6 +50,11 @@ struct About {
   const char* text;  ///< for --list
   Scope scope;
   Window window;
+  /// What a reader of its rows has to know: above them and in --list.
+  const char* caution = "";
+  /// What the column `tile` counts, where it is neither the threads of the
+  /// group nor the blocks of the cluster: "bytes".
+  const char* tile = "";
 };
 
 /// How the machine-code gate proves that the timed code does the work.
@@ -129,8 +134,6 @@ struct Here : Place {
 };
 
 struct Method {
-  /// What a reader of its rows has to know: above them and in --list.
-  static constexpr const char* kCaution = "";
   /// First architecture that has it, as in sm_90; its kernels are empty before.
   static constexpr int kFirstArchitecture = 60;
   /// First toolkit that has it, as in CUDART_VERSION; no kernels before either.
@@ -162,8 +165,8 @@ struct Method {
   }
 
   /// The groups to measure in a block of so many threads; one of them is in
-  /// Place::group and in the column `tile`: threads, or blocks of a cluster, or
-  /// what else its kCaution says. {32, 32}: it has no sizes of its own.
+  /// Place::group and in the column `tile` (About::tile says what it counts).
+  /// {32, 32}: it has no sizes of its own.
   static constexpr Sizes groups(int /*threads*/) { return {32, 32}; }
   /// Whether it can be measured in blocks of so many threads.
   static constexpr bool fits(int /*threads*/) { return true; }

@@ -29,7 +29,6 @@ struct Trips {
 /// and its kernels, kernels[k] with 2^k operations in a row.
 struct MethodEntry : About {
   const char* type;  ///< as std::type_info::name()
-  const char* caution;
   Work (*work)(int architecture);
   int first_architecture, first_toolkit, most_in_line, trips;
   int (*repeats)(int group);

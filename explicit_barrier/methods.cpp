@@ -66,11 +66,6 @@ const MethodEntry& find_method(const char* name, int group) {
   throw std::out_of_range(name);
 }
 
-std::string caution_of(const MethodEntry& method) {
-  const std::string caution = method.caution;
-  return caution.empty() ? "" : method.name + (": " + caution);
-}
-
 // A type's name as it is written in the source.
 static std::string demangled(const char* type) {
   char* text = abi::__cxa_demangle(type, nullptr, nullptr, nullptr);
@@ -116,9 +111,12 @@ void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods) {
     if (!info.methods.empty() && info.methods.back().name == method.name) {
       continue;  // one name, several sizes
     }
-    const std::string caution = method.caution;
-    info.methods.push_back(
-        {method.name, method.text + (caution.empty() ? "" : "; " + caution)});
+    std::string text = method.text;
+    if (method.tile[0] != '\0') {
+      text += std::string("; `tile` is the number of ") + method.tile;
+    }
+    if (method.caution[0] != '\0') text += std::string("; ") + method.caution;
+    info.methods.push_back({method.name, text});
   }
   info.machine_code = [](int architecture) {
     return machine_code_of(all_methods(), architecture);

@@ -39,8 +39,12 @@ std::vector<MethodEntry> methods_of(Scope first, Scope last);
 /// there is none.
 const MethodEntry& find_method(const char* name, int group = 32);
 
-/// "NAME: what there is to know" for the rows of a method; empty: nothing.
-std::string caution_of(const MethodEntry& method);
+/// Says above the rows of a method what About::tile and About::caution say.
+template <class Table>
+void note_about(Table& table, const MethodEntry& method) {
+  table.note_once(method.name, {"tile", method.tile});
+  table.note_once(method.name, {"method", method.caution});
+}
 
 /// What the kernels of each method consist of on an architecture, 90 for sm_90:
 /// tab-separated lines under a header, for tests/machine_code_test.py. Of

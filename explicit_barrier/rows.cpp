@@ -7,20 +7,22 @@ Columns<Row> first() {
   return {column<Row>("method", "", "synchronization method", &Row::method)};
 }
 Columns<Row> gpus() {
-  return {column<Row>("GPUcount", "", "GPUs involved", &Row::gpus)};
+  return labels<Row>(
+      {column<Row>("GPUcount", "", "GPUs involved", &Row::gpus)});
 }
 Columns<Row> repeats(const std::string& name, const std::string& text) {
   return {column<Row>(name, "", text, &Row::repeats)};
 }
 Columns<Row> grid() {
-  return {column<Row>("blk", "blocks", "grid dimension", &Row::blocks),
-          column<Row>("thrd", "threads", "block dimension", &Row::threads)};
+  return labels<Row>(
+      {column<Row>("blk", "blocks", "grid dimension", &Row::blocks),
+       column<Row>("thrd", "threads", "block dimension", &Row::threads)});
 }
 Columns<Row> group() {
-  return {column<Row>("tile", "",
-                      "threads of the group, blocks of a cluster, or what is "
-                      "said above the rows",
-                      &Row::group)};
+  return labels<Row>({column<Row>(
+      "tile", "",
+      "threads of the group, blocks of a cluster, or what note[tile] says",
+      &Row::group)});
 }
 
 // Those of --stats: samples and robust figures of `value` and the SM clock.
@@ -33,10 +35,18 @@ Columns<Row> stats_columns(const std::string& name, const std::string& unit,
 
 }  // namespace
 
-std::string nothing_waits(const std::string& method) {
-  return method +
-         ": nothing waits in rows of less than 3.5 cycles an operation, the "
-         "compiler has left a NOP or less; no latency of a barrier";
+Remark nothing_waits() {
+  const std::string cycles = format_number(kFewestCycles, 1);
+  return {"nothing-waits below=" + cycles,
+          "rows of less than " + cycles +
+              " cycles an operation wait for nothing: the compiler has left a "
+              "NOP or less, and they are no latency of a barrier"};
+}
+
+Remark does_not_fit(int blocks_per_sm) {
+  const std::string holds = std::to_string(blocks_per_sm);
+  return {"does-not-fit holds=" + holds,
+          "an SM holds " + holds + " blocks of this size"};
 }
 
 Columns<Row> latency_columns(bool with_group, bool stats) {
@@ -91,8 +101,8 @@ Columns<Row> inter_sm_columns(bool stats) {
 }
 
 Columns<Row> repeat_columns(bool stats) {
-  return first() + repeats("rep", "operations in the total") + grid() +
-         group() +
+  return first() + labels<Row>(repeats("rep", "operations in the total")) +
+         grid() + group() +
          mean_stddev_columns<Row>("cycle", "cycles", "total by the SM clock",
                                   &Row::total) +
          mean_stddev_columns<Row>("ns", "ns", "kernel by the CPU clock",

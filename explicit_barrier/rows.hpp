@@ -33,7 +33,10 @@ inline constexpr double kFewestCycles = 3.5;
 
 /// What is said of a method, once a table, below its first row of less than
 /// kFewestCycles an operation.
-std::string nothing_waits(const std::string& method);
+Remark nothing_waits();
+
+/// Why a grid cannot be launched whose blocks an SM holds so few of.
+Remark does_not_fit(int blocks_per_sm);
 
 /// Of BenchmarkIntraSM; the study's table of block barriers has no group.
 Columns<Row> latency_columns(bool with_group, bool stats);

@@ -130,7 +130,6 @@ MethodEntry entry_of() {
   MethodEntry entry;
   static_cast<About&>(entry) = Method::kAbout;
   entry.type = typeid(Method).name();
-  entry.caution = Method::kCaution;
   entry.work = Method::work;
   entry.first_architecture = Method::kFirstArchitecture;
   entry.first_toolkit = Method::kFirstToolkit;

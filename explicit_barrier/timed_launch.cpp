@@ -29,14 +29,16 @@ TimedLaunch::TimedLaunch(const MethodEntry& method,
                          const std::vector<Gpu>& gpus, const Shape& shape)
     : method_(method), gpus_(gpus), shape_(shape) {
   if (10 * gpus[0].major + gpus[0].minor < method.first_architecture) {
-    throw CannotMeasure("it needs compute capability " +
-                        std::to_string(method.first_architecture / 10) +
-                        ".0 or later");
+    throw CannotMeasure("architecture",
+                        "it needs compute capability " +
+                            std::to_string(method.first_architecture / 10) +
+                            ".0 or later");
   }
   if (CUDART_VERSION < method.first_toolkit) {
-    throw CannotMeasure("it needs CUDA " +
-                        std::to_string(method.first_toolkit / 1000) +
-                        " or later to compile");
+    throw CannotMeasure("toolkit",
+                        "it needs CUDA " +
+                            std::to_string(method.first_toolkit / 1000) +
+                            " or later to compile");
   }
   require_fit();
   host_arguments_ = method.make_arguments(device_numbers(gpus), shape.blocks);
@@ -163,8 +165,9 @@ void TimedLaunch::require_fit() {
     check_asked(found, "cudaOccupancyMaxActiveClusters", __FILE__, __LINE__);
   }
   if (clusters == 0) {
-    throw CannotMeasure("no cluster of " + std::to_string(attributes.cluster) +
-                        " such blocks fits");
+    throw CannotMeasure("does-not-fit", "no cluster of " +
+                                            std::to_string(attributes.cluster) +
+                                            " such blocks fits");
   }
 }
 
@@ -199,11 +202,13 @@ void TimedLaunch::check_results() {
   }
 }
 
-std::string TimedLaunch::rightness() const {
-  if (method_.checked) return "";
-  return std::string(method_.name) + ": after one operation, " +
-         std::to_string(results_.right) + " of " +
-         std::to_string(results_.checked) + " results are right";
+Remark TimedLaunch::rightness() const {
+  if (method_.checked) return {};
+  const std::string right = std::to_string(results_.right),
+                    checked = std::to_string(results_.checked);
+  return {"results right=" + right + " checked=" + checked,
+          "after one operation, " + right + " of " + checked +
+              " results are right"};
 }
 
 int blocks_that_fit(const MethodEntry& method, int in_line, int threads) {

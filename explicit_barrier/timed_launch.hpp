@@ -10,6 +10,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
+#include "common/table.hpp"
 #include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/method_entry.hpp"
 
@@ -59,7 +60,7 @@ class TimedLaunch {
   /// How many results of one operation are right, and the same in words; these
   /// are empty for a method whose have to be.
   const Rightness& right_results() const { return results_; }
-  std::string rightness() const;
+  Remark rightness() const;
 
   int device() const { return gpus_[0].index; }
   const MethodEntry& method() const { return method_; }

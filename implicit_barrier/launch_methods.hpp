@@ -113,8 +113,9 @@ class MultiCooperativeLaunch : public QueuedLaunch {
 inline void require_cooperative(const std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) {
     if (!gpu.cooperative_launch) {
-      throw CannotMeasure("no cooperative launch on GPU " +
-                          std::to_string(gpu.index));
+      throw CannotMeasure(
+          "no-cooperative-launch",
+          "no cooperative launch on GPU " + std::to_string(gpu.index));
     }
   }
 }

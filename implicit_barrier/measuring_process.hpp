@@ -153,20 +153,23 @@ class MeasuringProcess {
     section.measure();
   }
 
-  // Why no stream can be held here; empty where it can. Tools that watch every
-  // launch may wait in it for the kernels before, and so for ever.
-  std::string why_not_hold() {
+  // Why no stream can be held here; nothing where it can. Tools that watch
+  // every launch may wait in it for the kernels before, and so for ever.
+  Remark why_not_hold() {
     constexpr double kWatchedNs = 1e5;  // a launch and its wait take 8 us
-    if (launches_wait_for_kernels()) return "CUDA_LAUNCH_BLOCKING is set";
+    if (launches_wait_for_kernels()) {
+      return {"launch-blocking", "CUDA_LAUNCH_BLOCKING is set"};
+    }
     const UnitCall call(null_kernel, {"", "", 1, 1, 1, 32}, 0, 0);
     SingleGpuLaunch launch(launch_traditional, pool_, call.call());
     double least_ns = launch.run(1).total;
     for (int i = 0; i < 10; ++i) {
       least_ns = std::min(least_ns, launch.run(1).total);
     }
-    if (least_ns < kWatchedNs) return "";
-    return "a launch takes " + format_number(least_ns / 1000, 0) +
-           " us, as under a tool that watches each";
+    if (least_ns < kWatchedNs) return {};
+    const std::string us = format_number(least_ns / 1000, 0);
+    return {"watched us=" + us,
+            "a launch takes " + us + " us, as under a tool that watches each"};
   }
 
   void held_section() {
@@ -174,7 +177,7 @@ class MeasuringProcess {
     Gate gate;
     const TimesOfKernels times(device_numbers(run_.gpus()), kManyLaunches,
                                run_.gpu().sm_count);
-    const std::string reason = why_not_hold();
+    const Remark reason = why_not_hold();
     for_each_point(
         section, Counts::kOneAndAll, {smallest_, filling_},
         [&](const Info& method, const Gpus& gpus, Point point) {
@@ -182,7 +185,7 @@ class MeasuringProcess {
           for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
             point.work_ns = work_ns;
             choose_lengths(method.queues, point);
-            if (!reason.empty()) {
+            if (reason) {
               section.skip(point, reason);
               continue;
             }

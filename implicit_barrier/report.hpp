@@ -76,8 +76,8 @@ class Report {
                    record.point.section);
     const bool last = number + 1 == options_.processes;
     Collected& collected = points_[key];
-    if (!record.skipped.empty()) {
-      reasons_[key] = record.skipped;
+    if (record.skipped) {
+      reasons_[key] = record.skipped.text;
       if (last && collected.empty()) return skip(record);
     } else {
       add_process(record.samples, collected);
@@ -102,7 +102,7 @@ class Report {
  private:
   // Who measures and on what is said by the first process for all.
   void relay(int number, const std::string& line) {
-    const bool warning = line.rfind("# warning", 0) == 0;
+    const bool warning = line.rfind("# warning[", 0) == 0;
     if ((number > 0 && !warning) || !told_.insert(line).second) return;
     progress_.clear();
     out_.line(line);
@@ -121,10 +121,11 @@ class Report {
 
   void skip(const Record& record) {
     if (record.point.section != kHeldSection) {  // a second measurement
-      asked_.skipped(record.point.name(), record.skipped);
+      asked_.skipped(record.point.name(), record.skipped.text);
     }
     with_table(record.point.section, [&](auto& table) {
-      table.skip(record.point.name(), record.skipped);
+      table.skip(table.key(row_without_samples(table, record.point)),
+                 record.skipped);
     });
   }
 
@@ -132,14 +133,15 @@ class Report {
     if (point.section == kNullSection || point.section == kWorkloadSection) {
       auto& table = point.section == kNullSection ? null_ : workload_;
       table.row({point, collected, one_launch(collected)});
-      const LaunchSeries many = many_launches(collected, point.repeats);
-      table.row({point, collected, many});
-      return warn_of_spread(table, point, many.additional);
+      const LaunchRow many(point, collected,
+                           many_launches(collected, point.repeats));
+      table.row(many);
+      return warn_of_spread(table, many, many.series.additional);
     }
     if (point.section == kHeldSection) {
       const HeldRow row(point, collected);
       held_.row(row);
-      warn_of_spread(held_, point, row.cpu);
+      warn_of_spread(held_, row, row.cpu);
       return compare_with_fusion(row);
     }
     if (point.section == kGridSection) return write_grid(point, collected);
@@ -147,12 +149,13 @@ class Report {
     auto& table = point.section == kFusionSection ? fusion_ : sleep_;
     table.row(row);
     if (!row.result.hidden && queues(point.method)) {
-      table.comment(
-          "caution: the launches of the row above do not hide behind "
-          "its unit; m(ovh) is the pace of the host");
+      table.note(table.key(row),
+                 {"not-hidden",
+                  "these launches do not hide behind the unit; m(ovh) is the "
+                  "pace of the host"});
     }
-    warn_of_spread(table, point, row.result.overhead);
-    if (point.section == kSleepSection) return caution_of_grid(point);
+    warn_of_spread(table, row, row.result.overhead);
+    if (point.section == kSleepSection) return caution_of_grid(row);
     spin_overhead_[point.name()] = row.result.overhead;
   }
 
@@ -162,18 +165,22 @@ class Report {
     const int grid = grid_of_sleep(point.work_ns, row.taken.mean);
     if (grid == 0) return;
     sleeps_have_grid_ = true;
-    grid_.comment("caution: sleeps of " + std::to_string(point.work_ns) +
-                  " ns end every " + std::to_string(grid) + " ns here");
+    grid_.note(grid_.key(row),
+               {"sleep-grid ns=" + std::to_string(grid),
+                "sleeps of " + std::to_string(point.work_ns) +
+                    " ns end every " + std::to_string(grid) + " ns here"});
   }
 
-  void caution_of_grid(const Point& point) {
+  void caution_of_grid(const FusionRow& row) {
     if (!sleeps_have_grid_) return;
-    const auto spin = spin_overhead_.find(point.name());
-    sleep_.comment("caution: these kernels end on the grid of the sleep" +
-                   (spin == spin_overhead_.end()
-                        ? ""
-                        : "; with units that spin m(ovh) of the row above is " +
-                              format_number(spin->second.mean, 0) + " ns"));
+    const auto spin = spin_overhead_.find(row.point.name());
+    sleep_.note(sleep_.key(row),
+                {"sleep-grid",
+                 "these kernels end on the grid of the sleep" +
+                     (spin == spin_overhead_.end()
+                          ? ""
+                          : "; m(ovh) with units that spin is " +
+                                format_number(spin->second.mean, 0) + " ns")});
   }
 
   // Medians: one stall of the host is 0.1 ms. By timer and by CPU.
@@ -184,10 +191,11 @@ class Report {
     const double off = row.cpu.median / spin->second.median - 1;
     const double timer_off = row.timer.median / spin->second.median - 1;
     if (std::max(std::abs(off), std::abs(timer_off)) <= kAgree) return;
-    held_.comment("caution: med(cpu) and med(timer) of the row above are " +
-                  format_number(100 * off, 0) + " and " +
-                  format_number(100 * timer_off, 0) +
-                  "% away from med(ovh) of the same kernels not held");
+    held_.note(held_.key(row),
+               {"differs",
+                "med(cpu) and med(timer) are " + format_number(100 * off, 0) +
+                    " and " + format_number(100 * timer_off, 0) +
+                    "% away from med(ovh) of the same kernels not held"});
   }
 
   static bool queues(const std::string& method) {
@@ -198,15 +206,20 @@ class Report {
   }
 
   // The interval contains what differs between processes.
-  template <class Table>
-  void warn_of_spread(Table& table, const Point& point,
+  template <class Row>
+  void warn_of_spread(Table<Row>& table, const Row& row,
                       const Summary& summary) {
-    const std::string text = wide_interval(summary);
-    if (text.empty()) return;
-    std::fprintf(stderr, "%s: warning: %s, %s, %d ns: %s\n", name_.c_str(),
-                 point.section.c_str(), point.name().c_str(), point.work_ns,
-                 text.c_str());
-    table.comment("warning: " + text);
+    const Remark wide = wide_interval(summary);
+    if (!wide) return;
+    const std::string key = table.key(row);
+    std::fprintf(stderr, "%s: warning: %s: %s: %s\n", name_.c_str(),
+                 row.point.section.c_str(), key.c_str(), wide.text.c_str());
+    table.annotate(Kind::kWarning, key, wide);
+  }
+
+  template <class Row>
+  static Row row_without_samples(const Table<Row>&, const Point& point) {
+    return Row(point);
   }
 
   std::string name_;

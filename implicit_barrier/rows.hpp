@@ -12,73 +12,81 @@ namespace syncbench {
 
 /// What all rows have.
 struct PointRow {
-  explicit PointRow(const Point& row_point, const Collected& collected)
+  /// Of a point without samples: what there is to say of it.
+  explicit PointRow(const Point& row_point) : point(row_point) {}
+  PointRow(const Point& row_point, const Collected& collected)
       : point(row_point),
         repeats(row_point.repeats),
         processes(collected.at("mhz").size()),
         mhz(summarize_processes(collected.at("mhz")).mean) {}
 
   Point point;
-  int repeats;
-  std::size_t processes;
-  double mhz;
+  int repeats = kAny;
+  std::size_t processes = 0;
+  double mhz = kNan;
 };
 
 /// Sections `null kernel` and `workload test`.
 struct LaunchRow : PointRow {
+  using PointRow::PointRow;
   LaunchRow(const Point& point, const Collected& collected, LaunchSeries of)
       : PointRow(point, collected), series(of) {
     repeats = series.repeats;
   }
-  LaunchSeries series;
+  LaunchSeries series = {};
 };
 
 /// Sections `sleep kernel` and `sleep instruction`.
 struct FusionRow : PointRow {
+  using PointRow::PointRow;
   FusionRow(const Point& point, const Collected& collected)
       : PointRow(point, collected),
         result(fusion_result(collected, point.repeats)) {}
-  FusionResult result;
+  FusionResult result = {};
 };
 
 /// Section `held queue`.
 struct HeldRow : PointRow {
+  using PointRow::PointRow;
   HeldRow(const Point& point, const Collected& collected)
       : PointRow(point, collected),
         cpu(summarize_processes(collected.at("cpu"))),
         timer(summarize_processes(collected.at("timer"))),
         gap(point.work_ns > 0 ? summarize_processes(collected.at("gap"))
                               : Summary()) {}
-  Summary cpu, timer, gap;
+  Summary cpu = {}, timer = {}, gap = {};
 };
 
 /// Section `sleep grid`.
 struct GridRow : PointRow {
+  using PointRow::PointRow;
   GridRow(const Point& point, const Collected& collected)
       : PointRow(point, collected),
         taken(summarize_processes(collected.at("taken"))) {}
-  Summary taken;
+  Summary taken = {};
 };
 
 // The columns that say what was launched.
 template <class Row>
 Columns<Row> shape_columns() {
-  return {column<Row>("method", "", "launch method",
-                      [](const Row& r) { return r.point.method; }),
-          column<Row>("GPUCount", "", "GPUs involved",
-                      [](const Row& r) { return r.point.gpus; }),
-          column<Row>("rep", "", "launches, or sleeps of one launch",
-                      [](const Row& r) { return r.repeats; }),
-          column<Row>("blk", "blocks", "grid dimension on each GPU",
-                      [](const Row& r) { return r.point.blocks; }),
-          column<Row>("thrd", "threads", "block dimension",
-                      [](const Row& r) { return r.point.threads; })};
+  return labels<Row>(
+      {column<Row>("method", "", "launch method",
+                   [](const Row& r) { return r.point.method; }),
+       column<Row>("GPUCount", "", "GPUs involved",
+                   [](const Row& r) { return r.point.gpus; }),
+       column<Row>("rep", "", "launches, or sleeps of one launch",
+                   [](const Row& r) { return r.repeats; }),
+       column<Row>("blk", "blocks", "grid dimension on each GPU",
+                   [](const Row& r) { return r.point.blocks; }),
+       column<Row>("thrd", "threads", "block dimension",
+                   [](const Row& r) { return r.point.threads; })});
 }
 
 template <class Row>
 Columns<Row> work_column(const char* meaning) {
-  return {column<Row>("idea(wkld)", "ns", meaning,
-                      [](const Row& r) { return r.point.work_ns; })};
+  return labels<Row>(
+      {column<Row>("idea(wkld)", "ns", meaning,
+                   [](const Row& r) { return r.point.work_ns; })});
 }
 
 // The first columns of --stats; `get` returns the Summary that n is of.

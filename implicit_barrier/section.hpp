@@ -43,13 +43,13 @@ class Section {
                         tasks_.push_back(std::move(task));
                       });
     } catch (const CannotMeasure& error) {
-      skip(point, error.what());
+      skip(point, {error.tag, error.what()});
     } catch (const HoldExpired& error) {
-      skip(point, error.what());
+      skip(point, {"hold-expired", error.what()});
     }
   }
 
-  void skip(const Point& point, const std::string& reason) {
+  void skip(const Point& point, const Remark& reason) {
     run_.show(name_);
     run_.out().line(record_text({point, {}, reason}));
   }
@@ -71,7 +71,7 @@ class Section {
     const double mhz = run_.clock_mhz();
     for (Task& task : tasks_) {
       task.samples["mhz"] = {mhz};
-      run_.out().line(record_text({task.point, task.samples, ""}));
+      run_.out().line(record_text({task.point, task.samples, {}}));
     }
   }
 

@@ -79,8 +79,9 @@ Child::Child(const Options& options, LineWriter& out, std::vector<Gpu> gpus)
 void Child::require_architecture(int first) const {
   for (const Gpu& gpu : gpus_) {
     if (gpu.major * 10 + gpu.minor < first) {
-      throw CannotMeasure("needs compute capability " +
-                          std::to_string(first / 10) + ".0");
+      throw CannotMeasure(
+          "architecture",
+          "needs compute capability " + std::to_string(first / 10) + ".0");
     }
   }
 }
@@ -126,7 +127,8 @@ void run_task(const Task& task, const Options& options, LineWriter& out) {
   try {
     find_case(cases, task.name).run(child, task.form);
   } catch (const CannotMeasure& error) {
-    out.line(std::string(kSkippedLine) + "\t" + error.what());
+    out.line(std::string(kSkippedLine) + "\t" + error.tag + "\t" +
+             error.what());
   } catch (const CudaError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     out.line(std::string(kErrorLine) + "\t" + cudaGetErrorName(error.code()));

@@ -107,7 +107,7 @@ void run_exchange(Child& child, Form form) {
   child.require_architecture(kRaceArchitecture);
   const std::vector<int> devices = child.devices();
   if (devices.size() > 1 && !enable_peer_access(devices)) {
-    throw CannotMeasure("no peer access between these GPUs");
+    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
   }
   MailRoom room(devices.back(), devices.front());
   const std::vector<Stream> streams = make_streams(devices);

@@ -10,6 +10,6 @@ inline constexpr const char* kResultLine = "result";    ///< cells follow
 inline constexpr const char* kRowLine = "row";          ///< cells follow
 inline constexpr const char* kErrorLine = "error";      ///< a name of CUDA's
 inline constexpr const char* kNoteLine = "note";        ///< a text
-inline constexpr const char* kSkippedLine = "skipped";  ///< a reason
+inline constexpr const char* kSkippedLine = "skipped";  ///< a tag, a reason
 
 }  // namespace syncbench

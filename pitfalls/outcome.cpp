@@ -36,13 +36,12 @@ Outcome outcome_of(const ProcessReport& report, const Limits& limits) {
     } else if (first == kErrorLine) {
       error = cells[0];
     } else if (first == kSkippedLine) {
-      outcome.skipped = cells[0];
+      outcome.skipped = {cells.at(0), cells.at(1)};
     } else {
       throw std::runtime_error("not a line: " + line);
     }
   }
-  if (report.ended_well() && error.empty() && outcome.skipped.empty() &&
-      !has_result) {
+  if (report.ended_well() && error.empty() && !outcome.skipped && !has_result) {
     error = "no result";
   }
   outcome.launches = report.launches;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/table.hpp"
 #include "pitfalls/isolation.hpp"
 
 namespace syncbench {
@@ -11,11 +12,11 @@ namespace syncbench {
 struct Outcome {
   /// "completed", "wrong result", "no progress within T s" or "error NAME".
   std::string text;
-  std::string reason;       ///< ProcessReport::reason()
-  bool ended_well = false;  ///< by itself, without an error
-  int launches = 0;         ///< the last of which may not have ended
-  std::string skipped;      ///< why the case cannot be had here, or empty
-  std::vector<std::string> cells;              ///< of the case's result
+  std::string reason;              ///< ProcessReport::reason()
+  bool ended_well = false;         ///< by itself, without an error
+  int launches = 0;                ///< the last of which may not have ended
+  Remark skipped;                  ///< why the case cannot be had here
+  std::vector<std::string> cells;  ///< of the case's result
   std::vector<std::vector<std::string>> rows;  ///< of its other table
   std::vector<std::string> notes;
 };

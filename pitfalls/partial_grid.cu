@@ -145,7 +145,7 @@ void run_peer_barrier(Child& child, Form form) {
     if (waits) setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
     meet_in<Group>(child, form, set);
   } catch (const peer_grid::CannotJoin& error) {
-    throw CannotMeasure(error.what());
+    throw CannotMeasure("no-barrier", error.what());
   }
 }
 

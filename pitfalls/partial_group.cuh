@@ -182,11 +182,12 @@ void require_gpus(const Child& child) {
   child.require_architecture(Group::kFirstArchitecture);
   for (const Gpu& gpu : child.gpus()) {
     if (Group::kAttributes.cooperative && !gpu.cooperative_launch) {
-      throw CannotMeasure("no cooperative launch on this GPU");
+      throw CannotMeasure("no-cooperative-launch",
+                          "no cooperative launch on this GPU");
     }
   }
   if (child.gpus().size() > 1 && !enable_peer_access(child.devices())) {
-    throw CannotMeasure("no peer access between these GPUs");
+    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
   }
 }
 

@@ -19,6 +19,7 @@ struct Heading {
   const char* header;
   const char* unit;
   const char* meaning;
+  bool label = false;  ///< Column::label
 };
 
 /// `method`, then one column a heading.
@@ -29,13 +30,14 @@ inline Columns<Cells> cell_columns(const std::vector<Heading>& headings) {
     columns.push_back(
         column<Cells>(headings[i].header, headings[i].unit, headings[i].meaning,
                       [i](const Cells& row) { return row.cells.at(i); }));
+    columns.back().label = headings[i].label;
   }
   return columns;
 }
 
 inline Columns<Cells> lane_columns() {
   return cell_columns(
-      {{"lane", "", "of the warp, each in a branch of its own"},
+      {{"lane", "", "of the warp, each in a branch of its own", true},
        {"start", "cycles", "before it synchronizes, since the first start"},
        {"end", "cycles", "behind it, since the first start"}});
 }
@@ -50,7 +52,7 @@ inline Columns<Cells> verdict_columns() {
 
 inline Columns<Cells> partial_columns() {
   return cell_columns(
-      {{"form", "", "what the missing part does"},
+      {{"form", "", "what the missing part does", true},
        {"outcome", "",
         "completed, wrong result (not all had come), no progress within T s, "
         "error NAME"},
@@ -59,7 +61,7 @@ inline Columns<Cells> partial_columns() {
 }
 
 inline Columns<Cells> race_columns() {
-  return cell_columns({{"form", "", "wrong, or right: as it should be"},
+  return cell_columns({{"form", "", "wrong, or right: as it should be", true},
                        {"tries", "", "each alone with its data"},
                        {"wrong", "tries", "with a wrong result"}});
 }

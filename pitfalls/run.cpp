@@ -47,9 +47,11 @@ void PitfallsRun::run_section(const std::vector<Case>& cases, Section section) {
 void PitfallsRun::run_form(const Case& one, Form form) {
   const std::string point = std::string(one.name) + " " + name_of(form);
   if (gpus_ < one.fewest_gpus) {
-    return skip(one, point,
-                "needs " + std::to_string(one.fewest_gpus) + " GPUs, " +
-                    std::to_string(gpus_) + " used");
+    const std::string needed = std::to_string(one.fewest_gpus);
+    return skip(
+        one, form,
+        {"too-few-gpus needs=" + needed,
+         "needs " + needed + " GPUs, " + std::to_string(gpus_) + " used"});
   }
   progress_.show(point);
   const int gpus = one.fewest_gpus > 1 ? gpus_ : 1;
@@ -61,7 +63,7 @@ void PitfallsRun::run_form(const Case& one, Form form) {
   last_ = point;
   last_gpus_ = gpus;
   progress_.clear();
-  if (!outcome.skipped.empty()) return skip(one, point, outcome.skipped);
+  if (outcome.skipped) return skip(one, form, outcome.skipped);
   asked_.measured(point);
   print(one, form, point, outcome);
 }
@@ -81,16 +83,17 @@ ProcessReport PitfallsRun::start(const Task& task, const Limits& limits) {
   throw std::runtime_error(failures_);
 }
 
-void PitfallsRun::skip(const Case& one, const std::string& point,
-                       const std::string& reason) {
-  asked_.skipped(point, reason);
+void PitfallsRun::skip(const Case& one, Form form, const Remark& reason) {
+  const Cells row = {one.name, {name_of(form)}};
+  asked_.skipped(partial_.key(row), reason.text);
   switch (one.section) {
     case Section::kWarpBarrier:
-      return verdict_skips_.push_back({point, {reason}});
+      verdict_skips_.emplace_back(one.name, reason);
+      return;
     case Section::kPartialGroup:
-      return partial_.skip(point, reason);
+      return partial_.skip(partial_.key(row), reason);
     case Section::kRace:
-      return races_.skip(point, reason);
+      return races_.skip(races_.key(row), reason);
   }
 }
 
@@ -100,7 +103,7 @@ void PitfallsRun::print(const Case& one, Form form, const std::string& point,
   // To hang and to fail are results of parts of groups, once they run.
   if (!outcome.ended_well && (!partial || outcome.launches == 0)) {
     fail(point + ": " + outcome.text + outcome.reason);
-    return skip(one, point, outcome.text);
+    return skip(one, form, {"failed", outcome.text});
   }
   if (partial) return print_partial(one, form, outcome);
   if (one.section == Section::kWarpBarrier) {
@@ -120,7 +123,10 @@ void PitfallsRun::print(const Case& one, Form form, const std::string& point,
 
 void PitfallsRun::print_partial(const Case& one, Form form,
                                 const Outcome& outcome) {
-  for (const std::string& note : outcome.notes) partial_.comment(note);
+  const std::string key = partial_.key({one.name, {name_of(form)}});
+  for (const std::string& note : outcome.notes) {
+    partial_.note(key, {"failure", note});
+  }
   partial_.row(
       {one.name,
        {name_of(form), outcome.text,
@@ -138,8 +144,8 @@ void PitfallsRun::print_partial(const Case& one, Form form,
 // They come after all lanes: rows of one table stand together.
 void PitfallsRun::print_verdicts() {
   for (const Cells& row : verdict_rows_) verdicts_.row(row);
-  for (const Cells& row : verdict_skips_) {
-    verdicts_.skip(row.method, row.cells[0]);
+  for (const auto& [key, reason] : verdict_skips_) {
+    verdicts_.skip(key, reason);
   }
   verdict_rows_.clear();
   verdict_skips_.clear();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/asked_for.hpp"
@@ -33,8 +34,7 @@ class PitfallsRun {
   void run_section(const std::vector<Case>& cases, Section section);
   void run_form(const Case& one, Form form);
   ProcessReport start(const Task& task, const Limits& limits);
-  void skip(const Case& one, const std::string& point,
-            const std::string& reason);
+  void skip(const Case& one, Form form, const Remark& reason);
   void print(const Case& one, Form form, const std::string& point,
              const Outcome& outcome);
   void print_partial(const Case& one, Form form, const Outcome& outcome);
@@ -46,7 +46,8 @@ class PitfallsRun {
   const int gpus_;
   const Limits limits_;
   Table<Cells> lanes_, verdicts_, partial_, races_;
-  std::vector<Cells> verdict_rows_, verdict_skips_;
+  std::vector<Cells> verdict_rows_;
+  std::vector<std::pair<std::string, Remark>> verdict_skips_;  // key, reason
   Progress progress_;
   AskedFor asked_;
   std::string failures_;

@@ -126,6 +126,7 @@ struct Programmatic : TwoKernels<T, true> {
     CUDA_CHECK(cudaFuncGetAttributes(&code, sum_partials<T>));
     if (gpu.major < 9 || code.ptxVersion < 90) {
       throw CannotMeasure(
+          "architecture",
           "programmatic launches need compute capability 9.0, and code for it");
     }
   }
@@ -137,7 +138,8 @@ class GridSync : public WithPartials<T> {
  public:
   GridSync(const Gpu& gpu, long long) : WithPartials<T>(gpu) {
     if (!gpu.cooperative_launch) {
-      throw CannotMeasure("no cooperative launch on this GPU");
+      throw CannotMeasure("no-cooperative-launch",
+                          "no cooperative launch on this GPU");
     }
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &most_, sum_by_grid<T>, kSumThreads, 0));
@@ -202,8 +204,9 @@ template <class T>
 class ReadLimit : public ArraySum {
  public:
   ReadLimit(const Gpu& gpu, long long) : grid_(gpu) {}
-  std::string refuses(long long count) const override {
-    return count * sizeof(T) < 32 ? "it reads whole loads of 16 bytes" : "";
+  Remark refuses(long long count) const override {
+    if (count * sizeof(T) >= 32) return {};
+    return {"too-small", "it reads whole loads of 16 bytes"};
   }
   void enqueue(const void* data, long long count, void* sum,
                cudaStream_t stream) override {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/devices.hpp"
+#include "common/table.hpp"
 #include "reduction/elements.hpp"
 
 namespace syncbench {
@@ -18,8 +19,8 @@ class ArraySum {
  public:
   virtual ~ArraySum() = default;
 
-  /// Why it cannot sum `count` elements; empty: it can.
-  virtual std::string refuses(long long /*count*/) const { return ""; }
+  /// Why it cannot sum `count` elements; nothing: it can.
+  virtual Remark refuses(long long /*count*/) const { return {}; }
 
   /// Overwrites what the last sum has left in its memory, and waits: a sum that
   /// reads something too early is then wrong.

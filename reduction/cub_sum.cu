@@ -34,9 +34,9 @@ class CubSum : public ArraySum {
       : memory_(gpu.index, bytes_for(gpu, most)) {}
 
   void spoil() override { memory_.spoil(); }
-  std::string refuses(long long count) const override {
-    const bool too_many = CUB_VERSION < 200200 && count > kMostInt;
-    return too_many ? "this toolkit's CUB sums fewer than 2^31" : "";
+  Remark refuses(long long count) const override {
+    if (CUB_VERSION >= 200200 || count <= kMostInt) return {};
+    return {"toolkit", "this toolkit's CUB sums fewer than 2^31"};
   }
   void enqueue(const void* data, long long count, void* result,
                cudaStream_t stream) override {

@@ -61,12 +61,11 @@ class ManyGpus {
 
   void rows_on(Table<SumRow>& table, const ElementType& type, std::size_t gpus,
                bool weak) {
-    const std::string on = std::string(" of ") + type.name + " on " +
-                           std::to_string(gpus) + " GPUs";
     std::vector<Candidate> candidates;
     for (const NodeSumMethod& method : node_sum_methods()) {
       if (!run_.options().wants(method.name)) continue;
-      run_.measure_or_skip(table, method.name + on, [&] {
+      const SumRow any = {method.name, type.name, static_cast<int>(gpus)};
+      run_.measure_or_skip(table, table.key(any), [&] {
         const std::vector<Gpu> used(run_.gpus().begin(),
                                     run_.gpus().begin() + gpus);
         candidates.push_back({method.name, method.make(type.element, used)});
@@ -74,15 +73,17 @@ class ManyGpus {
     }
     for (const long long bytes : sizes_.swept(kSizeFactor)) {
       const std::vector<Part> parts = parts_of(type, bytes, gpus, weak);
-      const std::string of =
-          on + ", " + std::to_string(bytes) + (weak ? " bytes each" : " bytes");
-      measure(type, parts, of, candidates);
+      const long long whole =
+          weak ? bytes * static_cast<long long>(gpus) : bytes;
+      const auto key = [&](const char* name) {
+        return table.key({name, type.name, static_cast<int>(gpus),
+                          static_cast<double>(whole)});
+      };
+      measure(type, parts, key, candidates);
       for (Candidate& candidate : candidates) {
-        run_.show(candidate.name + of);
-        SumRow row = {candidate.name, type.name, static_cast<int>(gpus)};
-        const long long whole =
-            weak ? bytes * static_cast<long long>(gpus) : bytes;
-        row.bytes = static_cast<double>(whole);
+        run_.show(key(candidate.name));
+        SumRow row = {candidate.name, type.name, static_cast<int>(gpus),
+                      static_cast<double>(whole)};
         row.in_l2 = parts[0].count * static_cast<long long>(type.size) <= l2_;
         row.rate = rate_summary(whole, candidate.times);
         row.host = per(summarize(candidate.times), 1e3);
@@ -106,10 +107,11 @@ class ManyGpus {
   }
 
   // The samples of all candidates in turn, so that what changes slowly
-  // touches all alike. `of`: what they sum, for messages.
-  void measure(const ElementType& type, const std::vector<Part>& parts,
-               const std::string& of, std::vector<Candidate>& candidates) {
-    run_.show("reference sums" + of);
+  // touches all alike. key(name): that of a row, for messages.
+  template <class Key>
+  void measure(const ElementType& type, const std::vector<Part>& parts, Key key,
+               std::vector<Candidate>& candidates) {
+    run_.show(key("reference sums"));
     DoubleDouble reference;
     long long count = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -120,7 +122,7 @@ class ManyGpus {
     }
     int samples = 1;
     for (Candidate& candidate : candidates) {
-      run_.show(candidate.name + of);
+      run_.show(key(candidate.name));
       // NCCL sets up what it needs in its first sums.
       for (int i = 0; i < kWarmUps; ++i) candidate.sum->time_ns(parts);
       samples = std::max(samples, sum_samples(candidate.sum->time_ns(parts),
@@ -131,7 +133,7 @@ class ManyGpus {
     for (int i = 0; i < samples; ++i) {
       for (Candidate& candidate : candidates) {
         run_.measure_at(
-            [&] { return candidate.name + of; },
+            [&] { return key(candidate.name); },
             [&] {
               check_interrupt();
               candidate.sum->spoil();

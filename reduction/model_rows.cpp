@@ -7,14 +7,16 @@ namespace {
 
 template <class Row>
 Columns<Row> first() {
-  return {column<Row>("method", "", "what is measured", &Row::method),
-          column<Row>("type", "", "type of the values", &Row::type)};
+  return labels<Row>(
+      {column<Row>("method", "", "what is measured", &Row::method),
+       column<Row>("type", "", "type of the values", &Row::type)});
 }
 
 template <class Row>
 Columns<Row> threads_and_bytes() {
-  return {column<Row>("thrd", "", "threads, of one block", &Row::threads),
-          column<Row>("bytes", "B", "bytes of values", &Row::bytes)};
+  return labels<Row>(
+      {column<Row>("thrd", "", "threads, of one block", &Row::threads),
+       column<Row>("bytes", "B", "bytes of values", &Row::bytes)});
 }
 
 // Those of --stats.
@@ -59,14 +61,14 @@ Columns<SharedSumRow> shared_sum_columns(bool stats) {
 Columns<SwitchRow> switch_columns(bool stats) {
   const Columns<SwitchRow> shown =
       first<SwitchRow>() +
-      Columns<SwitchRow>{
-          column<SwitchRow>("basic", "threads", "that need not synchronize",
-                            &SwitchRow::basic),
-          column<SwitchRow>("more", "threads", "that have to",
-                            &SwitchRow::more),
-          column<SwitchRow>("cost", "",
-                            "T_sync: 5 barriers alone, or 5 steps in use",
-                            &SwitchRow::cost)} +
+      labels<SwitchRow>(
+          {column<SwitchRow>("basic", "threads", "that need not synchronize",
+                             &SwitchRow::basic),
+           column<SwitchRow>("more", "threads", "that have to",
+                             &SwitchRow::more),
+           column<SwitchRow>("cost", "",
+                             "T_sync: 5 barriers alone, or 5 steps in use",
+                             &SwitchRow::cost)}) +
       mean_stddev_columns<SwitchRow>("sync", "cycles", "T_sync",
                                      &SwitchRow::sync) +
       Columns<SwitchRow>{

@@ -32,7 +32,8 @@ class NcclSum : public LocalSums<T> {
     std::vector<ncclComm_t> handles(gpus.size());
     const ncclResult_t result = ncclCommInitAll(handles.data(), this->gpus(),
                                                 device_numbers(gpus).data());
-    if (result != ncclSuccess) throw CannotMeasure(ncclGetErrorString(result));
+    if (result != ncclSuccess)
+      throw CannotMeasure("nccl", ncclGetErrorString(result));
     for (const ncclComm_t handle : handles) communicators_.emplace_back(handle);
     for (const Gpu& gpu : gpus) sums_.emplace_back(gpu.index, 1);
   }

@@ -125,7 +125,7 @@ class PeerGridSum : public OneKernel<T, PeerGrid> {
   explicit PeerGridSum(const std::vector<Gpu>& gpus) try : OneKernel
     <T, PeerGrid>(gpus), set_(device_numbers(gpus)) {}
   catch (const peer_grid::CannotJoin& error) {
-    throw CannotMeasure(error.what());
+    throw CannotMeasure("no-barrier", error.what());
   }
 
   double time_ns(const std::vector<Part>& parts) override {
@@ -173,7 +173,8 @@ class MultiGridSum : public OneKernel<T, MultiGrid> {
   explicit MultiGridSum(const std::vector<Gpu>& gpus)
       : OneKernel<T, MultiGrid>(gpus) {
     if (!enable_peer_access(device_numbers(gpus))) {
-      throw CannotMeasure("no peer access between these GPUs");
+      throw CannotMeasure("no-peer-access",
+                          "no peer access between these GPUs");
     }
   }
 

@@ -52,7 +52,8 @@ class OneGpu {
       if (row.rate.mean > 0) {
         print(row);
       } else {
-        run_.skip(table_, "theory", "the driver does not tell the clock");
+        run_.skip(table_, "theory",
+                  {"no-clock", "the driver does not tell the clock"});
       }
     }
     for (const ElementType& type : kElementTypes) {
@@ -80,12 +81,11 @@ class OneGpu {
     std::vector<Candidate> candidates;
     for (const ArraySumMethod& method : array_sum_methods()) {
       if (!run_.options().wants(method.name)) continue;
-      run_.measure_or_skip(
-          table_, std::string(method.name) + " of " + type.name, [&] {
-            const long long most = sizes_.largest / type.size;
-            candidates.push_back(
-                {&method, method.make(type.element, run_.gpu(), most)});
-          });
+      run_.measure_or_skip(table_, key(method.name, type, kNan), [&] {
+        const long long most = sizes_.largest / type.size;
+        candidates.push_back(
+            {&method, method.make(type.element, run_.gpu(), most)});
+      });
     }
     if (candidates.empty()) return;
     run_.show(std::string("arrays of ") + type.name);
@@ -96,10 +96,9 @@ class OneGpu {
     }
   }
 
-  static std::string point(const std::string& method, const ElementType& type,
-                           long long bytes) {
-    return method + " of " + type.name + ", " + std::to_string(bytes) +
-           " bytes";
+  std::string key(const std::string& method, const ElementType& type,
+                  double bytes) const {
+    return table_.key({method, type.name, 1, bytes});
   }
 
   // The samples of all candidates in turn, so that what changes slowly
@@ -109,16 +108,17 @@ class OneGpu {
     const auto fit = static_cast<long long>(memory_.size()) / bytes;
     const int inputs = static_cast<int>(
         std::min({fit, (kRotatedL2 * l2_ - 1) / bytes + 1, kMostInputs}));
-    run_.show(point("reference sums", type, bytes));
+    run_.show(key("reference sums", type, static_cast<double>(bytes)));
     references_ = reference_sums(type.element, run_.gpu().index, memory_.get(),
                                  bytes / type.size, inputs);
     std::vector<Candidate*> able;
     int samples = 1;
     for (Candidate& candidate : candidates) {
-      run_.show(point(candidate.method->name, type, bytes));
-      const std::string why = candidate.sum->refuses(bytes / type.size);
-      if (!why.empty()) {
-        table_.skip(point(candidate.method->name, type, bytes), why);
+      run_.show(key(candidate.method->name, type, static_cast<double>(bytes)));
+      const Remark why = candidate.sum->refuses(bytes / type.size);
+      if (why) {
+        table_.skip(
+            key(candidate.method->name, type, static_cast<double>(bytes)), why);
         continue;
       }
       able.push_back(&candidate);
@@ -130,13 +130,13 @@ class OneGpu {
       candidate.host_ns.clear();
     }
     // The median, for a single one that takes long would make sums too fast.
-    run_.show(point("no sum", type, bytes));
+    run_.show(key("no sum", type, static_cast<double>(bytes)));
     std::vector<double> events_ns;
     for (int i = 0; i < samples; ++i) {
       events_ns.push_back(timer_.events_ns());
       for (Candidate* candidate : able) {
         const auto name = [&] {
-          return point(candidate->method->name, type, bytes);
+          return key(candidate->method->name, type, static_cast<double>(bytes));
         };
         run_.measure_at(name, [&] { sample(type, bytes, *candidate); });
       }
@@ -144,7 +144,7 @@ class OneGpu {
     const double extra_ns = median_of(events_ns);
     for (const Candidate* candidate : able) {
       const ArraySumMethod& method = *candidate->method;
-      run_.show(point(method.name, type, bytes));
+      run_.show(key(method.name, type, static_cast<double>(bytes)));
       SumRow row = {method.name, type.name};
       row.bytes = static_cast<double>(bytes);
       row.inputs = inputs;

@@ -8,11 +8,12 @@ namespace syncbench {
 namespace {
 
 Columns<SumRow> first() {
-  return {column<SumRow>("method", "", "way to sum", &SumRow::method),
-          column<SumRow>("type", "", "of the elements", &SumRow::type),
-          column<SumRow>("GPUcount", "", "GPUs involved", &SumRow::gpus),
-          real_column<SumRow>("bytes", "bytes", "of the whole array",
-                              &SumRow::bytes, 0)};
+  return labels<SumRow>(
+      {column<SumRow>("method", "", "way to sum", &SumRow::method),
+       column<SumRow>("type", "", "of the elements", &SumRow::type),
+       column<SumRow>("GPUcount", "", "GPUs involved", &SumRow::gpus),
+       real_column<SumRow>("bytes", "bytes", "of the whole array",
+                           &SumRow::bytes, 0)});
 }
 
 Columns<SumRow> in_l2() {
@@ -44,12 +45,13 @@ Columns<SumRow> stats_columns() {
 bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row) {
   row.mhz = run.clock_mhz_unwatched();
   table.row(row);
-  const std::string wide = wide_interval(row.rate);
-  if (!wide.empty()) run.warn(wide);
+  const std::string key = table.key(row);
+  run.warn(key, wide_interval(row.rate));
   if (std::isnan(row.rate.mean)) {
-    run.warn("the row above has no rate: the events alone take as long");
+    run.warn(key, {"no-rate",
+                   "this row has no rate: the events alone take as long"});
   }
-  run.check_row(row.host.mean > 100 ? row.rate : Summary());
+  run.check_row(key, row.host.mean > 100 ? row.rate : Summary());
   return row.right == 0;
 }
 

@@ -89,7 +89,7 @@ class Model {
     constexpr int kBytes = 32 * 1024;
     for (const int threads : kThreads) {
       const int passes = threads == 1 ? 1 : threads == 32 ? 8 : 64;
-      show(kLoop, type, threads, kBytes);
+      run_.show(loop_table_.key({kLoop, type.sums->type(), threads, kBytes}));
       const auto cycles = sample_in_turn(
           {passes, 2 * passes}, run_.options().samples, [&](int count) {
             return type.sums->loop_cycles(threads, kBytes, count);
@@ -121,7 +121,7 @@ class Model {
     // They are many and steady: a fifth, five at least, of what is asked for.
     const int asked = run_.options().samples;
     const int samples = std::min(asked, std::max(5, asked / 5));
-    show(kSum, type, threads, bytes);
+    run_.show(sum_table_.key({kSum, type.sums->type(), threads, bytes}));
     const auto cycles = sample_in_turn({bytes}, samples, [&](int size) {
       return type.sums->sum_cycles(threads, size);
     });
@@ -154,14 +154,15 @@ class Model {
       predict({type.latency(), type.rates.at(basic), type.rates.at(more),
                sync.mean},
               row);
-      run_.show(std::string(kSwitch) + " of " + row.type + " by " +
-                std::to_string(more) + ", " + cost);
       print(switch_table_, row, row.sync);
     }
     if (std::isnan(row.measured)) {
-      switch_table_.comment(row.type + ": " + std::to_string(more) +
-                            " threads are not faster up to " +
-                            std::to_string(few.rbegin()->first) + " bytes");
+      row.cost.clear();
+      const std::string most = std::to_string(few.rbegin()->first);
+      switch_table_.note(
+          switch_table_.key(row),
+          {"never bytes=" + most,
+           "more threads are not faster up to " + most + " bytes"});
     }
   }
 
@@ -190,17 +191,11 @@ class Model {
     return found;
   }
 
-  void show(const char* method, const Type& type, int threads, int bytes) {
-    run_.show(std::string(method) + " of " + type.sums->type() + " by " +
-              std::to_string(threads) +
-              (bytes == 0 ? "" : " of " + std::to_string(bytes) + " bytes"));
-  }
-
   template <class Row>
   void print(Table<Row>& table, Row& row, const Summary& watched) {
     row.mhz = run_.clock_mhz();
     table.row(row);
-    run_.check_row(watched);
+    run_.check_row(table.key(row), watched);
   }
 
   MeasuringRun& run_;

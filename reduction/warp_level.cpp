@@ -25,11 +25,11 @@ Columns<WarpSumRow> columns(bool stats) {
   Columns<WarpSumRow> shown =
       Columns<WarpSumRow>{
           column<WarpSumRow>("method", "", "how the lanes wait for each other",
-                             &WarpSumRow::method),
-          column<WarpSumRow>("type", "", "type of the 32 values",
-                             &WarpSumRow::type),
-          column<WarpSumRow>("rep", "", "sums the average is over",
-                             &WarpSumRow::repeats)} +
+                             &WarpSumRow::method)} +
+      labels<WarpSumRow>({column<WarpSumRow>(
+          "type", "", "type of the 32 values", &WarpSumRow::type)}) +
+      Columns<WarpSumRow>{column<WarpSumRow>(
+          "rep", "", "sums the average is over", &WarpSumRow::repeats)} +
       mean_stddev_columns<WarpSumRow>(
           "ave_cycle", "cycles", "latency of one sum", &WarpSumRow::value) +
       Columns<WarpSumRow>{column<WarpSumRow>(
@@ -42,17 +42,16 @@ Columns<WarpSumRow> columns(bool stats) {
 
 void measure_row(MeasuringRun& run, Table<WarpSumRow>& table, const char* type,
                  const MethodEntry& method) {
-  const std::string point = std::string(method.name) + " of " + type;
-  table.comment_once(kAddress);
-  run.measure_or_skip(table, point, [&] {
+  const std::string key = table.key({method.name, type});
+  table.note_once("", {"address", kAddress});
+  run.measure_or_skip(table, key, [&] {
     TimedLaunch launch(method, {run.gpu()}, {1, 32, 32});
     const Repeated latency = measure_latency(launch, run.options().samples);
     const Rightness& results = launch.right_results();
     table.row({method.name, type, latency.repeats, latency.value,
                results.right == results.checked, run.clock_mhz()});
-    run.check_row(latency.value);
-    const std::string doubt = count_matters(latency, kLatencyTolerance);
-    if (!doubt.empty()) table.comment(doubt);
+    run.check_row(key, latency.value);
+    table.note(key, count_matters(latency, kLatencyTolerance));
   });
 }
 

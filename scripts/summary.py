@@ -59,8 +59,7 @@ def of_warps(section):
     for method in methods(section):
         rows = section.find_all(method=method)
         one = {row["tile"]: row for row in rows if row["thrd"] == "32"}
-        caption = next((text.split(" the number of ")[-1].split(";")[0] for _, text in section.comments
-                        if text.startswith(f"{method}: `tile` is ")), None)
+        caption = next((said.text for said in section.said_of(rows[0], "tile")), None)
         corner, columns = "threads of the group", WARP_SIZES
         if re.match(WARP_BARRIERS, method):
             corner = MEETING
@@ -125,7 +124,7 @@ def several_gpus(run):
 
 
 def warnings(run):
-    found = [(file, section, list(section.warnings(run.sms)))
+    found = [(file, section, list(section.warnings()))
              for file, sections in run.files.items() for section in sections]
     yield f"Warnings of the run: {sum(len(warned) for _, _, warned in found)}"
     for file, section, warned in found:

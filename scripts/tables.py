@@ -1,7 +1,5 @@
 """The tables of summary.py, and which rows are of no barrier."""
 
-FEWEST_CYCLES = 3.5  # what takes less waits for nothing (explicit_barrier/rows.hpp)
-
 
 def grid(corner, columns, rows):
     """A table: rows are (name, cells). Nothing where there is no row."""
@@ -16,9 +14,8 @@ def grid(corner, columns, rows):
 
 def nothing_waits(section, row, column):
     """Whether the compiler has left no barrier in what the row repeats."""
-    return any("nothing waits" in text and (above is row or (
-        text.startswith(f"{row['method']}: ") and float(row[column]) < FEWEST_CYCLES))
-        for above, text in section.comments)
+    return any(float(row[column]) < said.number("below")
+               for said in section.said_of(row, "nothing-waits"))
 
 
 def methods(section):

@@ -9,6 +9,7 @@ An output of a program that ran on no GPU begins with SIMULATED.
 
 import re
 import stat
+from collections import defaultdict, namedtuple
 from pathlib import Path
 
 import checksums
@@ -35,18 +36,14 @@ _DIFFERENCE = re.compile(r"(m|med)\(.*\)")  # only such columns can be negative
 _POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "form")
 _PROGRAM = re.compile(r"([A-Za-z]+) [\w.+-]+ \(commit ")  # the first line of an output
 _GPU = re.compile(r"gpu [0-9]+: (.+?), [0-9]+ SMs")
-# A method's rows are judged together, when the last is measured: how a warning then names
-# its row, by columns (perSM: blocks per SM; each: `bytes` are those of one GPU).
-_NAMED_ROWS = [re.compile(pattern) for pattern in (
-    r"(?P<method>\w+) on (?P<GPUcount>\d{1,15}), (?P<perSM>\d{1,15}) per SM x (?P<thrd>\d{1,15}): ",
-    r"(?P<method>\w+) x (?P<rep>\d{1,15}) on (?P<blk>\d{1,15}) x (?P<thrd>\d{1,15})(?:/(?P<tile>\d{1,15}))?: ",
-    r"(?P<method>\w+) on (?P<blk>\d{1,15}) x (?P<thrd>\d{1,15})(?:/(?P<tile>\d{1,15}))? x (?P<rep>\d{1,15}): ",
-    r"(?P<method>\w+) latency (?P<thrd>\d{1,15})/(?P<tile>\d{1,15}): ",
-    r"(?P<method>\w+) throughput (?P<blk>\d{1,15}) x (?P<thrd>\d{1,15})(?:/(?P<tile>\d{1,15}))?: ",
-    r"(?P<method>\w+) of (?P<type>\w+)(?: on (?P<GPUcount>\d{1,15}) GPUs)?, "
-    r"(?P<bytes>\d{1,15}) bytes(?P<each> each)?: ",
-    r"(?P<method>\w+) of (?P<type>\w+)(?: by (?P<thrd>\d{1,15}) of (?P<bytes>\d{1,15}) bytes)?: ",
-    r"(?P<method>\w+) of (?P<type>\w+) by (?P<more>\d{1,15}): ")]
+# What a program says of rows: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`.
+_KINDS = ("warning", "skipped", "note")
+_PAIR = r' [\w()]{1,20}=(?:[^\s":\]]{1,40}|"[\w ]{1,40}")'
+_ANNOTATION = re.compile(
+    rf"({'|'.join(_KINDS)})\[([a-z-]{{1,40}})((?:{_PAIR}){{0,9}})\]"
+    rf"(?: (\w{{1,40}})((?:{_PAIR}){{0,9}}))?: (.*)", re.ASCII)
+_CELL = re.compile(r' ([\w()]+)=(?:"([^"]*)"|([^\s"]+))')
+_BEGINS = re.compile(rf"(?:{'|'.join(_KINDS)})\[")
 
 
 class TsvError(Exception):
@@ -85,6 +82,36 @@ class Row(dict):
         raise TsvError(f"{self.where}: there is no column {column}")
 
 
+class Annotation(namedtuple("Annotation", "kind tag values method cells text where")):
+    """What a program says beside the rows. kind: one of _KINDS; tag: what of, with its values;
+    method and cells: the rows that it is of, all of the section where they are empty; text: for
+    people."""
+
+    def number(self, name):
+        """Of a value or a cell."""
+        text = self.values.get(name, self.cells.get(name, ""))
+        if not NUMBER.fullmatch(text) or text == "nan":
+            raise TsvError(f"{self.where}: '{name}={shown(text)}' is not a number")
+        return float(text)
+
+
+def annotation_of(comment, where):
+    """The Annotation of a comment (without #), or None."""
+    found = _ANNOTATION.fullmatch(comment)
+    if not found:
+        kind, _, text = comment.partition(": ")
+        if kind in _KINDS[:2]:  # as version 0.1 says it
+            return Annotation(kind, "", {}, "", {}, text, where)
+        if _BEGINS.match(comment):
+            raise TsvError(f"{where}: not an annotation: '{shown(comment)}'")
+        return None
+    kind, tag, values, method, cells, text = found.groups()
+
+    def pairs(text):
+        return {name: quoted or plain for name, quoted, plain in _CELL.findall(text or "")}
+    return Annotation(kind, tag, pairs(values), method or "", pairs(cells), text, where)
+
+
 class Section:
     def __init__(self, title, header, where=""):
         self.where = where  # file and line of its header
@@ -92,6 +119,8 @@ class Section:
         self.header = header
         self.rows = []  # of class Row
         self.comments = []  # below the header: (the row above or None, text)
+        self.annotations = []
+        self._by_method = self._said = None  # rows, annotations
 
     def numbers(self, column):
         return [float(row[column]) for row in self.rows]
@@ -106,24 +135,30 @@ class Section:
         return [row for row in self.rows
                 if all(row[column] == text for column, text in cells.items())]
 
-    def warnings(self, sms):
-        """(row or None where it is about no row, text) of each warning of the executable."""
-        for above, comment in self.comments:
-            if not comment.startswith("warning: "):
-                continue
-            text = comment[len("warning: "):]
-            named = next(filter(None, (pattern.match(text) for pattern in _NAMED_ROWS)), None)
-            if named is None:
-                yield (above if "the row above" in text else None), text
-                continue
-            cells = named.groupdict()
-            if "perSM" in cells:
-                cells["blk"] = str(int(cells.pop("perSM")) * sms)
-            if cells.pop("each", None):
-                cells["bytes"] = str(int(cells["bytes"]) * int(cells["GPUcount"]))
-            row = self.find(**{column: cell for column, cell in cells.items()
-                               if cell and column in self.header})
-            yield row, text[named.end():] if row else text
+    def rows_of(self, said):
+        """The rows that an Annotation is of; none where it is of the whole section."""
+        if self._by_method is None:
+            self._by_method = defaultdict(list)
+            for row in self.rows:
+                self._by_method[row["method"]].append(row)
+        return [row for row in self._by_method.get(said.method, ())
+                if said.cells.items() <= row.items()]
+
+    def warnings(self):
+        """(the first row that it is of, or None; text) of each warning of the program."""
+        for said in self.annotations:
+            if said.kind == "warning":
+                yield next(iter(self.rows_of(said)), None), said.text
+
+    def said_of(self, row, tag=None):
+        """The Annotations of a row that are warnings, or have this tag."""
+        if self._said is None:
+            self._said = defaultdict(list)
+            for said in self.annotations:
+                self._said[said.method].append(said)
+        return [said for said in self._said.get(row["method"], ())
+                if (said.tag == tag if tag else said.kind == "warning")
+                and said.cells.items() <= row.items()]
 
 
 def _wrong(column, cell):
@@ -180,15 +215,20 @@ def _lines(data, name):
 def parse(data, name="standard input"):
     """The sections of an executable's output (bytes)."""
     sections, title, decimals, row, points = [], None, {}, None, {}
-    comments = []  # of the section being read; those above the first belong to it
+    comments, annotations = [], []  # of the section being read; those above the first are of it
     for number, line in enumerate(_lines(data, name), 1):
         where = f"{name}, line {number}"
         cells = line.split("\t")
         if line.startswith("#"):
             title = line[1:].strip()
-            comments.append((row, title))
+            said = annotation_of(title, where)
+            if said:
+                title = None  # what follows a header's title is a header
+                annotations.append(said)
+            else:
+                comments.append((row, title))
         elif cells[0] == "method":
-            if title is None or title.startswith(("warning: ", "skipped: ")):
+            if title is None:
                 raise TsvError(f"{where}: no title above this header")
             if len(set(cells)) != len(cells):
                 raise TsvError(f"{where}: a column name stands twice")
@@ -197,8 +237,8 @@ def parse(data, name="standard input"):
             if sections[-1].title in (other.title for other in sections[:-1]):
                 raise TsvError(f"{where}: a section {shown(sections[-1].title)} stands twice")
             if len(sections) > 1:
-                comments = sections[-1].comments
-            sections[-1].comments = comments
+                comments, annotations = sections[-1].comments, sections[-1].annotations
+            sections[-1].comments, sections[-1].annotations = comments, annotations
             title, decimals, row, points = None, {}, None, {}
         elif not sections:
             raise TsvError(f"{where}: a row above any header")

@@ -254,7 +254,7 @@ def judge(call, fault, result, reference):
     errors = [line for line in result.err.splitlines() if "error: " in line]
     if re.search("stand-in:|Sanitizer|runtime error:", result.err):
         wrong.append("a complaint of the stand-in or of a sanitizer")
-    if result.code not in (0, 1, 3):
+    if result.code not in (0, 1, 3, 4):
         return wrong + [f"exit code {result.code}"]
     if not is_rectangular(result.out):
         wrong.append("rows are cut")

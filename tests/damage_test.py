@@ -24,7 +24,7 @@ from scripts_support import ROOT
 
 import checksums  # from scripts/, which scripts_support has put on the path
 import tsv
-from reporting import figures, headline, normal
+from reporting import headline, normal
 
 MUTANTS, FIRST = 5000 if os.environ.get("THOROUGH") else 250, 0
 SHOWN = ("h200x2", ("theory", "cub", "read_limit", "implicit", "tile", "blocksync", "tile_sync",
@@ -122,7 +122,7 @@ class DamageTest(unittest.TestCase):
 
     def forget(self):
         """Runs of damages that are over."""
-        for cache in (headline.found_in, figures.warnings_of, normal.values):
+        for cache in (headline.found_in, normal.values):
             cache.cache_clear()
 
     def check_all(self, reader):

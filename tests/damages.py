@@ -50,7 +50,7 @@ def lose(r, data):
 def insert(r, data):
     place = r.randrange(len(data))
     return data[:place] + r.choice((b"\t", b"\n", b"#", b"-", b"7", b".", b"\0", b"\xff", b"\r",
-                                    b"# warning: x\n", bytes(9))) + data[place:]
+                                    b"# warning[x]: x\n", bytes(9))) + data[place:]
 
 
 def odd_cell(r, data):
@@ -76,7 +76,7 @@ def hostile(r, data):
     if kind == 0 and b"\t" in lines[number]:
         lines[number] = text + lines[number][lines[number].index(b"\t"):]
     elif kind == 1:
-        lines.insert(number, b"# warning: the row above: " + text)
+        lines.insert(number, b"# warning[x]: " + text)
     else:
         lines[number] = lines[number] + b" " + text
     return b"\n".join(lines)

@@ -27,11 +27,11 @@ ROWS = {  # of two GPUs with 132 SMs
         "block latency", BLOCK_LATENCY, "blocksync 1 64 1 32 22.125 0.500 100 0.100",
         "blocksync 1 64 1 1024 64.000 1.000 100 0.100") + section(
         "warp latency", LATENCY, "tile_sync 1 64 1 32 1.000 0.000 16 100 0.000")
-    + "# tile_sync of 16: nothing waits in each operation\n",
+    + "# note[nothing-waits below=3.5] tile_sync: x\n",
     "BenchmarkInterSM": section(
         "grid latency: how it was sampled", GRID, "grid_sync 1 1 9 132 32 1075.500 0.250 100 0.100")
     + "grid_sync\t1\t1\t9\t4224\t64\t8420.000\t0.750\t100\t0.100\n"
-    + "# warning: grid_sync on 1, 1 per SM x 32: the spread of this row is far\n" + section(
+    + "# warning[spread percent=9] grid_sync GPUcount=1 blk=132 thrd=32: the spread of this row is far\n" + section(
         "multi-GPU latency: how it was sampled", GRID,
         "peer_grid_sync 1 1 9 132 32 875.500 0.250 100 0.100",
         "peer_grid_sync 2 1 9 132 32 2175.500 0.250 100 0.100",
@@ -43,21 +43,21 @@ ROWS = {  # of two GPUs with 132 SMs
         "switching points", SWITCH,
         "switch_point double 1 32 barriers 90.0 0.1 nan 150.5 Nm 150.5 136.0 0.904 0.1",
         "switch_point double 1 32 steps 60.0 0.1 nan nan never nan 136.0 nan 0.1")
-    + "# warning: switch_point of double by 32: far\n" + section(
+    + "# warning[spread] switch_point type=double more=32: far\n" + section(
         "one GPU", SUM, "theory any 1 nan nan nan 4814.304 nan nan nan nan 0 nan",
         *(f"cub {name} 1 {size} 1 0 {rate} 9.000 2.000 0.500 1 9 1.000" for name, size, rate in (
             ("int", 1048576, "172.500"), ("float", 1048576, "168.750"),
             ("float", 2097152, "318.750"), ("float", 8589934592, "4551.250"))))
-    + "# warning: cub of float, 1048576 bytes: the spread is far\n" + section(
+    + "# warning[spread] cub type=float GPUcount=1 bytes=1048576: the spread is far\n" + section(
         "strong scaling", NODE_SUM, *(
             f"peer_grid float {gpus} {size} {rate} 9.000 2.000 0.500 1 9 1.000"
             for gpus, size, rate in ((1, 1048576, "80.250"), (1, 68719476736, "4516.500"),
                                      (2, 68719476736, "9003.250"))))
-    + "# warning: peer_grid of float on 2 GPUs, 68719476736 bytes: far\n" + section(
+    + "# warning[spread] peer_grid type=float GPUcount=2 bytes=68719476736: far\n" + section(
         "weak scaling", NODE_SUM, *(
             f"peer_grid float {gpus} {size} {rate} 9.000 2.000 0.500 1 9 1.000"
             for gpus, size, rate in ((1, 68719476736, "4517.500"), (2, 137438953472, "9027.250"))))
-    + "# warning: peer_grid of float on 2 GPUs, 68719476736 bytes each: far\n",
+    + "# warning[spread] peer_grid type=float GPUcount=2 bytes=137438953472: far\n",
     "Pitfalls": section("warp barrier", "method lane start end", "no_sync 0 0 2",
                         "no_sync 1 164 166", "syncwarp 0 0 166", "syncwarp 1 164 170")
     + section("warp barrier verdict", "method blocks launches held wrong", "no_sync 0 100 0 0",

@@ -100,12 +100,14 @@ TEST(Records, AreReadBack) {
   const Point point = {
       "null kernel", "traditional_launch", 2, 128, 132, 1024, 5000, 16};
   const Record record =
-      parse_record(record_text({point, {{"cpu", {1, 2.5}}, {"mhz", {3}}}, ""}));
+      parse_record(record_text({point, {{"cpu", {1, 2.5}}, {"mhz", {3}}}, {}}));
   EXPECT_EQ(record.point.text(), point.text());
   EXPECT_EQ(record.samples.at("cpu"), (std::vector<double>{1, 2.5}));
   EXPECT_EQ(record.samples.size(), 2u);
-  const Record skipped = parse_record(record_text({point, {}, "no such API"}));
-  EXPECT_EQ(skipped.skipped, "no such API");
+  const Record skipped =
+      parse_record(record_text({point, {}, {"tag", "no API"}}));
+  EXPECT_EQ(skipped.skipped.tag, "tag");
+  EXPECT_EQ(skipped.skipped.text, "no API");
   EXPECT_TRUE(skipped.samples.empty());
   EXPECT_THROW(parse_record("something else"), std::invalid_argument);
 }

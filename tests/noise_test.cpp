@@ -8,23 +8,24 @@ namespace {
 TEST(ClockWatch, TellsAMoveOnce) {
   ClockWatch watch;
   watch.begin(1980);
-  EXPECT_EQ(watch.check(1980), "");
-  EXPECT_EQ(watch.check(1965), "");  // 0.8%
-  EXPECT_NE(watch.check(1900).find("from 1980 to 1900 MHz"), std::string::npos);
-  EXPECT_EQ(watch.check(1900), "");
-  EXPECT_NE(watch.check(1980), "");
+  EXPECT_FALSE(watch.check(1980));
+  EXPECT_FALSE(watch.check(1965));  // 0.8%
+  EXPECT_EQ(watch.check(1900).tag, "clock from=1980 to=1900");
+  EXPECT_FALSE(watch.check(1900));
+  EXPECT_TRUE(watch.check(1980));
 }
 
 TEST(ClockWatch, SlowDriftsAddUp) {
   ClockWatch watch;
   watch.begin(2000);
-  EXPECT_EQ(watch.check(1990), "");
-  EXPECT_EQ(watch.check(1982), "");
-  EXPECT_NE(watch.check(1979), "");
+  EXPECT_FALSE(watch.check(1990));
+  EXPECT_FALSE(watch.check(1982));
+  EXPECT_TRUE(watch.check(1979));
 }
 
-// The warnings about rows with these spreads in percent, named "0", "1", ...
-std::vector<std::string> warnings_of(const std::vector<double>& percents) {
+// The warnings about rows with these spreads in percent, of the keys "0", ...
+std::vector<std::pair<std::string, Remark>> warnings_of(
+    const std::vector<double>& percents) {
   SpreadWatch watch;
   for (std::size_t i = 0; i < percents.size(); ++i) {
     Summary summary;
@@ -37,21 +38,21 @@ std::vector<std::string> warnings_of(const std::vector<double>& percents) {
 
 TEST(WideInterval, IsOfMoreThanATenth) {
   Summary summary;
-  EXPECT_EQ(wide_interval(summary), "");  // nan
+  EXPECT_FALSE(wide_interval(summary));  // nan
   summary.mean = -5;
   summary.ci95 = 0.5;
-  EXPECT_EQ(wide_interval(summary), "");
+  EXPECT_FALSE(wide_interval(summary));
   summary.ci95 = 2.6;
-  EXPECT_EQ(wide_interval(summary),
-            "the 95% interval of the row above is 52% of its mean");
+  EXPECT_EQ(wide_interval(summary).tag, "interval percent=52");
 }
 
 TEST(SpreadWatch, TellsTheOddRowByName) {
   const auto warnings = warnings_of({0.2, 0.2, 0.2, 1.5, 0.2, 0.2});
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_EQ(warnings[0],
-            "3: the spread of this row is 1.50% of the mean, that of its "
-            "neighbours 0.20%");
+  EXPECT_EQ(warnings[0].first, "3");
+  EXPECT_EQ(warnings[0].second.tag, "spread percent=1.50");
+  EXPECT_NE(warnings[0].second.text.find("neighbours is 0.20%"),
+            std::string::npos);
 }
 
 TEST(SpreadWatch, LooksAtBothSides) {
@@ -66,8 +67,7 @@ TEST(SpreadWatch, MuchIsToldWhateverTheNeighbours) {
   EXPECT_EQ(warnings_of({5, 5, 5}).size(), 3u);
   const auto alone = warnings_of({2.5});
   ASSERT_EQ(alone.size(), 1u);
-  EXPECT_EQ(alone[0],
-            "0: the spread of this row is 2.50% of the mean, more than 2%");
+  EXPECT_EQ(alone[0].second.tag, "spread percent=2.50");
 }
 
 TEST(SpreadWatch, HarmlessOrUsualSpreadsAreNotTold) {

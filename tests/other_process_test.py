@@ -35,7 +35,7 @@ def main():
         busy.wait(timeout=60)
     assert shared.returncode == 0, shared.stderr
     assert "is used by 1 other process" in shared.stderr, shared.stderr
-    assert "# warning: GPU 0 is used by 1 other" in shared.stdout, shared.stdout
+    assert "# warning[shared-gpu gpu=0 processes=1]: " in shared.stdout, shared.stdout
     assert order.returncode == 0, order.stdout + order.stderr
     assert busy.returncode == 130, busy.returncode
     print("the other process was noticed, the barrier held")

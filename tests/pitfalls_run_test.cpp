@@ -30,7 +30,7 @@ int stand_in(const Task& task) {
   say(kReadyLine);
   if (task.name.empty()) return 0;
   if (task.name == "absent") {
-    say("skipped\tnot on this GPU");
+    say("skipped\tarchitecture\tnot on this GPU");
     return 0;
   }
   if (task.name == "early") {
@@ -107,7 +107,7 @@ Ended run(const std::vector<Case>& cases, int gpus = 1,
     const std::string text = line;
     const bool head = text.rfind("method\t", 0) == 0;
     if (!head && text.find('\t') != std::string::npos) ended.rows += text;
-    if (text.rfind("# skipped", 0) == 0 || text.rfind("# of", 0) == 0) {
+    if (text.rfind("# skipped", 0) == 0 || text.rfind("# note", 0) == 0) {
       ended.rows += text;
     }
   }
@@ -137,17 +137,20 @@ TEST(PitfallsRun, RowsOfAllTables) {
   const Ended ended = run({warp("warp"), warp("absent"), partial("hangs"),
                            partial("two", kPartial, 2), race("race")});
   EXPECT_EQ(ended.error, "");
-  EXPECT_EQ(ended.rows,
-            "warp\t0\t1\t2\n"
-            "warp\t1\t3\t4\n"
-            "warp\t1\t100\t100\t0\n"
-            "# skipped: absent each in its branch: not on this GPU\n"
-            "hangs\tstays and skips\tno progress within 0.3 s\t0.300\t1\n"
-            "hangs\tas allowed\tcompleted\t0.300\t1\n"
-            "# skipped: two stays and skips: needs 2 GPUs, 1 used\n"
-            "# skipped: two as allowed: needs 2 GPUs, 1 used\n"
-            "race\twrong\t9\t7\n"
-            "race\tright\t9\t0\n");
+  EXPECT_EQ(
+      ended.rows,
+      "warp\t0\t1\t2\n"
+      "warp\t1\t3\t4\n"
+      "warp\t1\t100\t100\t0\n"
+      "# skipped[architecture] absent: not on this GPU\n"
+      "hangs\tstays and skips\tno progress within 0.3 s\t0.300\t1\n"
+      "hangs\tas allowed\tcompleted\t0.300\t1\n"
+      "# skipped[too-few-gpus needs=2] two form=\"stays and skips\": needs 2 "
+      "GPUs, 1 used\n"
+      "# skipped[too-few-gpus needs=2] two form=\"as allowed\": needs 2 GPUs, "
+      "1 used\n"
+      "race\twrong\t9\t7\n"
+      "race\tright\t9\t0\n");
 }
 
 TEST(PitfallsRun, SomeAreGivenMoreTime) {
@@ -215,7 +218,7 @@ TEST(PitfallsRun, AnErrorBeforeTheFirstLaunchIsNoOutcome) {
             "memory");
   EXPECT_EQ(
       ended.rows,
-      "# skipped: early stays and skips: error "
+      "# skipped[failed] early form=\"stays and skips\": error "
       "cudaErrorMemoryAllocation\nrace\twrong\t9\t7\nrace\tright\t9\t0\n");
 }
 
@@ -248,8 +251,8 @@ TEST(PitfallsRun, WhatIsAskedForHasToBeThere) {
       run({partial("right"), partial("two", kPartial, 2)}, 1, {"right"}).error,
       "");
   EXPECT_EQ(run({partial("two", kPartial, 2)}, 1, {"two"}).error,
-            "asked for and not measured: two stays and skips: needs 2 GPUs, 1 "
-            "used");
+            "asked for and not measured: two form=\"stays and skips\": needs 2 "
+            "GPUs, 1 used");
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ class ChartPartsTest(ScriptsTest):
                 (chart_study.figure_5, "grid_sync", 1, 4, 1024),  # what the file says of it
                 (chart_study.figure_8, "peer_grid_sync", 2, 1, 32)):
             row = rf"{method}\t{gpus}\t\d+\t\d+\t{132 * blocks}\t{threads}\t"
-            skipped = f"# skipped: {method} on {gpus}, {blocks} per SM x {threads}:"
+            skipped = (rf"# skipped\[does-not-fit holds=\d+\] {method} GPUcount={gpus} "
+                       f"blk={132 * blocks} thrd={threads}:")
             text, deleted = re.subn(f"(?m)^({row}|{skipped}).*\n", "", whole)
             self.assertEqual(deleted, 1)
             shape = f"{method} on {chart_study.many(gpus)} at {blocks} x {threads}"

@@ -187,11 +187,11 @@ class HeadlineTest(ReportCase):
             "environment": ENVIRONMENT + "driver\t1.2\n",
             "BenchmarkIntraSM": section(
                 "warp latency", LATENCY, "tile_sync 1 64 1 32 1.000 0.000 32 100 0.000",
-                "tile_shufl 1 64 1 32 23.500 0.000 16 100 0.000") + "# tile_sync: nothing waits\n",
+                "tile_shufl 1 64 1 32 23.500 0.000 16 100 0.000") + "# note[nothing-waits below=3.5] tile_sync: x\n",
             "BenchmarkInterSM": section(
                 "grid latency", GRID + " clock",
                 "grid_sync 1 1 9 132 32 1000.000 250.000 9 1.0 1500.0")
-            + "# warning: grid_sync on 1, 1 per SM x 32: the spread is far\n",
+            + "# warning[spread] grid_sync GPUcount=1 blk=132 thrd=32: the spread is far\n",
             "ImplicitBarrier": None,
             "Reduction": section("one GPU", SUM, *(
                 f"{method} float 1 1048576 1 0 {rate} 1.000 2.000 0.500 {right} 9 1.000"

@@ -168,7 +168,7 @@ class KnownTest(ReportCase):
             return self.write_run(self.folder / name, {
                 "environment": ENVIRONMENT + f"driver\t{name}\n{more}",
                 "BenchmarkInterSM": section("grid latency", GRID, *rows)
-                + "# warning: grid_sync on 1, 2 per SM x 32: the spread is far\n"}, only=True)
+                + "# warning[spread] grid_sync GPUcount=1 blk=264 thrd=32: the spread is far\n"}, only=True)
 
         run("h200x1", "1000.000", "2000.000", "3000.000", more="date_utc\tyesterday\n")
         normal = self.report(run("mine", "1040.000", "3000.000", "2910.000"), recorded=self.folder)[
@@ -194,7 +194,7 @@ class KnownTest(ReportCase):
             ["m(avginstru), ns", "faster", "1", "2910.000", "2999.90 to 3000.10", "-3.0%", "5"]])
         self.assertIn("* ! BenchmarkInterSM, line 4: the spread is far.\n", self.page)
         self.assertEqual(table_below(self.page, "**What is known to move such rows.**")[1][2:],
-                         ["docs/method.md, Known limits", "2"])
+                         ["docs/limits.md, How far do the recorded machines differ?", "2"])
         self.assertIn("\n* 1 of 3 moved rows have none of these.\n", self.page)
         self.assertIn(["the spread is far", "3000.000!"],
                       Page((self.out / "report.html").read_text()).cells)
@@ -213,11 +213,11 @@ class KnownTest(ReportCase):
             self.assertEqual(set(found.values()), {1})
             comments = [line for file in run.files for line in (
                 run.path / f"{file}.tsv").read_text().splitlines()
-                if line.startswith("# warning: ")]
+                if line.startswith("# warning[")]
             self.assertEqual(len([one for one in found if one.file != "stderr.log"]),
                              len(comments))
             log = (run.path / "stderr.log").read_text().splitlines()
-            texts = {comment[len("# warning: "):] for comment in comments}
+            texts = {comment.split(": ", 1)[1] for comment in comments}
             self.assertEqual([one.text for one in found if one.file == "stderr.log"], [
                 line for line in log if not any(line.endswith(f": {text}") for text in texts)])
 
@@ -226,13 +226,13 @@ class KnownTest(ReportCase):
         self.report(run, recorded=self.folder)
         self.assertIn("5 in all: 1 in BenchmarkInterSM.tsv, 4 in Reduction.tsv. There is no "
                       "stderr.log.\n", self.page)
-        log = ("BenchmarkInterSM: warning: grid_sync on 1, 1 per SM x 32: the spread of this row "
+        log = ("BenchmarkInterSM: warning: grid_sync GPUcount=1 blk=132 thrd=32: the spread of this row "
                "is far\n\nReduction: error: <b> is not | measured\n")
         (run / "stderr.log").write_bytes(log.encode() + b"\xff broken")
         warnings = self.report(run, recorded=self.folder)["run"]["warnings"]
         self.assertEqual(warnings[0], {
             "file": "BenchmarkInterSM.tsv", "section": "grid latency", "line": 3,
-            "text": "grid_sync on 1, 1 per SM x 32: the spread of this row is far"})
+            "text": "the spread of this row is far"})
         self.assertEqual([one["text"] for one in warnings if one["file"] == "stderr.log"],
                          ["Reduction: error: <b> is not | measured", "\ufffd broken"])
         self.assertIn(r"| stderr.log | – | – | Reduction: error: &lt;b&gt; is not \| measured |",

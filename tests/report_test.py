@@ -46,6 +46,20 @@ def rendered_alone(text, first):
     return html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text))
 
 
+def is_doubted(lines, number, cells):
+    """Whether a comment of its section warns of the row, or says that it depends on the repeat
+    count."""
+    heads = [at for at, line in enumerate(lines) if line.startswith("method\t")] + [len(lines)]
+    first = max(at for at in heads if at < number)
+    for line in lines[first:min(at for at in heads if at > first)]:
+        said = re.match(r"# (?:warning\[[^]]*\]|note\[repeats[^]]*\]) (\w+)((?: \S+=\S+)*): ", line)
+        if said and said[1] == cells["method"] and all(
+                cells[column] == cell for column, cell in (
+                    pair.split("=") for pair in said[2].split())):
+            return True
+    return False
+
+
 class ReportTest(ReportCase):
     def test_recorded_folders(self):
         runs = self.report(*(ROOT / "results" / name for name in RECORDED))
@@ -89,8 +103,7 @@ class ReportTest(ReportCase):
                 self.assertEqual(figure["text"].count("!"),
                                  bool(figure["remarks"]) and not figure["nothing_waits"])
                 lines = (ROOT / "results" / name / source["file"]).read_text().splitlines()
-                below = lines[source["line"]] if source["line"] < len(lines) else ""
-                self.assertEqual(bool(figure["remarks"]), "the row above" in below, figure)
+                self.assertEqual(bool(figure["remarks"]), is_doubted(lines, source["line"], cells), figure)
                 self.assertRegex(self.page, r"(?m)^\| " + re.escape(
                     " | ".join(row["labels"].values())) + r" \|.* " + re.escape(
                         figure["text"] or "–") + r" \|")
@@ -246,7 +259,7 @@ class ReportTest(ReportCase):
         for name in names:
             self.assertEqual(rendered(literal(name)), name)
             self.assertEqual(rendered(literal(coded("`a_b*`") + name)), f"<a_b*>{name}")
-            warning = f"# warning: the row above: {name}\n"
+            warning = f"# warning[x]: this row: {name}\n"
             run = self.write_run(self.folder / "run", {
                 "environment": ENVIRONMENT.replace("NVIDIA H200", name),
                 "ImplicitBarrier": ROWS["ImplicitBarrier"].replace("NVIDIA H200", name) + warning})

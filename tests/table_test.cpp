@@ -70,11 +70,38 @@ TEST(Table, HeaderOnceThenRows) {
             "# a section\nname\tcount\tm(time)\ts(time)\n"
             "first\t1\t2.000\t1.414\n");  // there before the next row
   table.row({"second", 2, Summary{}});
-  table.skip("third", "does not fit");
+  table.skip("third", {"does-not-fit holds=2", "an SM holds 2"});
   EXPECT_EQ(file.text(),
             "# a section\nname\tcount\tm(time)\ts(time)\n"
             "first\t1\t2.000\t1.414\nsecond\t2\tnan\tnan\n"
-            "# skipped: third: does not fit\n");
+            "# skipped[does-not-fit holds=2] third: an SM holds 2\n");
+}
+
+TEST(Table, KeysAreOfTheLabels) {
+  TemporaryFile file;
+  LineWriter out(file.descriptor());
+  Columns<Row> columns = ::syncbench::columns();
+  columns[1].label = true;
+  Table<Row> table(out, "a section", columns);
+  EXPECT_EQ(table.key({"first", 7, Summary{}}), "first count=7");
+  EXPECT_EQ(table.key({"first", kAny, Summary{}}), "first");
+  columns[1].cell = [](const Row&) { return "as allowed"; };
+  EXPECT_EQ(Table<Row>(out, "", columns).key({"first", 7, Summary{}}),
+            "first count=\"as allowed\"");
+}
+
+TEST(Table, NotesOnceAndNothingOfNothing) {
+  TemporaryFile file;
+  LineWriter out(file.descriptor());
+  Table<Row> table(out, "a section", columns());
+  table.note("first", {});
+  EXPECT_EQ(file.text(), "");
+  table.note_once("first", {"tile", "bytes"});
+  table.note_once("first", {"tile", "bytes"});
+  table.annotate(Kind::kWarning, "", {"clock", "it moved"});
+  EXPECT_EQ(file.text(),
+            "# a section\nname\tcount\tm(time)\ts(time)\n"
+            "# note[tile] first: bytes\n# warning[clock]: it moved\n");
 }
 
 TEST(Table, DescribedForHelp) {

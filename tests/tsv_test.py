@@ -37,35 +37,33 @@ class ReaderTest(unittest.TestCase):
             grid, multi = tsv.parse(data)
             self.assertEqual((grid.title, grid.how), ("grid latency", "how it was sampled"))
             self.assertEqual(grid.numbers("m(avginstru)"), [1075.5, 8420])
-            self.assertEqual(list(grid.warnings(132)),
+            self.assertEqual(list(grid.warnings()),
                              [(grid.rows[0], "the spread of this row is far")])
-            self.assertEqual((len(grid.comments), len(multi.comments), len(multi.rows)), (1, 0, 3))
-        odd, = tsv.parse(b"# t\nmethod\tm(a)\n# warning: all\na\tnan\nb\t-0.5\n"
-                         b"# warning: the row above is odd\nc\tnan\n")
-        self.assertEqual(list(odd.warnings(1)),
-                         [(None, "all"), (odd.rows[1], "the row above is odd")])
+            self.assertEqual((len(grid.comments), len(multi.comments), len(multi.rows)), (0, 0, 3))
+        odd, = tsv.parse(b"# t\nmethod\tm(a)\n# warning[x]: all\na\tnan\nb\t-0.5\n"
+                         b"# warning[x] b: odd: very\nc\tnan\n# warning: as in 0.1\n")
+        self.assertEqual(list(odd.warnings()),
+                         [(None, "all"), (odd.rows[1], "odd: very"), (None, "as in 0.1")])
 
-    def test_rows_that_warnings_name(self):
-        header = "method rep blk thrd tile m(a)"
-        for text in ("m on 1 x 32/8 x 4: far", "m x 4 on 1 x 32/8: far"):
-            repeats, = tsv.parse((section("t", header, "m 2 1 32 8 1", "m 4 1 32 8 1")
-                                  + f"# warning: {text}\n").encode())
-            self.assertEqual(list(repeats.warnings(132)), [(repeats.rows[1], "far")])
-        for text, rows in (
-                ("m of int: far", ("m float nan nan nan nan", "m int nan nan nan nan")),
-                ("m of int, 8 bytes: far", ("m int 1 4 nan nan", "m int 1 8 nan nan")),
-                ("m of int on 2 GPUs, 8 bytes: far", ("m int 1 8 nan nan", "m int 2 8 nan nan")),
-                ("m of int on 2 GPUs, 8 bytes each: far",
-                 ("m int 2 8 nan nan", "m int 2 16 nan nan")),
-                ("m of int by 32 of 8 bytes: far", ("m int nan 8 1 nan", "m int nan 8 32 nan")),
-                ("m of int by 32: far", ("m int nan nan nan 1", "m int nan nan nan 32"))):
-            header = ("method", "type", "GPUcount", "bytes", "thrd", "more")
-            lines = [line.split() for line in rows]
-            kept = [n for n in range(6) if lines[1][n] != "nan"]  # columns that there are
-            sums, = tsv.parse((section("t", *(
-                " ".join(line[n] for n in kept) for line in (header, *lines)))
-                + f"# warning: {text}\n").encode())
-            self.assertEqual(list(sums.warnings(132)), [(sums.rows[1], "far")], text)
+    def test_annotations(self):
+        both, = tsv.parse((section("t", "method form m(a)")
+                           + 'a\tas allowed\t1\na\texits\t2\nb\texits\t3\n'
+                           + '# note[some-tag n=7 x=-1.5] a form="as allowed": text: more\n'
+                           + "# note[some-tag n=abc] a: text\n# skipped[s] c form=exits: no\n").encode())
+        one, every, none = both.annotations
+        self.assertEqual((one.kind, one.tag, one.values, one.method, one.cells, one.text),
+                         ("note", "some-tag", {"n": "7", "x": "-1.5"}, "a", {"form": "as allowed"},
+                          "text: more"))
+        self.assertEqual([both.rows_of(said) for said in both.annotations],
+                         [both.rows[:1], both.rows[:2], []])
+        self.assertEqual(both.said_of(both.rows[0], "some-tag"), [one, every])
+        self.assertEqual((both.said_of(both.rows[2]), one.number("x")), ([], -1.5))
+        with self.assertRaisesRegex(tsv.TsvError, "line 7: 'n=abc' is not a number"):
+            every.number("n")
+        for bad in ("note[]: x", "note[a b]: x", "warning[a] m x: y", "note[a] m:", "note[a"):
+            text = section("t", "method m(a)", "a 1") + f"# {bad}\n"
+            with self.assertRaisesRegex(tsv.TsvError, "line 4: not an annotation", msg=bad):
+                tsv.parse(text.encode())
 
     def test_damages(self):
         for old, new, message in DAMAGES:
@@ -127,7 +125,7 @@ class ScriptsOfOneRunTest(ScriptsTest):
                        *one("vote_any", 32), *one("match_all", 32), *one("in_use_branches", 32),
                        *one("redux_add", 32), *one("shufl_up", 32), *one("shared_cas", 1, 32),
                        *rows("shared_cas", (1, 1024, 1, 99)))
-        warp += "# fence: `tile` is the number of stores before it\n" + "".join(
+        warp += "# note[tile] fence: stores before it\n" + "".join(
             line.replace(" ", "\t") + "\n" for line in one("fence", 0, 1, 8))
         group = section("group latency", LATENCY, *rows(
             "named", (1, 64, 32, 26), (1, 64, 64, 28)), *rows("cub", (1, 1024, 1024, 324)),
@@ -165,9 +163,9 @@ class ScriptsOfOneRunTest(ScriptsTest):
         self.assertNotIn("Nothing was measured", self.script("summary.py", run).stdout)
 
     def test_many_warnings(self):
-        text = "# warning: blocksync latency {}/32: far\n"
+        text = "# warning[spread] blocksync thrd={}: far\n"
         warned = ROWS["BenchmarkIntraSM"].replace(
-            "# warp", f"{text.format(32)}{text.format(1024)}# warning: all\n# warp")
+            "# warp", f"{text.format(32)}{text.format(1024)}# warning[x]: all\n# warp")
         done = self.script("summary.py", self.write_run(
             self.folder / "run", {"BenchmarkIntraSM": warned}))
         self.assertRegex(done.stdout, r"blocksync +22\.1! +- +- +- +- +64\.0!\n")

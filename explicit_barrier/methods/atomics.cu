@@ -15,8 +15,6 @@ namespace syncbench {
 template <class Operation, bool kInShared>
 struct Atomic : Method {
   static constexpr About kAbout = Operation::kAbouts[kInShared];
-  static constexpr const char* kCaution =
-      "`tile` is the number of words; with a shift each";
   static constexpr Work work(int) {
     return {Operation::kInstructions[kInShared], 1,
             Operation::kOthers + (kInShared ? 0 : 5), Proof::kChain};
@@ -54,7 +52,8 @@ struct Atomic : Method {
 
 /// What the operations share: their scope and how they are timed.
 constexpr About atomic(const char* name, const char* text) {
-  return {name, text, Scope::kWarp, Window::kOperation};
+  return {name,   text, Scope::kWarp, Window::kOperation, "with a shift each",
+          "words"};
 }
 
 struct Add {

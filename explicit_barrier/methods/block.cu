@@ -19,9 +19,9 @@ struct BlockSync : Method {
 struct NamedBarrier : Method {
   static constexpr About kAbout = {"named_barrier",
                                    "barrier.sync of half a block and of all",
-                                   Scope::kBlock, Window::kBarrier};
-  static constexpr const char* kCaution =
-      "its size is in a register; a constant takes 8 cycles less on H200";
+                                   Scope::kBlock, Window::kBarrier,
+                                   "its size is in a register; a constant "
+                                   "takes 8 cycles less on H200"};
   static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x1, U?R\d+)"}; }
   static constexpr bool fits(int threads) { return threads >= 64; }
   static constexpr Sizes groups(int n) { return {n / 2, n, 2}; }
@@ -85,9 +85,9 @@ struct SplitBarrier : Method {
   static constexpr About kAbout = {"split_barrier",
                                    "bar.sync for one half of a block, "
                                    "bar.arrive for the other",
-                                   Scope::kBlock, Window::kBarrier};
-  static constexpr const char* kCaution =
-      "one operation is there and back, two barriers one after the other";
+                                   Scope::kBlock, Window::kBarrier,
+                                   "one operation is there and back, two "
+                                   "barriers one after the other"};
   static constexpr Work work(int) {
     return {R"(BAR\.(SYNC|ARV)\S* R\d+, \w+)", 2, 1};
   }

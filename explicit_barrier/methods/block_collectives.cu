@@ -17,6 +17,10 @@ struct BlockCollective : Method {
   static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
 };
 
+constexpr const char* kOfThread0 =
+    "thread 0 alone gets the result; one more barrier each, so that the memory "
+    "can be used again";
+
 /// A reduction; the result goes to thread 0, the others keep their value.
 template <int kThreads>
 struct BlockReduction : BlockCollective<kThreads> {
@@ -25,9 +29,6 @@ struct BlockReduction : BlockCollective<kThreads> {
     const int others = CUDART_VERSION < 13000 ? 150 : kThreads > 128 ? 66 : 35;
     return {R"(BAR\.SYNC\S* 0x0)", 2, others};
   }
-  static constexpr const char* kCaution =
-      "thread 0 alone gets the result; one more barrier each, so that the "
-      "memory can be used again";
   using Shared = typename Reduce::TempStorage;
 };
 
@@ -36,7 +37,7 @@ struct BlockSum : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Reduce;
   using typename BlockReduction<kThreads>::Shared;
   static constexpr About kAbout = {"block_sum", "cub::BlockReduce, sum",
-                                   Scope::kBlock, Window::kBarrier};
+                                   Scope::kBlock, Window::kBarrier, kOfThread0};
   static unsigned expected(const Place& place) {
     if (place.thread > 0) return start_value(place);
     return kThreads * place.group + kThreads * (kThreads - 1) / 2;
@@ -65,7 +66,7 @@ struct BlockMax : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Reduce;
   using typename BlockReduction<kThreads>::Shared;
   static constexpr About kAbout = {"block_max", "cub::BlockReduce, greatest",
-                                   Scope::kBlock, Window::kBarrier};
+                                   Scope::kBlock, Window::kBarrier, kOfThread0};
   static unsigned expected(const Place& place) {
     return start_value(place) + (place.thread == 0 ? kThreads - 1 : 0);
   }
@@ -81,7 +82,7 @@ struct BlockMin : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Reduce;
   using typename BlockReduction<kThreads>::Shared;
   static constexpr About kAbout = {"block_min", "cub::BlockReduce, least",
-                                   Scope::kBlock, Window::kBarrier};
+                                   Scope::kBlock, Window::kBarrier, kOfThread0};
   // Of values that fall from thread to thread.
   static unsigned expected(const Place& place) {
     return place.thread == 0 ? ~(place.group + kThreads - 1)
@@ -100,13 +101,13 @@ struct BlockPrefixSum : BlockCollective<kThreads> {
   using Scan = cub::BlockScan<unsigned, kThreads>;
   static constexpr About kAbout = {"block_prefix_sum",
                                    "cub::BlockScan, inclusive sum",
-                                   Scope::kBlock, Window::kBarrier};
+                                   Scope::kBlock, Window::kBarrier,
+                                   "one more barrier each, so that the memory "
+                                   "can be used again"};
   static constexpr Work work(int) {
     const int others = CUDART_VERSION < 13000 ? 300 : kThreads > 128 ? 168 : 40;
     return {R"(BAR\.SYNC\S* 0x0)", 3, others};
   }
-  static constexpr const char* kCaution =
-      "one more barrier each, so that the memory can be used again";
   using Shared = typename Scan::TempStorage;
   static unsigned expected(const Place& place) {
     return (place.thread + 1) * place.group +
@@ -124,9 +125,9 @@ struct BlockBroadcast : Method {
   static constexpr About kAbout = {"block_broadcast",
                                    "thread 0's value to all through shared "
                                    "memory",
-                                   Scope::kBlock, Window::kBarrier};
-  static constexpr const char* kCaution =
-      "two barriers each, the second so that the memory can be used again";
+                                   Scope::kBlock, Window::kBarrier,
+                                   "two barriers each, the second so that the "
+                                   "memory can be used again"};
   static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x0)", 2, 3}; }
   struct Shared {
     unsigned value;

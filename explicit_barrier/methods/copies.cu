@@ -9,9 +9,6 @@ namespace syncbench {
 /// memory it is of words that are 0, in the L2 cache after the first time, over
 /// words that are not, and what comes last is read.
 struct Copy : Method {
-  static constexpr const char* kCaution =
-      "`tile` is the number of bytes, in L2 before; with a load of the last "
-      "word";
   static constexpr Sizes groups(int) { return {16, PlacesInTurn::kBytes, 4}; }
   static constexpr int repeats(int) { return 4; }
   static constexpr int kTrips = 16;
@@ -36,10 +33,15 @@ struct Copy : Method {
 /// wait for the group. The next copy's address depends on what this one brings.
 template <int kBytes>
 struct CopyAsync : Copy {
-  static constexpr About kAbout = {"copy_async",
-                                   "cp.async of a warp to shared memory, "
-                                   "commit_group and wait_group",
-                                   Scope::kWarp, Window::kOperation};
+  static constexpr About kAbout = {
+      "copy_async",
+      "cp.async of a warp to shared memory, "
+      "commit_group and wait_group",
+      Scope::kWarp,
+      Window::kOperation,
+      "16 of each lane that has any, in L2 before; with a load of the last "
+      "word, of which the next address is made",
+      "bytes"};
   static constexpr int kFirstArchitecture = 80;
   static constexpr int kRounds = (kBytes + 511) / 512;
   static constexpr Work work(int architecture) {
@@ -47,9 +49,6 @@ struct CopyAsync : Copy {
     return {R"(LDGSTS\..*|LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", kRounds + 2,
             CUDART_VERSION < 13000 ? 30 + kRounds : 18 + addresses};
   }
-  static constexpr const char* kCaution =
-      "`tile` is the number of bytes, 16 of each lane that has any, in L2 "
-      "before; with a load of the last word, of which the next address is made";
   static constexpr Sizes groups(int) { return {kBytes, kBytes}; }
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
     return place.thread % 32 * 16 < kBytes;
@@ -110,7 +109,10 @@ struct BulkIn : BulkCopy {
       "bulk_copy_in",
       "cp.async.bulk of a thread to shared memory, waited "
       "for by an mbarrier (expect_tx)",
-      Scope::kWarp, Window::kOperation};
+      Scope::kWarp,
+      Window::kOperation,
+      "in L2 before; with a load of the last word",
+      "bytes"};
   static constexpr Work work(int architecture) {
     return {R"(SYNCS\.ARRIVE\.TRANS64 .*)", 1,
             CUDART_VERSION < 13000 ? 26
@@ -147,13 +149,12 @@ struct BulkOut : BulkCopy {
       kRead ? "bulk_copy_out_read" : "bulk_copy_out",
       kRead ? "the same, wait_group.read: until the source has been read"
             : "cp.async.bulk to global memory, commit_group and wait_group",
-      Scope::kWarp, Window::kOperation};
-  static constexpr const char* kCaution =
-      kRead ? "`tile` is the number of bytes; with a store to the source and a "
-              "fence before"
-            : "`tile` is the number of bytes; with a store to the source and a "
-              "fence before; the bytes may still be on their way, others see "
-              "them behind a fence";
+      Scope::kWarp,
+      Window::kOperation,
+      kRead ? "with a store to the source and a fence before"
+            : "with a store to the source and a fence before; the bytes may "
+              "still be on their way, others see them behind a fence",
+      "bytes"};
   static constexpr Work work(int) {
     return {R"(UBLKCP\.G\.S .*|UTMACMDFLUSH.*|DEPBAR\.LE SB0, 0x0)", 3,
             CUDART_VERSION < 13000 ? 15 : 9};

@@ -8,10 +8,9 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 
 /// Whether any lane says so. The start value of lane 5 does, and no other.
 struct VoteAny : Method {
-  static constexpr About kAbout = {"vote_any", "__any_sync() of a warp",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr const char* kCaution =
-      "with a comparison before and a number made of the result";
+  static constexpr About kAbout = {
+      "vote_any", "__any_sync() of a warp", Scope::kWarp, Window::kOperation,
+      "with a comparison before and a number made of the result"};
   static constexpr Work work(int) {
     return {R"(VOTE\.ANY (P\d|R\d+, PT), !?P\d)", 1, 3};
   }
@@ -25,8 +24,8 @@ struct VoteAny : Method {
 /// A bit of each lane: the one of its value that has the lane's number.
 struct VoteBallot : Method {
   static constexpr About kAbout = {"vote_ballot", "__ballot_sync() of a warp",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr const char* kCaution = "with a test of one bit before";
+                                   Scope::kWarp, Window::kOperation,
+                                   "with a test of one bit before"};
   static constexpr Work work(int) {
     return {R"(VOTE\.ANY U?R\d+, PT, !?P\d)", 1, 2};
   }
@@ -67,10 +66,9 @@ struct MatchAny : Method {
 /// Whether all lanes have an equal value: at first they do, then never. Before
 /// CUDA 13 and sm_80 it is MATCH.ANY, and whether it finds all lanes.
 struct MatchAll : Method {
-  static constexpr About kAbout = {"match_all",
-                                   "__match_all_sync() of different values",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr const char* kCaution = "with one subtraction each";
+  static constexpr About kAbout = {
+      "match_all", "__match_all_sync() of different values", Scope::kWarp,
+      Window::kOperation, "with one subtraction each"};
   static constexpr Work work(int architecture) {
     if (architecture >= 80 && CUDART_VERSION >= 13000)
       return {R"(MATCH\.ALL .*)", 1, 1};
@@ -154,10 +152,9 @@ struct ShuffleXor : Method {
 /// Lane 0's value for all. Of what all lanes have the compiler makes no second
 /// shuffle, so each lane adds its number.
 struct ShuffleBroadcast : Method {
-  static constexpr About kAbout = {"shufl_broadcast",
-                                   "__shfl_sync() from lane 0 to all",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr const char* kCaution = "with one integer addition each";
+  static constexpr About kAbout = {
+      "shufl_broadcast", "__shfl_sync() from lane 0 to all", Scope::kWarp,
+      Window::kOperation, "with one integer addition each"};
   static constexpr Work work(int) {
     return {R"(SHFL\.IDX .*, RZ, 0x1f)", 1, 1, Proof::kChain};
   }

@@ -50,7 +50,7 @@ Arguments PeerGridSync::make_arguments(const std::vector<int>& devices,
     arguments.failure = [ends] { return ends->set.failure(); };
     return arguments;
   } catch (const peer_grid::CannotJoin& error) {
-    throw CannotMeasure(error.what());
+    throw CannotMeasure("no-barrier", error.what());
   }
 }
 
@@ -81,13 +81,13 @@ struct MultiGridSync : Method {
 
 /// The same without peer access: the library's counter is in host memory.
 struct MultiGridSyncNoPeer : MultiGridSync {
-  static constexpr About kAbout = {"multi_grid_sync_no_peer",
-                                   "multi_grid_group::sync() on 2 to gpu_count "
-                                   "GPUs without it",
-                                   Scope::kGpus, Window::kBarrier};
-  static constexpr const char* kCaution =
+  static constexpr About kAbout = {
+      "multi_grid_sync_no_peer",
+      "multi_grid_group::sync() on 2 to gpu_count "
+      "GPUs without it",
+      Scope::kGpus, Window::kBarrier,
       "access to each other's memory is switched off for these rows; a process "
-      "draws their level, so they are of several processes";
+      "draws their level, so they are of several processes"};
   static constexpr bool kPeerAccess = false;
   static constexpr bool kDrawnByProcess = true;
   static constexpr int kFewestGpus = 2;

@@ -59,14 +59,14 @@ struct InUse : Method {
 
 /// The chain without a barrier, in a warp.
 struct InUseNone : InUse {
-  static constexpr About kAbout = {"in_use_none",
-                                   "shared memory written, a neighbour's read, "
-                                   "in a warp without a barrier",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr const char* kCaution =
+  static constexpr About kAbout = {
+      "in_use_none",
+      "shared memory written, a neighbour's read, "
+      "in a warp without a barrier",
+      Scope::kWarp, Window::kOperation,
       "nothing orders what it writes and reads; what in_use_syncwarp and "
       "in_use_coalesced take more is the price of their barrier there, but for "
-      "4 cycles either way, which is the loop's";
+      "4 cycles either way, which is the loop's"};
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return writes_and_reads(); }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }
@@ -94,14 +94,14 @@ struct InUseSyncWarp : InUse {
 
 template <int kSize>
 struct InUseTile : InUse {
-  static constexpr About kAbout = {"in_use_tile",
-                                   "shared memory written, sync() of a tile "
-                                   "of 1 to 32 threads, a neighbour's read",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr const char* kCaution =
+  static constexpr About kAbout = {
+      "in_use_tile",
+      "shared memory written, sync() of a tile "
+      "of 1 to 32 threads, a neighbour's read",
+      Scope::kWarp, Window::kOperation,
       "behind its first barrier a tile goes on alone, so that a warp runs the "
       "loop once for each of its tiles: what it takes more than in_use_none is "
-      "the price of that, too";
+      "the price of that, too"};
   static constexpr Work work(int architecture) {
     return writes_meets_and_reads(architecture, 4);
   }
@@ -175,11 +175,10 @@ struct InUseBranches : FromBranches {
 };
 
 struct InUseBranchesNone : FromBranches {
-  static constexpr About kAbout = {"in_use_branches_none",
-                                   "in_use_branches without __syncwarp()",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr const char* kCaution =
-      "the compiler lets the branches meet all the same";
+  static constexpr About kAbout = {
+      "in_use_branches_none", "in_use_branches without __syncwarp()",
+      Scope::kWarp, Window::kOperation,
+      "the compiler lets the branches meet all the same"};
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return {R"((STS|LDS)\b.*)", 2, 24}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
@@ -197,13 +196,13 @@ struct InUseOfBlock : InUse {
 };
 
 struct InUseBlockNone : InUseOfBlock {
-  static constexpr About kAbout = {"in_use_block_none",
-                                   "shared memory written, a neighbour's read, "
-                                   "in a block without a barrier",
-                                   Scope::kBlock, Window::kOperation};
-  static constexpr const char* kCaution =
+  static constexpr About kAbout = {
+      "in_use_block_none",
+      "shared memory written, a neighbour's read, "
+      "in a block without a barrier",
+      Scope::kBlock, Window::kOperation,
       "nothing orders what it writes and reads; what in_use_blocksync and "
-      "in_use_named_barrier take more is the price of the barrier";
+      "in_use_named_barrier take more is the price of the barrier"};
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return writes_and_reads(); }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {

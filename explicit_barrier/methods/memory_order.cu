@@ -9,11 +9,12 @@ namespace syncbench {
 /// has nothing to order. The column `tile` is the number of stores.
 template <class Fence, int kStores>
 struct Fenced : Method {
-  static constexpr About kAbout = {Fence::kName, Fence::kText, Scope::kWarp,
-                                   Window::kOperation};
-  static constexpr const char* kCaution =
-      "`tile` is the number of stores of each lane before the fence, which are "
-      "in the row";
+  static constexpr About kAbout = {Fence::kName,
+                                   Fence::kText,
+                                   Scope::kWarp,
+                                   Window::kOperation,
+                                   "the stores are in the row",
+                                   "stores of each lane before the fence"};
   static constexpr Work work(int architecture) {
     const int addresses = kStores == 0 ? 0 : architecture >= 100 ? 7 : 4;
     return {Fence::kInstruction, 1 + kStores, Fence::kOthers + addresses};
@@ -24,8 +25,8 @@ struct Fenced : Method {
   static constexpr long long global_words(long long) {
     return PlacesInTurn::kWords;
   }
-  __device__ unsigned operator()(unsigned value, Here<>& here) {
-    auto* word = reinterpret_cast<unsigned*>(places.next(here.global));
+  __device__ unsigned operator()(unsigned value, Here<> &here) {
+    auto *word = reinterpret_cast<unsigned *>(places.next(here.global));
     for (int i = 0; i < kStores; ++i) word[32 * i + here.thread % 32] = value;
     Fence::make();
     return value;

@@ -12,17 +12,16 @@ namespace syncbench {
 /// State: one word a pair, 256 bytes apart, that counts the turns.
 template <class Meeting>
 struct Semaphore : Method {
-  static constexpr About kAbout = {Meeting::kName, Meeting::kText, Scope::kGrid,
-                                   Window::kOperation};
+  static constexpr About kAbout = {
+      Meeting::kName, Meeting::kText, Scope::kGrid, Window::kOperation,
+      "of the slowest pair of blocks, where all end together; TestRepeat has "
+      "the mean of all pairs"};
   static constexpr Work work(int architecture) {
     const bool tight = CUDART_VERSION >= 13000 && architecture >= 90;
     const int more = architecture >= 100 ? 1 : 0;
     return {Meeting::kInstruction, 2, tight ? Meeting::kOthers + more : 41,
             Proof::kTurn};
   }
-  static constexpr const char* kCaution =
-      "of the slowest pair of blocks, where all end together; TestRepeat has "
-      "the mean of all pairs";
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 8; }
   static constexpr long long global_words(long long threads) { return threads; }

@@ -36,13 +36,12 @@ struct Tiled : Method {
 /// Barrier of a tile.
 template <int kSize>
 struct TileSync : Tiled<kSize> {
-  static constexpr About kAbout = {"tile_sync",
-                                   "sync() of a warp tile of 1 to 32 threads",
-                                   Scope::kWarp, Window::kBarrier};
+  static constexpr About kAbout = {
+      "tile_sync", "sync() of a warp tile of 1 to 32 threads", Scope::kWarp,
+      Window::kBarrier, warp_barrier_caution(12030)};
   static constexpr Work work(int architecture) {
     return warp_barrier(kSize, architecture, 12030);
   }
-  static constexpr const char* kCaution = warp_barrier_caution(12030);
   static constexpr int throughput_repeats(int group) {
     return group == 32 ? 65536 : 0;
   }
@@ -90,13 +89,12 @@ struct Coalesced : Method {
 
 /// Barrier of the lanes that are active together.
 struct CoalescedSync : Coalesced {
-  static constexpr About kAbout = {"coales_sync",
-                                   "sync() of 1 to 32 coalesced threads",
-                                   Scope::kWarp, Window::kBarrier};
+  static constexpr About kAbout = {
+      "coales_sync", "sync() of 1 to 32 coalesced threads", Scope::kWarp,
+      Window::kBarrier, warp_barrier_caution(12050)};
   static constexpr Work work(int architecture) {
     return warp_barrier(0, architecture, 12050);
   }
-  static constexpr const char* kCaution = warp_barrier_caution(12050);
   static constexpr int throughput_repeats(int group) {
     return group == 16 || group == 32 ? 65536 : 0;
   }
@@ -135,11 +133,11 @@ struct WarpSync : Method {
   static constexpr About kAbout = {"syncwarp",
                                    "__syncwarp() of the first 8, 16 or 32 "
                                    "lanes",
-                                   Scope::kWarp, Window::kBarrier};
+                                   Scope::kWarp, Window::kBarrier,
+                                   warp_barrier_caution(12050)};
   static constexpr Work work(int architecture) {
     return warp_barrier(kLanes, architecture, 12050);
   }
-  static constexpr const char* kCaution = warp_barrier_caution(12050);
   static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
     return first_lanes(place);

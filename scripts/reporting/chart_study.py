@@ -1,7 +1,5 @@
 """Figures 4, 5, 7, 8 and 9 of the study for a run: barriers. For report.py."""
 
-import re
-
 from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
                              points, study_figure)
 from reporting.figures import Figure, remarks, short_name, source_of
@@ -11,24 +9,23 @@ THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)
 SHOWN_GPUS = (1, 2, 5, 6, 8)  # as in Figure 8
 US = 1e-3  # of nanoseconds
-TOO_MANY = re.compile(r"skipped: (\w+) on (\d{1,15}), (\d{1,15}) per SM x (\d{1,15}): "
-                      r"an SM holds (\d{1,15}) blocks")
 SHAPES = ((1, 32), (1, 1024), (32, 64))  # Figure 9: blocks per SM, threads
 
 
-def too_many(section):
+def too_many(run, section):
     """(method, GPUs, blocks per SM, threads, how many of them an SM holds) of what was not
-    measured because the blocks do not fit, as the file says."""
-    for _, text in section.comments:
-        found = TOO_MANY.match(text)
-        if found:
-            yield (found[1], *map(int, found.groups()[1:]))
+    measured because the blocks do not fit."""
+    for said in section.annotations:
+        if said.tag == "does-not-fit" and {"GPUcount", "blk", "thrd"} <= said.cells.keys():
+            gpus, blocks, threads, holds = (
+                int(said.number(name)) for name in ("GPUcount", "blk", "thrd", "holds"))
+            yield said.method, gpus, blocks // run.sms, threads, holds
 
 
 def held_warps(run):
     """How many warps an SM holds, by what the run has skipped; None where it says nothing."""
     return max((threads * blocks // 32 for section in run.files.get("BenchmarkInterSM", ())
-                for *_, threads, blocks in too_many(section)), default=None)
+                for *_, threads, blocks in too_many(run, section)), default=None)
 
 
 def figure_4(run, study):
@@ -47,7 +44,7 @@ def figure_4(run, study):
                 Point(warps(row), Figure(float(row[f"m({column})"]) / scale(row),
                                          float(row.get(f"ci95({column})", "nan")) / scale(row),
                                          [source_of(section, row)],
-                                         remarks(run, section, row))) for row in found])
+                                         remarks(section, row))) for row in found])
 
     held = held_warps(run)
     most = [Level(f"an SM holds {held} warps", held, True)] if held else []
@@ -84,7 +81,7 @@ def heat_panel(run, section, method, gpus, title, row=""):
 def missing_shapes(run, section, method, gpus, series):
     """"4 x 512" of each that has no number though the file does not say that it does not fit.
     Any method of the section tells which blocks per SM were asked for."""
-    skipped = list(too_many(section))
+    skipped = list(too_many(run, section))
     blocks = {per_sm(run, row) for row in section.rows} | {shape[2] for shape in skipped}
     known = {(int(one.name), point.x) for one in series for point in one.points} | {
         shape[2:4] for shape in skipped if shape[:2] == (method, gpus)}

@@ -1,6 +1,5 @@
 """Figures and tables of report.py: what was measured, with its spread and where it stands."""
 
-import functools
 import math
 import re
 from collections import namedtuple
@@ -70,22 +69,9 @@ def source_of(section, row):
     return file.rsplit("/", 1)[-1], section.title, row.line
 
 
-@functools.lru_cache(maxsize=None)
-def warnings_of(section, sms):
-    """section.warnings(), which looks for their rows, once."""
-    return list(section.warnings(sms))
-
-
-def elsewhere(text):
-    """A comment that stands below its row, for where it does not."""
-    return text.replace("the row above", "this row")
-
-
-def remarks(run, section, row):
+def remarks(section, row):
     """What the run says of this row: warnings, and that it depends on the repeat count."""
-    return [elsewhere(text) for other, text in warnings_of(section, run.sms) if other is row] + [
-        elsewhere(text) for above, text in section.comments
-        if above is row and text.startswith("the row above depends")]
+    return [said.text for said in section.said_of(row) + section.said_of(row, "repeats")]
 
 
 def figure_of(run, section, row, column, spread=None):
@@ -96,7 +82,7 @@ def figure_of(run, section, row, column, spread=None):
     return Figure(float(row[column]),
                   float(row[f"s{column[1:]}"] if spread is None else row.get(spread, "nan")),
                   [source_of(section, row)],
-                  remarks(run, section, row),
+                  remarks(section, row),
                   row.get("right") == "0", nothing_waits(section, row, column))
 
 

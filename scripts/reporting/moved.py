@@ -10,7 +10,7 @@ MOST_MOVED = 20  # rows that are shown; normal.tsv has all
 
 def remarks_of(run, row):
     """What the run says of a row of Judged."""
-    return remarks(run, run.section(*row.key[:2]), row.row)
+    return remarks(run.section(*row.key[:2]), row.row)
 
 
 def environment_differences(run, recorded):

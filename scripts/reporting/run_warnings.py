@@ -3,7 +3,6 @@
 from collections import Counter, namedtuple
 
 import tsv
-from reporting.figures import elsewhere, warnings_of
 
 LOG = "stderr.log"
 
@@ -26,13 +25,9 @@ def warned(run):
     found, said = [], {}  # said: file -> what its comments say
     for file, sections in run.files.items():
         for section in sections:
-            texts = [text[len("warning: "):] for _, text in section.comments
-                     if text.startswith("warning: ")]
-            said.setdefault(file, []).extend(texts)
-            # In this order; their texts there are without the name of the row.
-            for (row, _), text in zip(warnings_of(section, run.sms), texts):
-                found.append(Warned(f"{file}.tsv", section.title, row and row.line,
-                                    elsewhere(text)))
+            for row, text in section.warnings():
+                said.setdefault(file, []).append(text)
+                found.append(Warned(f"{file}.tsv", section.title, row and row.line, text))
 
     def is_known(line):
         """The log has each of them with its file, some with the place of its row, too."""
