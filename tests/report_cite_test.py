@@ -37,14 +37,14 @@ class CiteTest(ReportCase):
         text = (ROOT / "CITATION.cff").read_text()
         path = self.folder / "CITATION.cff"
         for old, new, message in (
-                ("version: 0.1.0", "version 0.1.0", "line 5: cannot be read"),
-                ("version: 0.1.0", "version: >-", "line 5: cannot be read"),
-                ("version: 0.1.0", "  version: 0.1.0", "line 5: cannot be read"),
-                ("version: 0.1.0", "title: twice", "line 5: cannot be read"),
-                ("license: MIT", "license: 'MIT", "line 6: cannot be read"),
+                ("version: 0.2.0", "version 0.2.0", "line 5: cannot be read"),
+                ("version: 0.2.0", "version: >-", "line 5: cannot be read"),
+                ("version: 0.2.0", "  version: 0.2.0", "line 5: cannot be read"),
+                ("version: 0.2.0", "title: twice", "line 5: cannot be read"),
+                ("license: MIT", "license: 'MIT", "line 7: cannot be read"),
                 ("    year: 2020\n", "", "KeyError 'year'"),
                 ("title: GPU", "titel: GPU", "'title'"),
-                ("references:\n", "references:\nother:\n", "line 10: cannot be read"),
+                ("references:\n", "references:\nother:\n", "line 11: cannot be read"),
                 (text, "", "'references'")):
             self.assertIn(old, text)
             path.write_text(text.replace(old, new, 1))
