@@ -4,8 +4,8 @@
   program_pages.py BUILD            writes both pages
   program_pages.py BUILD --check    only says whether they are up to date
 
-BUILD is a folder of executables, of any toolkit; no GPU is needed. Methods that BUILD lacks, because
-its toolkit or a library lacks them, are in the pages all the same (ONLY_SOME_BUILDS).
+BUILD is a folder of executables, of any toolkit; no GPU is needed. Methods that BUILD lacks,
+because its toolkit or a library lacks them, are in the pages all the same (ONLY_SOME_BUILDS).
 
 Exit codes: 0 the pages are up to date, or written; 1 with --check: a page differs, or a page
 cannot be written; 2 bad usage, also a program that does not run or that says something else.
@@ -165,8 +165,8 @@ def sections_of(text, program):
 
 def columns_page(build):
     yield from ("# Columns", "", "<!-- scripts/program_pages.py writes this page -->", "",
-                "This page shows the columns that `--help` of each program prints. A program prints "
-                "the columns from `n` on only with `--stats`. `m(x)` is the mean, `s(x)` the "
+                "This page shows the columns that `--help` of each program prints. A program prints"
+                " the columns from `n` on only with `--stats`. `m(x)` is the mean, `s(x)` the "
                 "standard deviation, `med(x)` the median. `ci95(x)` is half the width of the 95% "
                 "interval of the mean. [methods.md](methods.md) lists the methods.")
     for program in PROGRAMS:

@@ -2,8 +2,8 @@
 """Writes what two pages show of the recorded rows in results/.
 
 README.md: what a barrier costs, a column for each recorded run; and lines of output. README.md of
-the barrier library (explicit_barrier/peer_grid_barrier): the multi-GPU barriers beside each other, of
-the recorded run with most GPUs. Each part stands between two comments of its page.
+the barrier library (explicit_barrier/peer_grid_barrier): the multi-GPU barriers beside each other,
+of the recorded run with most GPUs. Each part stands between two comments of its page.
 
   readme_table.py            writes them
   readme_table.py --check    only says whether they are up to date
