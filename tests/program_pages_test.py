@@ -15,6 +15,8 @@ BUILD = Path(sys.argv.pop(1)).resolve()
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "program_pages.py"
 PAGES = ("methods.md", "columns.md")
+PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction",
+            "Pitfalls")
 # Methods of commands that need a toolkit before CUDA 13, which this build may not be of.
 OLDER = {"multi_grid_sync", "multi_grid_sync_no_peer", "multi_grid"}
 
@@ -66,6 +68,24 @@ class ProgramPagesTest(unittest.TestCase):
                     if re.match(r" \d", rest):
                         self.assertIn("gpu_count", help_text)
         self.assertGreater(seen, 4)
+
+    def test_options_that_programs_share(self):
+        """docs/programs.md says who takes what: each program takes it, and no other does."""
+        text = (ROOT / "docs/programs.md").read_text().split("## Options\n")[1].split("\n## ")[0]
+        options = set()
+        for line in text.splitlines():
+            cells = line.strip("|").split("|")
+            found = re.findall(r"`([^`]+)`", cells[0])
+            options.update(found)
+            for option in found:
+                takers = re.findall(r"`([^`]+)`", cells[1]) or PROGRAMS
+                for program in PROGRAMS:
+                    has = re.search(rf"(?m)^  (-h, )?{option}[ \[]", said(program, "--help"),
+                                    ) or f", {option} " in said(program, "--help")
+                    self.assertEqual(bool(has), program in takers, (program, option))
+        everything = {option for program in PROGRAMS for option in re.findall(
+            r"(?m)^  (?:-h, )?(--[a-z-]+)", said(program, "--help"))}
+        self.assertLessEqual(everything, options)
 
     def test_columns_in_the_table_of_questions(self):
         """README's columns exist in the program of the same line."""
