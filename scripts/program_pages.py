@@ -53,6 +53,10 @@ ONLY_SOME_BUILDS = {
             "half of the blocks of a multi-grid of one GPU, multi_grid.sync()", NO_CUDA_13),
         "part_multi_grid_gpus": (
             "half of the GPUs of a multi-grid, multi_grid.sync()", NO_CUDA_13)}}
+# Texts that depend on the toolkit: before CUDA 13, and from then on.
+TEXTS_BY_TOOLKIT = {"multi_cooperative_launch": (
+    "cudaLaunchCooperativeKernelMultiDevice (runtime)",
+    "cuLaunchCooperativeKernelMultiDevice (driver)")}
 # What --machine-code does not tell: what a method needs beyond compute capability 6.0. A build
 # with CUDA 12 or later tells the capability of the copies and of cluster_relaxed.
 ALSO_NEEDS = {"bulk_copy_in": ("9.0", "CUDA 12"), "bulk_copy_out": ("9.0", "CUDA 12"),
@@ -83,6 +87,12 @@ def capabilities(build):
     return found
 
 
+def of_all_toolkits(name, text):
+    """A text of --list, or both where it depends on the toolkit."""
+    texts = TEXTS_BY_TOOLKIT.get(name, ())
+    return f"{texts[1]}; before CUDA 13 {texts[0]}" if text in texts else text
+
+
 def methods_of(build, program):
     """The Methods of --list, those that only some builds have last in their scope."""
     scopes = {row["method"]: row["scope"] for row in environment.described(build / REPEATED)} if (
@@ -90,8 +100,8 @@ def methods_of(build, program):
     listed = dict(line.split("\t", 1) for line in said(build, program, "--list").splitlines())
     only = {name: (text, scope) for (owner, scope), methods in ONLY_SOME_BUILDS.items()
             for name, (text, _) in methods.items() if owner == program}
-    found = [Method(name, text, scopes.get(name, "")) for name, text in listed.items()
-             if name not in only]
+    found = [Method(name, of_all_toolkits(name, text), scopes.get(name, ""))
+             for name, text in listed.items() if name not in only]
     return found + [Method(name, listed.get(name, text), scope)
                     for name, (text, scope) in only.items()]
 

@@ -60,6 +60,14 @@ class ReadmeTableTest(ReportCase):
                 else:
                     self.assertLess(float(row[MEANS[file]]), 3.5)  # nothing waits
 
+    def test_what_is_said_below_the_table(self):
+        table = table_below((ROOT / "README.md").read_text(), "<!-- machines: ")
+        values = {cells[0]: [float(text.split(" ±")[0].rstrip("!")) for text in cells[2:-1]]
+                  for cells in table[1:] if cells[0].startswith("1 GPU")}
+        one, many, launches = values.values()
+        for barrier, crowded, launch in zip(one, many, launches):
+            self.assertTrue(barrier < launch < crowded)
+
     def test_sample_is_of_the_recorded_lines(self):
         text = (ROOT / "README.md").read_text().split("<!-- sample: ")[1]
         shown = text.split("```")[1].splitlines()[1:]
