@@ -3,9 +3,12 @@
 
 Each stands between two comments, `NAME: scripts/write_pages.py writes this` and `NAME end`:
   README.md               machines       what a barrier costs on the recorded machines
+                          sample         lines of output
   docs/repeatability.md   runs           how many rows of two recorded runs agree
                           bounds         how closely rows agree
                           causes         what is known to move rows further
+  explicit_barrier/peer_grid_barrier/README.md
+                          barriers       the multi-GPU barriers side by side
 With --check nothing is written.
 
 Exit codes: 0 the pages are right; 1 with --check: a page is not what the files say, or a page
@@ -20,32 +23,14 @@ import command_line
 import compare
 import tsv
 import whole_files
+from recorded_tables import barriers_table, machines_table, sample
 from reporting import known_spread
-from reporting.headline_sheets import machines_sheet
 from reporting.normal import THRESHOLD, recorded_runs
-from reporting.sheets import coded, markdown_table, table_lines
-from reporting.study import FOLDER, Study
+from reporting.sheets import coded, markdown_table
+from reporting.study import FOLDER
 
 ROOT = FOLDER.parent.parent
 PATH = re.compile(r"\b(docs|results)/[\w./]*\w")  # in a sheet's text
-
-
-class Machine:
-    """As much of reporting.part.Part as machines_sheet() takes."""
-
-    def __init__(self, run):
-        self.run, self.name = run, run.path.name
-
-
-def machines(runs):
-    """A column for each run, with a link to it."""
-    found = [Machine(run) for run in runs]
-    sheet = machines_sheet(found, Study())
-    head, *rest = table_lines(sheet)
-    cells = head.split(" | ")
-    for place, machine in enumerate(found, sheet.labels):
-        cells[place] = f"[{cells[place]}](results/{machine.name})"
-    return [" | ".join(cells), *rest]
 
 
 def agreement(one, other):
@@ -88,9 +73,10 @@ def spreads(in_reports):
 
 
 # page -> name between the comments -> its lines, of the recorded runs
-PAGES = {"README.md": {"machines": machines},
+PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/repeatability.md": {"runs": runs_side_by_side, "bounds": lambda _: spreads(False),
-                                   "causes": lambda _: spreads(True)}}
+                                   "causes": lambda _: spreads(True)},
+         "explicit_barrier/peer_grid_barrier/README.md": {"barriers": barriers_table}}
 
 
 def renewed(page, runs):

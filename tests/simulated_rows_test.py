@@ -68,7 +68,9 @@ class SimulatedTest(ReportCase):
                 (run / "SHA256SUMS").unlink()
                 for path in run.glob("[A-Z]*.tsv"):
                     path.write_text(FIRST + path.read_text())
-            shutil.copyfile(ROOT / "README.md", self.project / "README.md")
+            for page in ("README.md", "explicit_barrier/peer_grid_barrier/README.md"):
+                (self.project / page).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / page, self.project / page)
             self.assert_refused(self.script(name, "--check"), 2, "simulated rows, not measured")
             shutil.rmtree(results)
             results.symlink_to(ROOT / "results")
