@@ -217,8 +217,9 @@ class InterSm {
     Measured<InterSmSample> measured;
     Summary widest;  // that places differ is no reason to warn
     for (TimedLaunch& place : places) {
+      auto samples = sample_inter_sm(place, share, plan);
       Measured<InterSmSample> here;
-      here.add(sample_inter_sm(place, share, plan), run_.clock_mhz());
+      here.add(std::move(samples), run_.clock_mhz());
       const Summary found = inter_sm_result(here, plan).instruction;
       const bool first = &place == &places.front();
       if (first || found.stddev > widest.stddev) widest = found;

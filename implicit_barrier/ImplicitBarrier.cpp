@@ -2,6 +2,8 @@
 // or of several. Measured in several processes, one after the other, because
 // the pace of the host and the multi-device launch differ between processes;
 // this one prints and never touches CUDA.
+#include <unistd.h>
+
 #include <set>
 #include <string>
 
@@ -84,6 +86,13 @@ ProgramInfo program_info() {
   for (const LaunchMethodInfo& method : launch_methods()) {
     info.methods.push_back({method.name, method.description});
   }
+  // To be asked for their columns; they write nothing.
+  const Options options;
+  LineWriter out(STDOUT_FILENO);
+  Printing printing = {info, options, out, 0};
+  for (const auto& section : make_sections(printing)) {
+    info.columns += section->description();
+  }
   return info;
 }
 
@@ -92,7 +101,7 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  ProgramInfo info = program_info();
+  const ProgramInfo info = program_info();
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
         Printing printing = {info, options, out, options.processes};
