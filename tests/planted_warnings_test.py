@@ -136,121 +136,120 @@ _NEEDS_CUDA_12 = "only builds with CUDA 11 or 12 have such a method"
 _BUILD_LACKS = "test_what_this_build_lacks asks for it"
 _NO_KEY = "no key of Scenario plants it"
 TEXTS = {
-    "the default is  GPUs but this node has ; measuring with that":
+    "fewer-gpusthe default is  GPUs but this node has ; measuring with that":
         ("warning: the default is 2 GPUs but this node has 1; measuring",
          ["clamped_implicit", "clamped_inter"], STILL),
-    "the SM clock moved from  to  MHz; cycles and nanoseconds near this line do not compare":
-        ("warning: .*the SM clock moved from 1755 to 878 MHz",
+    "clock from= to=the SM clock moved from  to  MHz; do not compare cycles and nanoseconds "
+    "near this line":
+        ("warning: the SM clock moved from 1755 to 878 MHz",
          ["halved_intra", "halved_inter", "halved_sums"], STILL),
-    "the 95% interval of the row above is % of its mean":
-        (r"warning: the 95% interval of the row above is \d+% of its mean", ["wide", "noisy_sums"],
+    "interval percent=the 95% interval of this row is % of its mean":
+        (r"warning: the 95% interval of this row is \d+% of its mean", ["wide", "noisy_sums"],
          [*STILL, "noisy_implicit1"]),
-    ": the spread of this row is % of the mean, more than 2%, that of its neighbours %":
-        (r"warning: .*: the spread of this row is [\d.]+% of the mean", ["very_noisy", "noisy_row",
+    "spread percent=the standard deviation of this row is % of the mean, more than 2%; that "
+    "of its neighbours is %":
+        (r"warning: the standard deviation of this row is [\d.]+% of the mean", ["very_noisy", "noisy_row",
                                                                       "noisy_sums"],
          [*STILL, "even_noise"]),
-    "GPU  is used by  other process(es); the rows from here on contain its work":
+    "shared-gpu gpu= processes=GPU  is used by  other process(es); the rows from here on "
+    "contain its work":
         (r"warning: GPU [01] is used by 3 other process\(es\)", ["others", "other_sums"], STILL),
-    "fewer CPUs than GPUs are allowed; threads of several GPUs share one, which slows what is "
-    "CPU-side":
+    "few-cpusfewer CPUs than GPUs are allowed; threads of several GPUs share one, which "
+    "slows what is CPU-side":
         ("warning: fewer CPUs than GPUs", ["one_cpu"], ["inter1", *(
             ["inter2"] if len(os.sched_getaffinity(0)) > 1 else [])]),
-    "CUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, and the rows are those of "
-    "that":
+    "launch-blockingCUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, and so "
+    "do the launches of all rows":
         ("warning: CUDA_LAUNCH_BLOCKING is set",
          ["blocking_implicit", "blocking_inter", "blocking_sums"], [*STILL, "not_blocking"]),
-    "caution: the launches of the row above do not hide behind its unit; m(ovh) is the pace of the "
-    "host":
-        ("caution: the launches of the row above do not hide", ["slow_host"], STILL),
-    "caution: sleeps of  ns end every  ns here":
-        ("caution: sleeps of 20000 ns end every 32768 ns here", ["implicit1"], ["free_sleeps"]),
-    "caution: these kernels end on the grid of the sleep; with units that spin m(ovh) of the row "
-    "above is  ns":
-        (r"caution: these kernels end on the grid of the sleep; with units that spin m\(ovh\) of "
-         "the row above is 1650 ns", ["implicit1"], ["free_sleeps"]),
-    "caution: med(cpu) and med(timer) of the row above are  and % away from med(ovh) of the same "
-    "kernels not held":
-        (r"caution: med\(cpu\) and med\(timer\) of the row above are 12 and 12% away",
+    "not-hiddenthese launches do not hide behind the unit; m(ovh) is the pace of the host":
+        ("note: these launches do not hide", ["slow_host"], STILL),
+    "sleep-grid ns=sleeps of  ns end every  ns here":
+        ("note: sleeps of 20000 ns end every 32768 ns here", ["implicit1"], ["free_sleeps"]),
+    "sleep-gridthese kernels end on the grid of the sleep; m(ovh) with units that spin is  ns":
+        (r"note: these kernels end on the grid of the sleep; m\(ovh\) with units that spin is "
+         "1650 ns", ["implicit1"], ["free_sleeps"]),
+    "differsmed(cpu) and med(timer) are  and % away from med(ovh) of the same kernels not "
+    "held":
+        (r"note: med\(cpu\) and med\(timer\) are 12 and 12% away",
          ["held_longer"], STILL),
-    "CUDA_LAUNCH_BLOCKING is set":
-        ("skipped: .*: CUDA_LAUNCH_BLOCKING is set$", ["blocking_implicit"], STILL),
-    "a launch takes  us, as under a tool that watches each":
-        ("skipped: .*: a launch takes 20. us, as under a tool", ["watched"],
+    "launch-blockingCUDA_LAUNCH_BLOCKING is set":
+        ("skipped: CUDA_LAUNCH_BLOCKING is set$", ["blocking_implicit"], STILL),
+    "watched us=a launch takes  us, as under a tool that watches each":
+        ("skipped: a launch takes 20. us, as under a tool", ["watched"],
          [*STILL, "slow_host"]),
     "launches wait for kernels here: a held stream was not let go within 0.5 s":
-        ("skipped: multi_cooperative_launch.*: a held stream was not let go", ["hold_expires"],
+        ("skipped: .*a held stream was not let go", ["hold_expires"],
          [*STILL, "slow_host"]),
-    "the driver has no cuLaunchCooperativeKernelMultiDevice":
-        ("skipped: multi_cooperative_launch on 1 GPUs, .*: the driver has no", ["no_multi_device"],
+    "no-multi-devicethe driver has no cuLaunchCooperativeKernelMultiDevice":
+        ("skipped: the driver has no", ["no_multi_device"],
          STILL),
-    "no cooperative launch on GPU ":
-        ("skipped: cooperative_launch on 1 GPUs, .*: no cooperative launch on GPU 0",
+    "no-cooperative-launchno cooperative launch on GPU ":
+        ("skipped: no cooperative launch on GPU 0",
          ["not_cooperative_implicit"], STILL),
-    "no cooperative launch on this GPU":
-        ("skipped: .*: no cooperative launch on this GPU",
+    "no-cooperative-launchno cooperative launch on this GPU":
+        ("skipped: no cooperative launch on this GPU",
          ["not_cooperative_inter", "not_cooperative_repeat", "not_cooperative_sums",
           "not_cooperative_pitfalls"], STILL),
-    "no peer access between these GPUs,  is measured without": _NEEDS_CUDA_12,
-    "no process has measured it": _NEEDS_CUDA_12,
-    "an SM holds  blocks of this size":
-        ("skipped: grid_sync on 1, 32 per SM x 1024: an SM holds 2 blocks of this size",
+    "no-peer-accessno peer access between these GPUs; measured without": _NEEDS_CUDA_12,
+    "not-measuredno process has measured it": _NEEDS_CUDA_12,
+    "does-not-fit holds=an SM holds  blocks of this size":
+        ("skipped: an SM holds 2 blocks of this size",
          ["inter1"], ["inter8"]),
-    ": nothing waits in rows of less than 3.5 cycles an operation, the compiler has left a NOP or "
-    "less; no latency of a barrier":
-        ("tile_sync: nothing waits in rows of less", ["free", "free_repeat"], STILL),
-    "the row above depends on the repeat count: twice as many operations give , % off":
-        ("the row above depends on the repeat count", ["cold_lines", "very_noisy", "cold_sums"],
+    "nothing-waits below=rows of less than  cycles an operation wait for nothing: the "
+    "compiler has left a NOP or less, and they are no latency of a barrier":
+        ("note: rows of less than 3.5 cycles an operation wait for nothing", ["free", "free_repeat"], STILL),
+    "repeats twice= percent=this row depends on the repeat count: twice as many operations "
+    "give , % off":
+        ("note: this row depends on the repeat count", ["cold_lines", "very_noisy", "cold_sums"],
          STILL),
-    ": after one operation,  of  results are right":
-        ("in_use_none: after one operation, 0 of 1 results are right", ["wrong"], STILL),
-    "an SM does not hold two blocks of this size":
-        ("skipped: grid_sync on 32 x 1024/32: an SM does not hold two", ["small_sms_repeat"],
-         STILL),
-    ": more than  repeats are a loop,  a trip":
-        ("block_sum: more than 4 repeats are a loop, 2 a trip", ["repeat"], ["intra"]),
+    "results right= checked=after one operation,  of  results are right":
+        ("note: after one operation, 0 of 1 results are right", ["wrong"], STILL),
+    "loop above=more than  repeats are a loop of  a trip":
+        ("note: more than 4 repeats are a loop of 2 a trip", ["repeat"], ["intra"]),
     "cannot access each other's memory (no peer access)":
-        (r"skipped: peer_grid.* on 2 GPUs: .*cannot access each other's memory",
+        (r"skipped: .*cannot access each other's memory",
          ["no_peers", "no_peers_sums"],
          STILL),
     "CUDA_LAUNCH_BLOCKING is set: a launch would wait for its kernel, and the kernel for those of "
     "the other GPUs":
-        ("skipped: peer_grid_sync on 2 GPUs: CUDA_LAUNCH_BLOCKING is set", ["blocking_inter"],
+        ("skipped: CUDA_LAUNCH_BLOCKING is set", ["blocking_inter"],
          [*STILL, "not_blocking"]),
     " is older than compute capability 7.0, which the barrier needs":
-        ("skipped: peer_grid_sync .* is older than compute capability 7.0", ["very_old"], STILL),
-    "it needs compute capability .0 or later":
-        ("skipped: cluster_sync.*: it needs compute capability 9.0 or later",
+        ("skipped: .* is older than compute capability 7.0", ["very_old"], STILL),
+    "architectureit needs compute capability .0 or later":
+        ("skipped: it needs compute capability 9.0 or later",
          ["old", "old_repeat"], STILL),
-    "no cluster of  such blocks fits":
-        ("skipped: cluster_sync.*: no cluster of 8 such blocks fits",
+    "does-not-fitno cluster of  such blocks fits":
+        ("skipped: no cluster of 8 such blocks fits",
          ["few_sms", "few_sms_repeat"], STILL),
-    "it needs CUDA  or later to compile": "it is for builds with an older toolkit",
+    "toolkitit needs CUDA  or later to compile": "it is for builds with an older toolkit",
     "are the same": "no program asks for a GPU twice",
     "are of different kinds": "all GPUs of the stand-in are alike",
     "a barrier takes 1 to  GPUs, not ": "the stand-in's programs would start over 32 threads",
     " and  ": "the names before the reasons of BarrierSet",
     # Of sums.
-    "programmatic launches need compute capability 9.0, and code for it":
-        ("skipped: programmatic of double: programmatic launches need", ["old_sums"], STILL),
-    "no peer access between these GPUs":
-        ("skipped: .*: no peer access between these GPUs",
+    "architectureprogrammatic launches need compute capability 9.0, and code for it":
+        ("skipped: programmatic launches need", ["old_sums"], STILL),
+    "no-peer-accessno peer access between these GPUs":
+        ("skipped: no peer access between these GPUs",
          ["no_peers_pitfalls", "no_peers_part"], STILL),
-    "it reads whole loads of 16 bytes":
-        ("skipped: read_limit of double, 16 bytes: it reads whole loads", ["short_arrays"], STILL),
-    "this toolkit's CUB sums fewer than 2^31": "the stand-in fills arrays, those would have 8 GiB",
+    "too-smallit reads whole loads of 16 bytes":
+        ("skipped: it reads whole loads", ["short_arrays"], STILL),
+    "toolkitthis toolkit's CUB sums fewer than 2^31": "the stand-in fills arrays, those would have 8 GiB",
     "multi_gridCUDA 13 removed it; a build with CUDA 11 or 12 measures it (cmake --preset cuda11)":
         _BUILD_LACKS,
     "ncclNCCL was not found when this program was configured": _BUILD_LACKS,
-    "theorythe driver does not tell the clock":
-        ("skipped: theory: the driver does not tell the clock", ["no_memory_clock"],
+    "theoryno-clockthe driver does not tell the clock":
+        ("skipped: the driver does not tell the clock", ["no_memory_clock"],
          [*STILL, "theory"]),
-    "the row above has no rate: the events alone take as long":
-        ("warning: the row above has no rate", ["early_kernels"], STILL),
-    ":  threads are not faster up to  bytes":
-        ("double: 1024 threads are not faster up to 40960 bytes", ["narrow_sums"], STILL),
-    "each sum begins with one or two integer instructions that make its address depend on the sum "
-    "before; `right` is of the first sum":
-        ("each sum begins with one or two integer instructions", ["sums", "cold_sums"],
+    "no-ratethis row has no rate: the events alone take as long":
+        ("warning: this row has no rate", ["early_kernels"], STILL),
+    "never bytes=more threads are not faster up to  bytes":
+        ("note: more threads are not faster up to 40960 bytes", ["narrow_sums"], STILL),
+    "addresseach sum begins with one or two integer instructions that make its address "
+    "depend on the sum before; `right` is of the first sum":
+        ("note: each sum begins with one or two integer instructions", ["sums", "cold_sums"],
          ["theory", "narrow_sums", "repeat"]),
     "wrong sums in  rows, whose `right` is 0":
         ("ends: wrong sums in 3 rows", ["wrong_sums"], STILL),
@@ -272,9 +271,9 @@ TEXTS = {
     "an array of  bytes does not fit into the  bytes of memory that are free":
         ("ends: an array of 1073741824 bytes does not fit", ["too_large"], STILL),
     # Of pitfalls.
-    "needs  GPUs,  used": ("skipped: .*: needs 2 GPUs, 1 used", ["few_pitfalls"], STILL),
-    "needs compute capability .0":
-        ("skipped: redux_add each in its branch: needs compute capability 8.0", ["old_pitfalls"],
+    "too-few-gpus needs=needs  GPUs,  used": ("skipped: needs 2 GPUs, 1 used", ["few_pitfalls"], STILL),
+    "architectureneeds compute capability .0":
+        ("skipped: needs compute capability 8.0", ["old_pitfalls"],
          STILL),
     ": held without a barrier": ("ends: .*no_sync each in its branch: held without a barrier",
                                  ["held_pitfalls"], STILL),
@@ -287,9 +286,9 @@ TEXTS = {
     "after  the GPU does not recover: ":
         ("ends: after no_sync each in its branch the GPU does not", ["sickening_pitfalls"], STILL),
     "no usable CUDA device: ": ("ends: no usable CUDA device: ", ["sick_pitfalls"], STILL),
-    "no progress within ": ("skipped: syncwarp .*: no progress within 1 s", ["hanging_pitfalls"],
+    "no progress within ": ("skipped: no progress within 1 s", ["hanging_pitfalls"],
                             STILL),
-    "signal exit code ": ("skipped: no_sync .*: error signal 6", ["crashing_pitfalls"], STILL),
+    "signal exit code ": ("skipped: error signal 6", ["crashing_pitfalls"], STILL),
     "no end within nothing launched within ": "it takes 30 s; pitfalls_isolation_test plants it",
     "more than  bytes written": "no case does; pitfalls_isolation_test plants it",
     "process  has not ended  after it was killed: its kernel may still be on the GPU":
@@ -309,20 +308,20 @@ PLAIN = {
     "peer access: onnot between all pairs of GPUs",
     "host waits: spinning (cudaDeviceScheduleSpin)not spinning; kernels loaded: ",
     "processes: , one after the other; the samples are those of each;  streams in turn",
-    "multi_cooperative_launch: ", "warning: ", "skipped: : ", ": ", "; ", "%",
+    "multi_cooperative_launch: ", ": ",
     "processesprocesses that the n samples are from", "gpu : ,  SMs, compute capability .",
     ", ", ". s",
     "theorywhat the memory's clock and width allow; nothing is run"}
 # Functions whose texts others print, by file.
-MAKERS = {"noise.cpp", "latency.hpp", "rows.cpp", "timed_launch.cpp", "measuring_process.hpp",
-          "held_queue.hpp", "array_sums.cu", "cub_sum.cu", "isolation.cpp"}
+MAKERS = {"noise.cpp", "latency.hpp", "rows.cpp", "timed_launch.cpp", "held_queue.cpp",
+          "held_launch.hpp", "array_sums.cu", "cub_sum.cu", "isolation.cpp"}
 # Where errors that end a run are looked at, too.
-ENDED = ("held_queue.hpp", "reduction", "pitfalls")
+ENDED = ("held_launch.hpp", "reduction", "pitfalls")
 
 
 def texts_of_sources():
     """The texts in calls that warn, comment, skip or refuse, and of MAKERS."""
-    calls = (r"\b(?:warn|comment|comment_once|skip|CannotMeasure|CannotJoin|refuse|push_back|"
+    calls = (r"\b(?:warn|comment|note|note_once|skip|CannotMeasure|CannotJoin|refuse|push_back|"
              r"(?P<ends>runtime_error|UsageError|NoDeviceError|fail))\s*\(")
     for folder in ("common", "implicit_barrier", "explicit_barrier", "reduction", "pitfalls"):
         for path in sorted((ROOT / folder).rglob("*.[ch]*")):
@@ -335,8 +334,8 @@ def texts_of_sources():
                      for found in re.finditer(calls, text) if ends or not found["ends"]]
             if path.name in MAKERS:
                 parts += [part for part in re.findall(
-                    r'(?:\breturn|std::string text =)\s(?:"(?:\\.|[^"\\])*"|[^;{"])*;', text)
-                    if "columns" not in part]
+                    r'(?:\breturn|std::string text =)\s(?:"(?:\\.|[^"\\])*"|[^;"])*;', text)
+                    if "column" not in part]
             for part in parts:
                 yield "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', part))
 
@@ -349,9 +348,14 @@ def end_of_call(text, at):
     return at
 
 
+# What says that something is wrong.
+DOUBTS = {"clock", "interval", "spread", "shared-gpu", "few-cpus", "fewer-gpus", "launch-blocking",
+          "not-hidden", "differs", "watched", "hold-expired", "no-multi-device", "no-peer-access",
+          "no-cooperative-launch", "not-measured", "nothing-waits", "repeats", "no-barrier",
+          "architecture", "no-clock", "no-rate", "too-small", "failed", "failure"}
 # How lines begin: comments of a kind, and errors that end a run.
-KINDS = ("warning", "caution", "skipped")
-BEGIN = {**{kind: f"# {kind}: " for kind in KINDS}, "ends": r"\w+: error: "}
+KINDS = ("warning", "skipped", "note")
+BEGIN = {**{kind: rf"# {kind}\[[^]]*\](?: [^:]*)?: " for kind in KINDS}, "ends": r"\w+: error: "}
 
 
 def said(run, pattern):
@@ -401,24 +405,24 @@ class Warned(unittest.TestCase):
 
     def test_nothing_is_said_where_nothing_is_planted(self):
         for name in STILL:
-            known = (said(of(name), "skipped: .*: an SM holds") +
-                     said(of(name), "caution: (sleeps|these kernels)"))
-            self.assertEqual(set(warnings(of(name))) - set(known), set())
+            tags = {note.tag for section in of(name).sections for note in section.annotations}
+            self.assertEqual(tags & DOUBTS, set(), name)
             self.assertNotIn("warning", of(name).errors)
 
     def test_warnings_are_on_stderr_too(self):
         for name in ("clamped_inter", "halved_intra", "very_noisy", "wide", "others"):
-            told = [line[len(BEGIN["warning"]):] for line in said(of(name), "warning: ")]
+            told = [line.split("] ", 1)[-1].split("]: ", 1)[-1]
+                    for line in said(of(name), "warning: ")]
             self.assertTrue(told)
             for text in told:
                 self.assertIn(text, of(name).errors)
         self.assertIn("cluster_sync not measured: no cluster of 8 such blocks fits (said once;",
                       of("few_sms_repeat").errors)
-        self.assertRegex(of("few_sms").errors, "cluster_sync latency 32/8 not measured")
+        self.assertRegex(of("few_sms").errors, r"cluster_sync \S+ blk=8 thrd=32 tile=8 not measured")
 
     def test_the_clock_is_told_once(self):
         for name in ("halved_intra", "halved_inter"):
-            self.assertEqual(len(said(of(name), "warning: .*the SM clock moved")), 1)
+            self.assertEqual(len(said(of(name), "warning: the SM clock moved")), 1)
 
     def test_wide_intervals_are_where_rows_say_so(self):
         count = 0
@@ -427,7 +431,7 @@ class Warned(unittest.TestCase):
                         "held queue": "cpu"}.get(section.title, "ovh")
             if section.title == "sleep grid":
                 continue
-            told = {id(row) for row, text in section.comments if "95% interval of the" in text}
+            told = {id(row) for row in section.rows if section.said_of(row, "interval")}
             for row in section.rows:
                 if row[f"ci95({quantity})"] == "nan":
                     continue
@@ -437,14 +441,16 @@ class Warned(unittest.TestCase):
         self.assertGreater(count, 3)
 
     def test_the_row_that_spreads_is_named(self):
-        told = said(of("noisy_row"), "warning: .*the spread of this row")
-        self.assertTrue(all(" latency 512/" in line or " x 512" in line for line in told), told)
-        self.assertTrue(any("blocksync latency 512/32" in line for line in told), told)
+        told = [note for section in of("noisy_row").sections for note in section.annotations
+                if note.tag == "spread"]
+        self.assertEqual({note.cells["thrd"] for note in told}, {"512"})
+        self.assertIn("blocksync", {note.method for note in told})
 
     def test_where_nothing_waits(self):
         free = of("free")
-        told = {line.split()[1] for line in said(free, "nothing waits")}
-        self.assertEqual(told, {"tile_sync:", "blocksync:"})
+        told = {note.method for section in free.sections for note in section.annotations
+                if note.tag == "nothing-waits"}
+        self.assertEqual(told, {"tile_sync", "blocksync"})
         # No rows of several warps of it; its throughput all the same.
         rows = [(title, row["thrd"]) for title, row in free.rows() if row["method"] == "tile_sync"]
         self.assertEqual({thrd for title, thrd in rows if title == "warp latency"}, {"32"})
@@ -454,14 +460,12 @@ class Warned(unittest.TestCase):
         # Lengths 64, 128 and 256: the last has 128 operations that take 5 cycles more.
         run = of("cold_lines")
         section = run.sections[0]
-        told = {id(row): text for row, text in section.comments if "repeat count" in text}
-        self.assertEqual(len(told), len(section.rows))
         for row in section.rows:
             twice = operation(run.planted, row) + 5
-            found = re.search(r"give ([\d.]+), ([\d.]+)% off", told[id(row)])
-            self.assertAlmostEqual(float(found[1]), twice, delta=0.02)
+            note, = section.said_of(row, "repeats")
+            self.assertAlmostEqual(note.number("twice"), twice, delta=0.02)
             off = 100 * (twice / operation(run.planted, row) - 1)
-            self.assertAlmostEqual(float(found[2]), off, delta=0.1)
+            self.assertAlmostEqual(note.number("percent"), off, delta=0.1)
 
     def test_cautions_of_methods(self):
         # What --list says behind the first "; " stands above the rows, once a section.
@@ -469,32 +473,34 @@ class Warned(unittest.TestCase):
             run = of(name)
             about = listed(run.program)
             for section in run.sections:
-                comments = [text for _, text in section.comments]
                 for method in {row["method"] for row in section.rows}:
-                    told = [line for line in comments if line.startswith(f"{method}: ") and
-                            not re.search("results are right|are a loop", line)]
-                    self.assertEqual(len(told), 1 if "; " in about[method] else 0, told)
-                    for line in told:
-                        self.assertIn("; " + line.split(": ", 1)[1], about[method])
+                    told = [note for note in section.annotations
+                            if note.method == method and note.tag in ("tile", "method")]
+                    self.assertEqual(bool(told), "; " in about[method], told)
+                    self.assertEqual(len({note.tag for note in told}), len(told))
+                    for note in told:
+                        counts = "`tile` is the number of " * (note.tag == "tile")
+                        self.assertIn(f"; {counts}{note.text}", about[method])
 
     def test_loops_of_long_code(self):
-        told = {re.match(r"# (\w+): more than (\d+) repeats", line).groups()
-                for line in said(of("repeat"), "repeats are a loop")}
+        told = {(note.method, note.values["above"]) for section in of("repeat").sections
+                for note in section.annotations if note.tag == "loop"}
         wanted = {(method, str(line)) for method, (_, line) in methods("TestRepeat").items()
                   if line < 128}
         self.assertEqual(told, wanted)
 
     def test_results_are_counted(self):
-        for line in said(of("repeat"), "results are right"):
-            right, checked = re.search(r"(\d+) of (\d+) results", line).groups()
-            self.assertEqual(right, checked)
+        for section in of("repeat").sections:
+            for note in section.annotations:
+                if note.tag == "results":
+                    self.assertEqual(note.values["right"], note.values["checked"])
 
     def test_what_this_build_lacks(self):
-        lacks = r"multi_grid_sync: CUDA 13 removed it"
+        lacks = "skipped: CUDA 13 removed it"
         if "multi_grid_sync" in methods():
             self.assertEqual(said(of("inter1"), lacks), [])
         else:
-            self.assertEqual(len(said(of("inter1"), lacks)), 1)
+            self.assertEqual(len(said(of("inter1"), lacks)), 2)  # and without peer access
         self.assertEqual(said(of("named_inter"), lacks), [])
         for name in ("multi_grid_sums", "nccl_sums", "multi_grid_pitfalls"):
             run = of(name)
