@@ -321,14 +321,14 @@ ENDED = ("held_launch.hpp", "reduction", "pitfalls")
 
 def texts_of_sources():
     """The texts in calls that warn, comment, skip or refuse, and of MAKERS."""
-    calls = (r"\b(?:warn|comment|note|note_once|skip|CannotMeasure|CannotJoin|refuse|push_back|"
+    calls = (r"\b(?:warn|comment|note|note_once|skip|CannotMeasure|CannotJoin|refuse|push_back|emplace_back|"
              r"(?P<ends>runtime_error|UsageError|NoDeviceError|fail))\s*\(")
     for folder in ("common", "implicit_barrier", "explicit_barrier", "reduction", "pitfalls"):
         for path in sorted((ROOT / folder).rglob("*.[ch]*")):
             text = re.sub(r"//.*", "", path.read_text())
             for name, value in re.findall(
                     r'constexpr const char\* (k\w+) =\s*((?:"[^"]*"\s*)+);', text):
-                text = re.sub(rf"\(\s*{name}\b", lambda _, value=value: "(" + value, text)
+                text = re.sub(rf"([(,]\s*){name}\b", lambda m, value=value: m[1] + value, text)
             ends = folder in ENDED or path.name in ENDED
             parts = [text[found.end():end_of_call(text, found.end())]
                      for found in re.finditer(calls, text) if ends or not found["ends"]]
