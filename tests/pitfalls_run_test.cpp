@@ -163,7 +163,8 @@ TEST(PitfallsRun, SomeAreGivenMoreTime) {
 TEST(PitfallsRun, LaunchesThatWaitAreAskedOfTheProcess) {
   const Ended ended = run({partial("blocking", {Form::kOneByOne}, 2)}, 3);
   EXPECT_EQ(ended.rows,
-            "# of 3 GPUs\nblocking\tone by one\terror 1\t0.300\t1\n");
+            "# note[failure] blocking form=\"one by one\": of 3 GPUs\n"
+            "blocking\tone by one\terror 1\t0.300\t1\n");
 }
 
 TEST(PitfallsRun, SilenceIsNoResult) {
@@ -176,7 +177,8 @@ TEST(PitfallsRun, LaunchesDoNotWaitElsewhere) {
   const Ended ended = run({partial("blocking", {Form::kStays})});
   unsetenv("CUDA_LAUNCH_BLOCKING");
   EXPECT_EQ(ended.rows,
-            "# of 1 GPUs\nblocking\tstays and skips\terror 0\t0.300\t1\n");
+            "# note[failure] blocking form=\"stays and skips\": of 1 GPUs\n"
+            "blocking\tstays and skips\terror 0\t0.300\t1\n");
 }
 
 TEST(PitfallsRun, AGpuThatDoesNotRecoverEndsIt) {
