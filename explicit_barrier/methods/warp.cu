@@ -9,7 +9,8 @@ namespace cg = cooperative_groups;
 
 /// What a barrier of `size` lanes is when many stand in a row, by machine code
 /// seen of every toolkit from 11.8 to 13.0: one each only on sm_90, of less
-/// than a warp, by toolkits before `last_toolkit`, as in CUDART_VERSION.
+/// than a warp or of coalesced threads (size 0), by toolkits before
+/// `last_toolkit`, as in CUDART_VERSION.
 constexpr Work warp_barrier(int size, int architecture, int last_toolkit) {
   const bool there =
       CUDART_VERSION < last_toolkit && architecture >= 90 && size < 32;
@@ -17,12 +18,19 @@ constexpr Work warp_barrier(int size, int architecture, int last_toolkit) {
   const int others = there ? 2 : architecture >= 90 ? 0 : test;
   return {R"(WARPSYNC\b.*)", 1, others, there ? Proof::kEach : Proof::kNothing};
 }
+constexpr const char* kNoBarrier =
+    "in a sequence compiled to no barrier, at most to tests for convergence";
 constexpr const char* warp_barrier_caution(int last_toolkit) {
   return CUDART_VERSION < last_toolkit
              ? "in a sequence compiled to barriers only for sm_90 and less "
                "than a warp, else to none or to tests for convergence"
-             : "in a sequence compiled to no barrier, at most to tests for "
-               "convergence";
+             : kNoBarrier;
+}
+constexpr const char* coalesced_caution(int last_toolkit) {
+  return CUDART_VERSION < last_toolkit
+             ? "in a sequence compiled to barriers only for sm_90, else to "
+               "none or to tests for convergence"
+             : kNoBarrier;
 }
 
 /// A partition of the block into tiles of kSize threads, fixed when compiling.
@@ -91,7 +99,7 @@ struct Coalesced : Method {
 struct CoalescedSync : Coalesced {
   static constexpr About kAbout = {
       "coales_sync", "sync() of 1 to 32 coalesced threads", Scope::kWarp,
-      Window::kBarrier, warp_barrier_caution(12050)};
+      Window::kBarrier, coalesced_caution(12050)};
   static constexpr Work work(int architecture) {
     return warp_barrier(0, architecture, 12050);
   }
