@@ -5,17 +5,12 @@
 #include <vector>
 
 #include "common/errors.hpp"
+#include "common/method_info.hpp"
 
 namespace syncbench {
 
 inline constexpr int kDefaultSamples = 100;
 inline constexpr int kDefaultGpuCount = 2;
-
-/// What a program can measure under one name.
-struct MethodInfo {
-  std::string name;
-  std::string description;
-};
 
 /// A gpu_count above this is one of many GPUs.
 inline constexpr int kFewGpus = 4;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/options.hpp"
 #include "explicit_barrier/arguments.hpp"
 
 namespace syncbench {

@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "common/options.hpp"
+#include "common/method_info.hpp"
 #include "explicit_barrier/method_entry.hpp"
 
 namespace syncbench {
+
+struct ProgramInfo;
 
 // One list a file of methods/, at its end.
 std::vector<MethodEntry> block_methods();

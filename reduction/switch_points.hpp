@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/measuring_run.hpp"
+#include "common/method_info.hpp"
 
 namespace syncbench {
 
