@@ -10,6 +10,7 @@
 #include "common/measuring_run.hpp"
 #include "common/peer_access.hpp"
 #include "common/point_records.hpp"
+#include "explicit_barrier/blocks_per_sm.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
@@ -34,8 +35,10 @@ class InterSm {
  public:
   /// `samples`: what the processes that this one has started have measured.
   InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
-          const SamplesOfPoints& samples)
-      : run_(info, options, out), samples_(samples) {}
+          const BlocksPerSm& blocks_per_sm, const SamplesOfPoints& samples)
+      : run_(info, options, out),
+        blocks_per_sm_(blocks_per_sm.swept()),
+        samples_(samples) {}
 
   /// In a process that has been started by another, only what that is for:
   /// lines of samples.
@@ -100,7 +103,7 @@ class InterSm {
                  "no peer access between these GPUs; measured without"});
     }
     note_about(table, method);
-    for (const int per_sm : run_.options().blocks_per_sm) {
+    for (const int per_sm : blocks_per_sm_) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
         const Row row = {method.name, static_cast<int>(gpus.size()),
                          per_sm * gpus[0].sm_count, threads, 32};
@@ -192,6 +195,7 @@ class InterSm {
   }
 
   MeasuringRun run_;
+  const std::vector<int> blocks_per_sm_;
   const SamplesOfPoints samples_;
 };
 
@@ -226,7 +230,7 @@ SamplesOfPoints measure_in_processes(const Options& options, char** argv,
   return samples;
 }
 
-ProgramInfo program_info() {
+ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   ProgramInfo info;
   info.name = "BenchmarkInterSM";
   info.summary =
@@ -235,7 +239,7 @@ ProgramInfo program_info() {
       "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
   info.default_samples = 60;
-  info.most_blocks_per_sm = kMaxBlocksPerSm;
+  info.options.push_back(blocks_per_sm.option());
   take_methods(info, methods_of(Scope::kGrid, Scope::kGpus));
   info.missing = missing_gpu_methods();
   info.columns =
@@ -248,11 +252,12 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  const ProgramInfo info = program_info();
+  BlocksPerSm blocks_per_sm = {kMaxBlocksPerSm};
+  const ProgramInfo info = program_info(blocks_per_sm);
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
         const bool started = process_number() >= 0;
-        InterSm(info, options, out,
+        InterSm(info, options, out, blocks_per_sm,
                 started ? SamplesOfPoints()
                         : measure_in_processes(options, argv, out))
             .run();

@@ -5,12 +5,13 @@
 #include "common/child_processes.hpp"
 #include "common/program.hpp"
 #include "implicit_barrier/measuring_process.hpp"
+#include "implicit_barrier/process_count.hpp"
 #include "implicit_barrier/report.hpp"
 
 namespace syncbench {
 namespace {
 
-ProgramInfo program_info() {
+ProgramInfo program_info(ProcessCount& process_count) {
   ProgramInfo info;
   info.name = "ImplicitBarrier";
   info.summary =
@@ -21,8 +22,8 @@ ProgramInfo program_info() {
       "queued behind a held stream, by the GPU's timer too.";
   info.takes_gpu_count = true;
   info.default_samples = 3;
-  info.default_processes = 10;
-  info.processes_on_many_gpus = 5;  // each takes 0.3 s a GPU to begin and end
+  info.counted += ", in each process";
+  info.options.push_back(process_count.option());
   for (const LaunchMethodInfo& method : launch_methods()) {
     info.methods.push_back({method.name, method.description});
   }
@@ -40,17 +41,19 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  const ProgramInfo info = program_info();
-  return run_program(info, argc, argv,
-                     [&](const Options& options, LineWriter& out) {
-                       if (process_number() >= 0) {
-                         return MeasuringProcess(info, options, out).run();
-                       }
-                       Report report(info, options, out);
-                       run_processes(argv, options.processes,
-                                     [&](int number, const std::string& line) {
-                                       report.take(number, line);
-                                     });
-                       report.finish();
-                     });
+  ProcessCount process_count;
+  const ProgramInfo info = program_info(process_count);
+  return run_program(
+      info, argc, argv, [&](const Options& options, LineWriter& out) {
+        const int processes = process_count.on(options.gpu_count);
+        if (process_number() >= 0) {
+          return MeasuringProcess(info, options, processes, out).run();
+        }
+        Report report(info, options, processes, out);
+        run_processes(argv, processes,
+                      [&](int number, const std::string& line) {
+                        report.take(number, line);
+                      });
+        report.finish();
+      });
 }

@@ -20,13 +20,14 @@ namespace syncbench {
 
 class MeasuringProcess {
  public:
+  /// One of so many `processes`.
   MeasuringProcess(const ProgramInfo& info, const Options& options,
-                   LineWriter& out)
+                   int processes, LineWriter& out)
       : run_(info, options, out),
         pool_(device_numbers(run_.gpus())),
         filling_{run_.gpu().sm_count, 1024} {
     run_.out().comment(
-        "processes: " + std::to_string(options.processes) +
+        "processes: " + std::to_string(processes) +
         ", one after the other; the samples are those of each; " +
         std::to_string(StreamPool::kStreams) + " streams in turn");
     run_.out().comment(std::string("multi_cooperative_launch: ") +

@@ -31,9 +31,12 @@ inline int grid_of_sleep(int asked_ns, double taken_ns) {
 
 class Report {
  public:
-  Report(const ProgramInfo& info, const Options& options, LineWriter& out)
+  /// Of what so many `processes` measure.
+  Report(const ProgramInfo& info, const Options& options, int processes,
+         LineWriter& out)
       : name_(info.name),
         options_(options),
+        processes_(processes),
         out_(out),
         null_(out, kNullSection, launch_columns(false, options.stats)),
         fusion_(
@@ -72,9 +75,8 @@ class Report {
     const Record record = parse_record(line);
     const std::string key = record.point.text();
     progress_.show("process " + std::to_string(number + 1) + " of " +
-                   std::to_string(options_.processes) + ": " +
-                   record.point.section);
-    const bool last = number + 1 == options_.processes;
+                   std::to_string(processes_) + ": " + record.point.section);
+    const bool last = number + 1 == processes_;
     Collected& collected = points_[key];
     if (record.skipped) {
       reasons_[key] = record.skipped.text;
@@ -83,8 +85,7 @@ class Report {
       add_process(record.samples, collected);
     }
     if (!last) return;
-    if (collected.at("mhz").size() !=
-        static_cast<std::size_t>(options_.processes)) {
+    if (collected.at("mhz").size() != static_cast<std::size_t>(processes_)) {
       throw std::runtime_error(
           record.point.section + ", " + record.point.name() +
           ": not measured by all processes: " + reasons_[key]);
@@ -224,6 +225,7 @@ class Report {
 
   std::string name_;
   const Options& options_;
+  const int processes_;
   LineWriter& out_;
   Table<LaunchRow> null_;
   Table<FusionRow> fusion_;

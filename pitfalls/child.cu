@@ -4,7 +4,6 @@
 #include "common/check.hpp"
 #include "common/errors.hpp"
 #include "common/launch.hpp"
-#include "common/option_values.hpp"
 #include "common/options.hpp"
 #include "common/provenance.hpp"
 #include "pitfalls/child.hpp"
