@@ -9,6 +9,15 @@
 namespace syncbench {
 namespace {
 
+constexpr const char* kSamplesWord = "samples";
+constexpr const char* kSkippedWord = "skipped";
+
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12g", number);
+  return text;
+}
+
 // Mean of each process.
 std::vector<double> means_of(const ProcessSamples& processes) {
   std::vector<double> means;
@@ -19,53 +28,47 @@ std::vector<double> means_of(const ProcessSamples& processes) {
 
 }  // namespace
 
-void add_process(const NamedSamples& samples, Collected& collected) {
-  for (const auto& [name, values] : samples) collected[name].push_back(values);
-}
-
-Collected of_one_process(const NamedSamples& samples) {
-  Collected collected;
-  add_process(samples, collected);
-  return collected;
-}
-
-std::string samples_to_text(const NamedSamples& samples) {
-  std::string text;
-  for (const auto& [name, values] : samples) {
-    if (!text.empty()) text += '\t';
-    text += name + '=';
-    for (const double value : values) {
-      char number[32];
-      std::snprintf(number, sizeof number, "%.12g ", value);
-      text += number;
-    }
-    text.pop_back();
-  }
+std::string record_text(const Record& record) {
+  std::string text = (record.skipped ? kSkippedWord : kSamplesWord) +
+                     ('\t' + std::to_string(record.section)) + '\t' +
+                     record.point + '\t';
+  if (record.skipped)
+    return text + record.skipped.tag + '\t' + record.skipped.text;
+  text += number_text(record.mhz);
+  for (const double number : record.numbers) text += ' ' + number_text(number);
   return text;
 }
 
-std::vector<std::string> split_tabs(const std::string& text) {
+Record parse_record(const std::string& line) {
   std::vector<std::string> words;
-  std::istringstream stream(text);
+  std::istringstream stream(line);
   for (std::string word; std::getline(stream, word, '\t');) {
     words.push_back(word);
   }
-  return words;
-}
-
-void add_samples(const std::string& word, NamedSamples& samples) {
-  const std::size_t equals = word.find('=');
-  std::vector<double> values;
-  if (equals != std::string::npos) {
-    std::istringstream stream(word.substr(equals + 1));
-    for (std::string number; stream >> number;) {
-      char* end = nullptr;
-      values.push_back(std::strtod(number.c_str(), &end));
-      if (*end != '\0') values.clear();
-    }
+  const bool skipped = words.size() == 5 && words[0] == kSkippedWord;
+  const bool samples = words.size() == 4 && words[0] == kSamplesWord;
+  if (!skipped && !samples) {
+    throw std::invalid_argument("not a record: " + line);
   }
-  if (values.empty()) throw std::invalid_argument("bad samples: " + word);
-  samples[word.substr(0, equals)] = std::move(values);
+  Record record;
+  record.section = std::stoul(words[1]);
+  record.point = words[2];
+  if (skipped) {
+    record.skipped = {words[3], words[4]};
+    return record;
+  }
+  std::istringstream numbers(words[3]);
+  for (std::string word; numbers >> word;) {
+    char* end = nullptr;
+    record.numbers.push_back(std::strtod(word.c_str(), &end));
+    if (*end != '\0') throw std::invalid_argument("not a record: " + line);
+  }
+  if (record.numbers.size() < 2) {
+    throw std::invalid_argument("not a record: " + line);
+  }
+  record.mhz = record.numbers.front();
+  record.numbers.erase(record.numbers.begin());
+  return record;
 }
 
 Summary summarize_processes(const ProcessSamples& processes) {

@@ -4,12 +4,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/child_processes.hpp"
 #include "common/measuring_run.hpp"
 #include "common/peer_access.hpp"
-#include "common/point_records.hpp"
+#include "common/process_samples.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/methods.hpp"
@@ -28,50 +29,50 @@ int process_count(const Options& options) {
   return std::min(10, options.samples);
 }
 
-// What they have measured, by Point::text().
-using SamplesOfPoints = std::map<std::string, Collected>;
+// What they have measured, by Table::key().
+using SamplesOfRows = std::map<std::string, Measured<InterSmSample>>;
 
-class InterSm {
+SamplingPlan plan_of(const MethodEntry& method, const Row& row, int sms) {
+  // Grid barriers differ between launches, so a sample is several of them.
+  return {32, 288, method.launches(row.blocks / sms, row.gpus)};
+}
+
+// Both sections: their tables, and all their rows in turn.
+class Sections {
  public:
-  /// `samples`: what the processes that this one has started have measured.
-  InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
-          const BlocksPerSm& blocks_per_sm, const SamplesOfPoints& samples)
+  Sections(const ProgramInfo& info, const Options& options, LineWriter& out,
+           const BlocksPerSm& blocks_per_sm)
       : run_(info, options, out),
         blocks_per_sm_(blocks_per_sm.swept()),
-        samples_(samples) {}
+        grid_(out,
+              "grid latency: a sample is the mean of as many launches in one "
+              "queue as the row says",
+              inter_sm_columns(options.stats)),
+        gpus_(out, "multi-GPU latency", inter_sm_columns(options.stats)) {}
 
-  /// In a process that has been started by another, only what that is for:
-  /// lines of samples.
-  void run() {
-    run_.measure([this] { sections(); });
-    if (process_number() < 0) run_.finish();
+  MeasuringRun& run() { return run_; }
+
+  // Calls visit(table, method, GPUs, row) for every row that fits, of methods
+  // that are wanted(method).
+  template <class Wanted, class Visitor>
+  void for_each_row(Wanted wanted, Visitor visit) {
+    section(grid_, Scope::kGrid, wanted, visit);
+    if (run_.options().methods.empty()) {
+      for (const MethodInfo& method : missing_gpu_methods()) {
+        gpus_.skip(method.name, {"toolkit", method.description});
+      }
+    }
+    section(gpus_, Scope::kGpus, wanted, visit);
   }
 
  private:
-  void sections() {
-    Table<Row> grid(
-        run_.out(),
-        "grid latency: a sample is the mean of as many launches in one queue "
-        "as the row says",
-        inter_sm_columns(run_.options().stats));
-    section(grid, Scope::kGrid);
-    Table<Row> gpus(run_.out(), "multi-GPU latency",
-                    inter_sm_columns(run_.options().stats));
-    if (run_.options().methods.empty()) {
-      for (const MethodInfo& method : missing_gpu_methods()) {
-        gpus.skip(method.name, {"toolkit", method.description});
-      }
-    }
-    section(gpus, Scope::kGpus);
-  }
-
   // The rows of all methods of a scope, on every number of GPUs.
-  void section(Table<Row>& table, Scope scope) {
+  template <class Wanted, class Visitor>
+  void section(Table<Row>& table, Scope scope, Wanted wanted, Visitor visit) {
     run_.begin_section(scope == Scope::kGrid ? "grid latency"
                                              : "multi-GPU latency");
     for (const MethodEntry& method : methods_of(scope, scope)) {
-      if (!run_.options().wants(method.name)) continue;
-      if (process_number() >= 0 && !method.drawn_by_process) continue;
+      if (!run_.options().wants(method.name) || !wanted(method)) continue;
       if (!run_.gpu().cooperative_launch) {
         run_.skip(
             table, method.name,
@@ -85,77 +86,126 @@ class InterSm {
                                     run_.gpus().begin() + count);
         const Row all_shapes = {method.name, static_cast<int>(count), kAny,
                                 kAny, 32};
-        run_.measure_or_skip(table, table.key(all_shapes),
-                             [&] { rows_on(table, method, gpus); });
+        const std::string key = table.key(all_shapes);
+        run_.measure_or_skip(table, key, [&] {
+          switch_peer_access(method, device_numbers(gpus), key);
+          note_about(table, method);
+          rows_on(table, method, gpus, visit);
+          if (!method.peer_access) enable_peer_access(device_numbers(gpus));
+        });
       }
     }
   }
 
-  // A row for every shape that fits.
-  void rows_on(Table<Row>& table, const MethodEntry& method,
-               const std::vector<Gpu>& gpus) {
-    const std::vector<int> devices = device_numbers(gpus);
+  void switch_peer_access(const MethodEntry& method,
+                          const std::vector<int>& devices,
+                          const std::string& key) {
     if (!method.peer_access) {
       disable_peer_access(devices);
     } else if (method.multi_device && !enable_peer_access(devices)) {
-      run_.warn(method.name,
-                {"no-peer-access",
-                 "no peer access between these GPUs; measured without"});
+      run_.warn(key, {"no-peer-access",
+                      "no peer access between these GPUs; measured without"});
     }
-    note_about(table, method);
+  }
+
+  template <class Visitor>
+  void rows_on(Table<Row>& table, const MethodEntry& method,
+               const std::vector<Gpu>& gpus, Visitor visit) {
     for (const int per_sm : blocks_per_sm_) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
-        const Row row = {method.name, static_cast<int>(gpus.size()),
-                         per_sm * gpus[0].sm_count, threads, 32};
+        Row row = {method.name, static_cast<int>(gpus.size()),
+                   per_sm * gpus[0].sm_count, threads, 32};
         const int fit = blocks_that_fit(method, method.repeats(32), threads);
         if (per_sm > fit) {
           table.skip(table.key(row), does_not_fit(fit));
-        } else {
-          run_.show(table.key(row));
-          row_of(table, method, gpus, row);
+          continue;
         }
+        run_.show(table.key(row));
+        visit(table, method, gpus, row);
       }
     }
-    if (!method.peer_access) enable_peer_access(devices);
   }
 
-  void row_of(Table<Row>& table, const MethodEntry& method,
-              const std::vector<Gpu>& gpus, Row row) {
-    // Grid barriers differ between launches, so a sample is several of them.
-    const SamplingPlan plan = {
-        32, 288, method.launches(row.blocks / gpus[0].sm_count, row.gpus)};
-    row.repeats = plan.basic;
-    row.more = plan.more;
-    row.launches = plan.launches;
-    const Point point = {"latency", row.method, row.gpus,
-                         row.more,  row.blocks, row.threads};
-    const Options& options = run_.options();
-    if (process_number() >= 0) {
-      const int share = (options.samples - 1) / process_count(options) + 1;
-      TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
-      return run_.out().line(
-          record_text({point, sample(launch, share, plan), {}}));
-    }
-    if (!method.drawn_by_process) {
-      return print_places(table, row, method, gpus, plan);
-    }
-    const auto found = samples_.find(point.text());
+  MeasuringRun run_;
+  const std::vector<int> blocks_per_sm_;
+  Table<Row> grid_, gpus_;
+};
+
+// A process that has been started by another: samples of methods whose level a
+// process draws.
+class SamplingProcess {
+ public:
+  SamplingProcess(const ProgramInfo& info, const Options& options,
+                  LineWriter& out, const BlocksPerSm& blocks_per_sm)
+      : sections_(info, options, out, blocks_per_sm), out_(out) {}
+
+  void run() {
+    MeasuringRun& run = sections_.run();
+    const Options& options = run.options();
+    const int share = (options.samples - 1) / process_count(options) + 1;
+    run.measure([&] {
+      sections_.for_each_row(
+          [](const MethodEntry& method) { return method.drawn_by_process; },
+          [&](const Table<Row>& table, const MethodEntry& method,
+              const std::vector<Gpu>& gpus, const Row& row) {
+            TimedLaunch launch(method, gpus,
+                               {row.blocks, row.threads, row.group});
+            const auto samples = sample_inter_sm(
+                launch, share, plan_of(method, row, gpus[0].sm_count));
+            out_.line(record_text(
+                {0, table.key(row), {}, run.clock_mhz(), numbers_of(samples)}));
+          });
+    });
+  }
+
+ private:
+  Sections sections_;
+  LineWriter& out_;
+};
+
+// The process that prints, which measures what needs no others.
+class InterSm {
+ public:
+  /// `samples`: what the processes that this one has started have measured.
+  InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
+          const BlocksPerSm& blocks_per_sm, SamplesOfRows samples)
+      : sections_(info, options, out, blocks_per_sm),
+        samples_(std::move(samples)) {}
+
+  void run() {
+    run_.measure([this] {
+      sections_.for_each_row(
+          [](const MethodEntry&) { return true; },
+          [this](Table<Row>& table, const MethodEntry& method,
+                 const std::vector<Gpu>& gpus, Row row) {
+            const SamplingPlan plan = plan_of(method, row, gpus[0].sm_count);
+            row.repeats = plan.basic;
+            row.more = plan.more;
+            row.launches = plan.launches;
+            if (method.drawn_by_process) {
+              print_processes(table, row, plan);
+            } else {
+              print_places(table, row, method, gpus, plan);
+            }
+          });
+    });
+    run_.finish();
+  }
+
+ private:
+  // A row of what other processes have sampled.
+  void print_processes(Table<Row>& table, Row& row, const SamplingPlan& plan) {
+    const std::string key = table.key(row);
+    const auto found = samples_.find(key);
     if (found == samples_.end()) {
-      return run_.skip(table, table.key(row),
+      return run_.skip(table, key,
                        {"not-measured", "no process has measured it"});
     }
-    row.processes = static_cast<int>(found->second.at("mhz").size());
+    row.processes = static_cast<int>(found->second.samples.size());
     print(table, row, plan, found->second);
     // Its neighbours see a row without spread: that processes differ is no
     // reason to warn.
-    run_.check_row(table.key(row), Summary());
-  }
-
-  NamedSamples sample(TimedLaunch& launch, int samples,
-                      const SamplingPlan& plan) {
-    NamedSamples measured = sample_inter_sm(launch, samples, plan);
-    measured["mhz"] = {run_.clock_mhz()};
-    return measured;
+    run_.check_row(key, Summary());
   }
 
   // A row of this process, of samples from as many places as the method asks
@@ -169,45 +219,46 @@ class InterSm {
       places.emplace_back(method, gpus,
                           Shape{row.blocks, row.threads, row.group});
     }
-    Collected collected;
+    Measured<InterSmSample> measured;
     Summary widest;  // that places differ is no reason to warn
     for (TimedLaunch& place : places) {
-      const NamedSamples samples = sample(place, share, plan);
-      const Summary here =
-          inter_sm_result(of_one_process(samples), plan).instruction;
+      auto samples = sample_inter_sm(place, share, plan);
+      Measured<InterSmSample> here;
+      here.add(std::move(samples), run_.clock_mhz());
+      const Summary found = inter_sm_result(here, plan).instruction;
       const bool first = &place == &places.front();
-      if (first || here.stddev > widest.stddev) widest = here;
-      add_process(samples, collected);
+      if (first || found.stddev > widest.stddev) widest = found;
+      measured.add(std::move(here.samples[0]), here.mhz[0]);
     }
-    print(table, row, plan, collected);
+    print(table, row, plan, measured);
     run_.check_row(table.key(row), widest);
   }
 
   // The row of what was measured, in one place or process or in several.
-  void print(Table<Row>& table, Row& row, const SamplingPlan& plan,
-             const Collected& collected) {
-    const InterSmResult result = inter_sm_result(collected, plan);
+  static void print(Table<Row>& table, Row& row, const SamplingPlan& plan,
+                    const Measured<InterSmSample>& measured) {
+    const InterSmResult result = inter_sm_result(measured, plan);
     row.total = result.basic;
     row.more_total = result.more;
     row.value = result.instruction;
-    row.mhz = summarize_processes(collected.at("mhz")).mean;
+    row.mhz = summarize(measured.mhz).mean;
     table.row(row);
   }
 
-  MeasuringRun run_;
-  const std::vector<int> blocks_per_sm_;
-  const SamplesOfPoints samples_;
+  Sections sections_;
+  MeasuringRun& run_ = sections_.run();
+  const SamplesOfRows samples_;
 };
 
 // Of the methods that are wanted and whose level a process draws. To be called
 // before this process makes a context: the others find the GPUs unused.
-SamplesOfPoints measure_in_processes(const Options& options, char** argv,
-                                     LineWriter& out) {
+SamplesOfRows measure_in_processes(const Options& options, char** argv,
+                                   LineWriter& out) {
   bool wanted = false, clamped = false;
   for (const MethodEntry& method : all_methods()) {
     wanted |= method.drawn_by_process && options.wants(method.name);
   }
-  SamplesOfPoints samples;
+  SamplesOfRows samples;
   if (!wanted ||
       resolve_gpu_count(options.gpu_count, static_cast<int>(find_gpus().size()),
                         &clamped) < 2) {
@@ -219,12 +270,13 @@ SamplesOfPoints measure_in_processes(const Options& options, char** argv,
   run_processes(argv, count, [&](int number, const std::string& line) {
     progress.show("process " + std::to_string(number + 1) + " of " +
                   std::to_string(count));
-    if (line.rfind("# warning", 0) == 0 && told.insert(line).second) {
+    if (line.rfind('#', 0) != 0) {
+      const Record record = parse_record(line);
+      samples[record.point].add(samples_of<InterSmSample>(record.numbers),
+                                record.mhz);
+    } else if (line.rfind("# warning[", 0) == 0 && told.insert(line).second) {
       out.line(line);
     }
-    if (line.rfind(kSamplesWord, 0) != 0) return;
-    const Record record = parse_record(line);
-    add_process(record.samples, samples[record.point.text()]);
   });
   progress.clear();
   return samples;
@@ -256,10 +308,11 @@ int main(int argc, char** argv) {
   const ProgramInfo info = program_info(blocks_per_sm);
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
-        const bool started = process_number() >= 0;
+        if (process_number() >= 0) {
+          return SamplingProcess(info, options, out, blocks_per_sm).run();
+        }
         InterSm(info, options, out, blocks_per_sm,
-                started ? SamplesOfPoints()
-                        : measure_in_processes(options, argv, out))
+                measure_in_processes(options, argv, out))
             .run();
       });
 }

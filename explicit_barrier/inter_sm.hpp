@@ -6,7 +6,6 @@
 // launches, in one queue, of a kernel that does `repeats` operations.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "common/interrupt.hpp"
@@ -24,6 +23,11 @@ struct SamplingPlan {
   int launches;
 };
 
+/// Nanoseconds of a launch of either kernel, the mean of those in a queue.
+struct InterSmSample {
+  double basic, more;
+};
+
 struct InterSmResult {
   Summary basic;        ///< total of the basic kernel
   Summary more;         ///< total of the longer kernel
@@ -33,24 +37,25 @@ struct InterSmResult {
 /// So many samples of both totals of one point, after launches that warm up;
 /// the two lengths alternate, so that slow drifts meet both.
 template <class Point>
-NamedSamples sample_inter_sm(Point& point, int samples,
-                             const SamplingPlan& plan) {
+std::vector<InterSmSample> sample_inter_sm(Point& point, int samples,
+                                           const SamplingPlan& plan) {
   constexpr int kWarmUps = 3;
-  std::vector<double> basic, more;
+  std::vector<InterSmSample> taken;
   for (int i = 0; i < kWarmUps; ++i) point.run(plan.more, 1);
   for (int sample = 0; sample < samples; ++sample) {
     check_interrupt();
-    basic.push_back(point.run(plan.basic, plan.launches) / plan.launches);
-    more.push_back(point.run(plan.more, plan.launches) / plan.launches);
+    const double basic = point.run(plan.basic, plan.launches);
+    const double more = point.run(plan.more, plan.launches);
+    taken.push_back({basic / plan.launches, more / plan.launches});
   }
-  return {{"basic", std::move(basic)}, {"more", std::move(more)}};
+  return taken;
 }
 
 /// What a row makes of the samples of all processes.
-inline InterSmResult inter_sm_result(const Collected& collected,
+inline InterSmResult inter_sm_result(const Measured<InterSmSample>& measured,
                                      const SamplingPlan& plan) {
-  const ProcessSamples& basic = collected.at("basic");
-  const ProcessSamples& more = collected.at("more");
+  const ProcessSamples basic = measured.of(&InterSmSample::basic);
+  const ProcessSamples more = measured.of(&InterSmSample::more);
   return {summarize_processes(basic), summarize_processes(more),
           difference_of_processes(more, basic, plan.more - plan.basic)};
 }
@@ -59,8 +64,9 @@ inline InterSmResult inter_sm_result(const Collected& collected,
 template <class Point>
 InterSmResult measure_inter_sm(Point& point, int samples,
                                const SamplingPlan& plan) {
-  return inter_sm_result(of_one_process(sample_inter_sm(point, samples, plan)),
-                         plan);
+  Measured<InterSmSample> measured;
+  measured.add(sample_inter_sm(point, samples, plan), kNan);
+  return inter_sm_result(measured, plan);
 }
 
 }  // namespace syncbench

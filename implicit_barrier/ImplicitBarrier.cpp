@@ -2,14 +2,72 @@
 // or of several. Measured in several processes, one after the other, because
 // the pace of the host and the multi-device launch differ between processes;
 // this one prints and never touches CUDA.
+#include <unistd.h>
+
+#include <set>
+#include <string>
+
 #include "common/child_processes.hpp"
 #include "common/program.hpp"
-#include "implicit_barrier/measuring_process.hpp"
+#include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/process_count.hpp"
-#include "implicit_barrier/report.hpp"
+#include "implicit_barrier/section.hpp"
+#include "implicit_barrier/sections/sections.hpp"
 
 namespace syncbench {
 namespace {
+
+using Sections = std::vector<std::unique_ptr<Section>>;
+
+// In the order of the output; the first three are the study's.
+Sections make_sections(Printing& printing) {
+  Sections sections;
+  for (const auto make :
+       {null_kernel_section, sleep_kernel_section, workload_section,
+        held_queue_section, sleep_grid_section, sleep_instruction_section}) {
+    sections.push_back(make(printing));
+  }
+  return sections;
+}
+
+// A process that measures all sections.
+void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
+             int processes, const Sections& sections) {
+  Measuring measuring(info, options, out);
+  out.comment("processes: " + std::to_string(processes) +
+              ", one after the other; the samples are those of each; " +
+              std::to_string(StreamPool::kStreams) + " streams in turn");
+  out.comment(std::string("multi_cooperative_launch: ") +
+              MultiDeviceLaunch::kApi);
+  measuring.run.measure([&] {
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      sections[i]->measure(measuring, i);
+    }
+  });
+}
+
+// The process that prints: each line of the others.
+void print(int processes, LineWriter& out, char** argv,
+           const Sections& sections) {
+  Progress progress;
+  std::set<std::string> told;
+  run_processes(argv, processes, [&](int number, const std::string& line) {
+    if (line.rfind('#', 0) == 0) {
+      // Who measures and on what is said by the first process for all.
+      const bool wanted = number == 0 || line.rfind("# warning[", 0) == 0;
+      if (!wanted || !told.insert(line).second) return;
+      progress.clear();
+      return out.line(line);
+    }
+    const Record record = parse_record(line);
+    Section& section = *sections.at(record.section);
+    progress.show("process " + std::to_string(number + 1) + " of " +
+                  std::to_string(processes) + ": " + section.name());
+    const bool last = number + 1 == processes;
+    if (last) progress.clear();
+    section.take(record, last);
+  });
+}
 
 ProgramInfo program_info(ProcessCount& process_count) {
   ProgramInfo info;
@@ -27,12 +85,13 @@ ProgramInfo program_info(ProcessCount& process_count) {
   for (const LaunchMethodInfo& method : launch_methods()) {
     info.methods.push_back({method.name, method.description});
   }
-  info.columns = describe(kNullSection, launch_columns(false, true)) +
-                 describe(kFusionSection, fusion_columns(true)) +
-                 describe(kWorkloadSection, launch_columns(true, true)) +
-                 describe(kHeldSection, held_columns(true)) +
-                 describe(kGridSection, grid_columns(true)) +
-                 describe(kSleepSection, fusion_columns(true));
+  // To be asked for their columns; they write nothing.
+  const Options options;
+  LineWriter out(STDOUT_FILENO);
+  Printing printing = {info, options, out, 0};
+  for (const auto& section : make_sections(printing)) {
+    info.columns += section->description();
+  }
   return info;
 }
 
@@ -46,14 +105,12 @@ int main(int argc, char** argv) {
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
         const int processes = process_count.on(options.gpu_count);
+        Printing printing = {info, options, out, processes};
+        const Sections sections = make_sections(printing);
         if (process_number() >= 0) {
-          return MeasuringProcess(info, options, processes, out).run();
+          return measure(info, options, out, processes, sections);
         }
-        Report report(info, options, processes, out);
-        run_processes(argv, processes,
-                      [&](int number, const std::string& line) {
-                        report.take(number, line);
-                      });
-        report.finish();
+        print(processes, out, argv, sections);
+        printing.asked.check(options.methods);
       });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -125,32 +126,42 @@ struct LaunchMethodInfo {
   const char* name;
   const char* description;
   bool multi_gpu;
-  bool queues;  ///< launches queue up; otherwise each waits for its kernel
-  /// On the given GPUs, the first of the pool.
-  std::unique_ptr<LaunchMethod> (*make)(const StreamPool&,
-                                        const std::vector<Gpu>&,
-                                        const KernelCall&);
+  /// Makes a launch on the given GPUs, the first of the pool. One of the two:
+  /// launches queue up, or each waits for its kernel.
+  std::unique_ptr<QueuedLaunch> (*make_queued)(const StreamPool&,
+                                               const std::vector<Gpu>&,
+                                               const KernelCall&);
+  std::unique_ptr<LaunchMethod> (*make_waiting)(const StreamPool&,
+                                                const std::vector<Gpu>&,
+                                                const KernelCall&) = nullptr;
+
+  bool queues() const { return make_queued != nullptr; }
+  std::unique_ptr<LaunchMethod> make(const StreamPool& pool,
+                                     const std::vector<Gpu>& gpus,
+                                     const KernelCall& call) const {
+    if (queues()) return make_queued(pool, gpus, call);
+    return make_waiting(pool, gpus, call);
+  }
 };
 
 /// Every launch method that ImplicitBarrier measures, in the order of its rows.
 inline const std::vector<LaunchMethodInfo>& launch_methods() {
   using Gpus = std::vector<Gpu>;
-  using Made = std::unique_ptr<LaunchMethod>;
+  using Made = std::unique_ptr<QueuedLaunch>;
   static const std::vector<LaunchMethodInfo> kMethods = {
-      {"traditional_launch", "kernel<<<...>>>() on one GPU", false, true,
+      {"traditional_launch", "kernel<<<...>>>() on one GPU", false,
        [](const StreamPool& pool, const Gpus&, const KernelCall& call) -> Made {
          return std::make_unique<SingleGpuLaunch>(launch_traditional, pool,
                                                   call);
        }},
       {"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU", false,
-       true,
        [](const StreamPool& pool, const Gpus& gpus,
           const KernelCall& call) -> Made {
          require_cooperative(gpus);
          return std::make_unique<SingleGpuLaunch>(launch_cooperative, pool,
                                                   call);
        }},
-      {"multi_cooperative_launch", MultiDeviceLaunch::kApi, true, true,
+      {"multi_cooperative_launch", MultiDeviceLaunch::kApi, true,
        [](const StreamPool& pool, const Gpus& gpus,
           const KernelCall& call) -> Made {
          require_cooperative(gpus);
@@ -159,12 +170,20 @@ inline const std::vector<LaunchMethodInfo>& launch_methods() {
        }},
       {"single_omp_traditional_launch",
        "a thread a GPU: launch, device synchronize, OpenMP barrier", true,
-       false,
+       nullptr,
        [](const StreamPool& pool, const Gpus& gpus,
-          const KernelCall& call) -> Made {
+          const KernelCall& call) -> std::unique_ptr<LaunchMethod> {
          return std::make_unique<OmpTraditionalLaunch>(pool, gpus, call);
        }}};
   return kMethods;
+}
+
+/// std::out_of_range where there is none of this name.
+inline const LaunchMethodInfo& find_launch_method(const std::string& name) {
+  for (const LaunchMethodInfo& method : launch_methods()) {
+    if (method.name == name) return method;
+  }
+  throw std::out_of_range(name);
 }
 
 }  // namespace syncbench

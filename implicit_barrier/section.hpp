@@ -1,111 +1,150 @@
-// A section being measured: all its points in turn, a sample each, so that the
-// samples of every point are spread over the whole section.
+// A section of ImplicitBarrier. Its object is made twice: in each measuring
+// process it plans its points and samples them, in the process that prints it
+// makes rows of what all of them have measured.
 #pragma once
 
-#include <functional>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "common/child_processes.hpp"
-#include "common/errors.hpp"
-#include "common/interrupt.hpp"
-#include "common/measuring_run.hpp"
-#include "implicit_barrier/held_queue.hpp"
-#include "implicit_barrier/points.hpp"
-#include "implicit_barrier/stream_pool.hpp"
+#include "common/asked_for.hpp"
+#include "common/noise.hpp"
+#include "common/program.hpp"
+#include "implicit_barrier/measuring.hpp"
+#include "implicit_barrier/point.hpp"
 
 namespace syncbench {
 
-/// Takes one sample of everything that a point has.
-using Take = std::function<void(NamedSamples&)>;
+/// What the sections share where rows are printed.
+struct Printing {
+  const ProgramInfo& info;
+  const Options& options;
+  LineWriter& out;
+  int processes;  ///< that measure
+  AskedFor asked = {};
+  /// Of kernels that spin, by Point::shape().
+  std::map<std::string, Summary> spin_overhead = {};
+  bool sleeps_have_grid = false;  ///< as the section `sleep grid` has found
+};
 
 class Section {
  public:
-  Section(MeasuringRun& run, StreamPool& pool, std::string name)
-      : run_(run), pool_(pool), name_(std::move(name)) {
-    run_.begin_section(name_);
-    mhz_ = run_.clock_mhz();
+  virtual ~Section() = default;
+
+  virtual const char* name() const = 0;
+
+  /// The lines of --help on its columns.
+  virtual std::string description() const = 0;
+
+  /// In a measuring process: samples all points and writes their records.
+  /// `number`: that of the section.
+  virtual void measure(Measuring& measuring, std::size_t number) = 0;
+
+  /// Where rows are printed: the record of a process, and whether it is the
+  /// last one, after which the point's rows are printed.
+  virtual void take(const Record& record, bool last) = 0;
+};
+
+/// A section whose rows are of type Row, made of samples of type Row::Sample.
+template <class Row>
+class SectionOf : public Section {
+ public:
+  using Sample = typename Row::Sample;
+
+  /// `how` it is measured, for the title; columns(stats).
+  SectionOf(Printing& printing, const char* name, const std::string& how,
+            Columns<Row> (*columns)(bool))
+      : printing_(printing),
+        name_(name),
+        columns_(columns),
+        table_(printing.out, name + (how.empty() ? "" : ": " + how),
+               columns(printing.options.stats)) {}
+
+  const char* name() const override { return name_; }
+
+  std::string description() const override {
+    return describe(name_, columns_(true));
   }
 
-  const std::string& name() const { return name_; }
-  double mhz() const { return mhz_; }  ///< SM clock of GPU 0 at its beginning
-
-  /// Adds what `make() -> Take` makes. A point that this GPU, driver or tool
-  /// does not support is a record with the reason.
-  template <class Make>
-  void add(const Point& point, Make make) {
-    try {
-      run_.measure_at([&] { return name_of(point); },
-                      [&] {
-                        Task task = {point, make(), {}};
-                        take(task);
-                        tasks_.push_back(std::move(task));
-                      });
-    } catch (const CannotMeasure& error) {
-      skip(point, {error.tag, error.what()});
-    } catch (const HoldExpired& error) {
-      skip(point, {"hold-expired", error.what()});
-    }
+  void measure(Measuring& measuring, std::size_t number) override {
+    if (!exists(measuring)) return;
+    PointsInTurn<Sample> points(measuring, name_, number);
+    plan(measuring, points);
+    points.measure();
   }
 
-  void skip(const Point& point, const Remark& reason) {
-    run_.show(name_);
-    run_.out().line(record_text({point, {}, reason}));
+  void take(const Record& record, bool last) override {
+    Collected& collected = collected_[record.point];
+    if (record.skipped) {
+      collected.reason = record.skipped;
+    } else {
+      collected.measured.add(samples_of<Sample>(record.numbers), record.mhz);
+    }
+    if (!last) return;
+    const Point point = Point::parse(record.point);
+    const auto measured = static_cast<int>(collected.measured.samples.size());
+    if (measured == 0) {
+      if (!is_second()) {
+        printing_.asked.skipped(point.shape(), collected.reason.text);
+      }
+      Row row(point);
+      row.repeats = kAny;
+      table_.skip(table_.key(row), collected.reason);
+    } else if (measured != printing_.processes) {
+      throw std::runtime_error(
+          std::string(name_) + ", " + point.shape() +
+          ": not measured by all processes: " + collected.reason.text);
+    } else {
+      print(point, collected.measured);
+      printing_.asked.measured(point.method);
+    }
+    collected_.erase(record.point);
   }
 
-  /// Measures and writes the records. What add() has taken, and rounds until 50
-  /// ms were spent, warm up the path through the host and do not count. Each
-  /// process goes on with the stream where the one before it ended.
-  void measure() {
-    constexpr double kWarmUpNs = 5e7;
-    while (!tasks_.empty() && spent_ns_ < kWarmUpNs) take_all();
-    for (Task& task : tasks_) task.samples.clear();
-    const int samples = run_.options().samples;
-    // Both have limits: it is below 2^30.
-    const int first = process_number() * samples;
-    for (int i = 0; i < samples; ++i) {
-      pool_.turn_to(first + i);
-      take_all();
-    }
-    const double mhz = run_.clock_mhz();
-    for (Task& task : tasks_) {
-      task.samples["mhz"] = {mhz};
-      run_.out().line(record_text({task.point, task.samples, {}}));
-    }
+ protected:
+  /// Whether these GPUs have what the section measures.
+  virtual bool exists(const Measuring&) const { return true; }
+
+  /// Adds the points of the section.
+  virtual void plan(Measuring& measuring, PointsInTurn<Sample>& points) = 0;
+
+  /// The rows of a point, and what there is to say of them.
+  virtual void print(const Point& point, const Measured<Sample>& measured) = 0;
+
+  /// Whether it is a second measurement: a method that has no row here was not
+  /// asked for in vain.
+  virtual bool is_second() const { return false; }
+
+  Printing& printing() { return printing_; }
+  Table<Row>& table() { return table_; }
+
+  /// Says so where the mean is not known within 10%. The interval contains what
+  /// differs between processes.
+  void warn_of_interval(const Row& row, const Summary& summary) {
+    const Remark wide = wide_interval(summary);
+    if (!wide) return;
+    const std::string key = table_.key(row);
+    std::fprintf(stderr, "%s: warning: %s: %s: %s\n",
+                 printing_.info.name.c_str(), name_, key.c_str(),
+                 wide.text.c_str());
+    table_.annotate(Kind::kWarning, key, wide);
   }
 
  private:
-  struct Task {
-    Point point;
-    Take take;
-    NamedSamples samples;
+  struct Collected {
+    Measured<Sample> measured;
+    Remark reason;  ///< why a process has no samples
   };
 
-  std::string name_of(const Point& point) const {
-    return name_ + ", " + point.name() + ", " + std::to_string(point.work_ns) +
-           " ns";
-  }
-
-  void take(Task& task) {
-    const auto start = HostClock::now();
-    task.take(task.samples);
-    spent_ns_ += elapsed_ns(start, HostClock::now());
-  }
-
-  void take_all() {
-    for (Task& task : tasks_) {
-      check_interrupt();
-      run_.measure_at([&] { return name_of(task.point); }, [&] { take(task); });
-    }
-  }
-
-  MeasuringRun& run_;
-  StreamPool& pool_;
-  std::string name_;
-  std::vector<Task> tasks_;
-  double mhz_ = kNan;
-  double spent_ns_ = 0;  // on samples
+  Printing& printing_;
+  const char* name_;
+  Columns<Row> (*columns_)(bool);
+  Table<Row> table_;
+  std::map<std::string, Collected> collected_;  // by Record::point
 };
 
 }  // namespace syncbench

@@ -1,18 +1,11 @@
-// Kernels that last, with their arguments; what the measurements launch.
+// A kernel that lasts, with its arguments; what the measurements launch.
 #pragma once
 
 #include <cmath>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "common/cuda_resources.hpp"
 #include "common/launch.hpp"
 #include "implicit_barrier/kernels.hpp"
-#include "implicit_barrier/launch_methods.hpp"
-#include "implicit_barrier/measure.hpp"
-#include "implicit_barrier/points.hpp"
+#include "implicit_barrier/point.hpp"
 
 namespace syncbench {
 
@@ -45,63 +38,6 @@ class UnitCall {
   int number_ = 0;
   void* arguments_[3] = {&units_, &amount_, &number_};
   KernelCall call_;
-};
-
-/// Kernel fusion of one point: launches of one unit, and of all in one kernel.
-class FusionPair {
- public:
-  template <class Kernel>
-  FusionPair(const LaunchMethodInfo& method, const StreamPool& pool,
-             const std::vector<Gpu>& gpus, const Point& point, Kernel kernel,
-             long long amount)
-      : repeats_(point.repeats),
-        lead_(point.lead),
-        one_(kernel, point, 1, amount),
-        all_(kernel, point, point.repeats, amount),
-        single_(method.make(pool, gpus, one_.call())),
-        fused_(method.make(pool, gpus, all_.call())) {}
-
-  void take(NamedSamples& samples) {
-    take_fusion(*single_, *fused_, repeats_, lead_, samples);
-  }
-
- private:
-  int repeats_, lead_;
-  UnitCall one_, all_;
-  std::unique_ptr<LaunchMethod> single_, fused_;
-};
-
-/// What the sleep instruction takes on a GPU.
-class SleepTimer {
- public:
-  static constexpr int kSleeps = 8;
-
-  explicit SleepTimer(const Gpu& gpu)
-      : cycles_(gpu.index, 1), stream_(gpu.index) {}
-
-  /// Mean cycles of kSleeps sleeps one after the other.
-  double cycles_of(int asked_ns) {
-    int sleeps = kSleeps;
-    long long* address = cycles_.get();
-    void* arguments[] = {&asked_ns, &sleeps, &address};
-    CUDA_CHECK(
-        launch_traditional({reinterpret_cast<const void*>(sleep_grid_kernel),
-                            dim3(1), dim3(32), arguments},
-                           stream_.get()));
-    long long cycles = 0;
-    CUDA_CHECK(cudaMemcpyAsync(&cycles, cycles_.get(), sizeof cycles,
-                               cudaMemcpyDeviceToHost, stream_.get()));
-    CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
-    if (cycles <= 0) {
-      throw std::runtime_error("sleeps took " + std::to_string(cycles) +
-                               " cycles, which cannot be");
-    }
-    return static_cast<double>(cycles) / kSleeps;
-  }
-
- private:
-  DeviceBuffer<long long> cycles_;
-  Stream stream_;
 };
 
 }  // namespace syncbench

@@ -15,7 +15,6 @@ from pathlib import Path
 import command_line
 import checksums
 import environment
-import multi_gpu_barriers
 import programs
 import summary
 import tsv
@@ -173,8 +172,7 @@ def fill(folder, devices, build, cuda11, hours, simulated):
     for number, (name, command) in enumerate(steps, 1):
         say(f"{number} of {len(steps)}: {name}")
         measure(name, command, folder, hours)
-    table = "\n".join(multi_gpu_barriers.lines(tsv.Run(folder, simulated))) + "\n"
-    (folder / "multi_gpu_barriers.tsv").write_text(table)
+    tsv.Run(folder, simulated)  # what cannot be read is no complete run
     checksums.write(folder)  # last: the run is complete
     final = folder.with_suffix("")
     folder.rename(final)

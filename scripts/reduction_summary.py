@@ -1,7 +1,8 @@
 """The part of summary.py about Reduction."""
 
 import tsv
-from tables import figure, grid
+from reporting.figures import short_text
+from tables import grid
 
 SUMMED, SIZES = "float", (2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32)  # which arrays are shown
 
@@ -22,8 +23,8 @@ def sums_on_one_gpu(run):
     if theory:
         yield f"  the memory's clock and width allow {float(theory['m(GB/s)']):.0f} GB/s"
     yield from grid("one GPU", map(size_name, sizes), [
-        (method, [figure(run, section, section.find(method=method, type=SUMMED, bytes=str(size)),
-                         "m(GB/s)", 0) for size in sizes])
+        (method, [short_text(run, section, section.find(
+            method=method, type=SUMMED, bytes=str(size)), "m(GB/s)", 0) for size in sizes])
         for method in dict.fromkeys(row["method"] for row in rows)])
 
 
@@ -40,7 +41,7 @@ def sums_on_several_gpus(run):
                       for row in all_rows)
         yield from grid(f"{title}, {size_name(largest)}{each}", [
             f"{n} GPU" + "s" * (n > 1) for n in counts], [
-            (method, [figure(run, section, section.find(
+            (method, [short_text(run, section, section.find(
                 method=method, type=SUMMED, GPUcount=str(gpus),
                 bytes=str(largest * (gpus if each else 1))), "m(GB/s)", 0) for gpus in counts])
             for section, rows in tables for method in dict.fromkeys(row["method"] for row in rows)])
@@ -53,8 +54,8 @@ def sums_of_one_warp(run):
     names = dict.fromkeys(row["method"] for section in sections for row in section.rows)
 
     def cell(method, name):
-        figures = [figure(run, section, section.find(method=method, type=name), "m(ave_cycle)", 1)
-                   for section in sections]
+        figures = [short_text(run, section, section.find(method=method, type=name),
+                              "m(ave_cycle)", 1) for section in sections]
         return "-" if set(figures) == {"-"} else " / ".join(figures)
 
     yield from grid("32 values by a warp, cycles", types, [
@@ -70,7 +71,7 @@ def switching_points(run):
         rows = [section.find(**shape, cost=cost) for cost in costs]
         for row, column in (*((row, "predicted") for row in rows), (rows[0], "measured")):
             never = row is not None and row[column] == "nan"
-            yield "never" if never else figure(run, section, row, column, 0).rstrip("!")
+            yield "never" if never else short_text(run, section, row, column, 0).rstrip("!")
 
     shapes = [{key: row[key] for key in ("type", "basic", "more")} for row in section.rows
               if row["cost"] == costs[0]]

@@ -30,10 +30,10 @@ from pathlib import Path
 import command_line
 import tsv
 import whole_files
-from reporting import charts, cite, headline_sheets, normal, sheets
+from reporting import blocks, charts, cite, headline_sheets, normal, sheets
 from reporting.chart_barriers import machines
 from reporting.part import Part
-from reporting.run_pages import MACHINES, machines_lines, page_lines, part_json
+from reporting.run_pages import MACHINES, machines_picture, part_json, run_blocks
 from reporting.study import FOLDER, Study
 from reporting.web_page import page
 
@@ -85,16 +85,15 @@ def files_of(parts, study, citation, pictures, several):
     """path -> text or bytes of all that is written; None: not to be there"""
     sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
     title = title_of(parts)
-    lines = [f"# {title}", "", *(sheets.markdown(sheet) if sheet else ()),
-             *machines_lines(several, parts, pictures)]
+    content = [sheet] if sheet else []
+    content += [machines_picture(several, parts)] if several else []
     for part in parts:
-        lines += page_lines(part, pictures)
-    lines += cite.markdown(parts, citation)
+        content += run_blocks(part, pictures)
+    content += cite.blocks(parts, citation)
+    lines = [f"# {title}", "", *blocks.markdown(content, pictures)]
     files = {**{Path(f"{MACHINES}.{ending}"): None for ending in ("tsv", "png", "pdf")},
              **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
-             Path("report.html"): page(title, parts, pictures, several,
-                                       sheets.page(sheet) if sheet else (),
-                                       cite.page(parts, citation)),
+             Path("report.html"): page(title, parts, blocks.page(content, pictures)),
              Path("summary.json"): summary_of(parts, study, citation),
              Path("tables/machines.tex"):
                  text_of(sheets.latex(sheet, "tab:machines")) if sheet else None}

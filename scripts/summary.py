@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Shows a results folder in short: every barrier at the shapes that people ask for.
 
-Figures are means; behind a launch stands its standard deviation. ! marks a figure whose
-row carries a warning of the run; the first of each section stands at the end. "none": the
-barrier compiled to nothing, so that there is no latency. -: not measured, or it does not fit
-on the GPU. Two figures are of both toolkits, the older one's last. ? marks a wrong sum.
+Figures are means; behind a launch stands its standard deviation. ! marks a figure that the run
+warns of, or that depends on the repeat count; the first warning of each section stands at the
+end. "none": the barrier compiled to nothing, so that there is no latency. -: not measured, or it
+does not fit on the GPU. Two figures are of both toolkits, the older one's last. ? marks a wrong
+sum.
 """
 
 import re
@@ -14,7 +15,8 @@ import command_line
 import pitfalls_summary
 import reduction_summary
 import tsv
-from tables import figure, grid, methods
+from reporting.figures import short_text
+from tables import grid, methods
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
 BLOCK_THREADS = ("32", "64", "128", "256", "512", "1024")
@@ -31,7 +33,7 @@ def launches(run):
 
     def cell(method, shape, gpus):
         row = section.find(method=method, GPUCount=str(gpus), blk=shape[0], thrd=shape[1])
-        text = figure(run, section, row, "m(ovh)", 0)
+        text = short_text(run, section, row, "m(ovh)", 0)
         return f"{text} ± {float(row['s(ovh)']):.0f}" if row else text
 
     yield "One more kernel launch, in ns, by GPUs (ImplicitBarrier: m(ovh) ± s(ovh))"
@@ -80,7 +82,7 @@ def inside_one_sm(run, title, places):
         for corner, columns, line, column, row in places(section):
             if column in columns and (file == "BenchmarkIntraSM" or MEETING in corner):
                 tables[corner, columns][line][column].append(
-                    figure(run, section, row, "m(ave_cycle)", 1))
+                    short_text(run, section, row, "m(ave_cycle)", 1))
     for (corner, columns), rows in tables.items():
         lines = list(grid(corner, columns, [
             (line, [" / ".join(cells[column]) or "-" for column in columns])
@@ -101,8 +103,9 @@ def one_gpu(run):
         for method in dict.fromkeys(row["method"] for row in rows):
             yield from grid(f"{method}, blocks per SM x threads", BLOCK_THREADS, [
                 (f"{count / run.sms:g}", [
-                    figure(run, section, section.find(method=method, GPUcount="1", blk=str(count),
-                                         thrd=threads), "m(avginstru)", 2, 1e-3)
+                    short_text(run, section, section.find(
+                        method=method, GPUcount="1", blk=str(count), thrd=threads),
+                               "m(avginstru)", 2, 1e-3)
                     for threads in BLOCK_THREADS]) for count in blocks])
 
 
@@ -112,8 +115,9 @@ def several_gpus(run):
     counts = sorted({row.whole("GPUcount") for section in sections for row in section.rows})
     yield from grid("blocks per SM x threads", [f"{n} GPUs" for n in counts[1:]], [
         (f"{method} {blocks} x {threads}", [
-            figure(run, section, section.find(method=method, GPUcount=str(gpus), thrd=str(threads),
-                                 blk=str(blocks * run.sms)), "m(avginstru)", 2, 1e-3)
+            short_text(run, section, section.find(
+                method=method, GPUcount=str(gpus), thrd=str(threads), blk=str(blocks * run.sms)),
+                       "m(avginstru)", 2, 1e-3)
             for gpus in counts[1:]])
         for section in sections for method in methods(section)
         for blocks, threads in ((1, 32), (1, 1024), (32, 64))])

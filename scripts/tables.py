@@ -1,4 +1,4 @@
-"""The tables of summary.py: how a figure is shown."""
+"""The tables of summary.py, and which rows are of no barrier."""
 
 
 def grid(corner, columns, rows):
@@ -16,17 +16,6 @@ def nothing_waits(section, row, column):
     """Whether the compiler has left no barrier in what the row repeats."""
     return any(float(row[column]) < said.number("below")
                for said in section.said_of(row, "nothing-waits"))
-
-
-def figure(run, section, row, column, digits, scale=1.0):
-    """The cell of a row, as the text at the top of summary.py says."""
-    if row is None:
-        return "-"
-    if nothing_waits(section, row, column):
-        return "none"
-    warned = section.said_of(row)
-    wrong = row.get("right") == "0"
-    return f"{float(row[column]) * scale:.{digits}f}" + "!" * bool(warned) + "?" * wrong
 
 
 def methods(section):

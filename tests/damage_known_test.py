@@ -6,7 +6,6 @@ import subprocess
 import unittest
 
 import in_process
-import read_again
 from made_up_rows import ENVIRONMENT, ROWS
 from report_support import ReportCase
 from scripts_support import ROOT
@@ -14,7 +13,7 @@ from scripts_support import ROOT
 import checksums  # from scripts/, which scripts_support has put on the path
 import tsv
 
-READERS = ("summary.py", "compare.py", "multi_gpu_barriers.py", "report.py")
+READERS = ("summary.py", "compare.py", "report.py")
 SUM, GRID = ROWS["Reduction"], ROWS["BenchmarkInterSM"]
 
 
@@ -127,9 +126,8 @@ class KnownDamageTest(ReadersCase):
                                    "BenchmarkInterSM.tsv", message)
         for content in (b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n")):
             run = self.write_run(self.folder / "run", {"BenchmarkInterSM": content})
-            table = self.read("multi_gpu_barriers.py", run).stdout.splitlines()[1:]
-            files = {path.name: path.read_bytes() for path in run.iterdir()}
-            self.assertEqual([line.split("\t") for line in table], read_again.multi_gpu_table(files))
+            self.assertEqual([one.rows for one in tsv.Run(run).files["BenchmarkInterSM"]],
+                             [one.rows for one in tsv.parse(data)])
         for name in ("BenchmarkInterSM", "environment", "stderr"):
             run = self.write_run(self.folder / "run", {name: None})
             (run / f"{name}.{'log' if name == 'stderr' else 'tsv'}").mkdir()
@@ -166,6 +164,7 @@ class KnownDamageTest(ReadersCase):
             (self.project / "results").unlink()
             study = self.project / "results/ipdps20"
             shutil.copytree(ROOT / "results/ipdps20", study)
+            shutil.copy(ROOT / "results/known_spread.tsv", study.parent)
             path = study / f"{file}.tsv"
             if old:
                 self.assertIn(old, path.read_text())
@@ -219,7 +218,7 @@ class ChecksumsTest(ReadersCase):
         good, rows = sums.read_text(), path.read_text()
 
         def refused(*message):
-            for reader in ("summary.py", "multi_gpu_barriers.py"):
+            for reader in ("summary.py", "report.py"):
                 self.assert_refused(self.read(reader, run), 2, *message)
 
         path.write_text(rows.replace("30.000", "31.000"))

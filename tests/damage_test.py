@@ -24,7 +24,7 @@ from scripts_support import ROOT
 
 import checksums  # from scripts/, which scripts_support has put on the path
 import tsv
-from reporting import figures, headline, normal
+from reporting import headline, normal
 
 MUTANTS, FIRST = 5000 if os.environ.get("THOROUGH") else 250, 0
 SHOWN = ("h200x2", ("theory", "cub", "read_limit", "implicit", "tile", "blocksync", "tile_sync",
@@ -92,9 +92,6 @@ class DamageTest(unittest.TestCase):
             return read_again.wrong_in_summary(output, files)
         if reader == "compare.py":
             return read_again.wrong_in_comparison(output, files)
-        if reader == "multi_gpu_barriers.py":
-            table = [line.split("\t") for line in output.splitlines()[1:]]
-            return None if table == read_again.multi_gpu_table(files) else table
         page = (self.out / "report.md").read_text().split("```bibtex")[0]
         if re.search(MARKUP + LINK, page) or re.search(
                 MARKUP, (self.out / "report.html").read_text()):
@@ -147,9 +144,6 @@ class DamageTest(unittest.TestCase):
 
     def test_summary(self):
         self.check_all("summary.py")
-
-    def test_multi_gpu_barriers(self):
-        self.check_all("multi_gpu_barriers.py")
 
     def test_compare(self):
         self.check_all("compare.py")

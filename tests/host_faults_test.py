@@ -173,7 +173,7 @@ class SignalsTest(HostFaultsTest):
         os.mkfifo(self.folder / "pipe")
         self.link_study()
         for script, *more in (("report.py", "--out", self.folder / "out"), ("summary.py",),
-                              ("compare.py", run), ("multi_gpu_barriers.py",)):
+                              ("compare.py", run)):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 process = self.start(*self.waiting(script, run, *more))
                 self.until(lambda: self.waits_in_read(process), process)

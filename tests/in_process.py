@@ -11,7 +11,6 @@ import scripts_support  # puts scripts/ on the path
 
 import command_line
 import compare
-import multi_gpu_barriers
 import report
 import summary
 import tsv
@@ -19,8 +18,7 @@ from reporting import charts, normal
 
 Done = namedtuple("Done", "returncode stdout stderr")  # as of subprocess
 WORK = {"compare.py": compare.work, "report.py": report.work,
-        "summary.py": lambda: command_line.print_folder(summary.lines, ""),
-        "multi_gpu_barriers.py": lambda: command_line.print_folder(multi_gpu_barriers.lines, "")}
+        "summary.py": lambda: command_line.print_folder(summary.lines, "")}
 ROOT = scripts_support.ROOT
 
 

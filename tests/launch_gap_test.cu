@@ -19,8 +19,8 @@
 
 #include "common/device_clock.cuh"
 #include "common/measuring_run.hpp"
-#include "implicit_barrier/held_point.hpp"
-#include "implicit_barrier/measure.hpp"
+#include "implicit_barrier/sections/fusion.hpp"
+#include "implicit_barrier/sections/held_queue.hpp"
 #include "tests/gpu_test.hpp"
 
 namespace syncbench {
@@ -66,9 +66,9 @@ class LaunchGapTest {
     point.blocks = blocks;
     point.threads = threads;
     point.work_ns = unit_ns_of(gpu_count);
-    choose_lengths(method.queues, point);
-    return method.queues ? check_queue(method, gpus, point)
-                         : check_rounds(method, gpus, point);
+    choose_lengths(method.queues(), point);
+    return method.queues() ? check_queue(method, gpus, point)
+                           : check_rounds(method, gpus, point);
   }
 
  private:
@@ -84,29 +84,28 @@ class LaunchGapTest {
                         point.work_ns / kSleepNs);
     HeldPoint held(method, pool_, gpus, point, mhz_, gate_, times_);
     HeldPoint held_null(method, pool_, gpus, null_point, mhz_, gate_, times_);
-    NamedSamples spin, sleep, queue, null;
+    std::vector<FusionSample> spin, sleep;
+    std::vector<HeldSample> queue, null;
     for (int i = 0; i < kWarmUps + kSamples; ++i) {
-      if (i == kWarmUps) {
-        for (auto* samples : {&spin, &sleep, &queue, &null}) samples->clear();
-      }
       pool_.turn_to(i);
-      spinning.take(spin);
-      held.take(queue);
-      held_null.take(null);
-      sleeping.take(sleep);
+      spin.push_back(spinning.take());
+      queue.push_back(held.take());
+      null.push_back(held_null.take());
+      sleep.push_back(sleeping.take());
     }
-    const double fusion = overhead(spin, point), cpu = median_of(queue["cpu"]),
-                 timer = median_of(queue["timer"]),
-                 gap = median_of(queue["gap"]),
-                 null_cpu = median_of(null["cpu"]),
-                 null_timer = median_of(null["timer"]);
+    const double fusion = overhead(spin, point),
+                 cpu = median(queue, &HeldSample::cpu),
+                 timer = median(queue, &HeldSample::timer),
+                 gap = median(queue, &HeldSample::gap),
+                 null_cpu = median(null, &HeldSample::cpu),
+                 null_timer = median(null, &HeldSample::timer);
     const double off =
         std::max(widest({fusion, cpu, timer}), widest({null_cpu, null_timer}));
     std::printf(
         "%s: fusion %.0f, held %.0f, by timer %.0f ns (gap of kernels that "
         "note it %.0f); null kernels held %.0f, by timer %.0f: at most %.1f%% "
         "apart; sleeping kernels, fusion: %.0f\n",
-        point.name().c_str(), fusion, cpu, timer, gap, null_cpu, null_timer,
+        point.shape().c_str(), fusion, cpu, timer, gap, null_cpu, null_timer,
         100 * off, overhead(sleep, point));
     return off < kTolerance && widest({fusion, gap}) < kGapTolerance ? 0 : 1;
   }
@@ -119,22 +118,19 @@ class LaunchGapTest {
         two(round_kernel, point, 2, point.work_ns);
     const auto one_unit = method.make(pool_, gpus, one.call());
     const auto two_units = method.make(pool_, gpus, two.call());
-    NamedSamples spin;
+    std::vector<FusionSample> spin;
     std::vector<double> rounds;
     for (int i = 0; i < kWarmUps + kSamples; ++i) {
-      if (i == kWarmUps) {
-        spin.clear();
-        rounds.clear();
-      }
+      if (i == kWarmUps) rounds.clear();
       pool_.turn_to(i);
-      spinning.take(spin);
+      spin.push_back(spinning.take());
       const double single_ns = round_ns(*one_unit, gpus);
       rounds.push_back(2 * single_ns - round_ns(*two_units, gpus));
     }
     const double fusion = overhead(spin, point), timer = median_of(rounds);
     const double off = widest({fusion, timer});
     std::printf("%s: fusion %.0f, rounds by timer %.0f ns, %.1f%% apart\n",
-                point.name().c_str(), fusion, timer, 100 * off);
+                point.shape().c_str(), fusion, timer, 100 * off);
     return off < kTolerance ? 0 : 1;
   }
 
@@ -157,9 +153,23 @@ class LaunchGapTest {
     return mean;
   }
 
-  static double overhead(const NamedSamples& samples, const Point& point) {
-    return fusion_result(of_one_process(samples), point.repeats)
-        .overhead.median;
+  // Samples after the warm-ups.
+  template <class Sample>
+  static Measured<Sample> counted(const std::vector<Sample>& samples) {
+    Measured<Sample> measured;
+    measured.add({samples.begin() + kWarmUps, samples.end()}, kNan);
+    return measured;
+  }
+
+  template <class Sample>
+  static double median(const std::vector<Sample>& samples,
+                       double Sample::*quantity) {
+    return median_of(counted(samples).of(quantity)[0]);
+  }
+
+  static double overhead(const std::vector<FusionSample>& samples,
+                         const Point& point) {
+    return fusion_result(counted(samples), point.repeats).overhead.median;
   }
 
   MeasuringRun& run_;

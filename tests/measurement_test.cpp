@@ -8,9 +8,9 @@
 #include "common/sm_clock.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/sm_windows.hpp"
-#include "implicit_barrier/measure.hpp"
 #include "implicit_barrier/noted_times.hpp"
-#include "implicit_barrier/points.hpp"
+#include "implicit_barrier/sections/fusion.hpp"
+#include "implicit_barrier/sections/launches.hpp"
 
 namespace syncbench {
 namespace {
@@ -35,24 +35,23 @@ class FakeLaunch : public LaunchMethod {
 
 // What `processes` processes of `samples` samples each hand over.
 template <class Take>
-Collected collect(int processes, int samples, Take take) {
-  Collected collected;
+auto collect(int processes, int samples, Take take) {
+  Measured<decltype(take())> measured;
   for (int process = 0; process < processes; ++process) {
-    NamedSamples mine;
-    for (int i = 0; i < samples; ++i) take(mine);
-    add_process(mine, collected);
+    std::vector<decltype(take())> mine;
+    for (int i = 0; i < samples; ++i) mine.push_back(take());
+    measured.add(std::move(mine), 1980);
   }
-  return collected;
+  return measured;
 }
 
 TEST(TakeLaunches, OneMoreLaunch) {
   FakeLaunch method(0);
-  const Collected collected = collect(3, 10, [&](NamedSamples& samples) {
-    take_launches(method, 128, samples);
-  });
+  const auto measured =
+      collect(3, 10, [&] { return take_launches(method, 128); });
   EXPECT_EQ(method.calls, 3 * 10 * 3);  // a warm-up, then one and many
-  const LaunchSeries one = one_launch(collected);
-  const LaunchSeries many = many_launches(collected, 128);
+  const LaunchSeries one = one_launch(measured);
+  const LaunchSeries many = many_launches(measured, 128);
   EXPECT_EQ(one.repeats, 1);
   EXPECT_EQ(many.repeats, 128);
   EXPECT_DOUBLE_EQ(one.total.mean, 6000);
@@ -67,10 +66,8 @@ TEST(TakeLaunches, OneMoreLaunch) {
 
 TEST(TakeFusion, Equation6) {
   FakeLaunch single(10250), fused(16 * 10250);
-  const Collected collected = collect(2, 5, [&](NamedSamples& samples) {
-    take_fusion(single, fused, 16, 0, samples);
-  });
-  const FusionResult result = fusion_result(collected, 16);
+  const FusionResult result = fusion_result(
+      collect(2, 5, [&] { return take_fusion(single, fused, 16, 0); }), 16);
   EXPECT_DOUBLE_EQ(result.unit.mean, 10250);
   EXPECT_DOUBLE_EQ(result.overhead.mean, 1000);
   EXPECT_EQ(result.overhead.count, 10u);
@@ -79,37 +76,28 @@ TEST(TakeFusion, Equation6) {
 
 TEST(TakeFusion, LaunchesBehindOthersWhereTheFirstTakeMore) {
   FakeLaunch single(10250, 4000), fused(16 * 10250, 4000);
-  const Collected collected = collect(2, 5, [&](NamedSamples& samples) {
-    take_fusion(single, fused, 16, 4, samples);
-  });
-  const FusionResult result = fusion_result(collected, 16);
+  const FusionResult result = fusion_result(
+      collect(2, 5, [&] { return take_fusion(single, fused, 16, 4); }), 16);
   EXPECT_DOUBLE_EQ(result.unit.mean, 10250);
   EXPECT_DOUBLE_EQ(result.overhead.mean, 1000);
 }
 
 TEST(TakeFusion, LaunchesThatDoNotHideAreNoticed) {
   FakeLaunch single(10), fused(16 * 10);
-  const Collected collected = collect(2, 5, [&](NamedSamples& samples) {
-    take_fusion(single, fused, 16, 0, samples);
-    samples["launched"].back() = samples["separate"].back() - 100;
+  const auto measured = collect(2, 5, [&] {
+    FusionSample sample = take_fusion(single, fused, 16, 0);
+    sample.launched = sample.separate - 100;
+    return sample;
   });
-  EXPECT_FALSE(fusion_result(collected, 16).hidden);
+  EXPECT_FALSE(fusion_result(measured, 16).hidden);
 }
 
-TEST(Records, AreReadBack) {
-  const Point point = {
-      "null kernel", "traditional_launch", 2, 128, 132, 1024, 5000, 16};
-  const Record record =
-      parse_record(record_text({point, {{"cpu", {1, 2.5}}, {"mhz", {3}}}, {}}));
-  EXPECT_EQ(record.point.text(), point.text());
-  EXPECT_EQ(record.samples.at("cpu"), (std::vector<double>{1, 2.5}));
-  EXPECT_EQ(record.samples.size(), 2u);
-  const Record skipped =
-      parse_record(record_text({point, {}, {"tag", "no API"}}));
-  EXPECT_EQ(skipped.skipped.tag, "tag");
-  EXPECT_EQ(skipped.skipped.text, "no API");
-  EXPECT_TRUE(skipped.samples.empty());
-  EXPECT_THROW(parse_record("something else"), std::invalid_argument);
+TEST(Point, IsReadBack) {
+  const Point point = {"traditional_launch", 2, 128, 132, 1024, 5000, 16};
+  EXPECT_EQ(Point::parse(point.text()).text(), point.text());
+  for (const char* bad : {"", "name", "name 1 2 3 4 5", "name 1 2 3 4 5 x"}) {
+    EXPECT_THROW(Point::parse(bad), std::invalid_argument) << bad;
+  }
 }
 
 TEST(SummarizeTimes, KernelsOfTwoBlocks) {

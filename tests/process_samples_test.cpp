@@ -51,21 +51,51 @@ TEST(DifferenceOfProcesses, LevelsOfTheDifferenceAreInTheInterval) {
   EXPECT_NEAR(result.ci95, 12.7062 * 1, 1e-3);  // of 2 and 4
 }
 
-TEST(SamplesText, IsReadBack) {
-  const NamedSamples samples = {{"a", {1.5, 1234567890.25}}, {"b.c", {-3}}};
-  NamedSamples read;
-  for (const std::string& word : split_tabs(samples_to_text(samples))) {
-    add_samples(word, read);
-  }
-  EXPECT_EQ(read, samples);
+struct Sample {
+  double one, other;
+};
+
+TEST(Records, AreReadBack) {
+  const std::vector<Sample> samples = {{1.5, 1234567890.25}, {-3, kNan}};
+  const Record record = parse_record(
+      record_text({3, "a point", {}, 1980.5, numbers_of(samples)}));
+  EXPECT_EQ(record.section, 3u);
+  EXPECT_EQ(record.point, "a point");
+  EXPECT_EQ(record.mhz, 1980.5);
+  EXPECT_FALSE(record.skipped);
+  const auto read = samples_of<Sample>(record.numbers);
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].other, 1234567890.25);
+  EXPECT_EQ(read[1].one, -3);
+  EXPECT_TRUE(std::isnan(read[1].other));
 }
 
-TEST(SamplesText, NonsenseIsAnError) {
-  NamedSamples samples;
-  for (const char* bad : {"", "a", "a=", "a=1 x", "a=1 2x"}) {
-    EXPECT_THROW(add_samples(bad, samples), std::invalid_argument) << bad;
+TEST(Records, HaveSamplesOrAReason) {
+  const Record record = parse_record(
+      record_text({0, "a point", {"tag n=1", "no such API"}, kNan, {}}));
+  EXPECT_EQ(record.skipped.tag, "tag n=1");
+  EXPECT_EQ(record.skipped.text, "no such API");
+  EXPECT_TRUE(record.numbers.empty());
+}
+
+TEST(Records, NonsenseIsAnError) {
+  for (const char* bad :
+       {"", "something else", "samples\t0\tpoint", "samples\tx\tpoint\t1 2",
+        "samples\t0\tpoint\t1", "samples\t0\tpoint\t1 2x",
+        "skipped\t0\tpoint\ttag"}) {
+    EXPECT_THROW(parse_record(bad), std::invalid_argument) << bad;
   }
-  EXPECT_TRUE(samples.empty());
+  EXPECT_THROW(samples_of<Sample>({1, 2, 3}), std::invalid_argument);
+  EXPECT_THROW(samples_of<Sample>({}), std::invalid_argument);
+}
+
+TEST(Measured, GivesOneQuantity) {
+  Measured<Sample> measured;
+  measured.add({{1, 2}, {3, 4}}, 1000);
+  measured.add({{5, 6}, {7, 8}}, 2000);
+  EXPECT_EQ(measured.of(&Sample::other), (ProcessSamples{{2, 4}, {6, 8}}));
+  EXPECT_EQ(measured.of([](const Sample& s) { return s.one + s.other; }),
+            (ProcessSamples{{3, 7}, {11, 15}}));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ def rows_of(files):
     """Of {name: bytes}."""
     found = []
     for name, data in files.items():
-        if name in ("environment.tsv", "multi_gpu_barriers.tsv") or not name.endswith(".tsv"):
+        if name == "environment.tsv" or not name.endswith(".tsv"):
             continue
         title, section, header = "", "", []
         for number, line in enumerate(data.decode("utf-8-sig").split("\n"), 1):
@@ -38,32 +38,6 @@ def rows_of(files):
 def environment_of(files):
     lines = files["environment.tsv"].decode("utf-8-sig").replace("\r", "").split("\n")
     return dict(line.split("\t") for line in lines if line)
-
-
-def multi_gpu_table(files):
-    """All that multi_gpu_barriers.py prints below the names of its columns."""
-    sms, table = int(environment_of(files)["sms"].split(";")[0]), {}
-    for row in rows_of(files):
-        columns = ()
-        if (row.file, row.section) == ("ImplicitBarrier.tsv", "sleep kernel"):
-            columns = {("multi_cooperative_launch", "32"): 0, ("multi_cooperative_launch", "1024"): 1,
-                       ("single_omp_traditional_launch", "32"): 2,
-                       ("single_omp_traditional_launch", "1024"): 3}
-            place = columns.get((row["method"], row["thrd"]))
-            gpus, value = row["GPUCount"], row["m(ovh)"]
-        elif row.file.startswith("BenchmarkInterSM") and row.section == "multi-GPU latency":
-            shapes = [(sms, 32), (32 * sms, 64), (sms, 1024)]
-            methods = ["multi_grid_sync", "multi_grid_sync_no_peer", "peer_grid_sync"]
-            shape = int(row["blk"]), int(row["thrd"])
-            place = (4 + 3 * methods.index(row["method"]) + shapes.index(shape)
-                     if row["method"] in methods and shape in shapes else None)
-            gpus, value = row["GPUcount"], row["m(avginstru)"]
-        else:
-            continue
-        if place is not None:
-            table.setdefault(int(gpus), ["nan"] * 13)[place] = value
-    return [[str(gpus), *table.get(gpus, ["nan"] * 13)]
-            for gpus in range(1, max(table, default=0) + 1)]
 
 
 def means_of(files):

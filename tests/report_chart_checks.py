@@ -224,7 +224,7 @@ class ChartChecks:
                 mean, deviation = ("m(ovh)", "s(ovh)") if "m(ovh)" in cells else NS
                 self.assertEqual(float(row["value"]), float(cells[mean]))
                 self.assertEqual(float(row["spread"]), float(cells[deviation]))
-                self.assertIn("{} x {} a SM".format(*shape(cells)), label)
+                self.assertIn("{} per SM x {}".format(*shape(cells)), label)
                 gpus = cells.get("GPUcount", cells.get("GPUCount"))
                 self.assertEqual(gpus, name[-1] if level == "all GPUs" else "1")
             if "launch" not in cells["method"]:

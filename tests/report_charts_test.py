@@ -98,7 +98,7 @@ class ChartsTest(ChartChecks, ReportCase):
         self.assertIn("!: the run warns of this value.", self.text)
         for absent in ("Figure 4, ", "Figure 9, ", "Figure 18, ", "chart of clusters"):
             self.assertIn(absent, self.errors)
-        self.assertIn("grid_sync, 1 x 1024 a SM", self.text)  # is missing among the barriers
+        self.assertIn("grid_sync, 1 per SM x 1024", self.text)  # is missing among the barriers
         self.write_run(run, {"ImplicitBarrier": section("sleep kernel", LAUNCHES)}, only=True)
         self.assertEqual(self.report(run), {})  # and what was there is not any more
 

@@ -3,16 +3,40 @@
 import math
 import unittest
 
+from html_page import Page
 from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
 import tsv
-from reporting import normal
+from reporting import blocks, normal, sheets
 from reporting.figures import rounded, short_name
 from reporting.sheets import tex
 from reporting.study import FOLDER, GPUS, Study
 from reporting.study_tables import table_2
+
+
+class BlocksTest(unittest.TestCase):
+    def test_both_pages_show_each(self):
+        sheet = sheets.Sheet("A sheet", 1, ["a"])
+        sheet.rows = [["<1>"]]
+        content = [blocks.Heading(2, "A *head*", "head"), blocks.Text("5 < 6"),
+                   blocks.Text("small", note=True), blocks.Items(["one", "two"]), sheet,
+                   blocks.Rows("About", ("key", "value"), 1, [("k", "1")]),
+                   blocks.Rows("Hidden", ("key",), 1, [("k",)], "All"), blocks.Code("c", ["x*y"])]
+        self.assertEqual(list(blocks.markdown(content, None)), [
+            r"## A \*head\*", "", "5 &lt; 6", "", "small", "", "* one", "* two", "",
+            "**A sheet.**", "", "| a |", "| --- |", "| &lt;1&gt; |", "", "",
+            "About", "", "| key | value |", "| --- | ---: |", "| k | 1 |", "",
+            "| key |", "| --- |", "| k |", "", "```c", "x*y", "```", ""])
+        page = "".join(blocks.page(content, None))
+        for part in ('<h2 id="head">A *head*</h2><p>5 &lt; 6</p><p class="notes">small</p>'
+                     "<ul><li>one</li><li>two</li></ul><figure>", "<td>&lt;1&gt;</td>",
+                     '<p>About</p><div class="wide"><table>', '<td class="number">1</td>',
+                     "<details><summary>All</summary><p>Hidden</p>", "</details>",
+                     "<pre>x*y</pre>"):
+            self.assertIn(part, page)
+        self.assertEqual([cell for _, cell in Page(page).cells], ["<1>", "k", "1", "k"])
 
 
 class StudyTest(ScriptsTest):

@@ -9,7 +9,7 @@ import unittest
 from urllib.parse import unquote
 
 from html_page import Page
-from made_up_rows import GRID, LATENCY, section
+from made_up_rows import ENVIRONMENT, GRID, LATENCY, section
 from scripts_support import ROOT, ScriptsTest
 
 try:
@@ -144,10 +144,11 @@ class PicturesTest(ScriptsTest):
             f"{method} {gpus} 1 9 {132 * blocks} {threads} {gpus * blocks}.0 9.0 1 1.0"
             for method in ("multi_grid_sync", "peer_grid_sync") for gpus in range(1, 9)
             for blocks in (1, 2, 4, 8, 16, 32) for threads in (32, 64, 128, 256, 512, 1024)))
+        eight = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t8")
         for text, make in ((one, chart_study.figure_5),
                            (several, chart_study.figure_8)):
             chart = make(tsv.Run(self.write_run(self.folder / "run", {
-                "BenchmarkInterSM": text}, only=True)), Study())
+                "BenchmarkInterSM": text, "environment": eight}, only=True)), Study())
             with draw_style.settings():
                 self.check_texts(draw.picture_of(chart), chart.name)
                 self.check_png(draw.draw(chart)["png"])

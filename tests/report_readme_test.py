@@ -1,4 +1,4 @@
-"""Tests of what README shows of the recorded rows: its table and its pictures."""
+"""Tests of what pages show of results/: tables and pictures."""
 
 import shutil
 import unittest
@@ -8,27 +8,37 @@ from report_support import NO_SUMS, ReportCase
 from scripts_support import ROOT, ScriptsTest
 
 import readme_pictures  # from scripts/, which scripts_support has put on the path
+from reporting import known_spread
 from reporting.study import FOLDER
 
 
-class ReadmeTableTest(ReportCase):
-    def test_the_table_is_what_the_rows_say(self):
-        """In this repository: after a run was recorded, scripts/readme_table.py renews it."""
-        done = self.script("readme_table.py", "--check")
+class PagesTest(ReportCase):
+    def test_they_are_what_the_files_say(self):
+        """In this repository: after a run was recorded, scripts/write_pages.py renews them."""
+        done = self.script("write_pages.py", "--check")
         self.assert_refused(done, 2, "cannot read ", "README.md")  # the project has none yet
-        readme = self.project / "README.md"
-        shutil.copyfile(ROOT / "README.md", readme)
-        done = self.script("readme_table.py", "--check")
+        names = ("README.md", "docs/repeatability.md", "explicit_barrier/peer_grid_barrier/README.md")
+        pages = {self.project / name: (ROOT / name).read_text() for name in names}
+        for page, text in pages.items():
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(text)
+        done = self.script("write_pages.py", "--check")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-        text = readme.read_text()
-        readme.write_text(text.replace("| 76 |", "| 77 |", 1))
-        self.assert_refused(self.script("readme_table.py", "--check"), 1,
-                            "is not what results/ has")
-        self.assertIn("| 77 |", readme.read_text())
-        self.assertEqual(self.script("readme_table.py").returncode, 0)
-        self.assertEqual(readme.read_text(), text)
-        readme.write_text(text.replace("<!-- machines end -->", ""))
-        self.assert_refused(self.script("readme_table.py"), 2, "there are no comments")
+        for page, text in pages.items():
+            for cell in ("| 14 |", "| 95.7% |", "| 9.4% |", "| 1.6 cycles |", "| 5.65 |"):
+                page.write_text(page.read_text().replace(cell, "| 0 |", 1))
+            self.assertNotEqual(page.read_text(), text)
+        self.assert_refused(self.script("write_pages.py", "--check"), 1,
+                            f"not what results/ has: {', '.join(names)}; ")
+        for page in pages:
+            self.assertIn("| 0 |", page.read_text())
+        self.assertEqual(self.script("write_pages.py").returncode, 0)
+        self.assertEqual({page: page.read_text() for page in pages}, pages)
+        page = self.project / names[1]
+        for line in known_spread.FILE.read_text().splitlines()[1:]:
+            self.assertIn(f"| {line.split(chr(9))[0]} |", pages[page])
+        page.write_text(pages[page].replace("<!-- causes end -->", ""))
+        self.assert_refused(self.script("write_pages.py"), 2, "there are no comments to put causes")
 
 
 class ReadmePicturesTest(ScriptsTest):

@@ -64,7 +64,7 @@ class ReportOfARunTest(ScriptsTest):
             folder = self.only_folder()
             self.assertTrue(errors.endswith(
                 f"\nrun.sh: interrupted; what was measured is in {folder}\n"), errors)
-            self.assertTrue((folder / "multi_gpu_barriers.tsv").exists())
+            self.assertTrue((folder / "SHA256SUMS").exists())
             folder.rename(self.folder / name)
 
     def test_without_a_gpu_it_is_of_the_recorded_runs(self):

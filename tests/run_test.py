@@ -11,7 +11,7 @@ from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 import tsv  # from scripts/, which scripts_support has put on the path
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
-           "multi_gpu_barriers.py", "report.py", "readme_table.py", "readme_pictures.py",
+           "report.py", "write_pages.py", "readme_pictures.py",
            "sanitize.py", "sanitize_pitfalls.py", "test_report.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
 
@@ -52,9 +52,8 @@ class CommandLineTest(ScriptsTest):
                 ("not an executable", "sweep_gpus.sh", ["nothing", "1"], [self.folder, "1"],
                  ["say", "1"]),  # a function of lib.sh
                 ("are required: DIR", "summary.py", []),
-                ("are required: DIR", "multi_gpu_barriers.py", []),
                 ("are required: DIR", "report.py", []),
-                ("unrecognized arguments: one", "readme_table.py", ["one"]),
+                ("unrecognized arguments: one", "write_pages.py", ["one"]),
                 ("unrecognized arguments: one", "readme_pictures.py", ["one"]),
                 ("unrecognized arguments: two", "summary.py", ["one", "two"]),
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
@@ -80,7 +79,7 @@ class RunTest(ScriptsTest):
         self.assertRegex(folder.name, r"^h200x2_\d{8}T\d{6}Z$")
         outputs = {**ROWS, **{f"{name}.cuda11": text for name, text in ROWS_CUDA11.items()}}
         self.assertEqual({path.name for path in folder.iterdir()}, {
-            "multi_gpu_barriers.tsv", "environment.tsv", "topology.txt", "stderr.log", "report",
+            "environment.tsv", "topology.txt", "stderr.log", "report",
             "SHA256SUMS", *(f"{name}.tsv" for name in outputs)})
         self.assertTrue(tsv.Run(folder).checked)
         for name, text in outputs.items():
@@ -99,9 +98,6 @@ class RunTest(ScriptsTest):
             "build-cuda11/TestRepeat --stats",
             "build-cuda11/Reduction 2 --method tile,multi_grid --stats",
             "build/Pitfalls 2", "build-cuda11/Pitfalls 2 --method multi_grid"])
-        table = (folder / "multi_gpu_barriers.tsv").read_text().splitlines()
-        self.assertEqual([line.split("\t")[0:6:5] for line in table], [
-            ["GPUCount", "multi_grid_sync 1x32"], ["1", "nan"], ["2", "7285.500"]])
         values = self.environment_values()
         for key, value in {"gpu": "NVIDIA H200", "gpu_count": "2", "sms": "132", "mig": "unknown",
                            "driver_cuda": "13.1", "cuda_toolkit": "13.0",

@@ -157,7 +157,7 @@ class ScriptsTest(unittest.TestCase):
     def link_study(self):
         """What report.py needs beside scripts/."""
         (self.project / "results").mkdir()
-        for name in ("results/ipdps20", "CITATION.cff"):
+        for name in ("results/ipdps20", "results/known_spread.tsv", "CITATION.cff"):
             (self.project / name).symlink_to(ROOT / name)
 
     def calls(self, start=""):

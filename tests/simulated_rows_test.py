@@ -15,7 +15,7 @@ import tsv  # from scripts/, which scripts_support has put on the path
 
 FIRST = "# simulated: no GPU has run this\n"
 SIMULATED = {file: FIRST + text for file, text in ROWS.items()}
-READERS = ("summary.py", "multi_gpu_barriers.py", "compare.py", "report.py")
+READERS = ("summary.py", "compare.py", "report.py")
 
 
 class SimulatedTest(ReportCase):
@@ -33,7 +33,7 @@ class SimulatedTest(ReportCase):
         self.measured = self.write_run(self.folder / "measured")
 
     def test_refused_unless_asked_for(self):
-        for file in (*ROWS, "environment", "multi_gpu_barriers"):
+        for file in (*ROWS, "environment", "notes"):
             text = FIRST + {**ROWS, "environment": ENVIRONMENT}.get(file, "a\tb\n")
             for run in (self.mine, self.write_run(self.folder / "one", {file: text})):
                 for reader in READERS:
@@ -60,7 +60,7 @@ class SimulatedTest(ReportCase):
         self.write_run(self.folder / "recorded" / "h200x2", SIMULATED)
         done = self.read("report.py", self.mine, "--simulated")
         self.assert_refused(done, 2, "simulated rows, not measured on a GPU\n")
-        for name in ("readme_table.py", "readme_pictures.py"):
+        for name in ("write_pages.py", "readme_pictures.py"):
             results = self.project / "results"
             results.unlink()
             shutil.copytree(ROOT / "results", results)
@@ -68,7 +68,9 @@ class SimulatedTest(ReportCase):
                 (run / "SHA256SUMS").unlink()
                 for path in run.glob("[A-Z]*.tsv"):
                     path.write_text(FIRST + path.read_text())
-            shutil.copyfile(ROOT / "README.md", self.project / "README.md")
+            for page in ("README.md", "explicit_barrier/peer_grid_barrier/README.md"):
+                (self.project / page).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / page, self.project / page)
             self.assert_refused(self.script(name, "--check"), 2, "simulated rows, not measured")
             shutil.rmtree(results)
             results.symlink_to(ROOT / "results")
@@ -79,9 +81,8 @@ class SimulatedTest(ReportCase):
             if line[:1].strip():
                 self.assertTrue(line.startswith("simulated, not measured: "), line)
         self.assertIn("\n  traditional_launch 132 x 1024 ", text)
-        for reader in ("multi_gpu_barriers.py", "compare.py"):
-            shown = self.read(reader, self.mine, "--simulated").stdout.splitlines()
-            self.assertTrue(shown[0].startswith(tsv.SIMULATED), shown[0])
+        shown = self.read("compare.py", self.mine, "--simulated").stdout
+        self.assertTrue(shown.startswith(tsv.SIMULATED), shown[:100])
         for reader in READERS:  # what was measured is what it was
             one, other = (self.read(reader, self.measured, *options)
                           for options in ((), ("--simulated",)))

@@ -81,7 +81,7 @@ class SimulatedRunTest(unittest.TestCase):
             for path in folder.rglob("*"):
                 if path.suffix in (".tsv", ".txt", ".log", ".html", ".md", ".tex", ".json"):
                     self.assertIn("simulated", path.read_text(), path)
-            for reader in ("summary.py", "multi_gpu_barriers.py", "report.py"):
+            for reader in ("summary.py", "report.py"):
                 done = subprocess.run([sys.executable, ROOT / "scripts" / reader, folder],
                                       capture_output=True, text=True)
                 self.assertEqual(done.returncode, 2)
@@ -103,9 +103,6 @@ class SimulatedRunTest(unittest.TestCase):
                     ("Reduction", "strong scaling", "GPUcount", counts)):
                 rows = read.section(file, section).rows
                 self.assertEqual(sorted({row[column] for row in rows}), expected, (file, section))
-            table = (folder / "multi_gpu_barriers.tsv").read_text().splitlines()[1:]
-            self.assertEqual(len(table), gpus + 1)
-            self.assertEqual(len({line.count("\t") for line in table}), 1)
 
     def test_sums_are_right(self):
         for _, folder in self.each():

@@ -1,4 +1,4 @@
-"""Tests of tsv.py and of what shows a results folder: summary.py, multi_gpu_barriers.py."""
+"""Tests of tsv.py and of what shows a results folder: summary.py."""
 
 import re
 import unittest
@@ -110,10 +110,6 @@ class ScriptsOfOneRunTest(ScriptsTest):
                      r"Warnings of the run: 5", r"BenchmarkInterSM, grid latency, grid_sync, "
                      r"GPUcount 1 blk 132 thrd 32: the spread of this row is far"):
             self.assertRegex(done.stdout, rf"(?m)^ *{line}$")
-        table = self.script("multi_gpu_barriers.py", run).stdout.splitlines()
-        self.assertEqual([line.split("\t") for line in table][1:], [
-            ["1", "1201.000", *["nan"] * 9, "875.500", "nan", "nan"],
-            ["2", "7202.000", *["nan"] * 9, "2175.500", "3168.250", "nan"]])
 
     def test_tables_inside_one_sm(self):
         """Each method stands where the meaning of its `tile` says, and once."""
@@ -193,12 +189,12 @@ class ScriptsOfOneRunTest(ScriptsTest):
                 ("environment", ENVIRONMENT.replace("value", "other"), "must be key and value"),
                 ("environment", None, "No such file")):
             self.write_run(run, {file: text})
-            for command in (["summary.py", run], ["multi_gpu_barriers.py", run],
-                            ["compare.py", run, run])[:2 if "no column" in message else 3]:
+            for command in (["summary.py", run], ["compare.py", run, run])[
+                    :1 if "no column" in message else 2]:
                 self.assert_refused(self.script(*command), 2, f"{file}.tsv", message)
         for folder, message in ((self.folder / "absent", "absent is not a folder"),
                                 (self.project, "is not a results folder")):
-            for arguments in (["summary.py"], ["multi_gpu_barriers.py"], ["compare.py", folder]):
+            for arguments in (["summary.py"], ["compare.py", folder]):
                 self.assert_refused(self.script(*arguments, folder), 2, message)
 
     def test_output_that_cannot_be_written(self):

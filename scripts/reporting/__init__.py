@@ -1,4 +1,4 @@
-"""The parts of report.py, which readme_table.py and readme_pictures.py use, too. They need
+"""The parts of report.py, which write_pages.py and readme_pictures.py use, too. They need
 scripts/ on the path, for tsv.py and what else is there.
 
 What is told of a run, each from its rows:
@@ -6,8 +6,8 @@ What is told of a run, each from its rows:
   figures           a value with its spread and where it stands; tables of them
   study_tables      Tables I to VII; observations: Table VIII, judged by rows of evidence
   headline          what a barrier costs, from a warp to all GPUs; headline_sheets: as tables
-  normal            every row beside the recorded runs; moved, causes: which moved, and what is
-                    known to move them
+  normal            every row beside the recorded runs; moved: which moved; known_spread: what
+                    is known to move them
   run_warnings      what the programs warned of
   cite              how to cite
   chart             what a picture shows; chart_study, chart_sums, chart_barriers, chart_methods
@@ -17,5 +17,6 @@ What is told of a run, each from its rows:
   part              all of this of one run
 How it is written:
   sheets            tables as Markdown, HTML and LaTeX
-  run_pages         report.md and summary.json; web_page: report.html
+  blocks            what pages are made of, as Markdown and HTML
+  run_pages         the blocks of a run, and summary.json; web_page: report.html
 """

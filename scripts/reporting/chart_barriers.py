@@ -36,12 +36,12 @@ def cluster(method, blocks, name=None, less=None):
 
 def grid(method, title, blocks, threads, gpus):
     return Barrier("all GPUs" if gpus == ALL else "one GPU",
-                   f"{method}, {blocks} x {threads} a SM", title, "m(avginstru)", method,
+                   f"{method}, {blocks} per SM x {threads}", title, "m(avginstru)", method,
                    {"GPUcount": gpus, "blk": (SM, blocks), "thrd": threads})
 
 
 def launch(name, method, gpus):
-    return Barrier("all GPUs" if gpus == ALL else "one GPU", f"{name}, 1 x 1024 a SM",
+    return Barrier("all GPUs" if gpus == ALL else "one GPU", f"{name}, 1 per SM x 1024",
                    "sleep kernel", "m(ovh)", method,
                    {"GPUCount": gpus, "blk": (SM, 1), "thrd": "1024"})
 
@@ -179,7 +179,7 @@ def barriers(name, title, found):
              for level, texts in groups(list(found.values()))]
     chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown))
     chart.notes.append(
-        "B x T a SM: B blocks of T threads on each SM; back to the CPU: launch, then wait, on "
+        "B per SM x T: B blocks for each SM, of T threads; back to the CPU: launch, then wait, on "
         "each GPU; split_barrier: there and back; cluster_split: with 64 float additions; "
         "semaphore: two blocks take turns, there and back; in use: what a step of a program "
         "takes more with the barrier than without.")

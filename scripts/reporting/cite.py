@@ -1,104 +1,38 @@
 """How to cite, for report.py: from CITATION.cff, and what a run was measured with."""
 
-import html
 import re
 from pathlib import Path
 
 import tsv
-from reporting.sheets import TEX, literal
+from reporting.blocks import Code, Heading, Items, Text
+from reporting.sheets import TEX
 
 FILE = Path(__file__).resolve().parents[2] / "CITATION.cff"
 
 
-class Yaml:
-    """As much of YAML as CITATION.cff needs: mappings, lists, and {a: b, c: d} of plain texts.
-    Whatever else stands there is an error that names the line."""
-
-    def __init__(self, data, name):
-        self.name, self.at, self.lines = name, 0, []  # (number, indentation, text)
-        for number, line in enumerate(data.decode("utf-8", errors="replace").splitlines(), 1):
-            text = line.strip()
-            if text and not text.startswith("#"):
-                self.lines.append((number, len(line) - len(line.lstrip()), text))
-
-    def refuse(self, number):
-        raise tsv.TsvError(f"{self.name}, line {number}: cannot be read")
-
-    def here(self, indentation):
-        """The line to read, if it is indented so."""
-        if self.at < len(self.lines) and self.lines[self.at][1] == indentation:
-            return self.lines[self.at]
-        return None
-
-    def block(self, above=-1):
-        """The mapping or the list that is indented by more than `above`."""
-        number, indentation, text = self.lines[min(self.at, len(self.lines) - 1)]
-        if self.at == len(self.lines) or indentation <= above:
-            self.refuse(number)
-        read = self.items if text.startswith("- ") else self.mapping
-        found = read(indentation)
-        if self.at < len(self.lines) and self.lines[self.at][1] > indentation:
-            self.refuse(self.lines[self.at][0])
-        return found
-
-    def items(self, indentation):
-        found = []
-        while self.here(indentation) and self.here(indentation)[2].startswith("- "):
-            number, _, text = self.here(indentation)
-            flow = re.fullmatch(r"- *\{(.*)\}", text)
-            if flow:
-                pairs = [part.partition(": ") for part in flow[1].split(", ")]
-                found.append({key.strip(): self.plain(value, number) for key, _, value in pairs})
-                self.at += 1
-            else:
-                within = indentation + len(text) - len(text[1:].lstrip())
-                self.lines[self.at] = number, within, text[1:].lstrip()
-                found.append(self.mapping(within))
-        return found
-
-    def mapping(self, indentation):
-        found = {}
-        while self.here(indentation):
-            number, _, text = self.here(indentation)
-            pair = re.fullmatch(r"([A-Za-z][\w-]*):(?: +(.*))?", text)
-            if not pair or pair[1] in found:
-                self.refuse(number)
-            self.at += 1
-            found[pair[1]] = self.plain(pair[2], number) if pair[2] else self.block(indentation)
-        return found
-
-    def plain(self, text, number):
-        """A text on one line, perhaps in quotes."""
-        quoted = re.fullmatch(r"""(["'])([^"'\\]*)\1""", text.strip())
-        if not quoted and (text[:1] in "\"'&*!|>%@`[{" or " #" in text or not text.strip()):
-            self.refuse(number)
-        return quoted[2] if quoted else text.strip()
-
-
 class Citation:
-    """What CITATION.cff says of the suite and of the study, its first reference."""
+    """What CITATION.cff says of the suite and of the study, its first reference. It is a file of
+    this repository, so that a few patterns are enough, and no reader of YAML is needed."""
 
     def __init__(self, path=FILE):
-        content = Yaml(tsv.read_bytes(path), path)
-        read = content.block() if content.lines else {}
-        try:
-            study = read["references"][0]
-            self.title, self.message = read["title"], read["message"]
-            self.authors = [author_name(author) for author in read["authors"]]
-            self.study, self.year = study["title"], study["year"]
-            self.study_authors = [author_name(author) for author in study["authors"]]
-            self.first = study["authors"][0]["family-names"]
-            self.venue = study["collection-title"]
-        except (KeyError, IndexError, TypeError, AttributeError) as missing:
-            raise tsv.TsvError(f"{path}: not to be understood as a citation: "
-                               f"{type(missing).__name__} {missing}") from None
+        text = tsv.read_bytes(path).decode("utf-8", errors="replace")
+        suite, _, study = text.partition("\nreferences:\n")
 
+        def field(of, key, value="[\"']?(.+?)[\"']?"):
+            """All values of a key."""
+            found = re.findall(rf"(?m)^[- {{]*{key}: +{value}$", of)
+            if not found:
+                raise tsv.TsvError(f"{path}: nothing says {key} of the "
+                                   + ("suite" if of is suite else "study"))
+            return found
 
-def author_name(author):
-    """As BibTeX takes it: a person's names the last first, any other in braces."""
-    if "family-names" in author:
-        return f"{author['family-names']}, {author['given-names']}"
-    return f"{{{author['name']}}}"
+        self.title, self.message = field(suite, "title")[0], field(suite, "message")[0]
+        self.authors = [f"{{{name}}}" for name in field(suite, "name")]  # no person: not split
+        self.study, self.year = field(study, "title")[0], field(study, "year")[0]
+        self.venue = field(study, "collection-title")[0]
+        names = field(study, "family-names", r"([^,}\n]+),?\s+given-names: ([^,}\n]+)}?")
+        self.study_authors = [", ".join(name) for name in names]
+        self.first = names[0][0]
 
 
 def version_of(run):
@@ -178,25 +112,12 @@ def bibtex(parts, citation):
     yield from study_entry(citation)
 
 
-def markdown(parts, citation):
-    yield "## How to cite"
-    yield ""
-    yield literal(citation.message)
-    yield ""
-    yield from (f"* {literal(sentence(part.run, citation))}" for part in parts)
-    yield ""
-    yield "```bibtex"
-    yield from bibtex(parts, citation)
-    yield "```"
-    yield ""
-
-
-def page(parts, citation):
-    """The part of report.html."""
-    yield f'<h2 id="how-to-cite">How to cite</h2><p>{html.escape(citation.message)}</p><ul>'
-    yield from (f"<li>{html.escape(sentence(part.run, citation))}</li>" for part in parts)
-    yield f'</ul><div class="wide"><pre>{html.escape(chr(10).join(bibtex(parts, citation)))}</pre>'
-    yield "</div>"
+def blocks(parts, citation):
+    """The part of the pages."""
+    yield Heading(2, "How to cite", "how-to-cite")
+    yield Text(citation.message)
+    yield Items([sentence(part.run, citation) for part in parts])
+    yield Code("bibtex", list(bibtex(parts, citation)))
 
 
 def as_json(parts, citation):

@@ -26,7 +26,14 @@ class Figure:
             return NONE
         if math.isnan(self.value):
             return ""
-        return rounded(self.value, self.spread) + "!" * bool(self.remarks) + "?" * self.wrong
+        return rounded(self.value, self.spread) + self.marks()
+
+    def marks(self):
+        return "!" * bool(self.remarks) + "?" * self.wrong
+
+    def short(self, digits, scale=1.0):
+        """The mean alone, with so many digits."""
+        return NONE if self.nothing else f"{self.value * scale:.{digits}f}{self.marks()}"
 
     def numbers(self):
         """For JSON: None of what was compiled to nothing, for it is the price of no barrier."""
@@ -69,14 +76,20 @@ def remarks(section, row):
 
 def figure_of(run, section, row, column, spread=None):
     """The Figure in this column, or None without a row. spread: its column where that is not
-    s() of the same name, and there with --stats alone."""
+    s() of the same name, and there with --stats alone; "": none is looked for."""
     if row is None:
         return None
     return Figure(float(row[column]),
-                  float(row.get(spread, "nan") if spread else row[f"s{column[1:]}"]),
+                  float(row[f"s{column[1:]}"] if spread is None else row.get(spread, "nan")),
                   [source_of(section, row)],
                   remarks(section, row),
                   row.get("right") == "0", nothing_waits(section, row, column))
+
+
+def short_text(run, section, row, column, digits, scale=1.0):
+    """Figure.short() of a row, - without one."""
+    figure = figure_of(run, section, row, column, "")
+    return figure.short(digits, scale) if figure else "-"
 
 
 def highest(rows, column):

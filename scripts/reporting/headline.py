@@ -114,16 +114,16 @@ HEADLINES = (
              inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32"),
              nothing_known),
     *(Headline(f"grid_{blocks}x{threads}",
-               coded(f"GPU: `grid.sync()`, {blocks}/SM x {threads}"), "ns",
+               coded(f"GPU: `grid.sync()`, {blocks} per SM x {threads}"), "ns",
                of_grids("grid latency", "grid_sync", blocks, threads), nothing_known)
       for blocks, threads in ((1, 32), (1, 1024), (32, 64))),
-    *(Headline(method, coded(f"All GPUs: `{method}`, 1/SM x 1024"), "ns",
+    *(Headline(method, coded(f"All GPUs: `{method}`, 1 per SM x 1024"), "ns",
                of_grids("multi-GPU latency", method, 1, 1024, all_gpus=True), known)
       for method, known in (("peer_grid_sync", nothing_known),
                             ("multi_grid_sync", of_all_known_gpus(1, 1024)))),
-    Headline("launch", "GPU: one more launch, SMs x 1024", "ns", launch("traditional_launch"),
+    Headline("launch", "GPU: one more launch, 1 per SM x 1024", "ns", launch("traditional_launch"),
              of_table("I", "overhead_ns", launch="traditional")),
-    Headline("cpu", "All GPUs: back to the CPU, SMs x 1024", "ns",
+    Headline("cpu", "All GPUs: back to the CPU, 1 per SM x 1024", "ns",
              launch("single_omp_traditional_launch", all_gpus=True), nothing_known),
     Headline("sum", "Best sum of the largest array of float", "GB/s", best_sum, best_known_sum),
     Headline("sum_share", "The same beside reading alone", "%", share_of_reading, nothing_known))

@@ -46,8 +46,8 @@ def notes(name, found):
             yield f"! {plain(headline.label)}, {name}: {text}."
 
 
-HOW = ("± is the standard deviation; –: not measured, or not known. n/SM x t: n blocks for each SM "
-       "of t threads. none: the toolkit compiles it to no instruction that waits.")
+HOW = ("± is the standard deviation; –: not measured, or not known. n per SM x t: n blocks for each "
+       "SM, of t threads. none: the toolkit compiles it to no instruction that waits.")
 STUDY = ("V100, P100: the study's (Tables I, II, VI, Figures 7, 8), of 8 and 2 GPUs where all are "
          "meant; its launch is of a shape that it does not say, its sum the best of its own.")
 

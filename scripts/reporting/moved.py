@@ -1,7 +1,7 @@
 """What moved against the recorded runs, and what is known to move it, as sheets of report.py."""
 
-from reporting import causes, outcomes
 from compare import KEYS, UNITS
+from reporting import known_spread, outcomes
 from reporting.figures import number, remarks
 from reporting.sheets import Cell, Sheet
 
@@ -13,12 +13,21 @@ def remarks_of(run, row):
     return remarks(run.section(*row.key[:2]), row.row)
 
 
+def environment_differences(run, recorded):
+    """(key, texts of the run and of each recorded one) of what differs; the date always does."""
+    runs = [run, *recorded]
+    for key in dict.fromkeys(key for one in runs for key in one.environment):
+        texts = [one.environment.get(key, "–") for one in runs]
+        if key != "date_utc" and len(set(texts)) > 1:
+            yield key, texts
+
+
 def environment(part):
     mark, measured = part.run.mark, " (measured)" * part.run.simulated
     names = [part.name, *(other.path.name + measured for other in part.recorded)]
     sheet = Sheet(f"{mark}What differs between these machines", len(names) + 1, ["", *names])
     sheet.rows = [[key, *texts] for key, texts in
-                  causes.environment_differences(part.run, part.recorded)]
+                  environment_differences(part.run, part.recorded)]
     return sheet
 
 
@@ -60,7 +69,7 @@ def groups(part):
 
 
 def known(part):
-    sheet = Sheet(f"{part.run.mark}What is known to move such rows", 3, causes.HEAD, kind="")
+    sheet = Sheet(f"{part.run.mark}What is known to move such rows", 3, known_spread.HEAD, kind="")
     sheet.rows = list(part.known.lines())
     sheet.notes.append(f"{part.known.unknown} of {len(part.known.of_row)} moved rows have none of "
                        "these" + "." * part.alike + ", but another kind of GPU." * (not part.alike))
@@ -81,14 +90,15 @@ def moved_json(part):
     return {
         "environment_differences": [
             {"key": key, "here": texts[0], "recorded": dict(zip(names, texts[1:]))}
-            for key, texts in causes.environment_differences(part.run, part.recorded)],
+            for key, texts in environment_differences(part.run, part.recorded)],
         "moved": [{"file": row.key[0], **dict(zip(KEYS, row.key[1:])),
                    "quantity": row.quantity, "unit": UNITS[row.quantity],
                    "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
                    "change_percent": number(row.change), "verdict": row.verdict,
-                   "known": [cause.name for cause in part.known.of(row)],
+                   "known": [spread.name for spread in part.known.of(row)],
                    "remarks": remarks_of(part.run, row), "line": row.row.line}
                   for row in part.moved],
-        "known": [{"name": cause.name, "text": cause.text, "rows": part.known.counts[cause],
-                   "page": cause.page, "heading": cause.heading} for cause in part.known.causes],
+        "known": [{"name": spread.name, "text": part.known.text(spread),
+                   "rows": part.known.counts[spread], "evidence": spread.evidence}
+                  for spread in part.known.spreads],
         "moved_without_known_cause": part.known.unknown}

@@ -147,6 +147,6 @@ def lines_of_tsv(part):
         yield "\t".join((*row.key, row.quantity, compare.UNITS[row.quantity], row.value.text,
                          f"{row.low:.3f}", f"{row.high:.3f}", f"{row.change:.3f}", row.verdict,
                          str(row.row.line),
-                         ", ".join(cause.name for cause in part.known.of(row)) or "nan"))
+                         ", ".join(spread.name for spread in part.known.of(row)) or "nan"))
     for key in part.lacking or ():
         yield "\t".join((*key, *["nan"] * 6, LACKING, "nan", "nan"))

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import tsv
 from reporting import normal, outcomes
-from reporting.causes import Known
 from reporting.charts import charts_of
 from reporting.figures import short_name
 from reporting.headline_sheets import headline_sheet
+from reporting.known_spread import Known
 from reporting.observations import table_8
 from reporting.run_warnings import warned
 from reporting.study_tables import MAKERS

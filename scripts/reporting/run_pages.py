@@ -1,74 +1,59 @@
-"""What report.py writes about a run: report.md's part, summary.json's part."""
+"""What report.py writes about a run: its blocks of the pages, its part of summary.json."""
 
 from pathlib import Path
 
 from compare import KEYS
-from reporting import charts, moved, normal, run_warnings, sheets
+from reporting import charts, moved, normal, run_warnings
+from reporting.blocks import Heading, Picture, Rows, Text
 from reporting.figures import number, sources
 from reporting.headline_sheets import headline_json
-from reporting.sheets import literal
 
 MACHINES = Path("figures/machines")  # the chart of several machines
 
 
-def normal_lines(part):
-    """Is it normal?, as Markdown."""
-    yield f"### {part.run.mark}{literal(part.name)}: is it normal?"
-    yield ""
-    yield literal(part.reference())
-    if not part.recorded:
-        yield ""
-        return
-    yield literal(part.run.mark + normal.HOW)
-    yield ""
-    head, lines = normal.table(part)
-    yield from sheets.markdown_table(head, 2, lines)
-    yield ""
-    for sheet in moved.sheets(part):
-        yield from sheets.markdown(sheet)
+def machines_picture(chart, parts):
+    """The chart of several machines."""
+    about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
+    return Picture(chart, MACHINES, about)
 
 
-def chart_lines(part, pictures):
-    """All charts, as Markdown."""
-    for sentence in charts.not_shown(part.charts, pictures):
-        yield literal(sentence)
-        yield ""
-    for shown in part.pictured():
-        yield from charts.chart_lines(*shown, pictures)
+def normal_blocks(part):
+    yield Heading(3, f"{part.run.mark}{part.name}: is it normal?", f"{part.name}-normal")
+    yield Text(part.reference())
+    if part.recorded:
+        head, lines = normal.table(part)
+        yield Rows(part.run.mark + normal.HOW, head, 2, lines)
+        yield from moved.sheets(part)
 
 
-def about_all(parts):
-    return "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
+def warning_blocks(part):
+    mark = part.run.mark
+    yield Heading(3, f"{mark}{part.name}: warnings of the run", f"{part.name}-warnings")
+    yield Text(mark + run_warnings.summed_up(part.run, part.warned))
+    if part.warned:
+        head = run_warnings.HEAD
+        yield Rows(mark.rstrip(": "), head, len(head),
+                   list(map(run_warnings.cells, part.warned)), "All of them")
 
 
-def machines_lines(chart, parts, pictures):
-    """The chart of several machines, as Markdown."""
-    if chart:
-        yield from charts.chart_lines(chart, MACHINES, about_all(parts), pictures)
-
-
-def page_lines(part, pictures):
-    """The part of report.md."""
-    yield f"## {part.run.mark}{literal(part.name)}"
-    yield ""
-    yield literal(f"{part.run.about()}.")
-    yield from filter(None, [part.run.unchecked()])
-    if part.run.path.name.endswith(".partial"):
-        yield "An interrupted run: not everything was measured."
-    yield ""
-    yield from sheets.markdown(part.headline)
+def run_blocks(part, pictures):
+    """All that the pages say of a run."""
+    run = part.run
+    yield Heading(2, run.mark + part.name, part.name)
+    yield Text(" ".join(filter(None, (f"{run.about()}.", run.unchecked()))))
+    if run.path.name.endswith(".partial"):
+        yield Text("An interrupted run: not everything was measured.", note=True)
+    yield part.headline
     absent = list(part.absent())
     if absent:
-        yield literal(f"Not in this run: {', '.join(absent)}.")
-        yield ""
-    yield from sheets.markdown_table((f"{part.run.mark}Environment", ""), 2, part.run.environment.items())
-    yield ""
-    for table in part.tables:
-        if table.measured():
-            yield from sheets.markdown(table.sheet(part.run))
-    yield from chart_lines(part, pictures)
-    yield from normal_lines(part)
-    yield from run_warnings.markdown(part)
+        yield Text(f"Not in this run: {', '.join(absent)}.", note=True)
+    yield Rows(run.mark.rstrip(": "), (f"{run.mark}Environment", ""), 2,
+               list(run.environment.items()), "Environment")
+    yield from (table.sheet(run) for table in part.tables if table.measured())
+    yield from (Text(sentence, note=True) for sentence in charts.not_shown(part.charts, pictures))
+    yield from (Picture(*shown) for shown in part.pictured())
+    yield from normal_blocks(part)
+    yield from warning_blocks(part)
 
 
 def figure_json(quantity, figure):

@@ -3,7 +3,6 @@
 from collections import Counter, namedtuple
 
 import tsv
-from reporting.sheets import literal, markdown_table
 
 LOG = "stderr.log"
 
@@ -55,14 +54,3 @@ HEAD = ("File", "Section", "Line", "Warning")
 def cells(one):
     """Texts under HEAD."""
     return one.file, one.section or "–", "–" if one.line is None else str(one.line), one.text
-
-
-def markdown(part):
-    """The part of report.md."""
-    yield f"### {part.run.mark}{literal(part.name)}: warnings of the run"
-    yield ""
-    yield literal(part.run.mark + summed_up(part.run, part.warned))
-    yield ""
-    if part.warned:
-        yield from markdown_table(HEAD, len(HEAD), map(cells, part.warned))
-        yield ""

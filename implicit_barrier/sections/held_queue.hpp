@@ -5,13 +5,19 @@
 #include <memory>
 #include <vector>
 
-#include "implicit_barrier/held_queue.hpp"
+#include "implicit_barrier/held_launch.hpp"
 #include "implicit_barrier/launch_methods.hpp"
-#include "implicit_barrier/measure.hpp"
-#include "implicit_barrier/points.hpp"
+#include "implicit_barrier/lengths.hpp"
 #include "implicit_barrier/unit_call.hpp"
 
 namespace syncbench {
+
+/// Nanoseconds. `cpu` and `timer`, by the two clocks: Eq. 6 of spinning
+/// kernels, of null ones the cost of one more launch. `gap`: from the end of a
+/// kernel that notes it to the begin of the next; NaN of null kernels.
+struct HeldSample {
+  double cpu, timer, gap;
+};
 
 class HeldPoint {
  public:
@@ -33,10 +39,8 @@ class HeldPoint {
     noting_fused_ = make(noting_kernel, point.repeats);
   }
 
-  /// One sample of each clock. `cpu` and `timer`: Eq. 6 of spinning kernels, of
-  /// null ones the cost of one more launch. `gap`, of spinning kernels only:
-  /// from the end of a kernel that notes it to the begin of the next.
-  void take(NamedSamples& samples) {
+  HeldSample take() {
+    HeldSample sample = {};
     single_->held.run(kWarmUpLaunches);
     const int more = point_.repeats - 1;
     double separate = single_->held.run(point_.lead + point_.repeats).total;
@@ -45,11 +49,12 @@ class HeldPoint {
       separate += one - single_->held.run(point_.lead + 1).total;
     }
     const double together = spins() ? fused_->held.run(1).total : one;
-    samples["cpu"].push_back((separate - together) / more);
+    sample.cpu = (separate - together) / more;
     const double period = period_ns();
-    samples["timer"].push_back(spins() ? period - unit_ns() : period);
+    sample.timer = spins() ? period - unit_ns() : period;
     // unit_ns() comes last: what its kernels noted is still there.
-    if (spins()) samples["gap"].push_back(read(point_.repeats).gap);
+    sample.gap = spins() ? read(point_.repeats).gap : kNan;
+    return sample;
   }
 
  private:
@@ -60,8 +65,7 @@ class HeldPoint {
           const std::vector<Gpu>& gpus, Gate& gate, const Point& point,
           Kernel kernel, int units, long long cycles)
         : call(kernel, point, units, cycles),
-          queue(static_cast<QueuedLaunch*>(
-              method.make(pool, gpus, call.call()).release())),
+          queue(method.make_queued(pool, gpus, call.call())),
           held(*queue, gate) {}
 
     UnitCall call;

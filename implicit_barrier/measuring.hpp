@@ -1,0 +1,182 @@
+// What the sections share in a measuring process: GPUs, streams, and how points
+// are sampled in turn.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/child_processes.hpp"
+#include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
+#include "common/interrupt.hpp"
+#include "common/measuring_run.hpp"
+#include "implicit_barrier/held_launch.hpp"
+#include "implicit_barrier/kernels.hpp"
+#include "implicit_barrier/launch_methods.hpp"
+#include "implicit_barrier/lengths.hpp"
+#include "implicit_barrier/point.hpp"
+#include "implicit_barrier/stream_pool.hpp"
+
+namespace syncbench {
+
+/// On how many GPUs a section has multi-GPU methods.
+enum class Counts { kEach, kOneAndAll, kAll };
+
+/// A kernel's blocks and threads of a block.
+struct LaunchShape {
+  int blocks, threads;
+};
+
+/// Whether all GPUs have a sleep instruction. Asks the code, not the GPU: made
+/// from PTX for an older one, the sleep kernel is empty on any GPU.
+inline bool have_sleep(const std::vector<Gpu>& gpus) {
+  for (const Gpu& gpu : gpus) {
+    const DeviceGuard guard(gpu.index);
+    cudaFuncAttributes attributes = {};
+    CUDA_CHECK(cudaFuncGetAttributes(
+        &attributes, reinterpret_cast<const void*>(sleep_kernel)));
+    if (attributes.ptxVersion < kSleepVersion) return false;
+  }
+  return true;
+}
+
+struct Measuring {
+  Measuring(const ProgramInfo& info, const Options& options, LineWriter& out)
+      : run(info, options, out), pool(device_numbers(run.gpus())) {}
+
+  MeasuringRun run;
+  StreamPool pool;
+
+  /// One warp, and a block of 1,024 threads on each SM.
+  std::vector<LaunchShape> both_shapes() const {
+    return {{1, 32}, filling_shape()};
+  }
+  LaunchShape filling_shape() const { return {run.gpu().sm_count, 1024}; }
+
+  /// Calls visit(method, GPUs, point) for every wanted method and the given
+  /// shapes.
+  template <class Visitor>
+  void for_each_point(Counts counts, const std::vector<LaunchShape>& shapes,
+                      Visitor visit) const {
+    const std::vector<Gpu>& all = run.gpus();
+    const int most = static_cast<int>(all.size());
+    for (const LaunchMethodInfo& method : launch_methods()) {
+      if (!run.options().wants(method.name)) continue;
+      for (int count = 1; count <= (method.multi_gpu ? most : 1); ++count) {
+        const bool wanted = count == most || counts == Counts::kEach ||
+                            (counts == Counts::kOneAndAll && count == 1);
+        if (method.multi_gpu && !wanted) continue;
+        for (const LaunchShape& shape : shapes) {
+          Point point;
+          point.method = method.name;
+          point.gpus = count;
+          point.repeats = kManyLaunches;
+          point.blocks = shape.blocks;
+          point.threads = shape.threads;
+          visit(method, std::vector<Gpu>(all.begin(), all.begin() + count),
+                point);
+        }
+      }
+    }
+  }
+};
+
+/// All points of a section in turn, a sample each, so that the samples of every
+/// point are spread over the whole section. take() returns a Sample.
+template <class Sample>
+class PointsInTurn {
+ public:
+  using Take = std::function<Sample()>;
+
+  PointsInTurn(Measuring& measuring, const char* section, std::size_t number)
+      : run_(measuring.run),
+        pool_(measuring.pool),
+        section_(section),
+        number_(number) {
+    run_.begin_section(section_);
+    mhz_ = run_.clock_mhz();
+  }
+
+  double mhz() const { return mhz_; }  ///< SM clock of GPU 0 at the beginning
+
+  /// Adds what `make() -> Take` makes. A point that this GPU, driver or tool
+  /// does not support is a record with the reason.
+  template <class Make>
+  void add(const Point& point, Make make) {
+    try {
+      run_.measure_at([&] { return name_of(point); },
+                      [&] {
+                        Task task = {point, make(), {}};
+                        take(task);
+                        tasks_.push_back(std::move(task));
+                      });
+    } catch (const CannotMeasure& error) {
+      skip(point, {error.tag, error.what()});
+    } catch (const HoldExpired& error) {
+      skip(point, {"hold-expired", error.what()});
+    }
+  }
+
+  void skip(const Point& point, const Remark& reason) {
+    run_.show(section_);
+    run_.out().line(record_text({number_, point.text(), reason, kNan, {}}));
+  }
+
+  /// Measures and writes the records. What add() has taken, and rounds until 50
+  /// ms were spent, warm up the path through the host and do not count. Each
+  /// process goes on with the stream where the one before it ended.
+  void measure() {
+    constexpr double kWarmUpNs = 5e7;
+    while (!tasks_.empty() && spent_ns_ < kWarmUpNs) take_all();
+    for (Task& task : tasks_) task.samples.clear();
+    const int samples = run_.options().samples;
+    // Both have limits: it is below 2^30.
+    const int first = process_number() * samples;
+    for (int i = 0; i < samples; ++i) {
+      pool_.turn_to(first + i);
+      take_all();
+    }
+    const double mhz = run_.clock_mhz();
+    for (const Task& task : tasks_) {
+      run_.out().line(record_text(
+          {number_, task.point.text(), {}, mhz, numbers_of(task.samples)}));
+    }
+  }
+
+ private:
+  struct Task {
+    Point point;
+    Take take;
+    std::vector<Sample> samples;
+  };
+
+  std::string name_of(const Point& point) const {
+    return section_ + ", " + point.shape() + ", " +
+           std::to_string(point.work_ns) + " ns";
+  }
+
+  void take(Task& task) {
+    const auto start = HostClock::now();
+    task.samples.push_back(task.take());
+    spent_ns_ += elapsed_ns(start, HostClock::now());
+  }
+
+  void take_all() {
+    for (Task& task : tasks_) {
+      check_interrupt();
+      run_.measure_at([&] { return name_of(task.point); }, [&] { take(task); });
+    }
+  }
+
+  MeasuringRun& run_;
+  StreamPool& pool_;
+  std::string section_;
+  std::size_t number_;
+  std::vector<Task> tasks_;
+  double mhz_ = kNan;
+  double spent_ns_ = 0;  // on samples
+};
+
+}  // namespace syncbench

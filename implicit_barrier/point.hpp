@@ -1,0 +1,98 @@
+// What a row of ImplicitBarrier is of, and the columns that all its tables
+// have. Pure host code.
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "common/process_samples.hpp"
+#include "common/table.hpp"
+
+namespace syncbench {
+
+/// What was launched.
+struct Point {
+  std::string method;
+  int gpus = 1;
+  int repeats = kAny;
+  int blocks = 0;   ///< on each GPU
+  int threads = 0;  ///< of a block
+  int work_ns = 0;  ///< of each kernel, or asked of each sleep
+  int lead = 0;     ///< launches in the queue before those that count
+
+  /// What was launched but for its length and work, alike in all sections.
+  std::string shape() const {
+    return method + " on " + std::to_string(gpus) + " GPUs, " +
+           std::to_string(blocks) + " x " + std::to_string(threads);
+  }
+
+  /// For Record::point.
+  std::string text() const {
+    std::string text = method;
+    for (const int number : {gpus, repeats, blocks, threads, work_ns, lead}) {
+      text += ' ' + std::to_string(number);
+    }
+    return text;
+  }
+
+  static Point parse(const std::string& text) {
+    Point point;
+    std::istringstream words(text);
+    words >> point.method >> point.gpus >> point.repeats >> point.blocks >>
+        point.threads >> point.work_ns >> point.lead;
+    if (!words) throw std::invalid_argument("not a point: " + text);
+    return point;
+  }
+};
+
+/// What all rows have: the point, and how its processes measured.
+struct PointRow : Point {
+  /// Without samples: what there is to say of the point.
+  explicit PointRow(const Point& point) : Point(point) {}
+  template <class Sample>
+  PointRow(const Point& point, const Measured<Sample>& measured)
+      : Point(point),
+        processes(measured.samples.size()),
+        mhz(summarize(measured.mhz).mean) {}
+
+  std::size_t processes = 0;
+  double mhz = kNan;
+};
+
+/// The columns that say what was launched.
+template <class Row>
+Columns<Row> shape_columns() {
+  return labels<Row>(
+      {column<Row>("method", "", "launch method", &Row::method),
+       column<Row>("GPUCount", "", "GPUs involved", &Row::gpus),
+       column<Row>("rep", "", "launches, or sleeps of one launch",
+                   &Row::repeats),
+       column<Row>("blk", "blocks", "grid dimension on each GPU", &Row::blocks),
+       column<Row>("thrd", "threads", "block dimension", &Row::threads)});
+}
+
+template <class Row>
+Columns<Row> work_column(const char* meaning) {
+  return labels<Row>({column<Row>("idea(wkld)", "ns", meaning, &Row::work_ns)});
+}
+
+/// The first columns of --stats; `get` returns the Summary that n is of.
+template <class Row, class Getter>
+Columns<Row> count_columns(Getter get) {
+  Columns<Row> columns = sample_count_column<Row>(get);
+  columns.push_back(column<Row>("processes", "",
+                                "processes that the n samples are from",
+                                &Row::processes));
+  return columns;
+}
+
+/// The last column of --stats.
+template <class Row>
+Columns<Row> section_clock_column() {
+  return {real_column<Row>(
+      "clock", "MHz", "SM clock of GPU 0 after the section, mean of processes",
+      &Row::mhz, 1)};
+}
+
+}  // namespace syncbench

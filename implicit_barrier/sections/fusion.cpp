@@ -1,0 +1,136 @@
+// Sections `sleep kernel` and `sleep instruction`.
+#include "implicit_barrier/sections/fusion.hpp"
+
+#include <algorithm>
+
+#include "implicit_barrier/section.hpp"
+#include "implicit_barrier/sections/sections.hpp"
+
+namespace syncbench {
+namespace {
+
+struct FusionRow : PointRow {
+  using Sample = FusionSample;
+  using PointRow::PointRow;
+  FusionRow(const Point& point, const Measured<Sample>& measured)
+      : PointRow(point, measured),
+        result(fusion_result(measured, point.repeats)) {}
+  FusionResult result;
+};
+
+Columns<FusionRow> fusion_columns(bool stats) {
+  using Row = FusionRow;
+  const auto overhead = [](const Row& row) { return row.result.overhead; };
+  Columns<Row> columns =
+      shape_columns<Row>() + work_column<Row>("the unit, ideally") +
+      mean_stddev_columns<Row>("wkld", "ns", "the unit, measured",
+                               [](const Row& row) { return row.result.unit; }) +
+      mean_stddev_columns<Row>("ovh", "ns", "launch overhead (Eq. 6)",
+                               overhead);
+  if (!stats) return columns;
+  return columns + count_columns<Row>(overhead) +
+         robust_columns<Row>("ovh", "ns", overhead) +
+         section_clock_column<Row>();
+}
+
+class Fusion : public SectionOf<FusionRow> {
+ protected:
+  using SectionOf::SectionOf;
+
+  /// Units of kernel(units, amount_of(nanoseconds)).
+  template <class Kernel, class Amount>
+  static void add_all(Measuring& measuring, PointsInTurn<Sample>& points,
+                      Counts counts, Kernel kernel, Amount amount_of) {
+    measuring.for_each_point(
+        counts, measuring.both_shapes(),
+        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+            Point point) {
+          point.work_ns = unit_ns_of(point.gpus);
+          choose_lengths(method.queues(), point);
+          points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+            const auto pair = std::make_shared<FusionPair>(
+                method, measuring.pool, gpus, point, kernel,
+                amount_of(point.work_ns));
+            return [pair] { return pair->take(); };
+          });
+        });
+  }
+
+  void print(const Point& point, const Measured<Sample>& measured) override {
+    const FusionRow row(point, measured);
+    table().row(row);
+    if (!row.result.hidden && find_launch_method(point.method).queues()) {
+      table().note(table().key(row),
+                   {"not-hidden",
+                    "these launches do not hide behind the unit; m(ovh) is the "
+                    "pace of the host"});
+    }
+    warn_of_interval(row, row.result.overhead);
+    add_notes(row);
+  }
+
+  virtual void add_notes(const FusionRow& row) = 0;
+};
+
+class SleepKernel : public Fusion {
+ public:
+  explicit SleepKernel(Printing& printing)
+      : Fusion(printing, "sleep kernel",
+               "kernel fusion of units that spin on the SM clock, so that none "
+               "ends on the grid of a sleep; each hides launches; multi-device "
+               "launches on several GPUs behind 16 others",
+               fusion_columns) {}
+
+ private:
+  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+    add_all(measuring, points, Counts::kEach, spin_kernel,
+            [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
+  }
+
+  void add_notes(const FusionRow& row) override {
+    printing().spin_overhead[row.shape()] = row.result.overhead;
+  }
+};
+
+class SleepInstruction : public Fusion {
+ public:
+  explicit SleepInstruction(Printing& printing)
+      : Fusion(printing, "sleep instruction",
+               "kernel fusion of the study's units, sleeps of 1000 ns; where "
+               "they have a grid, m(ovh) is no launch overhead",
+               fusion_columns) {}
+
+ private:
+  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+    add_all(measuring, points, Counts::kOneAndAll, sleep_kernel,
+            [](int unit_ns) { return unit_ns / kSleepNs; });
+  }
+
+  bool exists(const Measuring& measuring) const override {
+    return have_sleep(measuring.run.gpus());
+  }
+
+  void add_notes(const FusionRow& row) override {
+    if (!printing().sleeps_have_grid) return;
+    const auto spin = printing().spin_overhead.find(row.shape());
+    const bool known = spin != printing().spin_overhead.end();
+    table().note(table().key(row),
+                 {"sleep-grid",
+                  "these kernels end on the grid of the sleep" +
+                      (known ? "; m(ovh) with units that spin is " +
+                                   format_number(spin->second.mean, 0) + " ns"
+                             : "")});
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Section> sleep_kernel_section(Printing& printing) {
+  return std::make_unique<SleepKernel>(printing);
+}
+
+std::unique_ptr<Section> sleep_instruction_section(Printing& printing) {
+  return std::make_unique<SleepInstruction>(printing);
+}
+
+}  // namespace syncbench

@@ -1,0 +1,77 @@
+// Kernel fusion (study, Eq. 6): many launches of one unit of work against one
+// launch of as many units.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "implicit_barrier/launch_methods.hpp"
+#include "implicit_barrier/lengths.hpp"
+#include "implicit_barrier/unit_call.hpp"
+
+namespace syncbench {
+
+/// Nanoseconds of i launches of one unit until the last call returned and until
+/// all had ended, of one launch of i units, and of one launch of one unit.
+struct FusionSample {
+  double launched, separate, fused, one;
+};
+
+/// i = `repeats`. Where the first launches of a series are unlike the others,
+/// the i launches are those behind `lead` others: the total of all, less that
+/// of lead + 1, and one launch in their place.
+inline FusionSample take_fusion(LaunchMethod& single, LaunchMethod& fused,
+                                int repeats, int lead) {
+  single.run(kWarmUpLaunches);
+  LaunchTimes separate = single.run(lead + repeats);
+  const double together = fused.run(1).total;
+  const double one = single.run(1).total;
+  if (lead > 0) separate.total += one - single.run(lead + 1).total;
+  return {separate.launched, separate.total, together, one};
+}
+
+/// What kernel fusion says about a launch.
+struct FusionResult {
+  Summary unit = {};      ///< one unit of work as measured
+  Summary overhead = {};  ///< one launch beyond the work
+  bool hidden = false;    ///< the host was ahead of the GPU, or waits by design
+};
+
+/// Eq. 6 with j = 1. The unit itself is (fused - one single) / (i - 1).
+inline FusionResult fusion_result(const Measured<FusionSample>& measured,
+                                  int repeats) {
+  const ProcessSamples separate = measured.of(&FusionSample::separate);
+  const ProcessSamples fused = measured.of(&FusionSample::fused);
+  const ProcessSamples launched = measured.of(&FusionSample::launched);
+  return {difference_of_processes(fused, measured.of(&FusionSample::one),
+                                  repeats - 1),
+          difference_of_processes(separate, fused, repeats - 1),
+          summarize_processes(launched).mean <
+              0.9 * summarize_processes(separate).mean};
+}
+
+/// Kernel fusion of one point: launches of one unit, and of all in one kernel.
+class FusionPair {
+ public:
+  template <class Kernel>
+  FusionPair(const LaunchMethodInfo& method, const StreamPool& pool,
+             const std::vector<Gpu>& gpus, const Point& point, Kernel kernel,
+             long long amount)
+      : repeats_(point.repeats),
+        lead_(point.lead),
+        one_(kernel, point, 1, amount),
+        all_(kernel, point, point.repeats, amount),
+        single_(method.make(pool, gpus, one_.call())),
+        fused_(method.make(pool, gpus, all_.call())) {}
+
+  FusionSample take() {
+    return take_fusion(*single_, *fused_, repeats_, lead_);
+  }
+
+ private:
+  int repeats_, lead_;
+  UnitCall one_, all_;
+  std::unique_ptr<LaunchMethod> single_, fused_;
+};
+
+}  // namespace syncbench

@@ -1,0 +1,142 @@
+// Section `held queue`.
+#include "implicit_barrier/sections/held_queue.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "implicit_barrier/section.hpp"
+#include "implicit_barrier/sections/sections.hpp"
+
+namespace syncbench {
+namespace {
+
+struct HeldRow : PointRow {
+  using Sample = HeldSample;
+  using PointRow::PointRow;
+  HeldRow(const Point& point, const Measured<Sample>& measured)
+      : PointRow(point, measured),
+        cpu(summarize_processes(measured.of(&Sample::cpu))),
+        timer(summarize_processes(measured.of(&Sample::timer))) {
+    if (work_ns > 0) gap = summarize_processes(measured.of(&Sample::gap));
+  }
+  Summary cpu = {}, timer = {}, gap = {};
+};
+
+Columns<HeldRow> held_columns(bool stats) {
+  using Row = HeldRow;
+  Columns<Row> columns =
+      shape_columns<Row>() + work_column<Row>("spin of each kernel") +
+      mean_stddev_columns<Row>("cpu", "ns",
+                               "Eq. 6 by the CPU; of no spin, one more launch",
+                               &Row::cpu) +
+      mean_stddev_columns<Row>("timer", "ns",
+                               "the same by %globaltimer in the kernels",
+                               &Row::timer) +
+      mean_stddev_columns<Row>("gap", "ns",
+                               "last end to next begin, of kernels that note "
+                               "them",
+                               &Row::gap);
+  if (!stats) return columns;
+  return columns + count_columns<Row>(&Row::cpu) +
+         robust_columns<Row>("cpu", "ns", &Row::cpu) +
+         robust_columns<Row>("timer", "ns", &Row::timer) +
+         robust_columns<Row>("gap", "ns", &Row::gap) +
+         section_clock_column<Row>();
+}
+
+// Why no stream can be held here; nothing where it can. Tools that watch every
+// launch may wait in it for the kernels before, and so for ever.
+Remark why_not_hold(const StreamPool& pool) {
+  constexpr double kWatchedNs = 1e5;  // a launch and its wait take 8 us
+  if (launches_wait_for_kernels()) {
+    return {"launch-blocking", "CUDA_LAUNCH_BLOCKING is set"};
+  }
+  Point point;
+  point.blocks = 1;
+  point.threads = 32;
+  const UnitCall call(null_kernel, point, 0, 0);
+  SingleGpuLaunch launch(launch_traditional, pool, call.call());
+  double least_ns = launch.run(1).total;
+  for (int i = 0; i < 10; ++i) {
+    least_ns = std::min(least_ns, launch.run(1).total);
+  }
+  if (least_ns < kWatchedNs) return {};
+  const std::string us = format_number(least_ns / 1000, 0);
+  return {"watched us=" + us,
+          "a launch takes " + us + " us, as under a tool that watches each"};
+}
+
+class HeldQueue : public SectionOf<HeldRow> {
+ public:
+  explicit HeldQueue(Printing& printing)
+      : SectionOf(printing, "held queue",
+                  "kernels that wait, all of them, until the last is queued, "
+                  "by the CPU and by the GPU's timer; null kernels (0) and the "
+                  "units of the sleep kernel section",
+                  held_columns) {}
+
+ private:
+  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+    gate_ = std::make_unique<Gate>();
+    times_ = std::make_unique<TimesOfKernels>(
+        device_numbers(measuring.run.gpus()), kManyLaunches,
+        measuring.run.gpu().sm_count);
+    const Remark reason = why_not_hold(measuring.pool);
+    measuring.for_each_point(
+        Counts::kOneAndAll, measuring.both_shapes(),
+        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+            Point point) {
+          if (!method.queues()) return;
+          for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
+            point.work_ns = work_ns;
+            choose_lengths(method.queues(), point);
+            if (reason) {
+              points.skip(point, reason);
+              continue;
+            }
+            points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+              const auto held = std::make_shared<HeldPoint>(
+                  method, measuring.pool, gpus, point, points.mhz(), *gate_,
+                  *times_);
+              return [held] { return held->take(); };
+            });
+          }
+        });
+  }
+
+  void print(const Point& point, const Measured<Sample>& measured) override {
+    const HeldRow row(point, measured);
+    table().row(row);
+    warn_of_interval(row, row.cpu);
+    compare_with_fusion(row);
+  }
+
+  // Medians: one stall of the host is 0.1 ms. By timer and by CPU.
+  void compare_with_fusion(const HeldRow& row) {
+    constexpr double kAgree = 0.05;
+    const auto spin = printing().spin_overhead.find(row.shape());
+    if (row.work_ns == 0 || spin == printing().spin_overhead.end()) return;
+    const double off = row.cpu.median / spin->second.median - 1;
+    const double timer_off = row.timer.median / spin->second.median - 1;
+    if (std::max(std::abs(off), std::abs(timer_off)) <= kAgree) return;
+    table().note(table().key(row),
+                 {"differs",
+                  "med(cpu) and med(timer) are " + format_number(100 * off, 0) +
+                      " and " + format_number(100 * timer_off, 0) +
+                      "% away from med(ovh) of the same kernels not held"});
+  }
+
+  bool is_second() const override { return true; }
+
+  // Of the measuring process, while its points are sampled.
+  std::unique_ptr<Gate> gate_;
+  std::unique_ptr<TimesOfKernels> times_;
+};
+
+}  // namespace
+
+std::unique_ptr<Section> held_queue_section(Printing& printing) {
+  return std::make_unique<HeldQueue>(printing);
+}
+
+}  // namespace syncbench

@@ -1,0 +1,514 @@
+"""End-to-end test: every warning and every reason why there is no row comes when its cause is
+planted, and not otherwise.
+
+usage: planted_warnings_test.py FOLDER [NAME...]
+
+FOLDER holds the simulated programs, NAMEs are tests.
+"""
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+import planted
+from planted import FIGURES, ROOT, RUNS, SHARED, SOME, listed, methods, of, operation
+
+FILES = tempfile.TemporaryDirectory()
+RUNS.update({
+    **SHARED,
+    "clamped_implicit": ("ImplicitBarrier", ["--processes", "1", *SOME]),
+    "clamped_inter": ("BenchmarkInterSM", SOME),
+    "very_noisy": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync,tile_shufl"],
+                   dict(sms=16, noise=0.05)),
+    "noisy_row": ("BenchmarkIntraSM", ["--stats", "--samples", "8", "--method",
+                                       "blocksync,tile_shufl"],
+                  dict(noise=0.007, noise_threads=512)),
+    "even_noise": ("BenchmarkIntraSM", ["--stats", "--samples", "100", "--method", "blocksync"],
+                   dict(noise=0.006)),
+    "wide": ("ImplicitBarrier", ["1", "--processes", "3", *SOME], dict(noise=0.05)),
+    "others": ("BenchmarkInterSM", ["2", *SOME, "--method", "grid_sync"], dict(gpus=2, others=3)),
+    "one_cpu": ("BenchmarkInterSM", ["2", *SOME, "--method", "grid_sync"], dict(gpus=2), (),
+                {min(os.sched_getaffinity(0))}),
+    "blocking_implicit": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], {},
+                          {"CUDA_LAUNCH_BLOCKING": "1"}),
+    "blocking_inter": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2),
+                       {"CUDA_LAUNCH_BLOCKING": "1"}),
+    "not_blocking": ("BenchmarkInterSM", ["2", *SOME, "--method", "peer_grid_sync"],
+                     dict(gpus=2), {"CUDA_LAUNCH_BLOCKING": "0"}),
+    "slow_host": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
+                  dict(call_traditional=12000)),
+    "watched": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], dict(call_traditional=2e5)),
+    "held_longer": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], dict(held_gap=1.2)),
+    "hold_expires": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
+                     dict(call_multi_device=1e7)),
+    "no_multi_device": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
+                        dict(multi_device=0)),
+    "not_cooperative_implicit": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
+                                 dict(cooperative=0)),
+    "not_cooperative_inter": ("BenchmarkInterSM", ["1", *SOME], dict(cooperative=0)),
+    "not_cooperative_repeat": ("TestRepeat", SOME, dict(sms=16, cooperative=0)),
+    "no_peers": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2, peer="none")),
+    "free": ("BenchmarkIntraSM", [*SOME, "--method", "tile_sync,blocksync,tile_shufl"],
+             {"sms": 16, "cycles.tile_sync": 2, "rate.tile_sync": 99, "cycles.blocksync": 3.4,
+              "rate.blocksync": 99, "cycles.tile_shufl": 3.6, "warp_cycles": 0}),
+    "free_repeat": ("TestRepeat", SOME, {"sms": 16, "cycles.tile_sync": 2, "rate.tile_sync": 99}),
+    "cold_lines": ("BenchmarkIntraSM", [*SOME, "--method", "syncthreads_or,tile_shufl"],
+                   dict(cached_line=128, uncached_cycles=5)),
+    "few_sms": ("BenchmarkIntraSM", SOME, dict(sms=7)),
+    "few_sms_repeat": ("TestRepeat", SOME, dict(sms=7)),
+    "small_sms_repeat": ("TestRepeat", SOME, dict(sms=16, threads_per_sm=1024)),
+    "old": ("BenchmarkIntraSM", [*SOME, "--method", "cluster_sync"],
+            dict(sms=16, capability=70, code=70)),
+    "old_repeat": ("TestRepeat", SOME, dict(sms=16, capability=80, code=80)),
+    "very_old": ("BenchmarkInterSM", ["1", *SOME], dict(capability=61, code=61)),
+    "wrong": ("TestRepeat", [*SOME, "--method", "in_use_none"], dict(bad="results")),
+    "named_inter": ("BenchmarkInterSM", ["1", *SOME, "--method", "grid_sync"]),
+    # Of sums. Those of one method take little.
+    "sums": ("Reduction", ["2", *SOME, "--max-bytes", "1M"], dict(gpus=2)),
+    "halved_sums": ("Reduction", ["1", *SOME, "--method", "shared_sum"], dict(halve_at=0.15)),
+    "noisy_sums": ("Reduction", ["1", *SOME, "--max-bytes", "4M", "--method", "tile,implicit"],
+                   dict(noise=0.1)),
+    "cold_sums": ("Reduction", ["1", *SOME, "--method", "tile_shuffle"],
+                  dict(cached_line=8, uncached_cycles=50)),
+    "other_sums": ("Reduction", ["1", *SOME, "--method", "tile"], dict(others=3)),
+    "narrow_sums": ("Reduction", ["1", *SOME, "--method", "switch_point"], dict(shared_rate=2)),
+    "theory": ("Reduction", ["1", *SOME, "--method", "theory"]),
+    "no_memory_clock": ("Reduction", ["1", *SOME, "--method", "theory,tile"],
+                        dict(memory_khz=0)),
+    "early_kernels": ("Reduction", ["1", *SOME, "--max-bytes", "1M", "--method", "read_limit"],
+                      dict(gap_traditional=-1500)),
+    "earlier_kernels": ("Reduction", ["1", *SOME, "--max-bytes", "1M", "--method", "read_limit"],
+                        dict(gap_traditional=-6000)),
+    "short_arrays": ("Reduction", ["1", *SOME, "--min-bytes", "16", "--max-bytes", "16",
+                                   "--method", "read_limit,implicit"]),
+    "old_sums": ("Reduction", ["1", *SOME, "--max-bytes", "1M", "--method",
+                               "programmatic,implicit"], dict(capability=80, code=80)),
+    "not_cooperative_sums": ("Reduction", ["1", *SOME, "--max-bytes", "1M"], dict(cooperative=0)),
+    "no_peers_sums": ("Reduction", ["2", *SOME, "--max-bytes", "1M"], dict(gpus=2, peer="none")),
+    "blocking_sums": ("Reduction", ["1", *SOME, "--max-bytes", "1M"], {},
+                      {"CUDA_LAUNCH_BLOCKING": "1"}),
+    "multi_grid_sums": ("Reduction", ["1", "--method", "multi_grid", "--max-bytes", "1M"]),
+    "nccl_sums": ("Reduction", ["1", "--method", "nccl", "--max-bytes", "1M"]),
+    "wrong_sums": ("Reduction", ["1", *SOME, "--max-bytes", "1M", "--method", "implicit"],
+                   dict(bad="results")),
+    "wrong_shared_sums": ("Reduction", ["1", *SOME, "--method", "shared_sum"],
+                          dict(bad="results")),
+    "backward_sums": ("Reduction", ["1", *SOME, "--method", "shared_sum"],
+                      dict(bad="recordsneg")),
+    "odd_bytes": ("Reduction", ["1", *SOME, "--min-bytes", "1001"]),
+    "more_than_most": ("Reduction", ["1", *SOME, "--min-bytes", "2M", "--max-bytes", "1M"]),
+    "too_large": ("Reduction", ["1", *SOME, "--max-bytes", "1G"]),
+    # Of pitfalls.
+    "pitfalls": ("Pitfalls", ["1", "--method", "no_sync,vote_ballot,part_no_sync,lost_updates"]),
+    "multi_grid_pitfalls": ("Pitfalls", ["1", "--method", "part_multi_grid_blocks"]),
+    "few_pitfalls": ("Pitfalls", ["1", "--method", "part_peer_grid_gpus"]),
+    "no_peers_pitfalls": ("Pitfalls", ["2", "--method", "flag_in_peer_memory"],
+                          dict(gpus=2, peer="none")),
+    "no_peers_part": ("Pitfalls", ["2", "--method", "part_peer_grid_gpus"],
+                      dict(gpus=2, peer="none")),
+    "old_pitfalls": ("Pitfalls", ["1", "--method", "redux_add"], dict(capability=75, code=75)),
+    "not_cooperative_pitfalls": ("Pitfalls", ["1", "--method", "part_grid_sync"],
+                                 dict(cooperative=0)),
+    "held_pitfalls": ("Pitfalls", ["1", "--method", "no_sync,part_no_sync"],
+                      dict(holds="::NoSync>")),
+    "passing_pitfalls": ("Pitfalls", ["1", "--method", "part_blocksync"],
+                         dict(lets_pass="::BlockSync>")),
+    "wrong_pitfalls": ("Pitfalls", ["1", "--method", "lost_updates"],
+                       dict(right_is_wrong="LostUpdates")),
+    "hanging_pitfalls": ("Pitfalls", ["1", "--method", "syncwarp"], dict(hang="::WarpSync>")),
+    "crashing_pitfalls": ("Pitfalls", ["1", "--method", "no_sync,lost_updates"],
+                          dict(fail_call="HostAlloc", fail_at=1, fail_mode="abort")),
+    "sick_pitfalls": ("Pitfalls", ["1", "--method", "no_sync"], dict(sick_file="/dev/null")),
+    "sickening_pitfalls": ("Pitfalls", ["1", "--method", "no_sync"],
+                           dict(sick="::NoSync>", sick_file=f"{FILES.name}/sick")),
+    # As the processes that Pitfalls starts.
+    **{name: ("Pitfalls", ["1"], {}, {"SYNCBENCH_PITFALL": f"{task}:{os.getpid()}"})
+       for name, task in (("few_gpus_left", "no_sync:right:1:8"),
+                          ("no_case", "nothing:right:1:1"), ("no_task", "nothing"))}})
+
+# Of every text of the sources that says what to know of rows or why there are none: the
+# cases that plant its cause (where it is found, see said(); runs that have it; runs that do
+# not), or why none can.
+STILL = ("implicit1", "implicit2", "free_sleeps", "intra", "inter1", "inter2", "repeat", "sums",
+         "pitfalls")
+_NEEDS_CUDA_12 = "only builds with CUDA 11 or 12 have such a method"
+_BUILD_LACKS = "test_what_this_build_lacks asks for it"
+_NO_KEY = "no key of Scenario plants it"
+TEXTS = {
+    "fewer-gpusthe default is  GPUs but this node has ; measuring with that":
+        ("warning: the default is 2 GPUs but this node has 1; measuring",
+         ["clamped_implicit", "clamped_inter"], STILL),
+    "clock from= to=the SM clock moved from  to  MHz; do not compare cycles and nanoseconds "
+    "near this line":
+        ("warning: the SM clock moved from 1755 to 878 MHz",
+         ["halved_intra", "halved_inter", "halved_sums"], STILL),
+    "interval percent=the 95% interval of this row is % of its mean":
+        (r"warning: the 95% interval of this row is \d+% of its mean", ["wide", "noisy_sums"],
+         [*STILL, "noisy_implicit1"]),
+    "spread percent=the standard deviation of this row is % of the mean, more than 2%; that "
+    "of its neighbours is %":
+        (r"warning: the standard deviation of this row is [\d.]+% of the mean", ["very_noisy", "noisy_row",
+                                                                      "noisy_sums"],
+         [*STILL, "even_noise"]),
+    "shared-gpu gpu= processes=GPU  is used by  other process(es); the rows from here on "
+    "contain its work":
+        (r"warning: GPU [01] is used by 3 other process\(es\)", ["others", "other_sums"], STILL),
+    "few-cpusfewer CPUs than GPUs are allowed; threads of several GPUs share one, which "
+    "slows what is CPU-side":
+        ("warning: fewer CPUs than GPUs", ["one_cpu"], ["inter1", *(
+            ["inter2"] if len(os.sched_getaffinity(0)) > 1 else [])]),
+    "launch-blockingCUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, and so "
+    "do the launches of all rows":
+        ("warning: CUDA_LAUNCH_BLOCKING is set",
+         ["blocking_implicit", "blocking_inter", "blocking_sums"], [*STILL, "not_blocking"]),
+    "not-hiddenthese launches do not hide behind the unit; m(ovh) is the pace of the host":
+        ("note: these launches do not hide", ["slow_host"], STILL),
+    "sleep-grid ns=sleeps of  ns end every  ns here":
+        ("note: sleeps of 20000 ns end every 32768 ns here", ["implicit1"], ["free_sleeps"]),
+    "sleep-gridthese kernels end on the grid of the sleep; m(ovh) with units that spin is  ns":
+        (r"note: these kernels end on the grid of the sleep; m\(ovh\) with units that spin is "
+         "1650 ns", ["implicit1"], ["free_sleeps"]),
+    "differsmed(cpu) and med(timer) are  and % away from med(ovh) of the same kernels not "
+    "held":
+        (r"note: med\(cpu\) and med\(timer\) are 12 and 12% away",
+         ["held_longer"], STILL),
+    "launch-blockingCUDA_LAUNCH_BLOCKING is set":
+        ("skipped: CUDA_LAUNCH_BLOCKING is set$", ["blocking_implicit"], STILL),
+    "watched us=a launch takes  us, as under a tool that watches each":
+        ("skipped: a launch takes 20. us, as under a tool", ["watched"],
+         [*STILL, "slow_host"]),
+    "launches wait for kernels here: a held stream was not let go within 0.5 s":
+        ("skipped: .*a held stream was not let go", ["hold_expires"],
+         [*STILL, "slow_host"]),
+    "no-multi-devicethe driver has no cuLaunchCooperativeKernelMultiDevice":
+        ("skipped: the driver has no", ["no_multi_device"],
+         STILL),
+    "no-cooperative-launchno cooperative launch on GPU ":
+        ("skipped: no cooperative launch on GPU 0",
+         ["not_cooperative_implicit"], STILL),
+    "no-cooperative-launchno cooperative launch on this GPU":
+        ("skipped: no cooperative launch on this GPU",
+         ["not_cooperative_inter", "not_cooperative_repeat", "not_cooperative_sums",
+          "not_cooperative_pitfalls"], STILL),
+    "no-peer-accessno peer access between these GPUs; measured without": _NEEDS_CUDA_12,
+    "not-measuredno process has measured it": _NEEDS_CUDA_12,
+    "does-not-fit holds=an SM holds  blocks of this size":
+        ("skipped: an SM holds 2 blocks of this size",
+         ["inter1"], ["inter8"]),
+    "nothing-waits below=rows of less than  cycles an operation wait for nothing: the "
+    "compiler has left a NOP or less, and they are no latency of a barrier":
+        ("note: rows of less than 3.5 cycles an operation wait for nothing", ["free", "free_repeat"], STILL),
+    "repeats twice= percent=this row depends on the repeat count: twice as many operations "
+    "give , % off":
+        ("note: this row depends on the repeat count", ["cold_lines", "very_noisy", "cold_sums"],
+         STILL),
+    "results right= checked=after one operation,  of  results are right":
+        ("note: after one operation, 0 of 1 results are right", ["wrong"], STILL),
+    "loop above=more than  repeats are a loop of  a trip":
+        ("note: more than 4 repeats are a loop of 2 a trip", ["repeat"], ["intra"]),
+    "cannot access each other's memory (no peer access)":
+        (r"skipped: .*cannot access each other's memory",
+         ["no_peers", "no_peers_sums"],
+         STILL),
+    "CUDA_LAUNCH_BLOCKING is set: a launch would wait for its kernel, and the kernel for those of "
+    "the other GPUs":
+        ("skipped: CUDA_LAUNCH_BLOCKING is set", ["blocking_inter"],
+         [*STILL, "not_blocking"]),
+    " is older than compute capability 7.0, which the barrier needs":
+        ("skipped: .* is older than compute capability 7.0", ["very_old"], STILL),
+    "architectureit needs compute capability .0 or later":
+        ("skipped: it needs compute capability 9.0 or later",
+         ["old", "old_repeat"], STILL),
+    "does-not-fitno cluster of  such blocks fits":
+        ("skipped: no cluster of 8 such blocks fits",
+         ["few_sms", "few_sms_repeat"], STILL),
+    "toolkitit needs CUDA  or later to compile": "it is for builds with an older toolkit",
+    "are the same": "no program asks for a GPU twice",
+    "are of different kinds": "all GPUs of the stand-in are alike",
+    "a barrier takes 1 to  GPUs, not ": "the stand-in's programs would start over 32 threads",
+    " and  ": "the names before the reasons of BarrierSet",
+    # Of sums.
+    "architectureprogrammatic launches need compute capability 9.0, and code for it":
+        ("skipped: programmatic launches need", ["old_sums"], STILL),
+    "no-peer-accessno peer access between these GPUs":
+        ("skipped: no peer access between these GPUs",
+         ["no_peers_pitfalls", "no_peers_part"], STILL),
+    "too-smallit reads whole loads of 16 bytes":
+        ("skipped: it reads whole loads", ["short_arrays"], STILL),
+    "toolkitthis toolkit's CUB sums fewer than 2^31": "the stand-in fills arrays, those would have 8 GiB",
+    "multi_gridCUDA 13 removed it; a build with CUDA 11 or 12 measures it (cmake --preset cuda11)":
+        _BUILD_LACKS,
+    "ncclNCCL was not found when this program was configured": _BUILD_LACKS,
+    "theoryno-clockthe driver does not tell the clock":
+        ("skipped: the driver does not tell the clock", ["no_memory_clock"],
+         [*STILL, "theory"]),
+    "no-ratethis row has no rate: the events alone take as long":
+        ("warning: this row has no rate", ["early_kernels"], STILL),
+    "never bytes=more threads are not faster up to  bytes":
+        ("note: more threads are not faster up to 40960 bytes", ["narrow_sums"], STILL),
+    "addresseach sum begins with one or two integer instructions that make its address "
+    "depend on the sum before; `right` is of the first sum":
+        ("note: each sum begins with one or two integer instructions", ["sums", "cold_sums"],
+         ["theory", "narrow_sums", "repeat"]),
+    "wrong sums in  rows, whose `right` is 0":
+        ("ends: wrong sums in 3 rows", ["wrong_sums"], STILL),
+    "queueing a sum takes more than 10 ms, or launches wait for kernels here "
+    "(CUDA_LAUNCH_BLOCKING): no time by the GPU's events":
+        ("ends: .*queueing a sum takes more than 10 ms", ["blocking_sums"], STILL),
+    "the GPU's events are  ms apart, which cannot be":
+        (r"ends: .*the GPU's events are -0\.00\d+ ms apart", ["earlier_kernels"],
+         [*STILL, "early_kernels"]),
+    "a sum took  cycles, which cannot be":
+        (r"ends: .*a sum took -[\d.]+ cycles", ["backward_sums"], STILL),
+    "the sum of  bytes of  by  threads is , which should be ":
+        ("ends: .*the sum of 8 bytes of double by 1 threads is 4243", ["wrong_shared_sums"],
+         STILL),
+    "arrays of  bytes are no whole number of elements of type ":
+        ("ends: arrays of 1001 bytes are no whole number", ["odd_bytes"], STILL),
+    "--min-bytes is more than --max-bytes":
+        ("ends: --min-bytes is more than", ["more_than_most"], STILL),
+    "an array of  bytes does not fit into the  bytes of memory that are free":
+        ("ends: an array of 1073741824 bytes does not fit", ["too_large"], STILL),
+    # Of pitfalls.
+    "too-few-gpus needs=needs  GPUs,  used": ("skipped: needs 2 GPUs, 1 used", ["few_pitfalls"], STILL),
+    "architectureneeds compute capability .0":
+        ("skipped: needs compute capability 8.0", ["old_pitfalls"],
+         STILL),
+    ": held without a barrier": ("ends: .*no_sync each in its branch: held without a barrier",
+                                 ["held_pitfalls"], STILL),
+    ":  without a barrier": ("ends: .*part_no_sync: completed without a barrier",
+                             ["held_pitfalls"], STILL),
+    " as allowed: ": ("ends: .*part_blocksync as allowed: wrong result",
+                      ["passing_pitfalls"], STILL),
+    ": wrong with its barriers and fences":
+        ("ends: lost_updates right: wrong with its", ["wrong_pitfalls"], STILL),
+    "after  the GPU does not recover: ":
+        ("ends: after no_sync each in its branch the GPU does not", ["sickening_pitfalls"], STILL),
+    "no usable CUDA device: ": ("ends: no usable CUDA device: ", ["sick_pitfalls"], STILL),
+    "no progress within ": ("skipped: no progress within 1 s", ["hanging_pitfalls"],
+                            STILL),
+    "signal exit code ": ("skipped: error signal 6", ["crashing_pitfalls"], STILL),
+    "no end within nothing launched within ": "it takes 30 s; pitfalls_isolation_test plants it",
+    "more than  bytes written": "no case does; pitfalls_isolation_test plants it",
+    "process  has not ended  after it was killed: its kernel may still be on the GPU":
+        "no kernel here keeps its process; pitfalls_isolation_test plants it",
+    "not a line: ": "no case writes another",
+    "GPU  gives a wrong answer": _NO_KEY,
+    "a lane ended before it began, by its SM's clock": _NO_KEY,
+    " of  GPUs are left": ("ends: 1 of 8 GPUs are left", ["few_gpus_left"], STILL),
+    "no case ": ("ends: no case 'nothing'", ["no_case"], STILL),
+    "SYNCBENCH_PITFALL is no task: ": ("ends: SYNCBENCH_PITFALL is no task: 'nothing'",
+                                       ["no_task"], STILL),
+}
+# Not of these: provenance, and what hands a text on.
+PLAIN = {
+    "cuda: driver , runtime , built with nvcc , gcc ", "gpus:  visible,  used",
+    "gpu : ,  SMs, compute capability ., SM clock seen  MHz, code for , driven from CPU any",
+    "peer access: onnot between all pairs of GPUs",
+    "host waits: spinning (cudaDeviceScheduleSpin)not spinning; kernels loaded: ",
+    "processes: , one after the other; the samples are those of each;  streams in turn",
+    "multi_cooperative_launch: ", ": ",
+    "processesprocesses that the n samples are from", "gpu : ,  SMs, compute capability .",
+    ", ", ". s",
+    "theorywhat the memory's clock and width allow; nothing is run"}
+# Functions whose texts others print, by file.
+MAKERS = {"noise.cpp", "latency.hpp", "rows.cpp", "timed_launch.cpp", "held_queue.cpp",
+          "held_launch.hpp", "array_sums.cu", "cub_sum.cu", "isolation.cpp"}
+# Where errors that end a run are looked at, too.
+ENDED = ("held_launch.hpp", "reduction", "pitfalls")
+
+
+def texts_of_sources():
+    """The texts in calls that warn, comment, skip or refuse, and of MAKERS."""
+    calls = (r"\b(?:warn|comment|note|note_once|skip|CannotMeasure|CannotJoin|refuse|push_back|emplace_back|"
+             r"(?P<ends>runtime_error|UsageError|NoDeviceError|fail))\s*\(")
+    for folder in ("common", "implicit_barrier", "explicit_barrier", "reduction", "pitfalls"):
+        for path in sorted((ROOT / folder).rglob("*.[ch]*")):
+            text = re.sub(r"//.*", "", path.read_text())
+            for name, value in re.findall(
+                    r'constexpr const char\* (k\w+) =\s*((?:"[^"]*"\s*)+);', text):
+                text = re.sub(rf"([(,]\s*){name}\b", lambda m, value=value: m[1] + value, text)
+            ends = folder in ENDED or path.name in ENDED
+            parts = [text[found.end():end_of_call(text, found.end())]
+                     for found in re.finditer(calls, text) if ends or not found["ends"]]
+            if path.name in MAKERS:
+                parts += [part for part in re.findall(
+                    r'(?:\breturn|std::string text =)\s(?:"(?:\\.|[^"\\])*"|[^;"])*;', text)
+                    if "column" not in part]
+            for part in parts:
+                yield "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', part))
+
+
+def end_of_call(text, at):
+    depth = 1
+    while depth:
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+    return at
+
+
+# What says that something is wrong.
+DOUBTS = {"clock", "interval", "spread", "shared-gpu", "few-cpus", "fewer-gpus", "launch-blocking",
+          "not-hidden", "differs", "watched", "hold-expired", "no-multi-device", "no-peer-access",
+          "no-cooperative-launch", "not-measured", "nothing-waits", "repeats", "no-barrier",
+          "architecture", "no-clock", "no-rate", "too-small", "failed", "failure"}
+# How lines begin: comments of a kind, and errors that end a run.
+KINDS = ("warning", "skipped", "note")
+BEGIN = {**{kind: rf"# {kind}\[[^]]*\](?: [^:]*)?: " for kind in KINDS}, "ends": r"\w+: error: "}
+
+
+def said(run, pattern):
+    """The lines in which this is found. "KIND: PATTERN", of BEGIN: it follows on such a beginning;
+    otherwise it is somewhere in a comment of no kind."""
+    kind, _, rest = pattern.partition(": ")
+    pattern = (f"{BEGIN[kind]}(?:{rest})" if kind in BEGIN else
+               f"(?!{'|'.join(BEGIN.values())})#.*(?:{pattern})")
+    return [line for line in (errors(run) if kind == "ends" else run.text.splitlines())
+            if re.match(pattern, line)]
+
+
+def warnings(run):
+    return [line for kind in KINDS for line in said(run, kind + ": ")]
+
+
+def errors(run):
+    return [line for line in run.errors.splitlines() if ": warning: " not in line]
+
+
+class Warned(unittest.TestCase):
+    """Every warning comes when its cause is planted, and not otherwise."""
+
+    def test_each_text_of_the_sources_has_a_case(self):
+        found = {text for text in texts_of_sources() if " " in text} - PLAIN
+        self.assertEqual(found - set(TEXTS), set(), "no case in TEXTS")
+        self.assertEqual(set(TEXTS) - found, set(), "no such text in the sources")
+
+    def test_each_comes_when_planted_and_not_otherwise(self):
+        cases = {text: case for text, case in TEXTS.items() if not isinstance(case, str)}
+        ending = {name for pattern, runs, _ in cases.values() if pattern.startswith("ends: ")
+                  for name in runs}
+        told = "asked for and not measured|no progress within|error signal"
+        for text, (pattern, runs, others) in cases.items():
+            for name in runs:
+                with self.subTest(text=text, run=name):
+                    run = of(name)
+                    self.assertEqual(run.code == 0, not errors(run), run.errors)
+                    if name not in ending:
+                        self.assertEqual([line for line in errors(run)
+                                          if not re.search(told, line)], [])
+                    self.assertTrue(said(run, pattern), (warnings(run)[:9], run.errors))
+            for name in others:
+                with self.subTest(text=text, run=name):
+                    self.assertEqual(said(of(name), pattern), [])
+        FIGURES["warnings"] = f"{len(cases)} of {len(TEXTS)}"
+
+    def test_nothing_is_said_where_nothing_is_planted(self):
+        for name in STILL:
+            tags = {note.tag for section in of(name).sections for note in section.annotations}
+            self.assertEqual(tags & DOUBTS, set(), name)
+            self.assertNotIn("warning", of(name).errors)
+
+    def test_warnings_are_on_stderr_too(self):
+        for name in ("clamped_inter", "halved_intra", "very_noisy", "wide", "others"):
+            told = [line.split("] ", 1)[-1].split("]: ", 1)[-1]
+                    for line in said(of(name), "warning: ")]
+            self.assertTrue(told)
+            for text in told:
+                self.assertIn(text, of(name).errors)
+        self.assertIn("cluster_sync not measured: no cluster of 8 such blocks fits (said once;",
+                      of("few_sms_repeat").errors)
+        self.assertRegex(of("few_sms").errors, r"cluster_sync \S+ blk=8 thrd=32 tile=8 not measured")
+
+    def test_the_clock_is_told_once(self):
+        for name in ("halved_intra", "halved_inter"):
+            self.assertEqual(len(said(of(name), "warning: the SM clock moved")), 1)
+
+    def test_wide_intervals_are_where_rows_say_so(self):
+        count = 0
+        for section in of("wide").sections:
+            quantity = {"null kernel": "addl", "workload test": "addl",
+                        "held queue": "cpu"}.get(section.title, "ovh")
+            if section.title == "sleep grid":
+                continue
+            told = {id(row) for row in section.rows if section.said_of(row, "interval")}
+            for row in section.rows:
+                if row[f"ci95({quantity})"] == "nan":
+                    continue
+                part = float(row[f"ci95({quantity})"]) / abs(float(row[f"m({quantity})"]))
+                self.assertEqual(part > 0.1, id(row) in told, (section.title, row))
+                count += part > 0.1
+        self.assertGreater(count, 3)
+
+    def test_the_row_that_spreads_is_named(self):
+        told = [note for section in of("noisy_row").sections for note in section.annotations
+                if note.tag == "spread"]
+        self.assertEqual({note.cells["thrd"] for note in told}, {"512"})
+        self.assertIn("blocksync", {note.method for note in told})
+
+    def test_where_nothing_waits(self):
+        free = of("free")
+        told = {note.method for section in free.sections for note in section.annotations
+                if note.tag == "nothing-waits"}
+        self.assertEqual(told, {"tile_sync", "blocksync"})
+        # No rows of several warps of it; its throughput all the same.
+        rows = [(title, row["thrd"]) for title, row in free.rows() if row["method"] == "tile_sync"]
+        self.assertEqual({thrd for title, thrd in rows if title == "warp latency"}, {"32"})
+        self.assertIn(("throughput", "1024"), rows)
+
+    def test_lines_beyond_the_cache(self):
+        # Lengths 64, 128 and 256: the last has 128 operations that take 5 cycles more.
+        run = of("cold_lines")
+        section = run.sections[0]
+        for row in section.rows:
+            twice = operation(run.planted, row) + 5
+            note, = section.said_of(row, "repeats")
+            self.assertAlmostEqual(note.number("twice"), twice, delta=0.02)
+            off = 100 * (twice / operation(run.planted, row) - 1)
+            self.assertAlmostEqual(note.number("percent"), off, delta=0.1)
+
+    def test_cautions_of_methods(self):
+        # What --list says behind the first "; " stands above the rows, once a section.
+        for name in ("intra", "inter2", "repeat"):
+            run = of(name)
+            about = listed(run.program)
+            for section in run.sections:
+                for method in {row["method"] for row in section.rows}:
+                    told = [note for note in section.annotations
+                            if note.method == method and note.tag in ("tile", "method")]
+                    self.assertEqual(bool(told), "; " in about[method], told)
+                    self.assertEqual(len({note.tag for note in told}), len(told))
+                    for note in told:
+                        counts = "`tile` is the number of " * (note.tag == "tile")
+                        self.assertIn(f"; {counts}{note.text}", about[method])
+
+    def test_loops_of_long_code(self):
+        told = {(note.method, note.values["above"]) for section in of("repeat").sections
+                for note in section.annotations if note.tag == "loop"}
+        wanted = {(method, str(line)) for method, (_, line) in methods("TestRepeat").items()
+                  if line < 128}
+        self.assertEqual(told, wanted)
+
+    def test_results_are_counted(self):
+        for section in of("repeat").sections:
+            for note in section.annotations:
+                if note.tag == "results":
+                    self.assertEqual(note.values["right"], note.values["checked"])
+
+    def test_what_this_build_lacks(self):
+        lacks = "skipped: CUDA 13 removed it"
+        if "multi_grid_sync" in methods():
+            self.assertEqual(said(of("inter1"), lacks), [])
+        else:
+            self.assertEqual(len(said(of("inter1"), lacks)), 2)  # and without peer access
+        self.assertEqual(said(of("named_inter"), lacks), [])
+        for name in ("multi_grid_sums", "nccl_sums", "multi_grid_pitfalls"):
+            run = of(name)
+            lacking = set(run.arguments[2].split(",")) - set(listed(run.program))
+            for method in lacking:
+                self.assertTrue(said(run, f"ends: .*{method}.*(CUDA 13|NCCL)"), run.errors)
+            self.assertEqual(run.code == 0, not lacking, run.errors)
+
+
+if __name__ == "__main__":
+    sys.exit(planted.main(__doc__))

@@ -1,0 +1,95 @@
+"""Tests of the tables that pages show of the recorded rows, against the rows read anew."""
+
+import unittest
+
+from report_headline_test import NAMES, rows_of
+from report_support import RECORDED, table_below
+from scripts_support import ROOT
+
+LIBRARY = "explicit_barrier/peer_grid_barrier/README.md"
+# What README's rows are of: file, section, cells (blk: for each SM), column; the study's numbers.
+IN_SM, ACROSS_SMS, LAUNCHES = "BenchmarkIntraSM", "BenchmarkInterSM", "ImplicitBarrier"
+ROWS = (
+    (IN_SM, "warp latency", {"method": "tile_sync", "thrd": "32", "tile": "32"}, None),
+    (IN_SM, "block latency", {"method": "blocksync", "thrd": "32"}, "22, 218"),
+    (IN_SM, "group latency", {"method": "cluster_sync", "blk": "2", "thrd": "32"}, None),
+    (ACROSS_SMS, "grid latency", {"method": "grid_sync", "blk": 1, "thrd": "1024"}, None),
+    (ACROSS_SMS, "grid latency", {"method": "grid_sync", "blk": 32, "thrd": "64"}, None),
+    *((ACROSS_SMS, "multi-GPU latency", {"method": "peer_grid_sync", "blk": 1, "thrd": "1024",
+                                         "GPUcount": gpus}, None) for gpus in "24"),
+    (LAUNCHES, "sleep kernel", {"method": "traditional_launch", "GPUCount": "1", "blk": 1,
+                                "thrd": "1024"}, None))
+MEANS = {IN_SM: "m(ave_cycle)", ACROSS_SMS: "m(avginstru)", LAUNCHES: "m(ovh)"}
+SMS = 132  # of all recorded machines
+
+
+def row_of(folder, file, title, cells):
+    cells = {column: str(SMS * text) if isinstance(text, int) else text
+             for column, text in cells.items()}
+    rows = [row for _, row in rows_of(ROOT / "results" / folder, file, title)
+            if all(row[column] == text for column, text in cells.items())]
+    return rows[0] if rows else None
+
+
+class RecordedTablesTest(unittest.TestCase):
+    def test_values_are_those_of_the_rows(self):
+        head, *table = table_below((ROOT / "README.md").read_text(), "<!-- machines: ")
+        self.assertEqual(head[2:], [*(f"[{name}](results/{folder}), CUDA 13.0"
+                                      for name, folder in zip(NAMES, RECORDED)),
+                                    "Study: V100, P100"])
+        self.assertEqual(len(table), len(ROWS))
+        for cells, (file, title, wanted, study) in zip(table, ROWS):
+            self.assertEqual(cells[-1], study or "–", cells[0])
+            for folder, text in zip(RECORDED, cells[2:]):
+                row = row_of(folder, file, title, wanted)
+                if row is None:
+                    self.assertEqual(text, "–", (folder, cells[0]))
+                elif text != "none":
+                    value = float(text.split(" ±")[0].rstrip("!"))
+                    places = len(text.split(" ±")[0].rstrip("!").partition(".")[2])
+                    spread = float(row.get("s(avginstr)") or row[f"s{MEANS[file][1:]}"])
+                    self.assertAlmostEqual(value, float(row[MEANS[file]]),
+                                           delta=max(spread / 10, 0.5 * 10 ** -places))
+                else:
+                    self.assertLess(float(row[MEANS[file]]), 3.5)  # nothing waits
+
+    def test_what_is_said_below_the_table(self):
+        table = table_below((ROOT / "README.md").read_text(), "<!-- machines: ")
+        values = {cells[0]: [float(text.split(" ±")[0].rstrip("!")) for text in cells[2:-1]]
+                  for cells in table[1:] if cells[0].startswith("1 GPU")}
+        one, many, launches = values.values()
+        for barrier, crowded, launch in zip(one, many, launches):
+            self.assertTrue(barrier < launch < crowded)
+
+    def test_sample_is_of_the_recorded_lines(self):
+        text = (ROOT / "README.md").read_text().split("<!-- sample: ")[1]
+        shown = text.split("```")[1].splitlines()[1:]
+        recorded = {" ".join(line.split()) for line in (
+            ROOT / "results/h200x1/BenchmarkIntraSM.tsv").read_text().splitlines()}
+        self.assertEqual(len(shown), 10)
+        self.assertLessEqual({" ".join(line.split()) for line in shown}, recorded)
+
+    def test_barriers_of_several_gpus(self):
+        head, *table = table_below((ROOT / LIBRARY).read_text(), "<!-- barriers: ")
+        self.assertEqual(head[3:], ["1 GPU", "2 GPUs", "3 GPUs", "4 GPUs"])
+        self.assertEqual(len(table), 11)
+        for label, toolkit, shape, *cells in table:
+            file, title, count = ACROSS_SMS, "multi-GPU latency", "GPUcount"
+            if "launch" in label:
+                file, title, count = LAUNCHES, "sleep kernel", "GPUCount"
+            elif "multi_grid" in label:
+                file += ".cuda11"
+            self.assertEqual(toolkit, "11.8" if "cuda11" in file else "13.0")
+            method = ("multi_grid_sync_no_peer" if "without" in label else
+                      "multi_cooperative_launch" if "multi-device" in label else
+                      "single_omp_traditional_launch" if "OpenMP" in label else label.strip("`"))
+            blocks, threads = shape.split(" per SM x ")
+            for gpus, cell in zip("1234", cells):
+                row = row_of("h200x4", file, title, {
+                    "method": method, "blk": int(blocks), "thrd": threads, count: gpus})
+                mean = row and row["m(ovh)" if file == LAUNCHES else "m(avginstru)"]
+                self.assertEqual(cell, f"{float(mean) / 1e3:.2f}" if row else "–")
+
+
+if __name__ == "__main__":
+    unittest.main()
