@@ -15,7 +15,6 @@
 #include "common/child_process.hpp"
 #include "common/errors.hpp"
 #include "common/interrupt.hpp"
-#include "common/options.hpp"
 
 namespace syncbench {
 namespace {

@@ -10,6 +10,8 @@
 
 namespace syncbench {
 
+inline constexpr int kMaxProcesses = 1000;  ///< of run_processes()
+
 /// NAME=VALUE:PID for the environment of a process that this one starts. PID is
 /// this process, and the proof that no user has set NAME.
 std::string mark_of(const std::string& name, const std::string& value);

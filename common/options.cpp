@@ -1,31 +1,23 @@
 #include "common/options.hpp"
 
-#include <getopt.h>
+#include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <sstream>
 
-#include "common/option_values.hpp"
+#include "build_info.hpp"
+#include "common/devices.hpp"
 
 namespace syncbench {
 namespace {
 
-enum LongOption {
-  kMethodOption = 1000,
-  kBlocksOption,
-  kSamplesOption,
-  kProcessesOption,
-  kMachineCodeOption,
-  kTypeOption,
-  kMinBytesOption,
-  kMaxBytesOption,
-  kStatsOption
-};
-
-// `name`, which has to be a method of the program.
-std::string parse_method(const std::string& name, const ProgramInfo& info) {
+// Throws unless `name` is a method of the program.
+void check_method(const std::string& name, const ProgramInfo& info) {
   for (const MethodInfo& method : info.methods) {
-    if (method.name == name) return name;
+    if (method.name == name) return;
   }
   for (const MethodInfo& method : info.missing) {
     if (method.name == name) throw UsageError(name + ": " + method.description);
@@ -33,133 +25,107 @@ std::string parse_method(const std::string& name, const ProgramInfo& info) {
   throw UsageError("unknown method " + quoted(name) + " (--list names them)");
 }
 
-// Adds a value of --blocks-per-sm, once.
-void add_blocks_per_sm(const ProgramInfo& info, const std::string& word,
-                       std::vector<int>& blocks) {
-  if (info.most_blocks_per_sm == 0) {
-    throw UsageError("--blocks-per-sm: no grids are swept here");
+std::string list_text(const ProgramInfo& info) {
+  std::string text;
+  for (const MethodInfo& method : info.methods) {
+    text +=
+        (text.empty() ? "" : "\n") + method.name + "\t" + method.description;
   }
-  const int count =
-      parse_count(word, "--blocks-per-sm", info.most_blocks_per_sm);
-  if (std::find(blocks.begin(), blocks.end(), count) == blocks.end()) {
-    blocks.push_back(count);
-  }
+  return text;
 }
 
-// `name`, which has to be a type of elements that the program sums.
-std::string parse_type(const std::string& name, const ProgramInfo& info) {
-  std::string known;
-  for (const std::string& type : info.types) {
-    if (type == name) return name;
-    known += (known.empty() ? "" : ", ") + type;
+std::string devices_text() {
+  std::string text = "gpu\tname\tcompute_capability\tsms\tpci_bus_id";
+  for (const Gpu& gpu : find_gpus()) {
+    text += "\n" + std::to_string(gpu.index) + "\t" + gpu.name + "\t" +
+            std::to_string(gpu.major) + "." + std::to_string(gpu.minor) + "\t" +
+            std::to_string(gpu.sm_count) + "\t" + gpu.pci_bus_id;
   }
-  throw UsageError("unknown type " + quoted(name) + ": it is one of " + known);
+  return text;
 }
 
-void take_array_option(const ProgramInfo& info, int option, Options& options) {
-  if (info.types.empty()) {
-    throw UsageError("--type, --min-bytes, --max-bytes: no arrays here");
-  }
-  switch (option) {
-    case kTypeOption:
-      return for_each_word(optarg, [&](const std::string& word) {
-        options.types.push_back(parse_type(word, info));
-      });
-    case kMinBytesOption:
-      options.min_bytes = parse_bytes(optarg, "--min-bytes");
-      return;
-    case kMaxBytesOption:
-      options.max_bytes = parse_bytes(optarg, "--max-bytes");
-  }
-}
-
-std::vector<int> swept_blocks_per_sm(const ProgramInfo& info) {
-  std::vector<int> blocks;
-  for (int count = 1; count <= info.most_blocks_per_sm; count *= 2) {
-    blocks.push_back(count);
-  }
-  return blocks;
-}
-
-// getopt has seen an option that the table does not hold, or one without its
-// value. A negative number was meant as the gpu_count.
-[[noreturn]] void reject_option(const ProgramInfo& info, int result, int argc,
-                                char** argv) {
-  std::string word = argv[optind - 1];
-  if (result == ':')
-    throw UsageError("option " + quoted(word) + " needs a value");
-  if (word.rfind("--", 0) != 0) {  // a short one; optind may still be before it
-    const std::string start = std::string("-") + static_cast<char>(optopt);
-    for (int i = 1; i < argc; ++i) {
-      if (std::string(argv[i]).rfind(start, 0) == 0) word = argv[i];
+// The lines of --help on what is written as `head`.
+std::string help_lines(const std::string& head, const std::string& help) {
+  constexpr std::size_t kIndent = 19, kWidth = 79;
+  std::string lines, line = "  " + head + " ";
+  line.resize(std::max(line.size(), kIndent), ' ');
+  std::istringstream words(help);
+  for (std::string word; words >> word;) {
+    if (line.size() + 1 + word.size() > kWidth) {
+      lines += line + "\n";
+      line.assign(kIndent, ' ');
     }
-    if (info.takes_gpu_count && optopt >= '0' && optopt <= '9') {
-      parse_count(word, "gpu_count", kMaxGpuCount);
-    }
+    line += " " + word;
   }
-  throw UsageError("unknown option " + quoted(word));
+  return lines + line + "\n";
 }
 
-// getopt would take --samp for --samples: a script that says so breaks when an
-// option is added.
-void require_whole_names(const struct option* table, int argc, char** argv) {
-  for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
-    const std::string word = argv[i];
-    if (word.rfind("--", 0) != 0) continue;
-    const std::string name = word.substr(2, word.find('=') - 2);
-    const struct option* found = table;
-    while (found->name != nullptr && found->name != name) ++found;
-    if (found->name == nullptr) {
-      throw UsageError("unknown option " + quoted(word));
-    }
+std::vector<Option> options_of(const ProgramInfo& info);
+
+std::string help_text(const ProgramInfo& info) {
+  std::string text = "usage: " + info.name + " [options]" +
+                     (info.takes_gpu_count ? " [gpu_count]" : "") + "\n\n" +
+                     info.summary + "\n\n";
+  if (info.takes_gpu_count) {
+    text += help_lines("gpu_count",
+                       "methods of several GPUs run on up to so many (default "
+                       "2, or 1 where the node has one)");
   }
+  for (const Option& option : options_of(info)) {
+    text +=
+        help_lines((option.name == "help" ? "-h, --" : "--") + option.name +
+                       (option.argument.empty() ? "" : " ") + option.argument,
+                   option.help);
+  }
+  return text +
+         "\nRows are tab-separated on standard output, comments start with\n"
+         "'#', a value that does not exist for a row is 'nan'. Columns:\n" +
+         info.columns +
+         (info.takes_stats ? "  from n on: only with --stats\n" : "") +
+         "\nExit codes: 0 all measured; 1 a measurement failed or a row could\n"
+         "not be written; 2 bad usage, including more GPUs than the node has;\n"
+         "3 no usable CUDA device; 4 a method named by --method cannot be\n"
+         "measured here; 130 (143) interrupted by SIGINT (SIGTERM), after the\n"
+         "current sample; a second one ends it at once.";
 }
 
-void take_option(const ProgramInfo& info, int option, Options& options) {
-  switch (option) {
-    case 'h':
-      options.action = Action::kHelp;
-      return;
-    case 'v':
-      options.action = Action::kVersion;
-      return;
-    case 'l':
-      options.action = Action::kList;
-      return;
-    case 'd':
-      options.action = Action::kDevices;
-      return;
-    case kMethodOption:
-      return for_each_word(optarg, [&](const std::string& word) {
-        options.methods.push_back(parse_method(word, info));
-      });
-    case kBlocksOption:
-      return for_each_word(optarg, [&](const std::string& word) {
-        add_blocks_per_sm(info, word, options.blocks_per_sm);
-      });
-    case kSamplesOption:
-      options.samples = parse_count(optarg, "--samples", kMaxSamples);
-      return;
-    case kProcessesOption:
-      if (info.default_processes == 0) {
-        throw UsageError("--processes: this program measures in one");
-      }
-      options.processes = parse_count(optarg, "--processes", kMaxProcesses);
-      return;
-    case kMachineCodeOption:
-      if (!info.machine_code) {
-        throw UsageError("--machine-code: this program has no methods to say");
-      }
-      options.architecture = parse_count(optarg, "--machine-code", 999);
-      options.action = Action::kMachineCode;
-      return;
-    case kStatsOption:
-      if (info.counted != nullptr) throw UsageError("--stats: no means here");
-      options.stats = true;
-      return;
-    default:
-      take_array_option(info, option, options);
+// The table: the program's own options between those that all have.
+std::vector<Option> options_of(const ProgramInfo& info) {
+  std::vector<Option> table = {
+      {"method", "NAME[,NAME...]", "measure only these methods",
+       [&info](const std::string& value, Options& options) {
+         for (const std::string& name : split_words(value)) {
+           check_method(name, info);
+           options.methods.push_back(name);
+         }
+       }},
+      {"samples", "N",
+       info.counted + " (default " + std::to_string(info.default_samples) + ")",
+       [](const std::string& value, Options& options) {
+         options.samples = parse_count(value, "--samples", kMaxSamples);
+       }}};
+  if (info.takes_stats) {
+    table.push_back(
+        {"stats", "",
+         "more columns after the others: n, median, 95% interval, SM clock in "
+         "MHz",
+         [](const std::string&, Options& options) { options.stats = true; }});
   }
+  table.insert(table.end(), info.options.begin(), info.options.end());
+  const auto add_text = [&table](const char* name, const char* help,
+                                 const std::function<std::string()>& print) {
+    table.push_back(
+        {name, "", help, [print](const std::string&, Options& options) {
+           options.print = print;
+         }});
+  };
+  add_text("list", "the methods, one a line",
+           [&info] { return list_text(info); });
+  add_text("devices", "the visible GPUs, one a line", devices_text);
+  add_text("version", "version and commit",
+           [&info] { return version_text(info); });
+  add_text("help", "this text", [&info] { return help_text(info); });
+  return table;
 }
 
 }  // namespace
@@ -169,57 +135,58 @@ bool Options::wants(const std::string& method) const {
          std::find(methods.begin(), methods.end(), method) != methods.end();
 }
 
-bool Options::wants_type(const std::string& type) const {
-  return types.empty() ||
-         std::find(types.begin(), types.end(), type) != types.end();
-}
-
+// Not by getopt_long(), which takes --samp for --samples: a script that says so
+// breaks when an option is added.
 Options parse_options(const ProgramInfo& info, int argc, char** argv) {
-  const struct option table[] = {
-      {"help", no_argument, nullptr, 'h'},
-      {"version", no_argument, nullptr, 'v'},
-      {"list", no_argument, nullptr, 'l'},
-      {"devices", no_argument, nullptr, 'd'},
-      {"method", required_argument, nullptr, kMethodOption},
-      {"blocks-per-sm", required_argument, nullptr, kBlocksOption},
-      {"samples", required_argument, nullptr, kSamplesOption},
-      {"processes", required_argument, nullptr, kProcessesOption},
-      {"machine-code", required_argument, nullptr, kMachineCodeOption},
-      {"stats", no_argument, nullptr, kStatsOption},
-      {"type", required_argument, nullptr, kTypeOption},
-      {"min-bytes", required_argument, nullptr, kMinBytesOption},
-      {"max-bytes", required_argument, nullptr, kMaxBytesOption},
-      {nullptr, 0, nullptr, 0}};
+  const std::vector<Option> table = options_of(info);
   Options options;
-  require_whole_names(table, argc, argv);
   options.samples = info.default_samples;
-  opterr = 0;
-  unsetenv("POSIXLY_CORRECT");  // with it, options may not follow gpu_count
-  optind = 0;  // glibc: start afresh, so that tests may parse twice
-  for (int result;
-       (result = getopt_long(argc, argv, ":h", table, nullptr)) != -1;) {
-    if (result == '?' || result == ':') {
-      reject_option(info, result, argc, argv);
+  std::vector<std::string> others;  // that are no options
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--") {
+      others.insert(others.end(), argv + i + 1, argv + argc);
+      break;
     }
-    take_option(info, result, options);
+    if (word.size() < 2 || word[0] != '-') {
+      others.push_back(word);
+      continue;
+    }
+    if (info.takes_gpu_count && '0' <= word[1] && word[1] <= '9') {
+      parse_count(word, "gpu_count", kMaxGpuCount);  // throws: it is negative
+    }
+    const std::size_t equals = word.find('=');
+    const bool has_value = equals != word.npos;
+    const std::string name = word == "-h" ? "--help" : word.substr(0, equals);
+    const auto option = std::find_if(
+        table.begin(), table.end(),
+        [&](const Option& each) { return "--" + each.name == name; });
+    const bool takes_value = option != table.end() && !option->argument.empty();
+    if (option == table.end() || (has_value && !takes_value)) {
+      throw UsageError("unknown option " + quoted(word));
+    }
+    if (takes_value && !has_value && ++i == argc) {
+      throw UsageError("option " + quoted(word) + " needs a value");
+    }
+    option->take(has_value     ? word.substr(equals + 1)
+                 : takes_value ? argv[i]
+                               : "",
+                 options);
   }
-  if (options.blocks_per_sm.empty()) {
-    options.blocks_per_sm = swept_blocks_per_sm(info);
+  const std::size_t allowed = info.takes_gpu_count ? 1 : 0;
+  if (others.size() > allowed) {
+    throw UsageError("unexpected argument " + quoted(others[allowed]));
   }
-  const int positionals = argc - optind;
-  const int allowed = info.takes_gpu_count ? 1 : 0;
-  if (positionals > allowed) {
-    throw UsageError("unexpected argument " + quoted(argv[optind + allowed]));
-  }
-  if (positionals == 1) {
-    options.gpu_count = parse_count(argv[optind], "gpu_count", kMaxGpuCount);
-  }
-  if (options.processes == 0) {
-    options.processes = options.gpu_count > kFewGpus
-                            ? info.processes_on_many_gpus
-                            : info.default_processes;
+  if (!others.empty()) {
+    options.gpu_count = parse_count(others[0], "gpu_count", kMaxGpuCount);
   }
   return options;
+}
+
+std::string version_text(const ProgramInfo& info) {
+  return info.name +
+         " " SYNCBENCH_VERSION " (commit " SYNCBENCH_COMMIT ", CUDA " +
+         cuda_version_text(CUDART_VERSION) + ")";
 }
 
 int resolve_gpu_count(int requested, int found, bool* clamped) {
@@ -232,6 +199,46 @@ int resolve_gpu_count(int requested, int found, bool* clamped) {
   if (requested > 0) return requested;
   *clamped = found < kDefaultGpuCount;
   return std::min(found, kDefaultGpuCount);
+}
+
+std::string printable(const std::string& text) {
+  std::string shown;
+  for (const char byte : text) {
+    char escape[8] = {byte};
+    if (byte < ' ' || byte > '~') {
+      std::snprintf(escape, sizeof escape, "\\x%02x",
+                    static_cast<unsigned char>(byte));
+    }
+    shown += byte == '\n' ? "\\n" : byte == '\t' ? "\\t" : escape;
+  }
+  return shown;
+}
+
+std::string quoted(const std::string& text) {
+  constexpr std::size_t kMost = 200;
+  return "'" + printable(text.substr(0, kMost)) +
+         (text.size() > kMost ? "..." : "") + "'";
+}
+
+int parse_count(const std::string& text, const std::string& name, int maximum) {
+  int value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || value < 1 || value > maximum ||
+      text.front() == '0') {
+    throw UsageError(name + " must be a whole number from 1 to " +
+                     std::to_string(maximum) + ", got " + quoted(text));
+  }
+  return value;
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text + ",");
+  for (std::string word; std::getline(stream, word, ',');) {
+    words.push_back(word);
+  }
+  return words;
 }
 
 }  // namespace syncbench

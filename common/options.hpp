@@ -1,74 +1,83 @@
-// Command line of every executable: argv -> Options, or a UsageError.
+// Command line of every executable: argv -> Options, or a UsageError. The
+// parser and --help go through one table: the options that all programs have
+// and those that a program adds.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "common/errors.hpp"
+#include "common/method_info.hpp"
 
 namespace syncbench {
 
 inline constexpr int kDefaultSamples = 100;
 inline constexpr int kDefaultGpuCount = 2;
 
-/// What a program can measure under one name.
-struct MethodInfo {
-  std::string name;
-  std::string description;
-};
-
-/// A gpu_count above this is one of many GPUs.
-inline constexpr int kFewGpus = 4;
-
 // The most of what can be counted on the command line; more is a mistake.
 inline constexpr int kMaxSamples = 1000000;
-inline constexpr int kMaxProcesses = 1000;
 inline constexpr int kMaxGpuCount = 1024;
 
-/// What the command line of a program may hold.
+/// What the command line says to every program.
+struct Options {
+  int gpu_count = 0;                 ///< 0: not given
+  int samples = kDefaultSamples;     ///< samples a measured total
+  bool stats = false;                ///< add the columns of --stats
+  std::vector<std::string> methods;  ///< empty: all
+  /// What to print instead of measuring; none: measure.
+  std::function<std::string()> print;
+
+  bool wants(const std::string& method) const;
+};
+
+/// One option: a row of the table.
+struct Option {
+  std::string name;      ///< without --
+  std::string argument;  ///< its value in --help; empty: it takes none
+  std::string help;      ///< --help breaks it into lines
+  /// Called with the value, each time that the option is given. Keeps it where
+  /// the program looks, or in `options`. Throws UsageError where it is wrong.
+  std::function<void(const std::string& value, Options& options)> take;
+};
+
+/// What a program is, and what its command line may hold.
 struct ProgramInfo {
   std::string name;
   std::string summary;
   bool takes_gpu_count = false;
-  int most_blocks_per_sm = 0;  ///< it sweeps 1, 2, 4, ... this; 0: no grids
-  std::vector<std::string> types = {};  ///< of elements that it sums; or none
-  std::vector<MethodInfo> methods;
+  bool takes_stats = true;          ///< its rows have means
+  std::vector<Option> options;      ///< its own; all programs have others
+  std::vector<MethodInfo> methods;  ///< for --list and --method
   std::vector<MethodInfo> missing;  ///< not in this build, and why
   int default_samples = kDefaultSamples;
-  /// What --samples counts where rows have no means, and so no --stats.
-  const char* counted = nullptr;
-  int default_processes = 0;  ///< it measures in so many; 0: in its own alone
-  int processes_on_many_gpus = 0;  ///< goes with it: for more than kFewGpus
-  std::string columns;             ///< description of all tables, for --help
-  /// For --machine-code: what its kernels consist of on an architecture, 90 for
-  /// sm_90. None: it does not say.
-  std::string (*machine_code)(int architecture) = nullptr;
-};
-
-enum class Action { kMeasure, kHelp, kVersion, kList, kDevices, kMachineCode };
-
-struct Options {
-  Action action = Action::kMeasure;
-  int architecture = 0;              ///< of --machine-code, 90 for sm_90
-  int gpu_count = 0;                 ///< 0: not given
-  int samples = kDefaultSamples;     ///< samples a measured total (and process)
-  int processes = 0;                 ///< to measure in, one after the other
-  bool stats = false;                ///< add the columns of --stats
-  std::vector<std::string> methods;  ///< empty: all
-  std::vector<int> blocks_per_sm;    ///< of the grids to measure
-  std::vector<std::string> types;    ///< of the elements to sum; empty: all
-  long long min_bytes = 0;           ///< of the smallest array; 0: not given
-  long long max_bytes = 0;           ///< of the largest array; 0: not given
-
-  bool wants(const std::string& method) const;
-  bool wants_type(const std::string& type) const;
+  std::string counted = "samples of every total";  ///< by --samples
+  std::string columns;  ///< description of all tables, for --help
 };
 
 /// Reads the whole command line. Throws UsageError on anything not understood.
+/// Options::print may refer to `info`.
 Options parse_options(const ProgramInfo& info, int argc, char** argv);
+
+/// Name, version, commit and toolkit, for --version and at the top of rows.
+std::string version_text(const ProgramInfo& info);
 
 /// Number of GPUs to measure when `found` >= 1 are there. An explicit count
 /// beyond the node is a usage error; the default is clamped (*clamped set).
 int resolve_gpu_count(int requested, int found, bool* clamped);
+
+/// `text` with an escape sequence such as \n or \x1b for every byte that is no
+/// printable ASCII, so that it cannot break a line or move the cursor.
+std::string printable(const std::string& text);
+
+/// An argument for a message: printable(), in quotes, cut after 200 bytes.
+std::string quoted(const std::string& text);
+
+/// A decimal whole number from 1 to `maximum`, without leading zeros, and
+/// nothing else. UsageError that names `name` otherwise.
+int parse_count(const std::string& text, const std::string& name, int maximum);
+
+/// The words of WORD[,WORD...], of which some may be empty.
+std::vector<std::string> split_words(const std::string& text);
 
 }  // namespace syncbench

@@ -20,8 +20,6 @@ class Progress {
   bool terminal_;
 };
 
-std::string version_text(const ProgramInfo& info);
-
 using Measure = std::function<void(const Options&, LineWriter&)>;
 
 /// Runs `measure(options, out)` for the command line, or what else it asks
@@ -29,13 +27,14 @@ using Measure = std::function<void(const Options&, LineWriter&)>;
 int run_program(const ProgramInfo& info, int argc, char** argv,
                 const Measure& measure);
 
-/// main() of an executable: constructs Program(info, options, out) and calls
-/// its run() to measure.
-template <class Program>
-int program_main(const ProgramInfo& info, int argc, char** argv) {
+/// main() of an executable: constructs Program(info, options, out, own...) and
+/// calls its run() to measure. `own`: what its own options have said.
+template <class Program, class... Own>
+int program_main(const ProgramInfo& info, int argc, char** argv,
+                 const Own&... own) {
   return run_program(info, argc, argv,
-                     [&info](const Options& options, LineWriter& out) {
-                       Program(info, options, out).run();
+                     [&](const Options& options, LineWriter& out) {
+                       Program(info, options, out, own...).run();
                      });
 }
 

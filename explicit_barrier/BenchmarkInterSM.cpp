@@ -11,6 +11,7 @@
 #include "common/measuring_run.hpp"
 #include "common/peer_access.hpp"
 #include "common/process_samples.hpp"
+#include "explicit_barrier/blocks_per_sm.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
@@ -39,8 +40,10 @@ SamplingPlan plan_of(const MethodEntry& method, const Row& row, int sms) {
 // Both sections: their tables, and all their rows in turn.
 class Sections {
  public:
-  Sections(const ProgramInfo& info, const Options& options, LineWriter& out)
+  Sections(const ProgramInfo& info, const Options& options, LineWriter& out,
+           const BlocksPerSm& blocks_per_sm)
       : run_(info, options, out),
+        blocks_per_sm_(blocks_per_sm.swept()),
         grid_(out,
               "grid latency: a sample is the mean of as many launches in one "
               "queue as the row says",
@@ -108,7 +111,7 @@ class Sections {
   template <class Visitor>
   void rows_on(Table<Row>& table, const MethodEntry& method,
                const std::vector<Gpu>& gpus, Visitor visit) {
-    for (const int per_sm : run_.options().blocks_per_sm) {
+    for (const int per_sm : blocks_per_sm_) {
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
         Row row = {method.name, static_cast<int>(gpus.size()),
                    per_sm * gpus[0].sm_count, threads, 32};
@@ -124,6 +127,7 @@ class Sections {
   }
 
   MeasuringRun run_;
+  const std::vector<int> blocks_per_sm_;
   Table<Row> grid_, gpus_;
 };
 
@@ -132,8 +136,8 @@ class Sections {
 class SamplingProcess {
  public:
   SamplingProcess(const ProgramInfo& info, const Options& options,
-                  LineWriter& out)
-      : sections_(info, options, out), out_(out) {}
+                  LineWriter& out, const BlocksPerSm& blocks_per_sm)
+      : sections_(info, options, out, blocks_per_sm), out_(out) {}
 
   void run() {
     MeasuringRun& run = sections_.run();
@@ -164,8 +168,9 @@ class InterSm {
  public:
   /// `samples`: what the processes that this one has started have measured.
   InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
-          SamplesOfRows samples)
-      : sections_(info, options, out), samples_(std::move(samples)) {}
+          const BlocksPerSm& blocks_per_sm, SamplesOfRows samples)
+      : sections_(info, options, out, blocks_per_sm),
+        samples_(std::move(samples)) {}
 
   void run() {
     run_.measure([this] {
@@ -277,7 +282,7 @@ SamplesOfRows measure_in_processes(const Options& options, char** argv,
   return samples;
 }
 
-ProgramInfo program_info() {
+ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   ProgramInfo info;
   info.name = "BenchmarkInterSM";
   info.summary =
@@ -286,7 +291,7 @@ ProgramInfo program_info() {
       "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
   info.default_samples = 60;
-  info.most_blocks_per_sm = kMaxBlocksPerSm;
+  info.options.push_back(blocks_per_sm.option());
   take_methods(info, methods_of(Scope::kGrid, Scope::kGpus));
   info.missing = missing_gpu_methods();
   info.columns =
@@ -299,13 +304,15 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  const ProgramInfo info = program_info();
+  BlocksPerSm blocks_per_sm = {kMaxBlocksPerSm};
+  const ProgramInfo info = program_info(blocks_per_sm);
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
         if (process_number() >= 0) {
-          return SamplingProcess(info, options, out).run();
+          return SamplingProcess(info, options, out, blocks_per_sm).run();
         }
-        InterSm(info, options, out, measure_in_processes(options, argv, out))
+        InterSm(info, options, out, blocks_per_sm,
+                measure_in_processes(options, argv, out))
             .run();
       });
 }

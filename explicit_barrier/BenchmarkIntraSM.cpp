@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/measuring_run.hpp"
+#include "explicit_barrier/blocks_per_sm.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
@@ -21,8 +22,9 @@ constexpr double kThroughputTolerance = 0.005;
 
 class IntraSm {
  public:
-  IntraSm(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : run_(info, options, out) {
+  IntraSm(const ProgramInfo& info, const Options& options, LineWriter& out,
+          const BlocksPerSm& blocks_per_sm)
+      : run_(info, options, out), blocks_per_sm_(blocks_per_sm.swept()) {
     for (const MethodEntry& method :
          methods_of(Scope::kWarp, Scope::kCluster)) {
       if (options.wants(method.name)) methods_.push_back(method);
@@ -127,7 +129,7 @@ class IntraSm {
           table.note_once(method.name, nothing_waits());
         }
         run_.measure_or_skip(table, method.name, [&] {
-          for (const int per_sm : run_.options().blocks_per_sm) {
+          for (const int per_sm : blocks_per_sm_) {
             for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
               throughput_row(table, method, per_sm, threads, group);
             }
@@ -155,19 +157,20 @@ class IntraSm {
   }
 
   MeasuringRun run_;
+  const std::vector<int> blocks_per_sm_;
   std::vector<MethodEntry> methods_;
   // Those, by name and group, that wait for nothing.
   std::set<std::pair<std::string, int>> nothing_waits_;
 };
 
-ProgramInfo program_info() {
+ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   ProgramInfo info;
   info.name = "BenchmarkIntraSM";
   info.summary =
       "Latency and throughput of synchronizing inside one SM or one cluster, "
       "by\nthe SM's clock: barriers, shuffles, collectives, fences, atomics, "
       "copies.";
-  info.most_blocks_per_sm = kMaxBlocksPerSm;
+  info.options.push_back(blocks_per_sm.option());
   take_methods(info, methods_of(Scope::kWarp, Scope::kCluster));
   info.columns =
       describe("block latency", latency_columns(false, true)) +
@@ -181,5 +184,7 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  return program_main<IntraSm>(program_info(), argc, argv);
+  BlocksPerSm blocks_per_sm = {kMaxBlocksPerSm};
+  return program_main<IntraSm>(program_info(blocks_per_sm), argc, argv,
+                               blocks_per_sm);
 }

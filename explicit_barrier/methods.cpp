@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/options.hpp"
 #include "explicit_barrier/arguments.hpp"
 
 namespace syncbench {
@@ -106,7 +107,8 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
   return text;
 }
 
-void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods) {
+void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods,
+                  const std::vector<MethodEntry>& in_program) {
   for (const MethodEntry& method : methods) {
     if (!info.methods.empty() && info.methods.back().name == method.name) {
       continue;  // one name, several sizes
@@ -118,9 +120,14 @@ void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods) {
     if (method.caution[0] != '\0') text += std::string("; ") + method.caution;
     info.methods.push_back({method.name, text});
   }
-  info.machine_code = [](int architecture) {
-    return machine_code_of(all_methods(), architecture);
-  };
+  info.options.push_back(
+      {"machine-code", "N", "what the methods' kernels consist of on sm_N",
+       [in_program](const std::string& value, Options& options) {
+         const int architecture = parse_count(value, "--machine-code", 999);
+         options.print = [in_program, architecture] {
+           return machine_code_of(in_program, architecture);
+         };
+       }});
 }
 
 }  // namespace syncbench

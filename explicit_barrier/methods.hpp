@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "common/options.hpp"
+#include "common/method_info.hpp"
 #include "explicit_barrier/method_entry.hpp"
 
 namespace syncbench {
+
+struct ProgramInfo;
 
 // One list a file of methods/, at its end.
 std::vector<MethodEntry> block_methods();
@@ -53,7 +55,9 @@ void note_about(Table& table, const MethodEntry& method) {
 std::string machine_code_of(const std::vector<MethodEntry>& methods,
                             int architecture);
 
-/// Fills in what a program of these methods lists and proves.
-void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods);
+/// Fills in what a program of these methods lists, and adds --machine-code,
+/// which tells of all methods in the program, `in_program`.
+void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods,
+                  const std::vector<MethodEntry>& in_program = all_methods());
 
 }  // namespace syncbench

@@ -10,6 +10,7 @@
 #include "common/child_processes.hpp"
 #include "common/program.hpp"
 #include "implicit_barrier/measuring.hpp"
+#include "implicit_barrier/process_count.hpp"
 #include "implicit_barrier/section.hpp"
 #include "implicit_barrier/sections/sections.hpp"
 
@@ -31,9 +32,9 @@ Sections make_sections(Printing& printing) {
 
 // A process that measures all sections.
 void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
-             const Sections& sections) {
+             int processes, const Sections& sections) {
   Measuring measuring(info, options, out);
-  out.comment("processes: " + std::to_string(options.processes) +
+  out.comment("processes: " + std::to_string(processes) +
               ", one after the other; the samples are those of each; " +
               std::to_string(StreamPool::kStreams) + " streams in turn");
   out.comment(std::string("multi_cooperative_launch: ") +
@@ -46,31 +47,29 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
 }
 
 // The process that prints: each line of the others.
-void print(const Options& options, LineWriter& out, char** argv,
+void print(int processes, LineWriter& out, char** argv,
            const Sections& sections) {
   Progress progress;
   std::set<std::string> told;
-  run_processes(
-      argv, options.processes, [&](int number, const std::string& line) {
-        if (line.rfind('#', 0) == 0) {
-          // Who measures and on what is said by the first process for all.
-          const bool wanted = number == 0 || line.rfind("# warning[", 0) == 0;
-          if (!wanted || !told.insert(line).second) return;
-          progress.clear();
-          return out.line(line);
-        }
-        const Record record = parse_record(line);
-        Section& section = *sections.at(record.section);
-        progress.show("process " + std::to_string(number + 1) + " of " +
-                      std::to_string(options.processes) + ": " +
-                      section.name());
-        const bool last = number + 1 == options.processes;
-        if (last) progress.clear();
-        section.take(record, last);
-      });
+  run_processes(argv, processes, [&](int number, const std::string& line) {
+    if (line.rfind('#', 0) == 0) {
+      // Who measures and on what is said by the first process for all.
+      const bool wanted = number == 0 || line.rfind("# warning[", 0) == 0;
+      if (!wanted || !told.insert(line).second) return;
+      progress.clear();
+      return out.line(line);
+    }
+    const Record record = parse_record(line);
+    Section& section = *sections.at(record.section);
+    progress.show("process " + std::to_string(number + 1) + " of " +
+                  std::to_string(processes) + ": " + section.name());
+    const bool last = number + 1 == processes;
+    if (last) progress.clear();
+    section.take(record, last);
+  });
 }
 
-ProgramInfo program_info() {
+ProgramInfo program_info(ProcessCount& process_count) {
   ProgramInfo info;
   info.name = "ImplicitBarrier";
   info.summary =
@@ -81,8 +80,8 @@ ProgramInfo program_info() {
       "queued behind a held stream, by the GPU's timer too.";
   info.takes_gpu_count = true;
   info.default_samples = 3;
-  info.default_processes = 10;
-  info.processes_on_many_gpus = 5;  // each takes 0.3 s a GPU to begin and end
+  info.counted += ", in each process";
+  info.options.push_back(process_count.option());
   for (const LaunchMethodInfo& method : launch_methods()) {
     info.methods.push_back({method.name, method.description});
   }
@@ -101,15 +100,17 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  const ProgramInfo info = program_info();
+  ProcessCount process_count;
+  const ProgramInfo info = program_info(process_count);
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
-        Printing printing = {info, options, out, options.processes};
+        const int processes = process_count.on(options.gpu_count);
+        Printing printing = {info, options, out, processes};
         const Sections sections = make_sections(printing);
         if (process_number() >= 0) {
-          return measure(info, options, out, sections);
+          return measure(info, options, out, processes, sections);
         }
-        print(options, out, argv, sections);
+        print(processes, out, argv, sections);
         printing.asked.check(options.methods);
       });
 }

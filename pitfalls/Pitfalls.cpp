@@ -42,6 +42,7 @@ ProgramInfo program_info() {
       "control holds, or a GPU does not recover.";
   info.takes_gpu_count = true;
   info.default_samples = 1000;
+  info.takes_stats = false;
   info.counted = "tries of each race";
   for (const Case& one : all_cases()) {
     info.methods.push_back({one.name, one.text});

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/devices.hpp"
-#include "common/options.hpp"
+#include "common/method_info.hpp"
 
 namespace syncbench {
 

@@ -2,8 +2,9 @@
 #include <cstdio>
 
 #include "common/check.hpp"
+#include "common/errors.hpp"
 #include "common/launch.hpp"
-#include "common/option_values.hpp"
+#include "common/options.hpp"
 #include "common/provenance.hpp"
 #include "pitfalls/child.hpp"
 #include "pitfalls/lines.hpp"

@@ -11,6 +11,7 @@
 namespace syncbench {
 
 class LineWriter;
+struct Options;
 struct Task;
 
 /// Ends the kernels of its process, whatever they wait for, when they have run

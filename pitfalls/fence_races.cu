@@ -1,6 +1,7 @@
 // A flag that is seen before the data it announces, in global memory and in
 // that of another GPU. Every access is a single instruction of the program's
 // order (volatile, or inline PTX), so that the order is lost in the hardware.
+#include "common/errors.hpp"
 #include "common/peer_access.hpp"
 #include "pitfalls/race.cuh"
 

@@ -7,6 +7,7 @@
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
 #include "common/launch.hpp"
 #include "common/peer_access.hpp"
 #include "pitfalls/child.hpp"

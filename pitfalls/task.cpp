@@ -5,7 +5,7 @@
 
 #include "common/child_processes.hpp"
 #include "common/errors.hpp"
-#include "common/option_values.hpp"
+#include "common/options.hpp"
 
 namespace syncbench {
 namespace {

@@ -20,8 +20,9 @@ namespace {
 
 class Reduction {
  public:
-  Reduction(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : run_(info, options, out) {}
+  Reduction(const ProgramInfo& info, const Options& options, LineWriter& out,
+            const SumOptions& sums)
+      : run_(info, options, out), sums_(sums) {}
 
   void run() {
     int wrong = 0;
@@ -36,20 +37,19 @@ class Reduction {
  private:
   // The number of rows whose sums are wrong.
   int sections() {
-    // Sizes that cannot be are told before anything is measured. An array of
-    // one GPU leaves room for other work; of several each holds a part.
+    // Sizes that cannot be are told before anything is measured.
     const bool one =
         wants_any(array_sum_methods()) || run_.options().wants("theory");
     const bool many = wants_any(node_sum_methods());
     ArraySizes of_gpu = {}, of_node = {};
     run_.show("sizes of the arrays");
-    if (one) of_gpu = array_sizes(run_.options(), {run_.gpu()}, 4);
-    if (many) of_node = array_sizes(run_.options(), run_.gpus(), 2);
-    warp_level_section(run_);
-    model_sections(run_);
+    if (one) of_gpu = array_sizes(sums_, {run_.gpu()}, kPartsOnOne);
+    if (many) of_node = array_sizes(sums_, run_.gpus(), kPartsOnSeveral);
+    warp_level_section(run_, sums_);
+    model_sections(run_, sums_);
     int wrong = 0;
-    if (one) wrong += measure_one_gpu(run_, of_gpu);
-    if (many) wrong += measure_many_gpus(run_, of_node);
+    if (one) wrong += measure_one_gpu(run_, sums_, of_gpu);
+    if (many) wrong += measure_many_gpus(run_, sums_, of_node);
     return wrong;
   }
 
@@ -62,22 +62,21 @@ class Reduction {
   }
 
   MeasuringRun run_;
+  const SumOptions& sums_;
 };
 
-ProgramInfo program_info() {
+ProgramInfo program_info(SumOptions& sums) {
   ProgramInfo info;
   info.name = "Reduction";
   info.summary =
       "Sums by all ways to synchronize: of the values of a warp, of arrays on "
       "one\nGPU and on several, and what the study's model predicts of them.";
   info.takes_gpu_count = true;
-  info.types = element_type_names();
-  take_methods(info, warp_sum_methods());
-  info.machine_code = [](int architecture) {
-    std::vector<MethodEntry> methods = all_methods();
-    for (const MethodEntry& sum : warp_sum_methods()) methods.push_back(sum);
-    return machine_code_of(methods, architecture);
-  };
+  info.options = options_for(sums);
+  const std::vector<MethodEntry> warp = warp_sum_methods();
+  std::vector<MethodEntry> in_program = all_methods();
+  in_program.insert(in_program.end(), warp.begin(), warp.end());
+  take_methods(info, warp, in_program);
   for (const MethodInfo& method : model_methods()) {
     info.methods.push_back(method);
   }
@@ -101,5 +100,6 @@ ProgramInfo program_info() {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  return program_main<Reduction>(program_info(), argc, argv);
+  SumOptions sums;
+  return program_main<Reduction>(program_info(sums), argc, argv, sums);
 }

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 
 #include "common/cuda_resources.hpp"
@@ -14,9 +15,44 @@ namespace {
 
 constexpr long long kMiB = 1 << 20;
 
-void check_types(const Options& options, long long bytes) {
+std::string type_names(const char* separator) {
+  std::string names;
   for (const ElementType& type : kElementTypes) {
-    if (!options.wants_type(type.name) || bytes % type.size == 0) continue;
+    names += (names.empty() ? "" : separator) + std::string(type.name);
+  }
+  return names;
+}
+
+void check_type(const std::string& name) {
+  for (const ElementType& type : kElementTypes) {
+    if (type.name == name) return;
+  }
+  throw UsageError("unknown type " + quoted(name) + ": it is one of " +
+                   type_names(", "));
+}
+
+// A number of bytes, 1 to 2^50, which may end in K, M or G (of 1024).
+long long parse_bytes(const std::string& text, const std::string& name) {
+  const std::string units = "KMG";
+  long long value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const auto unit = stop + 1 == end ? units.find(*stop) : units.npos;
+  const int shift = unit == units.npos ? 0 : 10 * (static_cast<int>(unit) + 1);
+  const bool whole = stop + (shift > 0) == end && text[0] != '0';
+  if (error != std::errc() || !whole || value < 1 ||
+      value > (1LL << 50) >> shift) {
+    throw UsageError(name +
+                     " must be a whole number of bytes from 1 on, which may "
+                     "end in K, M or G, got " +
+                     quoted(text));
+  }
+  return value << shift;
+}
+
+void check_types(const SumOptions& sums, long long bytes) {
+  for (const ElementType& type : kElementTypes) {
+    if (!sums.wants_type(type.name) || bytes % type.size == 0) continue;
     throw UsageError("arrays of " + std::to_string(bytes) +
                      " bytes are no whole number of elements of type " +
                      type.name);
@@ -41,6 +77,34 @@ Memory least_memory(const std::vector<Gpu>& gpus) {
 
 }  // namespace
 
+bool SumOptions::wants_type(const std::string& type) const {
+  return types.empty() ||
+         std::find(types.begin(), types.end(), type) != types.end();
+}
+
+std::vector<Option> options_for(SumOptions& sums) {
+  return {{"type", "TYPE[,TYPE...]", "sum only these: " + type_names(" "),
+           [&sums](const std::string& value, Options&) {
+             for (const std::string& name : split_words(value)) {
+               check_type(name);
+               sums.types.push_back(name);
+             }
+           }},
+          {"min-bytes", "N",
+           "bytes of the smallest array; N may end in K, M or G (default 1M)",
+           [&sums](const std::string& value, Options&) {
+             sums.min_bytes = parse_bytes(value, "--min-bytes");
+           }},
+          {"max-bytes", "N",
+           "bytes of the largest array, likewise (default 1/" +
+               std::to_string(kPartsOnOne) + " of a GPU's memory, 1/" +
+               std::to_string(kPartsOnSeveral) +
+               " where several GPUs share an array)",
+           [&sums](const std::string& value, Options&) {
+             sums.max_bytes = parse_bytes(value, "--max-bytes");
+           }}};
+}
+
 std::vector<long long> ArraySizes::swept(int factor) const {
   std::vector<long long> sizes;
   for (long long bytes = smallest; bytes <= largest; bytes *= factor) {
@@ -49,10 +113,10 @@ std::vector<long long> ArraySizes::swept(int factor) const {
   return sizes;
 }
 
-ArraySizes array_sizes(const Options& options, const std::vector<Gpu>& gpus,
+ArraySizes array_sizes(const SumOptions& sums, const std::vector<Gpu>& gpus,
                        int parts) {
   const Memory memory = least_memory(gpus);
-  ArraySizes sizes = {options.min_bytes, options.max_bytes};
+  ArraySizes sizes = {sums.min_bytes, sums.max_bytes};
   if (sizes.largest == 0) {
     const auto room = static_cast<long long>(
         std::min(memory.free / 10 * 9, memory.total / parts));
@@ -64,7 +128,7 @@ ArraySizes array_sizes(const Options& options, const std::vector<Gpu>& gpus,
   if (sizes.smallest > sizes.largest) {
     throw UsageError("--min-bytes is more than --max-bytes");
   }
-  check_types(options, sizes.smallest);
+  check_types(sums, sizes.smallest);
   if (sizes.largest > static_cast<long long>(memory.free)) {
     throw UsageError("an array of " + std::to_string(sizes.largest) +
                      " bytes does not fit into the " +

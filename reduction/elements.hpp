@@ -4,8 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace syncbench {
 
@@ -26,12 +24,6 @@ inline constexpr std::array<ElementType, 3> kElementTypes = {{
     {Element::kFloat, "float", sizeof(float), 0x1p-24},
     {Element::kInt, "int", sizeof(int), 0},
 }};
-
-inline std::vector<std::string> element_type_names() {
-  std::vector<std::string> names;
-  for (const ElementType& type : kElementTypes) names.push_back(type.name);
-  return names;
-}
 
 /// visit(T()) of the type T that `element` stands for.
 template <class Visitor>

@@ -20,8 +20,8 @@ constexpr int kWarmUps = 5;
 
 class ManyGpus {
  public:
-  ManyGpus(MeasuringRun& run, const ArraySizes& sizes)
-      : run_(run), sizes_(sizes) {
+  ManyGpus(MeasuringRun& run, const SumOptions& sums, const ArraySizes& sizes)
+      : run_(run), sums_(sums), sizes_(sizes) {
     for (const Gpu& gpu : run.gpus()) {
       memory_.emplace_back(gpu.index, sizes.largest);
     }
@@ -46,7 +46,7 @@ class ManyGpus {
     run_.begin_section(title);
     Table<SumRow> table(run_.out(), title, node_columns(run_.options().stats));
     for (const ElementType& type : kElementTypes) {
-      if (!run_.options().wants_type(type.name)) continue;
+      if (!sums_.wants_type(type.name)) continue;
       const long long held = sizes_.largest / type.size;
       run_.show(std::string("arrays of ") + type.name);
       for (std::size_t i = 0; i < memory_.size(); ++i) {
@@ -146,6 +146,7 @@ class ManyGpus {
   }
 
   MeasuringRun& run_;
+  const SumOptions& sums_;
   const ArraySizes sizes_;
   const long long l2_ = l2_bytes();
   std::vector<DeviceBuffer<char>> memory_;  // of each GPU
@@ -154,9 +155,10 @@ class ManyGpus {
 
 }  // namespace
 
-int measure_many_gpus(MeasuringRun& run, const ArraySizes& sizes) {
+int measure_many_gpus(MeasuringRun& run, const SumOptions& sums,
+                      const ArraySizes& sizes) {
   run.show("memory of the arrays on several GPUs");
-  return ManyGpus(run, sizes).measure();
+  return ManyGpus(run, sums, sizes).measure();
 }
 
 }  // namespace syncbench

@@ -34,8 +34,9 @@ double theoretical_rate(int device) {
 
 class OneGpu {
  public:
-  OneGpu(MeasuringRun& run, const ArraySizes& sizes)
+  OneGpu(MeasuringRun& run, const SumOptions& sums, const ArraySizes& sizes)
       : run_(run),
+        sums_(sums),
         sizes_(sizes),
         table_(run.out(), "one GPU", array_columns(run.options().stats)),
         timer_(run.gpu().index),
@@ -57,7 +58,7 @@ class OneGpu {
       }
     }
     for (const ElementType& type : kElementTypes) {
-      if (run_.options().wants_type(type.name)) of_type(type);
+      if (sums_.wants_type(type.name)) of_type(type);
     }
     return wrong_;
   }
@@ -189,6 +190,7 @@ class OneGpu {
   void print(SumRow& row) { wrong_ += print_sum(run_, table_, row); }
 
   MeasuringRun& run_;
+  const SumOptions& sums_;
   const ArraySizes sizes_;
   Table<SumRow> table_;
   DeviceTimer timer_;
@@ -202,9 +204,10 @@ class OneGpu {
 
 }  // namespace
 
-int measure_one_gpu(MeasuringRun& run, const ArraySizes& sizes) {
+int measure_one_gpu(MeasuringRun& run, const SumOptions& sums,
+                    const ArraySizes& sizes) {
   run.show("memory of the arrays on one GPU");
-  return OneGpu(run, sizes).measure();
+  return OneGpu(run, sums, sizes).measure();
 }
 
 }  // namespace syncbench

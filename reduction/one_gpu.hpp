@@ -7,6 +7,7 @@
 namespace syncbench {
 
 /// The section `one GPU`. Returns the number of rows with a wrong sum.
-int measure_one_gpu(MeasuringRun& run, const ArraySizes& sizes);
+int measure_one_gpu(MeasuringRun& run, const SumOptions& sums,
+                    const ArraySizes& sizes);
 
 }  // namespace syncbench

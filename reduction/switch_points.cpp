@@ -38,13 +38,13 @@ using Curve = std::map<int, Summary>;  // cycles by bytes
 
 class Model {
  public:
-  explicit Model(MeasuringRun& run)
+  Model(MeasuringRun& run, const SumOptions& sums)
       : run_(run),
         loop_table_(run.out(), kLoopTitle, loop_columns(stats())),
         sum_table_(run.out(), kSumTitle, shared_sum_columns(stats())),
         switch_table_(run.out(), kSwitchTitle, switch_columns(stats())) {
     for (const SharedSumKernels& kernels : shared_sum_kernels()) {
-      if (!run.options().wants_type(kernels.type)) continue;
+      if (!sums.wants_type(kernels.type)) continue;
       types_.push_back(
           {std::make_unique<SharedSums>(kernels, run.gpu().index), {}, {}});
     }
@@ -217,9 +217,9 @@ std::vector<MethodInfo> model_methods() {
            "and as measured"}};
 }
 
-void model_sections(MeasuringRun& run) {
+void model_sections(MeasuringRun& run, const SumOptions& sums) {
   run.show("memory of the model's sections");
-  Model(run).run();
+  Model(run, sums).run();
 }
 
 std::string describe_model() {

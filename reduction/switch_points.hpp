@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "common/measuring_run.hpp"
+#include "common/method_info.hpp"
+#include "reduction/array_sizes.hpp"
 
 namespace syncbench {
 
@@ -14,7 +16,7 @@ namespace syncbench {
 std::vector<MethodInfo> model_methods();
 
 /// Measures the sections and types that the command line asks for.
-void model_sections(MeasuringRun& run);
+void model_sections(MeasuringRun& run, const SumOptions& sums);
 
 /// Their lines of --help.
 std::string describe_model();

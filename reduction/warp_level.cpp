@@ -57,14 +57,14 @@ void measure_row(MeasuringRun& run, Table<WarpSumRow>& table, const char* type,
 
 }  // namespace
 
-void warp_level_section(MeasuringRun& run) {
+void warp_level_section(MeasuringRun& run, const SumOptions& sums) {
   run.begin_section(kTitle);
   Table<WarpSumRow> table(run.out(), kTitle, columns(run.options().stats));
-  for (const WarpSums& sums : warp_sums()) {
-    if (!run.options().wants_type(sums.type)) continue;
-    for (const MethodEntry& method : sums.methods) {
+  for (const WarpSums& of_type : warp_sums()) {
+    if (!sums.wants_type(of_type.type)) continue;
+    for (const MethodEntry& method : of_type.methods) {
       if (run.options().wants(method.name)) {
-        measure_row(run, table, sums.type, method);
+        measure_row(run, table, of_type.type, method);
       }
     }
   }

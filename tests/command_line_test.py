@@ -3,6 +3,7 @@
 usage: command_line_test.py BUILD_DIR
 """
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -44,9 +45,40 @@ class CommandLine(unittest.TestCase):
                          *["--stats"] * (program != "Pitfalls")):
                 self.assertIn(word, result.stdout)
 
+    def test_help_names_the_options_that_are_taken(self):
+        values = {"--method": "nothing"}  # that are wrong; of the others "0"
+        takes = {}
+        for program in EVERY:
+            heads = re.findall(r"^  (?:-h, )?(--\S+)( [A-Z]\S*)?  ", run(program, "--help").stdout,
+                               re.M)
+            takes[program] = dict(heads)
+            self.assertEqual(len(heads), len(takes[program]))
+            self.assertLessEqual({"--method", "--samples", "--help"}, set(takes[program]))
+        # An option without a value is taken: only what follows it is wrong.
+        for program in EVERY:
+            for name in set().union(*takes.values()):
+                if name not in takes[program]:
+                    self.expect_error(run(program, name), 2,
+                                      f"error: unknown option '{name}' (see --help)")
+                elif takes[program][name]:
+                    self.expect_error(run(program, name), 2, f"option '{name}' needs a value")
+                    bad = values.get(name, "0")
+                    self.expect_error(run(program, name, bad), 2, f"'{bad}'")
+                else:
+                    self.expect_error(run(program, name, "--nothing"), 2, "option '--nothing'")
+        self.assertEqual(
+            {name: [program for program in EVERY if name in takes[program]]
+             for name in ("--stats", "--processes", "--blocks-per-sm", "--machine-code", "--type",
+                          "--min-bytes", "--max-bytes")},
+            {"--stats": [*PROGRAMS], "--processes": [LAUNCHES], "--blocks-per-sm": KERNELS[:2],
+             "--machine-code": [*KERNELS, SUMS], "--type": [SUMS], "--min-bytes": [SUMS],
+             "--max-bytes": [SUMS]})
+
     def test_defaults(self):
         for program, *said in (
                 (LAUNCHES, "(default 10, on more than 4 GPUs 5)", "in each process (default 3)"),
+                (SUMS, "(default 1/4 of a GPU's memory, 1/2 where several"),
+                ("Pitfalls", "tries of each race (default 1000)"),
                 ("BenchmarkInterSM", "every total (default 60)"),
                 ("BenchmarkIntraSM", "every total (default 100)")):
             text = " ".join(run(program, "--help").stdout.split())
@@ -98,7 +130,6 @@ class CommandLine(unittest.TestCase):
                 ("peer_grid_sync", "gpus", "1")}, said)
             listed = {line.split("\t")[0] for line in run(program, "--list").stdout.splitlines()}
             self.assertLessEqual(listed, {name for name, *_ in said})
-        self.expect_error(run(LAUNCHES, "--machine-code", "90"), 2, "--machine-code")
 
     def test_machine_code_of_sums(self):
         text = run(SUMS, "--machine-code", "90").stdout
@@ -118,8 +149,6 @@ class CommandLine(unittest.TestCase):
             for bad in cases:
                 what = "unknown type" if option == "--type" else f"got '{bad}'"
                 self.expect_error(run(SUMS, option, bad), 2, what)
-            for program in (LAUNCHES, *KERNELS):
-                self.expect_error(run(program, option, "1"), 2, "no arrays here")
         # What is wrong only with this memory or these types is said where there is a GPU.
         for good in (("--type", "int,double"), ("--min-bytes", "7"), ("--min-bytes", "1K"),
                      ("--max-bytes", "64M"), ("--min-bytes", "1G", "--max-bytes", "2G")):
@@ -138,7 +167,6 @@ class CommandLine(unittest.TestCase):
             self.expect_error(run(program, "--method", "nothing"), 2, "nothing")
             self.expect_error(run(program, "--samples", "0"), 2, "--samples")
             self.expect_error(run(program, "1", "2"), 2, "unexpected argument")
-        self.expect_error(run("Pitfalls", "--stats"), 2, "no means here")
 
     def test_control_characters_are_escaped(self):
         for program in EVERY:

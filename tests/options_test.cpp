@@ -4,6 +4,10 @@
 
 #include <cstdlib>
 
+#include "explicit_barrier/blocks_per_sm.hpp"
+#include "implicit_barrier/process_count.hpp"
+#include "reduction/array_sizes.hpp"
+
 namespace syncbench {
 namespace {
 
@@ -11,8 +15,7 @@ ProgramInfo program(bool takes_gpu_count = true) {
   ProgramInfo info;
   info.name = "program";
   info.takes_gpu_count = takes_gpu_count;
-  info.most_blocks_per_sm = takes_gpu_count ? 32 : 0;
-  info.methods = {{"alpha", ""}, {"beta", ""}};
+  info.methods = {{"alpha", "first"}, {"beta", "second"}};
   info.missing = {{"delta", "not here"}};
   return info;
 }
@@ -26,9 +29,10 @@ Options parse(std::vector<std::string> words,
   return parse_options(info, static_cast<int>(words.size()), argv.data());
 }
 
-std::string message_of(const std::vector<std::string>& words) {
+std::string message_of(const std::vector<std::string>& words,
+                       const ProgramInfo& info = program()) {
   try {
-    parse(words);
+    parse(words, info);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -37,7 +41,7 @@ std::string message_of(const std::vector<std::string>& words) {
 
 TEST(Options, Defaults) {
   const Options options = parse({});
-  EXPECT_EQ(options.action, Action::kMeasure);
+  EXPECT_FALSE(options.print);
   EXPECT_EQ(options.gpu_count, 0);
   EXPECT_EQ(options.samples, 100);
   EXPECT_FALSE(options.stats);
@@ -81,24 +85,24 @@ TEST(Options, WhatIsRefusedIsPrintable) {
 }
 
 TEST(Options, Arrays) {
-  ProgramInfo info = program();
-  info.types = {"int", "double"};
-  const Options none = parse({}, info);
+  SumOptions none, sums;
   EXPECT_TRUE(none.wants_type("int"));
-  EXPECT_EQ(none.min_bytes, 0);
-  const Options options =
-      parse({"--type", "double", "--min-bytes", "12", "--max-bytes=3G"}, info);
-  EXPECT_FALSE(options.wants_type("int"));
-  EXPECT_TRUE(options.wants_type("double"));
-  EXPECT_EQ(options.min_bytes, 12);
-  EXPECT_EQ(options.max_bytes, 3LL << 30);
+  ProgramInfo info = program();
+  info.options = options_for(sums);
+  parse({"--type", "double", "--min-bytes", "12", "--max-bytes=3G"}, info);
+  EXPECT_FALSE(sums.wants_type("int"));
+  EXPECT_TRUE(sums.wants_type("double"));
+  EXPECT_EQ(sums.min_bytes, 12);
+  EXPECT_EQ(sums.max_bytes, 3LL << 30);
   for (const char* bad : {"0", "-1", "", "K", "1k", "1KiB", "01", "1.5G",
                           "2000000G", "99999999999999999999"}) {
-    EXPECT_THROW(parse({"--min-bytes", bad}, info), UsageError) << bad;
+    EXPECT_NE(message_of({"--min-bytes", bad}, info)
+                  .find("got '" + std::string(bad) + "'"),
+              std::string::npos)
+        << bad;
   }
-  EXPECT_THROW(parse({"--type", "half"}, info), UsageError);
-  EXPECT_THROW(parse({"--type", "int"}), UsageError);
-  EXPECT_THROW(parse({"--max-bytes", "1G"}), UsageError);
+  EXPECT_EQ(message_of({"--type", "half"}, info),
+            "unknown type 'half': it is one of double, float, int");
 }
 
 TEST(Options, AreWrittenOut) {
@@ -110,19 +114,17 @@ TEST(Options, AreWrittenOut) {
 }
 
 TEST(Options, Processes) {
-  EXPECT_NE(message_of({"--processes", "2"}), "");  // measures in one
-  ProgramInfo several = program();
-  several.default_processes = 10;
-  several.processes_on_many_gpus = 5;
-  several.default_samples = 7;
-  EXPECT_EQ(parse({}, several).processes, 10);
-  EXPECT_EQ(parse({"4"}, several).processes, 10);
-  EXPECT_EQ(parse({"5"}, several).processes, 5);
-  EXPECT_EQ(parse({"5"}).processes, 0);
-  EXPECT_EQ(parse({"8", "--processes", "9"}, several).processes, 9);
-  EXPECT_EQ(parse({}, several).samples, 7);
-  EXPECT_EQ(parse({"--processes", "2"}, several).processes, 2);
-  EXPECT_THROW(parse({"--processes", "0"}, several), UsageError);
+  ProcessCount count;
+  EXPECT_EQ(count.on(0), 10);
+  EXPECT_EQ(count.on(4), 10);
+  EXPECT_EQ(count.on(5), 5);
+  ProgramInfo info = program();
+  info.default_samples = 7;
+  info.options = {count.option()};
+  EXPECT_EQ(parse({"8", "--processes", "9"}, info).samples, 7);
+  EXPECT_EQ(count.on(8), 9);
+  EXPECT_EQ(message_of({"--processes", "0"}, info),
+            "--processes must be a whole number from 1 to 1000, got '0'");
 }
 
 TEST(Options, MethodsAddUp) {
@@ -132,24 +134,62 @@ TEST(Options, MethodsAddUp) {
 
 TEST(Options, BlocksPerSm) {
   using Blocks = std::vector<int>;
-  EXPECT_EQ(parse({}).blocks_per_sm, (Blocks{1, 2, 4, 8, 16, 32}));
-  EXPECT_EQ(parse({"--blocks-per-sm", "3,32,3"}).blocks_per_sm,
-            (Blocks{3, 32}));
-  EXPECT_TRUE(parse({}, program(false)).blocks_per_sm.empty());
+  BlocksPerSm blocks = {32};
+  ProgramInfo info = program();
+  info.options = {blocks.option()};
+  EXPECT_EQ(blocks.swept(), (Blocks{1, 2, 4, 8, 16, 32}));
+  parse({"--blocks-per-sm", "3,32,3"}, info);
+  EXPECT_EQ(blocks.swept(), (Blocks{3, 32}));
   for (const char* bad : {"33", "0", "1,", ",", "x", ""}) {
-    EXPECT_NE(message_of({"--blocks-per-sm", bad}).find("from 1 to 32"),
+    EXPECT_NE(message_of({"--blocks-per-sm", bad}, info).find("from 1 to 32"),
               std::string::npos)
         << bad;
   }
-  EXPECT_THROW(parse({"--blocks-per-sm", "1"}, program(false)), UsageError);
 }
 
-TEST(Options, Actions) {
-  EXPECT_EQ(parse({"--help"}).action, Action::kHelp);
-  EXPECT_EQ(parse({"-h"}).action, Action::kHelp);
-  EXPECT_EQ(parse({"--version"}).action, Action::kVersion);
-  EXPECT_EQ(parse({"--list"}).action, Action::kList);
-  EXPECT_EQ(parse({"--devices"}).action, Action::kDevices);
+TEST(Options, OnlyThoseOfTheProgram) {
+  for (const std::string name : {"--type", "--processes", "--blocks-per-sm"}) {
+    EXPECT_EQ(message_of({name, "1"}), "unknown option '" + name + "'");
+  }
+  ProgramInfo info = program();
+  info.takes_stats = false;
+  EXPECT_EQ(message_of({"--stats"}, info), "unknown option '--stats'");
+}
+
+TEST(Options, DashesEndThem) {
+  EXPECT_EQ(parse({"--stats", "--", "8"}).gpu_count, 8);
+  EXPECT_EQ(message_of({"--", "8", "--stats"}),
+            "unexpected argument '--stats'");
+  EXPECT_EQ(message_of({"--method", "--"}),
+            "unknown method '--' (--list names them)");
+}
+
+TEST(Options, WhatIsPrintedInsteadOfMeasuring) {
+  const ProgramInfo info = program();
+  EXPECT_EQ(parse({"--list"}, info).print(), "alpha\tfirst\nbeta\tsecond");
+  EXPECT_EQ(parse({"--version"}, info).print(), version_text(info));
+  EXPECT_TRUE(parse({"--devices"}, info).print);
+  const std::string help = parse({"--help"}, info).print();
+  EXPECT_EQ(parse({"-h"}, info).print(), help);
+  EXPECT_EQ(help.rfind("usage: program [options] [gpu_count]\n", 0), 0u);
+}
+
+TEST(Options, HelpIsBrokenIntoLines) {
+  ProgramInfo info = program();
+  info.options = {{"size", "N",
+                   "so many words that they need two lines in the "
+                   "text that --help prints",
+                   [](const std::string&, Options&) {}},
+                  {"of-a-long-name", "N[,N...]", "few words",
+                   [](const std::string&, Options&) {}}};
+  EXPECT_NE(parse({"--help"}, info)
+                .print()
+                .find("\n"
+                      "  --size N          so many words that they need two "
+                      "lines in the text that\n"
+                      "                    --help prints\n"
+                      "  --of-a-long-name N[,N...]  few words\n"),
+            std::string::npos);
 }
 
 TEST(Options, BadGpuCounts) {

@@ -1,0 +1,14 @@
+// What --list says of a method.
+#pragma once
+
+#include <string>
+
+namespace syncbench {
+
+/// What a program can measure under one name.
+struct MethodInfo {
+  std::string name;
+  std::string description;
+};
+
+}  // namespace syncbench
