@@ -112,12 +112,12 @@ void MeasuringRun::look_for_others() {
   for (const Gpu& gpu : gpus_) {
     const int others = processes_.others_on(gpu.pci_bus_id);
     if (others <= 0 || !shared_.insert(gpu.index).second) continue;
-    const std::string index = std::to_string(gpu.index),
-                      count = std::to_string(others);
-    warn("", {"shared-gpu gpu=" + index + " processes=" + count,
-              "GPU " + index + " is used by " + count +
-                  " other process(es); the rows from here on contain its "
-                  "work"});
+    std::string tag = "shared-gpu gpu=" + std::to_string(gpu.index);
+    tag += " processes=" + std::to_string(others);
+    warn("", {tag, "GPU " + std::to_string(gpu.index) + " is used by " +
+                       std::to_string(others) +
+                       " other process(es); the rows from here on contain its "
+                       "work"});
   }
 }
 

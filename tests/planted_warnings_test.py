@@ -151,8 +151,7 @@ TEXTS = {
         (r"warning: the standard deviation of this row is [\d.]+% of the mean", ["very_noisy", "noisy_row",
                                                                       "noisy_sums"],
          [*STILL, "even_noise"]),
-    "shared-gpu gpu= processes=GPU  is used by  other process(es); the rows from here on "
-    "contain its work":
+    "GPU  is used by  other process(es); the rows from here on contain its work":
         (r"warning: GPU [01] is used by 3 other process\(es\)", ["others", "other_sums"], STILL),
     "few-cpusfewer CPUs than GPUs are allowed; threads of several GPUs share one, which "
     "slows what is CPU-side":
@@ -266,6 +265,9 @@ TEXTS = {
          STILL),
     "arrays of  bytes are no whole number of elements of type ":
         ("ends: arrays of 1001 bytes are no whole number", ["odd_bytes"], STILL),
+    "unknown type : it is one of , ": "command_line_test asks for it",
+    " must be a whole number of bytes from 1 on, which may end in K, M or G, got ":
+        "command_line_test asks for it",
     "--min-bytes is more than --max-bytes":
         ("ends: --min-bytes is more than", ["more_than_most"], STILL),
     "an array of  bytes does not fit into the  bytes of memory that are free":
@@ -321,7 +323,7 @@ ENDED = ("held_launch.hpp", "reduction", "pitfalls")
 
 def texts_of_sources():
     """The texts in calls that warn, comment, skip or refuse, and of MAKERS."""
-    calls = (r"\b(?:warn|comment|note|note_once|skip|CannotMeasure|CannotJoin|refuse|push_back|emplace_back|"
+    calls = (r"\b(?:warn|comment|note|note_once|skip|CannotMeasure|CannotJoin|refuse|emplace_back|"
              r"(?P<ends>runtime_error|UsageError|NoDeviceError|fail))\s*\(")
     for folder in ("common", "implicit_barrier", "explicit_barrier", "reduction", "pitfalls"):
         for path in sorted((ROOT / folder).rglob("*.[ch]*")):
