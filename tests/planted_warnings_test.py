@@ -323,7 +323,7 @@ ENDED = ("held_launch.hpp", "reduction", "pitfalls")
 
 def texts_of_sources():
     """The texts in calls that warn, comment, skip or refuse, and of MAKERS."""
-    calls = (r"\b(?:warn|comment|note|note_once|skip|CannotMeasure|CannotJoin|refuse|emplace_back|"
+    calls = (r"\b(?:warn|comment|note|note_once|skip|CannotMeasure|CannotJoin|refuse|missing.push_back|emplace_back|"
              r"(?P<ends>runtime_error|UsageError|NoDeviceError|fail))\s*\(")
     for folder in ("common", "implicit_barrier", "explicit_barrier", "reduction", "pitfalls"):
         for path in sorted((ROOT / folder).rglob("*.[ch]*")):
