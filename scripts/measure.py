@@ -16,6 +16,7 @@ import command_line
 import checksums
 import environment
 import programs
+import suite
 import summary
 import tsv
 from command_line import Stop, say
@@ -91,11 +92,11 @@ def of_toolkit(build, cuda11):
 
 def plan(build, cuda11, gpus):
     """(name of the output, command) of everything that is measured."""
-    commands = [("ImplicitBarrier", [build / "ImplicitBarrier", gpus]),
-                ("BenchmarkIntraSM", [build / "BenchmarkIntraSM"]),
-                ("BenchmarkInterSM", [build / "BenchmarkInterSM", gpus]),
-                ("TestRepeat", [build / "TestRepeat"]),
-                ("Reduction", [build / "Reduction", gpus])]
+    def command(folder, program):
+        return [folder / program.name] + [gpus] * program.takes_gpu_count
+
+    *with_means, pitfalls = suite.PROGRAMS
+    commands = [(program.name, command(build, program)) for program in with_means]
     if cuda11:
         only = "multi_grid_sync"
         # On one GPU there is no access between GPUs to leave out.
@@ -109,10 +110,9 @@ def plan(build, cuda11, gpus):
         if sums:
             commands.append(("Reduction.cuda11", [cuda11 / "Reduction", gpus, "--method",
                                                   ",".join(sums)]))
-    for _, command in commands:
-        command.append("--stats")
-    # Last: where a GPU does not recover from a case, all else is there. It has no means.
-    commands.append(("Pitfalls", [build / "Pitfalls", gpus]))
+    for _, words in commands:
+        words.append("--stats")
+    commands.append((pitfalls.name, command(build, pitfalls)))
     if cuda11:
         here = environment.methods_of(build / "Pitfalls")
         gone = [name for name in environment.methods_of(cuda11 / "Pitfalls")
@@ -120,7 +120,7 @@ def plan(build, cuda11, gpus):
         if gone:
             commands.append(("Pitfalls.cuda11", [cuda11 / "Pitfalls", gpus, "--method",
                                                  ",".join(gone)]))
-    return [(name, list(map(str, command))) for name, command in commands]
+    return [(name, list(map(str, words))) for name, words in commands]
 
 
 def drop_cut_row(path):

@@ -21,11 +21,10 @@ import environment
 import tsv
 import whole_files
 from reporting.sheets import coded, markdown_table
+from suite import NAMES
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction",
-            "Pitfalls")
-LAUNCHES, IN_SM, ACROSS_SMS, REPEATED, SUMS, PITFALLS = PROGRAMS
+LAUNCHES, IN_SM, ACROSS_SMS, REPEATED, SUMS, PITFALLS = NAMES
 # One heading each, in this order; a method without a scope is under its program's.
 SCOPES = {"warp": "Warp", "block": "Block", "cluster": "Cluster", "grid": "All blocks of one GPU",
           "gpus": "All blocks of several GPUs", "thread": "Thread", "": ""}
@@ -134,8 +133,8 @@ def methods_page(build):
                 "unless that is 6.0, and the toolkit or library. A program skips what "
                 "this machine lacks, and a comment in its output says why. "
                 "[columns.md](columns.md) explains the columns of the rows.")
-    here = {program: methods_of(build, program) for program in PROGRAMS}
-    for program in PROGRAMS:
+    here = {program: methods_of(build, program) for program in NAMES}
+    for program in NAMES:
         yield from ("", f"## {program}", "")
         if program == REPEATED:
             others = {method.name for one in (IN_SM, ACROSS_SMS) for method in here[one]}
@@ -179,7 +178,7 @@ def columns_page(build):
                 " the columns from `n` on only with `--stats`. `m(x)` is the mean, `s(x)` the "
                 "standard deviation, `med(x)` the median. `ci95(x)` is half the width of the 95% "
                 "interval of the mean. [methods.md](methods.md) lists the methods.")
-    for program in PROGRAMS:
+    for program in NAMES:
         yield from ("", f"## {program}")
         for title, columns in sections_of(said(build, program, "--help"), program):
             yield from ("", f"### {program}: {title}", "")

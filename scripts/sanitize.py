@@ -24,13 +24,11 @@ from pathlib import Path
 
 import command_line
 import environment
+import suite
 import tsv
 
-EXECUTABLES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat",
-               "Reduction")
-TAKE_GPUS = ("ImplicitBarrier", "BenchmarkInterSM", "Reduction")
+EXECUTABLES = tuple(program.name for program in suite.PROGRAMS if program.has_means)
 LEFT_OUT = {"Reduction": ("theory", "nccl")}  # the first runs nothing
-LIMITS = {"ImplicitBarrier": ("--processes", "1"), "Reduction": ("--max-bytes", "1M")}
 RACECHECK_GRIDS = {"BenchmarkIntraSM": "1", "BenchmarkInterSM": "1,32"}
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 OPTIONS = {tool: ("--tool", tool) for tool in TOOLS}
@@ -96,7 +94,7 @@ def commands(tool, executable, gpus, logs):
     do come last."""
     name = executable.name
     command = [str(executable), *([str(gpus)] if gpus else []), "--samples", "1",
-               *LIMITS.get(name, ())]
+               *suite.BY_NAME[name].under_tools]
     # Kernels that are only launched share no memory.
     if name == "ImplicitBarrier" or tool != "racecheck":
         if name in LEFT_OUT:
@@ -174,7 +172,7 @@ def work():
     sanitizer, logs, clean = find_sanitizer(), Path(tempfile.mkdtemp()), True
     print("\t".join(("executable", "GPUs", *TOOLS)))
     for executable in executables:
-        takes_gpus = executable.name in TAKE_GPUS
+        takes_gpus = suite.BY_NAME[executable.name].takes_gpu_count
         for gpus in (None,) if not takes_gpus else (1, 2) if several else (1,):
             cells = [check(sanitizer, tool, executable, gpus, logs, options.timeout)
                      for tool in TOOLS]

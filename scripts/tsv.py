@@ -13,11 +13,8 @@ from collections import defaultdict, namedtuple
 from pathlib import Path
 
 import checksums
+from suite import FILES
 
-# What scripts/run.sh writes into a results folder, in this order.
-FILES = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkIntraSM.cuda11", "BenchmarkInterSM",
-         "BenchmarkInterSM.cuda11", "TestRepeat", "TestRepeat.cuda11", "Reduction",
-         "Reduction.cuda11", "Pitfalls", "Pitfalls.cuda11")
 GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")  # of both toolkits
 REDUCTIONS = ("Reduction", "Reduction.cuda11")
 PITFALLS = ("Pitfalls", "Pitfalls.cuda11")

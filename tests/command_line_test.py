@@ -9,10 +9,12 @@ import sys
 import unittest
 
 BUILD = sys.argv.pop(1)
-LAUNCHES, *KERNELS, SUMS = PROGRAMS = (
-    "ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction")
-EVERY = (*PROGRAMS, "Pitfalls")
-TAKES_GPU_COUNT = ("Pitfalls", "ImplicitBarrier", "BenchmarkInterSM", "Reduction")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, "scripts"))
+import suite  # noqa: E402
+
+EVERY = suite.NAMES
+LAUNCHES, *KERNELS, SUMS = PROGRAMS = EVERY[:-1]
+TAKES_GPU_COUNT = [program.name for program in suite.PROGRAMS if program.takes_gpu_count]
 # CUDA 13 removed the multi-grid barrier.
 HAS_MULTI_GRID = "CUDA 13" not in subprocess.run(
     [os.path.join(BUILD, "BenchmarkInterSM"), "--version"],

@@ -15,8 +15,10 @@ BUILD = Path(sys.argv.pop(1)).resolve()
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "program_pages.py"
 PAGES = ("methods.md", "columns.md")
-PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction",
-            "Pitfalls")
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from suite import NAMES  # noqa: E402
+
 # Methods of commands that need a toolkit before CUDA 13, which this build may not be of.
 OLDER = {"multi_grid_sync", "multi_grid_sync_no_peer", "multi_grid"}
 
@@ -78,12 +80,12 @@ class ProgramPagesTest(unittest.TestCase):
             found = re.findall(r"`([^`]+)`", cells[0])
             options.update(found)
             for option in found:
-                takers = re.findall(r"`([^`]+)`", cells[1]) or PROGRAMS
-                for program in PROGRAMS:
+                takers = re.findall(r"`([^`]+)`", cells[1]) or NAMES
+                for program in NAMES:
                     has = re.search(rf"(?m)^  (-h, )?{option}[ \[]", said(program, "--help"),
                                     ) or f", {option} " in said(program, "--help")
                     self.assertEqual(bool(has), program in takers, (program, option))
-        everything = {option for program in PROGRAMS for option in re.findall(
+        everything = {option for program in NAMES for option in re.findall(
             r"(?m)^  (?:-h, )?(--[a-z-]+)", said(program, "--help"))}
         self.assertLessEqual(everything, options)
 

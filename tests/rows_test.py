@@ -10,6 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 import reduction_rows  # noqa: E402
+import suite  # noqa: E402
 import tsv  # noqa: E402
 
 NULL = ("method GPUCount rep blk thrd m(clk) s(clk) m(sync) s(sync) m(laun) "
@@ -37,7 +38,6 @@ EXPECTED = {
     "BenchmarkInterSM": {"grid latency": GRID, "multi-GPU latency": GRID},
     "Reduction": reduction_rows.HEADERS,
 }
-TAKE_GPUS = ("ImplicitBarrier", "BenchmarkInterSM", "Reduction")
 LIMITS = {"Reduction": reduction_rows.OPTIONS}
 
 
@@ -250,7 +250,7 @@ def main():
         expected.pop("sleep instruction", None)
     if gpus == 1:
         expected.pop("weak scaling", None)
-    count = [str(gpus)] if name in TAKE_GPUS else []
+    count = [str(gpus)] if suite.BY_NAME[name].takes_gpu_count else []
     for stats in ([], ["--stats"]):
         result = run(executable, *count, "--samples", "3", *LIMITS.get(name, ()), *stats)
         assert result.returncode == 0, result.stderr

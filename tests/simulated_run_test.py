@@ -18,9 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import tsv  # noqa: E402  from scripts/
+from suite import NAMES  # noqa: E402
 
-PROGRAMS = ("ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction",
-            "Pitfalls")
 # Number of GPUs -> what they are. Each differs from every recorded kind but the last two.
 KINDS = {
     2: "sms=6 name=Pretended_GPU_2_<b>&$x_^ ghz=0.9 memory_khz=5001000 bus_bits=256 peer=none",
@@ -91,7 +90,7 @@ class SimulatedRunTest(unittest.TestCase):
         for gpus, folder in self.each():
             read = tsv.Run(folder, simulated=True)  # refuses rows that are not rectangular
             self.assertTrue(read.checked)
-            self.assertEqual(tuple(sorted(read.files)), tuple(sorted(PROGRAMS)))
+            self.assertEqual(tuple(sorted(read.files)), tuple(sorted(NAMES)))
             self.assertEqual(read.gpus, gpus)
             counts = [str(n) for n in range(1, gpus + 1)]
             alone = "peer=none" in KINDS[gpus]  # no barrier over peers' memory

@@ -1,0 +1,24 @@
+"""The programs of the suite: the one list that scripts and tests read."""
+
+from collections import namedtuple
+
+# takes_gpu_count: as an argument; has_means: rows have means, and so --stats; under_tools: what
+# keeps a run short under a tool that slows it.
+Program = namedtuple("Program", "name takes_gpu_count has_means older_toolkit under_tools",
+                     defaults=[()])
+
+# In the order of a results folder. older_toolkit: measured with a second toolkit before CUDA 13,
+# too. Pitfalls is last: where a GPU does not recover from a case, all else is there.
+PROGRAMS = (
+    Program("ImplicitBarrier", True, True, False, ("--processes", "1")),
+    Program("BenchmarkIntraSM", False, True, True),
+    Program("BenchmarkInterSM", True, True, True),
+    Program("TestRepeat", False, True, True),
+    Program("Reduction", True, True, True, ("--max-bytes", "1M")),
+    Program("Pitfalls", True, False, True))
+OLDER = ".cuda11"  # behind the names of files of the second toolkit
+NAMES = tuple(program.name for program in PROGRAMS)
+BY_NAME = dict(zip(NAMES, PROGRAMS))
+# Files of a results folder, without .tsv.
+FILES = tuple(program.name + end for program in PROGRAMS
+              for end in ("", OLDER)[:1 + program.older_toolkit])
