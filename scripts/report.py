@@ -6,7 +6,7 @@
 
 Written are report.md and report.html: what each barrier costs, several folders side by side;
 Tables I to VIII of the study; what moved against the recorded runs of the same kind of GPU, and
-what is known to move it; the warnings; how to cite. summary.json has the same numbers with
+what is known to move it; the warnings; how to cite. report.json has the same numbers with
 their units and the file, section and line that each stands in, and the verdict on every row by
 file and line. To be taken in by \\input (they need the package booktabs) are
 tables/machines.tex (of several folders), and of each folder tables/NAME/headline.tex and
@@ -73,7 +73,7 @@ def text_of(lines):
 
 
 def summary_of(parts, study, citation):
-    """summary.json"""
+    """report.json"""
     content = {"simulated": True} if parts[0].run.simulated else {}
     content.update({"runs": [part_json(part, study) for part in parts],
                     "machines": headline_sheets.machines_json(parts, study),
@@ -94,7 +94,7 @@ def files_of(parts, study, citation, pictures, several):
     files = {**{Path(f"{MACHINES}.{ending}"): None for ending in ("tsv", "png", "pdf")},
              **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
              Path("report.html"): page(title, parts, blocks.page(content, pictures)),
-             Path("summary.json"): summary_of(parts, study, citation),
+             Path("report.json"): summary_of(parts, study, citation),
              Path("tables/machines.tex"):
                  text_of(sheets.latex(sheet, "tab:machines")) if sheet else None}
     for part in parts:

@@ -34,4 +34,4 @@ export PATH=${NVCC%/*}:$PATH
 run ctest --test-dir build --parallel "$(nproc)" --output-junit tests.xml || true # its report tells
 expected=()
 if has_nvidia_gpu; then expected=(--gpu); fi
-exec python3 "$scripts/test_report.py" build/tests.xml "${expected[@]}"
+exec python3 "$scripts/test_outcomes.py" build/tests.xml "${expected[@]}"

@@ -97,7 +97,7 @@ class DamageTest(unittest.TestCase):
                 MARKUP, (self.out / "report.html").read_text()):
             return "markup in a page"
         return read_again.wrong_in_report(
-            json.loads((self.out / "summary.json").read_text()),
+            json.loads((self.out / "report.json").read_text()),
             (self.out / "tables/run/normal.tsv").read_text(), files)
 
     def check(self, reader, what, files, refused=False):

@@ -23,7 +23,7 @@ ROOT = scripts_support.ROOT
 
 
 class NoPictures(charts.Pictures):
-    """Their numbers are in summary.json."""
+    """Their numbers are in report.json."""
 
     def __init__(self, of):
         self.charts, self.drawn, self.why = of, {}, "not drawn"

@@ -119,7 +119,7 @@ def stands_in(value, row, environment):
 
 
 def figures_in(content):
-    """All parts of summary.json that are a value of one row."""
+    """All parts of report.json that are a value of one row."""
     if isinstance(content, dict):
         content = {key: part for key, part in content.items() if key != "recorded"}
     for part in content.values() if isinstance(content, dict) else content:
@@ -131,7 +131,7 @@ def figures_in(content):
 
 
 def wrong_in_report(summary, normal, files):
-    """What summary.json and normal.tsv have that these files do not, or None."""
+    """What report.json and normal.tsv have that these files do not, or None."""
     rows = {(row.file, row.line): row for row in rows_of(files)}
     environment = environment_of(files)
     for value, source in figures_in([run for run in summary["runs"]]):

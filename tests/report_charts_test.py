@@ -41,7 +41,7 @@ class ChartsTest(ChartChecks, ReportCase):
         self.assertEqual(Page(page).pictures, [])
         self.assertIn("There are no pictures, because matplotlib", page)
         self.assertEqual([*self.out.glob("figures/**/*.png"), *self.out.glob("**/*.pdf")], [])
-        summary = json.loads((self.out / "summary.json").read_text())
+        summary = json.loads((self.out / "report.json").read_text())
         self.summary = {run["folder"]: run["figures"] for run in summary["runs"]}
         return {path.parent.name: sorted(one.stem for one in path.parent.glob("*.tsv"))
                 for path in self.out.glob("figures/*/*.tsv")}

@@ -24,7 +24,7 @@ class RewordedTest(ReportCase):
                 return {key: len(value) if key in ("remarks", "warnings") else without_texts(value)
                         for key, value in found.items()}
             return list(map(without_texts, found)) if isinstance(found, list) else found
-        texts["summary.json"] = json.dumps(without_texts(self.summary))
+        texts["report.json"] = json.dumps(without_texts(self.summary))
         shown = self.script("summary.py", run).stdout
         head, warned = shown.split("\nWarnings of the run", 1)
         texts["summary.py"] = head + re.sub(": .*", "", warned)

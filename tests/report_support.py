@@ -37,13 +37,13 @@ class ReportCase(ScriptsTest):
         self.out = self.folder / "out"
 
     def report(self, *folders, code=0, recorded=ROOT / "results"):
-        """The runs of summary.json, by folder."""
+        """The runs of report.json, by folder."""
         done = self.script("report.py", *folders, "--out", self.out, "--recorded", recorded)
         self.assertEqual(done.returncode, code, done.stderr)
         self.errors = done.stderr
         self.assertEqual(done.stdout, f"{self.out / 'report.md'}\n")
         self.page = (self.out / "report.md").read_text()
-        self.summary = json.loads((self.out / "summary.json").read_text())
+        self.summary = json.loads((self.out / "report.json").read_text())
         return {run["folder"]: run for run in self.summary["runs"]}
 
     def check_tex(self, text):

@@ -12,7 +12,7 @@ import tsv  # from scripts/, which scripts_support has put on the path
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
            "report.py", "write_pages.py", "readme_pictures.py",
-           "sanitize.py", "sanitize_pitfalls.py", "test_report.py")
+           "sanitize.py", "sanitize_pitfalls.py", "test_outcomes.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
 
 
@@ -57,7 +57,7 @@ class CommandLineTest(ScriptsTest):
                 ("unrecognized arguments: one", "readme_pictures.py", ["one"]),
                 ("unrecognized arguments: two", "summary.py", ["one", "two"]),
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
-                ("unrecognized arguments: --g", "test_report.py", ["x.xml", "--g"])):
+                ("unrecognized arguments: --g", "test_outcomes.py", ["x.xml", "--g"])):
             for arguments in cases:
                 self.assert_refused(self.script(script, *arguments), 2, script, message)
 

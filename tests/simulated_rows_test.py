@@ -115,7 +115,7 @@ class SimulatedTest(ReportCase):
                 self.assertIn("simulated, not measured: ", text)
         self.assertEqual(len(re.findall("<table>", page)), len(re.findall(
             r'<p>simulated, not measured.*?</p>\n<div class="wide"><table>', page)))
-        content = json.loads((self.out / "summary.json").read_text())
+        content = json.loads((self.out / "report.json").read_text())
         self.assertEqual(list(content)[0], "simulated")
         self.assertTrue(all(run["simulated"] for run in content["runs"]))
         for sentence in content["cite"]["sentences"].values():

@@ -18,5 +18,5 @@ What is told of a run, each from its rows:
 How it is written:
   sheets            tables as Markdown, HTML and LaTeX
   blocks            what pages are made of, as Markdown and HTML
-  run_pages         the blocks of a run, and summary.json; web_page: report.html
+  run_pages         the blocks of a run, and report.json; web_page: report.html
 """

@@ -1,4 +1,4 @@
-"""The headline numbers of report.py as sheets and for summary.json: a run beside the recorded
+"""The headline numbers of report.py as sheets and for report.json: a run beside the recorded
 ones, and several runs beside each other."""
 
 import math
@@ -76,7 +76,7 @@ def headline_sheet(part, study, recorded):
 
 
 def found_json(headline, found):
-    """A value of summary.json."""
+    """A value of report.json."""
     other = converted(found, headline.unit)
     return {"unit": headline.unit, **found.figure.numbers(),
             "text": found.figure.text(), "of": found.which or None,

@@ -85,7 +85,7 @@ def sheets(part):
 
 
 def moved_json(part):
-    """Parts of summary.json about them."""
+    """Parts of report.json about them."""
     names = [other.path.name for other in part.recorded]
     return {
         "environment_differences": [

@@ -1,4 +1,4 @@
-"""What report.py writes about a run: its blocks of the pages, its part of summary.json."""
+"""What report.py writes about a run: its blocks of the pages, its part of report.json."""
 
 from pathlib import Path
 
@@ -102,7 +102,7 @@ def normal_json(part):
 
 
 def part_json(part, study):
-    """The part of summary.json."""
+    """The part of report.json."""
     return {
         "folder": part.name, **({"simulated": True} if part.run.simulated else {}),
         "checked": part.run.checked, "environment": part.run.environment, "absent": list(part.absent()),

@@ -47,4 +47,4 @@ def work():
 
 
 if __name__ == "__main__":
-    command_line.main(work, "test_report.py")
+    command_line.main(work, "test_outcomes.py")
