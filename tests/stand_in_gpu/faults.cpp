@@ -81,7 +81,9 @@ bool is_planned(const char* call, const void* from, long* number_of_call) {
     return false;
   }
   *number_of_call = ++calls;
-  return *number_of_call == planned;
+  static const bool stays = scenario().fail_mode == "stays";
+  return stays && planned > 0 ? *number_of_call >= planned
+                              : *number_of_call == planned;
 }
 
 cudaError_t fail() {

@@ -130,7 +130,7 @@ Given read() {
     }
   };
   check(given.scenario.peer, "all none halves");
-  check(given.scenario.fail_mode, "once sticky hang abort kill");
+  check(given.scenario.fail_mode, "once stays sticky hang abort kill");
   std::string& name = given.scenario.name;
   std::replace(name.begin(), name.end(), '_', ' ');
   return given;

@@ -82,10 +82,10 @@ struct Scenario {
   double race_rate = 0.9;
   std::string lets_pass, holds, right_is_wrong, sick, sick_file;
 
-  // A call that fails: its number from 1, the error, how (once, sticky, hang,
-  // abort, kill), counting calls with this in their names alone, from this
-  // offset in the program, for this GPU (-1: for all) and in the process of
-  // this number (-2: in all).
+  // A call that fails: its number from 1, the error, how (once, stays, sticky,
+  // hang, abort, kill), counting calls with this in their names alone, from
+  // this offset in the program, for this GPU (-1: for all) and in the process
+  // of this number (-2: in all).
   double fail_at = 0, fail_code = 999, fail_process = -2, fail_gpu = -1;
   std::string fail_mode = "once", fail_call, fail_from;
   std::string calls;  // file that gets a line for each call
