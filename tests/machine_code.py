@@ -116,7 +116,7 @@ def find_disassembler():
         if all(shutil.which(name, path=folder) for name in ("cuobjdump", "nvdisasm")):
             return folder
     raise NoDisassembler("no cuobjdump and nvdisasm on PATH, nor fetched: the machine code is "
-                         "not checked")
+                         "not checked; scripts/test.sh fetches both")
 
 
 _JUDGED = re.compile(rb"(timed|null|sleep|spin)_kernel")

@@ -20,6 +20,7 @@ class Work(NamedTuple):
     others: int
     paths: int
     instruction: str
+    method: str  # its name in rows
 
     @property
     def a_round(self):

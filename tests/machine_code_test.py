@@ -1,6 +1,7 @@
 """Machine-code gate: does every timed kernel contain what its row counts?
 
 usage: machine_code_test.py EXECUTABLE...
+       machine_code_test.py EXECUTABLE --method NAME    the kernels of this method alone
 
 For every architecture from sm_70 on in each executable and every
 timed_kernel<Method, R>: what the method says of its machine code (--machine-code), between
@@ -47,11 +48,14 @@ def judge_spin(instructions):
                    "ok" if depth == [1, 2] else f"FAIL: in loops {depth} deep")
 
 
-def judge_timed(functions, works):
-    """(type, R, Verdict) of the kernels of all methods, which all have to be there."""
+def judge_timed(functions, works, wanted):
+    """(type, R, Verdict) of the kernels of all methods or of the one that is wanted, which all
+    have to be there."""
     kernels = machine_code.kernels_of(functions)
     for name, work in works.items():
         half = None
+        if wanted not in (None, work.method):
+            continue
         for repeats in (1 << k for k in range(work.longest.bit_length())):
             if (name, repeats) not in kernels:
                 yield name, repeats, Verdict("-", "-", "FAIL: no such kernel")
@@ -59,7 +63,7 @@ def judge_timed(functions, works):
             code = functions[kernels.pop((name, repeats))]
             yield name, repeats, judge(work, code, repeats, half)
             half = code
-    for name, repeats in kernels:
+    for name, repeats in kernels if wanted is None else ():
         yield name, repeats, Verdict("-", "-", "FAIL: --machine-code does not name it")
 
 
@@ -80,8 +84,8 @@ def works_of(executable, architecture):
     return Work.read(result.stdout)
 
 
-def check(executable):
-    """Prints the rows of one executable; returns what is wrong with it."""
+def check(executable, wanted):
+    """Prints the rows of one executable, or of one method of it; returns what is wrong with it."""
     failures = []
     judged = 0
     for name, functions in sorted(machine_code.disassemble(executable).items()):
@@ -90,8 +94,10 @@ def check(executable):
             print(f"{executable}: {name}: not judged, sm_70 and later are", file=sys.stderr)
             continue
         works = works_of(executable, architecture)
-        rows = list(judge_timed(functions, works) if works else judge_launched(functions))
+        rows = list(judge_timed(functions, works, wanted) if works else judge_launched(functions))
         judged += 1
+        if wanted and not rows:
+            raise ValueError(f"there is no method {wanted}")
         for method, repeats, verdict in rows:
             print(os.path.basename(executable), name, method, repeats, *verdict, sep="\t")
             if verdict.text.startswith("FAIL"):
@@ -106,11 +112,14 @@ def check(executable):
 def main(executables):
     if not executables or executables[0].startswith("-"):
         sys.exit(__doc__)
+    executables, wanted = ((executables[:1], executables[2])
+                           if executables[1:2] == ["--method"] and len(executables) == 3
+                           else (executables, None))
     print("executable\tarchitecture\tmethod\tR\tinstruction\tcount\tverdict")
     status = 0
     for executable in executables:
         try:
-            failures = check(executable)
+            failures = check(executable, wanted)
         except machine_code.NoDisassembler as error:
             print(error, file=sys.stderr)
             status, failures = status or 77, []
