@@ -77,8 +77,9 @@ class HeldQueue : public SectionOf<HeldRow> {
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
-    gate_ = std::make_unique<Gate>();
-    times_ = std::make_unique<TimesOfKernels>(
+    // Kept by what takes the samples.
+    const auto gate = std::make_shared<Gate>();
+    const auto times = std::make_shared<TimesOfKernels>(
         device_numbers(measuring.run.gpus()), kManyLaunches,
         measuring.run.gpu().sm_count);
     const Remark reason = why_not_hold(measuring.pool);
@@ -96,9 +97,9 @@ class HeldQueue : public SectionOf<HeldRow> {
             }
             points.add(point, [&]() -> PointsInTurn<Sample>::Take {
               const auto held = std::make_shared<HeldPoint>(
-                  method, measuring.pool, gpus, point, points.mhz(), *gate_,
-                  *times_);
-              return [held] { return held->take(); };
+                  method, measuring.pool, gpus, point, points.mhz(), *gate,
+                  *times);
+              return [gate, times, held] { return held->take(); };
             });
           }
         });
@@ -127,10 +128,6 @@ class HeldQueue : public SectionOf<HeldRow> {
   }
 
   bool is_second() const override { return true; }
-
-  // Of the measuring process, while its points are sampled.
-  std::unique_ptr<Gate> gate_;
-  std::unique_ptr<TimesOfKernels> times_;
 };
 
 }  // namespace
