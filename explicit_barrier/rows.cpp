@@ -19,10 +19,11 @@ Columns<Row> grid() {
        column<Row>("thrd", "threads", "block dimension", &Row::threads)});
 }
 Columns<Row> group() {
-  return labels<Row>({column<Row>(
-      "tile", "",
-      "threads of the group, blocks of a cluster, or what note[tile] says",
-      &Row::group)});
+  return labels<Row>(
+      {column<Row>("tile", "",
+                   "threads of the group, blocks of a cluster; of atomics "
+                   "words, of copies bytes, of fences stores",
+                   &Row::group)});
 }
 
 // Those of --stats: samples and robust figures of `value` and the SM clock.

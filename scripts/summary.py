@@ -3,7 +3,7 @@
 
 Figures are means; behind a launch stands its standard deviation. ! marks a figure that the run
 warns of, or that depends on the repeat count; the first warning of each section stands at the
-end. "none": the barrier compiled to nothing, so that there is no latency. -: not measured, or it
+end. "none": the compiler left nothing that waits, so that there is no latency. -: not measured, or it
 does not fit on the GPU. Two figures are of both toolkits, the older one's last. ? marks a wrong
 sum.
 """

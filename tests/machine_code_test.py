@@ -1,4 +1,4 @@
-"""Machine-code gate: does every timed kernel contain what its row counts?
+"""Machine-code test: does every timed kernel contain what its row counts?
 
 usage: machine_code_test.py EXECUTABLE...
        machine_code_test.py EXECUTABLE --method NAME    the kernels of this method alone

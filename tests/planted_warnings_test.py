@@ -411,6 +411,12 @@ class Warned(unittest.TestCase):
             self.assertEqual(tags & DOUBTS, set(), name)
             self.assertNotIn("warning", of(name).errors)
 
+    def test_every_tag_is_on_the_page(self):
+        page = (ROOT / "docs" / "programs.md").read_text()
+        tags = DOUBTS | {note.tag for name in STILL for section in of(name).sections
+                         for note in section.annotations}
+        self.assertEqual([tag for tag in sorted(tags) if f"`{tag}`" not in page], [])
+
     def test_warnings_are_on_stderr_too(self):
         for name in ("clamped_inter", "halved_intra", "very_noisy", "wide", "others"):
             told = [line.split("] ", 1)[-1].split("]: ", 1)[-1]
