@@ -100,5 +100,7 @@ sed -i 's/ main$/ main contrib non-free/' "$work/user/etc/apt/sources.list"
 toolkit='nvidia-cuda-toolkit python3-matplotlib' architecture=70
 if [[ $suite == bookworm ]]; then toolkit+=' g++-11' architecture=90; fi
 expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $toolkit"
-expect 0 user user "CUDAARCHS=$architecture scripts/test.sh"
+# Scripts have been tested there with the other toolkit, but for the pictures.
+left_out='^scripts_(run|toolchain|host|tsv|compare|sanitize|report_[^p]|damage|simulated)'
+expect 0 user user "CUDAARCHS=$architecture CTEST_ARGUMENTS='-E $left_out' scripts/test.sh"
 shows ' 0 failed'

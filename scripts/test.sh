@@ -4,7 +4,7 @@
 #
 # Gets what the tests need where that is allowed, builds the suite and runs all tests. The
 # last lines say what failed, with its output and the command that runs it again, and what
-# was skipped and why.
+# was skipped and why. CTEST_ARGUMENTS can hold more arguments of ctest, such as '-R report'.
 #
 # Exit codes: 0 all tests passed or were skipped for want of a GPU, or of a disassembler; 1 a
 # test failed, something is missing or does not build, or a GPU test was skipped although a
@@ -31,7 +31,8 @@ run build "$NVCC" release build -DBUILD_TESTING=ON || die 1 "the build failed, s
 rm -f build/tests.xml
 # shellcheck disable=SC2031  # build() changes its own copy alone
 export PATH=${NVCC%/*}:$PATH
-run ctest --test-dir build --parallel "$(nproc)" --output-junit tests.xml || true # its report tells
+read -ra arguments <<<"${CTEST_ARGUMENTS:-}"
+run ctest --test-dir build --parallel "$(nproc)" --output-junit tests.xml "${arguments[@]}" || true # its report tells
 expected=()
 if has_nvidia_gpu; then expected=(--gpu); fi
 exec python3 "$scripts/test_outcomes.py" build/tests.xml "${expected[@]}"
