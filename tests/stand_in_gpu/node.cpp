@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <limits>
 #include <map>
@@ -740,6 +741,12 @@ cudaError_t write_variable(const void* symbol, const void* from,
 }
 
 void add_kernel(const void* function, const char* mangled) {
+  // CUDA 11 puts the source's name before that of a kernel of this source
+  // alone.
+  const char* begin = std::strstr(mangled, "__Z");
+  if (std::strncmp(mangled, "__nv_static_", 12) == 0 && begin != nullptr) {
+    mangled = begin + 1;
+  }
   int status = 0;
   char* name = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
   node().kernels[function] = status == 0 ? name : mangled;
