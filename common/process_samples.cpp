@@ -39,6 +39,11 @@ std::string record_text(const Record& record) {
   return text;
 }
 
+bool is_record(const std::string& line) {
+  const std::string word = line.substr(0, line.find('\t'));
+  return word == kSamplesWord || word == kSkippedWord;
+}
+
 Record parse_record(const std::string& line) {
   std::vector<std::string> words;
   std::istringstream stream(line);

@@ -55,6 +55,9 @@ struct Record {
 
 std::string record_text(const Record& record);
 
+/// Whether a line is meant as a record; all else is for people.
+bool is_record(const std::string& line);
+
 /// The record of a line; std::invalid_argument where it is none.
 Record parse_record(const std::string& line);
 

@@ -270,7 +270,7 @@ SamplesOfRows measure_in_processes(const Options& options, char** argv,
   run_processes(argv, count, [&](int number, const std::string& line) {
     progress.show("process " + std::to_string(number + 1) + " of " +
                   std::to_string(count));
-    if (line.rfind('#', 0) != 0) {
+    if (is_record(line)) {
       const Record record = parse_record(line);
       samples[record.point].add(samples_of<InterSmSample>(record.numbers),
                                 record.mhz);
