@@ -4,8 +4,10 @@
 // this one prints and never touches CUDA.
 #include <unistd.h>
 
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/child_processes.hpp"
 #include "common/program.hpp"

@@ -199,15 +199,16 @@ def work():
     parser.add_argument("--docs", type=Path, default=DOCS, help="where the pages are (docs/)")
     options = parser.parse_args()
     new = pages(options.build.resolve())
-    old = {name: tsv.read_bytes(options.docs / name).decode() if (options.docs / name).exists()
+    old = {name: tsv.read_bytes(options.docs / name).decode(errors="replace") if (options.docs / name).exists()
            else "" for name in new}
     differ = [name for name in new if old[name] != new[name]]
     if options.check:
         for name in differ:
             number, line = next(
                 (number, theirs) for number, (ours, theirs) in enumerate(zip(
-                    [*old[name].splitlines(), None], [*new[name].splitlines(), None]), 1)
+                    [*old[name].splitlines(True), None], [*new[name].splitlines(True), None]), 1)
                 if ours != theirs)
+            line = (line or "nothing more").rstrip("\n")
             print(f"docs/{name}, line {number}: the programs say now: {line}; "
                   "scripts/program_pages.py BUILD writes the page", file=sys.stderr)
         return 1 if differ else 0
