@@ -89,8 +89,12 @@ def are_between(cell, here, there):
     """Whether two GPUs are of these kinds."""
     if cell in ("any", "same"):
         return cell == "any" or here == there
+    def are(*kinds):  # "H200" is not of "GH200"
+        return all(re.search(rf"\b{re.escape(kind)}\b", gpu)
+                   for kind, gpu in zip(kinds, (here, there)))
+
     one, other = names(cell)
-    return one in here and other in there or one in there and other in here
+    return are(one, other) or are(other, one)
 
 
 class Spread:
