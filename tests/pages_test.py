@@ -11,11 +11,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Only the links of these are checked: they are still to be rewritten.
-TO_BE_REWRITTEN = ()
-# Links to these may lead nowhere: they are still to be written.
-TO_BE_WRITTEN = ("docs/repeatability.md",)
-
 LONGEST_SENTENCE = 40  # words
 LONGEST_MEAN = 25  # words a sentence, of a page
 MOST_WORDS = {"README.md": 1300}  # of all that stands there, as `wc -w` counts
@@ -128,8 +123,7 @@ def dead_links(page, text):
         path, _, anchor = target.partition("#")
         place = ((ROOT / page).parent / path).resolve() if path else ROOT / page
         if path and not place.exists():
-            if not any(place == ROOT / name for name in TO_BE_WRITTEN):
-                yield number, f"the link {target} leads nowhere; name a file that is there"
+            yield number, f"the link {target} leads nowhere; name a file that is there"
         elif anchor and place.suffix == ".md":
             known = anchors(text if not path else place.read_text())
             if anchor not in known:
@@ -163,7 +157,7 @@ def bad_style(page, text):
 def to_change(page, text):
     """file:line: what to do, in the order of lines."""
     found = list(dead_links(page, text))
-    if page not in TO_BE_REWRITTEN and BY_PROGRAMS not in text:
+    if BY_PROGRAMS not in text:
         found += bad_style(page, text)
     return [f"{page}:{number}: {what}" for number, what in sorted(found)]
 
@@ -173,10 +167,6 @@ class PagesTest(unittest.TestCase):
         found = [line for page in all_pages()
                  for line in to_change(page, (ROOT / page).read_text())]
         self.assertEqual(found, [], "\n" + "\n".join(found))
-
-    def test_exceptions_are_needed(self):
-        for page in TO_BE_REWRITTEN:
-            self.assertIn(page, all_pages())
 
     def test_bad_pages_are_told(self):
         long = "This sentence has words" + 37 * " and" + "."

@@ -1,8 +1,6 @@
 // Sections `sleep kernel` and `sleep instruction`.
 #include "implicit_barrier/sections/fusion.hpp"
 
-#include <algorithm>
-
 #include "implicit_barrier/section.hpp"
 #include "implicit_barrier/sections/sections.hpp"
 
