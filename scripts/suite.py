@@ -19,6 +19,11 @@ PROGRAMS = (
 OLDER = ".cuda11"  # behind the names of files of the second toolkit
 NAMES = tuple(program.name for program in PROGRAMS)
 BY_NAME = dict(zip(NAMES, PROGRAMS))
-# Files of a results folder, without .tsv.
-FILES = tuple(program.name + end for program in PROGRAMS
-              for end in ("", OLDER)[:1 + program.older_toolkit])
+
+
+def files_of(name):
+    """The files of a program in a results folder, without .tsv."""
+    return (name, name + OLDER)[:1 + BY_NAME[name].older_toolkit]
+
+
+FILES = tuple(file for name in NAMES for file in files_of(name))

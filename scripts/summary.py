@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 import command_line
 import pitfalls_summary
 import reduction_summary
+import suite
 import tsv
 from reporting.figures import short_text
 from tables import grid, methods
@@ -77,7 +78,7 @@ def of_warps(section):
 
 def inside_one_sm(run, title, places):
     tables = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for file in ("BenchmarkIntraSM", "BenchmarkIntraSM.cuda11"):
+    for file in suite.files_of("BenchmarkIntraSM"):
         section = run.section(file, title)
         for corner, columns, line, column, row in places(section):
             if column in columns and (file == "BenchmarkIntraSM" or MEETING in corner):
@@ -144,7 +145,7 @@ def parts(run):
     yield from filter(None, [run.unchecked()])
     if run.path.name.endswith(".partial"):
         yield "An interrupted run: not everything was measured"
-    missing = [file for file in tsv.FILES if not file.endswith(".cuda11")
+    missing = [file for file in tsv.FILES if not file.endswith(suite.OLDER)
                and not any(section.rows for section in run.files.get(file, ()))]
     if missing:
         yield f"Nothing was measured of: {', '.join(missing)}"

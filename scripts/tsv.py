@@ -13,11 +13,11 @@ from collections import defaultdict, namedtuple
 from pathlib import Path
 
 import checksums
-from suite import FILES
+from suite import FILES, files_of
 
-GRID_FILES = ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")  # of both toolkits
-REDUCTIONS = ("Reduction", "Reduction.cuda11")
-PITFALLS = ("Pitfalls", "Pitfalls.cuda11")
+GRID_FILES = files_of("BenchmarkInterSM")  # of both toolkits
+REDUCTIONS = files_of("Reduction")
+PITFALLS = files_of("Pitfalls")
 NAMES = ("method", "type", "cost", "case")  # columns of words
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown

@@ -1,5 +1,6 @@
 """Figures 4, 5, 7, 8 and 9 of the study for a run: barriers. For report.py."""
 
+import tsv
 from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
                              points, study_figure)
 from reporting.figures import Figure, remarks, short_name, source_of
@@ -126,7 +127,7 @@ def figure_5(run, _):
 
 def barrier_files(run, method):
     """Sections that have this method's rows; multi_grid_sync is of an older toolkit."""
-    for file in ("BenchmarkInterSM", "BenchmarkInterSM.cuda11"):
+    for file in tsv.GRID_FILES:
         section = run.section(file, "multi-GPU latency")
         if section.find(method=method):
             yield section

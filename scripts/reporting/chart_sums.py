@@ -1,6 +1,7 @@
 """Figures 15, 16 and 18 of the study for a run: sums, and what a warp's barrier does. For
 report.py."""
 
+import tsv
 from reporting.chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
 from reporting.figures import Figure, share, source_of
 from reporting.study_tables import ARRAY
@@ -51,7 +52,7 @@ def scaling_series(run, title):
     def of_line(row):  # what stays the same along a line
         return row.whole("bytes") // (1 if title == "strong scaling" else row.whole("GPUcount"))
 
-    sections = [run.section(file, title) for file in ("Reduction", "Reduction.cuda11")]
+    sections = [run.section(file, title) for file in tsv.REDUCTIONS]
     size = max((of_line(row) for section in sections for row in section.find_all(type=ARRAY)),
                default=0)
     return size, [Series(method, points(run, section, [
