@@ -158,7 +158,7 @@ class Spread:
     def bounds(self, row):
         """Whether a row has moved by no more than this; nan: no bound."""
         cycles = math.inf  # no bound in cycles is of a row that has none
-        if compare.UNITS[row.quantity] == "cycles":
+        if compare.UNITS[row.quantity] == "cycles" and row.value.mean:
             cycles = abs(row.value.mean * row.change / (100 + row.change))
         return not abs(row.change) > self.percent and not cycles > self.cycles
 
