@@ -14,7 +14,6 @@ Exit code 3: bad usage, a folder that cannot be read, or nothing could be measur
 
 import contextlib
 import os
-import sys
 import tempfile
 from pathlib import Path
 

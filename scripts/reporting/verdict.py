@@ -4,7 +4,6 @@ A row is fine if it is within the recorded runs, or has moved by no more than kn
 says. A verdict looks at whole methods, so that a single odd row is no fault.
 """
 
-import re
 import statistics
 from collections import defaultdict, namedtuple
 
