@@ -14,20 +14,23 @@ Exit code 3: bad usage, a folder that cannot be read, or nothing could be measur
 
 import contextlib
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
 import command_line
 import environment
 import measure
+import programs
+import suite
 import tsv
 from command_line import Stop, say
 from reporting import normal
 from reporting.verdict import LEVELS, Fault, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
-SHOWN = 12  # faults
-MINUTES = 5  # the most that a program may take; all together they take one
+SHOWN = 8  # faults of the node, and of each GPU
+SECONDS = 300  # the most that a program may take; all together they take a minute
 IN_SM = ("BenchmarkIntraSM", "blocksync,cluster_sync,threadfence,global_add", ())
 GRID = ("BenchmarkInterSM", "grid_sync", ())
 MEMORY = ("Reduction", "read_limit", ("--samples", "20"))
@@ -58,19 +61,24 @@ def measured(build, devices, steps, folder, simulated):
     pairs = [("key", "value"), *environment.rows(devices, build / "ImplicitBarrier")]
     (folder / "environment.tsv").write_text(
         first + "".join(f"{key}\t{value}\n" for key, value in pairs), encoding="utf-8")
-    faults = []
+    faults, errors = [], b""
     for program, methods, more in steps:
         words = [build / program, "--stats", "--method", methods, *more]
-        if program != "BenchmarkIntraSM":
+        if suite.BY_NAME[program].takes_gpu_count:
             words.append(len(devices))
-        try:
-            measure.measure(program, list(map(str, words)), folder, MINUTES / 60)
-        except Stop as stop:
-            if stop.args[0] > 128:
-                raise
-            (folder / f"{program}.tsv").unlink()
-            faults.append(Fault("broken", stop.args[1]))
-    return (tsv.Run(folder, simulated) if list(folder.glob("*[a-z]M*.tsv")) else None), faults
+        path = folder / f"{program}.tsv"
+        with open(path, "wb") as output:
+            done = programs.run(list(map(str, words)), SECONDS, stdout=output,
+                                stderr=subprocess.PIPE)
+        errors += done.stderr
+        if done.returncode not in (0, 4):  # 4: what this GPU cannot have, see lacking()
+            path.unlink()
+            said = done.stderr.decode(errors="replace").strip().splitlines() or ["it says nothing"]
+            faults.append(Fault("broken", f"{program} failed with exit code {done.returncode}: "
+                                f"{said[-1]}"))
+    (folder / "stderr.log").write_bytes(first.encode() + errors)
+    complete = any((folder / f"{program}.tsv").exists() for program, *_ in steps)
+    return tsv.Run(folder, simulated) if complete else None, faults
 
 
 def lacking(run, steps):
@@ -108,15 +116,18 @@ def measured_verdicts(options, recorded, folder):
 
 def show(found):
     """Lines for people, and the exit code."""
-    faults = [(fault, what) for what, verdict, more in found
-              for fault in [*more, *(verdict.faults if verdict else ())]]
-    level = max((LEVELS.index(fault.level) for fault, _ in faults), default=0)
-    faults.sort(key=lambda pair: -LEVELS.index(pair[0].level))
-    for fault, what in faults[:SHOWN]:
-        print(f"{fault.level}: {what}{': ' * bool(what)}{fault.text}")
-    if len(faults) > SHOWN:
-        print(f"and {len(faults) - SHOWN} more; scripts/report.py shows all")
+    level = LEVELS.index("look")  # if nothing is judged
     rows = sum(verdict.judged for _, verdict, _ in found if verdict)
+    if rows:
+        level = 0
+    for what, verdict, more in reversed(found):  # a GPU tells more than the node
+        faults = sorted([*more, *(verdict.faults if verdict else ())],
+                        key=lambda fault: -LEVELS.index(fault.level))
+        for fault in faults[:SHOWN]:
+            print(f"{fault.level}: {what}{': ' * bool(what)}{fault.text}")
+            level = max(level, LEVELS.index(fault.level))
+        if len(faults) > SHOWN:
+            print(f"  and {len(faults) - SHOWN} more{' of ' * bool(what)}{what}")
     print(f"{LEVELS[level]}: {rows:,} rows judged")
     return level
 

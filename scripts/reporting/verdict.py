@@ -35,7 +35,7 @@ class Verdict:
             self._judge(run, partial, spreads)
         else:
             gpu = run.environment.get("gpu", "this GPU")
-            self._add("look", f"no recorded run of {gpu}: nothing to compare with")
+            self._add("look", f"no run of {gpu} is recorded")
         self.faults.sort(key=lambda fault: -LEVELS.index(fault.level))  # a stable sort
 
     @property
@@ -63,7 +63,8 @@ class Verdict:
             self._add("look", f"{len(self.unexplained)} of {self.judged} rows differ from the "
                       "recorded runs", self.unexplained)
         if not partial:
-            self._missing(run)
+            self._missing_files(run)
+        self._missing_rows(run, partial)
         self._toolkits(run)
 
     def _clocks(self, run):
@@ -73,12 +74,15 @@ class Verdict:
         by_count = defaultdict(list)
         for row in rows_with_clock(run):
             by_count[gpus_of(row)].append(float(row["clock"]))
+        moved = defaultdict(list)
         for count, seen in sorted(by_count.items()):
             clock = statistics.median(seen)
             if abs(clock - recorded) > CLOCK_MOVED * recorded:
-                self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
-                          f"{on_gpus(count)}: SM clock {clock:,.0f} MHz, recorded "
-                          f"{recorded:,.0f} MHz")
+                moved[round(clock)].append(count)
+        for clock, counts in moved.items():
+            where = f" on {' and '.join(map(on_gpus, counts))}" * (len(counts) < len(by_count))
+            self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
+                      f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz")
 
     def _said(self, run):
         """What the programs warn of."""
@@ -105,15 +109,18 @@ class Verdict:
                 self._add("look", f"{method} ({file}, {section}): {len(unclear)} of {len(group)} "
                           "rows are too noisy to be judged", unclear)
 
-    def _missing(self, run):
+    def _missing_files(self, run):
         files = dict.fromkeys(file for other in self.runs for file in other.files
                               if "." not in file and file not in run.files)
         for file in files:
             self._add("look", f"{file}.tsv is missing")
-        lacking = normal.lacking(run, self.runs) or ()
+
+    def _missing_rows(self, run, partial):
+        """partial: only of methods that have other rows."""
+        there = {(key[0], key[2]) if partial else key[0] for key in normal.values(run)}
         by_section = defaultdict(list)
-        for key in lacking:
-            if key[0] in run.files:
+        for key in normal.lacking(run, self.runs) or ():
+            if ((key[0], key[2]) if partial else key[0]) in there:
                 by_section[key[:2]].append(key)
         for (file, section), keys in by_section.items():
             methods = list(dict.fromkeys(key[2] for key in keys))
