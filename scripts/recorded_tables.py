@@ -93,6 +93,17 @@ def barriers_table(runs):
                                 *(f"{gpus} GPU{'s' * (gpus > 1)}" for gpus in counts)], 3, rows))
 
 
+def barrier_cost(runs):
+    """What `peer_grid_sync` takes, in a sentence, of the run with most GPUs."""
+    run = max(runs, key=lambda run: run.gpus)
+    find = of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, all_gpus=True)
+    times = [f"{gpus} GPU{'s' * (gpus > 1)}: {find(run, gpus).figure.value / 1e3:.2f}"
+             for gpus in range(1, run.gpus + 1)]
+    yield (f"Microseconds of one `sync()` on {short_name(run)}s with CUDA "
+           f"{run.environment['cuda_toolkit']}, one block of 1024 threads per SM:")
+    yield f"{'; '.join(times)} ([results/{run.path.name}](../../results/{run.path.name}))."
+
+
 SAMPLE = "h200x1"
 TILES = ("1", "2", "4", "8", "16", "32")
 IN_A_WARP = ("tile_sync", "coales_sync", "syncwarp", "in_use_none", "in_use_tile",

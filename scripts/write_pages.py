@@ -16,6 +16,7 @@ Each stands between two comments, `NAME: scripts/write_pages.py writes this` and
                           switch         when more threads pay
                           sizes, gpus    sums on one GPU and on several
   explicit_barrier/peer_grid_barrier/README.md
+                          cost           a line of its cost
                           barriers       the multi-GPU barriers side by side
 With --check nothing is written.
 
@@ -31,7 +32,7 @@ import command_line
 import compare
 import tsv
 import whole_files
-from recorded_tables import (barriers_table, differences, machines_table, partial_groups, races,
+from recorded_tables import (barrier_cost, barriers_table, differences, machines_table, partial_groups, races,
                              sample, sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
                              verdicts, warp_barriers)
 from reporting import known_spread
@@ -90,7 +91,8 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
                                "sizes": sums_by_size, "gpus": sums_by_gpus},
-         "explicit_barrier/peer_grid_barrier/README.md": {"barriers": barriers_table}}
+         "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
+                                                          "barriers": barriers_table}}
 
 
 def renewed(page, runs):
