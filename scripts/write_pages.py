@@ -80,7 +80,7 @@ def spreads(in_reports):
     return linked(markdown_table(head, len(head), [
         [spread.name, spread.programs, coded(spread.rows()), spread.where(),
          spread.extent() or "–", coded(spread.why), spread.evidence]
-        for spread in known_spread.read() if spread.in_reports == in_reports]))
+        for spread in known_spread.read() ]))
 
 
 # page -> name between the comments -> its lines, of the recorded runs
