@@ -5,7 +5,6 @@ Each stands between two comments, `NAME: scripts/write_pages.py writes this` and
   README.md               machines       what a barrier costs on the recorded machines
                           sample         lines of output
   docs/repeatability.md   runs           how many rows of two recorded runs agree
-                          bounds         how closely rows agree
                           causes         what is known to move rows further
   docs/limits.md          warp           what toolkits leave of the barriers of a warp
                           differences    how far rows of the recorded runs differ
@@ -75,18 +74,17 @@ def linked(lines):
                      line) for line in lines]
 
 
-def spreads(in_reports):
+def spreads(_runs):
     head = ("Name", "Programs", "Rows", "GPUs", "Up to", "Why", "Shown in")
     return linked(markdown_table(head, len(head), [
         [spread.name, spread.programs, coded(spread.rows()), spread.where(),
          spread.extent() or "–", coded(spread.why), spread.evidence]
-        for spread in known_spread.read() ]))
+        for spread in known_spread.read()]))
 
 
 # page -> name between the comments -> its lines, of the recorded runs
 PAGES = {"README.md": {"machines": machines_table, "sample": sample},
-         "docs/repeatability.md": {"runs": runs_side_by_side, "bounds": lambda _: spreads(False),
-                                   "causes": lambda _: spreads(True)},
+         "docs/repeatability.md": {"runs": runs_side_by_side, "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
