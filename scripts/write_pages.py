@@ -78,7 +78,7 @@ def spreads(_runs):
     head = ("Name", "Programs", "Rows", "GPUs", "Up to", "Why", "Shown in")
     return linked(markdown_table(head, len(head), [
         [spread.name, spread.programs, coded(spread.rows()), spread.where(),
-         spread.extent() or "–", coded(spread.why), spread.evidence]
+         spread.extent(), coded(spread.why), spread.evidence]
         for spread in known_spread.read()]))
 
 

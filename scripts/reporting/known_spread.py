@@ -68,6 +68,11 @@ def median_stays(row, here, there):
 CONDITIONS = {test.__name__: test for test in (other_sm_clock, other_toolkit, median_stays)}
 
 
+def depends_on_settings(line):
+    """Whether a line is of another clock or toolkit, and so not of healthy machines alone."""
+    return any(test in (other_sm_clock, other_toolkit) for test in line.tests)
+
+
 def amount(text, where):
     """(number, what is counted) of "4xSM"."""
     number = re.fullmatch(r"(\d+)(xSM)?", text)

@@ -26,10 +26,10 @@ class Verdict:
     """faults: the gravest first; unexplained: rows beyond all bounds, those that moved most first;
     judged: how many rows have a recorded one."""
 
-    def __init__(self, run, recorded, partial=False, spreads=None):
-        """recorded: all recorded runs; partial: not all methods were measured; spreads: others
-        than those of known_spread.tsv."""
-        self.runs, self.alike = normal.references(run, recorded)
+    def __init__(self, run, recorded, partial=False, spreads=None, chosen=False):
+        """recorded: all recorded runs, or those to compare with if they are chosen; partial: not
+        all methods were measured; spreads: others than those of known_spread.tsv."""
+        self.runs, self.alike = (recorded, True) if chosen else normal.references(run, recorded)
         self.faults, self.unexplained, self.judged = [], [], 0
         if self.alike:
             self._judge(run, partial, spreads)
@@ -68,7 +68,8 @@ class Verdict:
 
     def _clocks(self, run):
         """SM clocks that the rows saw, beside those of the recorded runs."""
-        recorded = statistics.median(clock for other in self.runs for clock in clocks(other))
+        known = [float(row["clock"]) for other in self.runs for row in rows_with_clock(other)]
+        recorded = statistics.median(known or [float("nan")])
         by_count = defaultdict(list)
         for row in rows_with_clock(run):
             by_count[gpus_of(row)].append(float(row["clock"]))
@@ -120,7 +121,7 @@ class Verdict:
                       + ", ".join(methods[:3]) + " and others" * (len(methods) > 3))
 
     def _toolkits(self, run):
-        here = normal.toolkit("", run.environment)
+        here = normal.toolkit("", run.environment) or "none"
         theirs = sorted({normal.toolkit("", other.environment) or "none" for other in self.runs})
         if here not in theirs:
             self._add("look", f"compiled by CUDA {here}, the recorded runs by "
@@ -131,10 +132,6 @@ def rows_with_clock(run):
     for sections in run.files.values():
         for section in sections:
             yield from (row for row in section.rows if row.get("clock", "nan") != "nan")
-
-
-def clocks(run):
-    return [float(row["clock"]) for row in rows_with_clock(run)]
 
 
 def gpus_of(row):
