@@ -5,6 +5,7 @@ Each stands between two comments, `NAME: scripts/write_pages.py writes this` and
   README.md               machines       what a barrier costs on the recorded machines
                           sample         lines of output
   docs/repeatability.md   runs           how many rows of two recorded runs agree
+                          pairs          how often healthy runs are called faulty
                           causes         what is known to move rows further
   docs/limits.md          warp           what toolkits leave of the barriers of a warp
                           differences    how far rows of the recorded runs differ
@@ -82,9 +83,19 @@ def spreads(_runs):
         for spread in known_spread.read()]))
 
 
+def healthy_pairs(_runs):
+    """How often two healthy runs were not called normal."""
+    path = FOLDER.parent / "healthy_pairs.tsv"
+    rows = tsv.read_table(tsv.read_bytes(path), path)
+    yield from markdown_table(["Bounds", "Pairs of healthy runs", "Not normal"], 1, [
+        [name, str(len(rows)), str(sum(row[column] != "normal" for row in rows))]
+        for name, column in (("of all runs", "verdict"), ("made without the two", "held_out"))])
+
+
 # page -> name between the comments -> its lines, of the recorded runs
 PAGES = {"README.md": {"machines": machines_table, "sample": sample},
-         "docs/repeatability.md": {"runs": runs_side_by_side, "causes": spreads},
+         "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
+                                   "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
