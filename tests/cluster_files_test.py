@@ -1,5 +1,6 @@
 """The files of cluster/: their form, and that what they name is there."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -40,6 +41,12 @@ def faults_of_packages(text):
     yield from (f"package {name}" for name in sorted(wanted ^ set(found[1].split())))
 
 
+def faults_of_source(line):
+    source = line.split()[0]
+    if source != ".git" and not (ROOT / source).exists():  # sources can come without .git
+        yield f"no {source}"
+
+
 def faults_of_dockerfile(text):
     lines = [line.partition(" ")[::2] for line in joined(text)]
     yield from (f"no instruction {name}" for name, _ in lines if name not in INSTRUCTIONS)
@@ -49,8 +56,8 @@ def faults_of_dockerfile(text):
     for name, rest in lines:
         if name == "RUN":
             yield from faults_of_commands(rest)
-        elif name == "COPY" and not (ROOT / rest.split()[0]).exists():
-            yield f"no {rest.split()[0]}"
+        elif name == "COPY":
+            yield from faults_of_source(rest)
         elif name == "ENTRYPOINT":
             yield from faults_of_commands(" ".join(json.loads(rest)))
 
@@ -65,8 +72,7 @@ def faults_of_definition(text):
     for name, section in zip(names, sections):
         lines = section.partition("\n")[2]
         if name == "files":
-            yield from (f"no {line.split()[0]}" for line in lines.splitlines()
-                        if line and not (ROOT / line.split()[0]).exists())
+            yield from itertools.chain(*map(faults_of_source, filter(None, lines.splitlines())))
         else:
             yield from faults_of_commands(lines)
 
