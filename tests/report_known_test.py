@@ -121,13 +121,19 @@ class CausesTest(ScriptsTest):
         for number, (old, bad, message) in enumerate((
                 ("gpus<=2", "gpu<=2", "column when: nobody knows 'gpu<=2'"),
                 ("gpus<=2", "often", "column when: nobody knows 'often'"),
+                *(("gpus<=2", bad, f"column when: nobody knows '{bad}'") for bad in (
+                    "gpus>=two", "bytes>=x", "bytes=x", "bytes>=0", "gpus<=1|2", "blk=16xSM|",
+                    "gpus=2xSM", "type>=float", "type=|")),
                 ("\t3\t", "\tthree\t", "column cycles: 'three' is not a number"),
+                ("\tnan\t", "\t-5\t", "column percent: '-5' is not a number from 0 on"),
                 ("same", "alike", "column between: nobody knows 'alike'"),
+                ("same", ",", "column between: nobody knows ','"),
+                ("same", "H100, ", "column between: nobody knows 'H100, '"),
                 ("yes", "perhaps", "column in_reports: nobody knows 'perhaps'"),
                 ("\tdocs", "", "10 cells, but 11 columns"))):
             path = self.folder / f"{number}.tsv"
             path.write_text(text + new.replace(old, bad))
-            with self.assertRaisesRegex(tsv.TsvError, f"line {text.count(chr(10)) + 1}.*{message}"):
+            with self.assertRaisesRegex(tsv.TsvError, f"line {text.count(chr(10)) + 1}.*{re.escape(message)}"):
                 known_spread.read(path)
         path = self.folder / "head.tsv"
         path.write_text(text.replace("evidence", "proof", 1))

@@ -33,6 +33,7 @@ COLUMNS = ("name", "in_reports", "programs", "sections", "methods", "between", "
            "cycles", "why", "evidence")
 COMPARED = re.compile(r"(\w+)(>=|<=|=)([\w|]+)")  # a cell of a row, and what it has to be
 METHOD = re.compile(r"[a-z0-9_*]+")  # of those that a phrase can have
+WHOLE = ("gpus", "blk", "thrd", "tile", "bytes")  # whose cells are whole numbers
 RELATIONS = {"=": "", ">=": "at least ", "<=": "at most "}
 
 
@@ -60,8 +61,18 @@ CONDITIONS = {test.__name__: test for test in (other_sm_clock, other_toolkit, me
 
 def amount(text):
     """(number, what is counted) of "4xSM"; nan where it is no number."""
-    number = re.fullmatch(r"(\d+)(xSM)?", text)
+    number = re.fullmatch(r"([1-9][0-9]{0,14})(xSM)?", text)
     return (int(number[1]), number[2]) if number else (math.nan, None)
+
+
+def can_be(column, relation, wanted):
+    """Whether a row can have such a cell."""
+    choices = wanted.split("|")
+    if column not in WHOLE:
+        return column in compare.KEYS and relation == "=" and all(choices)
+    found = list(map(amount, choices))
+    return (relation == "=" or len(found) == 1) and all(
+        not math.isnan(number) and (not unit or column == "blk") for number, unit in found)
 
 
 def cell_is(column, relation, wanted):
@@ -105,13 +116,13 @@ class Spread:
             raise tsv.TsvError(f"{row.where}: the columns must be {', '.join(COLUMNS)}")
         self.__dict__.update(row)
         for column in ("percent", "cycles"):
-            if not tsv.NUMBER.fullmatch(row[column]):
+            if not tsv.NUMBER.fullmatch(row[column]) or float(row[column]) < 0:
                 raise tsv.TsvError(f"{row.where}, column {column}: '{tsv.shown(row[column])}' is "
-                                   "not a number")
+                                   "not a number from 0 on")
             setattr(self, column, float(row[column]))
         for column, known in (("in_reports", self.in_reports in ("yes", "no")),
                               ("between", self.in_reports == "no" or self.between in ("any", "same")
-                               or len(names(self.between)) == 2)):
+                               or tuple(map(bool, names(self.between))) == (True, True))):
             if not known:
                 raise tsv.TsvError(f"{row.where}, column {column}: nobody knows "
                                    f"'{tsv.shown(row[column])}'")
@@ -122,7 +133,7 @@ class Spread:
     @staticmethod
     def test_of(text, row):
         compared = COMPARED.fullmatch(text)
-        if compared and compared[1] in compare.KEYS:
+        if compared and can_be(*compared.groups()):
             return cell_is(*compared.groups())
         if text not in CONDITIONS:
             raise tsv.TsvError(f"{row.where}, column when: nobody knows '{tsv.shown(text)}'")
@@ -143,8 +154,8 @@ class Spread:
         if not compared:
             return CONDITIONS[condition].__doc__ if condition in CONDITIONS else condition
         column, relation, wanted = compared.groups()
-        wanted = size_name(wanted) if column == "bytes" else wanted.replace("|", " or ")
-        return f"{column}: {RELATIONS[relation]}{wanted}"
+        shown = size_name if column == "bytes" else str
+        return f"{column}: {RELATIONS[relation]}{' or '.join(map(shown, wanted.split('|')))}"
 
     def extent(self):
         """The bound for readers, "" where none is known."""
@@ -158,7 +169,7 @@ class Spread:
     def bounds(self, row):
         """Whether a row has moved by no more than this; nan: no bound."""
         cycles = math.inf  # no bound in cycles is of a row that has none
-        if compare.UNITS[row.quantity] == "cycles":
+        if compare.UNITS[row.quantity] == "cycles" and row.change != -100:  # then it is 0 now
             cycles = abs(row.value.mean * row.change / (100 + row.change))
         return not abs(row.change) > self.percent and not cycles > self.cycles
 
