@@ -10,6 +10,7 @@
 
 #include "build_info.hpp"
 #include "common/devices.hpp"
+#include "common/table.hpp"
 
 namespace syncbench {
 namespace {
@@ -122,7 +123,7 @@ std::vector<Option> options_of(const ProgramInfo& info) {
   add_text("list", "the methods, one a line",
            [&info] { return list_text(info); });
   add_text("devices", "the visible GPUs, one a line", devices_text);
-  add_text("version", "version and commit",
+  add_text("version", "name, version, commit and toolkit",
            [&info] { return version_text(info); });
   add_text("help", "this text", [&info] { return help_text(info); });
   return table;
@@ -184,9 +185,10 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
 }
 
 std::string version_text(const ProgramInfo& info) {
-  return info.name +
-         " " SYNCBENCH_VERSION " (commit " SYNCBENCH_COMMIT ", CUDA " +
-         cuda_version_text(CUDART_VERSION) + ")";
+  return pair_text("name", info.name) + ' ' +
+         pair_text("version", SYNCBENCH_VERSION) + ' ' +
+         pair_text("commit", SYNCBENCH_COMMIT) + ' ' +
+         pair_text("toolkit", cuda_version_text(CUDART_VERSION));
 }
 
 int resolve_gpu_count(int requested, int found, bool* clamped) {

@@ -59,7 +59,8 @@ struct ProgramInfo {
 /// Options::print may refer to `info`.
 Options parse_options(const ProgramInfo& info, int argc, char** argv);
 
-/// Name, version, commit and toolkit, for --version and at the top of rows.
+/// `name=NAME version=... commit=... toolkit=...`, for --version and at the top
+/// of an output.
 std::string version_text(const ProgramInfo& info);
 
 /// Number of GPUs to measure when `found` >= 1 are there. An explicit count

@@ -34,6 +34,10 @@ enum class Kind {
 /// method; empty: the section, or above all sections the run.
 std::string annotation(Kind kind, const std::string& key, const Remark& remark);
 
+/// `NAME=VALUE`, with quotes around a value that has blanks, colons or
+/// brackets.
+std::string pair_text(const std::string& name, const std::string& value);
+
 /// Writes lines to a file descriptor. A line that cannot be written whole is
 /// taken back where the descriptor is a regular file, then OutputError.
 class LineWriter {
@@ -41,10 +45,17 @@ class LineWriter {
   explicit LineWriter(int descriptor) : descriptor_(descriptor) {}
 
   void line(std::string text);
+  void row(std::string text) {
+    line(std::move(text));
+    ++rows_;
+  }
   void comment(const std::string& text) { line("# " + text); }
   void annotate(Kind kind, const std::string& key, const Remark& remark) {
     comment(annotation(kind, key, remark));
   }
+
+  /// The last line of a whole output: how many rows it has.
+  void end() { comment("end[rows=" + std::to_string(rows_) + "]"); }
 
   /// Some file systems notice a full disk only when data reaches it. To be
   /// called when all lines are written; OutputError when some were not.
@@ -54,6 +65,7 @@ class LineWriter {
   [[noreturn]] void fail(std::size_t written, int error);
 
   int descriptor_;
+  int rows_ = 0;
 };
 
 /// A number with `decimals` digits after the point; `nan` where there is none.
@@ -180,7 +192,7 @@ class Table {
 
   void row(const Row& row) {
     open();
-    out_.line(joined([&row](const Column<Row>& c) { return c.cell(row); }));
+    out_.row(joined([&row](const Column<Row>& c) { return c.cell(row); }));
   }
 
   /// What a row is of, "METHOD COLUMN=CELL ...", by the columns that are
@@ -192,8 +204,7 @@ class Table {
       if (!column.label) continue;
       const std::string cell = column.cell(row);
       if (cell.empty() || cell == "nan" || cell == "-1") continue;
-      const bool quoted = cell.find(' ') != std::string::npos;
-      text += ' ' + column.header + (quoted ? "=\"" + cell + '"' : '=' + cell);
+      text += ' ' + pair_text(column.header, cell);
     }
     return text;
   }

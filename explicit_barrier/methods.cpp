@@ -114,9 +114,7 @@ void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods,
       continue;  // one name, several sizes
     }
     std::string text = method.text;
-    if (method.tile[0] != '\0') {
-      text += std::string("; `tile` is the number of ") + method.tile;
-    }
+    if (method.tile[0] != '\0') text += "; " + tile_text(method);
     if (method.caution[0] != '\0') text += std::string("; ") + method.caution;
     info.methods.push_back({method.name, text});
   }

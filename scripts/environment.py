@@ -26,9 +26,9 @@ def output_of(*command):
 
 
 def version_of(executable):
-    """(commit, CUDA release) from its --version line: NAME 0.1.0 (commit abc, CUDA 13.0)"""
-    found = re.search(r"\(commit ([^,)]*), CUDA ([0-9.]+)\)", output_of(executable, "--version"))
-    return found.groups() if found else ("unknown", "unknown")
+    """(commit, CUDA release), by its --version."""
+    said = tsv.pairs_of(output_of(executable, "--version"))
+    return said.get("commit", "unknown"), said.get("toolkit", "unknown")
 
 
 def methods_of(executable):

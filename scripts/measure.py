@@ -172,7 +172,7 @@ def fill(folder, devices, build, cuda11, hours, simulated):
     for number, (name, command) in enumerate(steps, 1):
         say(f"{number} of {len(steps)}: {name}")
         measure(name, command, folder, hours)
-    tsv.Run(folder, simulated)  # what cannot be read is no complete run
+    tsv.Run(folder, simulated, whole=True)  # what cannot be read is no complete run
     checksums.write(folder)  # last: the run is complete
     final = folder.with_suffix("")
     folder.rename(final)

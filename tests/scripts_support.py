@@ -28,7 +28,7 @@ SYSTEM_PROGRAMS = ("bash sh awk sed grep cat dirname readlink realpath mkdir rm 
 EXECUTABLE = r'''#!/bin/sh
 here=${0%/*} name=${0##*/}
 case " $* " in
-  *" --version "*) echo "$name 0.1.0 (commit $(cat "$here/commit"), CUDA $(cat "$here/cuda"))" ;;
+  *" --version "*) echo "name=$name version=0.2.0 commit=$(cat "$here/commit") toolkit=$(cat "$here/cuda")" ;;
   *" --list "*) cat "$here/$name.list" 2>/dev/null || cat "$here/list" ;;
   *" --machine-code "*) [ $name != ImplicitBarrier ] && cat "$here/machine_code" ;;
   *" --devices "*)
