@@ -72,9 +72,10 @@ def make_folder(results, devices, before=""):
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         folder = results / f"{before}{gpu}x{len(devices)}_{stamp}.partial"
         try:
+            folder.mkdir()
             if not folder.with_suffix("").exists():
-                folder.mkdir()
                 return folder
+            folder.rmdir()  # one that began in this second has ended
         except FileExistsError:
             pass
         time.sleep(0.1)  # another run began in this second
