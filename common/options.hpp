@@ -52,7 +52,7 @@ struct ProgramInfo {
   std::vector<MethodInfo> missing;  ///< not in this build, and why
   int default_samples = kDefaultSamples;
   std::string counted = "samples of every total";  ///< by --samples
-  std::string columns;  ///< description of all tables, for --help
+  std::string columns;  ///< of all tables, by describe(), for --columns
 };
 
 /// Reads the whole command line. Throws UsageError on anything not understood.

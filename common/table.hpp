@@ -1,7 +1,6 @@
 // Rows on standard output: tab-separated values, written whole or not at all.
 #pragma once
 
-#include <cstdio>
 #include <functional>
 #include <set>
 #include <string>
@@ -254,16 +253,13 @@ class Table {
   bool open_ = false;
 };
 
-/// The lines of --help that describe a table.
+/// The lines of --columns on a table: its title, column, unit and meaning.
 template <class Row>
 std::string describe(const std::string& title, const Columns<Row>& columns) {
-  std::string text = "  " + title + "\n";
+  std::string text;
   for (const auto& column : columns) {
-    char line[160];
-    std::snprintf(line, sizeof line, "    %-16s %-10s %s\n",
-                  column.header.c_str(), column.unit.c_str(),
-                  column.meaning.c_str());
-    text += line;
+    text += title + '\t' + column.header + '\t' + column.unit + '\t' +
+            column.meaning + '\n';
   }
   return text;
 }

@@ -42,6 +42,9 @@ std::vector<MethodEntry> methods_of(Scope first, Scope last);
 /// there is none.
 const MethodEntry& find_method(const char* name, int group = 32);
 
+/// What scripts call it: "block", "gpus".
+const char* name_of(Scope scope);
+
 /// Of a method with an About::tile, for people.
 inline std::string tile_text(const MethodEntry& method) {
   return std::string("`tile` is the number of ") + method.tile;

@@ -41,7 +41,8 @@ ProgramInfo program_info() {
   info.takes_stats = false;
   info.counted = "tries of each race";
   for (const Case& one : all_cases()) {
-    info.methods.push_back({one.name, one.text});
+    const bool race = one.section == Section::kRace;
+    info.methods.push_back({one.name, one.text, race ? "race" : ""});
   }
   info.missing = missing_cases();
   info.columns = describe("warp barrier", lane_columns()) +

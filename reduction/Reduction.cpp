@@ -83,7 +83,7 @@ ProgramInfo program_info(SumOptions& sums) {
     info.methods.push_back({method.name, method.text});
   }
   for (const NodeSumMethod& method : node_sum_methods()) {
-    info.methods.push_back({method.name, method.text});
+    info.methods.push_back({method.name, method.text, name_of(Scope::kGpus)});
   }
   info.missing = missing_node_sum_methods();
   info.columns = describe_warp_level() + describe_model() +

@@ -33,7 +33,13 @@ def version_of(executable):
 
 def methods_of(executable):
     """The names that its --list has, in that order."""
-    return [line.split("\t")[0] for line in output_of(executable, "--list").splitlines()]
+    return list(groups_of(executable))
+
+
+def groups_of(executable):
+    """{name: the group that its --list has}"""
+    lines = [line.split("\t") for line in output_of(executable, "--list").splitlines()]
+    return {cells[0]: cells[-1] for cells in lines}
 
 
 def described(executable):

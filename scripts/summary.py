@@ -57,10 +57,10 @@ def of_warps(section):
     for method in methods(section):
         rows = section.find_all(method=method)
         one = {row["tile"]: row for row in rows if row["thrd"] == "32"}
-        counts = next((said.values.get("counts") for said in section.said_of(rows[0], "tile")), None)
+        told = section.said_of(rows[0], "tile")
         corner, columns = "threads of the group", WARP_SIZES
-        if counts:
-            corner, columns = counts, tuple(one)
+        if told:
+            corner, columns = told[0].values.get("counts", "tile"), tuple(one)
         elif tuple(one) == ("32",):
             corner, columns, one = "all its threads", ("cycles",), {"cycles": one["32"]}
         for column, row in one.items():

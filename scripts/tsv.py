@@ -35,7 +35,7 @@ _DIFFERENCE = re.compile(r"(m|med)\(.*\)")  # only such columns can be negative
 _POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "form")
 # What a program says: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`. Without a tag it is
 # of the whole output: KIND[NAME=VALUE ...].
-_PAIR = r'[\w()]{1,20}=(?:[^\s":\[\]]{1,60}|"[^"]{1,100}")'
+_PAIR = r'[\w()]{1,20}=(?:[^\s":\[\]]{1,100}|"[^"]{0,100}")'
 _ANNOTATION = re.compile(
     rf"([a-z]{{1,20}})\[(?:([a-z-]{{1,40}})((?: {_PAIR}){{0,9}})|({_PAIR}(?: {_PAIR}){{0,9}}))\]"
     rf"(?: (\w{{1,40}})((?: {_PAIR}){{0,9}}))?(?:: (.*))?", re.ASCII)

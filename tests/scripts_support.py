@@ -119,8 +119,9 @@ class ScriptsTest(unittest.TestCase):
         rows = ["instruction method scope checked", *(f"SHFL.* {method}" for method in methods)]
         (folder / "machine_code").write_text("".join(
             row.replace(" ", "\t") + "\n" for row in rows))
-        names = dict.fromkeys(method.split()[0] for method in methods)  # each once
-        (folder / "list").write_text("".join(f"{name}\ttext\n" for name in names))
+        groups = dict(method.split()[:2] for method in methods)  # each once
+        (folder / "list").write_text("".join(
+            f"{name}\ttext\t\t{group}\n" for name, group in groups.items()))
 
     def tool(self, name, text):
         write_program(self.tools / name, text)
