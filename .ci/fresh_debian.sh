@@ -3,8 +3,8 @@
 #
 # Runs the README's two commands on a minimal Debian that has nothing but git, in a clone of
 # this repository: on Debian 12 as root, who gets what is missing, elsewhere as an ordinary
-# user, who is told in one line what to install. Then the tests as that user with the
-# toolkit of the distribution. Needs root and debootstrap.
+# user, who is told in one line what to install. Then the tests with the distribution's
+# toolkit. Needs root and debootstrap.
 #
 # Exit codes: 0 all as the README says; 1 something is not; 77 no such Debian can be made here.
 set -euo pipefail
@@ -68,39 +68,54 @@ shows() {
   grep -q -- "$1" "$work/log" || { printf '%s: not in the output: %s\n' "$suite" "$1" && fail; }
 }
 
-# both_commands USER [SETTING]: on the machine of that name. The default architectures are
-# built on Debian 12; elsewhere SETTING names one, in half the time.
-both_commands() {
-  expect 0 "$1" "$1" "${2-}scripts/run.sh"
+# first_command MACHINE USER [SETTING]
+first_command() {
+  expect 0 "$1" "$2" "${3-}scripts/run.sh"
   shows 'nothing was measured here'
   shows 'Report of the recorded runs: .*/build/report/report.html'
-  expect 0 "$1" "$1" "${2-}scripts/test.sh"
+  unchanged "$1" "$2"
+}
+
+# second_command MACHINE USER SETTINGS
+second_command() {
+  expect 0 "$1" "$2" "$3scripts/test.sh"
   shows ' 0 failed'
-  diff -r "$work/base/etc/apt" "$work/$1/etc/apt" # package sources are as they were
+  unchanged "$1" "$2"
+}
+
+# unchanged MACHINE USER: no file of the checkout has changed, and none is new.
+unchanged() {
   # shellcheck disable=SC2016  # for the shell there
-  expect 0 "$1" "$1" 'changes=$(git status --porcelain) && echo "$changes" && test -z "$changes"'
+  expect 0 "$1" "$2" 'changes=$(git status --porcelain) && echo "$changes" && test -z "$changes"'
+}
+
+# toolkit_of_debian MACHINE PACKAGE...
+toolkit_of_debian() {
+  sed -i 's/ main$/ main contrib non-free/' "$work/$1/etc/apt/sources.list"
+  expect 0 "$1" root "apt-get update -q && apt-get install -q -y --no-install-recommends nvidia-cuda-toolkit ${*:2}"
 }
 
 make_base || { tail -n 3 "$work/log" && exit 77; }
 
 if [[ $suite == bookworm ]]; then
-  copy_of_base root root
-  both_commands root
+  copy_of_base first root
+  first_command first root # with code for the default architectures
+  diff -r "$work"/{base,first}/etc/apt # package sources are as they were
+  # CUDA 11.8, the oldest that is supported, and Debian's matplotlib. Scripts are tested with
+  # the toolkit of Debian 13, but for the report's pictures.
+  copy_of_base second root
+  toolkit_of_debian second g++-11 python3-matplotlib
+  scripts='^scripts_(run|toolchain|host|tsv|compare|sanitize|report_[^p]|damage|simulated)'
+  second_command second root "CUDAARCHS=90 CTEST_ARGUMENTS='-E $scripts' "
+else
+  copy_of_base user user
+  expect 1 user user scripts/test.sh
+  packages=$(sed -n 's/.*sudo apt-get install //p' "$work/log")
+  expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
+  first_command user user 'CUDAARCHS=75 ' # which lacks what needs 9.0
+  second_command user user 'CUDAARCHS=75 '
+  # CUDA 12.4, which still has code for sm_70: what it compiles.
+  toolkit_of_debian user
+  first_command user user 'CUDAARCHS=70 '
+  expect 0 user user 'python3 tests/machine_code_test.py build/BenchmarkInterSM build/Reduction build/Pitfalls'
 fi
-copy_of_base user user
-expect 1 user user scripts/test.sh
-packages=$(sed -n 's/.*sudo apt-get install //p' "$work/log")
-expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
-if [[ $suite != bookworm ]]; then both_commands user 'CUDAARCHS=90 '; fi
-
-# The tests as this user, with the distribution's own toolkit: CUDA 11.8 on Debian 12, the
-# oldest that is supported; 12.4 on Debian 13, which still has code for sm_70. Both have
-# multi_grid_sync. And with its matplotlib, for the report's pictures.
-sed -i 's/ main$/ main contrib non-free/' "$work/user/etc/apt/sources.list"
-toolkit='nvidia-cuda-toolkit python3-matplotlib' architecture=70
-if [[ $suite == bookworm ]]; then toolkit+=' g++-11' architecture=90; fi
-expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $toolkit"
-# Scripts have been tested there with the other toolkit, but for the pictures.
-left_out='^scripts_(run|toolchain|host|tsv|compare|sanitize|report_[^p]|damage|simulated)'
-expect 0 user user "CUDAARCHS=$architecture CTEST_ARGUMENTS='-E $left_out' scripts/test.sh"
-shows ' 0 failed'

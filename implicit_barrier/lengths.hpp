@@ -7,15 +7,15 @@
 
 namespace syncbench {
 
-/// Launches that precede each sample, in its streams: other points were
-/// measured meanwhile.
+/// Launches before each sample, in its streams. Other points were measured in
+/// between.
 inline constexpr int kWarmUpLaunches = 2;
 
 /// Launches of a series, at most.
 inline constexpr int kManyLaunches = 128;
 
-/// Power of two nearest below `budget_ns / each_ns`, from 8 to kManyLaunches:
-/// long kernels are launched less often, so that no point takes all the time.
+/// The largest power of two below `budget_ns / each_ns`, from 8 to
+/// kManyLaunches. So long kernels are launched less often.
 inline int repeats_within(double budget_ns, double each_ns) {
   constexpr int kFewest = 8;
   int repeats = kManyLaunches;
@@ -23,20 +23,20 @@ inline int repeats_within(double budget_ns, double each_ns) {
   return repeats;
 }
 
-/// As many launches as fit into 1.3 ms, where a launch takes up to 8 us a GPU.
+/// How many launches fit into 1.3 ms, at 8 us a GPU or the work if it is more.
 inline int repeats_of(const Point& point) {
   return repeats_within(1.3e6, std::max(point.work_ns, 8000 * point.gpus));
 }
 
-/// The unit of work on so many GPUs, the same in every run, so that rows
-/// compare. Launches hide behind 1.5 times what the call takes, 2.7 us on one
-/// GPU and 8 us a GPU on several (H200); where they do not, the row says so.
+/// The unit of work, the same in every run, so that rows compare. It is more
+/// than 1.5 times what a launch call takes on an H200: 2.7 us on one GPU, 8 us
+/// a GPU on several. So launches hide behind it; where not, a comment says so.
 inline int unit_ns_of(int gpus) { return gpus == 1 ? 10000 : 16000 * gpus; }
 
-/// Sets repeats and lead of a point of kernel fusion. Multi-device launches,
-/// which queue up, count behind others on several GPUs: the first of a series
-/// take longer where the queue was held (two H200: 16 us instead of 7 to 8, up
-/// to the 8th and more) and mostly less where it was not (6).
+/// Sets repeats and lead of a point of kernel fusion. On several GPUs the first
+/// multi-device launches of a series differ from later ones, so they lead. On
+/// two H200, later ones take 7 to 8 us. The first 8 or more take 16 us where
+/// the queue was held, and mostly 6 us where it was not.
 inline void choose_lengths(bool queues, Point& point) {
   const bool steady_later = queues && point.gpus > 1;
   point.repeats = steady_later ? 48 : repeats_of(point);

@@ -30,12 +30,13 @@ ProgramInfo program_info() {
   ProgramInfo info;
   info.name = "Pitfalls";
   info.summary =
-      "Do barriers hold, what happens when a part of a group synchronizes, and "
-      "how\noften do races show. Each case is a process of its own, which is "
-      "killed when it\nmakes no progress. Kernels hang and trap on purpose: "
-      "not for a GPU that others use,\nby MPS say. Exit code 1 also where what "
-      "is allowed does not complete, a race is\nwrong in its right form, a "
-      "control holds, or a GPU does not recover.";
+      "Do barriers hold, what happens when a part of a group synchronizes, "
+      "and how\noften do races show? Each case runs in a process of its own, "
+      "which is killed\nwhen it makes no progress. Kernels hang and trap on "
+      "purpose: use a GPU that\nnobody else uses, by MPS or otherwise. The "
+      "exit code is also 1 if a case does\nnot complete though its form is "
+      "allowed, a race is wrong in its right form, a\ncontrol holds its "
+      "threads, or a GPU does not recover.";
   info.takes_gpu_count = true;
   info.default_samples = 1000;
   info.takes_stats = false;

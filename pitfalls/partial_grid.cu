@@ -1,5 +1,5 @@
-// Half of the blocks of a cluster, of a grid or of several GPUs synchronize, or
-// half of the GPUs, and grids that are not resident as a whole.
+// Half of the blocks of a cluster or of a grid synchronize, or half of the
+// GPUs. Grids that are not resident as a whole.
 #include <cooperative_groups.h>
 
 #include <algorithm>

@@ -124,10 +124,10 @@ def drop_output():
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def main(work, program):
+def main(work, program, failed=None):
     """Runs work(), which returns the exit code, as the whole of a script: a tsv.TsvError is a
     line on stderr and 2, as is bad usage; output that cannot be written is 1; a signal is a
-    line and 128 + its number."""
+    line and 128 + its number. failed: the code of all failures but signals."""
     try:
         catch_signals()
         if not open_streams():
@@ -136,19 +136,20 @@ def main(work, program):
         try:
             code = work()
         except SystemExit as ended:  # --help and bad usage
-            code = ended.code
+            code = failed if failed and ended.code else ended.code
         sys.stdout.flush()
         ignore_signals()  # nothing is left to be ended
     except tsv.TsvError as error:
         say(f"{program}: {error}")
-        code = 2
+        code = failed or 2
     except Stop as stop:
         drop_output()
         code, message = stop.args
+        code = failed if failed and code < 128 else code
         say(f"{program}: {message}")
     except OSError as error:
         drop_output()
-        code = 1
+        code = failed or 1
         if not isinstance(error, BrokenPipeError):  # a reader such as head has seen enough
             say(f"{program}: cannot write: {error.strerror}")
     sys.exit(code)

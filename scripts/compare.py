@@ -17,10 +17,11 @@ change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% 
   unclear   it is more than the threshold, but not than the interval, or one value is nan
 
 stdout: tab-separated rows, those that are the same only with --all; then, as comments, what
-only one side has. stderr: the counts. A row has moved when it is not the same or only one
-side has it. Exit codes: 0 at most --allow percent of the rows have moved; 1 more have, a file
-or a section is missing on one side, or the output cannot be written; 2 bad usage, also what
-cannot be read or has no row in common.
+only one side has. stderr: the counts, and how the runs of B differ from those of A by more than
+healthy machines do (docs/repeatability.md). A row has moved when it is not the same or only one
+side has it. Exit codes: 0 B is as A; 1 it is not, or of as many GPUs one side lacks a file or a
+section, or the output cannot be written; 2 bad usage, also what cannot be read or has no row in common. With
+--allow, or where the GPUs differ, B is as A if at most so many percent of the rows have moved.
 """
 
 import math
@@ -41,6 +42,7 @@ MORE_IS_FASTER = ("thrput", "GB/s")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
          **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
+ALLOWED = 3  # percent
 VERDICTS = ("same", "faster", "slower", "unclear")
 
 # One row's value: mean, half width of its interval, text; the row where it is of one.
@@ -173,8 +175,9 @@ def parse_arguments():
                         help="the folders of B, where all others are those of A")
     parser.add_argument("--threshold", type=percentage, default=2.0, metavar="PERCENT",
                         help="largest change that is still the same (default: 2)")
-    parser.add_argument("--allow", type=percentage, default=3.0, metavar="PERCENT",
-                        help="largest share of rows that may have moved (default: 3)")
+    parser.add_argument("--allow", type=percentage, metavar="PERCENT",
+                        help=f"largest share of rows that may have moved (default where the GPUs "
+                        f"differ: {ALLOWED})")
     parser.add_argument("--all", action="store_true", help="print the rows that are the same too")
     parser.add_simulated()
     options = parser.parse_args()
@@ -203,8 +206,10 @@ def work():
     for letter, runs in zip("AB", sides):
         for run in runs:
             print(f"# {letter}: " + " ".join((f"{run.path}: {run.about()}.", *run.doubts())))
+    allowed = options.allow
     if len({run.environment.get("gpu") for runs in sides for run in runs}) > 1:
         say("warning: the GPUs differ")
+        allowed = ALLOWED if allowed is None else allowed
     for line in table(compared, only, options.all):
         print(line)
 
@@ -216,11 +221,19 @@ def work():
     say(f"{len(verdicts)} rows on both sides: "
         + ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS)
         + f"; {alone} on one side only")
-    say(f"{moved} rows ({share:.1f}%) have moved by more than {options.threshold:g}%; "
-        f"{options.allow:g}% may")
+    say(f"{moved} rows ({share:.1f}%) have moved by more than {options.threshold:g}%"
+        + ("" if allowed is None else f"; {allowed:g}% may"))
     for text in whole:
         say(f"missing on one side: {text}")
-    return 1 if whole or share > options.allow else 0
+    if allowed is not None:
+        return 1 if whole or share > allowed else 0
+    from reporting import verdict  # which needs this script
+    faults = [fault for run in sides[1]
+              for fault in verdict.Verdict(run, sides[0], partial=True, chosen=True).faults]
+    for fault in faults:
+        say(fault.text)
+    as_many = len({run.gpus for runs in sides for run in runs}) == 1
+    return 1 if whole and as_many or faults else 0
 
 
 if __name__ == "__main__":

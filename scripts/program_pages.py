@@ -42,8 +42,8 @@ ONLY_SOME_BUILDS = {
             "multi_grid_group::sync() on 1 to gpu_count GPUs with peer access", "", NO_CUDA_13),
         "multi_grid_sync_no_peer": (
             "multi_grid_group::sync() on 2 to gpu_count GPUs without it", "access to each other's "
-            "memory is switched off for these rows; a process draws their level, so they are of "
-            "several processes", NO_CUDA_13)},
+            "memory is switched off for these rows; the cost differs between processes, so each "
+            "row is of several", NO_CUDA_13)},
     (SUMS, ""): {
         "multi_grid": ("one kernel a GPU with multi_grid_group::sync()", "", NO_CUDA_13),
         "nccl": ("two kernels a GPU, then ncclReduce of the GPUs' sums", "", "NCCL")},

@@ -5,9 +5,18 @@ Each stands between two comments, `NAME: scripts/write_pages.py writes this` and
   README.md               machines       what a barrier costs on the recorded machines
                           sample         lines of output
   docs/repeatability.md   runs           how many rows of two recorded runs agree
-                          bounds         how closely rows agree
+                          pairs          how often healthy runs are called faulty
                           causes         what is known to move rows further
+  docs/limits.md          warp           what toolkits leave of the barriers of a warp
+                          differences    how far rows of the recorded runs differ
+  docs/pitfalls.md        verdicts       which barriers of a warp block
+                          partial        what came of partial groups
+                          races          wrong results
+  docs/reduction.md       warp           sums of 32 values
+                          switch         when more threads pay
+                          sizes, gpus    sums on one GPU and on several
   explicit_barrier/peer_grid_barrier/README.md
+                          cost           a line of its cost
                           barriers       the multi-GPU barriers side by side
 With --check nothing is written.
 
@@ -23,7 +32,9 @@ import command_line
 import compare
 import tsv
 import whole_files
-from recorded_tables import barriers_table, machines_table, sample
+from recorded_tables import (barrier_cost, barriers_table, differences, machines_table, partial_groups, races,
+                             sample, sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
+                             verdicts, warp_barriers)
 from reporting import known_spread
 from reporting.normal import THRESHOLD, recorded_runs
 from reporting.sheets import coded, markdown_table
@@ -64,19 +75,33 @@ def linked(lines):
                      line) for line in lines]
 
 
-def spreads(in_reports):
+def spreads(_runs):
     head = ("Name", "Programs", "Rows", "GPUs", "Up to", "Why", "Shown in")
     return linked(markdown_table(head, len(head), [
         [spread.name, spread.programs, coded(spread.rows()), spread.where(),
-         spread.extent() or "–", coded(spread.why), spread.evidence]
-        for spread in known_spread.read() if spread.in_reports == in_reports]))
+         spread.extent(), coded(spread.why), spread.evidence]
+        for spread in known_spread.read()]))
+
+
+def healthy_pairs(_runs):
+    """How often two healthy runs were not called normal."""
+    path = FOLDER.parent / "healthy_pairs.tsv"
+    rows = tsv.read_table(tsv.read_bytes(path), path)
+    yield from markdown_table(["Bounds", "Pairs of healthy runs", "Not normal"], 1, [
+        [name, str(len(rows)), str(sum(row[column] != "normal" for row in rows))]
+        for name, column in (("of all runs", "verdict"), ("made without the two", "held_out"))])
 
 
 # page -> name between the comments -> its lines, of the recorded runs
 PAGES = {"README.md": {"machines": machines_table, "sample": sample},
-         "docs/repeatability.md": {"runs": runs_side_by_side, "bounds": lambda _: spreads(False),
-                                   "causes": lambda _: spreads(True)},
-         "explicit_barrier/peer_grid_barrier/README.md": {"barriers": barriers_table}}
+         "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
+                                   "causes": spreads},
+         "docs/limits.md": {"warp": warp_barriers, "differences": differences},
+         "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races},
+         "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
+                               "sizes": sums_by_size, "gpus": sums_by_gpus},
+         "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
+                                                          "barriers": barriers_table}}
 
 
 def renewed(page, runs):

@@ -4,7 +4,7 @@ import os
 import unittest
 
 from made_up_rows import LATENCY, ROWS, section
-from scripts_support import ScriptsTest
+from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
 
@@ -58,7 +58,7 @@ class CompareTest(ScriptsTest):
         self.assertEqual(self.two(*figures, "--threshold", "15.2", code=1), [
             "TestRepeat block latency blocksync 1 64 1 1 32 nan nan nan nan 200.000 230.500 15.250 "
             "2.500 slower"])
-        self.assertEqual(self.two(*figures, "--threshold", "15.3"), [])
+        self.assertEqual(self.two(*figures, "--threshold", "15.3", "--allow", "0"), [])
 
     def test_allowed_share(self):
         first, second = latencies(*[10] * 20), latencies(*[10] * 17, 9, 12, 8)
@@ -70,6 +70,23 @@ class CompareTest(ScriptsTest):
             self.assertIn(": TestRepeat\tblock latency\tblocksync\t1\t64\t1\t20\t32\tnan",
                           self.output[-1])
             self.two(*sides, "--allow", "4.9", code=1)
+
+    def test_recorded_runs_are_alike(self):
+        """Those of healthy machines. Another GPU, or slower rows of one method, are not."""
+        one, two, other = (ROOT / "results" / name for name in ("h200x1", "h200x2", "h100x1"))
+        self.compare(one, two)
+        self.compare(one, other, code=1)
+        self.assertIn("the GPUs differ", self.errors[0])
+
+    def test_a_method_that_is_slower(self):
+        first, second = latencies(*[100.0] * 20), latencies(*[100.0] * 12, *[110.0] * 8)
+        self.two(first, second, code=1)
+        self.assertIn("blocksync (TestRepeat, block latency) on 1 GPU: 10% slower (8 of 20 rows)",
+                      self.errors[-1])
+        # Fewer rows, or by less: only the share of all rows tells.
+        for means in (*[100.0] * 13, *[110.0] * 7), (*[100.0] * 12, *[104.0] * 8):
+            self.two(first, latencies(*means), code=1)
+            self.assertIn(f"{20 - means.count(100.0)} of 20 rows differ", self.errors[-1])
 
     def test_what_is_missing_as_a_whole(self):
         both, less = self.write_run(self.folder / "both"), self.folder / "less"
@@ -91,7 +108,7 @@ class CompareTest(ScriptsTest):
         runs = [self.write_run(self.folder / str(mean), {
             "TestRepeat": latencies(mean, half_width=5)}, only=True)
             for mean in (100, 104, 110, 112)]
-        rows = self.compare(*runs[:2], "--with", *runs[2:], code=1)
+        rows = self.compare(*runs[:2], "--with", *runs[2:])  # with intervals as wide
         self.assertEqual([row.split()[-5:] for row in rows],
                          [["102.000", "111.000", "8.824", "2.192", "slower"]])
         self.assertEqual([line[:4] for line in self.output[:4]], ["# A:", "# A:", "# B:", "# B:"])

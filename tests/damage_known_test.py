@@ -52,6 +52,24 @@ class KnownDamageTest(ReadersCase):
             self.assertEqual([row["value"] for row in moved if row["method"] == "theory"],
                              [float(rate)])
 
+    def test_a_latency_of_zero(self):
+        """So that the row has moved by -100%, with a bound in cycles."""
+        run = self.folder / "mine"
+        shutil.copytree(ROOT / "results/h200x4", run)
+        (run / checksums.NAME).unlink()
+        path = run / "BenchmarkIntraSM.tsv"
+        lines = path.read_text().splitlines(keepends=True)
+        at, cells = next((number, line.split("\t")) for number, line in enumerate(lines)
+                         if line.startswith("cluster_relaxed\t"))
+        header = next(line for line in lines[at::-1] if line.startswith("method\t")).split("\t")
+        cells[header.index("m(ave_cycle)")] = "0.000"
+        lines[at] = "\t".join(cells)
+        path.write_text("".join(lines))
+        environment = run / "environment.tsv"
+        environment.write_text(environment.read_text().replace("2026-11-22", "2027-01-02"))
+        moved = self.report(run)["mine"]["normal"]["moved"]
+        self.assertIn(0.0, [row["value"] for row in moved if row["method"] == "cluster_relaxed"])
+
     def test_values_are_no_formats(self):
         for value in ("{x}", "{gpu.__class__.__mro__}", "{gpu:>3000000000}", "{0}", "%s", "%(gpu)s"):
             for key in ("cuda_toolkit_multi_grid", "gpu", "driver", "suite_commit"):

@@ -88,7 +88,7 @@ def glossary():
             word, _, others = (cell.strip() for cell in line.strip("|").split("|"))
             lines.add(number)
             if set(word) != {"-"} and word != "Word":
-                instead += [(other.strip(), word) for other in others.split(",")]
+                instead += [(other.strip(), word) for other in others.split(",") if other]
     return instead, lines
 
 

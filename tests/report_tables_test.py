@@ -90,6 +90,83 @@ class RecordedTablesTest(unittest.TestCase):
                 mean = row and row["m(ovh)" if file == LAUNCHES else "m(avginstru)"]
                 self.assertEqual(cell, f"{float(mean) / 1e3:.2f}" if row else "–")
 
+    def test_warp_barriers(self):
+        (_, _, *tiles), *table = self.table("limits", "warp")
+        for method, toolkit, *cells in table:
+            file = IN_SM + ".cuda11" * ("11" in toolkit)
+            for tile, cell in zip(tiles, cells):
+                row = row_of("h200x1", file, "warp latency", {
+                    "method": method.strip("`"), "thrd": "32", "tile": tile})
+                cycles = row and float(row["m(ave_cycle)"])
+                self.assertEqual(cell, "–" if row is None else "none" if cycles < 3.5
+                                 else f"{cycles:.0f}", (method, toolkit, tile))
+
+    def test_sums(self):
+        head, *table = self.table("reduction", "sizes")
+        for method, *cells in table:
+            row = row_of("h200x1", "Reduction", "one GPU", {
+                "method": method.strip("`"), "type": "float", "bytes": str(2 ** 35)})
+            self.assertEqual((head[-1], cells[-1]), ("32 GiB", f"{float(row['m(GB/s)']):.0f}"))
+        _, *table = self.table("reduction", "gpus")
+        for size, method, *cells in table:
+            number, unit = size.split()
+            file = "Reduction" + ".cuda11" * ("multi_grid" in method)
+            for gpus, cell in zip("1234", cells):
+                row = row_of("h200x4", file, "strong scaling", {
+                    "method": method.strip("`"), "type": "float", "GPUcount": gpus,
+                    "bytes": str(int(number) * {"MiB": 2 ** 20, "GiB": 2 ** 30}[unit])})
+                self.assertEqual(cell.rstrip("!"), f"{float(row['med(host)']):.1f}")
+        _, *table = self.table("reduction", "warp")
+        row = row_of("h200x1", "Reduction.cuda11", "warp level", {"method": "coa", "type": "float"})
+        self.assertIn(f"{float(row['m(ave_cycle)']):.1f}",
+                      next(cells[4] for cells in table if cells[0] == "`coa`"))
+        _, *table = self.table("reduction", "switch")
+        for kind, threads, cost, sync, predicted, measured in table:
+            more, basic = threads.split(" instead of ")
+            row = row_of("h200x1", "Reduction", "switching points", {
+                "type": kind, "more": more, "basic": basic, "cost": cost})
+            self.assertEqual([sync, predicted, measured], [
+                f"{float(row[name]):.0f}" for name in ("m(sync)", "predicted", "measured")])
+
+    def test_pitfalls(self):
+        _, *table = self.table("pitfalls", "partial")
+        outcomes = {(cells[0].strip("`"), form): cell for cells in table for form, cell in zip(
+            ("exits early", "stays and skips", "as allowed"), cells[1:])}
+        _, *table = self.table("pitfalls", "races")
+        wrong = {(cells[0].strip("`"), form): cell for cells in table for form, cell in zip(
+            ("wrong", "right"), cells[2:])}
+        seen = 0
+        for folder in RECORDED:
+            for file in ("Pitfalls", "Pitfalls.cuda11"):
+                for _, row in rows_of(ROOT / "results" / folder, file, "partial groups"):
+                    shown = outcomes.get((row["method"], row["form"]))
+                    if shown is not None:
+                        self.assertIn(row["outcome"].replace("error ", ""), shown.replace("`", ""))
+                        seen += 1
+            for _, row in rows_of(ROOT / "results" / folder, "Pitfalls", "races"):
+                low, _, high = wrong[row["method"], row["form"]].partition(" to ")
+                self.assertTrue(int(low) <= int(row["wrong"]) <= int(high or low), row)
+        self.assertGreater(seen, 100)
+
+    def test_differences(self):
+        _, *table = self.table("limits", "differences")
+        shown = {(cells[0], cells[1].strip("`")): cells[2:] for cells in table}
+        changes = []
+        for one, other in (("h200x1", "h200x2"), ("h200x1", "h200x4"), ("h200x2", "h200x4")):
+            for _, row in rows_of(ROOT / "results" / one, ACROSS_SMS, "grid latency"):
+                if row["method"] == "grid_sync":
+                    mean, there = (float(found["m(avginstru)"]) for found in (row, row_of(
+                        other, ACROSS_SMS, "grid latency", {
+                            key: row[key] for key in ("method", "blk", "thrd", "GPUcount")})))
+                    changes.append(100 * abs(there - mean) / mean)
+        count, half, _, largest = shown[ACROSS_SMS, "grid_sync"]
+        self.assertEqual((count, largest), (str(len(changes)), f"{max(changes):.1f}%"))
+        self.assertEqual(half, f"{sorted(changes)[len(changes) // 2 - 1]:.1f}%")
+
+    @staticmethod
+    def table(page, name):
+        return table_below((ROOT / f"docs/{page}.md").read_text(), f"<!-- {name}: ")
+
 
 if __name__ == "__main__":
     unittest.main()

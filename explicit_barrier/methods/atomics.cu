@@ -9,9 +9,8 @@ namespace syncbench {
 /// An atomic operation of all lanes of a warp that returns what was there. One
 /// address: all lanes take the same word. The column `tile` says how many.
 ///
-/// Every word is 0 and stays so, whatever the order of the lanes, for each
-/// operation is made with a 0, which is computed from the result of the one
-/// before: that shift is part of the latency.
+/// Every word is 0 and stays so in any order of the lanes: each operand is a 0,
+/// computed from the result before. That shift is part of the latency.
 template <class Operation, bool kInShared>
 struct Atomic : Method {
   static constexpr About kAbout = Operation::kAbouts[kInShared];

@@ -5,9 +5,9 @@
 
 namespace syncbench {
 
-/// A copy of 16 bytes to 16 KiB; the column `tile` is that size. From global
-/// memory it is of words that are 0, in the L2 cache after the first time, over
-/// words that are not, and what comes last is read.
+/// A copy of 16 bytes to 16 KiB; the column `tile` is that size. Words of
+/// global memory are 0, and in the L2 cache after the first copy. They
+/// overwrite words that are not 0, and the last one is read.
 struct Copy : Method {
   static constexpr Sizes groups(int) { return {16, PlacesInTurn::kBytes, 4}; }
   static constexpr int repeats(int) { return 4; }
@@ -39,8 +39,8 @@ struct CopyAsync : Copy {
       "commit_group and wait_group",
       Scope::kWarp,
       Window::kOperation,
-      "16 of each lane that has any, in L2 before; with a load of the last "
-      "word, of which the next address is made",
+      "16 for each lane that takes part, from L2; with a load of the last "
+      "word, which gives the next address",
       "bytes"};
   static constexpr int kFirstArchitecture = 80;
   static constexpr int kRounds = (kBytes + 511) / 512;
@@ -139,10 +139,10 @@ struct BulkIn : BulkCopy {
   }
 };
 
-/// Out: a store to the source, with the fence that the copy needs to see it,
-/// the copy, a commit, and a wait until all is written or, for kRead, until the
-/// source has been read and may be overwritten. Without that store the compiler
-/// lets the next copy overtake the wait.
+/// Out: a store to the source, the fence that lets the copy see it, the copy, a
+/// commit and a wait. The wait ends when all is written; with kRead, when the
+/// source has been read. Without the store the compiler lets the next copy
+/// overtake the wait.
 template <bool kRead>
 struct BulkOut : BulkCopy {
   static constexpr About kAbout = {

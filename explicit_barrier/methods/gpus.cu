@@ -86,8 +86,8 @@ struct MultiGridSyncNoPeer : MultiGridSync {
       "multi_grid_group::sync() on 2 to gpu_count "
       "GPUs without it",
       Scope::kGpus, Window::kBarrier,
-      "access to each other's memory is switched off for these rows; a process "
-      "draws their level, so they are of several processes"};
+      "access to each other's memory is switched off for these rows; the cost "
+      "differs between processes, so each row is of several"};
   static constexpr bool kPeerAccess = false;
   static constexpr bool kDrawnByProcess = true;
   static constexpr int kFewestGpus = 2;

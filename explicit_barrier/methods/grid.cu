@@ -20,10 +20,9 @@ struct GridSync : Method {
     return {"", 1, others, Proof::kBarrier};
   }
   static constexpr int repeats(int) { return 8; }
-  // It draws a level a launch, whatever its length (one H200: 0.6% between
-  // launches of 0.5 as of 8 ms): the mean of many short launches is steady, no
-  // long one is. Samples of about 8 ms whatever the shape, in one queue, so
-  // that a host that stalls has no part in it unless at its end.
+  // The cost differs between launches, long or short (one H200: by 0.6%). So a
+  // sample is the mean of several launches. It takes about 8 ms at any shape,
+  // in one queue: only at its end can a host that stalls matter.
   static constexpr int launches(int blocks_per_sm, int) {
     const int launches = 100 / blocks_per_sm;
     return launches < 3 ? 3 : launches > 32 ? 32 : launches;

@@ -64,9 +64,9 @@ struct InUseNone : InUse {
       "shared memory written, a neighbour's read, "
       "in a warp without a barrier",
       Scope::kWarp, Window::kOperation,
-      "nothing orders what it writes and reads; what in_use_syncwarp and "
-      "in_use_coalesced take more is the price of their barrier there, but for "
-      "4 cycles either way, which is the loop's"};
+      "nothing orders what it writes and reads; the price of a barrier is "
+      "in_use_syncwarp or in_use_coalesced less this row; the loop makes up to "
+      "4 cycles of difference"};
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return writes_and_reads(); }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }
@@ -99,9 +99,8 @@ struct InUseTile : InUse {
       "shared memory written, sync() of a tile "
       "of 1 to 32 threads, a neighbour's read",
       Scope::kWarp, Window::kOperation,
-      "behind its first barrier a tile goes on alone, so that a warp runs the "
-      "loop once for each of its tiles: what it takes more than in_use_none is "
-      "the price of that, too"};
+      "behind the first barrier the tiles continue one after the other; the "
+      "warp runs the loop once for each tile, which is in the row"};
   static constexpr Work work(int architecture) {
     return writes_meets_and_reads(architecture, 4);
   }
@@ -131,8 +130,8 @@ struct InUseCoalesced : InUse {
   }
 };
 
-/// Lanes with an odd and with an even number come from different branches, each
-/// so long that the compiler does not make predicates of them.
+/// Odd and even lanes come from different branches. Both are so long that the
+/// compiler does not make predicates of them.
 struct FromBranches : InUse {
   static constexpr int kLength = 8;
   static unsigned expected(const Place& place) {
@@ -201,8 +200,8 @@ struct InUseBlockNone : InUseOfBlock {
       "shared memory written, a neighbour's read, "
       "in a block without a barrier",
       Scope::kBlock, Window::kOperation,
-      "nothing orders what it writes and reads; what in_use_blocksync and "
-      "in_use_named_barrier take more is the price of the barrier"};
+      "nothing orders what it writes and reads; the price of a barrier is "
+      "in_use_blocksync or in_use_named_barrier less this row"};
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return writes_and_reads(); }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {

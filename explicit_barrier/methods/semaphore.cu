@@ -4,7 +4,7 @@
 namespace syncbench {
 
 /// Blocks 2k and 2k + 1 take turns: an operation waits for the turn and hands
-/// it over, so that it takes as long as the turn needs to the partner and back.
+/// it over. It takes as long as the turn needs to the partner and back.
 /// One thread of a block waits (acquire) and hands over (release), GPU scope;
 /// the others meet it at a barrier once it has the turn, and once more when all
 /// are done. A block without a partner has no part in it.

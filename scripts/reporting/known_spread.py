@@ -1,16 +1,16 @@
 """What is known to move rows: results/known_spread.tsv, for report.py and write_pages.py.
 
-A line is a cause or a bound. It is of rows that agree with all its cells:
+A line is a cause with a bound. It is of rows that agree with all its cells:
   name        short, for reports, which take lines of one name for one cause
-  in_reports  yes: reports name it beside moved rows; no: it stands in docs/repeatability.md alone,
-              and its cells up to `when` are words for people, or any
   programs, sections, methods
               any, or names after commas; * stands for any letters. Of both toolkits
   between     the GPUs of the two runs: any; same, of one kind; "H100, H200", of these kinds
   when        any, or conditions after blanks, which all hold: names of CONDITIONS, and cells of
               the row, as gpus>=2 or blk=16xSM|32xSM (so many blocks for each SM)
+  direction   any; slower: rows can be slower than recorded ones; first slower: rows of the first
+              kind of GPU can be slower than those of the second
   percent, cycles
-              by how much at most, where both are given by neither more; nan: no such bound
+              by how much at most, where both are given by neither more; cycles can be nan
   why         a sentence for readers; `code` stands between such marks
   evidence    where it can be seen: files, from the top of the repository
 """
@@ -29,24 +29,33 @@ from reporting import normal
 from reporting.sheets import coded
 
 FILE = Path(__file__).resolve().parents[2] / "results" / "known_spread.tsv"
-COLUMNS = ("name", "in_reports", "programs", "sections", "methods", "between", "when", "percent",
+COLUMNS = ("name", "programs", "sections", "methods", "between", "direction", "when", "percent",
            "cycles", "why", "evidence")
+DIRECTIONS = ("any", "slower", "first slower")
 COMPARED = re.compile(r"(\w+)(>=|<=|=)([\w|]+)")  # a cell of a row, and what it has to be
 METHOD = re.compile(r"[a-z0-9_*]+")  # of those that a phrase can have
-WHOLE = ("gpus", "blk", "thrd", "tile", "bytes")  # whose cells are whole numbers
 RELATIONS = {"=": "", ">=": "at least ", "<=": "at most "}
 
 
 # What each says of itself is shown to readers.
 def other_sm_clock(row, here, there):
-    """another SM clock"""
-    return any(here.get(key) != there.get(key) for key in ("sm_clock_max", "sm_clock_application"))
+    """another SM clock, and no more than that"""
+    clocks = [re.match(r"[\d.]+", text) for text in (
+        row.row.get("clock", here.get("sm_clock_application", "")),
+        there.get("sm_clock_application", ""))]
+    if not all(clocks) or not all(float(clock[0]) for clock in clocks):
+        return False
+    slower_by = float(clocks[1][0]) / float(clocks[0][0])
+    grown = 1 + row.change / 100
+    longer = 1 / grown if row.quantity in compare.MORE_IS_FASTER else grown
+    near = 1 + normal.THRESHOLD / 100
+    return (abs(slower_by - 1) > 0.01 and (longer > 1) == (slower_by > 1)
+            and max(longer, 1 / longer) <= max(slower_by, 1 / slower_by) * near)
 
 
 def other_toolkit(row, here, there):
     """another CUDA toolkit"""
-    key = "cuda_toolkit_multi_grid" if row.key[0].endswith(".cuda11") else "cuda_toolkit"
-    return here.get(key) != there.get(key)
+    return normal.toolkit(row.key[0], here) != normal.toolkit(row.key[0], there)
 
 
 def median_stays(row, here, there):
@@ -59,32 +68,34 @@ def median_stays(row, here, there):
 CONDITIONS = {test.__name__: test for test in (other_sm_clock, other_toolkit, median_stays)}
 
 
-def amount(text):
-    """(number, what is counted) of "4xSM"; nan where it is no number."""
-    number = re.fullmatch(r"([1-9][0-9]{0,14})(xSM)?", text)
-    return (int(number[1]), number[2]) if number else (math.nan, None)
+def depends_on_settings(line):
+    """Whether a line is of another clock or toolkit, and so not of healthy machines alone."""
+    return any(test in (other_sm_clock, other_toolkit) for test in line.tests)
 
 
-def can_be(column, relation, wanted):
-    """Whether a row can have such a cell."""
-    choices = wanted.split("|")
-    if column not in WHOLE:
-        return column in compare.KEYS and relation == "=" and all(choices)
-    found = list(map(amount, choices))
-    return (relation == "=" or len(found) == 1) and all(
-        not math.isnan(number) and (not unit or column == "blk") for number, unit in found)
+def amount(text, where):
+    """(number, what is counted) of "4xSM"."""
+    number = re.fullmatch(r"(\d+)(xSM)?", text)
+    if not number:
+        raise tsv.TsvError(f"{where}, column when: '{tsv.shown(text)}' is not an amount")
+    return int(number[1]), number[2]
 
 
-def cell_is(column, relation, wanted):
+def cell_is(column, relation, wanted, where):
     """The test of a row's cell."""
     place = 1 + compare.KEYS.index(column)
+    if relation == "=":
+        choices = wanted.split("|")
+        for text in choices if column == "bytes" else ():
+            amount(text, where)
+        return lambda row, here, there: row.key[place] in choices
+    bound, unit = amount(wanted, where)
 
     def test(row, here, there):
-        cell = row.key[place]
-        if relation == "=":
-            return cell in wanted.split("|")
-        (found, unit), (bound, unit_of_bound) = amount(cell), amount(wanted)
-        return unit == unit_of_bound and (found >= bound if relation == ">=" else found <= bound)
+        if row.key[place] == "nan":
+            return False
+        found, counted = amount(row.key[place], row.row.where)
+        return counted == unit and (found >= bound if relation == ">=" else found <= bound)
     return test
 
 
@@ -96,16 +107,18 @@ def is_one_of(text, cell):
     return cell == "any" or any(fnmatchcase(text, name) for name in names(cell))
 
 
+def is_kind(kind, gpu):
+    """Whether a GPU is of a kind; "H200" is not of "GH200"."""
+    return re.search(rf"\b{re.escape(kind)}\b", gpu)
+
+
 def are_between(cell, here, there):
     """Whether two GPUs are of these kinds."""
     if cell in ("any", "same"):
         return cell == "any" or here == there
-    def are(*kinds):  # "H200" is not of "GH200"
-        return all(re.search(rf"\b{re.escape(kind)}\b", gpu)
-                   for kind, gpu in zip(kinds, (here, there)))
-
     one, other = names(cell)
-    return are(one, other) or are(other, one)
+    return bool(is_kind(one, here) and is_kind(other, there)
+                or is_kind(other, here) and is_kind(one, there))
 
 
 class Spread:
@@ -116,25 +129,27 @@ class Spread:
             raise tsv.TsvError(f"{row.where}: the columns must be {', '.join(COLUMNS)}")
         self.__dict__.update(row)
         for column in ("percent", "cycles"):
-            if not tsv.NUMBER.fullmatch(row[column]) or float(row[column]) < 0:
+            positive = tsv.NUMBER.fullmatch(row[column]) and not float(row[column]) <= 0
+            if not positive or column == "percent" and not math.isfinite(float(row[column])):
                 raise tsv.TsvError(f"{row.where}, column {column}: '{tsv.shown(row[column])}' is "
-                                   "not a number from 0 on")
+                                   "not a number above 0")
             setattr(self, column, float(row[column]))
-        for column, known in (("in_reports", self.in_reports in ("yes", "no")),
-                              ("between", self.in_reports == "no" or self.between in ("any", "same")
-                               or tuple(map(bool, names(self.between))) == (True, True))):
+        kinds = names(self.between)
+        pair = len(kinds) == 2 and all(kinds)
+        for column, known in (
+                ("between", self.between in ("any", "same") or pair),
+                ("direction", self.direction in DIRECTIONS
+                 and (pair or self.direction != "first slower"))):
             if not known:
                 raise tsv.TsvError(f"{row.where}, column {column}: nobody knows "
                                    f"'{tsv.shown(row[column])}'")
-        self.in_reports = self.in_reports == "yes"
-        self.tests = [self.test_of(text, row) for text in self.when.split()
-                      if self.in_reports and self.when != "any"]
+        self.tests = [self.test_of(text, row) for text in self.when.split() if self.when != "any"]
 
     @staticmethod
     def test_of(text, row):
         compared = COMPARED.fullmatch(text)
-        if compared and can_be(*compared.groups()):
-            return cell_is(*compared.groups())
+        if compared and compared[1] in compare.KEYS:
+            return cell_is(*compared.groups(), row.where)
         if text not in CONDITIONS:
             raise tsv.TsvError(f"{row.where}, column when: nobody knows '{tsv.shown(text)}'")
         return CONDITIONS[text]
@@ -143,7 +158,7 @@ class Spread:
         """Which rows of its programs it is of, in a phrase; ` marks code."""
         methods = ", ".join(f"`{name}`" if METHOD.fullmatch(name) else name
                             for name in names(self.methods))
-        when = map(self.words_of, self.when.split() if self.in_reports else [self.when])
+        when = map(self.words_of, self.when.split())
         return "; ".join(part for part in (methods, self.sections, *when)
                          if part not in ("any", "`any`")) or "any"
 
@@ -158,28 +173,42 @@ class Spread:
         return f"{column}: {RELATIONS[relation]}{' or '.join(map(shown, wanted.split('|')))}"
 
     def extent(self):
-        """The bound for readers, "" where none is known."""
+        """The bound for readers."""
+        way = " slower" * (self.direction != "any")
         return " and ".join(f"{bound:g}{unit}" for bound, unit in (
-            (self.percent, "%"), (self.cycles, " cycles")) if not math.isnan(bound))
+            (self.percent, "%" + way), (self.cycles, " cycles")) if not math.isnan(bound))
 
     def where(self):
         """Between which GPUs."""
         return {"same": "GPUs of one kind"}.get(self.between, self.between.replace(", ", " and "))
 
     def bounds(self, row):
-        """Whether a row has moved by no more than this; nan: no bound."""
+        """Whether a row has moved by no more than this."""
         cycles = math.inf  # no bound in cycles is of a row that has none
-        if compare.UNITS[row.quantity] == "cycles" and row.change != -100:  # then it is 0 now
+        if compare.UNITS[row.quantity] == "cycles" and row.value.mean:
             cycles = abs(row.value.mean * row.change / (100 + row.change))
-        return not abs(row.change) > self.percent and not cycles > self.cycles
+        return abs(row.change) <= self.percent and not cycles > self.cycles
+
+    def is_between(self, row, here, there):
+        """Whether the two GPUs are those, and the row has moved in the direction."""
+        if not are_between(self.between, here, there):
+            return False
+        if self.direction == "first slower":
+            here_first = is_kind(names(self.between)[0], here)
+            return row.verdict == ("slower" if here_first else "faster")
+        return self.direction in ("any", row.verdict)
 
     def can_move(self, row, run, recorded):
+        """By so much."""
+        return self.bounds(row) and self.is_of(row, run, recorded)
+
+    def is_of(self, row, run, recorded):
         """Beside each recorded run, for a moved row lies beyond all."""
         file, section, method = row.key[:3]
         return (is_one_of(file.split(".")[0], self.programs) and is_one_of(section, self.sections)
-                and is_one_of(method, self.methods) and self.bounds(row)
-                and all(are_between(self.between, *(one.environment.get("gpu", "")
-                                                    for one in (run, other)))
+                and is_one_of(method, self.methods)
+                and all(self.is_between(row, *(one.environment.get("gpu", "")
+                                               for one in (run, other)))
                         and all(test(row, run.environment, other.environment)
                                 for test in self.tests) for other in recorded))
 
@@ -195,10 +224,10 @@ class Known:
     name, in the order of the table, from 1 on; counts: how many rows of each; unknown: rows of
     which nothing is known."""
 
-    def __init__(self, run, recorded, rows):
-        spreads = [spread for spread in read() if spread.in_reports]
+    def __init__(self, run, recorded, rows, spreads=None):
+        spreads = spreads or read()
         self.bounds = {spread.name: [] for spread in spreads}  # of all lines of a name
-        for spread in filter(Spread.extent, spreads):
+        for spread in spreads:
             self.bounds[spread.name].append(spread)
         first = {spread.name: spread for spread in reversed(spreads)}
         self.of_row = {id(row): list(dict.fromkeys(
@@ -220,7 +249,7 @@ class Known:
         """Why, and up to how much."""
         bounds = [spread.extent() + f" ({spread.methods})" * (spread.methods != "any")
                   for spread in self.bounds[spread.name]]
-        return spread.why + f" Up to {', '.join(bounds)}." * bool(bounds)
+        return f"{spread.why} Up to {', '.join(bounds)}."
 
     def lines(self):
         """Texts under HEAD, a row each."""

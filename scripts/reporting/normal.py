@@ -18,6 +18,9 @@ HOW = ("same: within the recorded means and their 95% intervals, or at most "
        f"is known within {WIDEST:g}%; those that are not are left out; {LACKING}: "
        "the recorded run of as many GPUs has it (normal.tsv names it; –: there is no such run).")
 
+# What is left of these is the compiler's choice: they are judged beside the same toolkit alone.
+OF_COMPILER = ("syncwarp", "tile_sync", "coales_sync", "tile_shufl", "in_use_tile")
+
 # key: file and cells of compare.KEYS, in which n blocks for each SM are "nxSM". quantity: "ovh",
 # whose mean the value is, in compare.UNITS. low, high: of the recorded means and their 95%
 # intervals, nan where nothing is recorded.
@@ -63,6 +66,12 @@ def references(run, recorded):
     return min(kinds.values(), key=distance, default=[]), False
 
 
+def toolkit(file, environment):
+    """The one that compiled what has a file's rows."""
+    key = "cuda_toolkit_multi_grid" if file.endswith(".cuda11") else "cuda_toolkit"
+    return environment.get(key)
+
+
 def width(value):
     return 0.0 if math.isnan(value.half_width) else value.half_width
 
@@ -93,10 +102,14 @@ def judge(quantity, value, recorded):
 
 def judged(run, runs):
     """Every row of a run that has a mean, as Judged."""
-    known = [values(other) for other in runs]
-    return [Judged(key, quantity, value, value.row, *judge(quantity, value, [
-        other[key][1] for other in known if key in other]))
-        for key, (quantity, value) in values(run).items()]
+    def known(key):
+        for other in runs:
+            if key in values(other) and (key[2] not in OF_COMPILER or toolkit(
+                    key[0], run.environment) == toolkit(key[0], other.environment)):
+                yield values(other)[key][1]
+
+    return [Judged(key, quantity, value, value.row, *judge(quantity, value, list(known(key))))
+            for key, (quantity, value) in values(run).items()]
 
 
 def as_many(run, runs):

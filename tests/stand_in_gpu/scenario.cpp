@@ -99,6 +99,19 @@ struct Given {
   std::map<std::string, double> of_methods;
 };
 
+// CUDA_VISIBLE_DEVICES=2,0: only these of the GPUs, in this order.
+void leave_visible(Scenario& scenario) {
+  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (list == nullptr) return;
+  std::istringstream numbers(list);
+  double visible = 0, slow = -1;
+  for (std::string number; std::getline(numbers, number, ','); ++visible) {
+    if (std::atof(number.c_str()) == scenario.slow_gpu) slow = visible;
+  }
+  scenario.gpus = visible;
+  scenario.slow_gpu = slow;
+}
+
 Given read() {
   Given given;
   const char* all = std::getenv("STAND_IN");
@@ -133,6 +146,7 @@ Given read() {
   check(given.scenario.fail_mode, "once stays sticky hang abort kill");
   std::string& name = given.scenario.name;
   std::replace(name.begin(), name.end(), '_', ' ');
+  leave_visible(given.scenario);
   return given;
 }
 

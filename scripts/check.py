@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Is this node normal?
+
+  check.py DIR    judges a results folder
+  check.py        measures the rows that tell most, in under a minute, and judges them
+
+Rows are compared with recorded runs of the same kind of GPU. docs/repeatability.md says what is
+normal. stdout: a line for each fault, then the verdict:
+  normal  exit code 0: all is as on the recorded machines
+  look    exit code 1: something differs, or there is nothing to compare with
+  broken  exit code 2: much slower, or something does not work
+Exit code 3: bad usage, a folder that cannot be read, or nothing could be measured.
+"""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import command_line
+import environment
+import measure
+import programs
+import suite
+import tsv
+from command_line import Stop, say
+from reporting import normal
+from reporting.verdict import LEVELS, Fault, Verdict
+
+ROOT = Path(__file__).resolve().parent.parent
+SHOWN = 8  # faults of the node, and of each GPU
+SECONDS = 300  # the most that a program may take; all together they take a minute
+IN_SM = ("BenchmarkIntraSM", "blocksync,cluster_sync,threadfence,global_add", ())
+GRID = ("BenchmarkInterSM", "grid_sync", ())
+MEMORY = ("Reduction", "read_limit", ("--samples", "20"))
+OF_EACH_GPU = (IN_SM, GRID, MEMORY)
+# On all GPUs: (program, methods, more arguments).
+OF_NODE = (("ImplicitBarrier", "traditional_launch", ()), IN_SM,
+           ("BenchmarkInterSM", "grid_sync,peer_grid_sync", ()), MEMORY)
+
+
+@contextlib.contextmanager
+def only_gpu(number):
+    """Programs see one of the GPUs that are visible here; None: all of them."""
+    name, before = "CUDA_VISIBLE_DEVICES", os.environ.get("CUDA_VISIBLE_DEVICES")
+    if number is not None:
+        os.environ[name] = before.split(",")[number] if before else str(number)
+    try:
+        yield
+    finally:
+        if number is not None:
+            os.environ.pop(name)
+            os.environ.update({name: before} if before is not None else {})
+
+
+def measured(build, devices, steps, folder, simulated):
+    """The run of these steps, and a Fault of each that failed."""
+    folder.mkdir(parents=True)
+    first = f"{tsv.SIMULATED}\n" if simulated else ""
+    pairs = [("key", "value"), *environment.rows(devices, build / "ImplicitBarrier")]
+    (folder / "environment.tsv").write_text(
+        first + "".join(f"{key}\t{value}\n" for key, value in pairs), encoding="utf-8")
+    faults, errors = [], b""
+    for program, methods, more in steps:
+        words = [build / program, "--stats", "--method", methods, *more]
+        if suite.BY_NAME[program].takes_gpu_count:
+            words.append(len(devices))
+        path = folder / f"{program}.tsv"
+        with open(path, "wb") as output:
+            done = programs.run(list(map(str, words)), SECONDS, stdout=output,
+                                stderr=subprocess.PIPE)
+        errors += done.stderr
+        if done.returncode not in (0, 4):  # 4: what this GPU cannot have, see lacking()
+            path.unlink()
+            said = done.stderr.decode(errors="replace").strip().splitlines() or ["it says nothing"]
+            faults.append(Fault("broken", f"{program} failed with exit code {done.returncode}: "
+                                f"{said[-1]}"))
+    (folder / "stderr.log").write_bytes(first.encode() + errors)
+    complete = any((folder / f"{program}.tsv").exists() for program, *_ in steps)
+    return tsv.Run(folder, simulated) if complete else None, faults
+
+
+def lacking(run, steps):
+    """A Fault of each method that could not be measured."""
+    for program, methods, _ in steps:
+        found = {row["method"] for section in run.files.get(program, ()) for row in section.rows}
+        for method in methods.split(",") if program in run.files else ():
+            if method not in found:
+                yield Fault("look", f"{method} was not measured ({program})")
+
+
+def measured_verdicts(options, recorded, folder):
+    """(what, Verdict or None, further faults) of the node and of each GPU of several."""
+    devices = measure.find_devices(options.build / "ImplicitBarrier", options.gpus,
+                                   options.simulated)
+    parts = [("", None, devices, OF_NODE)]
+    if len(devices) > 1:
+        parts += [(f"GPU {number}", number, [device], OF_EACH_GPU)
+                  for number, device in enumerate(devices)]
+    runs = []
+    for what, number, gpus, steps in parts:
+        say(f"measuring {what or 'on all GPUs'}")
+        with only_gpu(number):
+            run, faults = measured(options.build, gpus, steps, folder / (what or "node"),
+                                   options.simulated)
+        runs.append((what, run, [*faults, *(lacking(run, steps) if run else ())]))
+    of_gpus = [run for what, run, _ in runs if what and run]
+    for what, run, faults in runs:
+        verdict = run and Verdict(run, recorded, partial=True)
+        others = [other for other in of_gpus if other is not run]
+        if verdict and not verdict.alike and what and len(others) > 1:
+            faults.extend(Verdict(run, others, partial=True).slower())
+        yield what, verdict, faults
+
+
+def show(found):
+    """Lines for people, and the exit code."""
+    level = LEVELS.index("look")  # if nothing is judged
+    rows = sum(verdict.judged for _, verdict, _ in found if verdict)
+    if rows:
+        level = 0
+    for what, verdict, more in reversed(found):  # a GPU tells more than the node
+        faults = sorted([*more, *(verdict.faults if verdict else ())],
+                        key=lambda fault: -LEVELS.index(fault.level))
+        for fault in faults[:SHOWN]:
+            print(f"{fault.level}: {what}{': ' * bool(what)}{fault.text}")
+            level = max(level, LEVELS.index(fault.level))
+        if len(faults) > SHOWN:
+            print(f"  and {len(faults) - SHOWN} more{' of ' * bool(what)}{what}")
+    print(f"{LEVELS[level]}: {rows:,} rows judged")
+    return level
+
+
+def parse_arguments():
+    parser = command_line.Parser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="a results folder")
+    parser.add_argument("--against", action="append", type=Path, metavar="DIR",
+                        help="a run to compare with, instead of the recorded ones; can be repeated")
+    parser.add_argument("--gpus", type=command_line.count, metavar="N",
+                        help="GPUs to measure (default: all; simulated: 1)")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="DIR",
+                        help="the folder of the executables (default: build)")
+    parser.add_argument("--keep", type=command_line.folder_to_write, metavar="DIR",
+                        help="keep the measured rows in this new folder")
+    parser.add_simulated()
+    options = parser.parse_args()
+    if options.folder and (options.gpus or options.keep):
+        parser.error("--gpus and --keep are for measuring, not for a folder")
+    return options
+
+
+def work():
+    options = parse_arguments()
+    recorded = ([tsv.Run(path, options.simulated) for path in options.against]
+                if options.against else normal.recorded_runs(ROOT / "results"))
+    if options.folder:
+        run = tsv.Run(options.folder, options.simulated)
+        return show([("", Verdict(run, recorded), [])])
+    if not (options.build / "ImplicitBarrier").exists():
+        raise Stop(3, f"there are no executables in {options.build}; scripts/run.sh builds them")
+    if options.simulated:
+        measure.pretend(options.gpus)
+    if options.keep:
+        options.keep.mkdir(parents=True)
+        return show(list(measured_verdicts(options, recorded, options.keep)))
+    with tempfile.TemporaryDirectory() as folder:
+        return show(list(measured_verdicts(options, recorded, Path(folder))))
+
+
+if __name__ == "__main__":
+    command_line.main(work, "check.py", failed=3)

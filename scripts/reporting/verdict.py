@@ -1,0 +1,163 @@
+"""Is the node normal? The verdict on a run, for check.py, report.py and compare.py.
+
+A row is fine if it is within the recorded runs, or has moved by no more than known_spread.tsv
+says. A verdict looks at whole methods, so that a single odd row is no fault.
+"""
+
+import statistics
+from collections import defaultdict, namedtuple
+
+import compare
+from reporting import known_spread, normal
+
+LEVELS = ("normal", "look", "broken")  # the exit codes of check.py
+OFTEN = 0.4  # of the rows of a method on as many GPUs: so many beyond all bounds are a fault
+FEW = 3  # rows at least, of as many as there are if a method has fewer
+ALL_ROWS = 0.02  # of all rows
+NOTABLE, BROKEN = 5.0, 25.0  # percent: the median of those rows
+CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
+GPUS = compare.KEYS.index("gpus") + 1
+
+# level: one of LEVELS; text: for people; rows: of class Judged, that it is about.
+Fault = namedtuple("Fault", "level text rows", defaults=((),))
+
+
+class Verdict:
+    """faults: the gravest first; unexplained: rows beyond all bounds, those that moved most first;
+    judged: how many rows have a recorded one."""
+
+    def __init__(self, run, recorded, partial=False, spreads=None, chosen=False):
+        """recorded: all recorded runs, or those to compare with if they are chosen; partial: not
+        all methods were measured; spreads: others than those of known_spread.tsv."""
+        self.runs, self.alike = (recorded, True) if chosen else normal.references(run, recorded)
+        self.faults, self.unexplained, self.judged = [], [], 0
+        if self.alike:
+            self._judge(run, partial, spreads)
+        else:
+            gpu = run.environment.get("gpu", "this GPU")
+            self._add("look", f"no run of {gpu} is recorded")
+        self.faults.sort(key=lambda fault: -LEVELS.index(fault.level))  # a stable sort
+
+    @property
+    def level(self):
+        return self.faults[0].level if self.faults else LEVELS[0]
+
+    def slower(self):
+        """The faults that are of rows slower than those of the other runs."""
+        return [fault for fault in self.faults if any(row.verdict == "slower" for row in fault.rows)]
+
+    def _add(self, level, text, rows=()):
+        self.faults.append(Fault(level, text, tuple(rows)))
+
+    def _judge(self, run, partial, spreads):
+        rows = [row for row in normal.judged(run, self.runs) if row.verdict != "not recorded"]
+        moved = normal.moved(rows)
+        known = known_spread.Known(run, self.runs, moved, spreads)
+        self.unexplained = [row for row in moved if not known.of(row)]
+        self.judged = len(rows)
+        self._clocks(run)
+        self._said(run)
+        self._methods(rows, run.gpus > 1)
+        if len(self.unexplained) > ALL_ROWS * self.judged and not any(
+                fault.rows for fault in self.faults):
+            self._add("look", f"{len(self.unexplained)} of {self.judged} rows differ from the "
+                      "recorded runs", self.unexplained)
+        if not partial:
+            self._missing_files(run)
+        self._missing_rows(run, partial)
+        self._toolkits(run)
+
+    def _clocks(self, run):
+        """SM clocks that the rows saw, beside those of the recorded runs."""
+        known = [float(row["clock"]) for other in self.runs for row in rows_with_clock(other)]
+        recorded = statistics.median(known or [float("nan")])
+        by_count = defaultdict(list)
+        for row in rows_with_clock(run):
+            by_count[gpus_of(row)].append(float(row["clock"]))
+        moved = defaultdict(list)
+        for count, seen in sorted(by_count.items()):
+            clock = statistics.median(seen)
+            if abs(clock - recorded) > CLOCK_MOVED * recorded:
+                moved[round(clock)].append(count)
+        for clock, counts in moved.items():
+            where = f" on {' and '.join(map(on_gpus, counts))}" * (len(counts) < len(by_count))
+            self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
+                      f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz")
+
+    def _said(self, run):
+        """What the programs warn of."""
+        for tag, text in WARNED.items():
+            files = [file for file, sections in run.files.items() for section in sections
+                     if any(said.kind == "warning" and said.tag == tag
+                            for said in section.annotations)]
+            if files:
+                self._add("look", f"{text} ({', '.join(dict.fromkeys(files))})")
+
+    def _methods(self, rows, several):
+        groups = defaultdict(list)
+        for row in rows:
+            groups[(*row.key[:3], row.key[GPUS])].append(row)
+        beyond = {id(row) for row in self.unexplained}
+        for (file, section, method, gpus), group in groups.items():
+            bad = [row for row in group if id(row) in beyond]
+            often = len(bad) >= max(OFTEN * len(group), min(FEW, len(group)))
+            if often and statistics.median(abs(row.change) for row in bad) >= NOTABLE:
+                self._add(*fault_of(bad, f"{method} ({file}, {section})" + (
+                    f" on {on_gpus(gpus)}" if several and gpus != "nan" else ""), len(group)), bad)
+            unclear = [row for row in group if row.verdict == "unclear"]
+            if len(group) >= 2 * FEW and 2 * len(unclear) > len(group):
+                self._add("look", f"{method} ({file}, {section}): {len(unclear)} of {len(group)} "
+                          "rows are too noisy to be judged", unclear)
+
+    def _missing_files(self, run):
+        files = dict.fromkeys(file for other in self.runs for file in other.files
+                              if "." not in file and file not in run.files)
+        for file in files:
+            self._add("look", f"{file}.tsv is missing")
+
+    def _missing_rows(self, run, partial):
+        """partial: only of methods that have other rows."""
+        there = {(key[0], key[2]) if partial else key[0] for key in normal.values(run)}
+        by_section = defaultdict(list)
+        for key in normal.lacking(run, self.runs) or ():
+            if ((key[0], key[2]) if partial else key[0]) in there:
+                by_section[key[:2]].append(key)
+        for (file, section), keys in by_section.items():
+            methods = list(dict.fromkeys(key[2] for key in keys))
+            self._add("look", f"{len(keys)} rows are missing ({file}, {section}): "
+                      + ", ".join(methods[:3]) + " and others" * (len(methods) > 3))
+
+    def _toolkits(self, run):
+        here = normal.toolkit("", run.environment) or "none"
+        theirs = sorted({normal.toolkit("", other.environment) or "none" for other in self.runs})
+        if here not in theirs:
+            self._add("look", f"compiled by CUDA {here}, the recorded runs by "
+                      f"{' and '.join(theirs)}: rows inside an SM can differ")
+
+
+def rows_with_clock(run):
+    for sections in run.files.values():
+        for section in sections:
+            yield from (row for row in section.rows if row.get("clock", "nan") != "nan")
+
+
+def gpus_of(row):
+    return next((row[column] for column in ("GPUCount", "GPUcount") if column in row), "1")
+
+
+def on_gpus(count):
+    return "1 GPU" if count == "1" else f"{count} GPUs"
+
+
+def fault_of(bad, what, of):
+    """(level, text) of rows of one method beyond all bounds."""
+    change = statistics.median(row.change for row in bad)
+    slower = [row for row in bad if row.verdict == "slower"]
+    most = "slower" if 2 * len(slower) >= len(bad) else "faster"
+    level = "broken" if most == "slower" and abs(change) >= BROKEN else "look"
+    return level, f"{what}: {abs(change):.0f}% {most} ({len(bad)} of {of} rows)"
+
+
+# Tags of warnings that are of the node, and not of a row.
+WARNED = {"clock": "the SM clock changed while it was measured",
+          "shared-gpu": "another process used a GPU"}
