@@ -22,6 +22,10 @@ def latencies(*means, half_width=0):
 
 
 class CompareTest(ScriptsTest):
+    def setUp(self):
+        super().setUp()
+        self.link_study()
+
     def compare(self, *arguments, code=0):
         """The rows, cells with blanks between them."""
         done = self.script("compare.py", *arguments)

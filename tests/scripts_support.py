@@ -85,8 +85,6 @@ class ScriptsTest(unittest.TestCase):
         self.release, self.cuda11 = self.folder / "fakes/release", self.folder / "fakes/cuda11"
         self.log = self.folder / "log"
         shutil.copytree(ROOT / "scripts", self.project / "scripts")
-        (self.project / "results").mkdir()
-        (self.project / "results/known_spread.tsv").symlink_to(ROOT / "results/known_spread.tsv")
         self.tools.mkdir()
         for name in SYSTEM_PROGRAMS:
             (self.tools / name).symlink_to(shutil.which(name))
@@ -159,7 +157,8 @@ class ScriptsTest(unittest.TestCase):
 
     def link_study(self):
         """What report.py needs beside scripts/."""
-        for name in ("results/ipdps20", "CITATION.cff"):
+        (self.project / "results").mkdir()
+        for name in ("results/ipdps20", "results/known_spread.tsv", "CITATION.cff"):
             (self.project / name).symlink_to(ROOT / name)
 
     def calls(self, start=""):
