@@ -63,6 +63,11 @@ def rounded(value, spread=math.nan):
     return text(value) + (f" ± {text(spread)}" if float(text(spread)) else "")
 
 
+def shape(blocks, threads):
+    """So many blocks for each SM, of so many threads."""
+    return f"{blocks} per SM x {threads}"
+
+
 def source_of(section, row):
     """(file, section, line) of a row."""
     file = row.where.rsplit(", line ", 1)[0]
