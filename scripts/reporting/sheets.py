@@ -10,7 +10,7 @@ TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#"
        "`": r"\textasciigrave{}", "±": r"$\pm$", "–": "--", "<": "$<$", ">": "$>$", "|": "$|$",
        "≤": r"$\le$"}
 TEX_WIDE = 5  # columns; a table of more spans the page
-TEX_HEAD = 8  # letters of a column's head; where there are more it breaks between words
+TEX_HEAD = 9  # letters of a column's head; where there are more it breaks between words
 CODE = re.compile("\x0e(.*?)\x0f")  # no file has these letters: tsv.py refuses them
 # In Markdown; _ between letters is none, and what starts a list or a line starts a text.
 MARKUP = re.compile(r"[\\`*\[\]|#~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|"
