@@ -219,7 +219,7 @@ class HeadlineTest(ReportCase):
         self.assertEqual(table["Warp: shuffle of a tile of 32"][:2], ["–", "–"])  # of 16 threads
         self.assertEqual(table["1 GPU: `grid.sync()`, 1 per SM x 32"],
                          ["1000 ± 250!", "1500 cycles", "–", "–"])
-        self.assertIn("* ! 1 GPU: grid.sync(), 1 per SM x 32, here: the spread is far.\n", self.page)
+        self.assertIn("* The run warns (!) of 1 GPU: grid.sync(), 1 per SM x 32, here: the spread is far.\n", self.page)
         self.assertEqual(table["Best sum of the largest array of float"][0], "90.0 ± 1.0")
         self.assertIn("* Best sum of the largest array of float, here: cub, 1 MiB.\n", self.page)
         self.assertEqual(lines["sum_share"]["here"]["value"], 90)

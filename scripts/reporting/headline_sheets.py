@@ -43,11 +43,12 @@ def notes(name, lines, found):
         if one and one.which:
             yield f"{plain(headline.label)}, {name}: {one.which}."
         for text in one.figure.remarks if one else ():
-            yield f"! {plain(headline.label)}, {name}: {text}."
+            yield f"The run warns (!) of {plain(headline.label)}, {name}: {text}."
 
 
-HOW = ("± is the standard deviation; –: not measured, or not known. n x t: n blocks of t threads; "
-       "n per SM x t: n blocks for each SM. none: the toolkit compiles it to no instruction that waits.")
+HOW = ("Behind ± stands the standard deviation. A dash is for what is not measured or not known, "
+       "none for what the toolkit compiles to no instruction that waits. Shapes are n x t, n blocks of t threads, or "
+       "n per SM x t, n blocks for each SM.")
 STUDY = ("V100 and P100 are the study's (Tables I, II, VI, Figures 7, 8; CUDA 10.0). Its launch is "
          "of a shape that it does not say, its sum the best of its own.")
 
@@ -68,7 +69,7 @@ def headline_sheet(part, study, recorded):
             *(cell(other[place]) for other in others),
             *[verdict(part, found)] * bool(others),
             *(headline.study(study, gpu) or "–" for gpu in GPUS)])
-    sheet.notes += [HOW, "Converted by the SM clock in the same row (column clock): what waits for "
+    sheet.notes += [HOW, "Converted by the SM clock of the same row: what waits for "
                     "memory or links does not go with that clock.", STUDY]
     if others:
         sheet.notes.append(part.reference())

@@ -102,7 +102,7 @@ def table_2(run, study):
                        "95% interval")
     table = Table("II", "Performance of warp synchronization in a block", ["Type", "Group size"], [
         *cycles, *rates, Quantity("Reference", "thread ops/cycle", "reference_thread_op_per_cycle",
-                                  measured=False)], GPUS, widths=(0.11, 0.13))
+                                  measured=False)], GPUS, widths=(0.095, 0.11))
 
     def add(name, group, lines):
         """lines: what is shown of the group -> {place of the build: (latency, throughput)}; the
