@@ -9,43 +9,39 @@ from fnmatch import fnmatchcase
 import compare
 import tsv
 from reduction_summary import size_name
-from reporting.figures import short_name, short_text
+from reporting.figures import shape, short_name, short_text
 from reporting.headline import inside_an_sm, launch, nothing_known, of_grids, of_table
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER, GPUS, Study
 from reporting.study_tables import ARRAY, toolkits
 
 # find(run): reporting.headline.Found or None; study(study, gpu): its text, None where it has no
-# number of the same state: toolkit, shape and number of GPUs.
+# number of the same shape and number of GPUs.
 Row = namedtuple("Row", "label unit find study", defaults=[nothing_known])
 
 
-def on_gpus(find, gpus=1):
-    return lambda run: find(run, gpus)
-
-
 def grid_sync(blocks, threads):
-    return Row(f"1 GPU: `grid.sync()`, {blocks} per SM x {threads}", "ns",
-               on_gpus(of_grids("grid latency", "grid_sync", blocks, threads)))
+    return Row(f"1 GPU: `grid.sync()`, {shape(blocks, threads)}", "ns",
+               of_grids("grid latency", "grid_sync", blocks, threads))
 
 
 def peer_grid_sync(gpus):
-    return Row(f"{gpus} GPUs: `peer_grid_sync`, 1 per SM x 1024", "ns", on_gpus(
-        of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, all_gpus=True), gpus))
+    return Row(f"{gpus} GPUs: `peer_grid_sync`, {shape(1, 1024)}", "ns",
+               of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, gpus))
 
 
 ROWS = (
-    Row("Warp: `sync()` of a tile of 32", "cycles", on_gpus(
-        inside_an_sm("warp latency", method="tile_sync", thrd="32", tile="32"))),
-    Row("Block: `__syncthreads()`, 32 threads", "cycles", on_gpus(
-        inside_an_sm("block latency", method="blocksync", thrd="32")),
+    Row("Warp: `sync()` of a tile of 32", "cycles",
+        inside_an_sm("warp latency", method="tile_sync", thrd="32", tile="32")),
+    Row("Block: `__syncthreads()`, 32 threads", "cycles",
+        inside_an_sm("block latency", method="blocksync", thrd="32"),
         of_table("II", "latency_cycles", type="block")),
-    Row("Cluster: `cluster.sync()`, 2 blocks x 32", "cycles", on_gpus(
-        inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32"))),
+    Row("Cluster: `cluster.sync()`, 2 x 32", "cycles",
+        inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32")),
     grid_sync(1, 1024), grid_sync(32, 64),
     peer_grid_sync(2), peer_grid_sync(4),
     Row("1 GPU: one more kernel launch, 1 per SM x 1024", "ns",
-        on_gpus(launch("traditional_launch"))))
+        launch("traditional_launch")))
 
 
 def machines_table(runs):
@@ -78,16 +74,17 @@ def barriers_table(runs):
     """The multi-GPU barriers of the run with most GPUs, in microseconds."""
     run = max(runs, key=lambda run: run.gpus)
     counts = range(1, run.gpus + 1)
-    finds = [(label, shape, of_grids("multi-GPU latency", method, *shape, all_gpus=True))
-             for label, method in BARRIERS for shape in SHAPES]
-    finds += [(label, (1, 1024), launch(method, all_gpus=True)) for label, method in LAUNCHES]
+    lines = [(label, of, [of_grids("multi-GPU latency", method, *of, gpus) for gpus in counts])
+             for label, method in BARRIERS for of in SHAPES]
+    lines += [(label, (1, 1024), [launch(method, gpus) for gpus in counts])
+              for label, method in LAUNCHES]
     rows = []
-    for label, (blocks, threads), find in finds:
-        found = [find(run, gpus) for gpus in counts]
+    for label, of, finds in lines:
+        found = [find(run) for find in finds]
         if any(found):
             file = next(one for one in found if one).figure.sources[0][0]
             toolkit = "cuda_toolkit_multi_grid" if "cuda11" in file else "cuda_toolkit"
-            rows.append([coded(label), run.environment[toolkit], f"{blocks} per SM x {threads}", *(
+            rows.append([coded(label), run.environment[toolkit], shape(*of), *(
                 f"{one.figure.value / 1e3:.2f}" if one else "–" for one in found)])
     return list(markdown_table(["Barrier", "CUDA", "Blocks x threads",
                                 *(f"{gpus} GPU{'s' * (gpus > 1)}" for gpus in counts)], 3, rows))

@@ -433,13 +433,15 @@ class Run:
         if unnamed and not self.partial:
             yield f"No last line says that all rows are there: {', '.join(unnamed)}."
 
-    def about(self):
-        """One line: what was measured with what."""
+    def about(self, toolkits=None):
+        """One line: what was measured with what. toolkits: where not with all of the run."""
         def value(key):
             return self.environment.get(key, "unknown")
 
         other = self.environment.get("cuda_toolkit_multi_grid")
         other = f" and {other} (all multi-grid barriers)" if other else ""
-        return (f"{self.mark}{value('gpu')} x {value('gpu_count')}, driver {value('driver')}, "
-                f"CUDA {value('cuda_toolkit')}{other}, commit {value('suite_commit')}, "
-                f"{value('date_utc')}")
+        if toolkits is None:
+            toolkits = f"CUDA {value('cuda_toolkit')}{other}"
+        return self.mark + ", ".join(filter(None, (
+            f"{value('gpu')} x {value('gpu_count')}", f"driver {value('driver')}", toolkits,
+            f"commit {value('suite_commit')}", value("date_utc"))))

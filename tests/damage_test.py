@@ -131,7 +131,7 @@ class DamageTest(unittest.TestCase):
 
     def forget(self):
         """Runs of damages that are over."""
-        for cache in (headline.found_in, normal.values):
+        for cache in (headline.found_in, headline.headlines, normal.values):
             cache.cache_clear()
 
     def check_all(self, reader):

@@ -10,11 +10,13 @@ from scripts_support import ROOT
 
 MACHINES = "**What a barrier costs, by machine.**"
 NAMES = ("1 H100", "1 H200", "2 H200", "4 H200")
-# What the study prints: its Tables II, I and VI, and Figures 8 (8 GPUs) and 7 (2 GPUs), in us.
+# What the study prints: its Tables II, I and VI, and Figures 8 (V100) and 7 (P100), in us, each
+# of as many GPUs.
 STUDY = {"tile_sync": ("14", "1"), "tile_shuffle": ("22", "31"), "block_32": ("22", "218"),
-         "multi_grid_sync": ("26930", "8440"), "launch": ("1081", "–"), "sum": ("865.40", "592.40")}
+         "multi_grid_sync_1": ("7340", "2500"), "multi_grid_sync_2": ("12410", "8440"), "launch": ("1081", "–"), "sum": ("865.40", "592.40")}
 CYCLES, NS, RATE = (("m(ave_cycle)", "s(ave_cycle)"), ("m(avginstru)", "s(avginstr)"),
                     ("m(GB/s)", "s(GB/s)"))
+LAUNCH = ("m(ovh)", "s(ovh)")
 # name -> file, section, cells of the row (SMs, GPUs: the run's), columns; in the order of the page
 EXPECTED = {
     "tile_sync": ("BenchmarkIntraSM", "warp latency",
@@ -30,15 +32,16 @@ EXPECTED = {
     **{f"grid_{blocks}x{threads}": ("BenchmarkInterSM", "grid latency", {
         "method": "grid_sync", "blk": blocks, "thrd": str(threads)}, NS)
        for blocks, threads in ((1, 32), (1, 1024), (32, 64))},
-    "peer_grid_sync": ("BenchmarkInterSM", "multi-GPU latency", {
-        "method": "peer_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": "all"}, NS),
-    "multi_grid_sync": ("BenchmarkInterSM.cuda11", "multi-GPU latency", {
-        "method": "multi_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": "all"}, NS),
     "launch": ("ImplicitBarrier", "sleep kernel", {
-        "method": "traditional_launch", "GPUCount": "1", "thrd": "1024"}, ("m(ovh)", "s(ovh)")),
-    "cpu": ("ImplicitBarrier", "sleep kernel", {
-        "method": "single_omp_traditional_launch", "GPUCount": "all", "thrd": "1024"},
-        ("m(ovh)", "s(ovh)")),
+        "method": "traditional_launch", "GPUCount": "1", "thrd": "1024"}, LAUNCH),
+    **{name: row for gpus in "124" for name, row in {
+        f"peer_grid_sync_{gpus}": ("BenchmarkInterSM", "multi-GPU latency", {
+            "method": "peer_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": gpus}, NS),
+        f"multi_grid_sync_{gpus}": ("BenchmarkInterSM.cuda11", "multi-GPU latency", {
+            "method": "multi_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": gpus}, NS),
+        f"cpu_{gpus}": ("ImplicitBarrier", "sleep kernel", {
+            "method": "single_omp_traditional_launch", "GPUCount": gpus, "thrd": "1024"},
+            LAUNCH)}.items()},
     "sum": ("Reduction", "one GPU", {"type": "float"}, RATE),
     "sum_share": ("Reduction", "one GPU", {"type": "float"}, RATE)}
 
@@ -56,10 +59,10 @@ def rows_of(folder, file, title):
     return found
 
 
-def expected(folder, name, gpus):
+def expected(folder, name):
     """(lines, value, spread, SM clock or None) that a headline number has to have."""
     file, title, cells, (mean, spread) = EXPECTED[name]
-    cells = {column: str(132 * text) if text in (1, 32) else gpus if text == "all" else text
+    cells = {column: str(132 * text) if text in (1, 32) else text
              for column, text in cells.items()}
     rows = [(line, row) for line, row in rows_of(folder, file, title)
             if all(row[column] == text for column, text in cells.items())]
@@ -91,15 +94,24 @@ class HeadlineTest(ReportCase):
         self.assertEqual([row["name"] for row in self.summary["machines"]], list(EXPECTED))
         self.check_tex((self.out / "tables/machines.tex").read_text())
         for column, (folder, run) in enumerate(runs.items(), 2):
-            gpus = run["environment"]["gpu_count"]
             alone = table_below(self.page[self.page.index(f"\n## {folder}\n"):], "costs here")
-            for line, known, cells, mine in zip(run["headline"], self.summary["machines"],
-                                                table[1:], alone[1:]):
-                self.assertEqual(line["name"], known["name"])
-                self.assertEqual(cells[0].replace("`", ""), line["label"])
+            lines = {line["name"]: (line, mine) for line, mine in zip(run["headline"], alone[1:])}
+            self.assertEqual(list(lines), [name for name in EXPECTED if name[-2:] not in (
+                "_2", "_4") or name[-1] == folder[-1]])  # of one GPU, and of all that it has
+            for known, cells in zip(self.summary["machines"], table[1:]):
+                label = cells[0].replace("`", "")
+                self.assertEqual(known["label"], label)
+                if known["name"][-2:] in ("_1", "_2", "_4"):
+                    gpus = known["name"][-1]
+                    self.assertTrue(label.startswith(f"{gpus} GPU{'s' * (gpus > '1')}: "), label)
+                if known["name"] not in lines:
+                    self.check_other_count(known, folder, cells[column])
+                    continue
+                line, mine = lines[known["name"]]
+                self.assertEqual(label, line["label"])
                 self.assertEqual(tuple(cells[6:]), STUDY.get(line["name"], ("–", "–")))
                 self.assertEqual(cells[6:], mine[-2:])
-                text = self.check_value(ROOT / "results" / folder, line, gpus)
+                text = self.check_value(ROOT / "results" / folder, line)
                 self.assertEqual(known["machines"].get(folder), line["here"])
                 self.assertEqual((cells[column], mine[2]), (text, text), (folder, line["name"]))
                 if line["here"]:
@@ -111,8 +123,14 @@ class HeadlineTest(ReportCase):
                 self.assertLessEqual(line["recorded"].keys(), beside.keys())
                 for other, text in beside.items():
                     value = {**line, "here": line["recorded"].get(other)}
-                    self.assertEqual(self.check_value(ROOT / "results" / other, value, gpus), text)
+                    self.assertEqual(self.check_value(ROOT / "results" / other, value), text)
         self.check_verdicts(runs)
+
+    def check_other_count(self, known, folder, text):
+        """Of fewer GPUs than the run has, or of more."""
+        here = known["machines"].get(folder)
+        self.assertEqual(text, here["text"] if here else "–")
+        self.check_value(ROOT / "results" / folder, {"name": known["name"], "here": here})
 
     def check_converted(self, here, text):
         """It has four digits, and none behind the spread's second."""
@@ -124,9 +142,9 @@ class HeadlineTest(ReportCase):
                         math.floor(math.log10(known)) - 3)
             self.assertEqual(number, f"{round(known, -place):.{max(0, -place)}f}")
 
-    def check_value(self, folder, line, gpus):
+    def check_value(self, folder, line):
         """It is that of its rows; the text of its cell."""
-        known = expected(folder, line["name"], gpus)
+        known = expected(folder, line["name"])
         here = line["here"]
         self.assertEqual(known is None, here is None, (folder.name, line["name"]))
         if known is None:
@@ -199,9 +217,9 @@ class HeadlineTest(ReportCase):
         table = {row[0]: row[2:] for row in table_below(self.page, "What a barrier costs here")}
         self.assertEqual(table["Warp: barrier of a tile of 32"], ["none", "–", "14", "1"])
         self.assertEqual(table["Warp: shuffle of a tile of 32"][:2], ["–", "–"])  # of 16 threads
-        self.assertEqual(table["GPU: `grid.sync()`, 1 per SM x 32"],
+        self.assertEqual(table["1 GPU: `grid.sync()`, 1 per SM x 32"],
                          ["1000 ± 250!", "1500 cycles", "–", "–"])
-        self.assertIn("* ! GPU: grid.sync(), 1 per SM x 32, here: the spread is far.\n", self.page)
+        self.assertIn("* The run warns (!) of 1 GPU: grid.sync(), 1 per SM x 32, here: the spread is far.\n", self.page)
         self.assertEqual(table["Best sum of the largest array of float"][0], "90.0 ± 1.0")
         self.assertIn("* Best sum of the largest array of float, here: cub, 1 MiB.\n", self.page)
         self.assertEqual(lines["sum_share"]["here"]["value"], 90)

@@ -1,6 +1,7 @@
 """Tests of the parts of report.py: the study's numbers, digits, group sizes, what is normal."""
 
 import math
+import re
 import unittest
 
 from html_page import Page
@@ -107,6 +108,30 @@ class DigitsTest(unittest.TestCase):
     def test_tex_has_no_commands(self):
         self.assertEqual(tex("a_b & 5% of {x} <= 2 ± \\"),
                          r"a\_b \& 5\% of \{x\} $\le$ 2 $\pm$ \textbackslash{}")
+        self.assertEqual(tex("1.5 µs of 2 x 32, x"), r"1.5 $\mu$s of 2 $\times$ 32, x")
+
+    def test_numbers_align_at_the_point_in_tex(self):
+        sheet = sheets.Sheet("A sheet", 1, ["Name", "Here, CUDA 13.0", "Whole"],
+                             over=[("Time", "ns", 2)])
+        sheet.rows = [["a", "985.77 ± 0.91", "7"], ["b", "14!", "12"], ["c", "none", "–"],
+                      ["d", "-3.5? ", "–"], ["e", "72 ns", "0"]]
+        text = "\n".join(sheets.latex(sheet, "tab:x"))
+        for line in (r"\begin{tabular}{@{}lr@{}lr@{}}", r"\cmidrule(lr){2-4}",
+                     r" & \multicolumn{3}{c}{Time (ns)} \\",
+                     r"Name & \multicolumn{2}{c}{\shortstack[c]{Here\\CUDA\\13.0}} & Whole \\",
+                     r"a & 985 & .77\,$\pm$\,0.91 & 7 \\", r"b & 14 & \textsuperscript{!} & 12 \\",
+                     r"c & \multicolumn{2}{c}{none} & -- \\", r"e & 72 & ~ns & 0 \\"):
+            self.assertIn(line, text)
+        gaps = [len(re.findall(r"\\setlength\{\\(?:tabcolsep|belowcaptionskip)\}\{[1-9]", text))]
+        self.assertEqual(gaps, [2])
+
+    def test_a_wide_table_has_smaller_letters_and_gaps(self):
+        fits = []
+        for columns in (2, 6, 14):
+            sheet = sheets.Sheet("A sheet", 1, ["Name", *["Here"] * columns])
+            sheet.rows = [["a name of some length", *["1234.5 ± 1.2"] * columns]]
+            fits.append(sheets.tex_fit(sheet, "table*"))
+        self.assertEqual(fits, [("footnotesize", 5), ("footnotesize", 3), ("scriptsize", 1)])
 
 
 class Named:
@@ -142,7 +167,7 @@ class WarpTest(ScriptsTest):
                 for blocks, (size, rate) in enumerate(throughputs, 1)))}))
         table = table_2(run, Study())
         self.missing = [text for text in table.missing if "shuffle of a coalesced" in text]
-        return [(line.labels[1], *(figure and figure.text() for figure in line.figures[:2]))
+        return [(line.labels[1], *(figure and figure.text() for figure in line.figures[:3:2]))
                 for line in table.lines if line.labels[0] == "shuffle of a coalesced group"]
 
     def test_which_group_sizes_a_line_is_of(self):
@@ -159,7 +184,7 @@ class WarpTest(ScriptsTest):
             ("any: fastest, 16-32", "24", "0.9"), ("any: slowest, 2", "30", None)])
         self.assertEqual(self.lines({16: 24, 32: 24}, ()), [("any", "24", None)])
         self.assertEqual(self.missing,
-                         ["shuffle of a coalesced group, any, CUDA unknown: throughput"])
+                         ["shuffle of a coalesced group, any: throughput, CUDA unknown"])
 
 
 class NormalTest(ScriptsTest):

@@ -73,8 +73,17 @@ class ReportTest(ReportCase):
             self.assertEqual(len(texts), len(run["tables"]) + 1)  # and headline.tex
             for path in texts:
                 self.check_tex(path.read_text())
-                self.assertRegex(path.read_text(), r"(?m)^\\caption\{.*, driver .*, CUDA 13\.0 "
-                                 r"and 11\.8 \(all multi-grid barriers\), commit .*\}$")
+                text, of = path.read_text(), path.stem.rpartition("_")[2]
+                self.assertRegex(text, r"(?m)^\\caption\{.*, driver [\d.]+" + {
+                    "headline": r", CUDA 13\.0 and 11\.8 \(all multi-grid barriers\)",
+                    **dict.fromkeys("2578", "")}.get(of, r", CUDA 13\.0") + r", commit .*\}$")
+                if of in "25":  # each column says its own
+                    for gpu, toolkit in ((name[:4].upper(), "13.0"), (name[:4].upper(), "11.8"),
+                                         ("V100", "10.0"), ("P100", "10.0")):
+                        self.assertRegex(text, rf"\{{{gpu}\\\\CUDA\\\\{toolkit}\}}")
+                notes = re.search(r"smallskip\\footnotesize\\raggedright (.*)", text)
+                if notes:  # sentences, a symbol at the start of none
+                    self.assertEqual(re.findall(r"(?:^|\. )(?=[^A-Z\d])\S+", notes[1]), [], path)
         self.check_figures(runs)
         shown = Page((self.out / "report.html").read_text()).cells
         for run in runs.values():
@@ -98,19 +107,21 @@ class ReportTest(ReportCase):
                     for row in parts["rows"] for quantity, figure in row["figures"].items()):
                 source, = figure["sources"]
                 cells = cells_at(ROOT / "results" / name / source["file"], source["line"])
-                seen.add((table, quantity))
+                seen.add((table, quantity.split(",")[0]))
                 self.check_row(table, quantity, row["labels"], cells)
                 self.assertEqual(figure["text"].count("!"),
                                  bool(figure["remarks"]) and not figure["nothing_waits"])
                 lines = (ROOT / "results" / name / source["file"]).read_text().splitlines()
                 self.assertEqual(bool(figure["remarks"]), is_doubted(lines, source["line"], cells), figure)
+                self.assertEqual("CUDA" in quantity, table in ("II", "V"))
+                self.assertEqual(quantity.endswith("CUDA 11.8"), "cuda11" in source["file"])
                 self.assertRegex(self.page, r"(?m)^\| " + re.escape(
                     " | ".join(row["labels"].values())) + r" \|.* " + re.escape(
                         figure["text"] or "–") + r" \|")
                 if table == "III":
                     self.check_shared_memory(quantity, figure, cells)
                     continue
-                mean, spread = COLUMNS[table, quantity]
+                mean, spread = COLUMNS[table, quantity.split(",")[0]]
                 nothing = figure["nothing_waits"]
                 self.assertEqual(figure["value"], None if nothing else float(cells[mean]))
                 if spread and not nothing and cells[spread] != "nan":
@@ -123,7 +134,9 @@ class ReportTest(ReportCase):
     def check_row(self, table, quantity, labels, cells):
         """The row is of what the labels say."""
         if table == "I":
-            self.assertEqual(f"{cells['blk']} x {cells['thrd']}", labels["Grid x block"])
+            self.assertEqual(labels["Blocks x threads"],
+                             {"1": "1 x 32", "132": "1 per SM x 1024"}[cells["blk"]])
+            self.assertEqual(cells["thrd"], labels["Blocks x threads"].split()[-1])
             self.assertEqual((cells["GPUCount"], cells["method"].split("_")[0]), (
                 "1", labels["Launch"].split()[-1].split("-")[0]))
             self.assertEqual(cells["rep"] == "1", quantity != "Launch overhead")
@@ -132,12 +145,12 @@ class ReportTest(ReportCase):
                 "block": "block", "tile": "tile_", "coalesced": "coale", "shuffle of a tile":
                 "tile_", "shuffle of a coalesced group": "coale"}[labels["Type"]])
             self.assertEqual(cells["method"].endswith("shufl"), "shuffle" in labels["Type"])
-            if quantity == "Latency":
+            if quantity.startswith("Latency"):
                 self.assertEqual(cells["thrd"], "32")
             if "tile" in cells:
                 size, _, other = labels["Group size"].partition("; throughput of ")
                 last = re.findall(r"\d+", size)[-1:] or ["32"]  # any, a warp
-                self.assertEqual(cells["tile"], other if other and quantity == "Throughput"
+                self.assertEqual(cells["tile"], other if other and quantity.startswith("Throughput")
                                  else last[0], labels)
         else:
             self.assertEqual(cells["type"], "any" if labels.get("Sum") == "theory" else
@@ -189,7 +202,8 @@ class ReportTest(ReportCase):
         for folder, head in (("ada", r"RTX 6000\\Ada"), ("pro", r"RTX PRO\\6000\\Max-Q")):
             for number in (1, 2, 3, 4, 5, 6):
                 text = (self.out / f"tables/{folder}/table_{number}.tex").read_text()
-                self.assertIn(rf" & \shortstack[r]{{{head}}} & ", text)
+                toolkit = r"\\CUDA\\13.0" * (number in (2, 5))
+                self.assertRegex(text, r"\\shortstack\[[cr]\]" + re.escape(f"{{{head}{toolkit}}}"))
                 self.check_tex(text)
         self.compile_tex()
 
@@ -199,7 +213,7 @@ class ReportTest(ReportCase):
                              only=True)
         tables = self.report(run, recorded=self.folder)["few"]["tables"]
         self.assertEqual(list(tables), ["I", "VII", "VIII"])
-        self.assertIn("| traditional | 132 x 1024 | 1081.2 ± 3.5 | 1081 | – | 8888 |", self.page)
+        self.assertIn("| traditional | 1 per SM x 1024 | 1081.2 ± 3.5 | 1081 | – | 8888 |", self.page)
         self.assertIn("traditional, 1 x 32: launch overhead; ", self.page)
         self.assertIn("few has no BenchmarkIntraSM.tsv, ", self.errors)
         self.assertIn("Table VI", self.errors)
@@ -228,7 +242,7 @@ class ReportTest(ReportCase):
             path.write_text("\n".join(lines) + "\n")
         found = self.report(run)["h200x1"]
         self.assertEqual(list(found["tables"]), ["I", "II", "III", "IV", "V", "VI", "VII", "VIII"])
-        rate = next(row["figures"]["Throughput"] for row in found["tables"]["II"]["rows"]
+        rate = next(row["figures"]["Throughput, CUDA 13.0"] for row in found["tables"]["II"]["rows"]
                     if row["labels"]["Type"] == "block")
         self.assertIsNone(rate["spread"])
         self.assertGreater(rate["value"], 0)

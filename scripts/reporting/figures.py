@@ -63,6 +63,11 @@ def rounded(value, spread=math.nan):
     return text(value) + (f" ± {text(spread)}" if float(text(spread)) else "")
 
 
+def shape(blocks, threads):
+    """So many blocks for each SM, of so many threads."""
+    return f"{blocks} per SM x {threads}"
+
+
 def source_of(section, row):
     """(file, section, line) of a row."""
     file = row.where.rsplit(", line ", 1)[0]
@@ -115,8 +120,22 @@ def short_name(run):
     return "simulated " * run.simulated + name
 
 
-# What a column shows. study: the column's name in the study's files.
-Quantity = namedtuple("Quantity", "title unit study measured", defaults=[True])
+# What a column shows. study: the column's name in the study's files, "" where it has none;
+# toolkit: that it is of, "" where all of the table are of one; spread: what ± is, where not the
+# standard deviation.
+Quantity = namedtuple("Quantity", "name unit study measured toolkit spread",
+                      defaults=[True, "", ""])
+
+
+def title_of(quantity):
+    """Latency, CUDA 13.0"""
+    return ", ".join(filter(None, (quantity.name, quantity.toolkit)))
+
+
+def titled(quantity):
+    """As part of a sentence."""
+    return quantity.name[0].lower() + title_of(quantity)[1:]
+
 
 # A row of a Table: texts, a Figure or None for each quantity, and for each GPU of the study the
 # texts of its numbers, None where it has none.
@@ -131,19 +150,25 @@ class Table:
         self.number, self.title, self.labels = number, title, list(labels)
         self.quantities, self.gpus, self.widths = list(quantities), tuple(gpus), widths
         self.lines, self.notes, self.missing = [], [], []
+        self.known = {}  # GPU of the study -> toolkit
+
+    def by_toolkit(self):
+        """Whether its columns are of several toolkits, each named in its head."""
+        return any(quantity.toolkit for quantity in self.quantities)
 
     def add(self, study, labels, figures=None, absent=(), **cells):
-        """A line: its figures beside the study's rows with these cells. absent: titles of
-        quantities that the suite does not measure there."""
-        known = {gpu: [study.value(self.number, quantity.study, gpu=gpu, **cells)
+        """A line: its figures beside the study's rows with these cells. absent: quantities that
+        the suite does not measure there."""
+        self.known = {gpu: study.toolkit(gpu) for gpu in self.gpus}
+        known = {gpu: [quantity.study and study.value(self.number, quantity.study, gpu=gpu, **cells)
                        for quantity in self.quantities] if cells else None
                  for gpu in self.gpus}
         figures = figures or [None] * len(self.quantities)
         self.lines.append(Line(labels, figures, known))
         for quantity, figure in zip(self.quantities, figures):
-            looked_for = quantity.measured and quantity.title not in absent
+            looked_for = quantity.measured and quantity not in absent
             if looked_for and (figure is None or figure.text() == ""):
-                self.missing.append(f"{', '.join(filter(None, labels))}: {quantity.title.lower()}")
+                self.missing.append(f"{', '.join(filter(None, labels))}: {titled(quantity)}")
 
     def measured(self):
         """Whether the run has anything of it."""
@@ -171,25 +196,42 @@ class Table:
     def below(self):
         """The sentences below it."""
         yield from self.notes
+        if self.known:
+            toolkits = " and ".join(dict.fromkeys(self.known.values()))
+            yield f"Numbers of {' and '.join(self.known)} are the study's" + (
+                "." if self.by_toolkit() else f", measured with {toolkits}.")
         if self.quantities:
-            yield ("± is the standard deviation where not said; a figure without has none in the "
-                   "digits shown.")
+            other = " where the head says nothing else" * any(
+                quantity.spread for quantity in self.quantities)
+            yield (f"Behind ± stands the standard deviation{other}; a value without ± has none in "
+                   "the digits shown.")
         for line in self.lines:
             for quantity, figure in zip(self.quantities, line.figures):
-                where = ", ".join(filter(None, (*line.labels, quantity.title.lower())))
-                yield from (f"! {where}: {text}." for text in (figure.remarks if figure else ()))
+                where = ", ".join(filter(None, (*line.labels, titled(quantity))))
+                yield from (f"The run warns (!) of {where}: {text}."
+                            for text in (figure.remarks if figure else ()))
         if self.missing:
             yield f"Not in this run: {'; '.join(self.missing)}."
 
+    def head(self, run, quantity, gpu):
+        """Of a column: H200, CUDA 13.0"""
+        toolkit = self.known[gpu] if gpu else quantity.toolkit
+        name = gpu or short_name(run)
+        return f"{name}, {toolkit}" if self.by_toolkit() else name
+
     def sheet(self, run):
         sides = list(self.sides())
-        widths = [sum(side[0] == place for side in sides) for place in range(len(self.quantities))]
+        above = {}  # (name, unit) of quantities -> how many columns
+        for _, quantity, _ in sides:
+            unit = quantity.unit + f", ± {quantity.spread}" * bool(quantity.spread)
+            above[quantity.name, unit] = above.get((quantity.name, unit), 0) + 1
+        toolkit = f"CUDA {run.environment.get('cuda_toolkit', 'unknown')}"
+        of_one = self.quantities and not self.by_toolkit()
         sheet = Sheet(
-            f"{run.mark}{self.title}. {run.about()}", len(self.labels),
-            [*self.labels, *(gpu or short_name(run) for _, _, gpu in sides)],
+            f"{run.mark}{self.title}. {run.about(toolkit if of_one else '')}", len(self.labels),
+            [*self.labels, *(self.head(run, quantity, gpu) for _, quantity, gpu in sides)],
             "figures" if self.quantities else "words", self.number,
-            [(quantity.title, quantity.unit, width)
-             for quantity, width in zip(self.quantities, widths) if width], self.widths)
+            [(*name, width) for name, width in above.items()], self.widths)
         sheet.rows = [[*line.labels, *self.cells(line)] for line in self.lines]
         sheet.notes = list(self.below())
         return sheet

@@ -5,16 +5,17 @@ import math
 from collections import namedtuple
 
 from reduction_summary import size_name
-from reporting.figures import NONE, figure_of, highest, share
+from reporting.figures import NONE, figure_of, highest, shape, share
 from reporting.sheets import coded
 from reporting.study_tables import ARRAY
 from tsv import GRID_FILES
 
 NOT_SUMS = ("theory", "read_limit")
+WHOLE_SM = shape(1, 1024)
 
 # figure: in the headline's unit; row: that is judged, or None; which: of several methods
 Found = namedtuple("Found", "figure row which", defaults=("",))
-# find(run, gpus): Found or None. study(study, gpu): the study's text or None
+# find(run): Found or None. study(study, gpu): the study's text or None
 Headline = namedtuple("Headline", "name label unit find study")
 
 
@@ -34,48 +35,49 @@ def best_known_sum(study, gpu):
     return max(texts, key=float, default=None)
 
 
-def of_all_known_gpus(blocks, threads):
-    """The study's multi-grid barrier of as many GPUs as it has of a kind, in ns."""
+def multi_grid_of(gpus, blocks, threads):
+    """The study's multi-grid barrier of so many GPUs, in ns."""
+    shape = (str(gpus), str(blocks), str(threads))
+
     def find(study, gpu):
-        rows = [row for figure in study.figures.values() for row in figure if (
-            row["gpu"], row["blocks_per_SM"], row["threads"]) == (gpu, str(blocks), str(threads))]
-        row = max(rows, key=lambda row: row.whole("gpus"), default=None)
-        return row and f"{float(row['latency_us']) * 1e3:.0f}"
+        return next((f"{float(row['latency_us']) * 1e3:.0f}"
+                     for figure in study.figures.values() for row in figure
+                     if row["gpu"] == gpu and shape == (
+                         row["gpus"], row["blocks_per_SM"], row["threads"])), None)
     return find
 
 
 def inside_an_sm(title, **cells):
     """A row of BenchmarkIntraSM."""
-    def find(run, _gpus):
+    def find(run):
         section = run.section("BenchmarkIntraSM", title)
         row = section.find(**cells)
         return row and Found(figure_of(run, section, row, "m(ave_cycle)"), row)
     return find
 
 
-def of_grids(title, method, blocks, threads, all_gpus=False):
+def of_grids(title, method, blocks, threads, gpus=1):
     """A row of BenchmarkInterSM of so many blocks for each SM, of either toolkit."""
-    def find(run, gpus):
+    def find(run):
         for file in GRID_FILES:
             section = run.section(file, title)
             row = section.find(method=method, blk=str(blocks * run.sms), thrd=str(threads),
-                               GPUcount=str(gpus if all_gpus else 1))
+                               GPUcount=str(gpus))
             if row:
                 return Found(figure_of(run, section, row, "m(avginstru)", "s(avginstr)"), row)
         return None
     return find
 
 
-def launch(method, all_gpus=False):
-    def find(run, gpus):
+def launch(method, gpus=1):
+    def find(run):
         section = run.section("ImplicitBarrier", "sleep kernel")
-        row = section.find(method=method, GPUCount=str(gpus if all_gpus else 1),
-                           blk=str(run.sms), thrd="1024")
+        row = section.find(method=method, GPUCount=str(gpus), blk=str(run.sms), thrd="1024")
         return row and Found(figure_of(run, section, row, "m(ovh)"), row)
     return find
 
 
-def best_sum(run, _gpus):
+def best_sum(run):
     """The right sum with the highest rate, of the largest array; None where none has a rate."""
     section = run.section("Reduction", "one GPU")
     size = max((row.whole("bytes") for row in section.find_all(type=ARRAY)), default=0)
@@ -85,9 +87,9 @@ def best_sum(run, _gpus):
                          f"{row['method']}, {size_name(size)}")
 
 
-def share_of_reading(run, gpus):
+def share_of_reading(run):
     """best_sum() beside the kernel that reads the same and sums nothing, in percent."""
-    best = best_sum(run, gpus)
+    best = best_sum(run)
     section = run.section("Reduction", "one GPU")
     limit = best and section.find(method="read_limit", type=ARRAY, bytes=best.row["bytes"])
     if not limit:
@@ -98,7 +100,7 @@ def share_of_reading(run, gpus):
     return Found(share(best.figure, whole), None)
 
 
-HEADLINES = (
+IN_ONE_GPU = (
     Headline("tile_sync", "Warp: barrier of a tile of 32", "cycles",
              inside_an_sm("warp latency", method="tile_sync", thrd="32", tile="32"),
              of_table("II", "latency_cycles", type="tile")),
@@ -110,21 +112,16 @@ HEADLINES = (
              of_table("II", "latency_cycles", type="block")),
     Headline("block_1024", coded("Block: `__syncthreads()`, 1024 threads"), "cycles",
              inside_an_sm("block latency", method="blocksync", thrd="1024"), nothing_known),
-    Headline("cluster", coded("Cluster: `cluster_sync`, 2 blocks x 32"), "cycles",
+    Headline("cluster", coded("Cluster: `cluster.sync()`, 2 x 32"), "cycles",
              inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32"),
              nothing_known),
     *(Headline(f"grid_{blocks}x{threads}",
-               coded(f"GPU: `grid.sync()`, {blocks} per SM x {threads}"), "ns",
+               coded(f"1 GPU: `grid.sync()`, {shape(blocks, threads)}"), "ns",
                of_grids("grid latency", "grid_sync", blocks, threads), nothing_known)
       for blocks, threads in ((1, 32), (1, 1024), (32, 64))),
-    *(Headline(method, coded(f"All GPUs: `{method}`, 1 per SM x 1024"), "ns",
-               of_grids("multi-GPU latency", method, 1, 1024, all_gpus=True), known)
-      for method, known in (("peer_grid_sync", nothing_known),
-                            ("multi_grid_sync", of_all_known_gpus(1, 1024)))),
-    Headline("launch", "GPU: one more launch, 1 per SM x 1024", "ns", launch("traditional_launch"),
-             of_table("I", "overhead_ns", launch="traditional")),
-    Headline("cpu", "All GPUs: back to the CPU, 1 per SM x 1024", "ns",
-             launch("single_omp_traditional_launch", all_gpus=True), nothing_known),
+    Headline("launch", f"1 GPU: one more launch, {WHOLE_SM}", "ns", launch("traditional_launch"),
+             of_table("I", "overhead_ns", launch="traditional")))
+SUMS = (
     Headline("sum", "Best sum of the largest array of float", "GB/s", best_sum, best_known_sum),
     Headline("sum_share", "The same beside reading alone", "%", share_of_reading, nothing_known))
 
@@ -145,7 +142,26 @@ def converted(found, unit):
     return found.figure.value * clock / 1e3, "cycles"
 
 
+def of_gpus(gpus):
+    """The headlines of so many GPUs."""
+    on = f"{gpus} GPU" + "s" * (gpus > 1)
+    for method, name, known in (
+            ("peer_grid_sync", "peer_grid_sync", nothing_known),
+            ("multi_grid_sync", "multi_grid.sync()", multi_grid_of(gpus, 1, 1024))):
+        yield Headline(f"{method}_{gpus}", coded(f"{on}: `{name}`, {WHOLE_SM}"), "ns",
+                       of_grids("multi-GPU latency", method, 1, 1024, gpus), known)
+    yield Headline(f"cpu_{gpus}", f"{on}: back to the CPU, {WHOLE_SM}", "ns",
+                   launch("single_omp_traditional_launch", gpus), nothing_known)
+
+
 @functools.lru_cache(maxsize=None)
-def found_in(run, gpus=None):
-    """Found or None for each of HEADLINES."""
-    return [headline.find(run, gpus or run.gpus) for headline in HEADLINES]
+def headlines(*runs):
+    """What is told of these runs side by side: of one GPU, and of all GPUs of each."""
+    counts = sorted({1, *(run.gpus for run in runs)})
+    return (*IN_ONE_GPU, *(one for gpus in counts for one in of_gpus(gpus)), *SUMS)
+
+
+@functools.lru_cache(maxsize=None)
+def found_in(run, shown):
+    """Found or None for each of these headlines."""
+    return [headline.find(run) for headline in shown]

@@ -5,7 +5,7 @@ import math
 
 import compare
 from reporting.figures import rounded, short_name, sources
-from reporting.headline import HEADLINES, converted, found_in, shown
+from reporting.headline import converted, found_in, headlines, shown
 from reporting.sheets import Cell, Sheet, plain
 from reporting.study import GPUS
 
@@ -37,41 +37,43 @@ def verdict(part, found):
     return judged.verdict
 
 
-def notes(name, found):
+def notes(name, lines, found):
     """What a cell is of where its line does not say, and what ! in it is of."""
-    for headline, one in zip(HEADLINES, found):
+    for headline, one in zip(lines, found):
         if one and one.which:
             yield f"{plain(headline.label)}, {name}: {one.which}."
         for text in one.figure.remarks if one else ():
-            yield f"! {plain(headline.label)}, {name}: {text}."
+            yield f"The run warns (!) of {plain(headline.label)}, {name}: {text}."
 
 
-HOW = ("± is the standard deviation; –: not measured, or not known. n per SM x t: n blocks for each "
-       "SM, of t threads. none: the toolkit compiles it to no instruction that waits.")
-STUDY = ("V100, P100: the study's (Tables I, II, VI, Figures 7, 8), of 8 and 2 GPUs where all are "
-         "meant; its launch is of a shape that it does not say, its sum the best of its own.")
+HOW = ("Behind ± stands the standard deviation. A dash is for what is not measured or not known, "
+       "none for what the toolkit compiles to no instruction that waits. Shapes are n x t, n blocks of t threads, or "
+       "n per SM x t, n blocks for each SM.")
+STUDY = ("V100 and P100 are the study's (Tables I, II, VI, Figures 7, 8; CUDA 10.0). Its launch is "
+         "of a shape that it does not say, its sum the best of its own.")
 
 
 def headline_sheet(part, study, recorded):
     """A run beside the recorded ones, on as many GPUs."""
-    here = found_in(part.run)
-    others = [found_in(other, part.run.gpus) for other in recorded]
+    lines = headlines(part.run)
+    here = found_in(part.run, lines)
+    others = [found_in(other, lines) for other in recorded]
     measured = " (measured)" * part.run.simulated
     sheet = Sheet(f"{part.run.mark}What a barrier costs here, beside recorded runs" if others else
                   f"{part.run.mark}What a barrier costs here. {part.run.about()}", 2, [
         "", "Unit", "Here", "Converted", *(other.path.name + measured for other in recorded),
         *["Against recorded"] * bool(others), *GPUS])
-    for place, (headline, found) in enumerate(zip(HEADLINES, here)):
+    for place, (headline, found) in enumerate(zip(lines, here)):
         sheet.rows.append([
             headline.label, headline.unit, cell(found), converted_text(found, headline.unit),
             *(cell(other[place]) for other in others),
             *[verdict(part, found)] * bool(others),
             *(headline.study(study, gpu) or "–" for gpu in GPUS)])
-    sheet.notes += [HOW, "Converted by the SM clock in the same row (column clock): what waits for "
+    sheet.notes += [HOW, "Converted by the SM clock of the same row: what waits for "
                     "memory or links does not go with that clock.", STUDY]
     if others:
         sheet.notes.append(part.reference())
-    sheet.notes += notes("here", here)
+    sheet.notes += notes("here", lines, here)
     return sheet
 
 
@@ -93,14 +95,15 @@ def study_json(headline, study):
 
 
 def headline_json(part, study):
-    here = found_in(part.run)
-    others = {other.path.name: found_in(other, part.run.gpus) for other in part.recorded}
+    lines = headlines(part.run)
+    here = found_in(part.run, lines)
+    others = {other.path.name: found_in(other, lines) for other in part.recorded}
     return [{"name": headline.name, "label": plain(headline.label),
              "here": found and found_json(headline, found),
              "recorded": {name: found_json(headline, other[place])
                           for name, other in others.items() if other[place]},
              "beside_recorded": verdict(part, found), "study": study_json(headline, study)}
-            for place, (headline, found) in enumerate(zip(HEADLINES, here))]
+            for place, (headline, found) in enumerate(zip(lines, here))]
 
 
 def machine_names(parts):
@@ -112,22 +115,24 @@ def machine_names(parts):
 
 def machines_sheet(parts, study):
     """Several runs, a column each."""
-    found, names = [found_in(part.run) for part in parts], machine_names(parts)
+    lines, names = headlines(*(part.run for part in parts)), machine_names(parts)
+    found = [found_in(part.run, lines) for part in parts]
     sheet = Sheet(f"{parts[0].run.mark}What a barrier costs, by machine", 2, ["", "Unit", *names, *GPUS])
-    for place, headline in enumerate(HEADLINES):
+    for place, headline in enumerate(lines):
         sheet.rows.append([headline.label, headline.unit, *(cell(one[place]) for one in found),
                            *(headline.study(study, gpu) or "–" for gpu in GPUS)])
     sheet.notes += [HOW, STUDY, *(f"{name}: {part.name}, {part.run.about()}."
                                   for name, part in zip(names, parts))]
     for name, one in zip(names, found):
-        sheet.notes += notes(name, one)
+        sheet.notes += notes(name, lines, one)
     return sheet
 
 
 def machines_json(parts, study):
-    found = [found_in(part.run) for part in parts]
+    lines = headlines(*(part.run for part in parts))
+    found = [found_in(part.run, lines) for part in parts]
     return [{"name": headline.name, "label": plain(headline.label),
              "machines": {part.name: found_json(headline, one[place])
                           for part, one in zip(parts, found) if one[place]},
              "study": study_json(headline, study)}
-            for place, headline in enumerate(HEADLINES)]
+            for place, headline in enumerate(lines)]

@@ -5,7 +5,7 @@ from pathlib import Path
 from compare import KEYS
 from reporting import charts, moved, normal, run_warnings
 from reporting.blocks import Heading, Picture, Rows, Text
-from reporting.figures import number, sources
+from reporting.figures import number, sources, title_of
 from reporting.headline_sheets import headline_json
 
 MACHINES = Path("figures/machines")  # the chart of several machines
@@ -65,9 +65,9 @@ def figure_json(quantity, figure):
 def table_json(table):
     lines = [{
         "labels": dict(zip(table.labels, line.labels)),
-        "figures": {quantity.title: figure_json(quantity, figure)
+        "figures": {title_of(quantity): figure_json(quantity, figure)
                     for quantity, figure in zip(table.quantities, line.figures) if figure},
-        "study": {gpu: {quantity.title: {"unit": quantity.unit, "value": float(text)}
+        "study": {gpu: {quantity.name: {"unit": quantity.unit, "value": float(text)}
                         for quantity, text in zip(table.quantities, texts or ()) if text}
                   for gpu, texts in line.study.items() if texts and any(texts)}}
         for line in table.lines]

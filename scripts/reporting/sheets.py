@@ -8,8 +8,12 @@ import textwrap
 TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
        "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
        "`": r"\textasciigrave{}", "±": r"$\pm$", "–": "--", "<": "$<$", ">": "$>$", "|": "$|$",
-       "≤": r"$\le$"}
+       "≤": r"$\le$", "×": r"$\times$", "µ": r"$\mu$"}
 TEX_WIDE = 5  # columns; a table of more spans the page
+TEX_WIDTHS = {"table": 228, "table*": 465}  # points, in the class article with two columns
+TEX_SIZES = (("footnotesize", 4.5), ("scriptsize", 4.4))  # points of a letter
+TEX_GAPS = (5, 4, 3, 2)  # points on each side of a column
+NUMBER = re.compile(r"(-?\d+)((?:\.\d+)?)(.*?)([!?]*)")
 TEX_HEAD = 8  # letters of a column's head; where there are more it breaks between words
 CODE = re.compile("\x0e(.*?)\x0f")  # no file has these letters: tsv.py refuses them
 # In Markdown; _ between letters is none, and what starts a list or a line starts a text.
@@ -121,9 +125,14 @@ def page(sheet):
     yield "</figure>"
 
 
+def times(text):
+    """With the sign between numbers."""
+    return re.sub(r"(?<=\w) x (?=\w)", " × ", text)
+
+
 def tex(text):
     """Text in which nothing is a command."""
-    return text.replace("<=", "≤").translate(str.maketrans(TEX))
+    return times(text.replace("<=", "≤")).translate(str.maketrans(TEX))
 
 
 def tex_code(text):
@@ -136,54 +145,103 @@ def tex_row(cells):
 
 def tex_head(text, side, columns=1):
     """The head of so many columns, in lines; side: l, c or r."""
-    lines = textwrap.wrap(text, TEX_HEAD * columns, break_long_words=False,
-                          break_on_hyphens=False)
+    lines = head_lines(text, columns)
     if len(lines) < 2:
         return tex_code(text)
     return rf"\shortstack[{side}]{{" + r"\\".join(map(tex_code, lines)) + "}"
 
 
-def tex_over(sheet):
+def tex_over(sheet, spans):
     """The lines of the quantities above a table's heads."""
-    names, rules, column = [""] * sheet.labels, [], sheet.labels + 1
+    names, rules, place = [""] * sheet.labels, [], sheet.labels
     for title, unit, width in sheet.over:
         head = tex_head(f"{title} ({unit})", "c", width)
-        names.append(rf"\multicolumn{{{width}}}{{c}}{{{head}}}")
-        rules.append(rf"\cmidrule(lr){{{column}-{column + width - 1}}}")
-        column += width
+        first, last = (sum(spans[:edge]) for edge in (place, place + width))
+        names.append(rf"\multicolumn{{{last - first}}}{{c}}{{{head}}}")
+        rules.append(rf"\cmidrule(lr){{{first + 1}-{last}}}")
+        place += width
     return [tex_row(names), "  " + " ".join(rules)] if sheet.over else []
 
 
-def tex_cells(sheet):
+def tex_spans(sheet):
+    """How many columns of LaTeX each column takes: two where its numbers are not all whole, so
+    that they align at the point."""
+    return [1] * sheet.labels + [
+        2 if any(found and (found[2] or found[3] or found[4]) for found in map(
+            NUMBER.fullmatch, texts)) else 1
+        for texts in list(zip(*sheet.texts()))[sheet.labels:]]
+
+
+def tex_number(text, span):
+    """A cell of so many columns."""
+    found = NUMBER.fullmatch(text)
+    if span == 1 or not found:
+        return rf"\multicolumn{{{span}}}{{c}}{{{tex_code(text)}}}" if span > 1 else tex_code(text)
+    whole, point, rest, marks = found.groups()
+    rest = re.sub("^ ", "~", tex_code(rest).replace(r" $\pm$ ", r"\,$\pm$\,"))
+    return f"{whole} & {point}{rest}" + rf"\textsuperscript{{{marks}}}" * bool(marks)
+
+
+def tex_cells(sheet, spans):
     """The cells of each row; in columns of a given width the lines are ragged, but for the last
     column, where that would take the end of the row for the end of a line."""
     ragged = range(min(len(sheet.widths or ()), len(sheet.head) - 1))
     for row in sheet.texts():
-        yield [r"\raggedright " * (place in ragged) + tex_code(text)
-               for place, text in enumerate(row)]
+        yield [r"\raggedright " * (place in ragged) + tex_code(text) if place < sheet.labels
+               else tex_number(text, spans[place]) for place, text in enumerate(row)]
+
+
+def tex_heads(sheet, spans):
+    wide = len(sheet.widths or ())
+    for place, (text, span) in enumerate(zip(sheet.head, spans)):
+        side = "l" if place < sheet.labels else "r" if span == 1 else "c"
+        head = tex_code(text) if place < wide else tex_head(text, side)
+        yield rf"\multicolumn{{{span}}}{{c}}{{{head}}}" if span > 1 else head
+
+
+def head_lines(text, columns=1):
+    return [line for part in times(text).split(", ") for line in textwrap.wrap(
+        part, TEX_HEAD * columns, break_long_words=False, break_on_hyphens=False)]
+
+
+def tex_fit(sheet, kind):
+    """(size, gap): the largest with which the table is as wide as its place, about."""
+    wide, given = TEX_WIDTHS[kind], sheet.widths or ()
+    columns = list(zip(*sheet.texts()))[len(given):]
+    letters = 0
+    for head, texts in zip(sheet.head[len(given):], columns):
+        parts = [NUMBER.fullmatch(text) for text in texts]
+        numbers = [(len(found[1]), len(found[0]) - len(found[1])) for found in parts if found]
+        letters += max([*map(len, head_lines(head)), *(
+            len(text) for text, found in zip(texts, parts) if not found), *(
+            [sum(map(max, zip(*numbers)))] if numbers else [])])
+    for size, letter in TEX_SIZES[sheet.kind == "words":]:
+        for gap in TEX_GAPS:
+            if letters * letter + wide * sum(given) + 2 * gap * (len(sheet.head) - 1) <= wide:
+                return size, gap
+    return size, 1
 
 
 def latex(sheet, label):
     """The lines of a file to \\input; it needs \\usepackage{booktabs}."""
-    columns = len(sheet.head)
+    columns, spans = len(sheet.head), tex_spans(sheet)
     kind = "table*" if sheet.kind == "words" or columns > TEX_WIDE else "table"
     words = "".join(rf"p{{{width}\linewidth}}" for width in sheet.widths or ()) or (
         "l" * sheet.labels)
-    yield "% Needs \\usepackage{booktabs}."
+    numbers = "".join("r" if span == 1 else "r@{}l" for span in spans[sheet.labels:])
+    size, gap = tex_fit(sheet, kind)
+    yield "% Needs \\usepackage{booktabs}. Columns r@{}l are one: its numbers align at the point."
     yield rf"\begin{{{kind}}}"
-    size = "script" if sheet.kind == "words" else "footnote"
-    yield rf"\centering\{size}size\setlength{{\tabcolsep}}{{2.5pt}}"
+    yield r"\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{6pt}"
+    yield rf"\centering\{size}\setlength{{\tabcolsep}}{{{gap}pt}}"
     yield rf"\caption{{{tex_code(sheet.title)}.}}"
     yield rf"\label{{{label}}}"
-    yield rf"\begin{{tabular}}{{@{{}}{words}{'r' * (columns - sheet.labels)}@{{}}}}"
+    yield rf"\begin{{tabular}}{{@{{}}{words}{numbers}@{{}}}}"
     yield r"  \toprule"
-    yield from tex_over(sheet)
-    wide = len(sheet.widths or ())
-    yield tex_row([*map(tex_code, sheet.head[:wide]), *(
-        tex_head(text, "l" if place < sheet.labels else "r")
-        for place, text in enumerate(sheet.head[wide:], wide))])
+    yield from tex_over(sheet, spans)
+    yield tex_row(tex_heads(sheet, spans))
     yield r"  \midrule"
-    yield from map(tex_row, tex_cells(sheet))
+    yield from map(tex_row, tex_cells(sheet, spans))
     yield r"  \bottomrule"
     yield r"\end{tabular}"
     if sheet.notes:

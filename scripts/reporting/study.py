@@ -53,6 +53,10 @@ class Study:
             return None
         return row[column]
 
+    def toolkit(self, gpu):
+        """That its numbers of this GPU are of: CUDA 10.0."""
+        return f"CUDA {'.'.join(self.value('VII', 'cuda', gpu=gpu).split('.')[:2])}"
+
     def number(self, table, column, **cells):
         """One that it has."""
         text = self.value(table, column, **cells)

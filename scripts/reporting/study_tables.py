@@ -2,11 +2,12 @@
 
 import math
 
-from reporting.figures import Figure, Line, Quantity, Table, figure_of, highest, source_of
+from reporting.figures import (Figure, Line, Quantity, Table, figure_of, highest, shape,
+                               source_of)
 from reporting.study import GPUS
 
 SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
-SCENERY = "Scenery 1: one thread or a warp; 2: a warp or a block of 1024 threads."
+SCENERY = "Scenery 1 is one thread or a warp, 2 a warp or a block of 1024 threads."
 ALIKE = 1.01  # Table II: group sizes whose latencies differ by less share a line
 ARRAY = "float"  # Table VI: the study does not say of what
 
@@ -18,9 +19,15 @@ def toolkits(run, file):
             yield f"CUDA {run.environment.get(key, 'unknown')}", name
 
 
+def by_toolkit(builds, name, unit, study, spread=""):
+    """Quantities: of each build, and the study's."""
+    return [*(Quantity(name, unit, "", True, toolkit, spread) for toolkit, _ in builds),
+            Quantity(name, unit, study, False, "", spread)]
+
+
 def table_1(run, study):
     table = Table("I", "Launch overhead and null kernel latency of different launch functions",
-                  ["Launch", "Grid x block"],
+                  ["Launch", "Blocks x threads"],
                   [Quantity("Launch overhead", "ns", "overhead_ns"),
                    Quantity("Kernel total latency of a null kernel", "ns", "null_kernel_ns")],
                   ["V100"])
@@ -29,12 +36,14 @@ def table_1(run, study):
     for launch, method in (("traditional", "traditional_launch"),
                            ("cooperative", "cooperative_launch"),
                            ("cooperative multi-device", "multi_cooperative_launch")):
-        for shape in (("1", "32"), (str(run.sms), "1024")):
-            cells = {"method": method, "GPUCount": "1", "blk": shape[0], "thrd": shape[1]}
-            table.add(study, (launch, " x ".join(shape)), [
+        for blocks, threads, shown in (("1", "32", "1 x 32"),
+                                       (str(run.sms), "1024", shape(1, 1024))):
+            cells = {"method": method, "GPUCount": "1", "blk": blocks, "thrd": threads}
+            table.add(study, (launch, shown), [
                 figure_of(run, sleep, sleep.find(**cells), "m(ovh)"),
-                figure_of(run, null, null.find(**cells, rep="1"), "m(ttl)")], launch=launch)
-    table.notes.append("Of one GPU. The study does not say which grid and block it launched. "
+                figure_of(run, null, null.find(**cells, rep="1"), "m(ttl)")],
+                      **({"launch": launch} if blocks != "1" else {}))
+    table.notes.append("Of one GPU. The study does not say the shape that it launched. "
                        "Kernels here spin on the SM's clock, those of the study sleep.")
     return table
 
@@ -87,38 +96,53 @@ def warp_lines(run, file, method, group, tiles):
 
 
 def table_2(run, study):
-    table = Table("II", "Performance of warp synchronization in a block",
-                  ["Type", "Group size", "Toolkit"],
-                  [Quantity("Latency", "cycles", "latency_cycles"),
-                   Quantity("Throughput", "syncs/cycle", "throughput_sync_per_cycle"),
-                   Quantity("Reference", "thread ops/cycle", "reference_thread_op_per_cycle",
-                            measured=False)], GPUS, widths=(0.125, 0.155, 0.1))
+    builds = list(toolkits(run, "BenchmarkIntraSM"))
+    cycles = by_toolkit(builds, "Latency", "cycles", "latency_cycles")
+    rates = by_toolkit(builds, "Throughput", "syncs/cycle", "throughput_sync_per_cycle",
+                       "95% interval")
+    table = Table("II", "Performance of warp synchronization in a block", ["Type", "Group size"], [
+        *cycles, *rates, Quantity("Reference", "thread ops/cycle", "reference_thread_op_per_cycle",
+                                  measured=False)], GPUS, widths=(0.095, 0.11))
+
+    def add(name, group, lines):
+        """lines: what is shown of the group -> {place of the build: (latency, throughput)}; the
+        study's stand in the first."""
+        for place, (shown, found) in enumerate(lines.items()):
+            pairs = [found.get(build, (None, None)) for build in range(len(builds))]
+            absent = [one for build in range(len(builds)) for one in (cycles[build], rates[build])
+                      if build not in found or one is rates[build] and "slowest" in shown]
+            table.add(study, (name, shown), [
+                *(pair[0] for pair in pairs), None, *(pair[1] for pair in pairs), None, None],
+                      absent, **({} if place else {"type": name, "group": group}))
+
     sizes = [str(size) for size in range(1, 33)]
     for name, method, group, tiles in (
             ("tile", "tile_sync", "any", sizes), ("shuffle of a tile", "tile_shufl", "any", sizes),
             ("coalesced", "coales_sync", "1-31", sizes[:-1]),
             ("coalesced", "coales_sync", "32", sizes[-1:]),
             ("shuffle of a coalesced group", "coales_shufl", "any", sizes)):
-        for toolkit, file in toolkits(run, "BenchmarkIntraSM"):
-            for shown, cycles, rate in warp_lines(run, file, method, group, tiles):
-                table.add(study, (name, shown, toolkit), [cycles, rate, None],
-                          ("Throughput",) if "slowest" in shown else (), type=name, group=group)
-    for toolkit, file in toolkits(run, "BenchmarkIntraSM"):
+        lines = {}
+        for build, (_, file) in enumerate(builds):
+            for shown, latency, rate in warp_lines(run, file, method, group, tiles):
+                lines.setdefault(shown, {})[build] = latency, rate
+        add(name, group, lines)
+    found = {}
+    for build, (_, file) in enumerate(builds):
         section = run.section(file, "block latency")
-        table.add(study, ("block", "a warp", toolkit), [
+        found[build] = (
             figure_of(run, section, section.find(method="blocksync", thrd="32"), "m(ave_cycle)"),
-            highest_throughput(run, run.section(file, "throughput"), "blocksync", "32"), None],
-            type="block", group="a warp")
+            highest_throughput(run, run.section(file, "throughput"), "blocksync", "32"))
+    add("block", "a warp", {"a warp": found})
     table.notes += [
         "Throughput is the highest of all blocks per SM and threads per block, in operations of a "
-        "warp per cycle and SM; ± is the half width of its 95% interval. It was measured of few "
+        "warp per cycle and SM; behind ± stands half of its 95% interval. It was measured of few "
         "group sizes.",
         "A line of several group sizes shows the latency of the largest, and its throughput where "
         f"the line names no other; the others' latencies are within {100 * (ALIKE - 1):.0f}%.",
-        "none: the toolkit compiles it to no instruction that waits. fastest, slowest: the group "
-        "sizes of which; all groups of a warp work at once, and the compiler may let one go on "
-        "after the other.",
-        "Reference: what the study quotes from the programming guide."]
+        "Where a cell says none, the toolkit compiles it to no instruction that waits. Lines with "
+        "fastest and slowest name the group sizes that are so: all groups of a warp work at once, "
+        "and the compiler may let one go on after the other.",
+        "The reference is what the study quotes from the programming guide."]
     return table
 
 
@@ -168,25 +192,26 @@ def table_4(run, study):
                     f"Measured: {more} threads are faster than {basic} "
                     + ("nowhere." if found == "nan" else f"from {float(found):.0f} B on."))
     table.notes += [
-        "Sums of double. barriers: five of them alone, as in the study; steps: five steps of the "
-        "tree in use.",
-        f"{SCENERY} Nl, Nm: up to so many bytes the fewer threads are faster, by the study's "
-        "Equation 5 (for more bytes than the concurrency of the more threads) and 4 (fewer)."]
+        "Sums of double. The cost is taken from five barriers alone, as in the study, or from five "
+        "steps of the tree in use.",
+        f"{SCENERY} Up to Nl and Nm bytes the fewer threads are faster, by the study's Equation 5 "
+        "(for more bytes than the concurrency of the more threads) and 4 (fewer)."]
     return table
 
 
 def table_5(run, study):
-    table = Table("V", "Latency to compute the sum of 32 values (double precision)",
-                  ["Sum", "Toolkit"], [Quantity("Latency", "cycles", "latency_cycles")], GPUS)
+    builds = list(toolkits(run, "Reduction"))
+    table = Table("V", "Latency to compute the sum of 32 values (double precision)", ["Sum"],
+                  by_toolkit(builds, "Latency", "cycles", "latency_cycles"), GPUS)
     for name, method in (("serial", "serial"), ("nosync", "nosync"), ("volatile", "volatile"),
                          ("tile", "tile"), ("coalesced", "coa"), ("tile shuffle", "tile_shuffle"),
                          ("coalesced shuffle", "coa_shuffle"), ("warp_reduce", "warp_reduce")):
-        for toolkit, file in toolkits(run, "Reduction"):
-            section = run.section(file, "warp level")
-            cells = {} if name == "warp_reduce" else {"sum": name}
-            table.add(study, (name, toolkit), [figure_of(
-                run, section, section.find(method=method, type=SUMMED), "m(ave_cycle)")], **cells)
-    table.notes.append("?: the sum is wrong. That of nosync is in the study, too.")
+        sections = [run.section(file, "warp level") for _, file in builds]
+        cells = {} if name == "warp_reduce" else {"sum": name}
+        table.add(study, (name,), [*(figure_of(
+            run, section, section.find(method=method, type=SUMMED), "m(ave_cycle)")
+            for section in sections), None], **cells)
+    table.notes.append("A sum marked ? is wrong. That of nosync is in the study, too.")
     return table
 
 
@@ -210,8 +235,9 @@ def table_6(run, study):
             table.lines.append(Line((name,), [None], {
                 gpu: [study.value("VI", "GB_per_s", gpu=gpu, sum=name)] for gpu in GPUS}))
     if sizes:
-        table.notes.append(f"Sums of {int(size) / 2 ** 30:g} GiB of {ARRAY}. theory: the memory's "
-                           "clock and width. read_limit reads and sums nothing.")
+        table.notes.append(f"Sums of {int(size) / 2 ** 30:g} GiB of {ARRAY}. The line theory is of "
+                           "the memory's clock and width; the kernel read_limit reads and sums "
+                           "nothing.")
     return table
 
 
