@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "cluster"
 INSTRUCTIONS = {"ARG", "FROM", "RUN", "COPY", "WORKDIR", "ENTRYPOINT"}
 SECTIONS = {"files", "post", "runscript"}

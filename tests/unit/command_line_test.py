@@ -9,7 +9,7 @@ import sys
 import unittest
 
 BUILD = sys.argv.pop(1)
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, "scripts"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "scripts"))
 import suite  # noqa: E402
 
 EVERY = suite.NAMES

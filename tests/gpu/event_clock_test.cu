@@ -13,7 +13,7 @@
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
-#include "tests/gpu_test.hpp"
+#include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench {
 namespace {

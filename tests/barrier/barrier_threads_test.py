@@ -8,9 +8,9 @@ import re
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GPU = os.path.join(ROOT, "explicit_barrier", "peer_grid_barrier", "gpu_machine.cuh")
-HOST = os.path.join(ROOT, "tests", "barrier_threads.cpp")
+HOST = os.path.join(ROOT, "tests", "barrier", "barrier_threads.cpp")
 
 
 def read(path):

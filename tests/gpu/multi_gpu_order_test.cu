@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "tests/gpu_test.hpp"
-#include "tests/order_boards.cuh"
+#include "tests/gpu/gpu_test.hpp"
+#include "tests/gpu/order_boards.cuh"
 
 namespace syncbench {
 namespace {

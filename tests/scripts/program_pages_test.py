@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 BUILD = Path(sys.argv.pop(1)).resolve()
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "program_pages.py"
 PAGES = ("methods.md", "columns.md")
 sys.path.insert(0, str(ROOT / "scripts"))

@@ -14,7 +14,7 @@
 #include "explicit_barrier/timed_kernel.cuh"
 #include "explicit_barrier/timed_launch.hpp"
 #include "peer_grid_barrier/barrier.cuh"
-#include "tests/gpu_test.hpp"
+#include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench {
 namespace {

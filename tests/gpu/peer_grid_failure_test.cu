@@ -10,8 +10,8 @@
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/launch.hpp"
-#include "tests/gpu_test.hpp"
-#include "tests/late_machine.cuh"
+#include "tests/gpu/gpu_test.hpp"
+#include "tests/gpu/late_machine.cuh"
 
 namespace syncbench {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
-#include "tests/late_machine.cuh"
+#include "tests/gpu/late_machine.cuh"
 
 namespace syncbench {
 

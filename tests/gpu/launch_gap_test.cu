@@ -21,7 +21,7 @@
 #include "common/measuring_run.hpp"
 #include "implicit_barrier/sections/fusion.hpp"
 #include "implicit_barrier/sections/held_queue.hpp"
-#include "tests/gpu_test.hpp"
+#include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench {
 namespace {

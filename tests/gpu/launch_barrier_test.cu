@@ -13,7 +13,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/devices.hpp"
 #include "common/launch.hpp"
-#include "tests/gpu_test.hpp"
+#include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench {
 namespace {

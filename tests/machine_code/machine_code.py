@@ -9,8 +9,8 @@ import tempfile
 from typing import NamedTuple, Optional
 
 # Where test.sh puts them when the toolkit has none.
-FETCHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "build",
-                       "fetched", "disassembler", "nvidia", "cu13", "bin")
+FETCHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir,
+                       "build", "fetched", "disassembler", "nvidia", "cu13", "bin")
 NEVER = ("!PT", "!UPT")  # guards of what is not executed
 # Reads of constants (LDC) and of what a thread has put away itself (LDL) are none.
 SYNCHRONIZES_OR_READS = r"BAR|ATOM|RED|LD(?!CU?\b|L\b)"

@@ -16,7 +16,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/launch.hpp"
 #include "peer_grid_barrier/barrier.cuh"
-#include "tests/gpu_test.hpp"
+#include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench {
 namespace {

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
                        "explicit_barrier", "peer_grid_barrier")
 KERNEL = """#include "peer_grid_barrier/barrier.cuh"
 __global__ void kernel(peer_grid::BarrierEnd end, int rounds) {

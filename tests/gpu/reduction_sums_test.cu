@@ -15,7 +15,7 @@
 #include "reduction/array_sums.hpp"
 #include "reduction/device_timer.hpp"
 #include "reduction/test_data.hpp"
-#include "tests/gpu_test.hpp"
+#include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench {
 namespace {

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import tsv  # noqa: E402
 
 done = subprocess.run([sys.argv[1], "1", "--method", "unwritten,slow,cub", "--type", "int",

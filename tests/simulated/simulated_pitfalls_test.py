@@ -13,11 +13,10 @@ import time
 import unittest
 from pathlib import Path
 
-from pitfalls_test import in_session
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/gpu")]
 import tsv  # noqa: E402
+from pitfalls_test import in_session  # noqa: E402
 
 EXECUTABLE = sys.argv.pop(1) + "/Pitfalls" if len(sys.argv) > 1 else sys.exit(__doc__)
 TRIES, RATE = 1000, 0.75  # of races

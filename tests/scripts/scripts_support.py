@@ -17,7 +17,7 @@ from pathlib import Path
 
 from made_up_rows import ENVIRONMENT, ROWS, ROWS_CUDA11
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 SYSTEM_PROGRAMS = ("bash sh awk sed grep cat dirname readlink realpath mkdir rm mv ln cp sort head "
