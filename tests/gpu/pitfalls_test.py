@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-import tsv  # noqa: E402
+from parts import tsv  # noqa: E402
 
 
 def in_session(session):

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-import tsv  # noqa: E402
+from parts import tsv  # noqa: E402
 
 done = subprocess.run([sys.argv[1], "1", "--method", "unwritten,slow,cub", "--type", "int",
                        "--min-bytes", "64M", "--max-bytes", "64M", "--samples", "10"],

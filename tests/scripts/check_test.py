@@ -6,9 +6,8 @@ import unittest
 
 from scripts_support import ROOT, ScriptsTest
 
-import checksums  # from scripts/, which scripts_support has put on the path
-import healthy_pairs
-import tsv
+from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
+from pages import healthy_pairs
 from reporting import known_spread, normal
 from reporting.verdict import Verdict
 

@@ -10,8 +10,7 @@ from made_up_rows import ENVIRONMENT, ROWS
 from report_support import ReportCase
 from scripts_support import ROOT
 
-import checksums  # from scripts/, which scripts_support has put on the path
-import tsv
+from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
 
 READERS = ("summary.py", "compare.py", "report.py")
 SUM, GRID = ROWS["Reduction"], ROWS["BenchmarkInterSM"]

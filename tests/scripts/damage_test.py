@@ -22,8 +22,7 @@ import read_again
 from damages import damaged
 from scripts_support import ROOT
 
-import checksums  # from scripts/, which scripts_support has put on the path
-import tsv
+from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
 from reporting import headline, normal
 
 MUTANTS, FIRST = 5000 if os.environ.get("THOROUGH") else 250, 0

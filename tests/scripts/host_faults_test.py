@@ -33,7 +33,7 @@ STUBBORN = "trap '' TERM INT; echo $$ >\"$LOG.pids\"; while :; do sleep 0.1; don
 # Writes three files, of which `old` has two; sends itself a signal at one step.
 WRITES = """import os, pathlib, sys
 sys.path.insert(0, "project/scripts")
-import command_line, whole_files
+from parts import command_line, whole_files
 step, number, text = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 def count():
     global step
@@ -195,7 +195,7 @@ class SignalsTest(HostFaultsTest):
             import os, runpy, sys
             del sys.argv[0]
             sys.path.insert(0, os.path.dirname(sys.argv[0]))
-            import command_line, tsv
+            from parts import command_line, tsv
             read = tsv.read_bytes
             tsv.read_bytes = lambda path: (
                 open({str(self.folder / "pipe")!r}, "rb").read()
@@ -256,7 +256,7 @@ class SignalsTest(HostFaultsTest):
     def test_parent_that_has_ended_before(self):
         """A child that comes too late to be told of it ends by itself."""
         self.assertEqual(self.execute([sys.executable, "-c", "import os, sys; sys.path.insert(0, "
-                                       "'project/scripts'); import programs; "
+                                       "'project/scripts'); from parts import programs; "
                                        "programs.end_with(os.getppid() + 1)"]).returncode, 1)
 
 
@@ -364,7 +364,7 @@ class PlacesTest(HostFaultsTest):
         # Were it not refused, nothing would be written: there is no run.
         for out in ("", "/", "//", "/.", "/tmp/.."):
             for script, *run in (("report.py", "absent"),
-                                 ("readme_pictures.py", "--recorded=absent")):
+                                 ("pages/readme_pictures.py", "--recorded=absent")):
                 self.assert_refused(self.script(script, *run, "--out", out), 2,
                                     f"--out: '{out}' is no folder to write into")
 
@@ -460,7 +460,7 @@ class ArgumentsTest(HostFaultsTest):
         old = [path for path in map(shutil.which, ("python3.6", "python3.7", "python3.8")) if path]
         old = [path for path in old if not subprocess.run(
             [path, "-c", ""], stderr=subprocess.DEVNULL, check=False).returncode]
-        for script in sorted((ROOT / "scripts").glob("*.py")):
+        for script in sorted((ROOT / "scripts").rglob("*.py")):
             text = script.read_text()
             if "command_line.main" not in text or script.name == "command_line.py":
                 continue
@@ -470,15 +470,15 @@ class ArgumentsTest(HostFaultsTest):
                 self.assert_refused(done, 2, f"{script.name}: Python 3.9 or newer is needed, this ")
             # Nothing of the suite is imported before it.
             local = [path.stem for path in (ROOT / "scripts").iterdir()]
-            first = next(name for name in re.findall(r"(?m)^(?:import|from) (\w+)", text)
-                         if name in local)
-            self.assertEqual(first, "command_line", script.name)
+            first = next(line for line in re.findall(r"(?m)^(?:import|from) .*", text)
+                         if re.split(r"[ .]", line)[1] in local)
+            self.assertIn("from parts import command_line", first, script.name)
             compile_as(text, (3, 6))
         pretend = ("import sys; sys.version_info = (3, 8, 18); sys.argv[0] = 'x/summary.py'; "
-                   "sys.path.insert(0, 'project/scripts'); import command_line")
+                   "sys.path.insert(0, 'project/scripts'); from parts import command_line")
         self.assert_refused(self.execute([sys.executable, "-c", pretend]), 2,
                             "summary.py: Python 3.9 or newer is needed, this is 3.8\n")
-        compile_as((ROOT / "scripts/command_line.py").read_text(), (3, 6))
+        compile_as((ROOT / "scripts/parts/command_line.py").read_text(), (3, 6))
 
     def test_odd_arguments(self):
         run = self.write_run(self.folder / "run")
@@ -488,7 +488,7 @@ class ArgumentsTest(HostFaultsTest):
                  [run, run, "--allow=--"], [run, "--with=--"]),
                 ("'--' is no value", "sanitize.py", ["--build-dir=--"], ["--timeout=--"]),
                 ("'--' is no value", "sanitize_pitfalls.py", ["--build-dir=--"]),
-                ("'--' is no value", "readme_pictures.py", ["--out=--"], ["--recorded=--"]),
+                ("'--' is no value", "pages/readme_pictures.py", ["--out=--"], ["--recorded=--"]),
                 ("expected one argument", "report.py", [run, "--out"], [run, "--out", "--"]),
                 ("--gpus: must be a whole number from 1 to 9999", "measure.py",
                  *(["build", "--results", "r", f"--gpus={text}"]
@@ -541,7 +541,7 @@ class LimitTest(HostFaultsTest):
 
     def test_program_that_cannot_be_ended(self):
         """It is asked, killed, and then left: nothing is waited for without end."""
-        code = ("import sys; sys.path.insert(0, 'project/scripts'); import programs, subprocess\n"
+        code = ("import subprocess, sys; sys.path.insert(0, 'project/scripts'); from parts import programs\n"
                 "programs.SECONDS_TO_END = 0.3\nsubprocess.Popen.kill = lambda self: None\n"
                 "subprocess.Popen.communicate_ = subprocess.Popen.communicate\n"
                 "subprocess.Popen.communicate = lambda self, timeout: "

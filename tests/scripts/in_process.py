@@ -9,11 +9,10 @@ from collections import namedtuple
 
 import scripts_support  # puts scripts/ on the path
 
-import command_line
+from parts import command_line, tsv
 import compare
 import report
 import summary
-import tsv
 from reporting import charts, normal
 
 Done = namedtuple("Done", "returncode stdout stderr")  # as of subprocess

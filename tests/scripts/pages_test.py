@@ -15,7 +15,7 @@ LONGEST_SENTENCE = 40  # words
 LONGEST_MEAN = 25  # words a sentence, of a page
 MOST_WORDS = {"README.md": 1300}  # of all that stands there, as `wc -w` counts
 GLOSSARY = "docs/design.md"
-BY_PROGRAMS = "<!-- scripts/program_pages.py writes this page -->"  # its words are the programs'
+BY_PROGRAMS = "<!-- scripts/pages/program_pages.py writes this page -->"  # its words are the programs'
 FLOORS = {"peer_grid_barrier": (), "common": (), "implicit_barrier": ("common",),
           "explicit_barrier": ("common", "peer_grid_barrier"),
           "pitfalls": ("common", "peer_grid_barrier"),

@@ -17,7 +17,7 @@ SCRIPT = ROOT / "scripts" / "program_pages.py"
 PAGES = ("methods.md", "columns.md")
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from suite import NAMES  # noqa: E402
+from parts.suite import NAMES  # noqa: E402
 
 # Methods of commands that need a toolkit before CUDA 13, which this build may not be of.
 OLDER = {"multi_grid_sync", "multi_grid_sync_no_peer", "multi_grid"}

@@ -7,7 +7,7 @@ import unittest
 from made_up_rows import ENVIRONMENT, GRID, LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
-import tsv  # from scripts/, which scripts_support has put on the path
+from parts import tsv  # from scripts/, which scripts_support has put on the path
 from reporting import chart_barriers, chart_study, chart_sums
 from reporting.study import Study
 

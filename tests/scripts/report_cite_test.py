@@ -6,7 +6,7 @@ import unittest
 from report_support import RECORDED, ReportCase
 from scripts_support import ROOT
 
-import tsv  # from scripts/, which scripts_support has put on the path
+from parts import tsv  # from scripts/, which scripts_support has put on the path
 from reporting import cite
 
 

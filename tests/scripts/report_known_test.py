@@ -11,7 +11,7 @@ from report_support import RECORDED, ReportCase, table_below
 from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
-import tsv
+from parts import tsv
 from reporting import known_spread, run_warnings
 from reporting.known_spread import Known
 from reporting.normal import Judged

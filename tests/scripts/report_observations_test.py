@@ -6,7 +6,7 @@ from made_up_rows import (BLOCK_LATENCY, ENVIRONMENT, GRID, LAUNCHES, NODE_SUM, 
                           section)
 from scripts_support import ScriptsTest
 
-import tsv  # from scripts/, which scripts_support has put on the path
+from parts import tsv  # from scripts/, which scripts_support has put on the path
 from reporting import observations
 from reporting.study import Study
 

@@ -8,7 +8,7 @@ from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 import compare  # from scripts/, which scripts_support has put on the path
-import tsv
+from parts import tsv
 from reporting import blocks, normal, sheets
 from reporting.figures import rounded, short_name
 from reporting.sheets import tex

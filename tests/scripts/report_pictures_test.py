@@ -19,7 +19,7 @@ except ImportError as error:
     print(f"skipped: there is no matplotlib ({error})")
     sys.exit(77)
 
-import tsv
+from parts import tsv
 from reporting import chart_barriers, chart_methods, chart_study, charts
 from reporting.study import Study
 

@@ -8,11 +8,11 @@ import unittest
 from made_up_rows import ROWS, ROWS_CUDA11
 from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 
-import tsv  # from scripts/, which scripts_support has put on the path
+from parts import tsv  # from scripts/, which scripts_support has put on the path
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
-           "report.py", "write_pages.py", "readme_pictures.py",
-           "sanitize.py", "sanitize_pitfalls.py", "test_outcomes.py")
+           "report.py", "pages/write_pages.py", "pages/readme_pictures.py",
+           "sanitize.py", "sanitize_pitfalls.py", "parts/test_outcomes.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
 
 
@@ -29,7 +29,7 @@ class CommandLineTest(ScriptsTest):
                 command = self.command(script, "--help")
                 done = self.execute(command)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-                self.assertIn(f"usage: {script} ", done.stdout.lower())
+                self.assertIn(f"usage: {os.path.basename(script)} ", done.stdout.lower())
                 self.assertNotIn("set -euo", done.stdout)
                 closed = ["bash", "-c", 'exec "$@" >&-', "-", *command]
                 for done in (self.execute(command, stdout=unread),
@@ -53,13 +53,14 @@ class CommandLineTest(ScriptsTest):
                  ["say", "1"]),  # a function of lib.sh
                 ("are required: DIR", "summary.py", []),
                 ("are required: DIR", "report.py", []),
-                ("unrecognized arguments: one", "write_pages.py", ["one"]),
-                ("unrecognized arguments: one", "readme_pictures.py", ["one"]),
+                ("unrecognized arguments: one", "pages/write_pages.py", ["one"]),
+                ("unrecognized arguments: one", "pages/readme_pictures.py", ["one"]),
                 ("unrecognized arguments: two", "summary.py", ["one", "two"]),
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
-                ("unrecognized arguments: --g", "test_outcomes.py", ["x.xml", "--g"])):
+                ("unrecognized arguments: --g", "parts/test_outcomes.py", ["x.xml", "--g"])):
             for arguments in cases:
-                self.assert_refused(self.script(script, *arguments), 2, script, message)
+                self.assert_refused(self.script(script, *arguments), 2,
+                                    os.path.basename(script), message)
 
 
 class RunTest(ScriptsTest):
@@ -201,7 +202,7 @@ class RunTest(ScriptsTest):
     def test_gpu_presence(self):
         self.gpu.unlink()
         device = self.system / "sys/bus/pci/devices/0000:10:00.0"
-        question = "source project/scripts/lib.sh; has_nvidia_gpu && echo yes || echo no"
+        question = "source project/scripts/parts/lib.sh; has_nvidia_gpu && echo yes || echo no"
         for vendor, kind, file, answer in (
                 ("0x10de", "0x030200", "x", "yes"), ("0x10de", "0x030000", "x", "yes"),
                 ("0x10de", "0x068000", "x", "no"), ("0x8086", "0x030000", "x", "no"),

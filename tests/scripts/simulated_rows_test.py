@@ -12,7 +12,7 @@ from made_up_rows import ENVIRONMENT, ROWS
 from report_support import ReportCase
 from scripts_support import ROOT
 
-import tsv  # from scripts/, which scripts_support has put on the path
+from parts import tsv  # from scripts/, which scripts_support has put on the path
 
 FIRST = "# simulated: no GPU has run this\n"
 SIMULATED = {file: FIRST + text for file, text in ROWS.items()}
@@ -61,7 +61,7 @@ class SimulatedTest(ReportCase):
         self.write_run(self.folder / "recorded" / "h200x2", SIMULATED)
         done = self.read("report.py", self.mine, "--simulated")
         self.assert_refused(done, 2, "simulated rows, not measured on a GPU\n")
-        for name in ("write_pages.py", "readme_pictures.py"):
+        for name in ("pages/write_pages.py", "pages/readme_pictures.py"):
             results = self.project / "results"
             results.unlink()
             shutil.copytree(ROOT / "results", results)

@@ -98,7 +98,7 @@ class ToolchainTest(ScriptsTest):
             self.assertEqual(self.calls("cmake") == [], code == 100)
             self.log.unlink()
         self.assertTrue(done.stderr.endswith(": sudo apt-get install make\n"), done.stderr)
-        for script in (ROOT / "scripts").glob("*.sh"):
+        for script in (ROOT / "scripts").rglob("*.sh"):
             self.assertNotRegex(script.read_text(), r"sources\.|/etc/apt|add-apt|non-free", script)
 
     def test_paths_that_cannot_be_built_in(self):

@@ -6,7 +6,7 @@ import unittest
 from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
 from scripts_support import ScriptsTest
 
-import tsv  # from scripts/, which scripts_support has put on the path
+from parts import tsv  # from scripts/, which scripts_support has put on the path
 
 GOOD = ROWS["BenchmarkInterSM"]
 ROW = "2\t1\t9\t4224\t64\t3168.250\t0.250\t100\t0.100\n"  # without its name; the last, line 10

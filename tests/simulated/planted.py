@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-import tsv  # noqa: E402
+from parts import tsv  # noqa: E402
 
 FOLDER = None
 # As Scenario has them, but for what is planted here.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/gpu")]
-import tsv  # noqa: E402
+from parts import tsv  # noqa: E402
 from pitfalls_test import in_session  # noqa: E402
 
 EXECUTABLE = sys.argv.pop(1) + "/Pitfalls" if len(sys.argv) > 1 else sys.exit(__doc__)

@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import tsv  # noqa: E402  from scripts/
-from suite import NAMES  # noqa: E402
+from parts import tsv  # noqa: E402  from scripts/
+from parts.suite import NAMES  # noqa: E402
 
 # Number of GPUs -> what they are. Each differs from every recorded kind but the last two.
 KINDS = {

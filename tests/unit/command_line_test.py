@@ -10,7 +10,7 @@ import unittest
 
 BUILD = sys.argv.pop(1)
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "scripts"))
-import suite  # noqa: E402
+from parts import suite  # noqa: E402
 
 EVERY = suite.NAMES
 LAUNCHES, *KERNELS, SUMS = PROGRAMS = EVERY[:-1]

@@ -7,8 +7,8 @@ from collections import namedtuple
 from fnmatch import fnmatchcase
 
 import compare
-import tsv
-from reduction_summary import size_name
+from parts import tsv
+from parts.reduction_summary import size_name
 from reporting.figures import short_name, short_text
 from reporting.headline import inside_an_sm, launch, nothing_known, of_grids, of_table
 from reporting.sheets import coded, markdown_table

@@ -11,11 +11,11 @@ Exit codes: 0 drawn, or none is older; 1 one is older, or cannot be written; 2 b
 """
 
 import hashlib
+import sys
 from pathlib import Path
 
-import command_line
-import tsv
-import whole_files
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
+from parts import command_line, tsv, whole_files
 from reporting import charts
 from reporting.chart_barriers import machines
 from reporting.chart_study import figure_5
@@ -61,8 +61,8 @@ def work():
     if options.check:
         names = older(options.out, options.recorded)
         if names:
-            print(f"older than {options.recorded}: {', '.join(names)}; scripts/readme_pictures.py "
-                  "draws them anew")
+            print(f"older than {options.recorded}: {', '.join(names)}; "
+                  "scripts/pages/readme_pictures.py draws them anew")
         return 1 if names else 0
     pictures = charts.Pictures(pictured(options.recorded))
     if pictures.why:

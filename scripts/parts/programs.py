@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from command_line import SIGNALS, Stop, signals_held
+from parts.command_line import SIGNALS, Stop, signals_held
 
 SECONDS_TO_END = 20  # of a program that is asked to
 PR_SET_PDEATHSIG = 1  # linux/prctl.h

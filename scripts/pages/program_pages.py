@@ -16,14 +16,12 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
-import command_line
-import environment
-import tsv
-import whole_files
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
+from parts import command_line, environment, tsv, whole_files
 from reporting.sheets import coded, markdown_table
-from suite import NAMES
+from parts.suite import NAMES
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 LAUNCHES, IN_SM, ACROSS_SMS, REPEATED, SUMS, PITFALLS = NAMES
 # One heading each, in this order; a method without a scope is under its program's.
 SCOPES = {"warp": "Warp", "block": "Block", "cluster": "Cluster", "grid": "All blocks of one GPU",
@@ -127,7 +125,7 @@ def method_table(methods, first):
 
 def methods_page(build):
     first = capabilities(build)
-    yield from ("# Methods", "", "<!-- scripts/program_pages.py writes this page -->", "",
+    yield from ("# Methods", "", "<!-- scripts/pages/program_pages.py writes this page -->", "",
                 "A method is one way to synchronize. This page shows what `--list` of each program "
                 "prints. The column Needs shows the first compute capability that has the method, "
                 "unless that is 6.0, and the toolkit or library. A program skips what "
@@ -173,7 +171,7 @@ def sections_of(text, program):
 
 
 def columns_page(build):
-    yield from ("# Columns", "", "<!-- scripts/program_pages.py writes this page -->", "",
+    yield from ("# Columns", "", "<!-- scripts/pages/program_pages.py writes this page -->", "",
                 "This page shows the columns that `--help` of each program prints. A program prints"
                 " the columns from `n` on only with `--stats`. `m(x)` is the mean, `s(x)` the "
                 "standard deviation, `med(x)` the median. `ci95(x)` is half the width of the 95% "
@@ -210,7 +208,7 @@ def work():
                 if ours != theirs)
             line = (line or "nothing more").rstrip("\n")
             print(f"docs/{name}, line {number}: the programs say now: {line}; "
-                  "scripts/program_pages.py BUILD writes the page", file=sys.stderr)
+                  "scripts/pages/program_pages.py BUILD writes the page", file=sys.stderr)
         return 1 if differ else 0
     whole_files.write(options.docs, {name: new[name] for name in differ})
     return 0

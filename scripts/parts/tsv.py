@@ -12,8 +12,8 @@ import stat
 from collections import defaultdict, namedtuple
 from pathlib import Path
 
-import checksums
-from suite import FILES, files_of
+from parts import checksums
+from parts.suite import FILES, files_of
 
 GRID_FILES = files_of("BenchmarkInterSM")  # of both toolkits
 REDUCTIONS = files_of("Reduction")

@@ -7,7 +7,7 @@ unset POSIXLY_CORRECT
 set +o posix
 
 # shellcheck disable=SC2034  # for the scripts that source this
-PROJECT_ROOT=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+PROJECT_ROOT=$(dirname "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")")
 
 say() {
   printf '%s\n' "$*" >&2

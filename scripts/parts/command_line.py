@@ -16,7 +16,7 @@ import re
 import signal
 from pathlib import Path
 
-import tsv
+from parts import tsv
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LONGEST = 2000  # characters of a message

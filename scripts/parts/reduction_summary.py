@@ -1,8 +1,8 @@
 """The part of summary.py about Reduction."""
 
-import tsv
+from parts import tsv
 from reporting.figures import short_text
-from tables import grid
+from parts.tables import grid
 
 SUMMED, SIZES = "float", (2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32)  # which arrays are shown
 

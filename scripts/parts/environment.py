@@ -9,8 +9,7 @@ import re
 import subprocess
 from datetime import datetime, timezone
 
-import programs
-import tsv
+from parts import programs, tsv
 
 SECONDS = 300  # the most that a program may take that says something of the machine
 

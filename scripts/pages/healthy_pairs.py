@@ -12,17 +12,18 @@ all others. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder 
 
 import copy
 import itertools
+import sys
 import tarfile
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import command_line
-import tsv
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
+from parts import command_line, tsv
 from reporting import known_spread, normal
 from reporting.verdict import LEVELS, Verdict
 
-RESULTS = Path(__file__).resolve().parent.parent / "results"
+RESULTS = Path(__file__).resolve().parents[2] / "results"
 ARCHIVE = RESULTS / "healthy_runs.tar.xz"
 MARGIN = 1.5  # rule of the bounds in known_spread.tsv
 

@@ -1,7 +1,7 @@
 """The part of summary.py about Pitfalls."""
 
-import tsv
-from tables import grid, methods
+from parts import tsv
+from parts.tables import grid, methods
 
 FORMS = ("exits early", "stays and skips", "as allowed")
 

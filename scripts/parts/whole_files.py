@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from command_line import Stop, signals_held
+from parts.command_line import Stop, signals_held
 
 UNFINISHED = ".unfinished"  # in the folder; what a killed script leaves there, the next removes
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the generated parts of pages: tables of the recorded runs and of results/known_spread.tsv.
 
-Each stands between two comments, `NAME: scripts/write_pages.py writes this` and `NAME end`:
+Each stands between two comments, `NAME: scripts/pages/write_pages.py writes this` and `NAME end`:
   README.md               machines       what a barrier costs on the recorded machines
                           sample         lines of output
   docs/repeatability.md   runs           how many rows of two recorded runs agree
@@ -27,14 +27,14 @@ cannot be written; 2 bad usage, also a file that is damaged or a page that lacks
 import itertools
 import re
 import sys
+from pathlib import Path
 
-import command_line
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
+from parts import command_line, tsv, whole_files
 import compare
-import tsv
-import whole_files
-from recorded_tables import (barrier_cost, barriers_table, differences, machines_table, partial_groups, races,
-                             sample, sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
-                             verdicts, warp_barriers)
+from pages.recorded_tables import (barrier_cost, barriers_table, differences, machines_table,
+                                   partial_groups, races, sample, sums_by_gpus, sums_by_size,
+                                   sums_in_a_warp, switching_points, verdicts, warp_barriers)
 from reporting import known_spread
 from reporting.normal import THRESHOLD, recorded_runs
 from reporting.sheets import coded, markdown_table
@@ -128,7 +128,7 @@ def work():
     changed = {page: new for page, (text, new) in pages.items() if new != text}
     if changed and options.check:
         print(f"write_pages.py: not what results/ has: {', '.join(changed)}; "
-              "scripts/write_pages.py writes it", file=sys.stderr)
+              "scripts/pages/write_pages.py writes it", file=sys.stderr)
         return 1
     if changed:
         whole_files.write(ROOT, changed)

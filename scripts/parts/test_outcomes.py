@@ -3,8 +3,10 @@
 
 import sys
 import xml.etree.ElementTree
+from pathlib import Path
 
-import command_line
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
+from parts import command_line
 
 
 def work():
