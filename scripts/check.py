@@ -18,13 +18,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import command_line
-import environment
+from parts import command_line, environment, programs, suite, tsv
 import measure
-import programs
-import suite
-import tsv
-from command_line import Stop, say
+from parts.command_line import Stop, say
 from reporting import normal
 from reporting.verdict import LEVELS, Fault, Verdict
 

@@ -29,8 +29,7 @@ import re
 import sys
 from collections import namedtuple
 
-import command_line
-import tsv
+from parts import command_line, tsv
 
 KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type", "bytes",
         "cost")

@@ -12,14 +12,9 @@ import sys
 import time
 from pathlib import Path
 
-import command_line
-import checksums
-import environment
-import programs
-import suite
+from parts import checksums, command_line, environment, programs, suite, tsv
 import summary
-import tsv
-from command_line import Stop, say
+from parts.command_line import Stop, say
 
 HOURS = 2  # the most that an executable may take; all together they take minutes
 

@@ -27,9 +27,7 @@ import re
 import sys
 from pathlib import Path
 
-import command_line
-import tsv
-import whole_files
+from parts import command_line, tsv, whole_files
 from reporting import blocks, charts, cite, headline_sheets, normal, sheets
 from reporting.chart_barriers import machines
 from reporting.part import Part

@@ -33,10 +33,10 @@
 # SIGINT, SIGTERM.
 set -euo pipefail
 scripts=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-# shellcheck source=scripts/lib.sh
-source "$scripts/lib.sh"
-# shellcheck source=scripts/toolchain.sh
-source "$scripts/toolchain.sh"
+# shellcheck source=scripts/parts/lib.sh
+source "$scripts/parts/lib.sh"
+# shellcheck source=scripts/parts/toolchain.sh
+source "$scripts/parts/toolchain.sh"
 
 gpus=()
 results=

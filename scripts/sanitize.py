@@ -22,10 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import command_line
-import environment
-import suite
-import tsv
+from parts import command_line, environment, suite, tsv
 
 EXECUTABLES = tuple(program.name for program in suite.PROGRAMS if program.has_means)
 LEFT_OUT = {"Reduction": ("theory", "nccl")}  # the first runs nothing

@@ -14,8 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
-import command_line
-import environment
+from parts import command_line, environment
 import sanitize
 
 TOOLS = ("racecheck", "synccheck")

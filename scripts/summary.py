@@ -10,13 +10,9 @@ sum.
 
 from collections import Counter, defaultdict
 
-import command_line
-import pitfalls_summary
-import reduction_summary
-import suite
-import tsv
+from parts import command_line, pitfalls_summary, reduction_summary, suite, tsv
 from reporting.figures import short_text
-from tables import grid, methods
+from parts.tables import grid, methods
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
 BLOCK_THREADS = ("32", "64", "128", "256", "512", "1024")

@@ -13,8 +13,8 @@
 # Exit codes: 0 complete; 1 the folder cannot be made; 2 bad usage, also a folder that
 # exists; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM; else that of the run that failed.
 set -euo pipefail
-# shellcheck source=scripts/lib.sh
-source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
+# shellcheck source=scripts/parts/lib.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/parts/lib.sh"
 
 positional=()
 folder=

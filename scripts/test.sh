@@ -12,10 +12,10 @@
 # that would be fetched; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.
 set -euo pipefail
 scripts=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-# shellcheck source=scripts/lib.sh
-source "$scripts/lib.sh"
-# shellcheck source=scripts/toolchain.sh
-source "$scripts/toolchain.sh"
+# shellcheck source=scripts/parts/lib.sh
+source "$scripts/parts/lib.sh"
+# shellcheck source=scripts/parts/toolchain.sh
+source "$scripts/parts/toolchain.sh"
 
 case ${1:-} in
   -h | --help) usage ;;
@@ -35,4 +35,4 @@ read -ra arguments <<<"${CTEST_ARGUMENTS:-}"
 run ctest --test-dir build --parallel "$(nproc)" --output-junit tests.xml "${arguments[@]}" || true # its report tells
 expected=()
 if has_nvidia_gpu; then expected=(--gpu); fi
-exec python3 "$scripts/test_outcomes.py" build/tests.xml "${expected[@]}"
+exec python3 "$scripts/parts/test_outcomes.py" build/tests.xml "${expected[@]}"

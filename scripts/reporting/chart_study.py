@@ -1,6 +1,6 @@
 """Figures 4, 5, 7, 8 and 9 of the study for a run: barriers. For report.py."""
 
-import tsv
+from parts import tsv
 from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
                              points, study_figure)
 from reporting.figures import Figure, remarks, short_name, source_of

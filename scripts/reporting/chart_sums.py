@@ -1,7 +1,7 @@
 """Figures 15, 16 and 18 of the study for a run: sums, and what a warp's barrier does. For
 report.py."""
 
-import tsv
+from parts import tsv
 from reporting.chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
 from reporting.figures import Figure, share, source_of
 from reporting.study_tables import ARRAY

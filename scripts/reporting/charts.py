@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from urllib.parse import quote
 
-import programs
+from parts import programs
 from reporting import chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers
 from reporting.sheets import literal

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import tsv
+from parts import tsv
 from reporting.blocks import Code, Heading, Items, Text
 from reporting.sheets import TEX
 

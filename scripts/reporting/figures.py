@@ -5,7 +5,7 @@ import re
 from collections import namedtuple
 
 from reporting.sheets import Cell, Sheet
-from tables import nothing_waits
+from parts.tables import nothing_waits
 
 NONE = "none"  # the barrier compiled to nothing
 MOST_DIGITS = 5  # of a mean; what was measured is not known better

@@ -4,11 +4,11 @@ import functools
 import math
 from collections import namedtuple
 
-from reduction_summary import size_name
+from parts.reduction_summary import size_name
 from reporting.figures import NONE, figure_of, highest, shape, share
 from reporting.sheets import coded
 from reporting.study_tables import ARRAY
-from tsv import GRID_FILES
+from parts.tsv import GRID_FILES
 
 NOT_SUMS = ("theory", "read_limit")
 WHOLE_SM = shape(1, 1024)

@@ -23,8 +23,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import compare
-import tsv
-from reduction_summary import size_name
+from parts import tsv
+from parts.reduction_summary import size_name
 from reporting import normal
 from reporting.sheets import coded
 

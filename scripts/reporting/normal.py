@@ -6,7 +6,7 @@ import re
 from collections import Counter, namedtuple
 
 import compare
-import tsv
+from parts import tsv
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing

@@ -1,6 +1,6 @@
 """Table VIII of the study for a run: which of its observations still hold, from rows alone."""
 
-import tsv
+from parts import tsv
 from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less, of_each
 from reporting.figures import Line, Table, source_of
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, namedtuple
 
-import tsv
+from parts import tsv
 from reporting.normal import LACKING, as_many
 from reporting.sheets import Sheet
 

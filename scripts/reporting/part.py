@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import tsv
+from parts import tsv
 from reporting import normal, outcomes
 from reporting.charts import charts_of
 from reporting.figures import short_name

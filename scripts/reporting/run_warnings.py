@@ -2,7 +2,7 @@
 
 from collections import Counter, namedtuple
 
-import tsv
+from parts import tsv
 
 LOG = "stderr.log"
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import tsv
+from parts import tsv
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "ipdps20"
 GPUS = ("V100", "P100")

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Writes docs/methods.md and docs/columns.md: what the executables' --list and --help say.
+
+  program_pages.py BUILD            writes both pages
+  program_pages.py BUILD --check    only says whether they are up to date
+
+BUILD is a folder of executables, of any toolkit; no GPU is needed. Methods that BUILD lacks,
+because its toolkit or a library lacks them, are in the pages all the same (ONLY_SOME_BUILDS).
+
+Exit codes: 0 the pages are up to date, or written; 1 with --check: a page differs, or a page
+cannot be written; 2 bad usage, also a program that does not run or that says something else.
+"""
+
+import re
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
+from parts import command_line, environment, tsv, whole_files
+from reporting.sheets import coded, markdown_table
+from parts.suite import NAMES
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+LAUNCHES, IN_SM, ACROSS_SMS, REPEATED, SUMS, PITFALLS = NAMES
+# One heading each, in this order; a method without a scope is under its program's.
+SCOPES = {"warp": "Warp", "block": "Block", "cluster": "Cluster", "grid": "All blocks of one GPU",
+          "gpus": "All blocks of several GPUs", "thread": "Thread", "": ""}
+CAPABILITIES = (60, 70, 75, 80, 86, 89, 90)  # that a method can be the first to need
+NO_CUDA_13 = "CUDA 11.8 to 12"
+
+Method = namedtuple("Method", "name what notes scope")
+Column = namedtuple("Column", "name unit meaning")
+
+# What some builds do not list: (program, scope) -> {method: (what and notes, what it needs)}.
+# A build that lists one says the same, or the check fails.
+ONLY_SOME_BUILDS = {
+    (ACROSS_SMS, "gpus"): {
+        "multi_grid_sync": (
+            "multi_grid_group::sync() on 1 to gpu_count GPUs with peer access", "", NO_CUDA_13),
+        "multi_grid_sync_no_peer": (
+            "multi_grid_group::sync() on 2 to gpu_count GPUs without it", "access to each other's "
+            "memory is switched off for these rows; the cost differs between processes, so each "
+            "row is of several", NO_CUDA_13)},
+    (SUMS, ""): {
+        "multi_grid": ("one kernel a GPU with multi_grid_group::sync()", "", NO_CUDA_13),
+        "nccl": ("two kernels a GPU, then ncclReduce of the GPUs' sums", "", "NCCL")},
+    (PITFALLS, ""): {
+        "part_multi_grid_blocks": (
+            "half of the blocks of a multi-grid of one GPU, multi_grid.sync()", "", NO_CUDA_13),
+        "part_multi_grid_gpus": (
+            "half of the GPUs of a multi-grid, multi_grid.sync()", "", NO_CUDA_13)}}
+# What --machine-code does not tell: what a method needs beyond compute capability 6.0. A build
+# with CUDA 12 or later tells the capability of the copies and of cluster_relaxed.
+ALSO_NEEDS = {"bulk_copy_in": ("9.0", "CUDA 12"), "bulk_copy_out": ("9.0", "CUDA 12"),
+              "bulk_copy_out_read": ("9.0", "CUDA 12"), "cluster_relaxed": ("9.0", "CUDA 12"),
+              "peer_grid_sync": ("7.0", ""), "peer_grid": ("7.0", ""),
+              "programmatic": ("9.0", "")}
+
+
+def said(build, program, *options):
+    text = environment.output_of(build / program, *options)
+    if not text:
+        raise tsv.TsvError(f"{build / program} {' '.join(options)} says nothing")
+    return text
+
+
+def cells_of(build, program, option):
+    """Those of each line, four."""
+    lines = [line.split("\t") for line in said(build, program, option).splitlines()]
+    if any(len(cells) != 4 for cells in lines):
+        raise tsv.TsvError(f"{build / program} {option}: a line has not four cells")
+    return lines
+
+
+def capabilities(build):
+    """{method: "8.0"}: the first capability that has it, of those with a scope."""
+    found = {}
+    for number in CAPABILITIES:
+        for row in tsv.read_table(said(build, SUMS, "--machine-code", str(number)).encode(),
+                                  f"{build / SUMS} --machine-code"):
+            if row["proof"] != "missing":
+                found.setdefault(row["method"], f"{number // 10}.{number % 10}")
+    for name, (capability, _) in ALSO_NEEDS.items():
+        if found.get(name, capability) not in (capability, "6.0"):
+            raise tsv.TsvError(f"{name} needs {found[name]}, not {capability}: see ALSO_NEEDS")
+        found[name] = capability
+    return found
+
+
+def methods_of(build, program):
+    """The Methods of --list, those that only some builds have last in their scope."""
+    by_scope = program in (IN_SM, ACROSS_SMS, REPEATED)
+    listed = {name: Method(name, what, notes, group * by_scope)
+              for name, what, notes, group in cells_of(build, program, "--list")}
+    only = {name: Method(name, what, notes, scope)
+            for (owner, scope), methods in ONLY_SOME_BUILDS.items()
+            for name, (what, notes, _) in methods.items() if owner == program}
+    return [method for name, method in listed.items() if name not in only] + [
+        listed.get(name, method) for name, method in only.items()]
+
+
+def needs_of(method, first):
+    needs = {name: need for methods in ONLY_SOME_BUILDS.values()
+             for name, (_, _, need) in methods.items()}.get(method.name, "")
+    toolkit = ALSO_NEEDS.get(method.name, ("", ""))[1] or needs
+    capability = first.get(method.name, "6.0")
+    return ", ".join(filter(None, (capability if capability > "6.0" else "", toolkit)))
+
+
+def code(name):
+    return coded(f"`{name}`")
+
+
+def method_table(methods, first):
+    rows = []
+    for method in methods:
+        rows.append([code(method.name), coded(method.what), coded(method.notes),
+                     needs_of(method, first)])
+    return markdown_table(["Method", "What it does", "Notes", "Needs"], 4, rows)
+
+
+def methods_page(build):
+    first = capabilities(build)
+    yield from ("# Methods", "", "<!-- scripts/pages/program_pages.py writes this page -->", "",
+                "A method is one way to synchronize. This page shows what `--list` of each program "
+                "prints. The column Needs shows the first compute capability that has the method, "
+                "unless that is 6.0, and the toolkit or library. A program skips what "
+                "this machine lacks, and a comment in its output says why. "
+                "[columns.md](columns.md) explains the columns of the rows.")
+    here = {program: methods_of(build, program) for program in NAMES}
+    for program in NAMES:
+        yield from ("", f"## {program}", "")
+        if program == REPEATED:
+            others = {method.name for one in (IN_SM, ACROSS_SMS) for method in here[one]}
+            own = {method.name for method in here[program]}
+            lacks = sorted(others - own - {"multi_grid_sync"})
+            yield (f"TestRepeat measures the methods of {IN_SM} and {ACROSS_SMS}"
+                   + (", except " + ", ".join(f"`{name}`" for name in lacks) if lacks else "")
+                   + ". It adds this one:")
+            yield ""
+            yield from method_table((method for method in here[program]
+                                     if method.name not in others), first)
+            continue
+        parts = {scope: [method for method in here[program] if method.scope == scope]
+                 for scope in SCOPES}
+        for scope, methods in parts.items():
+            if methods:
+                if scope:
+                    yield from ("", f"### {SCOPES[scope]}", "")
+                yield from method_table(methods, first)
+
+
+def sections_of(build, program):
+    """{title: Columns}, by --columns."""
+    found = {}
+    for title, *column in cells_of(build, program, "--columns"):
+        found.setdefault(title, []).append(Column(*column))
+    return found
+
+
+def columns_page(build):
+    yield from ("# Columns", "", "<!-- scripts/pages/program_pages.py writes this page -->", "",
+                "This page shows the columns that `--columns` of each program prints. A program "
+                "prints the columns from `n` on only with `--stats`. `m(x)` is the mean, `s(x)` the "
+                "standard deviation, `med(x)` the median. `ci95(x)` is half the width of the 95% "
+                "interval of the mean. [methods.md](methods.md) lists the methods.")
+    for program in NAMES:
+        yield from ("", f"## {program}")
+        for title, columns in sections_of(build, program).items():
+            yield from ("", f"### {program}: {title}", "")
+            yield from markdown_table(["Column", "Unit", "Meaning"], 3, [
+                [code(column.name), column.unit, coded(column.meaning)] for column in columns])
+
+
+def pages(build):
+    """{file name in docs/: text}"""
+    return {name: re.sub("\n\n\n+", "\n\n", "\n".join(page(build)) + "\n") for name, page in (
+        ("methods.md", methods_page), ("columns.md", columns_page))}
+
+
+def work():
+    parser = command_line.Parser(description=__doc__)
+    parser.add_argument("build", type=Path, metavar="BUILD", help="the folder of the executables")
+    parser.add_argument("--check", action="store_true", help="only say whether they are up to date")
+    parser.add_argument("--docs", type=Path, default=DOCS, help="where the pages are (docs/)")
+    options = parser.parse_args()
+    new = pages(options.build.resolve())
+    old = {name: tsv.read_bytes(options.docs / name).decode(errors="replace") if (options.docs / name).exists()
+           else "" for name in new}
+    differ = [name for name in new if old[name] != new[name]]
+    if options.check:
+        for name in differ:
+            number, line = next(
+                (number, theirs) for number, (ours, theirs) in enumerate(zip(
+                    [*old[name].splitlines(True), None], [*new[name].splitlines(True), None]), 1)
+                if ours != theirs)
+            line = (line or "nothing more").rstrip("\n")
+            print(f"docs/{name}, line {number}: the programs say now: {line}; "
+                  "scripts/pages/program_pages.py BUILD writes the page", file=sys.stderr)
+        return 1 if differ else 0
+    whole_files.write(options.docs, {name: new[name] for name in differ})
+    return 0
+
+
+if __name__ == "__main__":
+    command_line.main(work, "program_pages.py")

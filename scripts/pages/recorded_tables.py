@@ -1,0 +1,310 @@
+"""What pages show of the recorded runs: lines of Markdown, made from their rows."""
+
+import itertools
+import math
+import re
+from collections import namedtuple
+from fnmatch import fnmatchcase
+
+import compare
+from parts import tsv
+from parts.reduction_summary import size_name
+from reporting.figures import shape, short_name, short_text
+from reporting.headline import inside_an_sm, launch, nothing_known, of_grids, of_table
+from reporting.sheets import coded, markdown_table
+from reporting.study import FOLDER, GPUS, Study
+from reporting.study_tables import ARRAY, toolkits
+
+# find(run): reporting.headline.Found or None; study(study, gpu): its text, None where it has no
+# number of the same shape and number of GPUs.
+Row = namedtuple("Row", "label unit find study", defaults=[nothing_known])
+
+
+def grid_sync(blocks, threads):
+    return Row(f"1 GPU: `grid.sync()`, {shape(blocks, threads)}", "ns",
+               of_grids("grid latency", "grid_sync", blocks, threads))
+
+
+def peer_grid_sync(gpus):
+    return Row(f"{gpus} GPUs: `peer_grid_sync`, {shape(1, 1024)}", "ns",
+               of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, gpus))
+
+
+ROWS = (
+    Row("Warp: `sync()` of a tile of 32", "cycles",
+        inside_an_sm("warp latency", method="tile_sync", thrd="32", tile="32")),
+    Row("Block: `__syncthreads()`, 32 threads", "cycles",
+        inside_an_sm("block latency", method="blocksync", thrd="32"),
+        of_table("II", "latency_cycles", type="block")),
+    Row("Cluster: `cluster.sync()`, 2 x 32", "cycles",
+        inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32")),
+    grid_sync(1, 1024), grid_sync(32, 64),
+    peer_grid_sync(2), peer_grid_sync(4),
+    Row("1 GPU: one more kernel launch, 1 per SM x 1024", "ns",
+        launch("traditional_launch")))
+
+
+def machines_table(runs):
+    """What a barrier costs: a column for each run, with a link to it."""
+    study = Study()
+    head = ["Barrier", "Unit", *(
+        f"[{run.gpus} {short_name(run)}](results/{run.path.name}), "
+        f"CUDA {run.environment['cuda_toolkit']}" for run in runs),
+        f"Study: {', '.join(GPUS)}"]
+    rows = []
+    for row in ROWS:
+        found = [row.find(run) for run in runs]
+        rows.append([coded(row.label), row.unit,
+                     *(one.figure.text() or "–" if one else "–" for one in found),
+                     ", ".join(filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
+    _, line, *rest = markdown_table(head, 2, rows)
+    return ["| " + " | ".join(head) + " |", line, *rest]  # the links are none of a text
+
+
+# Of the table of multi-GPU barriers: label, method.
+BARRIERS = (("`peer_grid_sync`", "peer_grid_sync"), ("`multi_grid_sync`", "multi_grid_sync"),
+            ("`multi_grid_sync` without peer access", "multi_grid_sync_no_peer"))
+LAUNCHES = (("one more multi-device launch", "multi_cooperative_launch"),
+            ("a launch from one CPU thread for each GPU, then an OpenMP barrier",
+             "single_omp_traditional_launch"))
+SHAPES = ((1, 32), (1, 1024), (32, 64))  # blocks for each SM, threads
+
+
+def barriers_table(runs):
+    """The multi-GPU barriers of the run with most GPUs, in microseconds."""
+    run = max(runs, key=lambda run: run.gpus)
+    counts = range(1, run.gpus + 1)
+    lines = [(label, of, [of_grids("multi-GPU latency", method, *of, gpus) for gpus in counts])
+             for label, method in BARRIERS for of in SHAPES]
+    lines += [(label, (1, 1024), [launch(method, gpus) for gpus in counts])
+              for label, method in LAUNCHES]
+    rows = []
+    for label, of, finds in lines:
+        found = [find(run) for find in finds]
+        if any(found):
+            file = next(one for one in found if one).figure.sources[0][0]
+            toolkit = "cuda_toolkit_multi_grid" if "cuda11" in file else "cuda_toolkit"
+            rows.append([coded(label), run.environment[toolkit], shape(*of), *(
+                f"{one.figure.value / 1e3:.2f}" if one else "–" for one in found)])
+    return list(markdown_table(["Barrier", "CUDA", "Blocks x threads",
+                                *(f"{gpus} GPU{'s' * (gpus > 1)}" for gpus in counts)], 3, rows))
+
+
+def barrier_cost(runs):
+    """What `peer_grid_sync` takes, in a sentence, of the run with most GPUs."""
+    run = max(runs, key=lambda run: run.gpus)
+    find = of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, all_gpus=True)
+    times = [f"{gpus} GPU{'s' * (gpus > 1)}: {find(run, gpus).figure.value / 1e3:.2f}"
+             for gpus in range(1, run.gpus + 1)]
+    yield (f"Microseconds of one `sync()` on {short_name(run)}s with CUDA "
+           f"{run.environment['cuda_toolkit']}, one block of 1024 threads per SM:")
+    yield f"{'; '.join(times)} ([results/{run.path.name}](../../results/{run.path.name}))."
+
+
+SAMPLE = "h200x1"
+TILES = ("1", "2", "4", "8", "16", "32")
+IN_A_WARP = ("tile_sync", "coales_sync", "syncwarp", "in_use_none", "in_use_tile",
+             "in_use_coalesced", "in_use_syncwarp")
+
+
+def run_of(runs, name):
+    run = next((run for run in runs if run.path.name == name), None)
+    if run is None:
+        raise tsv.TsvError(f"{FOLDER.parent} has no {name}")
+    return run
+
+
+def code(name):
+    return coded(f"`{name}`")
+
+
+def cell(run, section, digits, column, **cells):
+    """A mean without its spread."""
+    text = short_text(run, section, section.find(**cells), column, digits)
+    return "–" if text == "-" else text
+
+
+def warp_barriers(runs):
+    """What toolkits leave of the barriers of a warp, by the size of the group."""
+    run = run_of(runs, SAMPLE)
+    rows = []
+    for method in IN_A_WARP:
+        for toolkit, file in toolkits(run, "BenchmarkIntraSM"):
+            section = run.section(file, "warp latency")
+            rows.append([code(method), toolkit, *(
+                cell(run, section, 0, "m(ave_cycle)", method=method, thrd="32", tile=tile)
+                for tile in TILES)])
+    return markdown_table(["Method", "Toolkit", *TILES], 2, rows)
+
+
+def sums_in_a_warp(runs):
+    """Cycles of each sum of 32 values, of each toolkit."""
+    run = run_of(runs, SAMPLE)
+    types = ("double", "float", "int")
+    sections = [(toolkit, run.section(file, "warp level"))
+                for toolkit, file in toolkits(run, "Reduction")]
+    methods = dict.fromkeys(row["method"] for _, section in sections for row in section.rows)
+    return markdown_table(
+        ["Method", *(f"{name}, {toolkit}" for name in types for toolkit, _ in sections)], 1, [
+            [code(method), *(cell(run, section, 1, "m(ave_cycle)", method=method, type=name)
+                             for name in types for _, section in sections)]
+            for method in methods])
+
+
+def switching_points(runs):
+    """From how many bytes on more threads are faster, as predicted and as measured."""
+    rows = run_of(runs, SAMPLE).section("Reduction", "switching points").rows
+    columns = {"m(sync)": "T_sync, cycles", "predicted": "Predicted, bytes",
+               "measured": "Measured, bytes"}
+    return markdown_table(["Type", "Threads", "Cost", *columns.values()], 3, [
+        [row["type"], f"{row['more']} instead of {row['basic']}", row["cost"],
+         *(f"{float(row[column]):.0f}" for column in columns)] for row in rows])
+
+
+def sums_by_size(runs):
+    """GB/s of each sum on one GPU."""
+    run = run_of(runs, SAMPLE)
+    section = run.section("Reduction", "one GPU")
+    sizes = [2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32, 2 ** 35]
+    methods = dict.fromkeys(row["method"] for row in section.find_all(type=ARRAY))
+    return markdown_table(["Method", *map(size_name, sizes)], 1, [
+        [code(method), *(cell(run, section, 0, "m(GB/s)", method=method, type=ARRAY,
+                              bytes=str(size)) for size in sizes)] for method in methods])
+
+
+def sums_by_gpus(runs):
+    """Median microseconds of each sum of one array, of the run with most GPUs."""
+    run = max(runs, key=lambda run: run.gpus)
+    sections = [run.section(file, "strong scaling") for file in tsv.REDUCTIONS]
+    counts = range(1, run.gpus + 1)
+    rows = []
+    for size in (2 ** 20, 2 ** 28, 2 ** 36):
+        for section in sections:
+            for method in dict.fromkeys(row["method"] for row in section.rows):
+                rows.append([size_name(size), code(method), *(
+                    cell(run, section, 1, "med(host)", method=method, type=ARRAY, bytes=str(size),
+                         GPUcount=str(gpus)) for gpus in counts)])
+    return markdown_table(["Array", "Method", *(f"{gpus} GPU{'s' * (gpus > 1)}"
+                                                for gpus in counts)], 2, rows)
+
+
+# Rows that differ alike, by label and program: patterns of section, method and number of GPUs. A
+# row is of the first line that it fits.
+ALIKE = {
+    ("`threadfence_system`", "BenchmarkIntraSM"): "* threadfence_system *",
+    ("clusters", "BenchmarkIntraSM"): "* cluster_* *",
+    ("`distributed_load`", "BenchmarkIntraSM"): "* distributed_load *",
+    ("`mbarrier`, `mbarrier_parity`", "BenchmarkIntraSM"): "* mbarrier* *",
+    ("`cuda_barrier`", "BenchmarkIntraSM"): "* cuda_barrier *",
+    ("all others", "BenchmarkIntraSM"): "* * *",
+    ("`grid_sync`", "BenchmarkInterSM"): "* grid_sync *",
+    ("`semaphore`, `named_semaphore`", "BenchmarkInterSM"): "* *semaphore *",
+    ("barriers of several GPUs, run on one", "BenchmarkInterSM"): "* * 1",
+    ("barriers of several GPUs", "BenchmarkInterSM"): "* * *",
+    ("overhead of launches, OpenMP", "ImplicitBarrier"): "sleep?kernel *_omp_* *",
+    ("overhead of other launches, one GPU", "ImplicitBarrier"): "sleep?kernel * 1",
+    ("overhead of other launches, several GPUs", "ImplicitBarrier"): "sleep?kernel * *",
+    ("all others", "ImplicitBarrier"): "* * *",
+    ("all", "TestRepeat"): "* * *",
+    ("all", "Reduction"): "* * *"}
+
+
+def differences(runs):
+    """How far rows of one recorded run are from those of another with the same kind of GPU."""
+    changes = {line: [] for line in ALIKE}
+    for pair in itertools.combinations(runs, 2):
+        if len({run.environment["gpu"] for run in pair}) == 1:
+            one, other = map(compare.values_of, pair)
+            for file in one.keys() & other.keys():
+                for key in one[file].keys() & other[file].keys():
+                    line = next(line for line, patterns in ALIKE.items()
+                                if line[1] == file.split(".")[0]
+                                and all(map(fnmatchcase, key, patterns.split())))
+                    a, b = (values[file][key][1].mean for values in (one, other))
+                    changes[line].append(100 * abs(b - a) / abs(a))
+    rows = []
+    for (label, program), found in changes.items():
+        found.sort()
+        if found:
+            rows.append([program, coded(label), f"{len(found):,}", *(
+                f"{found[max(0, math.ceil(share * len(found)) - 1)]:.1f}%"
+                for share in (0.5, 0.95, 1))])
+    return markdown_table(["Program", "Rows", "How many", "Half within", "95 of 100 within",
+                           "All within"], 2, rows)
+
+
+def texts_of(runs, files, title, column):
+    """(method, form) -> the different texts of this column in all runs."""
+    found = {}
+    for run in runs:
+        for row in (row for file in files for row in run.section(file, title).rows):
+            found.setdefault((row["method"], row.get("form", "")), {})[row[column]] = None
+    return found
+
+
+def verdicts(runs):
+    """In how many launches a barrier of a warp made its lanes wait."""
+    held, launches = (texts_of(runs, tsv.PITFALLS[:1], "warp barrier verdict", column)
+                      for column in ("held", "launches"))
+    return markdown_table(["Method", "Launches", "It blocked in"], 1, [
+        [code(method), *(" or ".join(texts[method, form]) for texts in (launches, held))]
+        for method, form in held])
+
+
+FORMS = ("exits early", "stays and skips", "as allowed")
+
+
+def partial_groups(runs):
+    """What came of each case, in the forms that most cases have, then of the others."""
+    found = texts_of(runs, tsv.PITFALLS, "partial groups", "outcome")
+    outcomes = {key: coded(", ".join(
+        re.sub("^error (.*)", r"`\1`", text) for text in texts)) for key, texts in found.items()}
+    methods = dict.fromkeys(method for method, form in outcomes if form == FORMS[0])
+    yield from markdown_table(["Method", *FORMS], 4, [
+        [code(method), *(outcomes.get((method, form), "–") for form in FORMS)]
+        for method in methods])
+    yield ""
+    yield from markdown_table(["Method", "Form", "Outcome"], 3, [
+        [code(method), form, text] for (method, form), text in outcomes.items()
+        if method not in methods])
+
+
+def races(runs):
+    """Wrong results of each race, in the forms without and with its barrier or fence."""
+    wrong = texts_of(runs, tsv.PITFALLS[:1], "races", "wrong")
+    tries = texts_of(runs, tsv.PITFALLS[:1], "races", "tries")
+
+    def span(method, form):
+        counts = sorted(map(int, wrong[method, form]))
+        return " to ".join(f"{count}" for count in dict.fromkeys((counts[0], counts[-1])))
+
+    return markdown_table(["Race", "Tries", "Wrong without", "Wrong with"], 1, [
+        [code(method), " or ".join(tries[method, form]), span(method, "wrong"),
+         span(method, "right")] for method, form in wrong if form == "wrong"])
+
+
+SAMPLE_THREADS = ("32", "64", "128", "256", "512", "1024")
+
+
+def sample(runs):
+    """Ten lines of output, their columns aligned, and where the answer is."""
+    run = run_of(runs, SAMPLE)
+    path = run.path / "BenchmarkIntraSM.tsv"
+    lines = tsv.read_bytes(path).decode().splitlines()
+    title = lines.index("# block latency")
+    rows = [row for row in run.section("BenchmarkIntraSM", "block latency").find_all(
+        method="blocksync") if row["thrd"] in SAMPLE_THREADS]
+    cells = [list(rows[0]), *([row[column] for column in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    yield "```text"
+    yield lines[0]
+    yield next(line for line in lines if line.startswith("# gpu["))
+    yield lines[title]
+    for row in cells:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+    yield "```"
+    yield ""
+    last = rows[-1]
+    yield (f"The answer is the column `m(ave_cycle)`: with {last['thrd']} threads (`thrd`), "
+           f"`__syncthreads()` takes {last['m(ave_cycle)']}")
+    yield (f"cycles. `s(ave_cycle)` is the standard deviation of its {last['n']} samples (`n`).")

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Writes the generated parts of pages: tables of the recorded runs and of results/known_spread.tsv.
+
+Each stands between two comments, `NAME: scripts/pages/write_pages.py writes this` and `NAME end`:
+  README.md               machines       what a barrier costs on the recorded machines
+                          sample         lines of output
+  docs/repeatability.md   runs           how many rows of two recorded runs agree
+                          pairs          how often healthy runs are called faulty
+                          causes         what is known to move rows further
+  docs/limits.md          warp           what toolkits leave of the barriers of a warp
+                          differences    how far rows of the recorded runs differ
+  docs/pitfalls.md        verdicts       which barriers of a warp block
+                          partial        what came of partial groups
+                          races          wrong results
+  docs/reduction.md       warp           sums of 32 values
+                          switch         when more threads pay
+                          sizes, gpus    sums on one GPU and on several
+  explicit_barrier/peer_grid_barrier/README.md
+                          cost           a line of its cost
+                          barriers       the multi-GPU barriers side by side
+With --check nothing is written.
+
+Exit codes: 0 the pages are right; 1 with --check: a page is not what the files say, or a page
+cannot be written; 2 bad usage, also a file that is damaged or a page that lacks such comments.
+"""
+
+import itertools
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
+from parts import command_line, tsv, whole_files
+import compare
+from pages.recorded_tables import (barrier_cost, barriers_table, differences, machines_table,
+                                   partial_groups, races, sample, sums_by_gpus, sums_by_size,
+                                   sums_in_a_warp, switching_points, verdicts, warp_barriers)
+from reporting import known_spread
+from reporting.normal import THRESHOLD, recorded_runs
+from reporting.sheets import coded, markdown_table
+from reporting.study import FOLDER
+
+ROOT = FOLDER.parent.parent
+PATH = re.compile(r"\b(docs|results)/[\w./]*\w")  # in a sheet's text
+
+
+def agreement(one, other):
+    """How many rows two of compare.values_of() have in common, and the share that is the same."""
+    verdicts = [compare.compare(quantity, value, other[file][key][1], THRESHOLD).verdict
+                for file in one.keys() & other.keys()
+                for key, (quantity, value) in one[file].items() if key in other[file]]
+    return [f"{len(verdicts):,}", f"{100 * verdicts.count('same') / len(verdicts):.1f}%"]
+
+
+def runs_side_by_side(runs):
+    """Each pair of runs of one kind of GPU, with the sums and without."""
+    def without_sums(files):
+        return {name: rows for name, rows in files.items() if name not in tsv.REDUCTIONS}
+
+    rows = []
+    for pair in itertools.combinations(runs, 2):
+        if len({run.environment["gpu"] for run in pair}) == 1:
+            values = [compare.values_of(run) for run in pair]
+            rows.append([" and ".join(f"results/{run.path.name}" for run in pair),
+                         *agreement(*values), *agreement(*map(without_sums, values))])
+    within = f"within {THRESHOLD:g}%"
+    return linked(markdown_table(("Runs", "Rows of both", within, "Without sums", within), 1,
+                                 rows))
+
+
+def linked(lines):
+    """For a page in docs/."""
+    return [PATH.sub(lambda path: f"[{path[0].removeprefix('docs/')}]"
+                     f"({'../' * path[0].startswith('results')}{path[0].removeprefix('docs/')})",
+                     line) for line in lines]
+
+
+def spreads(_runs):
+    head = ("Name", "Programs", "Rows", "GPUs", "Up to", "Why", "Shown in")
+    return linked(markdown_table(head, len(head), [
+        [spread.name, spread.programs, coded(spread.rows()), spread.where(),
+         spread.extent(), coded(spread.why), spread.evidence]
+        for spread in known_spread.read()]))
+
+
+def healthy_pairs(_runs):
+    """How often two healthy runs were not called normal."""
+    path = FOLDER.parent / "healthy_pairs.tsv"
+    rows = tsv.read_table(tsv.read_bytes(path), path)
+    yield from markdown_table(["Bounds", "Pairs of healthy runs", "Not normal"], 1, [
+        [name, str(len(rows)), str(sum(row[column] != "normal" for row in rows))]
+        for name, column in (("of all runs", "verdict"), ("made without the two", "held_out"))])
+
+
+# page -> name between the comments -> its lines, of the recorded runs
+PAGES = {"README.md": {"machines": machines_table, "sample": sample},
+         "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
+                                   "causes": spreads},
+         "docs/limits.md": {"warp": warp_barriers, "differences": differences},
+         "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races},
+         "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
+                               "sizes": sums_by_size, "gpus": sums_by_gpus},
+         "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
+                                                          "barriers": barriers_table}}
+
+
+def renewed(page, runs):
+    """(its text, the text it has to have)"""
+    text = new = tsv.read_bytes(ROOT / page).decode()
+    for name, made in PAGES[page].items():
+        between = re.compile(f"(<!-- {name}: [^\n]*-->\n)(.*?)(<!-- {name} end -->\n)", re.DOTALL)
+        if not between.search(new):
+            raise tsv.TsvError(f"{ROOT / page}: there are no comments to put {name} between")
+        lines = made(runs)
+        # In Markdown a comment and a table are apart, or the table is part of the comment.
+        new = between.sub(lambda found: "\n".join([found[1], *lines, "", found[3]]), new)
+    return text, new
+
+
+def work():
+    parser = command_line.Parser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only say whether they are right")
+    options = parser.parse_args()
+    runs = recorded_runs(FOLDER.parent)
+    if not runs:
+        raise tsv.TsvError(f"{FOLDER.parent} has no recorded run")
+    pages = {page: renewed(page, runs) for page in PAGES}
+    changed = {page: new for page, (text, new) in pages.items() if new != text}
+    if changed and options.check:
+        print(f"write_pages.py: not what results/ has: {', '.join(changed)}; "
+              "scripts/pages/write_pages.py writes it", file=sys.stderr)
+        return 1
+    if changed:
+        whole_files.write(ROOT, changed)
+    return 0
+
+
+if __name__ == "__main__":
+    command_line.main(work, "write_pages.py")

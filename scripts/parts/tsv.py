@@ -1,0 +1,447 @@
+"""Reads and checks the suite's tab-separated files, for the scripts and the tests.
+
+An output has sections: a line `# title: how it was measured`, a header line that begins
+with `method`, and rows of as many cells, the first a name and the others numbers but for
+those of NAMES and PHRASES. Other lines that start with # are comments, of which scripts read
+annotations alone: above the first section what measured, such as `# program[name=...]`, and in
+the last line `# end[rows=N]`. Whatever breaks this is a TsvError that names file, line and
+column: a damaged number is never taken for a number. An output of a program that ran on no GPU
+begins with SIMULATED.
+"""
+
+import re
+import stat
+from collections import defaultdict, namedtuple
+from pathlib import Path
+
+from parts import checksums
+from parts.suite import FILES, files_of
+
+GRID_FILES = files_of("BenchmarkInterSM")  # of both toolkits
+REDUCTIONS = files_of("Reduction")
+PITFALLS = files_of("Pitfalls")
+NAMES = ("method", "type", "cost", "case")  # columns of words
+PHRASES = ("form", "outcome")  # of several
+SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
+MOST_BYTES = 2 ** 26  # of a file; that of the longest recorded run has 0.3% of it
+NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_PHRASE = re.compile(r"[A-Za-z]\w*(?: \w+)*", re.ASCII)
+_LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicrep", "moredrep",
+                           "bytes"), 1), "lane": 0, "tile": 0}  # of columns of whole numbers
+_CAN_LACK = ("bytes",)  # that can be nan
+_DIFFERENCE = re.compile(r"(m|med)\(.*\)")  # only such columns can be negative
+# What a row is of; the other columns are what was found.
+_POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "form")
+# What a program says: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`. Without a tag it is
+# of the whole output: KIND[NAME=VALUE ...].
+_PAIR = r'[\w()]{1,20}=(?:[^\s":\[\]]{1,100}|"[^"]{0,100}")'
+_ANNOTATION = re.compile(
+    rf"([a-z]{{1,20}})\[(?:([a-z-]{{1,40}})((?: {_PAIR}){{0,9}})|({_PAIR}(?: {_PAIR}){{0,9}}))\]"
+    rf"(?: (\w{{1,40}})((?: {_PAIR}){{0,9}}))?(?:: (.*))?", re.ASCII)
+_CELL = re.compile(r'([\w()]+)=(?:"([^"]*)"|([^\s"]+))')
+_BEGINS = re.compile(r"[a-z]+\[")
+
+
+class TsvError(Exception):
+    """What cannot be read or done, in one line."""
+
+    def __str__(self):
+        return shown(super().__str__(), 1000)
+
+
+def shown(text, most=60):
+    """For a message: on one line, and not endless."""
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+class Row(dict):
+    """Column -> text of the cell; all but NAMES and PHRASES are numbers."""
+
+    def __init__(self, header, cells, where):
+        super().__init__(zip(header, cells))
+        self.where = where
+
+    @property
+    def line(self):
+        """Its number in the file."""
+        return int(self.where.rsplit(" ", 1)[-1])
+
+    def whole(self, column):
+        """The number of a cell that has to be a whole one here."""
+        if not re.fullmatch("[0-9]{1,15}", self[column]):
+            raise TsvError(f"{self.where}, column {column}: '{shown(self[column])}' is not a "
+                           "whole number")
+        return int(self[column])
+
+    def __missing__(self, column):
+        raise TsvError(f"{self.where}: there is no column {column}")
+
+
+class Annotation(namedtuple("Annotation", "kind tag values method cells text where")):
+    """What a program says beside the rows. kind: warning, skipped, note or, without a tag, what the
+    whole output has once; tag: what of, with its values; method and cells: the rows that it is of,
+    all of the section where they are empty; text: for people."""
+
+    def number(self, name):
+        """Of a value or a cell."""
+        text = self.values.get(name, self.cells.get(name, ""))
+        if not NUMBER.fullmatch(text) or text == "nan":
+            raise TsvError(f"{self.where}: '{name}={shown(text)}' is not a number")
+        return float(text)
+
+
+def pairs_of(text):
+    """{name: value} of words NAME=VALUE."""
+    return {name: quoted or plain for name, quoted, plain in _CELL.findall(text)}
+
+
+def annotation_of(comment, where):
+    """The Annotation of a comment (without #), or None."""
+    found = _ANNOTATION.fullmatch(comment)
+    if not found:
+        kind, _, text = comment.partition(": ")
+        if kind in ("warning", "skipped"):  # as version 0.1 says it
+            return Annotation(kind, "", {}, "", {}, text, where)
+        if _BEGINS.match(comment):
+            raise TsvError(f"{where}: not an annotation: '{shown(comment)}'")
+        return None
+    kind, tag, values, alone, method, cells, text = (part or "" for part in found.groups())
+    return Annotation(kind, tag, pairs_of(values or alone), method, pairs_of(cells), text, where)
+
+
+class Section:
+    def __init__(self, title, header, where=""):
+        self.where = where  # file and line of its header
+        self.title, _, self.how = (part.strip() for part in title.partition(":"))
+        self.header = header
+        self.rows = []  # of class Row
+        self.annotations = []  # below the header
+        self._by_method = self._said = None  # rows, annotations
+
+    def numbers(self, column):
+        return [float(row[column]) for row in self.rows]
+
+    def find(self, **cells):
+        """The first row with these cells, or None."""
+        return next((row for row in self.rows
+                     if all(row.get(column) == text for column, text in cells.items())), None)
+
+    def find_all(self, **cells):
+        """The rows with these cells."""
+        return [row for row in self.rows
+                if all(row[column] == text for column, text in cells.items())]
+
+    def rows_of(self, said):
+        """The rows that an Annotation is of; none where it is of the whole section."""
+        if self._by_method is None:
+            self._by_method = defaultdict(list)
+            for row in self.rows:
+                self._by_method[row["method"]].append(row)
+        return [row for row in self._by_method.get(said.method, ())
+                if said.cells.items() <= row.items()]
+
+    def warnings(self):
+        """(the first row that it is of, or None; Annotation) of each warning of the program."""
+        for said in self.annotations:
+            if said.kind == "warning":
+                yield next(iter(self.rows_of(said)), None), said
+
+    def said_of(self, row, tag=None):
+        """The Annotations of a row that are warnings, or have this tag."""
+        if self._said is None:
+            self._said = defaultdict(list)
+            for said in self.annotations:
+                self._said[said.method].append(said)
+        return [said for said in self._said.get(row["method"], ())
+                if (said.tag == tag if tag else said.kind == "warning")
+                and said.cells.items() <= row.items()]
+
+
+class Output(list):
+    """The Sections of an output. annotations: those of all of it; end: its last line, or None."""
+
+    def __init__(self):
+        super().__init__()
+        self.annotations, self.end = [], None
+
+    def head(self, kind):
+        """The values of each line of a kind that says what measured."""
+        return [said.values for said in self.annotations if said.kind == kind and not said.tag]
+
+    def program(self, value):
+        """What the first line says of the program, or None."""
+        return next((values.get(value) for values in self.head("program")), None)
+
+    def warnings(self):
+        """(Section or None, the first row that it is of or None, Annotation) of each warning."""
+        yield from ((None, None, said) for said in self.annotations if said.kind == "warning")
+        yield from ((section, *warning) for section in self for warning in section.warnings())
+
+    def check_end(self, name):
+        """An output that says what measured it says that it is whole, too."""
+        if not self and not self.annotations:
+            raise TsvError(f"{name}: nothing is in it")
+        if not self.end and self.program("version"):
+            raise TsvError(f"{name}: the end is missing: its last line is not end[rows=N]")
+
+
+def _wrong(column, cell):
+    """What a cell is not, or None."""
+    if column in NAMES + PHRASES:
+        pattern = _NAME if column in NAMES else _PHRASE
+        return None if pattern.fullmatch(cell) else "not a name"
+    least = _LEAST.get(column)
+    may_lack = least is None or column in _CAN_LACK
+    if not NUMBER.fullmatch(cell) or (cell == "nan" and not may_lack):
+        return "not a number"
+    if least is not None and "." in cell:
+        return "not a whole number"
+    if float(cell) < (least or 0) and not _DIFFERENCE.fullmatch(column):
+        return f"less than {least or 0}"
+    return None
+
+
+def _check_cells(cells, section, decimals, where):
+    if len(cells) != len(section.header):
+        raise TsvError(f"{where}: {len(cells)} cells, but {len(section.header)} columns")
+    for column, cell in zip(section.header, cells):
+        wrong = _wrong(column, cell)
+        if wrong:
+            raise TsvError(f"{where}, column {shown(column)}: '{shown(cell)}' is {wrong}")
+        if column in NAMES + PHRASES or cell == "nan":
+            continue
+        # A column is printed with one number of decimals: fewer were cut off.
+        places = len(cell.partition(".")[2])
+        if decimals.setdefault(column, places) != places:
+            raise TsvError(f"{where}, column {shown(column)}: '{cell}' has {places} decimals, "
+                           f"the rows above have {decimals[column]}")
+
+
+def _lines(data, name):
+    """The lines of `data` (bytes), which may begin with a byte-order mark."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        place = error.start - data.rfind(b"\n", 0, error.start)
+        raise TsvError(f"{name}, line {line}: not text in UTF-8 (byte {place})") from None
+    lines = text.replace("\r\n", "\n").split("\n")
+    if lines.pop():
+        raise TsvError(f"{name}, line {len(lines) + 1}: the last line is cut short")
+    for number, line in enumerate(lines, 1):
+        for place, letter in enumerate(line, 1) if not line.isprintable() else ():
+            if letter != "\t" and not letter.isprintable():
+                raise TsvError(f"{name}, line {number}: no such character can be here: "
+                               f"'{letter}' (character {place})")
+    return lines
+
+
+def parse(data, name="standard input"):
+    """The Output of an executable (bytes)."""
+    output, title, decimals, points = Output(), None, {}, {}
+    annotations = output.annotations  # of the section being read
+    for number, line in enumerate(_lines(data, name), 1):
+        where = f"{name}, line {number}"
+        cells = line.split("\t")
+        if output.end:
+            raise TsvError(f"{where}: below the end of the output")
+        if line.startswith("#"):
+            if len(cells) > 1:
+                raise TsvError(f"{where}: a comment with a tab")
+            title = line[1:].strip()
+            said = annotation_of(title, where)
+            if said:
+                title = None  # what follows a header's title is a header
+                annotations.append(said)
+            if said and said.kind == "end":
+                rows = sum(len(section.rows) for section in output)
+                if said.number("rows") != rows:
+                    raise TsvError(f"{where}: {rows} rows stand above, not {said.values['rows']}")
+                output.end = said
+        elif cells[0] == "method":
+            if title is None:
+                raise TsvError(f"{where}: no title above this header")
+            if len(set(cells)) != len(cells):
+                raise TsvError(f"{where}: a column name stands twice")
+            section = Section(title, cells, where)
+            if section.title in (other.title for other in output):
+                raise TsvError(f"{where}: a section {shown(section.title)} stands twice")
+            output.append(section)
+            annotations, title, decimals, points = section.annotations, None, {}, {}
+        elif not output:
+            raise TsvError(f"{where}: " + ("a row above any header" if len(cells) > 1 else
+                                           "its columns are not separated by tabs"))
+        else:
+            _check_cells(cells, section, decimals, where)
+            title = None
+            row = Row(section.header, cells, where)
+            point = (cells[0], *(row.get(column) for column in _POINT))
+            if points.setdefault(point, row) is not row:
+                raise TsvError(f"{where}: the same point twice, as in line {points[point].line}")
+            section.rows.append(row)
+    return output
+
+
+def read_bytes(path):
+    try:
+        status = Path(path).stat()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES:
+            return Path(path).read_bytes()
+    except OSError as error:
+        raise TsvError(f"cannot read {path}: {error.strerror}") from None
+    raise TsvError(f"cannot read {path}: it is no file of {MOST_BYTES >> 20} MiB or less")
+
+
+def read(path):
+    """The Output in a file."""
+    return parse(read_bytes(path), path)
+
+
+def read_table(data, name):
+    """The rows of a table without sections (bytes), of class Row."""
+    lines = [(number, line.split("\t")) for number, line in enumerate(_lines(data, name), 1)
+             if number > 1 or not line.startswith(SIMULATED)]
+    for number, cells in lines:
+        if len(cells) != len(lines[0][1]):
+            raise TsvError(f"{name}, line {number}: {len(cells)} cells, "
+                           f"but {len(lines[0][1])} columns")
+    return [Row(lines[0][1], cells, f"{name}, line {number}") for number, cells in lines[1:]]
+
+
+def read_folder(folder):
+    """{name of a file of the run: bytes}"""
+    try:
+        names = sorted(path.name for path in Path(folder).iterdir())
+    except OSError as error:
+        raise TsvError(f"cannot read {folder}: {error.strerror}") from None
+    return {name: read_bytes(Path(folder) / name) for name in names if checksums.is_data(name)}
+
+
+def check_folder(folder, data):
+    """Whether its SHA256SUMS says that these are its files as they were written."""
+    sums = Path(folder) / checksums.NAME
+    if not sums.exists():
+        return False
+    for complaint in checksums.complaints(_lines(read_bytes(sums), sums), data):
+        raise TsvError(str(Path(folder) / complaint))
+    return True
+
+
+def refuse_mixed(runs):
+    """What was simulated and what was measured are never shown side by side as if alike."""
+    found = {run.simulated: run.path for run in runs}
+    if len(found) > 1:
+        raise TsvError(f"{found[True]} is simulated, {found[False]} was measured: they cannot be "
+                       "compared")
+
+
+class Run:
+    """A results folder. simulated: whether its rows are of no GPU; checked: whether its files are
+    as they were written, by its SHA256SUMS."""
+
+    def __init__(self, path, simulated=False, whole=None):
+        """simulated: whether such rows are read; None: never, and no option makes them so. whole:
+        whether outputs without an end are refused; None: unless the run was interrupted."""
+        self.path = Path(path)
+        self.partial = self.path.name.endswith(".partial")
+        if not self.path.is_dir():
+            raise TsvError(f"{path} is not a folder")
+        if not f"{self.path}{self.path.resolve().name}".isprintable():
+            raise TsvError(f"{path}: the folder's name has a character that cannot be shown")
+        data = read_folder(self.path)
+        present = [name for name in FILES if f"{name}.tsv" in data]
+        if not present:
+            raise TsvError(f"{path} is not a results folder: it has no {FILES[0]}.tsv")
+        self.simulated = self._is_simulated(data, present, simulated)
+        self.mark = MARK * self.simulated
+        self._read_environment(data)
+        self.files = {name: parse(data[f"{name}.tsv"], self.path / f"{name}.tsv")
+                      for name in present}  # -> Output
+        for name, output in self.files.items():
+            self._check_machine(name, output)
+            if whole if whole is not None else not self.partial:
+                output.check_end(self.path / f"{name}.tsv")
+        # Last, as what cannot be read has been told with its line by now.
+        self.checked = check_folder(self.path, data)
+
+    def _is_simulated(self, data, present, allowed):
+        found = [name for name, content in data.items()
+                 if content.removeprefix(b"\xef\xbb\xbf").startswith(SIMULATED.encode())]
+        if found and not allowed:
+            raise TsvError(f"{self.path / found[0]}: simulated rows, not measured on a GPU"
+                           + "; --simulated reads them" * (allowed is not None))
+        measured = [f"{name}.tsv" for name in present if f"{name}.tsv" not in found]
+        if found and measured:
+            raise TsvError(f"{self.path / found[0]}: simulated rows, but those of {measured[0]} "
+                           "beside it are measured")
+        return bool(found)
+
+    def _read_environment(self, data):
+        path = self.path / "environment.tsv"
+        rows = read_table(data["environment.tsv"] if "environment.tsv" in data
+                          else read_bytes(path), path)
+        self.environment = {}
+        for row in rows:
+            if row.keys() != {"key", "value"}:
+                raise TsvError(f"{path}, line 1: the columns must be key and value, with a tab "
+                               "between them")
+            if self.environment.setdefault(row["key"], row["value"]) is not row["value"]:
+                raise TsvError(f"{row.where}: {shown(row['key'])} stands twice")
+
+        def count(key, what):
+            text = self.environment.get(key, "none").split(";")[0]  # of GPU 0
+            if not re.fullmatch("[1-9][0-9]{0,3}", text):
+                raise TsvError(f"{path}: the number of {what} is '{shown(text)}'")
+            return int(text)
+
+        self.sms, self.gpus = count("sms", "SMs"), count("gpu_count", "GPUs")
+
+    def _check_machine(self, name, output):
+        """Rows of another program, of another kind of GPU or of more GPUs are not of this run."""
+        path = self.path / f"{name}.tsv"
+        gpus = self.environment.get("gpu", "").split("; ")
+        if output.program("name") not in (None, name.split(".")[0]):
+            raise TsvError(f"{path}: these are rows of {shown(output.program('name'))}")
+        for gpu in (values.get("name", "") for values in output.head("gpu")):
+            if " ".join(gpu.split()) not in gpus:
+                raise TsvError(f"{path}: these are rows of {shown(gpu)}, and environment.tsv "
+                               f"is of {shown('; '.join(gpus))}")
+        for row in (row for section in output for row in section.rows):
+            column = "GPUcount" if "GPUcount" in row else "GPUCount"
+            if int(row.get(column, "1")) > self.gpus:
+                raise TsvError(f"{row.where}, column {column}: '{row[column]}' GPUs, but "
+                               f"environment.tsv has {self.gpus}")
+
+    def section(self, file, title):
+        """The section with this title, without rows where the file has none."""
+        return next((section for section in self.files.get(file, ()) if section.title == title),
+                    Section(title, ["method"]))
+
+    def doubts(self):
+        """Sentences for readers: what makes the files doubtful."""
+        if not self.checked:
+            yield f"There is no {checksums.NAME}: whether its files have changed since is not known."
+        commit = self.environment.get("suite_commit")
+        for name, output in self.files.items():
+            found = output.program("commit")
+            if commit and found not in (None, commit):
+                yield (f"{name}.tsv is of commit {shown(found)}, environment.tsv of commit "
+                       f"{shown(commit)}.")
+        unnamed = [f"{name}.tsv" for name, output in self.files.items() if not output.end]
+        if unnamed and not self.partial:
+            yield f"No last line says that all rows are there: {', '.join(unnamed)}."
+
+    def about(self, toolkits=None):
+        """One line: what was measured with what. toolkits: where not with all of the run."""
+        def value(key):
+            return self.environment.get(key, "unknown")
+
+        other = self.environment.get("cuda_toolkit_multi_grid")
+        other = f" and {other} (all multi-grid barriers)" if other else ""
+        if toolkits is None:
+            toolkits = f"CUDA {value('cuda_toolkit')}{other}"
+        return self.mark + ", ".join(filter(None, (
+            f"{value('gpu')} x {value('gpu_count')}", f"driver {value('driver')}", toolkits,
+            f"commit {value('suite_commit')}", value("date_utc"))))

@@ -1,0 +1,236 @@
+// GPU test: barriers by the CPU clock's difference of two lengths (what
+// BenchmarkInterSM prints) against the SMs' own clocks in the same kernel; that
+// of several GPUs in a kernel of this file, too. Which one that is the toolkit
+// decides: multi_grid_sync before CUDA 13, then peer_grid_sync.
+#include <cooperative_groups.h>
+
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "common/measuring_run.hpp"
+#include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/methods.hpp"
+#include "explicit_barrier/timed_kernel.cuh"
+#include "explicit_barrier/timed_launch.hpp"
+#include "peer_grid_barrier/barrier.cuh"
+#include "tests/gpu/gpu_test.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr double kTolerance = 0.01;
+// Of several GPUs the clock of the first alone is read; 1.2% was seen.
+constexpr double kSeveralTolerance = 0.02;
+// The code round peer_grid_sync moves it by up to 8.4% where blocks crowd.
+constexpr double kOtherKernelTolerance = 0.1;
+
+// Nanoseconds of one operation by the clock of every warp's SM on the first
+// GPU, after trips that bring all GPUs in step; mean of many launches, because
+// they differ by half a percent.
+double in_kernel_ns(TimedLaunch& point, int launches, double mhz) {
+  constexpr int kInStep = 4, kTimed = 64;
+  const int in_line = point.method().repeats(point.shape().group);
+  std::vector<double> cycles;
+  for (int launch = 0; launch < launches; ++launch) {
+    point.run_lines(in_line, {kInStep + kTimed, kInStep});
+    for (const WarpRecord& record : point.records()) {
+      cycles.push_back(static_cast<double>(record.end - record.start));
+    }
+  }
+  return summarize(std::move(cycles)).mean / (kTimed * in_line) * 1e3 / mhz;
+}
+
+int compare(const char* kernel, const char* name, int gpus, int per_sm,
+            int threads, double cpu_ns, double clock_ns, double tolerance) {
+  const double off = cpu_ns / clock_ns - 1;
+  std::printf(
+      "%s on %d, %2d x %4d: %9.2f ns by CPU clock, %9.2f ns by SM clock of %s "
+      "kernel, %+.3f%%\n",
+      name, gpus, per_sm, threads, cpu_ns, clock_ns, kernel, 100 * off);
+  return std::abs(off) < tolerance ? 0 : 1;
+}
+
+int check_grid(MeasuringRun& run, int per_sm, int threads) {
+  const MethodEntry& grid_sync = find_method("grid_sync");
+  if (per_sm > blocks_that_fit(grid_sync, 8, threads)) return 0;
+  TimedLaunch point(grid_sync, {run.gpu()},
+                    {per_sm * run.gpu().sm_count, threads, 32});
+  constexpr SamplingPlan kPlan = {32, 544, 8};
+  const InterSmResult result =
+      measure_inter_sm(point, run.options().samples, kPlan);
+  const double clock_ns = in_kernel_ns(
+      point, run.options().samples * kPlan.launches, run.clock_mhz());
+  return compare("the same", "grid_sync", 1, per_sm, threads,
+                 result.instruction.mean, clock_ns, kTolerance);
+}
+
+#if CUDART_VERSION < 13000
+#pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
+constexpr const char* kSeveralGpuSync = "multi_grid_sync";
+using Parameter = None;
+#else
+constexpr const char* kSeveralGpuSync = "peer_grid_sync";
+using Parameter = peer_grid::BarrierEnd;
+#endif
+
+// One after the other, the first of them to bring all GPUs in step; notes what
+// the others take by the clock of each block's SM.
+__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
+    barrier_loop(int in_step, int repeats, long long* cycles,
+                 [[maybe_unused]] Parameter parameter) {
+#if CUDART_VERSION < 13000
+  auto barrier = cooperative_groups::this_multi_grid();
+#else
+  peer_grid::Barrier barrier(parameter);
+#endif
+  for (int i = 0; i < in_step; ++i) barrier.sync();
+  const long long start = read_sm_clock();
+#pragma unroll 4
+  for (int i = 0; i < repeats; ++i) barrier.sync();
+  if (threadIdx.x == 0) cycles[blockIdx.x] = read_sm_clock() - start;
+}
+
+// That kernel on several GPUs.
+class ClockLoop {
+ public:
+  /// With the arguments of `suite`, so that both meet at the same memory.
+  ClockLoop(const std::vector<Gpu>& gpus, int blocks, int threads,
+            const TimedLaunch& suite)
+      : gpus_(gpus), threads_(gpus), shares_(gpus.size()) {
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      buffers_.emplace_back(gpus[i].index, blocks);
+      streams_.emplace_back(gpus[i].index);
+      probes_.emplace_back(gpus[i].index);
+      Share& share = shares_[i];
+      share.cycles = buffers_[i].get();
+      share.arguments[3] = suite.argument(static_cast<int>(i));
+      share.call = {reinterpret_cast<const void*>(barrier_loop), dim3(blocks),
+                    dim3(threads), share.arguments};
+    }
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      // Alone, without a barrier: a first launch may wait for other GPUs.
+      const DeviceGuard guard(gpus[i].index);
+      CUDA_CHECK(launch_cooperative(shares_[i].call, streams_[i].get()));
+      CUDA_CHECK(cudaStreamSynchronize(streams_[i].get()));
+    }
+  }
+
+  /// Nanoseconds of a barrier, mean of all blocks and of so many launches.
+  double barrier_ns(int launches) {
+    constexpr int kInStep = 8, kRepeats = 512;
+    for (Share& share : shares_) {
+      share.in_step = kInStep;
+      share.repeats = kRepeats;
+    }
+    double sum = 0;
+    for (int launch = 0; launch < launches; ++launch) {
+      launch_all();
+      for (std::size_t i = 0; i < gpus_.size(); ++i) {
+        std::vector<long long> cycles(buffers_[i].size());
+        CUDA_CHECK(cudaMemcpy(cycles.data(), buffers_[i].get(),
+                              cycles.size() * sizeof cycles[0],
+                              cudaMemcpyDefault));
+        double mean = 0;
+        for (const long long each : cycles) {
+          mean += static_cast<double>(each) / cycles.size();
+        }
+        sum += mean / kRepeats * 1e3 / probes_[i].read_mhz();
+      }
+    }
+    return sum / launches / gpus_.size();
+  }
+
+ private:
+#if CUDART_VERSION < 13000
+  void launch_all() {
+    std::vector<KernelCall> calls;
+    for (const Share& share : shares_) calls.push_back(share.call);
+    MultiDeviceLaunch launch(calls, device_numbers(gpus_),
+                             stream_handles(streams_));
+    CUDA_CHECK(launch());
+    for (const Stream& stream : streams_) {
+      CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+    }
+  }
+#else
+  void launch_all() {
+    threads_.run([this](int rank) {
+      CallResult result;
+      cudaStream_t stream = streams_[rank].get();
+      result.note(launch_cooperative(shares_[rank].call, stream), "launch");
+      result.note(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+      return result;
+    });
+  }
+#endif
+
+  struct Share {
+    int in_step = 0, repeats = 0;
+    long long* cycles = nullptr;
+    void* arguments[4] = {&in_step, &repeats, &cycles, nullptr};
+    KernelCall call;
+  };
+
+  std::vector<Gpu> gpus_;
+  GpuThreads threads_;
+  std::vector<DeviceBuffer<long long>> buffers_;
+  std::vector<Stream> streams_;
+  std::vector<SmClockProbe> probes_;
+  std::vector<Share> shares_;  // not moved: arguments point into them
+};
+
+int check_several(MeasuringRun& run, const std::vector<Gpu>& gpus, int per_sm,
+                  int threads) {
+  constexpr int kLaunches = 40;
+  const int blocks = per_sm * run.gpu().sm_count;
+  TimedLaunch point(find_method(kSeveralGpuSync), gpus, {blocks, threads, 32});
+  const double suite_ns =
+      measure_inter_sm(point, run.options().samples, {32, 288, 4})
+          .instruction.mean;
+  const double same_ns = in_kernel_ns(point, kLaunches, run.clock_mhz());
+  ClockLoop loop(gpus, blocks, threads, point);
+  const double other_ns = loop.barrier_ns(kLaunches);
+  const int count = static_cast<int>(gpus.size());
+  return compare("the same", kSeveralGpuSync, count, per_sm, threads, suite_ns,
+                 same_ns, kSeveralTolerance) +
+         compare("another", kSeveralGpuSync, count, per_sm, threads, suite_ns,
+                 other_ns, kOtherKernelTolerance);
+}
+
+int run() {
+  ProgramInfo info;
+  info.name = "grid_clock_test";
+  info.takes_gpu_count = true;
+  Options options;
+  options.samples = 20;
+  options.gpu_count = static_cast<int>(find_gpus().size());
+  LineWriter out(STDOUT_FILENO);
+  MeasuringRun run(info, options, out);
+  run.begin_section();
+  int failures = 0;
+  for (int per_sm = 1; per_sm <= 32; per_sm *= 2) {
+    for (const int threads : {32, 256, 1024}) {
+      failures += check_grid(run, per_sm, threads);
+    }
+  }
+  constexpr struct {
+    int per_sm, threads;
+  } kShapes[] = {{1, 32}, {1, 1024}, {4, 256}, {16, 64}, {32, 64}};
+  const MethodEntry& several = find_method(kSeveralGpuSync);
+  for (std::size_t count = 2; count <= run.gpus().size(); ++count) {
+    const std::vector<Gpu> gpus(run.gpus().begin(), run.gpus().begin() + count);
+    for (const auto [per_sm, threads] : kShapes) {
+      if (per_sm > blocks_that_fit(several, several.repeats(32), threads)) {
+        continue;
+      }
+      failures += check_several(run, gpus, per_sm, threads);
+    }
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main() { return syncbench::gpu_test_main(syncbench::run); }

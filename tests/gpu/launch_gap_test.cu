@@ -1,0 +1,210 @@
+// GPU test: what a launch costs, measured in ways that differ in clock, kernel
+// and path. Kernel fusion by the CPU's clock, as ImplicitBarrier's main rows
+// have it; kernels queued behind a held stream, by the CPU's clock without the
+// pace of the CPU and by %globaltimer in the kernels, both for spinning and for
+// null kernels. Medians (one stall of the host is 0.1 ms), which have to agree
+// within 5%. The gap alone, between other kernels that note their own ends and
+// begins, leaves out how blocks start one after the other and contains a store:
+// 15%. What the study's sleeping kernels read stands beside them.
+//
+// Launches that wait for their kernel cannot be held: their rounds are timed by
+// %globaltimer alone, from begin to begin of kernels that spin by it, for one
+// and for two units: twice the one less the other is a round without its work.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "common/device_clock.cuh"
+#include "common/measuring_run.hpp"
+#include "implicit_barrier/sections/fusion.hpp"
+#include "implicit_barrier/sections/held_queue.hpp"
+#include "tests/gpu/gpu_test.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr double kTolerance = 0.05, kGapTolerance = 0.15;
+constexpr int kWarmUps = 10, kSamples = 60, kRounds = 64;
+
+__device__ int round_number;
+__device__ long long round_begins[kRounds];
+
+// Spins until the timer is `unit_ns` further for each unit.
+__global__ void round_kernel(int units, long long unit_ns) {
+  const long long begin = read_global_timer();
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    round_begins[round_number++ % kRounds] = begin;
+  }
+  while (read_global_timer() - begin < units * unit_ns) {
+  }
+}
+
+double widest(const std::vector<double>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return *most / *least - 1;
+}
+
+class LaunchGapTest {
+ public:
+  explicit LaunchGapTest(MeasuringRun& run)
+      : run_(run),
+        mhz_(run.clock_mhz()),
+        pool_(device_numbers(run.gpus())),
+        times_(device_numbers(run.gpus()), kManyLaunches, run.gpu().sm_count) {}
+
+  /// 1 where the ways differ by more than the tolerance, else 0.
+  int check(const LaunchMethodInfo& method, int gpu_count, int blocks,
+            int threads) {
+    const auto first = run_.gpus().begin();
+    const std::vector<Gpu> gpus(first, first + gpu_count);
+    Point point;
+    point.method = method.name;
+    point.gpus = gpu_count;
+    point.blocks = blocks;
+    point.threads = threads;
+    point.work_ns = unit_ns_of(gpu_count);
+    choose_lengths(method.queues(), point);
+    return method.queues() ? check_queue(method, gpus, point)
+                           : check_rounds(method, gpus, point);
+  }
+
+ private:
+  using Gpus = std::vector<Gpu>;
+
+  int check_queue(const LaunchMethodInfo& method, const Gpus& gpus,
+                  const Point& point) {
+    Point null_point = point;
+    null_point.work_ns = 0;
+    FusionPair spinning(method, pool_, gpus, point, spin_kernel,
+                        cycles_in(point.work_ns, mhz_));
+    FusionPair sleeping(method, pool_, gpus, point, sleep_kernel,
+                        point.work_ns / kSleepNs);
+    HeldPoint held(method, pool_, gpus, point, mhz_, gate_, times_);
+    HeldPoint held_null(method, pool_, gpus, null_point, mhz_, gate_, times_);
+    std::vector<FusionSample> spin, sleep;
+    std::vector<HeldSample> queue, null;
+    for (int i = 0; i < kWarmUps + kSamples; ++i) {
+      pool_.turn_to(i);
+      spin.push_back(spinning.take());
+      queue.push_back(held.take());
+      null.push_back(held_null.take());
+      sleep.push_back(sleeping.take());
+    }
+    const double fusion = overhead(spin, point),
+                 cpu = median(queue, &HeldSample::cpu),
+                 timer = median(queue, &HeldSample::timer),
+                 gap = median(queue, &HeldSample::gap),
+                 null_cpu = median(null, &HeldSample::cpu),
+                 null_timer = median(null, &HeldSample::timer);
+    const double off =
+        std::max(widest({fusion, cpu, timer}), widest({null_cpu, null_timer}));
+    std::printf(
+        "%s: fusion %.0f, held %.0f, by timer %.0f ns (gap of kernels that "
+        "note it %.0f); null kernels held %.0f, by timer %.0f: at most %.1f%% "
+        "apart; sleeping kernels, fusion: %.0f\n",
+        point.shape().c_str(), fusion, cpu, timer, gap, null_cpu, null_timer,
+        100 * off, overhead(sleep, point));
+    return off < kTolerance && widest({fusion, gap}) < kGapTolerance ? 0 : 1;
+  }
+
+  int check_rounds(const LaunchMethodInfo& method, const Gpus& gpus,
+                   const Point& point) {
+    FusionPair spinning(method, pool_, gpus, point, spin_kernel,
+                        cycles_in(point.work_ns, mhz_));
+    UnitCall one(round_kernel, point, 1, point.work_ns),
+        two(round_kernel, point, 2, point.work_ns);
+    const auto one_unit = method.make(pool_, gpus, one.call());
+    const auto two_units = method.make(pool_, gpus, two.call());
+    std::vector<FusionSample> spin;
+    std::vector<double> rounds;
+    for (int i = 0; i < kWarmUps + kSamples; ++i) {
+      if (i == kWarmUps) rounds.clear();
+      pool_.turn_to(i);
+      spin.push_back(spinning.take());
+      const double single_ns = round_ns(*one_unit, gpus);
+      rounds.push_back(2 * single_ns - round_ns(*two_units, gpus));
+    }
+    const double fusion = overhead(spin, point), timer = median_of(rounds);
+    const double off = widest({fusion, timer});
+    std::printf("%s: fusion %.0f, rounds by timer %.0f ns, %.1f%% apart\n",
+                point.shape().c_str(), fusion, timer, 100 * off);
+    return off < kTolerance ? 0 : 1;
+  }
+
+  // From begin to begin of kernels of successive rounds, mean of the GPUs.
+  double round_ns(LaunchMethod& method, const Gpus& gpus) {
+    for (const Gpu& gpu : gpus) {
+      const DeviceGuard guard(gpu.index);
+      const int none = 0;
+      CUDA_CHECK(cudaMemcpyToSymbol(round_number, &none, sizeof none));
+    }
+    method.run(kRounds);
+    double mean = 0;
+    for (const Gpu& gpu : gpus) {
+      const DeviceGuard guard(gpu.index);
+      long long begins[kRounds];
+      CUDA_CHECK(cudaMemcpyFromSymbol(begins, round_begins, sizeof begins));
+      mean += static_cast<double>(begins[kRounds - 1] - begins[0]) /
+              (kRounds - 1) / gpus.size();
+    }
+    return mean;
+  }
+
+  // Samples after the warm-ups.
+  template <class Sample>
+  static Measured<Sample> counted(const std::vector<Sample>& samples) {
+    Measured<Sample> measured;
+    measured.add({samples.begin() + kWarmUps, samples.end()}, kNan);
+    return measured;
+  }
+
+  template <class Sample>
+  static double median(const std::vector<Sample>& samples,
+                       double Sample::*quantity) {
+    return median_of(counted(samples).of(quantity)[0]);
+  }
+
+  static double overhead(const std::vector<FusionSample>& samples,
+                         const Point& point) {
+    return fusion_result(counted(samples), point.repeats).overhead.median;
+  }
+
+  MeasuringRun& run_;
+  double mhz_;
+  StreamPool pool_;
+  Gate gate_;
+  TimesOfKernels times_;
+};
+
+int run() {
+  if (launches_wait_for_kernels()) return kSkipped;
+  ProgramInfo info;
+  info.name = "launch_gap_test";
+  info.takes_gpu_count = true;
+  Options options;
+  options.gpu_count = static_cast<int>(find_gpus().size());
+  LineWriter out(STDOUT_FILENO);
+  MeasuringRun run(info, options, out);
+  run.begin_section();
+  LaunchGapTest test(run);
+  const int most = static_cast<int>(run.gpus().size());
+  int failures = 0;
+  for (const LaunchMethodInfo& method : launch_methods()) {
+    for (const int gpus : {1, most}) {
+      if (gpus > 1 && !method.multi_gpu) continue;
+      failures += test.check(method, gpus, 1, 32) +
+                  test.check(method, gpus, run.gpu().sm_count, 1024);
+      if (most == 1) break;
+    }
+  }
+  std::printf("%s\n", failures == 0 ? "passed" : "FAILED");
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main() { return syncbench::gpu_test_main(syncbench::run); }

@@ -1,0 +1,281 @@
+"""GPU test: runs one executable at few samples and checks every row.
+
+usage: rows_test.py EXECUTABLE
+"""
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import reduction_rows  # noqa: E402
+from parts import suite, tsv  # noqa: E402
+
+NULL = ("method GPUCount rep blk thrd m(clk) s(clk) m(sync) s(sync) m(laun) "
+        "s(laun) m(ttl) s(ttl) m(avelaun) s(avelaun) m(addl) s(addl)").split()
+SHAPE = "method GPUCount rep blk thrd idea(wkld) ".split()
+FUSION = SHAPE + "m(wkld) s(wkld) m(ovh) s(ovh)".split()
+HELD = SHAPE + "m(cpu) s(cpu) m(timer) s(timer) m(gap) s(gap)".split()
+SLEEPS = SHAPE + "m(wkld) s(wkld)".split()
+LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
+THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
+GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
+        "m(more_ttl) s(more_ttl) m(avginstru) s(avginstr) launches").split()
+REPEAT = ("method rep blk thrd tile m(cycle) s(cycle) m(ns) s(ns) "
+          "m(ave_cycle) s(ave_cycle)").split()
+EXPECTED = {
+    "ImplicitBarrier": {"null kernel": NULL, "sleep kernel": FUSION,
+                        "workload test": NULL + ["idea(wkld)"],
+                        "held queue": HELD, "sleep grid": SLEEPS,
+                        "sleep instruction": FUSION},
+    "BenchmarkIntraSM": {"block latency": LATENCY,
+                         "warp latency": LATENCY + ["tile"],
+                         "group latency": LATENCY + ["tile"],
+                         "throughput": THROUGHPUT},
+    "TestRepeat": {"repeats": REPEAT, "method validation": REPEAT},
+    "BenchmarkInterSM": {"grid latency": GRID, "multi-GPU latency": GRID},
+    "Reduction": reduction_rows.HEADERS,
+}
+LIMITS = {"Reduction": reduction_rows.OPTIONS}
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def check_finite(section):
+    """Every number is finite, but `addl` of a single launch, `gap` of null
+    kernels and what some rows of Reduction lack."""
+    for row in section.rows:
+        for column, cell in row.items():
+            if column in tsv.NAMES or math.isfinite(float(cell)):
+                continue
+            if section.title in reduction_rows.HEADERS:
+                assert reduction_rows.may_be_nan(section, row, column), (column, row)
+                continue
+            single = row.get("rep") == "1" and column.split("(")[-1] == "addl)"
+            null_gap = row.get("idea(wkld)") == "0" and "gap)" in column
+            assert single or null_gap, f"{section.title}: {column} is {cell} in {row}"
+
+
+def close(left, right):
+    return abs(left - right) <= 0.002 + 1e-5 * abs(right)
+
+
+def shape_key(row):
+    return tuple(row[name] for name in ("method", "GPUCount", "blk", "thrd"))
+
+
+def check_null(rows, points):
+    one = {}
+    for row in rows:
+        value = {name: float(cell) for name, cell in row.items()
+                 if name != "method"}
+        assert close(value["m(avelaun)"], value["m(laun)"] / value["rep"]), row
+        assert 0 < value["m(laun)"] < value["m(ttl)"], row
+        if row["rep"] == "1":
+            one[shape_key(row)] = value["m(ttl)"]
+        else:
+            additional = ((value["m(ttl)"] - one[shape_key(row)]) /
+                          (value["rep"] - 1))
+            assert close(value["m(addl)"], additional), row
+    assert ([shape_key(row) + (row["rep"],) for row in rows] ==
+            [point + (rep,) for point in points for rep in ("1", "128")])
+
+
+def check_held(sections):
+    """Behind held streams the launches cost about what kernel fusion says: few
+    samples, so coarsely. launch_gap_test looks closely."""
+    fusion = {shape_key(row): float(row["m(ovh)"])
+              for row in sections["sleep kernel"].rows}
+    for row in sections["held queue"].rows:
+        assert min(float(row[c]) for c in ("m(cpu)", "m(timer)")) > 300, row
+        if row["idea(wkld)"] == "0":
+            continue
+        for column in ("m(cpu)", "m(timer)"):
+            ratio = float(row[column]) / fusion[shape_key(row)]
+            assert 0.7 < ratio < 1.4, (ratio, row)
+
+
+def check_implicit(sections, gpus, sms):
+    methods = {"traditional_launch": 1, "cooperative_launch": 1,
+               "multi_cooperative_launch": gpus,
+               "single_omp_traditional_launch": gpus}
+    points = [(method, str(count), blocks, threads)
+              for method, last in methods.items() for count in range(1, last + 1)
+              for blocks, threads in (("1", "32"), (str(sms), "1024"))]
+    one_and_all = [point for point in points if int(point[1]) in (1, gpus)]
+    check_null(sections["null kernel"].rows, points)
+    for title in ("sleep kernel", "sleep instruction"):
+        if title not in sections:
+            continue
+        assert ([shape_key(row) for row in sections[title].rows] ==
+                (points if title == "sleep kernel" else one_and_all))
+        for row in sections[title].rows:
+            ratio = float(row["m(wkld)"]) / float(row["idea(wkld)"])
+            assert (0.98 < ratio < 1.05 if title == "sleep kernel"
+                    else 0.5 < ratio < 2), row
+    queued = [point for point in one_and_all if "omp" not in point[0]]
+    assert ([shape_key(row) for row in sections["held queue"].rows] ==
+            [point for point in queued for _ in range(2)])
+    check_held(sections)
+    assert len(sections["workload test"].rows) == 4 * 9 * 2
+    for row in sections.get("sleep grid", sections["held queue"]).rows:
+        assert float(row.get("m(wkld)", "inf")) > 0.5 * float(row["idea(wkld)"]), row
+
+
+def check_intra(sections, sms, listed):
+    block = sections["block latency"]
+    threads_of = {}
+    for row in block.rows:
+        threads_of.setdefault(row["method"], []).append(int(row["thrd"]))
+    assert threads_of["blocksync"] == list(range(32, 1025, 32))
+    assert all(threads == threads_of["blocksync"] for threads in threads_of.values())
+    assert all(value > 4 for value in block.numbers("m(ave_cycle)"))
+    warp = sections["warp latency"].rows
+    measured = {row["method"] for title in sections if title.endswith("latency")
+                for row in sections[title].rows}
+    skipped = {said.method for section in sections.values()
+               for said in section.annotations if said.kind == "skipped"}
+    assert measured | skipped == set(listed), (measured, skipped, listed)
+    tiles, groups = {}, {}
+    for row in warp:
+        if row["thrd"] == "32":
+            tiles.setdefault(row["method"], []).append(int(row["tile"]))
+        groups.setdefault((row["method"], row["tile"]), []).append(int(row["thrd"]))
+    fixed = [1, 2, 4, 8, 16, 32]
+    assert tiles["tile_sync"] == tiles["tile_shufl"] == fixed, tiles
+    assert tiles["coales_sync"] == tiles["coales_shufl"] == list(range(1, 33)), tiles
+    assert all(len(set(sizes)) == len(sizes) for sizes in tiles.values()), tiles
+    assert all(threads in ([32], [32, 64, 128, 256, 512, 1024])
+               for threads in groups.values()), groups
+    for group in (("tile_shufl", "32"), ("coales_shufl", "16"), ("coales_shufl", "32")):
+        assert len(groups[group]) == 6, (group, groups[group])
+    shuffles = [float(r["m(ave_cycle)"]) for r in warp if r["method"] == "tile_shufl"]
+    assert all(5 < value < 100 for value in shuffles), shuffles
+    throughput = sections["throughput"]
+    shapes = {}
+    for row in throughput.rows:  # no SM issues more than 4 warps a cycle
+        shapes.setdefault((row["method"], row["tile"]), []).append((row["blk"], row["thrd"]))
+        assert 0 < float(row["m(thrput)"]) < 4.04, row
+        if row["method"].endswith("shufl"):  # nor shuffles more than 32 lanes
+            assert float(row["m(thrput)"]) < 1.002, row
+        warps = int(row["blk"]) / sms * int(row["thrd"]) / 32
+        total = float(row["m(thrput)"]) * float(row["m(ttl_latency)"])
+        assert abs(total / (warps * int(row["rep"])) - 1) < 1e-2, row
+    assert all(len(set(points)) == 7 * 6 for points in shapes.values()), shapes
+    assert {group for group, threads in groups.items() if len(threads) > 1} <= set(shapes)
+    assert {("blocksync", "32"), ("tile_sync", "32"), ("coales_sync", "16")} <= set(shapes)
+
+
+def check_inter(sections, gpus):
+    multi = sections["multi-GPU latency"].rows
+    counts = {int(r["GPUcount"]) for r in multi if r["method"] == "peer_grid_sync"}
+    assert counts == set(range(1, gpus + 1)), counts
+    rows = sections["grid latency"].rows
+    assert len(rows) >= 15
+    full = max(int(r["blk"]) * int(r["thrd"]) for r in rows)
+    blocks = min(int(r["blk"]) for r in rows)
+    assert full // blocks in (1024, 1536, 2048), "a full SM was not measured"
+    for row in rows + multi:
+        assert 300 < float(row["m(avginstru)"]) < 1e6, row
+        mean = ((float(row["m(more_ttl)"]) - float(row["m(basic_ttl)"])) /
+                (int(row["moredrep"]) - int(row["basicrep"])))
+        assert abs(mean / float(row["m(avginstru)"]) - 1) < 1e-4, row
+
+
+def check_repeat(sections, capability, listed):
+    series = {}
+    half = 0
+    for row in sections["repeats"].rows:
+        each = (float(row["m(cycle)"]) - half) / (int(row["rep"]) / 2)
+        half = float(row["m(cycle)"])
+        key = row["method"], row["blk"], row["thrd"], row["tile"]
+        series.setdefault(key, []).append(int(row["rep"]))
+        if row["rep"] == "128" and each < 3.5:
+            assert sections["repeats"].said_of(row, "nothing-waits"), row
+    assert all(reps == [2 ** k for k in range(8)] for reps in series.values())
+    skipped = {said.method for said in sections["repeats"].annotations if said.kind == "skipped"}
+    assert {key[0] for key in series} | skipped | {"float_add"} == set(listed), series
+    assert not 9 <= capability < 12 or not skipped - {"multi_grid_sync"}, skipped
+    by_sm, by_cpu = sections["method validation"].numbers("m(ave_cycle)")
+    assert abs(by_sm / by_cpu - 1) < 0.005, (by_sm, by_cpu)
+    latency = 4 if capability >= 7 else 6
+    assert abs(by_sm / latency - 1) < 0.005, by_sm
+    assert abs(by_cpu / latency - 1) < 0.005, by_cpu
+
+
+def check_options(executable, count, gpus, listed, sms):
+    too_many = run(executable, str(gpus + 1))
+    assert too_many.returncode == 2, too_many.stderr
+    if count:
+        assert f"requested {gpus + 1} GPUs but only {gpus} w" in too_many.stderr
+    one = run(executable, *["1"] * len(count), "--samples", "1", "--method", listed[0])
+    assert one.returncode == 0 and "\tnan" in one.stdout, one.stderr
+    if "peer_grid_sync" in listed and count:
+        three = run(executable, "1", "--samples", "2", "--method", "grid_sync",
+                    "--blocks-per-sm", "3")
+        blocks = [row["blk"] for row in tsv.parse(three.stdout.encode())[0].rows]
+        assert blocks and set(blocks) == {str(3 * sms)}, three
+        # Skipped, so no success for who asked for it.
+        named = "multi_grid_sync_no_peer" if gpus == 1 else "peer_grid_sync"
+        if named in listed:
+            skipped = subprocess.run(
+                [executable, str(gpus), "--samples", "2", "--method", named],
+                env=dict(os.environ, CUDA_LAUNCH_BLOCKING="1"),
+                capture_output=True, text=True)
+            assert skipped.returncode == 4, skipped
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    executable = sys.argv[1]
+    name = os.path.basename(executable)
+    devices = run(executable, "--devices")
+    if devices.returncode == 3:
+        print("no usable CUDA device: skipped")
+        return 77
+    assert devices.returncode == 0, devices.stderr
+    listed = [line.split("\t")[0]
+              for line in run(executable, "--list").stdout.splitlines()]
+    rows = [line.split("\t") for line in devices.stdout.splitlines()[1:]]
+    gpus = len(rows)
+    sms = int(rows[0][3])
+    expected = dict(EXPECTED[name])
+    if min(float(row[2]) for row in rows) < 7:  # no sleep instruction
+        expected.pop("sleep grid", None)
+        expected.pop("sleep instruction", None)
+    if gpus == 1:
+        expected.pop("weak scaling", None)
+    count = [str(gpus)] if suite.BY_NAME[name].takes_gpu_count else []
+    for stats in ([], ["--stats"]):
+        result = run(executable, *count, "--samples", "3", *LIMITS.get(name, ()), *stats)
+        assert result.returncode == 0, result.stderr
+        sections = {section.title: section for section in tsv.parse(result.stdout.encode())}
+        assert list(sections) == list(expected), list(sections)
+        for title, header in expected.items():
+            found = sections[title].header
+            assert found[:len(header)] == header, (title, found)
+            assert bool(stats) == (len(found) > len(header)), found
+            check_finite(sections[title])
+        if name == "ImplicitBarrier":
+            check_implicit(sections, gpus, sms)
+        elif name == "TestRepeat":
+            check_repeat(sections, float(rows[0][2]), listed)
+        elif name == "BenchmarkIntraSM":
+            check_intra(sections, sms, listed)
+        elif name == "Reduction":
+            reduction_rows.check_reduction(sections, gpus, listed)
+        else:
+            check_inter(sections, gpus)
+    check_options(executable, count, gpus, listed, sms)
+    if name == "Reduction":
+        reduction_rows.check_sizes(lambda *arguments: run(executable, *arguments), tsv.parse)
+    print(f"{name}: all rows as documented on {gpus} GPU(s)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

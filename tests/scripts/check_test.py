@@ -1,0 +1,181 @@
+"""Tests of check.py and its verdict: healthy machines are normal, planted faults are found."""
+
+import re
+import shutil
+import unittest
+
+from made_up_rows import ended
+from scripts_support import ROOT, ScriptsTest
+
+from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
+from pages import healthy_pairs
+from reporting import known_spread, normal
+from reporting.verdict import Verdict
+
+FAR = re.compile("cluster_|threadfence")
+# Group of rows: whether a row of a program, section and method is of it.
+GROUPS = {
+    "in an SM": lambda program, section, method: not FAR.match(method)
+    and program in ("BenchmarkIntraSM", "TestRepeat"),
+    "clusters and fences": lambda program, section, method: bool(FAR.match(method))
+    and program in ("BenchmarkIntraSM", "TestRepeat"),
+    "grid": lambda program, section, method: section == "grid latency",
+    "several GPUs": lambda program, section, method: section == "multi-GPU latency",
+    "launches": lambda program, section, method: program == "ImplicitBarrier",
+    "sums": lambda program, section, method: program == "Reduction"}
+TIME = re.compile(r"(m|s|med|ci95)\((?!clk)")
+
+
+def changed_rows(path, change):
+    """change(program, section, cells by column) may change the cells of each row."""
+    section, header, lines = "", [], []
+    for line in path.read_text().split("\n"):
+        if line.startswith("# "):
+            section = line[2:].split(":")[0]
+        elif line.startswith("method\t"):
+            header, title = line.split("\t"), section
+        elif "\t" in line:
+            cells = dict(zip(header, line.split("\t")))
+            change(path.name.split(".")[0], title, cells)
+            line = "\t".join(cells.values()) if cells else None
+        lines.append(line)
+    path.write_text(ended("\n".join(line for line in lines if line is not None)))
+
+
+def scaled(cells, factor):
+    """Its times, and all that belongs to them."""
+    for column, text in cells.items():
+        if TIME.match(column) and re.fullmatch(r"-?[\d.]+", text):
+            cells[column] = "{:.{}f}".format(float(text) * factor, len(text.partition(".")[2]))
+
+
+class CheckTest(ScriptsTest):
+    def copy_of(self, name, change=None, **environment):
+        """A recorded run of another day, with another environment."""
+        folder = self.folder / "run"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(ROOT / "results" / name, folder)
+        (folder / checksums.NAME).unlink()
+        path, environment = folder / "environment.tsv", {"date_utc": "later", **environment}
+        lines = [line.split("\t") for line in path.read_text().splitlines()]
+        path.write_text("".join(f"{key}\t{environment.get(key, value)}\n" for key, value in lines))
+        for path in folder.glob("*.tsv") if change else ():
+            if path.name != "environment.tsv":
+                changed_rows(path, change)
+        return folder
+
+    def check(self, folder, code):
+        done = self.execute([str(ROOT / "scripts/check.py"), str(folder)])
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_recorded_runs_are_normal(self):
+        for name in ("h200x1", "h200x2", "h200x4"):
+            self.assertRegex(self.check(ROOT / "results" / name, 0), r"^normal: [\d,]+ rows judged\n$")
+        self.assertIn("look: no run of NVIDIA H100 80GB HBM3 is recorded",
+                      self.check(ROOT / "results/h100x1", 1))
+
+    def test_scaled_rows_of_each_group_are_found(self):
+        recorded = normal.recorded_runs(ROOT / "results")
+        for name, groups in (("h200x1", GROUPS), ("h200x4", ["several GPUs"])):
+            for group in groups:
+                is_of = GROUPS[group]
+                for factor in (3, 1.5, 1.1, 1 / 1.1, 1 / 1.5, 1 / 3):
+                    def change(program, section, cells):
+                        if is_of(program, section, cells["method"]):
+                            scaled(cells, factor)
+                    verdict = Verdict(tsv.Run(self.copy_of(name, change)), recorded)
+                    with self.subTest(run=name, group=group, factor=factor):
+                        slower = factor > 1 and group != "sums"
+                        self.assertIn(verdict.level, {True: ("broken",), False: (
+                            "look", "broken")}[slower and factor >= 1.5])
+
+    def test_rows_beyond_every_bound_are_not_known(self):
+        """A report once called them known."""
+        def change(_program, section, cells):
+            if "barrier" in cells["method"] or section == "null kernel":
+                scaled(cells, 4 if section == "null kernel" else 3)
+        output = self.check(self.copy_of("h200x1", change), 2)
+        for method in ("mbarrier_parity", "cuda_barrier", "traditional_launch"):
+            self.assertIn(method, output)
+
+    def test_a_lower_clock(self):
+        def change(_program, section, cells):
+            if cells.get("clock", "nan") != "nan":
+                cells["clock"] = "1410.0"
+                if "cycle" not in "".join(cells):
+                    scaled(cells, 1980 / 1410)
+        output = self.check(self.copy_of("h200x1", change), 2)
+        self.assertIn("broken: SM clock 1,410 MHz, recorded 1,980 MHz", output)
+
+    def test_one_slow_gpu_of_four(self):
+        def change(program, section, cells):
+            if program == "BenchmarkInterSM" and cells["GPUcount"] == "4":
+                scaled(cells, 1.3)
+        output = self.check(self.copy_of("h200x4", change), 2)
+        self.assertIn("on 4 GPUs: 3", output)
+        self.assertNotIn("on 3 GPUs", output)
+
+    def test_a_second_process(self):
+        folder = self.copy_of("h200x1")
+        path = folder / "BenchmarkInterSM.tsv"
+        text, warning = path.read_text(), "# warning[shared-gpu gpu=0 processes=1]: busy\n"
+        for warned in (warning + text, ended(text + warning)):
+            path.write_text(warned)
+            self.assertIn("look: another process used a GPU (BenchmarkInterSM)",
+                          self.check(folder, 1))
+
+    def test_missing_rows(self):
+        def change(_program, section, cells):
+            if cells["method"] == "grid_sync" and section == "grid latency":
+                cells.clear()
+        self.assertIn("look: 26 rows are missing (BenchmarkInterSM, grid latency): grid_sync",
+                      self.check(self.copy_of("h200x1", change), 1))
+        folder = self.copy_of("h200x1")
+        (folder / "TestRepeat.tsv").unlink()
+        self.assertIn("look: TestRepeat.tsv is missing", self.check(folder, 1))
+
+    def test_another_toolkit(self):
+        """What the compiler leaves of a warp's barrier is not judged."""
+        def change(_program, _section, cells):
+            if cells["method"] in ("syncwarp", "tile_sync"):
+                scaled(cells, 9)
+        output = self.check(self.copy_of("h200x1", change, cuda_toolkit="13.1",
+                                         cuda_toolkit_multi_grid="12.4"), 1)
+        self.assertIn("look: compiled by CUDA 13.1, ", output)
+        self.assertEqual(output.count("look: "), 2)
+
+    def test_failures(self):
+        for arguments in (["--bad"], [self.folder / "none"], ["--build", self.folder]):
+            done = self.execute([str(ROOT / "scripts/check.py"), *map(str, arguments)])
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertTrue(done.stderr.startswith("check.py: "))
+
+
+class HealthyPairsTest(ScriptsTest):
+    def test_recorded_verdicts(self):
+        """results/healthy_pairs.tsv is of these runs and bounds: two pairs are judged again."""
+        path = ROOT / "results/healthy_pairs.tsv"
+        rows = tsv.read_table(tsv.read_bytes(path), path)
+        runs = {run.path.name: run for run in (
+            *normal.recorded_runs(ROOT / "results"),
+            *map(tsv.Run, healthy_pairs.unpacked(self.folder)))}
+        named = {row["run"] for row in rows}
+        self.assertEqual(named, {name for name in runs if name.startswith("h200")})
+        self.assertEqual(len(rows), len(named) * (len(named) - 1))
+        for one, other in (("h200x1", "h200x2_d"), ("h200x1_c", "h200x4")):
+            row = next(row for row in rows if (row["run"], row["against"]) == (one, other))
+            verdict = Verdict(runs[one], [runs[other]], partial=True)
+            self.assertEqual((row["rows"], row["unexplained"], row["verdict"]), (
+                str(verdict.judged), str(len(verdict.unexplained)), verdict.level))
+
+    def test_held_out_bounds(self):
+        """They come from the pairs without the run, at least the threshold."""
+        changes = {("a", "b"): {0: 10.0}, ("a", "c"): {0: 30.0, 1: 20.0}}
+        lines = list(healthy_pairs.held_out_lines(changes, "c"))
+        self.assertEqual([line.percent for line in lines[:2]], [15.0, normal.THRESHOLD])
+        self.assertNotEqual([line.percent for line in known_spread.read()[:2]], [15.0, 2.0])
+
+
+if __name__ == "__main__":
+    unittest.main()

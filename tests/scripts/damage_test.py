@@ -1,0 +1,168 @@
+"""Tests of what the scripts make of damaged folders: each damage is refused in one line that names
+the file, or read as it stands, which read_again.py checks. Never a traceback, never without end.
+
+  damage_test.py [MUTANTS [FIRST]]    so many for each reader, from this one on (default: 250;
+                                 5,000 with THOROUGH=1 in the environment)
+"""
+
+import json
+import os
+import re
+import resource
+import shutil
+import sys
+import tempfile
+import time
+import unittest
+from collections import Counter
+from pathlib import Path
+
+import in_process
+import read_again
+from damages import damaged
+from made_up_rows import ended
+from scripts_support import ROOT
+
+from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
+from reporting import headline, normal
+
+MUTANTS, FIRST = 5000 if os.environ.get("THOROUGH") else 250, 0
+SHOWN = ("h200x2", ("theory", "cub", "read_limit", "implicit", "tile", "blocksync", "tile_sync",
+                    "tile_shufl", "cluster_sync", "grid_sync", "peer_grid_sync", "shared_loop",
+                    "switch_point", "traditional_launch", "single_omp_traditional_launch",
+                    "multi_grid_sync", "part_grid_sync", "syncwarp", "no_sync", "lost_updates"))
+SECONDS = 5  # of a processor that a reader has; it takes some hundredths
+# What a message says of a file or of a folder as a whole; all others name a line.
+OF_A_FILE = ("is not a results folder|cannot read|these are rows of|the number of (SMs|GPUs) is|"
+             "no row in common|simulated rows|SHA256SUMS|the end is missing|nothing is in it")
+MARKUP, LINK = "<script|<img src=x", r"|(?<!\\)\[x\\?\]\(java"  # of damages.HOSTILE
+
+
+def shortened(text):
+    """Of each section a few methods, and of each of these the first and the last row."""
+    lines, rows = [], {}
+    for line in [*text.splitlines(keepends=True), "#"]:
+        method = line.split("\t")[0]
+        if line.startswith("#") or method == "method":
+            for found in rows.values():
+                lines += dict.fromkeys((found[0], found[-1]))
+            rows = {}
+            about = re.match(r"# \w+\[[^]]*\] (\w+)", line)
+            if not about or about[1] in SHOWN[1]:
+                lines.append(line)
+        elif method in SHOWN[1]:
+            rows.setdefault(method, []).append(line)
+    return ended("".join(lines[:-1]))
+
+
+def files_of_a_run():
+    """{name: bytes}, of a recorded one."""
+    folder = ROOT / "results" / SHOWN[0]
+    files = {f"{name}.tsv": shortened((folder / f"{name}.tsv").read_text()).encode()
+             for name in tsv.FILES}
+    files["environment.tsv"] = (folder / "environment.tsv").read_bytes()
+    return files
+
+
+def with_end(data):
+    """The same with an end that is right, where it is an output that ends with a line."""
+    try:
+        return ended(data.decode()).encode() if (
+            b"# end[" in data and data.endswith(b"\n")) else data
+    except UnicodeDecodeError:
+        return data
+
+
+def write(folder, files):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+class DamageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shared = "/dev/shm" if Path("/dev/shm").is_dir() else None  # is not a disk
+        cls.folder = Path(tempfile.mkdtemp(prefix="damage_", dir=shared))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.run_, cls.recorded, cls.out = (cls.folder / name for name in (
+            "run", "recorded", "out"))
+        cls.original = files_of_a_run()
+        write(cls.recorded / "ax1", {**cls.original, "environment.tsv": cls.original[
+            "environment.tsv"] + b"note\tanother\n"})
+        in_process.quick()
+        resource.setrlimit(resource.RLIMIT_AS, (2 ** 31, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+    def wrong(self, reader, output, files):
+        """What the output of a reader has that the files do not, or None."""
+        if reader == "summary.py":
+            return read_again.wrong_in_summary(output, files)
+        if reader == "compare.py":
+            return read_again.wrong_in_comparison(output, files)
+        page = (self.out / "report.md").read_text().split("```bibtex")[0]
+        if re.search(MARKUP + LINK, page) or re.search(
+                MARKUP, (self.out / "report.html").read_text()):
+            return "markup in a page"
+        return read_again.wrong_in_report(
+            json.loads((self.out / "report.json").read_text()),
+            (self.out / "tables/run/normal.tsv").read_text(), files)
+
+    def check(self, reader, what, files, refused=False):
+        """Whether it was refused."""
+        arguments = {"compare.py": [self.recorded / "ax1", self.run_, "--all"], "report.py": [
+            self.run_, "--recorded", self.recorded, "--out", self.out]}.get(reader, [self.run_])
+        started, what = time.process_time(), (reader, what)
+        try:
+            code, output, errors = in_process.call(reader, *arguments)
+        except Exception as error:
+            raise AssertionError(f"{what}: {error!r}") from error
+        self.assertLess(time.process_time() - started, SECONDS, what)
+        if code == 2:
+            self.assertEqual((output, len(errors.splitlines())), ("", 1), (what, errors))
+            self.assertTrue(errors[:-1].isprintable() and len(errors) < 1100, (what, errors))
+            self.assertRegex(errors, f"line [0-9]+|{OF_A_FILE}", what)
+            return True
+        self.assertFalse(refused, (what, "is not what SHA256SUMS says"))
+        self.assertIn(code, (0, 1) if reader == "compare.py" else (0,), what)
+        self.assertIsNone(self.wrong(reader, output, files), what)
+        return False
+
+    def forget(self):
+        """Runs of damages that are over."""
+        for cache in (headline.found_in, headline.headlines, normal.values):
+            cache.cache_clear()
+
+    def check_all(self, reader):
+        counts, started = Counter(), time.process_time()
+        for number in range(FIRST, FIRST + MUTANTS):
+            what, files = damaged(self.original, f"{reader} {number}")
+            whole, sums = number % 10 == 0, number % 20 == 0  # else nothing but sums is tested
+            if number % 2:  # else nothing but ends is tested
+                files = {name: with_end(data) for name, data in files.items()}
+            if not whole:  # takes less time
+                files = {name: data for name, data in files.items() if data != self.original[name]
+                         or name in ("environment.tsv", "BenchmarkInterSM.tsv")}
+            given = {**files, checksums.NAME: checksums.text_of(self.original).encode()}
+            write(self.run_, given if sums else files)
+            with self.subTest():
+                counts[self.check(reader, what, files, sums and files != self.original)] += 1
+            if number % 100 == 0:
+                self.forget()
+        print(f"{reader}: {counts[True]} refused, {counts[False]} read right, "
+              f"{time.process_time() - started:.0f} s")
+
+    def test_summary(self):
+        self.check_all("summary.py")
+
+    def test_compare(self):
+        self.check_all("compare.py")
+
+    def test_report(self):
+        self.check_all("report.py")
+
+
+if __name__ == "__main__":
+    numbers = [int(sys.argv.pop()) for text in sys.argv[1:] if text.isdigit()][::-1]
+    MUTANTS, FIRST = (*numbers, *(MUTANTS, FIRST)[len(numbers):])
+    unittest.main()

@@ -1,0 +1,565 @@
+"""Tests of what a machine and its user do to the scripts: signals at any moment, two scripts at
+once, a full disk, streams that are closed or ASCII, links in the way, an old Python or none.
+
+HOST_FAULTS_SHOTS is the number of signals that are sent at random moments (default: 5, or 20 with
+THOROUGH=1).
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from made_up_rows import ROWS
+from scripts_support import CMAKE, ROOT, WAIT, ScriptsTest, lives, write_program
+
+SHOTS = int(os.environ.get("HOST_FAULTS_SHOTS", 20 if os.environ.get("THOROUGH") else 5))
+# What fakes do to take time, with processes of their own.
+PIP = ('mkdir -p "$target/cmake/data/bin"; for n in 1 2 3 4 5; do sleep 0.02; echo >"$target/$n"; '
+       'done; cp "$FAKES/cmake" "$target/cmake/data/bin"')
+BUILDS = "sh -c 'sleep 0.1 & sleep 0.05; wait'\n"
+# A program that does not end when it is asked to.
+STUBBORN = "trap '' TERM INT; echo $$ >\"$LOG.pids\"; while :; do sleep 0.1; done\n"
+
+# Writes three files, of which `old` has two; sends itself a signal at one step.
+WRITES = """import os, pathlib, sys
+sys.path.insert(0, "project/scripts")
+from parts import command_line, whole_files
+step, number, text = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+def count():
+    global step
+    step -= 1
+    if step == 0:
+        os.kill(os.getpid(), number)
+def write_bytes(path, data):
+    with open(path, "wb") as file:
+        file.write(data[:9])
+        file.flush()
+        count()
+        file.write(data[9:])
+def replace(old, new, replace_=os.replace):
+    count()
+    replace_(old, new)
+pathlib.Path.write_bytes, os.replace = write_bytes, replace
+files = {"a": text * 9, "b/c": text * 9, "d": text * 9 if text == "new" else None}
+command_line.main(lambda: whole_files.write("out", files), "x")
+"""
+OLD_AND_NEW = ["old" * 9] * 2 + [None], ["new" * 9] * 3
+
+
+class HostFaultsTest(ScriptsTest):
+    def processes(self):
+        """Of the scripts of this test, and of what they have started."""
+        mark, found = f"\0LOG={self.log}\0".encode(), []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in b"\0" + (folder / "environ").read_bytes() and lives(folder.name):
+                    found.append((folder / "cmdline").read_bytes().replace(b"\0", b" "))
+            except OSError:  # it has ended, or is another user's
+                pass
+        return found
+
+    def assert_nothing_runs(self, *about):
+        latest = time.monotonic() + 10
+        while self.processes():
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(-1, os.WNOHANG)
+            self.assertLess(time.monotonic(), latest, (self.processes(), *about))
+            time.sleep(0.02)
+
+    def start(self, *command, **options):
+        options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **options}
+        process = subprocess.Popen(
+            list(map(str, command)), env=self.environment, cwd=self.folder, encoding="utf-8",
+            stdin=subprocess.DEVNULL, start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options)
+        self.addCleanup(process.stderr.close) if process.stderr else None
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def until(self, condition, process=None):
+        latest = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), latest, "it did not come")
+            if process:
+                self.assertIsNone(process.poll())
+            time.sleep(0.01)
+
+    def slow_tools(self):
+        """Old CMake, so that one is fetched; a fetch and a build that take time."""
+        del self.environment["SYNC_NO_INSTALL"]
+        write_program(self.folder / "fakes/cmake", CMAKE)
+        self.tool("cmake", CMAKE.replace("3.25.1", "3.18.4"))
+        self.python_with_pip(PIP)
+        (self.folder / "fakes/release.then").write_text(BUILDS)
+
+    def assert_fetched_whole(self):
+        fetched = self.project / "build/fetched/cmake"
+        self.assertEqual(sorted(path.name for path in fetched.iterdir()),
+                         ["1", "2", "3", "4", "5", "cmake", "list.txt"])
+
+    def assert_whole(self, folder):
+        """A report: all of its files, each to its end."""
+        names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        self.assertLess({"report.md", "report.html", "report.json"}, names)
+        self.assertFalse([name for name in names if name.startswith(".")], names)
+        json.loads((folder / "report.json").read_text())
+        self.assertTrue((folder / "report.html").read_text().endswith("</html>\n"))
+        return names
+
+
+class SignalsTest(HostFaultsTest):
+    def test_run_at_any_moment(self):
+        self.slow_tools()
+        self.link_study()
+        for name in ROWS:
+            (self.release / f"{name}.then").write_text("sh -c 'sleep 0.02'")
+        started = time.monotonic()
+        self.run_sh()
+        whole = time.monotonic() - started
+        files = {path.name for path in self.only_folder().iterdir()}
+        report = self.assert_whole(self.only_folder() / "report")
+        moments = random.Random(25)
+        for shot in range(SHOTS):
+            for folder in (self.results, self.project / "build"):
+                shutil.rmtree(folder, ignore_errors=True)
+            number = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL)[shot % 4]
+            moment = moments.uniform(0, whole)
+            process = self.start(*self.command("run.sh", "--results", self.results))
+            time.sleep(moment)
+            (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+            errors = process.communicate(timeout=30)[1]
+            about = (shot, number.name, moment, process.returncode, errors)
+            self.assert_nothing_runs(*about)
+            if process.returncode == 128 + number:
+                self.assertRegex(errors, r"run\.sh: interrupted(; what was .*)?\n$", about)
+            else:  # before there was anything to end, or after all
+                self.assertIn(process.returncode, (0, -number), about)
+            if process.returncode != -signal.SIGINT:  # Python had not begun with the script
+                self.assertNotIn("Traceback", errors, about)
+            self.check_what_is_left(number, files, report, about)
+
+    def check_what_is_left(self, number, files, report, about):
+        if (self.project / "build/fetched/cmake").exists():
+            self.assert_fetched_whole()
+        self.results.mkdir(exist_ok=True)
+        for folder in self.results.iterdir():
+            names = {path.name for path in folder.iterdir()}
+            if folder.suffix != ".partial":
+                self.assertEqual(names | {"report"}, files, about)
+            for name in ROWS.keys() & {name[:-4] for name in names}:
+                self.assertIn((folder / f"{name}.tsv").read_text(), ("", ROWS[name]), about)
+            written = {str(path.relative_to(folder / "report"))
+                       for path in (folder / "report").rglob("*") if path.is_file()}
+            if number != signal.SIGKILL:  # all or nothing
+                self.assertIn(len(written), (0, len(report)), about)
+            for name in (name for name in written if not name.startswith(".")):
+                last = (folder / "report" / name).read_bytes()[-1:]
+                self.assertEqual(last, b"\n", about)  # all texts end so
+
+    def test_scripts_say_one_line(self):
+        """Each as soon as it can, and reading what never comes."""
+        run = self.write_run(self.folder / "run")
+        os.mkfifo(self.folder / "pipe")
+        self.link_study()
+        for script, *more in (("report.py", "--out", self.folder / "out"), ("summary.py",),
+                              ("compare.py", run)):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                process = self.start(*self.waiting(script, run, *more))
+                self.until(lambda: self.waits_in_read(process), process)
+                process.send_signal(number)
+                errors = process.communicate(timeout=10)[1]
+                self.assertEqual((process.returncode, errors),
+                                 (128 + number, f"{script}: interrupted\n"))
+        process = self.start("sh", "-c", 'trap "" HUP; exec "$@"', "-",
+                             *self.waiting("summary.py", run))  # as nohup does
+        self.until(lambda: self.waits_in_read(process), process)
+        process.send_signal(signal.SIGHUP)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+
+    def waiting(self, script, *arguments):
+        """The command, in which the file Pitfalls.tsv is a pipe."""
+        interpreter, *command = self.command(script, *arguments)
+        return [interpreter, "-c", f"""if True:
+            import os, runpy, sys
+            del sys.argv[0]
+            sys.path.insert(0, os.path.dirname(sys.argv[0]))
+            from parts import command_line, tsv
+            read = tsv.read_bytes
+            tsv.read_bytes = lambda path: (
+                open({str(self.folder / "pipe")!r}, "rb").read()
+                if str(path).endswith("Pitfalls.tsv") else read(path))
+            runpy.run_path(sys.argv[0], run_name="__main__")""", *command]
+
+    def waits_in_read(self, process):
+        """It has come to the file that is a pipe."""
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
+        waits = Path(f"/proc/{process.pid}/wchan").read_text()
+        return caught >> (signal.SIGTERM - 1) & 1 and "wait_for_partner" in waits
+
+    def test_files_are_all_old_or_all_new(self):
+        """A signal at every step of writing them, each of which is done by half by then."""
+        out = self.folder / "out"
+        names = ("a", "b/c", "d")
+
+        def write(step, number, text):
+            return self.execute([sys.executable, "-c", WRITES, str(step), str(int(number)), text])
+
+        def contents():
+            return [(out / name).read_text() if (out / name).exists() else None for name in names]
+
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            seen = []
+            for step in range(1, 7):
+                self.assertEqual(write(0, 0, "old").returncode, 0)
+                self.assertEqual((contents(), os.listdir(out / "b")), (OLD_AND_NEW[0], ["c"]))
+                done = write(step, number, "new")
+                seen.append(contents())
+                if number == signal.SIGTERM:
+                    self.assertEqual((done.returncode, done.stderr), (143, "x: interrupted\n"))
+                    self.assertFalse((out / ".unfinished").exists())
+                    self.assertIn(seen[-1], OLD_AND_NEW)
+                for content in seen[-1]:
+                    self.assertIn(content, ("old" * 9, "new" * 9, None))
+            self.assertIn(OLD_AND_NEW[0], seen)
+        self.assertEqual(write(0, 0, "new").returncode, 0)
+        self.assertEqual((contents(), sorted(os.listdir(out))), (OLD_AND_NEW[1], ["a", "b", "d"]))
+
+    def test_killed_while_a_program_runs(self):
+        """One that would not end by itself, below each script that starts programs."""
+        pids = Path(f"{self.log}.pids")
+        write_program(self.folder / "stubborn", f"#!/bin/sh\n{STUBBORN}")
+        shutil.copytree(self.release, self.project / "build")
+        (self.project / "build/BenchmarkIntraSM.then").write_text(STUBBORN)
+        self.link_study()
+        for command in (self.command("run.sh", "--no-build", "--results", self.results),
+                        self.command("sweep_gpus.sh", self.folder / "stubborn", 1)):
+            process = self.start(*command)
+            self.until(pids.exists, process)
+            process.kill()
+            process.wait()
+            self.assert_nothing_runs()
+            pids.unlink()
+
+    def test_parent_that_has_ended_before(self):
+        """A child that comes too late to be told of it ends by itself."""
+        self.assertEqual(self.execute([sys.executable, "-c", "import os, sys; sys.path.insert(0, "
+                                       "'project/scripts'); from parts import programs; "
+                                       "programs.end_with(os.getppid() + 1)"]).returncode, 1)
+
+
+class AtOnceTest(HostFaultsTest):
+    def test_two_first_runs_in_one_clone(self):
+        self.slow_tools()
+        self.gpu.unlink()
+        gate = self.folder / "fakes/go"  # opened when the second waits
+        wait = f"while [ ! -e '{gate}' ]; do sleep 0.02; done\n"
+        for where, held in (("pip", "fetched"), ("cmake --build", ""), ("nowhere", "")):
+            shutil.rmtree(self.project / "build", ignore_errors=True)
+            for path in (self.log, gate):
+                path.unlink(missing_ok=True)
+            self.python_with_pip((wait if where == "pip" else "") + PIP)
+            (self.folder / "fakes/release.then").write_text(
+                (wait if where == "cmake --build" else "") + BUILDS)
+            first = self.start(*self.command("run.sh"))
+            said = ""
+            if where != "nowhere":
+                self.until(lambda: self.calls(where), first)
+            second = self.start(*self.command("run.sh"))
+            if where != "nowhere":
+                said = second.stderr.readline()
+                self.assertEqual(said, "waiting for another script that works in "
+                                 f"{self.project / 'build' / held}\n")
+            gate.touch()
+            errors = [process.communicate(timeout=60)[1] for process in (first, second)]
+            self.assertEqual((first.returncode, second.returncode), (0, 0), errors)
+            self.assert_fetched_whole()
+            self.assertEqual(self.calls("pip"), ["pip cmake.txt"])
+            built = self.calls("cmake ")  # one after the other
+            self.assertEqual(["--build" in line for line in built], [False, True] * 2, built)
+
+    def test_one_that_is_killed_lets_the_other_go_on(self):
+        self.gpu.unlink()
+        (self.folder / "fakes/release.then").write_text(WAIT)
+        first = self.start(*self.command("run.sh"))
+        self.until(Path(f"{self.log}.pids").exists, first)
+        (self.folder / "fakes/release.then").unlink()
+        second = self.start(*self.command("run.sh"))
+        self.assertIn("waiting for", second.stderr.readline())
+        first.kill()
+        self.assertEqual(second.wait(30), 0)
+
+    def test_two_runs_of_one_second(self):
+        shutil.copytree(self.release, self.project / "build")
+        command = self.command("run.sh", "--no-build", "--results", self.results)
+        runs = [self.start(*command) for _ in range(4)]
+        errors = [run.communicate(timeout=60)[1] for run in runs]
+        self.assertEqual([run.returncode for run in runs], [0] * 4, errors)
+        self.assertEqual(len([path for path in self.results.iterdir() if not path.suffix]), 4)
+
+
+class PlacesTest(HostFaultsTest):
+    def setUp(self):
+        super().setUp()
+        self.link_study()
+        self.run_folder = self.write_run(self.folder / "run")
+        self.out = self.folder / "out"
+
+    def report(self):
+        return self.script("report.py", self.run_folder, "--out", self.out)
+
+    def need_mounts(self):
+        """Of a test's own: no other process sees them."""
+        for name in ("unshare", "mount", "find"):
+            (self.tools / name).symlink_to(shutil.which(name))
+        if self.execute(["unshare", "-m", "mount", "-t", "tmpfs", "x", self.out]).returncode:
+            self.skipTest("nothing can be mounted here")
+
+    def test_links_are_not_followed(self):
+        precious, other = self.folder / "precious", self.folder / "other"
+        precious.write_text("precious")
+        other.mkdir()
+        self.out.mkdir()
+        for name in ("report.html", "report.json", ".unfinished"):
+            (self.out / name).symlink_to(precious)
+        (self.out / "figures").mkdir()
+        (self.out / "figures/machines.tsv").symlink_to(precious)  # not to be there
+        self.assertEqual(self.report().returncode, 0)
+        self.assertFalse([path for path in self.out.rglob("*") if path.is_symlink()])
+        self.assert_whole(self.out)
+        before = (self.out / "report.md").stat().st_ino
+        for name in ("tables", "figures/run"):
+            shutil.rmtree(self.out / name)
+            (self.out / name).symlink_to(other)
+            self.assert_refused(self.report(), 1, f"cannot write {self.out / name}", "a link")
+            (self.out / name).unlink()
+            (self.out / name).write_text("a file")
+            self.assert_refused(self.report(), 1, f"cannot write {self.out / name}",
+                                "is not a folder")
+            (self.out / name).unlink()
+        (self.out / "report.json").unlink()
+        (self.out / "report.json").mkdir()
+        self.assert_refused(self.report(), 1, "cannot write", "it is a folder")
+        self.assertEqual((self.out / "report.md").stat().st_ino, before)  # nothing was renamed
+        self.assertEqual((precious.read_text(), list(other.iterdir())), ("precious", []))
+        self.out.rename(other / "out")
+        self.out.symlink_to(other / "out")  # what is asked for may be a link
+        (self.out / "report.json").rmdir()
+        self.assertEqual(self.report().returncode, 0)
+        self.assert_whole(other / "out")
+
+    def test_folders_that_are_not_meant(self):
+        # Were it not refused, nothing would be written: there is no run.
+        for out in ("", "/", "//", "/.", "/tmp/.."):
+            for script, *run in (("report.py", "absent"),
+                                 ("pages/readme_pictures.py", "--recorded=absent")):
+                self.assert_refused(self.script(script, *run, "--out", out), 2,
+                                    f"--out: '{out}' is no folder to write into")
+
+    def test_full_disk(self):
+        """The kernel refuses what is beyond a size, as it does on a full disk."""
+        self.assertEqual(self.report().returncode, 0)
+        files = {path: path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
+        for blocks in (0, 1, 16):
+            done = self.execute(["bash", "-c", f'trap "" XFSZ; ulimit -f {blocks}; exec "$@"', "-",
+                                 *self.command("report.py", self.run_folder, "--out", self.out)])
+            self.assert_refused(done, 1, f"cannot write {self.out}", "File too large")
+            self.assertEqual(files, {path: path.read_bytes() for path in self.out.rglob("*")
+                                     if path.is_file()})
+
+    @unittest.skipIf(os.geteuid(), "only root can mount")
+    def test_small_file_system(self):
+        self.out.mkdir()
+        self.need_mounts()
+        for size in (4, 64, 200):
+            done = self.execute(["unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size={size}k x '
+                                 '"$0" && { "$@"; code=$?; find "$0" -type f >&2; exit $code; }',
+                                 self.out, *self.command("report.py", self.run_folder, "--out",
+                                                         self.out)])
+            self.assert_refused(done, 1, f"cannot write {self.out}", "No space left on device")
+
+    @unittest.skipIf(os.geteuid(), "only root can mount")
+    def test_read_only(self):
+        shutil.copytree(self.release, self.project / "build")
+        self.out.mkdir()
+        self.need_mounts()
+        for command, message in (
+                (self.command("report.py", self.run_folder, "--out", self.out), "cannot write"),
+                (self.command("run.sh", "--no-build", "--results", self.out), f"{self.out}/"),
+                (self.command("run.sh"), "the build failed")):
+            done = self.execute(["unshare", "-m", "sh", "-c", 'for f in "$1" "$2"; do mount --bind '
+                                 '"$f" "$f" && mount -o remount,ro,bind "$f" || exit 99; done; '
+                                 'shift 2; exec "$@"', "-", self.out, self.project, *command])
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertIn(message, done.stderr.splitlines()[-1])
+            self.assertIn("Read-only file system", done.stderr)
+            self.assertLessEqual(len(done.stderr.splitlines()), 2, done.stderr)
+
+    def test_streams(self):
+        """ASCII, closed and full ones: no traceback, and no file gets what is for a stream."""
+        for setting in ({"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"},
+                        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}):
+            self.environment.update(setting)
+            for script, *run in (("summary.py", self.run_folder),
+                                 ("compare.py", self.run_folder, self.run_folder),
+                                 ("report.py", self.run_folder, "--out", self.folder / "Zürich")):
+                done = self.script(script, *run)
+                self.assertEqual((done.returncode, "Traceback" in done.stderr), (0, False),
+                                 done.stderr)
+        self.assertIn(r"1081 \xb1 ", self.script("summary.py", self.run_folder).stdout)
+        (self.run_folder / "TestRepeat.tsv").write_text("damage\n")
+        for close, code in ((">&-", 1), ("2>&-", 2), (">&- 2>&-", 1), ("<&- >&- 2>&-", 1),
+                            (">/dev/full", 2), ("2>/dev/full", 2), (">/dev/full 2>/dev/full", 2)):
+            for script, *run in (("summary.py", self.run_folder), ("measure.py", "--gpus", 0),
+                                 ("report.py", self.run_folder, "--out", self.out)):
+                done = self.execute(["bash", "-c", f'exec "$@" {close}', "-",
+                                     *self.command(script, *run)])
+                self.assertEqual((done.returncode, done.stdout), (code, ""), (script, close))
+                self.assertLessEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_machine_names_beyond_ascii(self):
+        shutil.copytree(self.release, self.project / "build")
+        self.tool("lscpu", "#!/bin/sh\nprintf 'Model name: M\\303\\274ller\\256\\n'\n")
+        self.environment.update(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+        self.run_sh("--no-build")
+        self.assertIn("cpu\tMüller\ufffd\n",
+                      (self.only_folder() / "environment.tsv").read_text(encoding="utf-8"))
+
+
+class ArgumentsTest(HostFaultsTest):
+    def test_no_python(self):
+        shutil.copytree(self.release, self.project / "build")
+        for python, message in (
+                (None, "python3 is missing, 3.9 or newer; on Debian or Ubuntu: sudo apt-get "),
+                ("exit 127", "python3 is missing"),
+                ("echo 3.8", "3.9 or newer is needed, python3 is 3.8"),
+                ("echo 2.7", "python3 is 2.7"), ("echo 3.10", ""), ("echo 4.0", "")):
+            (self.tools / "python3").unlink(missing_ok=True)
+            if python:
+                self.tool("python3", f"#!/bin/sh\n{python}\n")
+            for script, *options in (("run.sh", "--no-build"), ("run.sh",), ("test.sh",)):
+                done = self.execute(["bash", self.project / "scripts" / script, *options])
+                if message and (python or options):  # else python3 is a package that is missing
+                    self.assert_refused(done, 1, f"{script}: ", message)
+        self.assertFalse(self.results.exists())
+
+    def test_old_python(self):
+        """One that is older, where it is at hand, and one that says it is."""
+        old = [path for path in map(shutil.which, ("python3.6", "python3.7", "python3.8")) if path]
+        old = [path for path in old if not subprocess.run(
+            [path, "-c", ""], stderr=subprocess.DEVNULL, check=False).returncode]
+        for script in sorted((ROOT / "scripts").rglob("*.py")):
+            text = script.read_text()
+            if "command_line.main" not in text or script.name == "command_line.py":
+                continue
+            for python in old:
+                done = subprocess.run([python, script, "--help"], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, encoding="utf-8", check=False)
+                self.assert_refused(done, 2, f"{script.name}: Python 3.9 or newer is needed, this ")
+            # Nothing of the suite is imported before it.
+            local = [path.stem for path in (ROOT / "scripts").iterdir()]
+            first = next(line for line in re.findall(r"(?m)^(?:import|from) .*", text)
+                         if re.split(r"[ .]", line)[1] in local)
+            self.assertIn("from parts import command_line", first, script.name)
+            compile_as(text, (3, 6))
+        pretend = ("import sys; sys.version_info = (3, 8, 18); sys.argv[0] = 'x/summary.py'; "
+                   "sys.path.insert(0, 'project/scripts'); from parts import command_line")
+        self.assert_refused(self.execute([sys.executable, "-c", pretend]), 2,
+                            "summary.py: Python 3.9 or newer is needed, this is 3.8\n")
+        compile_as((ROOT / "scripts/parts/command_line.py").read_text(), (3, 6))
+
+    def test_odd_arguments(self):
+        run = self.write_run(self.folder / "run")
+        for message, script, *cases in (
+                ("'--' is no value", "report.py", [run, "--out=--"], [run, "--recorded=--"]),
+                ("'--' is no value", "compare.py", [run, run, "--threshold=--"],
+                 [run, run, "--allow=--"], [run, "--with=--"]),
+                ("'--' is no value", "sanitize.py", ["--build-dir=--"], ["--timeout=--"]),
+                ("'--' is no value", "sanitize_pitfalls.py", ["--build-dir=--"]),
+                ("'--' is no value", "pages/readme_pictures.py", ["--out=--"], ["--recorded=--"]),
+                ("expected one argument", "report.py", [run, "--out"], [run, "--out", "--"]),
+                ("--gpus: must be a whole number from 1 to 9999", "measure.py",
+                 *(["build", "--results", "r", f"--gpus={text}"]
+                   for text in ("0", "-1", "-2", "", "1.0", "²", "10000", "1_0"))),
+                (r"unrecognized arguments: a\nb\x1b[31m\x9b", "summary.py",
+                 [run, "a\nb\x1b[31m\x9b"]),
+                ("x ... x", "summary.py", [run, "x" * 60000]),
+                (r"\udcff is not a folder", "summary.py", [b"\xff"]),
+                ("--hours: invalid hours value", "measure.py",
+                 *(["build", "--results", "r", f"--hours={text}"]
+                   for text in ("0", "-1", "nan", "inf", "x"))),
+                ("unknown option '-x?[31m?y'", "run.sh", ["-x\x1b[31m\ny"]),
+                ("unknown option '-xxxx", "run.sh", ["-" + "x" * 60000])):
+            for arguments in cases:
+                done = self.execute([*self.command(script), *arguments])
+                self.assert_refused(done, 2, f"{script}: ", message)
+                self.assertLess(len(done.stderr), 2200)
+        done = self.script("summary.py", "--", "--a=--")
+        self.assert_refused(done, 2, "--a=-- is not a folder")
+
+
+    def test_posixly_correct(self):
+        """It would change what bash and the programs take for an option."""
+        shutil.copytree(self.release, self.project / "build")
+        (self.project / "build/Pitfalls.then").write_text('[ -z "${POSIXLY_CORRECT+set}" ]')
+        self.environment["POSIXLY_CORRECT"] = "1"
+        self.run_sh("--no-build")
+        self.run_sh()
+
+
+class LimitTest(HostFaultsTest):
+    def test_program_that_does_not_end(self):
+        build = self.project / "build"
+        shutil.copytree(self.release, build)
+        measure = self.command("measure.py", build, "--results", self.results, "--hours", 0.001)
+        (build / "BenchmarkIntraSM.then").write_text("printf half_a_ro; exec sleep 60")
+        started = time.monotonic()
+        done = self.execute(measure)
+        self.assertLess(time.monotonic() - started, 30)
+        folder = self.only_folder()
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.splitlines()[-1], "^run.sh: BenchmarkIntraSM has not ended "
+                         "after 0.06 minutes and was stopped: perhaps the driver hangs; look "
+                         f"for Xid .* restart the machine; what was measured is in {folder}$")
+        self.assertEqual((folder / "BenchmarkIntraSM.tsv").read_text(),
+                         ROWS["BenchmarkIntraSM"])
+        self.assertIn("BenchmarkIntraSM: warning: of some kind\n",
+                      (folder / "stderr.log").read_text())
+        self.assert_nothing_runs()
+
+    def test_program_that_cannot_be_ended(self):
+        """It is asked, killed, and then left: nothing is waited for without end."""
+        code = ("import subprocess, sys; sys.path.insert(0, 'project/scripts'); from parts import programs\n"
+                "programs.SECONDS_TO_END = 0.3\nsubprocess.Popen.kill = lambda self: None\n"
+                "subprocess.Popen.communicate_ = subprocess.Popen.communicate\n"
+                "subprocess.Popen.communicate = lambda self, timeout: "
+                "self.communicate_(timeout=min(timeout, 0.3))\n"
+                "try:\n  programs.run(['sh', '-c', 'trap : TERM; echo a >&2; while :; do sleep 0.1; "
+                "done'], 9, print, stderr=subprocess.PIPE)\nexcept programs.Stop as stop:\n"
+                "  print(stop.args[0])")
+        done = self.execute([sys.executable, "-c", code])
+        self.assertEqual((done.returncode, done.stdout), (0, "b'a\\n'\n1\n"), done.stderr)
+        self.assert_nothing_runs()
+
+
+def compile_as(text, version):
+    import ast
+    ast.parse(text, feature_version=version)
+
+
+if __name__ == "__main__":
+    # What has lost its parent becomes a child of this: some machines have nobody who waits for it.
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+    unittest.main()

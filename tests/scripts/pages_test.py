@@ -1,0 +1,233 @@
+"""The style of the pages: sentences, words, links. It says in which line to change what.
+
+usage: pages_test.py             all tests
+       pages_test.py PAGE...     only what is to be changed in these pages, and their means
+"""
+
+import re
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+LONGEST_SENTENCE = 40  # words
+LONGEST_MEAN = 25  # words a sentence, of a page
+MOST_WORDS = {"README.md": 1300}  # of all that stands there, as `wc -w` counts
+GLOSSARY = "docs/design.md"
+BY_PROGRAMS = "<!-- scripts/pages/program_pages.py writes this page -->"  # its words are the programs'
+FLOORS = {"peer_grid_barrier": (), "common": (), "implicit_barrier": ("common",),
+          "explicit_barrier": ("common", "peer_grid_barrier"),
+          "pitfalls": ("common", "peer_grid_barrier"),
+          "reduction": ("common", "peer_grid_barrier", "explicit_barrier")}
+
+
+def all_pages():
+    patterns = ("*.md", "docs/*.md", "results/*.md", "explicit_barrier/*/*.md")
+    return sorted(str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern))
+
+
+def prose(text):
+    """(line number, line) outside of code blocks and comments; what is between ` is one word."""
+    text = re.sub(r"<!--.*?-->", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
+    in_code = above_is_empty = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+            yield number, ""
+        elif not in_code and not (line.startswith("    ") and above_is_empty):
+            line = re.sub(r"`[^`]*`", "`code`", line)
+            yield number, re.sub(r"<[^>]*>", "", line)
+            above_is_empty = not line.strip()
+        elif not in_code:
+            yield number, ""  # the next line of a block is one of it, too
+
+
+def paragraphs(text):
+    """[(line number, line), ...] of each paragraph and item of a list; no headings, no tables."""
+    found = []
+    for number, line in prose(text):
+        is_item = re.match(r"\s*([-*]|\d+\.) ", line)
+        if not line.strip() or line.startswith(("#", "|")) or is_item:
+            if found:
+                yield found
+            found = []
+        if is_item:
+            found = [(number, line[is_item.end():])]
+        elif line.strip() and not line.startswith(("#", "|")):
+            found.append((number, line))
+    if found:
+        yield found
+
+
+def sentences(text):
+    """(line number, words) of each."""
+    for paragraph in paragraphs(text):
+        words = [(number, word) for number, line in paragraph
+                 for word in re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line).split()]
+        first = 0
+        for place, (_, word) in enumerate(words, 1):
+            if place == len(words) or re.search(r"[.!?:][)\"*]*$", word) and re.match(
+                    r"[\"(*\[]*[A-Z`0-9]", words[place][1]):
+                yield words[first][0], [word for _, word in words[first:place]
+                                        if re.search(r"\w", word)]
+                first = place
+
+
+def mean_of(text):
+    counts = [len(words) for _, words in sentences(text) if words]
+    return sum(counts) / len(counts) if counts else 0
+
+
+def glossary():
+    """(words not to be used, the word in place of them), and the lines that they stand in."""
+    instead, lines = [], set()
+    text = (ROOT / GLOSSARY).read_text()
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("|") and number > text[:text.index("\n## Glossary")].count("\n"):
+            word, _, others = (cell.strip() for cell in line.strip("|").split("|"))
+            lines.add(number)
+            if set(word) != {"-"} and word != "Word":
+                instead += [(other.strip(), word) for other in others.split(",") if other]
+    return instead, lines
+
+
+def anchors(text):
+    found = []
+    in_code = False
+    for line in text.splitlines():
+        in_code ^= line.lstrip().startswith("```")
+        head = re.match(r"#+ (.*)", line)
+        if head and not in_code:
+            slug = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", head[1]).strip().lower()
+            slug = re.sub(r"[^\w\- ]", "", slug).replace(" ", "-")
+            found.append(slug + (f"-{found.count(slug)}" if slug in found else ""))
+    return found
+
+
+def links(text):
+    """(line number, target) of links and pictures; none in code."""
+    in_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        in_code ^= line.lstrip().startswith("```")
+        if not in_code:
+            line = re.sub(r"`[^`]*`", "", line)
+            for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", line):
+                yield number, "".join(target)
+
+
+def dead_links(page, text):
+    for number, target in links(text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        place = ((ROOT / page).parent / path).resolve() if path else ROOT / page
+        if path and not place.exists():
+            yield number, f"the link {target} leads nowhere; name a file that is there"
+        elif anchor and place.suffix == ".md":
+            known = anchors(text if not path else place.read_text())
+            if anchor not in known:
+                yield number, (f"{target}: the page has no heading #{anchor}; its headings are "
+                               f"{', '.join(known)}")
+
+
+def bad_style(page, text):
+    for number, words in sentences(text):
+        if len(words) > LONGEST_SENTENCE:
+            yield number, (f"a sentence of {len(words)} words (\"{' '.join(words[:6])} ...\"); "
+                           f"write two, of at most {LONGEST_SENTENCE}")
+    if mean_of(text) > LONGEST_MEAN:
+        longest = sorted(sentences(text), key=lambda one: -len(one[1]))[:5]
+        yield longest[0][0], (f"{mean_of(text):.1f} words a sentence on average; write at most "
+                              f"{LONGEST_MEAN}: begin with the sentences of lines "
+                              f"{', '.join(str(number) for number, _ in longest)}")
+    instead, own = glossary()
+    for number, line in prose(text):
+        if page == GLOSSARY and number in own:
+            continue
+        for other, word in instead:
+            if re.search(rf"(?<![\w-]){re.escape(other)}(e?s)?(?![\w-])", line, re.IGNORECASE):
+                yield number, (f"\"{other}\": the glossary ({GLOSSARY}) has \"{word}\"; use that "
+                               "word, or put code between `")
+    words = len(text.split())
+    if words > MOST_WORDS.get(page, words):
+        yield 1, f"{words} words; at most {MOST_WORDS[page]}: move a part to a page of docs/"
+
+
+def to_change(page, text):
+    """file:line: what to do, in the order of lines."""
+    found = list(dead_links(page, text))
+    if BY_PROGRAMS not in text:
+        found += bad_style(page, text)
+    return [f"{page}:{number}: {what}" for number, what in sorted(found)]
+
+
+class PagesTest(unittest.TestCase):
+    def test_every_page(self):
+        found = [line for page in all_pages()
+                 for line in to_change(page, (ROOT / page).read_text())]
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_bad_pages_are_told(self):
+        long = "This sentence has words" + 37 * " and" + "."
+        for text, line, what in (
+                (f"# A\n\nShort.\n{long}\n", 4, "a sentence of 41 words"),
+                (f"* Short.\n* {long}\n", 2, "a sentence of 41 words"),
+                ("It has" + 24 * " ten" + ".\n", 1, "26.0 words a sentence on average"),
+                ("One row, one datapoint.\n", 1, 'the glossary (docs/design.md) has "row"'),
+                ("| a | b |\n| --- | --- |\n| Trials | 1 |\n", 3, 'has "sample"'),
+                ("See\n[this](gone.md).\n", 2, "the link gone.md leads nowhere"),
+                ("[this](#gone)\n\n## There\n", 1, "its headings are there"),
+                ("[this](README.md#gone)\n", 1, "no heading #gone"),
+                ('<img src="gone.png">\n', 1, "the link gone.png leads nowhere")):
+            found = to_change("A.md", text)
+            self.assertEqual(len(found), 1, (text, found))
+            self.assertTrue(found[0].startswith(f"A.md:{line}: "), found)
+            self.assertIn(what, found[0])
+        self.assertIn("at most 1300", to_change("README.md", 1301 * "word. ")[0])
+
+    def test_good_pages_pass(self):
+        for text in ("```\n" + 50 * "word " + "\n```\n", "Text:\n\n    " + 50 * "word " + "\n",
+                     "| " + 50 * "word " + "|\n", "Say `datapoint`.\n",
+                     "<!-- " + 50 * "word " + "-->\n",
+                     f"See [this](README.md), {30 * 'a '}. It is [here](#a-b_c).\n\n## A, `b_c`\n"):
+            self.assertEqual(to_change("A.md", text), [], text)
+        self.assertEqual([len(words) for _, words in sentences(
+            "One two. Three `four five`, *six*. `Seven`\neight: nine ten.\n\n* Eleven\n"
+            "* Twelve a.b\n")], [2, 3, 4, 1, 2])
+
+    def test_version_is_the_same_everywhere(self):
+        version = re.search(r"project\(syncbench VERSION ([\d.]+)",
+                            (ROOT / "CMakeLists.txt").read_text())[1]
+        citation = (ROOT / "CITATION.cff").read_text()
+        date = re.search(r"(?m)^date-released: ([\d-]+)$", citation)[1]
+        self.assertIn(f"\nversion: {version}\n", citation)
+        first = re.search(r"(?m)^## (.*)$", (ROOT / "CHANGELOG.md").read_text())[1]
+        self.assertEqual(first, f"{version} - {date}")
+
+    def test_sizes_of_what_is_fetched(self):
+        page = (ROOT / "docs/install.md").read_text()
+        for path in (ROOT / "scripts/wheels").glob("*.txt"):
+            what, _, size = path.read_text().splitlines()[0].removeprefix("# ").rpartition(", ")
+            self.assertIn(f"\n| {what} | {size} |\n", page)
+
+    def test_floors(self):
+        """docs/design.md: a folder includes its own headers and those of lower floors."""
+        for folder, lower in FLOORS.items():
+            path = ROOT / ("explicit_barrier/" * (folder == "peer_grid_barrier") + folder)
+            for source in path.rglob("*.[ch]*"):
+                if folder == "explicit_barrier" and "peer_grid_barrier" in source.parts:
+                    continue
+                for other in re.findall(r'#include "(\w+)/', source.read_text()):
+                    if other in FLOORS:
+                        self.assertIn(other, (folder, *lower), source)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        for name in sys.argv[1:]:
+            content = (ROOT / name).read_text()
+            print("\n".join([*to_change(name, content), f"{name}: {len(content.split())} words, "
+                             f"{mean_of(content):.1f} a sentence"]))
+    else:
+        unittest.main()

@@ -1,0 +1,277 @@
+"""Tests of what report.py says beside the numbers: known causes, warnings."""
+
+import re
+import unittest
+from collections import Counter
+from types import SimpleNamespace
+
+from html_page import Page
+from made_up_rows import ENVIRONMENT, GRID, ROWS, section
+from report_support import RECORDED, ReportCase, table_below
+from scripts_support import ROOT, ScriptsTest
+
+import compare  # from scripts/, which scripts_support has put on the path
+from parts import tsv
+from reporting import known_spread, run_warnings
+from reporting.known_spread import Known
+from reporting.normal import Judged
+
+
+def moved(file, title, method, change, row=()):
+    """A row that has moved by so many percent; method: "name", or "name on GPUs blocks"."""
+    method, _, shape = method.partition(" on ")
+    cells = {"method": method, **dict(zip(("gpus", "blk"), shape.split())), **dict(row)}
+    key = (file, title, *(cells.get(name, "nan") for name in compare.KEYS[1:]))
+    value = compare.Value(100.0, 0.1, "100.000")
+    return Judged(key, "ave_cycle", value, Cells(row), 0, 0, change,
+                  "slower" if change > 0 else "faster")
+
+
+class Cells(dict):
+    where = "a row"
+
+
+H200 = {"gpu": "NVIDIA H200", "gpu_count": "2", "cuda_toolkit": "13.0", "sm_clock_application": "1980 MHz"}
+H100 = {"gpu": "NVIDIA H100"}
+INTRA, INTER, REPEAT, LAUNCH = ("BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat",
+                                "ImplicitBarrier")
+# file, section, method, percent, what a recorded run's environment has instead: causes
+CASES = (
+    (INTER, "grid latency", "grid_sync", 8.4, {}, ["level"]),
+    (INTER, "grid latency", "grid_sync", -8.4, {}, ["level"]),
+    (INTER, "grid latency", "grid_sync", -8.5, {}, []),
+    (INTER, "grid latency", "named_semaphore", 2.5, {}, ["level"]),
+    (INTER, "grid latency", "named_semaphore", 2.5, H100, []),
+    (INTER, "grid latency", "grid_sync", -7.1, {"sm_clock_application": "1855 MHz"},
+     ["clock", "level"]),
+    (INTER, "grid latency", "grid_sync", 7.1, {"sm_clock_application": "1855 MHz"}, ["level"]),
+    (INTER, "grid latency", "new", -9, {"sm_clock_application": "1855 MHz"}, []),
+    (INTER, "grid latency", "new", 13, {"sm_clock_application": "2240 MHz"}, ["clock"]),
+    (INTER, "grid latency", "new", 13, {"sm_clock_application": "unknown"}, []),
+    (REPEAT, "repeats", "grid_sync", 22, {}, ["level in TestRepeat"]),
+    (REPEAT, "repeats", "grid_sync", 7.2, H100, []),
+    (REPEAT + ".cuda11", "repeats", "semaphore", -12, {}, ["level in TestRepeat"]),
+    (REPEAT, "repeats", "named_semaphore", 24, {}, []),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 11, {}, ["place"]),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 13, {}, []),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 4, {}, ["level", "place"]),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 32xSM", 4, H100, []),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync on 2 2xSM", 11, {}, ["scatter"]),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync on 2 2xSM", 9, H100, []),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync on 1 4xSM", 6.5, {}, []),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync on 1 4xSM", 4.5, {}, ["scatter"]),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync_no_peer", 9, {}, ["draw"]),
+    (INTER + ".cuda11", "multi-GPU latency", "multi_grid_sync_no_peer", 300, {}, []),
+    (INTRA, "block latency", "blocksync", 9, {}, []),
+    (INTRA, "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, ["toolkit"]),
+    (INTRA, "block latency", "blocksync", 300, {"cuda_toolkit": "12.4"}, []),
+    (INTRA + ".cuda11", "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, []),
+    (INTRA + ".cuda11", "block latency", "blocksync", 9, {"cuda_toolkit_multi_grid": "11.7"},
+     ["toolkit"]),
+    (INTRA, "block latency", "mbarrier", 17, {}, ["objects"]),
+    (INTRA, "block latency", "mbarrier", 200, {}, []),
+    (INTRA, "warp latency", "coales_shufl", 9, {}, ["repeats"]),
+    (INTRA, "group latency", "in_use_block_none", 9, {}, ["block without a barrier"]),
+    (INTRA, "warp latency", "global_add", -32, {}, []),
+    (REPEAT, "repeats", "global_add", 80, {}, []),
+    (INTRA, "warp latency", "threadfence_system", 15.9, {}, ["system fence"]),
+    (INTRA, "warp latency", "threadfence", 138, {"gpu": "NVIDIA A100"}, []),
+    (INTRA, "group latency", "cluster_exchange", 5.9, {}, ["far"]),
+    (INTRA, "group latency", "cluster_sync", 8.1, {}, []),
+    (INTRA, "group latency", "cluster_relaxed", -17, {}, ["short steps of clusters"]),
+    (INTRA, "group latency", "cluster_sync", -50, H100, ["kind"]),
+    (INTRA, "group latency", "cluster_sync", 50, H100, []),  # an H200 as slow as no H100
+    (LAUNCH, "sleep kernel", "traditional_launch", 7.9, {}, ["stream"]),
+    (LAUNCH, "held queue", "multi_cooperative_launch", 9, {}, ["process"]),
+    (LAUNCH, "held queue", "multi_cooperative_launch", 300, {}, []),
+    (LAUNCH, "sleep kernel", "cooperative_launch", -25, H100, ["gap"]),
+    (LAUNCH, "sleep kernel", "cooperative_launch", 25, H100, []),
+    (LAUNCH, "sleep kernel", "single_omp_traditional_launch", 25, {}, ["pace between threads"]),
+    (LAUNCH, "null kernel", "traditional_launch", 58, {}, ["pace"]),
+    (LAUNCH, "null kernel", "traditional_launch", 300, {}, []),
+    (LAUNCH, "sleep instruction", "traditional_launch", 33, {}, ["sleep"]),
+    (LAUNCH, "sleep instruction", "traditional_launch", 90, {}, []),
+    ("Reduction", "strong scaling", "nccl", 9, {"gpu_count": "1"}, []),
+    (LAUNCH, "sleep kernel", "cooperative_launch", 25, {"gpu": "NVIDIA A100"}, []),
+    (INTER, "grid latency", "a_new_method", 4, {"driver": "1"}, []))
+
+
+class CausesTest(ScriptsTest):
+    def causes(self, row, *others):
+        run, *recorded = (SimpleNamespace(environment=environment) for environment in (
+            H200, *others))
+        return [spread.name for spread in Known(run, recorded, [row]).spreads]
+
+    def test_every_line_is_tried(self):
+        seen = {name for *_, causes in CASES for name in causes} | {
+            "host", "few places", "short sums", "middle sums", "long sums",
+            "short sums on several GPUs"}
+        self.assertEqual({spread.name for spread in known_spread.read()}, seen)
+        for spread in known_spread.read():
+            self.assertTrue(0 < spread.percent < 1000, spread.name)
+            for path in re.findall(r"(?:docs|results)/[\w./]*\w", spread.evidence):
+                self.assertTrue((ROOT / path).exists(), spread.name)
+
+    def test_a_line_more(self):
+        """That is all that a new bound takes. One that cannot be read is refused."""
+        path = self.folder / "known_spread.tsv"
+        text = known_spread.FILE.read_text()
+        run = SimpleNamespace(environment=H200)
+        new = "new\tTestRepeat\tany\tnew_*\tsame\tany\tgpus<=2\t9\t3\tBecause.\tdocs\n"
+        path.write_text(text + new)
+        spread = known_spread.read(path)[-1]
+        for method, change, expected in (
+                ("new_one on 2", 3, True), ("new_one on 2", 3.2, False), ("other on 2", 3, False),
+                ("new_one on 3", 3, False), ("new_one", 3, False)):
+            row = moved(REPEAT, "repeats", method, change)
+            self.assertEqual(spread.can_move(row, run, [run]), expected, (method, change))
+        self.assertFalse(spread.can_move(row._replace(quantity="ovh"), run, [run]))  # no cycles
+        self.assertEqual((spread.rows(), spread.where(), spread.extent()), (
+            "`new_*`; gpus: at most 2", "GPUs of one kind", "9% and 3 cycles"))
+        for number, (old, bad, message) in enumerate((
+                ("gpus<=2", "gpu<=2", "column when: nobody knows 'gpu<=2'"),
+                ("gpus<=2", "often", "column when: nobody knows 'often'"),
+                ("gpus<=2", "gpus<=two", "column when: 'two' is not an amount"),
+                ("gpus<=2", "bytes>=x", "column when: 'x' is not an amount"),
+                ("gpus<=2", "bytes=x", "column when: 'x' is not an amount"),
+                ("\t3\t", "\tthree\t", "column cycles: 'three' is not a number"),
+                ("\t9\t", "\t-5\t", "column percent: '-5' is not a number above 0"),
+                ("\t9\t", "\tnan\t", "column percent: 'nan' is not a number above 0"),
+                ("same", "alike", "column between: nobody knows 'alike'"),
+                ("same", ",", "column between: nobody knows ','"),
+                ("\tany\tgpus", "\tup\tgpus", "column direction: nobody knows 'up'"),
+                ("\tany\tgpus", "\tfirst slower\tgpus",
+                 "column direction: nobody knows 'first slower'"),
+                ("\tdocs", "", "10 cells, but 11 columns"))):
+            path = self.folder / f"{number}.tsv"
+            path.write_text(text + new.replace(old, bad))
+            with self.assertRaisesRegex(tsv.TsvError, f"line {text.count(chr(10)) + 1}.*{message}"):
+                known_spread.read(path)
+        path = self.folder / "head.tsv"
+        path.write_text(text.replace("evidence", "proof", 1))
+        with self.assertRaisesRegex(tsv.TsvError, "line 2: the columns must be name, "):
+            known_spread.read(path)
+
+    def test_which_rows_each_moves(self):
+        for file, title, method, change, other, causes in CASES:
+            row = moved(file, title, method, change)
+            self.assertEqual(self.causes(row, {**H200, **other}), causes, (file, method, change))
+        # A moved row lies beyond all recorded ones, so all have to differ.
+        row, other = moved(INTRA, "block latency", "blocksync", 9), {**H200, "cuda_toolkit": "12.4"}
+        self.assertEqual(self.causes(row, other, other), ["toolkit"])
+        self.assertEqual(self.causes(row, H200, other), [])
+
+    def test_rows_are_looked_at(self):
+        for median, causes in (("92.100", []), ("91.600", ["host"]), ("89.000", ["host"]),
+                               ("87.900", []), ("nan", [])):
+            row = moved(INTER, "grid latency", "new", 9, {"med(ave_cycle)": median})._replace(
+                low=89.9, high=89.9)  # 88.1 to 91.7 are the same
+            self.assertEqual(self.causes(row, H200), causes, median)
+        for method, size, change, causes in (
+                ("cub", 2 ** 26, 15.9, ["short sums"]), ("cub", 2 ** 27, 4, ["middle sums"]),
+                ("grid_sync", 2 ** 20, 12, ["short sums"]), ("grid_sync", 2 ** 20, 14, []),
+                ("cub", 2 ** 31, 6.2, ["long sums"]), ("cub", 2 ** 31, 6.4, []),
+                ("cub", 2 ** 20, 17, [])):
+            row = moved("Reduction", "one GPU", method, change, {"bytes": str(size)})
+            self.assertEqual(self.causes(row, H200), causes, (method, size))
+            self.assertEqual(self.causes(row, {**H200, **H100}), [])
+        for repeats, change, causes in (("2", 120, ["few places"]), ("4", 120, []),
+                                        ("4", 13, ["few places"])):
+            row = moved(REPEAT, "repeats", "global_add", change, {"rep": repeats})
+            self.assertEqual(self.causes(row, H200), causes, repeats)
+        for size, change, causes in ((2 ** 29, 38, ["short sums on several GPUs"]),
+                                     (2 ** 30, 38, [])):
+            row = moved("Reduction", "strong scaling", "peer_grid", change, {"bytes": str(size)})
+            self.assertEqual(self.causes(row, H200), causes, size)
+
+
+class KnownTest(ReportCase):
+    def test_they_stand_beside_moved_rows(self):
+        """grid_sync moved by 4%, by 3% and, with a warning, by 50%."""
+        def run(name, *ns, more=""):
+            rows = (f"grid_sync 1 1 9 {132 * blocks} 32 {time} 1.000 9 0.100"
+                    for blocks, time in zip((1, 2, 4), ns))
+            return self.write_run(self.folder / name, {
+                "environment": ENVIRONMENT + f"driver\t{name}\n{more}",
+                "BenchmarkInterSM": section("grid latency", GRID, *rows)
+                + "# warning[spread] grid_sync GPUcount=1 blk=264 thrd=32: the spread is far\n"}, only=True)
+
+        run("h200x1", "1000.000", "2000.000", "3000.000", more="date_utc\tyesterday\n")
+        normal = self.report(run("mine", "1040.000", "3000.000", "2910.000"), recorded=self.folder)[
+            "mine"]["normal"]
+        self.assertEqual([(row["value"], row["known"], row["remarks"]) for row in normal["moved"]],
+                         [(3000, [], ["the spread is far"]), (1040, ["level"], []),
+                          (2910, ["level"], [])])
+        self.assertEqual({(row["quantity"], row["unit"]) for row in normal["moved"]},
+                         {("avginstru", "ns")})
+        self.assertEqual(normal["moved_without_known_cause"], 1)
+        self.assertEqual([(cause["name"], cause["rows"]) for cause in normal["known"]],
+                         [("level", 2)])
+        self.assertEqual(normal["environment_differences"], [
+            {"key": "driver", "here": "mine", "recorded": {"h200x1": "h200x1"}}])
+        self.assertEqual(table_below(self.page, "**What differs between these machines.**"), [
+            ["", "mine", "h200x1"], ["driver", "mine", "h200x1"]])
+        self.assertEqual(table_below(self.page, "**Where rows moved.**")[1:], [
+            ["BenchmarkInterSM", "grid latency", "grid_sync", "1", "1", "2", "-3.0% to +50.0%"]])
+        rows = table_below(self.page, "**The 3 of 3 rows that moved most.**")
+        self.assertEqual([row[3:] for row in rows[1:]], [
+            ["m(avginstru), ns", "slower", "–", "3000.000!", "1999.90 to 2000.10", "+50.0%", "4"],
+            ["m(avginstru), ns", "slower", "1", "1040.000", "999.90 to 1000.10", "+4.0%", "3"],
+            ["m(avginstru), ns", "faster", "1", "2910.000", "2999.90 to 3000.10", "-3.0%", "5"]])
+        self.assertIn("* ! BenchmarkInterSM, line 4: the spread is far.\n", self.page)
+        self.assertEqual(table_below(self.page, "**What is known to move such rows.**")[1][2:],
+                         ["docs/limits.md, How far do the recorded machines differ?", "2"])
+        self.assertIn("\n* 1 of 3 moved rows have none of these.\n", self.page)
+        self.assertIn(["the spread is far", "3000.000!"],
+                      Page((self.out / "report.html").read_text()).cells)
+        self.assertEqual(normal["verdicts"], {
+            "BenchmarkInterSM.tsv": {"3": "slower", "4": "slower", "5": "faster"}})
+        rows = [line.split("\t") for line in (
+            self.out / "tables/mine/normal.tsv").read_text().splitlines()]
+        self.assertEqual([row[-1] for row in rows], ["known", "level", "nan", "level"])
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+
+    def test_warnings(self):
+        """Every comment and every line of the log, once."""
+        for name in RECORDED:
+            run = tsv.Run(ROOT / "results" / name)
+            found = Counter(run_warnings.warned(run))
+            self.assertEqual(set(found.values()), {1})
+            comments = [line for file in run.files for line in (
+                run.path / f"{file}.tsv").read_text().splitlines()
+                if line.startswith("# warning[")]
+            self.assertEqual(len([one for one in found if one.file != "stderr.log"]),
+                             len(comments))
+            log = (run.path / "stderr.log").read_text().splitlines()
+            heads = {comment[2:].split(": ")[0] for comment in comments}
+            self.assertEqual([one.text for one in found if one.file == "stderr.log"], [
+                line for line in log if line.split(": ")[1] not in heads])
+
+    def test_warnings_are_shown(self):
+        run = self.write_run(self.folder / "run")
+        self.report(run, recorded=self.folder)
+        self.assertIn("5 in all: 1 in BenchmarkInterSM.tsv, 4 in Reduction.tsv. There is no "
+                      "stderr.log.\n", self.page)
+        told = "warning[spread percent=9] grid_sync GPUcount=1 blk=132 thrd=32: in other words\n"
+        others = [f"TestRepeat: {told}"[:-1], "BenchmarkInterSM: warning[spread percent=8] grid_sync: x",
+                  "Reduction: error: <b> is not | measured"]
+        log = f"BenchmarkInterSM: {told}\n" + "\n".join(others) + "\n"
+        (run / "stderr.log").write_bytes(log.encode() + b"\xff broken")
+        warnings = self.report(run, recorded=self.folder)["run"]["warnings"]
+        self.assertEqual(warnings[0], {
+            "file": "BenchmarkInterSM.tsv", "section": "grid latency", "line": 3,
+            "text": "the spread of this row is far"})
+        self.assertEqual([one["text"] for one in warnings if one["file"] == "stderr.log"],
+                         [*others, "\ufffd broken"])
+        self.assertIn(r"| stderr.log | – | – | Reduction: error: &lt;b&gt; is not \| measured |",
+                      self.page)
+        self.assertIn([None, "Reduction: error: <b> is not | measured"],
+                      Page((self.out / "report.html").read_text()).cells)
+        run = self.write_run(run, {"ImplicitBarrier": ROWS["ImplicitBarrier"]}, only=True)
+        (run / "stderr.log").touch()
+        self.report(run, recorded=self.folder)
+        self.assertIn("\nThe programs warned of nothing.\n", self.page)
+
+
+if __name__ == "__main__":
+    unittest.main()

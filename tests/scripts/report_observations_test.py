@@ -1,0 +1,183 @@
+"""Tests of Table VIII of report.py: which of the study's observations hold, by made-up rows."""
+
+import unittest
+
+from made_up_rows import (BLOCK_LATENCY, ENVIRONMENT, GRID, LAUNCHES, NODE_SUM, ROWS,
+                          section)
+from scripts_support import ScriptsTest
+
+from parts import tsv  # from scripts/, which scripts_support has put on the path
+from reporting import observations
+from reporting.study import Study
+
+GRID_ROW = "{} {} 1 9 {} {} {:.3f} 0.250 100 0.100"
+SHAPES = ((1, 32), (1, 1024), (2, 32), (2, 1024), (32, 32), (32, 64))
+
+
+def barriers(method, gpus, *ns):
+    """Rows of a barrier at SHAPES; 132 SMs."""
+    return [GRID_ROW.format(method, gpus, blocks * 132, threads, time)
+            for (blocks, threads), time in zip(SHAPES, ns)]
+
+
+class ObservationsTest(ScriptsTest):
+    def verdicts(self, **changes):
+        """{id: verdict} of a run with these files."""
+        run = tsv.Run(self.write_run(self.folder / "run", changes))
+        table, judged = observations.table_8(run, Study())
+        self.assertEqual([line.labels[2:] for line in table.lines],
+                         [(verdict, text) for _, verdict, text, _ in judged])
+        self.sources = {name: sources for name, _, _, sources in judged}
+        self.texts = {name: text for name, _, text, _ in judged}
+        return {name: verdict for name, verdict, _, _ in judged}
+
+    def check(self, name, cases, file):
+        for text, verdict in cases:
+            self.assertEqual(self.verdicts(**{file: text})[name], verdict, text)
+
+    def test_of_one_gpu(self):
+        blocks = [(section("block latency", BLOCK_LATENCY, "blocksync 1 64 1 32 20.0 0.5 9 0.1",
+                           f"blocksync 1 64 1 1024 {cycles} 0.5 9 0.1"), verdict)
+                  for cycles, verdict in (("21.9", "does not hold"), ("22.1", "holds"))]
+        self.check("block_warps", [*blocks, (None, "not measured")], "BenchmarkIntraSM")
+        self.assertEqual(self.texts["block_warps"],
+                         "no row of BenchmarkIntraSM, block latency: method blocksync, thrd 32")
+        grids = [(section("grid latency", GRID, *barriers("grid_sync", 1, *ns)), verdict)
+                 for verdict, *ns in (("holds", 1000, 1100, 1200, 3000, 9000, 9500),
+                                      ("does not hold", 1000, 5000, 1200, 6000, 4000, 9500))]
+        self.check("grid_blocks", grids, "BenchmarkInterSM")
+        launches = section("sleep kernel", LAUNCHES,
+                           "traditional_launch 1 8 132 1024 5000 1081.250 3.500 100 1.000")
+        for (text, _), verdict in zip(grids, ("holds", "does not hold")):
+            found = self.verdicts(ImplicitBarrier=launches, BenchmarkInterSM=text)
+            self.assertEqual(found["grid_two_blocks"], verdict)  # 1.9 and 4.9 us more
+        self.assertEqual(found["implicit_one_gpu"], "holds")
+        self.assertTrue(self.texts["grid_two_blocks"].endswith(
+            "(holds if it is at most 2.5 us more, as the study accepts)"))
+        text = launches.replace("1081.250", "5000.250")
+        self.assertEqual(self.verdicts(ImplicitBarrier=text, BenchmarkInterSM=grids[0][0])[
+            "implicit_one_gpu"], "does not hold")
+
+    def test_of_warps_and_parts(self):
+        pitfalls = ROWS["Pitfalls"]
+        self.check("warp_holds", (
+            (pitfalls, "works here"),
+            (pitfalls.replace("syncwarp\t1\t100\t100", "syncwarp\t0\t100\t99"),
+             "does not work here"), (None, "not measured")), "Pitfalls")
+        header = "method form outcome T launches"
+        for outcomes, verdict in ((("no progress within 1 s",) * 2, "holds"),
+                                  (("completed", "no progress within 1 s"), "holds in part"),
+                                  (("completed", "error cudaErrorUnknown"), "does not hold")):
+            def rows(method, *outcomes):
+                return "".join(f"part_{method}\t{form}\t{outcome}\t1.000\t1\n" for form, outcome in
+                               zip(("exits early", "stays and skips"), outcomes))
+
+            head = section("partial groups", header)
+            small = [rows(name, "completed", "completed") for name in (
+                "syncwarp", "tile_sync", "coales_sync", "blocksync")]
+            self.check("grid_part", [
+                (head + rows("grid_sync", *outcomes) + "".join(small),
+                 verdict if verdict == "holds" else "holds in part"),  # no block does harm
+                (head + rows("grid_sync", *outcomes) + "".join(small[1:]), "not measured"),
+                (head + rows("grid_sync", *outcomes) + "".join(small[1:]) + rows(
+                    "syncwarp", "completed", "no progress within 1 s"),
+                 verdict if verdict == "does not hold" else "holds in part")], "Pitfalls")
+            blocks = head + rows("multi_grid_blocks", *outcomes)
+            for text, expected in ((blocks, "not measured"), (
+                    blocks + rows("multi_grid_gpus", *outcomes),
+                    verdict if verdict == "holds" else "holds in part")):
+                found = self.verdicts(**{"Pitfalls": head + "".join(small),
+                                         "Pitfalls.cuda11": text})
+                self.assertEqual(found["gpus_part"], expected)
+        self.assertEqual(self.sources["gpus_part"], [
+            (f"{file}.tsv", "partial groups", line) for file, lines in (
+                ("Pitfalls.cuda11", range(3, 7)), ("Pitfalls", range(3, 11))) for line in lines])
+
+    def test_of_several_gpus(self):
+        for both, acceptable, *ns in (
+                ("holds", "holds", 2000, 2500, 2600, 4100, 8000, 9000),
+                ("holds in part", "does not hold", 2000, 2100, 5200, 4500, 8000, 9000),
+                ("does not hold", "holds in part", 2000, 2100, 2100, 1900, 2100, 2200)):
+            text = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 2, *ns))
+            found = self.verdicts(BenchmarkInterSM=text)
+            self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), (both, acceptable))
+            self.assertNotIn("judged by", self.texts["gpus_both"])
+        # Where it was measured, the study's barrier alone is judged.
+        of_study = section("multi-GPU latency", GRID, *barriers(
+            "multi_grid_sync", 2, 2000, 2500, 2600, 4100, 8000, 9000))
+        found = self.verdicts(**{"BenchmarkInterSM": text, "BenchmarkInterSM.cuda11": of_study})
+        self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), ("holds", "holds"))
+        self.assertEqual(self.texts["gpus_acceptable"], (
+            "peer_grid_sync on 2 GPUs: at most 1.11 times the fastest and 0.95 times the slowest "
+            "shape; multi_grid_sync on 2 GPUs: at most 1.30 times the fastest and 0.29 times the "
+            "slowest shape (holds if at most 2.57 and 0.50, the more of what the study says, 2 "
+            "and 0.5, and of its own GPUs' 2.57 and 0.41; judged by multi_grid_sync alone)"))
+        self.assertTrue(self.texts["gpus_both"].endswith(
+            "(holds if both make it 1.1 times as long or more; judged by multi_grid_sync alone)"))
+        # What does not judge may have been measured in part, what does may not.
+        part = "".join(text.splitlines(keepends=True)[:-1])
+        for own, study, *verdicts in (
+                (part, of_study, "holds", "holds"), (part, None, "does not hold", "not measured"),
+                (text.replace("2100.000", "nan"), of_study, "holds", "holds")):
+            self.assertNotEqual(own, text)
+            found = self.verdicts(**{"BenchmarkInterSM": own, "BenchmarkInterSM.cuda11": study})
+            self.assertEqual([found["gpus_both"], found["gpus_acceptable"]], verdicts)
+            self.assertNotIn("nan", self.texts["gpus_both"] + self.texts["gpus_acceptable"])
+        one = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 1, *ns))
+        self.assertEqual(self.verdicts(BenchmarkInterSM=one)["gpus_both"], "not measured")
+        self.assertEqual(self.sources["gpus_both"], [])
+
+    def test_cpu_threads_on_many_gpus(self):
+        """6 are many. The barrier takes 2100 ns with an interval of 0.1."""
+        for gpus, cpu, half, verdict in ((2, 1000, 1, "not measured"), (5, 1000, 1, "not measured"),
+                                         (6, 2098, 1, "holds"), (6, 2098, 2, "does not hold"),
+                                         (8, 3000, 1, "does not hold")):
+            text = section("multi-GPU latency", GRID,
+                           *barriers("peer_grid_sync", gpus, *[2100] * 6))
+            launches = section("sleep kernel", LAUNCHES, "single_omp_traditional_launch "
+                               f"{gpus} 8 132 1024 5000 {cpu} 9 100 {half}")
+            found = self.verdicts(
+                ImplicitBarrier=launches, BenchmarkInterSM=text,
+                environment=ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t8"))
+            self.assertEqual(found["implicit_gpus"], verdict, (gpus, cpu, half))
+            self.assertIn(f"on {gpus} GPUs at 1 x 1024: CPU threads {cpu / 1e3:.2f} us, "
+                          "peer_grid_sync 2.10 us", self.texts["implicit_gpus"])
+
+    def test_sums_with_one_barrier(self):
+        """GB/s of CPU threads, with intervals of 2, beside 100 and 200 with intervals of 1."""
+        barrier = section("multi-GPU latency", GRID, *barriers("multi_grid_sync", 2, *[2100] * 6))
+
+        def rows(method, rates, half):
+            return section("strong scaling", NODE_SUM, *(
+                f"{method} float 2 {1048576 << place} {rate}.0 1.0 1.0 1.0 1 9 {half}.0"
+                for place, rate in enumerate(rates)))
+
+        times = " ({} times as fast)".format
+        for rates, verdict, text in (
+                ((104, 210), "holds", f"2 of 2 sizes{times('1.040 to 1.050')}, slower at 0"),
+                ((103, 210), "holds", f"1 of 2 sizes{times('1.050')}, slower at 0"),
+                ((103, 203), "does not hold", "0 of 2 sizes, slower at 0"),
+                ((90, 210), "holds in part", f"1 of 2 sizes{times('1.050')}, slower at 1"
+                 + times("0.900")),
+                ((90, 190), "does not hold", "0 of 2 sizes, slower at 2"
+                 + times("0.900 to 0.950"))):
+            found = self.verdicts(**{"BenchmarkInterSM.cuda11": barrier, "Reduction": rows(
+                "implicit_multi", rates, 2), "Reduction.cuda11": rows("multi_grid", (100, 200), 1)})
+            self.assertEqual(found["implicit_few_steps"], verdict, rates)
+            self.assertIn(f"not by multi_grid_sync: faster at {text}",
+                          self.texts["implicit_few_steps"])
+        self.assertEqual(self.sources["implicit_few_steps"], [
+            (f"{file}.tsv", "strong scaling", line)
+            for file in ("Reduction", "Reduction.cuda11") for line in (3, 4)])
+        # Sums that nobody measured, or that were wrong, or have no rate judge nothing.
+        sums = rows("multi_grid", (100, 200), 1)
+        for text in (None, sums.replace("\t1\t9\t", "\t0\t9\t"),
+                     rows("multi_grid", ("nan", "nan"), 1).replace("nan.0", "nan")):
+            found = self.verdicts(**{"BenchmarkInterSM.cuda11": barrier, "Reduction": rows(
+                "implicit_multi", (104, 210), 2), "Reduction.cuda11": text})
+            self.assertEqual((found["implicit_few_steps"], self.texts["implicit_few_steps"]), (
+                "not measured", "no sums on 2 GPUs by CPU threads, not by multi_grid_sync"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,248 @@
+"""Tests of the parts of report.py: the study's numbers, digits, group sizes, what is normal."""
+
+import math
+import re
+import unittest
+
+from html_page import Page
+from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
+from scripts_support import ROOT, ScriptsTest
+
+import compare  # from scripts/, which scripts_support has put on the path
+from parts import tsv
+from reporting import blocks, normal, sheets
+from reporting.figures import rounded, short_name
+from reporting.sheets import tex
+from reporting.study import FOLDER, GPUS, Study
+from reporting.study_tables import table_2
+
+
+class BlocksTest(unittest.TestCase):
+    def test_both_pages_show_each(self):
+        sheet = sheets.Sheet("A sheet", 1, ["a"])
+        sheet.rows = [["<1>"]]
+        content = [blocks.Heading(2, "A *head*", "head"), blocks.Text("5 < 6"),
+                   blocks.Text("small", note=True), blocks.Items(["one", "two"]), sheet,
+                   blocks.Rows("About", ("key", "value"), 1, [("k", "1")]),
+                   blocks.Rows("Hidden", ("key",), 1, [("k",)], "All"), blocks.Code("c", ["x*y"])]
+        self.assertEqual(list(blocks.markdown(content, None)), [
+            r"## A \*head\*", "", "5 &lt; 6", "", "small", "", "* one", "* two", "",
+            "**A sheet.**", "", "| a |", "| --- |", "| &lt;1&gt; |", "", "",
+            "About", "", "| key | value |", "| --- | ---: |", "| k | 1 |", "",
+            "| key |", "| --- |", "| k |", "", "```c", "x*y", "```", ""])
+        page = "".join(blocks.page(content, None))
+        for part in ('<h2 id="head">A *head*</h2><p>5 &lt; 6</p><p class="notes">small</p>'
+                     "<ul><li>one</li><li>two</li></ul><figure>", "<td>&lt;1&gt;</td>",
+                     '<p>About</p><div class="wide"><table>', '<td class="number">1</td>',
+                     "<details><summary>All</summary><p>Hidden</p>", "</details>",
+                     "<pre>x*y</pre>"):
+            self.assertIn(part, page)
+        self.assertEqual([cell for _, cell in Page(page).cells], ["<1>", "k", "1", "k"])
+
+
+class StudyTest(ScriptsTest):
+    """A number that was copied wrongly breaks what the study says of the others."""
+
+    def near(self, value, expected):
+        self.assertLess(abs(float(value) / expected - 1), 0.025)
+
+    def test_tables_agree_by_the_equations(self):
+        study = Study()
+        rates = {(row["gpu"], row["threads"]): row for row in study.tables["III"]}
+        for row in rates.values():  # Equation 1
+            self.near(row["concurrency_B"],
+                      float(row["bandwidth_B_per_cycle"]) * float(row["latency_cycles"]))
+        for row in study.tables["IV"]:
+            basic, more = (rates[row["gpu"], row[name]] for name in ("basic", "more"))
+            sync, slow, fast = (float(text) for text in (
+                row["sync_cycles"], basic["bandwidth_B_per_cycle"], more["bandwidth_B_per_cycle"]))
+            self.near(row["Nl_B"], sync * slow * fast / (fast - slow))  # Equation 5
+            self.near(row["Nm_B"], (float(basic["latency_cycles"]) + sync) * slow)  # Equation 4
+            # Five times the barrier of Table II: of a warp the shuffle, of a block 32 warps of it.
+            if row["more"] == "32":
+                self.near(row["sync_cycles"], 5 * float(study.value(
+                    "II", "latency_cycles", type="shuffle of a tile", gpu=row["gpu"])))
+
+    def test_every_table_has_what_the_study_has(self):
+        study = Study()
+        self.assertEqual([len(rows) for rows in study.tables.values()],
+                         [3, 12, 8, 4, 14, 10, 2, 13])
+        for name in ("II", "III", "IV", "V", "VI", "VII"):
+            count = {gpu: sum(row["gpu"] == gpu for row in study.tables[name]) for gpu in GPUS}
+            self.assertEqual(count["V100"], count["P100"], name)
+        for sum_ in ("implicit", "grid sync", "CUB", "CUDA sample"):  # no sum is faster than it can
+            for gpu in GPUS:
+                self.assertLess(float(study.value("VI", "GB_per_s", sum=sum_, gpu=gpu)),
+                                float(study.value("VI", "GB_per_s", sum="theory", gpu=gpu)))
+        self.assertIsNone(study.value("II", "reference_thread_op_per_cycle", type="tile"))
+        self.assertIsNone(study.value("I", "overhead_ns", gpu="P100"))
+
+    def test_it_is_no_run(self):
+        with self.assertRaisesRegex(tsv.TsvError, "is not a results folder"):
+            tsv.Run(FOLDER)
+        self.assertEqual(FOLDER, ROOT / "results" / "ipdps20")
+
+    def test_a_row_without_source_is_refused(self):
+        for path in FOLDER.iterdir():
+            (self.folder / path.name).write_bytes(path.read_bytes())
+        path = self.folder / "table_1.tsv"
+        path.write_text(path.read_text().replace("10248\tTable I", "10248\t"))
+        with self.assertRaisesRegex(tsv.TsvError, "table_1.tsv, line 3: no source"):
+            Study(self.folder)
+
+
+class DigitsTest(unittest.TestCase):
+    def test_mean_and_spread(self):
+        nan = math.nan
+        for value, spread, text in (
+                (1512.263, 68.589, "1512 ± 69"), (8549.88, 1281.739, "8500 ± 1300"),
+                (13857.2, 9272.4, "13900 ± 9300"), (1534.4, 407.1, "1530 ± 410"),
+                (10747, 549, "10750 ± 550"), (-40, 3215, "0 ± 3200"),
+                (1001.176, 0.378, "1001.2 ± 0.4"), (4.0035, 0.00002, "4.0035"),
+                (1001.176, 0.037, "1001.2"), (105.769, 0.8668, "105.77 ± 0.87"),
+                (24, 0, "24"), (205.75, 0, "205.75"), (4814.304, nan, "4814.3"),
+                (14336, nan, "14336"), (123456.7, nan, "123457"), (0, 0, "0"),
+                (-3.25, 1.5, "-3.2 ± 1.5"), (0.07143, nan, "0.07143"), (100, nan, "100")):
+            self.assertEqual(rounded(value, spread), text)
+
+    def test_tex_has_no_commands(self):
+        self.assertEqual(tex("a_b & 5% of {x} <= 2 ± \\"),
+                         r"a\_b \& 5\% of \{x\} $\le$ 2 $\pm$ \textbackslash{}")
+        self.assertEqual(tex("1.5 µs of 2 x 32, x"), r"1.5 $\mu$s of 2 $\times$ 32, x")
+
+    def test_numbers_align_at_the_point_in_tex(self):
+        sheet = sheets.Sheet("A sheet", 1, ["Name", "Here, CUDA 13.0", "Whole"],
+                             over=[("Time", "ns", 2)])
+        sheet.rows = [["a", "985.77 ± 0.91", "7"], ["b", "14!", "12"], ["c", "none", "–"],
+                      ["d", "-3.5? ", "–"], ["e", "72 ns", "0"]]
+        text = "\n".join(sheets.latex(sheet, "tab:x"))
+        for line in (r"\begin{tabular}{@{}lr@{}lr@{}}", r"\cmidrule(lr){2-4}",
+                     r" & \multicolumn{3}{c}{Time (ns)} \\",
+                     r"Name & \multicolumn{2}{c}{\shortstack[c]{Here\\CUDA\\13.0}} & Whole \\",
+                     r"a & 985 & .77\,$\pm$\,0.91 & 7 \\", r"b & 14 & \textsuperscript{!} & 12 \\",
+                     r"c & \multicolumn{2}{c}{none} & -- \\", r"e & 72 & ~ns & 0 \\"):
+            self.assertIn(line, text)
+        gaps = [len(re.findall(r"\\setlength\{\\(?:tabcolsep|belowcaptionskip)\}\{[1-9]", text))]
+        self.assertEqual(gaps, [2])
+
+    def test_a_wide_table_has_smaller_letters_and_gaps(self):
+        fits = []
+        for columns in (2, 6, 14):
+            sheet = sheets.Sheet("A sheet", 1, ["Name", *["Here"] * columns])
+            sheet.rows = [["a name of some length", *["1234.5 ± 1.2"] * columns]]
+            fits.append(sheets.tex_fit(sheet, "table*"))
+        self.assertEqual(fits, [("footnotesize", 5), ("footnotesize", 3), ("scriptsize", 1)])
+
+
+class Named:
+    simulated = False
+
+    def __init__(self, gpu):
+        self.environment = {"gpu": gpu}
+
+
+class NameTest(unittest.TestCase):
+    def test_short_names(self):
+        for gpu, name in (("NVIDIA H200", "H200"), ("NVIDIA H100 80GB HBM3", "H100"),
+                          ("Tesla V100-SXM2-16GB", "Tesla V100"), ("NVIDIA A100-PCIE-40GB",
+                                                                   "A100"),
+                          ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200"),
+                          ("NVIDIA RTX 6000 Ada Generation", "RTX 6000 Ada"),
+                          ("NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 4090 Laptop"),
+                          ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+                           "RTX PRO 6000 Max-Q"),
+                          ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX PRO 6000")):
+            self.assertEqual(short_name(Named(gpu)), name)
+
+
+class WarpTest(ScriptsTest):
+    def lines(self, latencies, throughputs):
+        """(group size, latency, throughput) of the shuffle of a coalesced group in Table II."""
+        run = tsv.Run(self.write_run(self.folder / "run", {"BenchmarkIntraSM": section(
+            "warp latency", LATENCY, *(
+                f"coales_shufl 1 64 1 32 {cycles:.3f} 0.000 {size} 100 0.000"
+                for size, cycles in latencies.items()))
+            + section("throughput", "method blk tile m(thrput) ci95(thrput)", *(
+                f"coales_shufl {blocks} {size} {rate:.5f} 0.00000"
+                for blocks, (size, rate) in enumerate(throughputs, 1)))}))
+        table = table_2(run, Study())
+        self.missing = [text for text in table.missing if "shuffle of a coalesced" in text]
+        return [(line.labels[1], *(figure and figure.text() for figure in line.figures[:3:2]))
+                for line in table.lines if line.labels[0] == "shuffle of a coalesced group"]
+
+    def test_which_group_sizes_a_line_is_of(self):
+        rates = ((16, 0.5), (16, 0.7), (32, 0.9), (32, 0.8))
+        lines = self.lines({1: 223, 2: 223, 16: 222, 31: 221, 32: 24}, rates)
+        self.assertEqual(lines, [("any: fastest, 32", "24", "0.9"),
+                                 ("any: slowest, 1-31; throughput of 16", "221", "0.7")])
+        self.assertEqual(self.lines({1: 24.2, 16: 24.1, 32: 24}, rates), [("any", "24", "0.9")])
+        self.assertEqual(self.lines({1: 24, 2: 30, 16: 24, 32: 24}, rates[:2]), [
+            ("any: fastest, 1, 16-32; throughput of 16", "24", "0.7"),
+            ("any: slowest, 2", "30", None)])
+        self.assertEqual(self.missing, [])
+        self.assertEqual(self.lines({1: math.nan, 2: 30, 16: 24, 32: 24}, rates), [
+            ("any: fastest, 16-32", "24", "0.9"), ("any: slowest, 2", "30", None)])
+        self.assertEqual(self.lines({16: 24, 32: 24}, ()), [("any", "24", None)])
+        self.assertEqual(self.missing,
+                         ["shuffle of a coalesced group, any: throughput, CUDA unknown"])
+
+
+class NormalTest(ScriptsTest):
+    def test_verdicts(self):
+        def value(mean, half):
+            return compare.Value(float(mean), float(half), f"{mean:.3f}")
+
+        recorded = [value(100, 1), value(104, 1)]  # 99 to 105; 2% of their mean are 2.04
+        for mean, half, verdict in (
+                (96.97, 0, "same"), (107.03, 0, "same"), (96.9, 0, "faster"),
+                (107.1, 0, "slower"), (96, 2, "unclear"), (108, 2, "unclear"),
+                (108, "nan", "slower"), (math.nan, 0, "unclear")):
+            found = normal.judge("ave_cycle", value(mean, half), recorded)
+            self.assertEqual((found[0], found[1], found[3]), (99, 105, verdict), (mean, half))
+        self.assertEqual(normal.judge("GB/s", value(120, 1), recorded)[3], "faster")
+        self.assertEqual(normal.judge("thrput", value(90, 1), recorded)[3], "slower")
+        self.assertAlmostEqual(normal.judge("a", value(204, 0), recorded)[2], 100)
+        self.assertEqual(normal.judge("a", value(1, 0), [])[3], "not recorded")
+        # What is known worse than within 10% is left out.
+        wide = [value(-5, 2600), value(150, 15.1)]
+        self.assertEqual(normal.judge("a", value(100, 0), [*wide, *recorded])[:2], (99, 105))
+        self.assertEqual(normal.judge("a", value(100, 0), wide)[3], "unclear")
+
+    def a_run(self, name, gpu, sms="132", more=""):
+        environment = f"key\tvalue\ngpu\t{gpu}\ngpu_count\t2\nsms\t{sms}\nnote\t{name}\n{more}"
+        launches = ROWS["ImplicitBarrier"].replace("NVIDIA H200", gpu)
+        return tsv.Run(self.write_run(self.folder / name, {
+            "environment": environment, "ImplicitBarrier": launches}))
+
+    def test_which_runs_are_compared(self):
+        mine, twin = self.a_run("mine", "A"), self.a_run("ax2", "A")
+        far, near = self.a_run("bx1", "B", "80"), self.a_run("cx1", "C", "120")
+        again = self.a_run("cx2", "C", "120")
+        self.a_run("cx3_20260101", "A")  # somebody's own, and none kept for reference
+        recorded = normal.recorded_runs(self.folder)
+        self.assertEqual([run.path.name for run in recorded], ["ax2", "bx1", "cx1", "cx2"])
+        for runs, expected in (([far, near, twin], ([twin], True)), ([mine, twin], ([twin], True)),
+                               ([far, near, again], ([near, again], False)),
+                               ([mine], ([], False)), ([], ([], False))):
+            self.assertEqual(normal.references(mine, runs), expected)
+        as_near = self.a_run("ex1", "E", "144")
+        self.assertEqual(normal.references(mine, [as_near, near, again]), ([near, again], False))
+        older = self.a_run("dx1", "D", "131", "compute_capability\t8.0\n")
+        self.assertEqual(normal.references(mine, [older, far]), ([far], False))
+
+    def test_rows_are_matched_by_blocks_per_sm(self):
+        small = {"BenchmarkInterSM": ROWS["BenchmarkInterSM"].replace("4224", "3840").replace(
+            "\t132\t32", "\t120\t32"), "environment": ENVIRONMENT.replace("132", "120")}
+        other = tsv.Run(self.write_run(self.folder / "other", small))
+        run = tsv.Run(self.write_run(self.folder / "run"))
+        grid = [row for row in normal.judged(run, [other])
+                if row.key[0] == "BenchmarkInterSM"]
+        self.assertEqual([row.verdict for row in grid], ["same"] * 5)
+        self.assertEqual([row.key[5] for row in grid], ["1xSM", "32xSM", "1xSM", "1xSM", "32xSM"])
+        alone = normal.judged(run, [])
+        self.assertEqual({row.verdict for row in alone}, {"not recorded"})
+        self.assertEqual(normal.moved(alone), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,213 @@
+"""Tests of the pictures of report.py, which need matplotlib; 77 where it is not there: skipped."""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import unittest
+from urllib.parse import unquote
+
+from html_page import Page
+from made_up_rows import ENVIRONMENT, GRID, LATENCY, section
+from scripts_support import ROOT, ScriptsTest
+
+try:
+    from matplotlib.text import Text
+    from reporting import draw, draw_style
+except ImportError as error:
+    print(f"skipped: there is no matplotlib ({error})")
+    sys.exit(77)
+
+from parts import tsv
+from reporting import chart_barriers, chart_methods, chart_study, charts
+from reporting.study import Study
+
+RECORDED = ("h200x2", "h200x4")  # with the most in them
+PAGE = 5e6  # bytes that a report.html may have
+
+
+class PicturesTest(ScriptsTest):
+    def report(self, out, *arguments, path=None):
+        """Runs report.py with this Python, which has matplotlib; path: modules found first."""
+        environment = {**os.environ, "PYTHONHASHSEED": str(len(str(out)))}
+        if path:
+            environment["PYTHONPATH"] = str(path)
+        command = [sys.executable, ROOT / "scripts/report.py", *arguments, "--out", out]
+        return subprocess.run(command, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding="utf-8", check=False)
+
+    def test_files_and_page(self):
+        runs = [ROOT / "results/h100x1", self.write_run(self.folder / "a few (%)")]
+        out, again = self.folder / "out", self.folder / "once_more"
+        for folder in (out, again):
+            done = self.report(folder, *runs)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("pictures", done.stderr)
+        pictures = sorted(out.glob("figures/**/*.png"))
+        # 12 of a run, less Figures 9 and 16 of one GPU, and what the second has no rows of.
+        self.assertEqual(len(pictures), 10 + 8 + 1)
+        for path in pictures:
+            self.check_png(path.read_bytes())
+            self.check_pdf(path.with_suffix(".pdf").read_bytes())
+            self.assertTrue(path.with_suffix(".tsv").exists())
+            for ending in (".png", ".pdf"):  # the same rows make the same bytes
+                other = again / path.relative_to(out).with_suffix(ending)
+                self.assertEqual(path.with_suffix(ending).read_bytes(), other.read_bytes())
+        text = (out / "report.html").read_text()
+        self.assertLess(len(text), PAGE)
+        shown = Page(text).pictures
+        self.assertEqual(sorted(data for _, data in shown),
+                         sorted(path.read_bytes() for path in pictures))
+        for alternative, _ in shown:
+            self.assertRegex(alternative, r"^(Heat map|Line chart|Dot chart): .* \d+ values")
+        links = re.findall(r"!\[.+?\]\((\S+?)\)\n", (out / "report.md").read_text())
+        self.assertEqual(sorted(out / unquote(link) for link in links), pictures)
+
+    def check_png(self, data):
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        width, height = struct.unpack(">II", data[16:24])
+        self.assertIn(width, (round(200 * draw_style.NARROW), round(200 * draw_style.WIDE)))
+        self.assertLess(height, 200 * 9)  # a page
+        self.assertNotIn(b"tEXt", data)
+        self.assertLess(len(data), 200e3)
+
+    def check_pdf(self, data):
+        self.assertEqual((data[:5], data.rstrip()[-5:]), (b"%PDF-", b"%%EOF"))
+        self.assertIn(b"/FontFile2", data)  # the font is inside, as TrueType (type 42)
+        self.assertNotIn(b"/Type3", data)
+        self.assertNotIn(b"CreationDate", data)
+
+    def test_text_is_large_enough_and_nothing_is_cut(self):
+        """Nor do the texts in a pair of axes lie on one another."""
+        study = Study()
+        for name in RECORDED:
+            run = tsv.Run(ROOT / "results" / name)
+            for chart in charts.charts_of(run, study):
+                if chart.measured():
+                    with draw_style.settings():
+                        self.check_texts(draw.picture_of(chart),
+                                         f"{name} {chart.name}")
+
+    def check_texts(self, picture, name):
+        picture.canvas.draw()
+        drawer = picture.canvas.get_renderer()
+        width, height = picture.canvas.get_width_height()
+        outside = {label for axes in picture.axes for axis in (axes.xaxis, axes.yaxis)
+                   for tick in axis.get_major_ticks() for label in (tick.label1, tick.label2)
+                   if not min(axis.get_view_interval()) <= tick.get_loc()
+                   <= max(axis.get_view_interval())}  # ticks that are not drawn
+        for text in picture.findobj(Text):
+            if not text.get_text() or not text.get_visible() or text in outside:
+                continue
+            self.assertGreaterEqual(text.get_fontsize(), 7, name)
+            box = text.get_window_extent(drawer)
+            self.assertTrue(0 <= box.x0 and box.x1 <= width and 0 <= box.y0 and box.y1 <= height,
+                            f"{name}: {text.get_text()} is cut at {box}")
+        for axes in picture.axes:
+            boxes = [text.get_window_extent(drawer) for text in axes.texts]
+            for place, box in enumerate(boxes):
+                self.assertFalse(any(box.overlaps(other) for other in boxes[:place]),
+                                 f"{name}: {axes.texts[place].get_text()} lies on another")
+
+    def test_heat_map_has_the_rows_as_the_study_has_them(self):
+        """Cells by their place: blocks per SM from the top, threads to the right."""
+        run = tsv.Run(ROOT / "results" / "h200x1")
+        with draw_style.settings():
+            chart, = (chart for chart in charts.charts_of(run, Study())
+                      if chart.name == "figure_5")
+            axes, = draw.picture_of(chart).axes
+        self.assertEqual(axes.get_title(), "H200, grid_sync (us)")
+        columns = [text.get_text() for text in axes.get_xticklabels()]
+        rows = [text.get_text() for text in axes.get_yticklabels()]
+        self.assertEqual((columns, rows), (["32", "64", "128", "256", "512", "1024"],
+                                           ["1", "2", "4", "8", "16", "32"]))
+        self.assertGreater(axes.get_ylim()[0], axes.get_ylim()[1])  # 1 is at the top
+        section = run.section("BenchmarkInterSM", "grid latency")
+        shown = {text.get_position(): text.get_text() for text in axes.texts}
+        self.assertEqual(len(shown), 26)
+        for (x, y), text in shown.items():
+            row = section.find(method="grid_sync", thrd=columns[int(x)],
+                               blk=str(132 * int(rows[int(y)])))
+            self.assertLess(abs(float(text) * 1e3 / float(row["m(avginstru)"]) - 1), 0.006)
+        for text in axes.texts:  # dark cells have white text
+            cell, = (patch for patch in axes.patches if patch.get_xy() == (
+                int(text.get_position()[0]), int(text.get_position()[1])))
+            light = sum(part * share for part, share in zip(cell.get_facecolor(),
+                                                            (0.2126, 0.7152, 0.0722)))
+            self.assertEqual(text.get_color(), "black" if light > 0.46 else "white", light)
+
+    def test_extremes(self):
+        """A single cell; all counts of GPUs that Figure 8 has."""
+        one = section("grid latency", GRID, "grid_sync 1 1 9 132 32 1000.0 9.0 1 1.0")
+        several = section("multi-GPU latency", GRID, *(
+            f"{method} {gpus} 1 9 {132 * blocks} {threads} {gpus * blocks}.0 9.0 1 1.0"
+            for method in ("multi_grid_sync", "peer_grid_sync") for gpus in range(1, 9)
+            for blocks in (1, 2, 4, 8, 16, 32) for threads in (32, 64, 128, 256, 512, 1024)))
+        eight = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t8")
+        for text, make in ((one, chart_study.figure_5),
+                           (several, chart_study.figure_8)):
+            chart = make(tsv.Run(self.write_run(self.folder / "run", {
+                "BenchmarkInterSM": text, "environment": eight}, only=True)), Study())
+            with draw_style.settings():
+                self.check_texts(draw.picture_of(chart), chart.name)
+                self.check_png(draw.draw(chart)["png"])
+
+    def test_error_bars_and_marks(self):
+        run = tsv.Run(ROOT / "results" / "h200x2")
+        with draw_style.settings():
+            chart, = (chart for chart in charts.charts_of(run, Study())
+                      if chart.name == "figure_9")
+            axes = draw.picture_of(chart).axes[0]
+        panel = chart.panels[0]
+        self.assertEqual(len(axes.containers), len(panel.series))
+        for bars, series in zip(axes.containers, panel.series):
+            points = sorted(series.points, key=lambda point: point.x)
+            line, _, (lengths,) = bars
+            self.assertEqual(list(line.get_ydata()), [point.figure.value for point in points])
+            for (low, high), point in zip(lengths.get_segments(), points):
+                self.assertAlmostEqual(high[1] - low[1], 2 * point.figure.spread)
+        for look in ("get_color", "get_marker"):  # in grey the mark tells them apart
+            self.assertEqual(len({getattr(line, look)() for line, _, _ in axes.containers}), 8)
+
+    def test_many_machines_fit_on_a_page(self):
+        run = tsv.Run(ROOT / "results/h200x4")
+        chart = chart_barriers.machines({f"machine {number}": run for number in range(8)})
+        with draw_style.settings():
+            self.check_texts(draw.picture_of(chart), chart.name)
+            self.check_png(draw.draw(chart)["png"])
+
+    def test_operations_stand_where_their_names_are(self):
+        """Also where the first of them has no row."""
+        rows = section("warp latency", LATENCY, *(
+            f"shared_{operation} 1 64 1 32 {cycles}.000 0.000 1 100 0.000"
+            for operation, cycles in (("cas", 4), ("max", 2), ("exchange", 3))))
+        chart = chart_methods.atomics(tsv.Run(self.write_run(
+            self.folder / "run", {"BenchmarkIntraSM": rows}, only=True)), None)
+        with draw_style.settings():
+            axes, = draw.picture_of(chart).axes
+        names = [text.get_text() for text in axes.get_xticklabels()]
+        self.assertEqual(names, ["add", "max", "exchange", "cas"])
+        line = axes.containers[0][0]
+        self.assertEqual({names[x]: y for x, y in zip(line.get_xdata(), line.get_ydata())},
+                         {"max": 2, "exchange": 3, "cas": 4})
+
+    def test_a_matplotlib_that_cannot_be_used(self):
+        modules = self.folder / "modules"
+        modules.mkdir()
+        (modules / "matplotlib.py").write_text("raise ImportError('it is broken')\n")
+        out = self.folder / "out"
+        run = self.write_run(self.folder / "run")
+        self.assertEqual(self.report(out, run).returncode, 0)
+        self.assertTrue((out / "figures/run/figure_5.png").exists())
+        done = self.report(out, run, path=modules)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("report.py: no pictures, because matplotlib cannot be used: it is broken\n",
+                      done.stderr)
+        self.assertEqual(list(out.glob("figures/**/*.p??")), [])  # those of before are gone
+        self.assertTrue((out / "figures/run/figure_5.tsv").exists())
+        self.assertIn("it is broken", (out / "report.html").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()

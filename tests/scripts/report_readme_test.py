@@ -1,0 +1,73 @@
+"""Tests of what pages show of results/: tables and pictures."""
+
+import shutil
+import unittest
+
+from report_chart_checks import rows_of
+from report_support import NO_SUMS, ReportCase
+from scripts_support import ROOT, ScriptsTest
+
+from pages import readme_pictures, write_pages  # scripts_support has put scripts/ on the path
+from reporting import known_spread
+from reporting.study import FOLDER
+
+
+class PagesTest(ReportCase):
+    def test_they_are_what_the_files_say(self):
+        """In this repository: after a run was recorded, write_pages.py renews them."""
+        done = self.script("pages/write_pages.py", "--check")
+        self.assert_refused(done, 2, "cannot read ", "README.md")  # the project has none yet
+        names = tuple(write_pages.PAGES)
+        pages = {self.project / name: (ROOT / name).read_text() for name in names}
+        for page, text in pages.items():
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(text)
+        done = self.script("pages/write_pages.py", "--check")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        for page, text in pages.items():
+            for cell in ("| 14 |", "| 95.7% |", "| 9.4% |", "| 1.6 cycles |", "| 5.65 |", "| 11.3% |",
+                         "| completed |", "| 375 |"):
+                page.write_text(page.read_text().replace(cell, "| 0 |", 1))
+            self.assertNotEqual(page.read_text(), text)
+        self.assert_refused(self.script("pages/write_pages.py", "--check"), 1,
+                            f"not what results/ has: {', '.join(names)}; ")
+        for page in pages:
+            self.assertIn("| 0 |", page.read_text())
+        self.assertEqual(self.script("pages/write_pages.py").returncode, 0)
+        self.assertEqual({page: page.read_text() for page in pages}, pages)
+        page = self.project / names[1]
+        for line in known_spread.FILE.read_text().splitlines()[1:]:
+            self.assertIn(f"| {line.split(chr(9))[0]} |", pages[page])
+        page.write_text(pages[page].replace("<!-- causes end -->", ""))
+        self.assert_refused(self.script("pages/write_pages.py"), 2,
+                            "there are no comments to put causes")
+
+
+class ReadmePicturesTest(ScriptsTest):
+    def test_they_are_of_the_recorded_rows(self):
+        self.assertEqual(readme_pictures.older(), [])
+        text = (ROOT / "README.md").read_text()
+        for name in readme_pictures.pictured(FOLDER.parent):
+            self.assertIn(f'src="docs/figures/{name}"', text)
+            self.assertLess((readme_pictures.OUT / name).stat().st_size, 150e3)
+
+    def test_other_rows_are_noticed(self):
+        recorded = self.folder / "recorded"
+        shutil.copytree(FOLDER.parent, recorded, ignore=NO_SUMS)
+        self.assertEqual(readme_pictures.older(recorded=recorded), [])
+        path = recorded / "h200x1" / "BenchmarkInterSM.tsv"
+        path.write_text(path.read_text().replace("# host waits", "# a line more\n# host waits"))
+        self.assertEqual(readme_pictures.older(recorded=recorded), [])
+        cell = rows_of("h200x1", "BenchmarkInterSM", "grid latency")[0]["m(avginstru)"]
+        path.write_text(path.read_text().replace(f"\t{cell}\t", "\t999.875\t", 1))
+        self.assertEqual(readme_pictures.older(recorded=recorded),
+                         ["barriers.png", "grid_sync.png"])
+        done = self.script("pages/readme_pictures.py", "--check", "--recorded", recorded, "--out",
+                           readme_pictures.OUT)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("barriers.png, grid_sync.png; scripts/pages/readme_pictures.py", done.stdout)
+        self.assertEqual(readme_pictures.older(self.folder), ["barriers.png", "grid_sync.png"])
+
+
+if __name__ == "__main__":
+    unittest.main()

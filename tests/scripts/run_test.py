@@ -1,0 +1,302 @@
+"""Tests of run.sh and sweep_gpus.sh, and of the help and the arguments of every script."""
+
+import os
+import re
+import shutil
+import unittest
+
+from made_up_rows import ROWS, ROWS_CUDA11
+from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
+
+from parts import tsv  # from scripts/, which scripts_support has put on the path
+
+SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
+           "report.py", "pages/write_pages.py", "pages/readme_pictures.py",
+           "sanitize.py", "sanitize_pitfalls.py", "parts/test_outcomes.py")
+BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
+
+
+class CommandLineTest(ScriptsTest):
+    def tearDown(self):
+        self.assertEqual((self.calls(), self.results.exists()), ([], False))  # nothing started
+        self.assertEqual([path.name for path in self.project.iterdir()], ["scripts"])
+
+    def test_help(self):
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "w") as unread, open("/dev/full", "w") as full:
+            for script in SCRIPTS:
+                command = self.command(script, "--help")
+                done = self.execute(command)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn(f"usage: {os.path.basename(script)} ", done.stdout.lower())
+                self.assertNotIn("set -euo", done.stdout)
+                closed = ["bash", "-c", 'exec "$@" >&-', "-", *command]
+                for done in (self.execute(command, stdout=unread),
+                             self.execute(command, stdout=full), self.execute(closed)):
+                    self.assertEqual(done.returncode, 1, (script, done.stderr))
+                    self.assertLessEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_bad_arguments(self):
+        exe = self.release / "ImplicitBarrier"
+        for message, script, *cases in (
+                ("GPU_COUNT must be a whole number", "run.sh", *([n] for n in BAD_COUNTS)),
+                ("MAX must be a whole number", "sweep_gpus.sh", *([exe, n] for n in BAD_COUNTS)),
+                ("only one GPU_COUNT", "run.sh", ["1", "2"]),
+                ("--results needs a folder", "run.sh", ["--results"], ["--results", ""]),
+                ("unknown option", "run.sh", ["--no-b"], ["--resume"], ["-x"]),
+                ("takes no arguments", "test.sh", ["1"], ["--hel"], [""]),
+                ("unknown option", "sweep_gpus.sh", ["--hel"], [exe, "1", "-out"]),
+                ("needs an executable and", "sweep_gpus.sh", [], [exe], [exe, "1", "2"]),
+                ("-o needs a folder", "sweep_gpus.sh", [exe, "1", "-o"]),
+                ("not an executable", "sweep_gpus.sh", ["nothing", "1"], [self.folder, "1"],
+                 ["say", "1"]),  # a function of lib.sh
+                ("are required: DIR", "summary.py", []),
+                ("are required: DIR", "report.py", []),
+                ("unrecognized arguments: one", "pages/write_pages.py", ["one"]),
+                ("unrecognized arguments: one", "pages/readme_pictures.py", ["one"]),
+                ("unrecognized arguments: two", "summary.py", ["one", "two"]),
+                ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
+                ("unrecognized arguments: --g", "parts/test_outcomes.py", ["x.xml", "--g"])):
+            for arguments in cases:
+                self.assert_refused(self.script(script, *arguments), 2,
+                                    os.path.basename(script), message)
+
+
+class RunTest(ScriptsTest):
+    def environment_values(self):
+        text = (self.only_folder() / "environment.tsv").read_text()
+        return dict(line.split("\t") for line in text.splitlines())
+
+    def test_whole_run_with_two_toolkits(self):
+        self.link_study()
+        self.nvcc("cuda-12.4", "12.4")
+        self.environment.update(USER="someone", SECRET="s3cret")
+        self.tool("nvidia-smi", "#!/bin/sh\ncase $* in *clocks.sm*) echo 345 MHz; echo 9 MHz ;;\n"
+                  r"topo*) printf '\033[4m\tGPU0\033[0m\n' ;; *mig*) echo not valid; exit 2 ;;"
+                  " *) echo 'CUDA Version: 13.1 |' ;; esac\n")
+        done = self.run_sh()
+        folder = self.only_folder()
+        self.assertRegex(folder.name, r"^h200x2_\d{8}T\d{6}Z$")
+        outputs = {**ROWS, **{f"{name}.cuda11": text for name, text in ROWS_CUDA11.items()}}
+        self.assertEqual({path.name for path in folder.iterdir()}, {
+            "environment.tsv", "topology.txt", "stderr.log", "report",
+            "SHA256SUMS", *(f"{name}.tsv" for name in outputs)})
+        self.assertTrue(tsv.Run(folder).checked)
+        for name, text in outputs.items():
+            self.assertEqual((folder / f"{name}.tsv").read_text(), text)
+        log = (folder / "stderr.log").read_text()
+        self.assertEqual(sorted(log.splitlines()), sorted(
+            f"{name}: {text}" for name in outputs for text in ("warning: of some kind", "of: another")))
+        self.assertEqual(re.findall(r"(?m)^(Pitfalls[.\w]*): of", log), ["Pitfalls", "Pitfalls.cuda11"])
+        self.assertIn("\nBenchmarkInterSM.cuda11: warning: of some kind\n", done.stderr)
+        self.assertEqual(self.calls("build"), [
+            "build/ImplicitBarrier 2 --stats", "build/BenchmarkIntraSM --stats",
+            "build/BenchmarkInterSM 2 --stats", "build/TestRepeat --stats",
+            "build/Reduction 2 --stats",
+            "build-cuda11/BenchmarkIntraSM --stats",
+            "build-cuda11/BenchmarkInterSM 2 --method multi_grid_sync,multi_grid_sync_no_peer --stats",
+            "build-cuda11/TestRepeat --stats",
+            "build-cuda11/Reduction 2 --method tile,multi_grid --stats",
+            "build/Pitfalls 2", "build-cuda11/Pitfalls 2 --method multi_grid"])
+        values = self.environment_values()
+        for key, value in {"gpu": "NVIDIA H200", "gpu_count": "2", "sms": "132", "mig": "unknown",
+                           "driver_cuda": "13.1", "cuda_toolkit": "13.0",
+                           "cuda_toolkit_multi_grid": "11.8", "suite_commit": "0123456789ab",
+                           "sm_clock_at_start": "345 MHz; 9 MHz"}.items():
+            self.assertEqual(values[key], value, key)
+        said = "".join(values.values()) + (folder / "topology.txt").read_text()
+        self.assertTrue(said.endswith("\tGPU0\n"), said)
+        for private in ("someone", "s3cret", str(self.folder), os.uname().nodename):
+            self.assertNotIn(private, said)
+        self.assertRegex(done.stdout, r"(?m)^  multi_grid_sync 1 x 32 +7\.29$")
+        self.assertRegex(done.stdout, r"(?m)^  tile +110\.0 / 115\.0 +90\.0 / -$")
+        self.assertRegex(done.stdout, r"(?m)^  multi_grid +- +8900$")
+        self.assertRegex(done.stdout, r"(?m)^  tile_sync +- +- +- +- +none / 23\.0 +-$")
+        self.assertRegex(done.stdout, r"(?m)^  part_syncwarp +completed +hangs +- +-$")
+        self.assertRegex(done.stdout, r"(?m)^  crowded_grid_sync +- +- +- +cudaErrorNotSupported$")
+        self.assertRegex(done.stdout, r"(?m)^  part_multi_grid_gpus +- +- +completed +-$")
+        self.assertRegex(done.stdout, r"(?m)^  lost_updates +999 of 1000 +0 of 1000$")
+        self.assertIn("own: not by no_sync\n", done.stdout)
+        self.assertIn("last of two figures with CUDA 11.8\n", done.stdout)
+        self.assertTrue(done.stdout.endswith(
+            f"\n\nReport: {folder}/report/report.html\nResults: {folder}\n"), done.stdout)
+
+    def test_counts(self):
+        devices = self.release / "devices"
+        devices.write_text(devices.read_text().replace("H200", "L4", 1))
+        for path in self.release.glob("*.rows"):  # as of one L4
+            text = re.sub(r"(?m)^\w+\t(float\t)?2\t.*\n", "", path.read_text())
+            path.write_text(text.replace("H200", "L4"))
+        self.assertIn("requested 3 GPUs but only 2 were found", self.run_sh(3, code=2).stderr)
+        self.assertEqual((self.calls("build"), self.results.exists()), ([], False))
+        self.run_sh(1)  # what is not measured is not named
+        self.assertRegex(self.only_folder().name, "^l4x1_")
+        self.assertEqual(self.environment_values()["gpu"], "NVIDIA L4")
+        self.assertEqual(self.calls("build/Impl"), ["build/ImplicitBarrier 1 --stats"])
+
+    def test_second_toolkit_that_cannot_be_used(self):
+        self.environment["CUDA11_HOME"] = str(self.nvcc("old", "11.8").parent.parent)
+        for file, text, warning in (
+                (self.cuda11 / "commit", "ba9876", "is of commit ba9876, not of 0123456789ab"),
+                (self.folder / "fakes/cuda11.then",
+                 'rm -rf build-cuda11 "$FAKES/cuda11/Reduction"; '
+                 'echo 0123456789ab >"$FAKES/cuda11/commit"', "is of commit 0123456789ab; none"),
+                (self.folder / "fakes/cuda11.then", "rm -rf build-cuda11; exit 1", "build with")):
+            file.write_text(text)
+            errors = self.run_sh().stderr
+            self.assertRegex(errors, f"(?m)^warning: .*{warning}.*: multi_grid_sync and that "
+                             "toolkit's warp barriers are not measured$")
+            self.assertEqual(errors.count("compiling"), 1)  # of the first
+            self.assertEqual(list(self.only_folder().glob("*.cuda11.tsv")), [])
+            self.assertNotIn("cuda_toolkit_multi_grid", self.environment_values())
+            shutil.rmtree(self.results)
+        self.log.unlink()
+        self.nvcc("cuda", "12.4")  # has all in the first build
+        self.run_sh()
+        self.assertEqual(self.calls("cmake --build --preset cuda11"), [])
+
+    def test_what_the_machine_cannot_have_is_no_failure_of_the_second_toolkit(self):
+        self.nvcc("cuda-12.4", "12.4")
+        then = self.cuda11 / "Reduction.then"
+        for said, ends, code in (("multi_grid: no access", 4, 0), ("no", 1, 1)):
+            then.write_text(f'echo "Reduction: error: {said}" >&2; exit {ends}')
+            self.run_sh(code=code)
+            folder = self.only_folder()
+            self.assertEqual(folder.suffix, ".partial" if code else "")
+            self.assertEqual((folder / "Reduction.cuda11.tsv").read_text(),
+                             ROWS_CUDA11["Reduction"])
+            self.assertIn(f"Reduction.cuda11: error: {said}\n",
+                          (folder / "stderr.log").read_text())
+            shutil.rmtree(self.results)
+        then.unlink()
+        # A build that has nothing of its own, nor sums of one warp.
+        self.write_methods(self.cuda11, "grid_sync grid 1")
+        self.run_sh()
+        self.assertEqual(self.calls("build-cuda11/Red")[2:], [])
+        self.assertFalse((self.only_folder() / "Reduction.cuda11.tsv").exists())
+
+    def test_no_build(self):
+        self.assertIn("no executables in build/", self.run_sh("--no-build", code=1).stderr)
+        for build, preset in (("build", self.release), ("build-cuda11", self.cuda11)):
+            shutil.copytree(preset, self.project / build)
+            self.run_sh("--no-build")
+            self.assertEqual((self.only_folder() / "TestRepeat.cuda11.tsv").exists(),
+                             build == "build-cuda11")
+            shutil.rmtree(self.results)
+        self.assertEqual(self.calls("cmake"), [])
+
+    def test_no_gpu_shows_the_recorded_runs(self):
+        self.gpu.unlink()
+        (self.project / "results").mkdir()
+        for name in ("h200x2", "l4x1", "l4x1_20250101T000000Z", "l4x1_20250101T000000Z.partial"):
+            self.write_run(self.project / "results" / name)
+        done = self.run_sh(8)
+        self.assertTrue(done.stdout.startswith("This machine has no NVIDIA GPU: nothing was "))
+        shown = [line for line in done.stdout.splitlines() if line.startswith("Recorded run, not")]
+        self.assertEqual([line.split("/")[-2] for line in shown], ["h200x2", "l4x1"])
+        self.assertEqual(done.stdout.count("1081 ± "), 2)
+        self.assertEqual(len(self.calls("cmake --build --preset release")), 1)
+        self.assertEqual(self.calls("build"), [])
+
+    def test_gpu_presence(self):
+        self.gpu.unlink()
+        device = self.system / "sys/bus/pci/devices/0000:10:00.0"
+        question = "source project/scripts/parts/lib.sh; has_nvidia_gpu && echo yes || echo no"
+        for vendor, kind, file, answer in (
+                ("0x10de", "0x030200", "x", "yes"), ("0x10de", "0x030000", "x", "yes"),
+                ("0x10de", "0x068000", "x", "no"), ("0x8086", "0x030000", "x", "no"),
+                ("", "", "dev/dxg", "no"),  # a GPU of another maker
+                ("", "", "usr/lib/wsl/lib/libcuda.so.1", "yes")):
+            for path, text in ((device / "vendor", vendor), (device / "class", kind),
+                               (self.system / file, "")):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            self.assertEqual(self.execute(["bash", "-c", question]).stdout, f"{answer}\n", file)
+
+    def assert_partial(self, reason, errors):
+        """What is left of a run in which BenchmarkIntraSM was the last to be measured."""
+        folder = self.only_folder()
+        self.assertRegex(folder.name, r"^h200x2_\d{8}T\d{6}Z\.partial$")
+        self.assertEqual(errors.splitlines()[-1],
+                         f"run.sh: {reason}; what was measured is in {folder}")
+        self.assertEqual({path.stem for path in folder.glob("*.tsv")},
+                         {"ImplicitBarrier", "BenchmarkIntraSM", "environment"})
+        for name in ("ImplicitBarrier", "BenchmarkIntraSM"):
+            self.assertEqual((folder / f"{name}.tsv").read_text(), ROWS[name])
+        shutil.rmtree(self.results)
+
+    def test_failures_keep_whole_rows(self):
+        for then, code, how in (("exit 7", 1, "failed with exit code 7"),
+                                ("exit 3", 3, "failed with exit code 3"),
+                                ("exit 2", 1, "failed with exit code 2"),
+                                ("kill -KILL $$", 1, "was ended by signal 9")):
+            (self.release / "BenchmarkIntraSM.then").write_text(f"printf half_a_ro; {then}")
+            self.assert_partial(f"BenchmarkIntraSM {how}", self.run_sh(code=code).stderr)
+        (self.project / "build/devices").unlink()
+        self.assertIn("cannot be used: ImplicitBarrier: error: no CUDA",
+                      self.run_sh("--no-build", code=3).stderr)
+        self.assertFalse(self.results.exists())
+
+    def test_signals(self):
+        self.nvcc("cuda-12.4", "12.4")
+        for preset in ("release", "cuda11"):
+            then = self.folder / f"fakes/{preset}.then"
+            then.write_text(WAIT)
+            for name in ("INT", "TERM"):
+                self.assertTrue(self.interrupt(self.command("run.sh"), name).endswith(
+                    "\nrun.sh: interrupted\n"))
+            then.unlink()
+        self.assertEqual(self.calls("build"), [])
+        (self.release / "BenchmarkIntraSM.then").write_text(WAIT_ALONE)
+        for name in ("INT", "TERM", "HUP"):
+            errors = self.interrupt(self.command("run.sh", "--results", self.results), name)
+            self.assert_partial("interrupted", errors)
+
+    def test_what_cannot_be_built_or_written(self):
+        (self.folder / "fakes/release.then").write_text("exit 1")
+        self.assertIn("run.sh: the build failed", self.run_sh(code=1).stderr)
+        self.assertFalse(self.results.exists())
+        (self.folder / "fakes/release.then").unlink()
+        self.results.write_text("a file")
+        self.assertRegex(self.run_sh(code=1).stderr, f"\nrun.sh: {self.results} is not a folder\n$")
+        self.assertEqual((self.results.read_text(), self.calls("build")), ("a file", []))
+        self.results.unlink()
+        (self.project / "build/ImplicitBarrier.rows").write_text(ROWS["ImplicitBarrier"] * 40)
+        run = self.command("run.sh", "--no-build", "--results", self.results)
+        done = self.execute(["bash", "-c", 'ulimit -f 8; exec "$@"', "-", *run])  # as a full disk
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertRegex(done.stderr, "\nrun.sh: ImplicitBarrier failed with .*; what was measured")
+        rows = (self.only_folder() / "ImplicitBarrier.tsv").read_text()
+        self.assertTrue(8000 < len(rows) < 8193 and rows.endswith("\n"), len(rows))
+
+
+class SweepTest(ScriptsTest):
+    def test_sweep(self):
+        shutil.copytree(self.release, self.project / "build")
+        out, program = self.folder / "a/new one", self.folder / "fails at 2"
+        sweep = ["sweep_gpus.sh", "BenchmarkInterSM", 2, "-o", out, "--", "--samples", 5]
+        done = self.script(*sweep)
+        self.assertEqual((done.returncode, done.stdout), (0, f"Results: {out}\n"), done.stderr)
+        self.assertEqual({path.name: path.read_text() for path in out.iterdir()},
+                         {f"BenchmarkInterSM_x{n}.tsv": ROWS["BenchmarkInterSM"] for n in (1, 2)})
+        self.assertEqual(self.calls(), [f"build/BenchmarkInterSM {n} --samples 5" for n in (1, 2)])
+        self.assert_refused(self.script(*sweep), 2, f"{out} exists already")
+        write_program(program, '#!/bin/sh\necho row $1\n[ $1 = 1 ] || exit 5\n')
+        sweep = ["sweep_gpus.sh", program, 3]
+        self.assertEqual(self.script(*sweep, "-o", program / "x").returncode, 1)
+        done = self.script(*sweep)
+        out, = (self.project / "results").iterdir()
+        self.assertRegex(out.name, r"^fails at 2_sweep_\d{8}T\d{6}Z$")
+        self.assertEqual((done.returncode, done.stdout), (5, ""))
+        self.assertIn(f" 2 failed with exit code 5; what was measured is in {out}\n", done.stderr)
+        self.assertEqual({path.name: path.read_text() for path in out.iterdir()},
+                         {"fails at 2_x1.tsv": "row 1\n", "fails at 2_x2.tsv": "row 2\n"})
+        (self.release / "TestRepeat.then").write_text(WAIT)
+        sweep[1] = self.release / "TestRepeat"
+        errors = self.interrupt(self.command(*sweep), "TERM")
+        self.assertTrue(errors.endswith("\nsweep_gpus.sh: interrupted\n"), errors)
+
+
+if __name__ == "__main__":
+    unittest.main()

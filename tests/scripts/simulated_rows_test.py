@@ -1,0 +1,140 @@
+"""Tests of simulated rows: no script takes them for measured ones, and with --simulated all that
+is written of them says what they are."""
+
+import json
+import re
+import shutil
+import unittest
+from pathlib import Path
+
+import in_process
+from made_up_rows import ENVIRONMENT, ROWS
+from report_support import ReportCase
+from scripts_support import ROOT
+
+from parts import tsv  # from scripts/, which scripts_support has put on the path
+
+FIRST = "# simulated: no GPU has run this\n"
+SIMULATED = {file: FIRST + text for file, text in ROWS.items()}
+READERS = ("summary.py", "compare.py", "report.py")
+
+
+class SimulatedTest(ReportCase):
+    def read(self, reader, run, *options, other=None):
+        more = {"compare.py": [other or run], "report.py": [
+            "--out", self.out, "--recorded", self.folder / "recorded"]}.get(reader, ())
+        return in_process.call(reader, run, *more, *options)
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "recorded").mkdir()
+        self.write_run(self.folder / "recorded" / "h200x2", {
+            "environment": ENVIRONMENT + "note\tanother\n"})
+        self.mine = self.write_run(self.folder / "mine", SIMULATED)
+        self.measured = self.write_run(self.folder / "measured")
+
+    def test_refused_unless_asked_for(self):
+        for file in (*ROWS, "environment", "notes"):
+            text = FIRST + {**ROWS, "environment": ENVIRONMENT}.get(file, "a\tb\n")
+            for run in (self.mine, self.write_run(self.folder / "one", {file: text})):
+                for reader in READERS:
+                    self.assert_refused(self.read(reader, run), 2, ".tsv: simulated rows, not "
+                                        "measured on a GPU; --simulated reads them")
+            if file in ROWS:  # half of a folder is no run at all
+                for reader in READERS:
+                    self.assert_refused(self.read(reader, run, "--simulated"), 2,
+                                        f"{file}.tsv: simulated rows, but those of ")
+        self.assertFalse(self.out.exists())
+        for bom in (b"", b"\xef\xbb\xbf"):
+            run = self.write_run(self.folder / "one", {
+                "TestRepeat": bom + SIMULATED["TestRepeat"].encode()}, only=True)
+            with self.assertRaisesRegex(tsv.TsvError, "simulated rows"):
+                tsv.Run(run)
+
+    def test_never_beside_measured_rows(self):
+        for pair in ((self.mine, self.measured), (self.measured, self.mine)):
+            self.assert_refused(self.read("compare.py", pair[0], "--simulated", other=pair[1]), 2,
+                                "mine is simulated, ", "measured was measured")
+            self.assert_refused(in_process.call(
+                "report.py", *pair, "--simulated", "--out", self.out), 2, "cannot be compared")
+        # A recorded run is a measured one, whatever is asked for.
+        self.write_run(self.folder / "recorded" / "h200x2", SIMULATED)
+        done = self.read("report.py", self.mine, "--simulated")
+        self.assert_refused(done, 2, "simulated rows, not measured on a GPU\n")
+        for name in ("pages/write_pages.py", "pages/readme_pictures.py"):
+            results = self.project / "results"
+            results.unlink()
+            shutil.copytree(ROOT / "results", results)
+            for run in filter(Path.is_dir, results.glob("h*")):
+                (run / "SHA256SUMS").unlink()
+                for path in run.glob("[A-Z]*.tsv"):
+                    path.write_text(FIRST + path.read_text())
+            for page in ("README.md", "explicit_barrier/peer_grid_barrier/README.md"):
+                (self.project / page).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / page, self.project / page)
+            self.assert_refused(self.script(name, "--check"), 2, "simulated rows, not measured")
+            shutil.rmtree(results)
+            results.symlink_to(ROOT / "results")
+
+    def test_shown_and_compared(self):
+        text = self.read("summary.py", self.mine, "--simulated").stdout
+        for line in text.splitlines():
+            if line[:1].strip():
+                self.assertTrue(line.startswith("simulated, not measured: "), line)
+        self.assertIn("\n  traditional_launch 132 x 1024 ", text)
+        shown = self.read("compare.py", self.mine, "--simulated").stdout
+        self.assertTrue(shown.startswith(tsv.SIMULATED), shown[:100])
+        for reader in READERS:  # what was measured is what it was
+            one, other = (self.read(reader, self.measured, *options)
+                          for options in ((), ("--simulated",)))
+            self.assertEqual(one, other)
+            self.assertNotIn("simulated", one.stdout)
+
+    def check_every_file(self, folders):
+        """All that is written; without what is of the recorded runs or the study alone."""
+        for path in (path for path in self.out.rglob("*") if path.is_file()):
+            if path.suffix in (".png", ".pdf"):
+                continue
+            text = path.read_text()
+            if path.suffix == ".tsv":
+                self.assertTrue(text.startswith(tsv.SIMULATED), path)
+            elif path.suffix == ".tex":
+                self.assertRegex(text, r"\\caption\{simulated, not measured: ", path)
+        page = (self.out / "report.md").read_text()
+        self.assertTrue(page.startswith("# simulated, not measured: "))
+        for caption in re.findall(r"(?m)^\*\*.*", page):
+            self.assertRegex(caption, r"^\*\*(Table [IV]+\.\*\* |Figure \d+\.\*\* |Chart\.\*\* )?"
+                             "simulated, not measured: ")
+        for head in re.findall(r"(?m)^###? (?!How to cite).*", page):
+            self.assertIn(" simulated, not measured: ", head)
+        page = (self.out / "report.html").read_text()
+        for tag in ("title", "h1", "figcaption", "h2", "h3"):
+            found = [text for text in re.findall(rf"<{tag}[ >].*?</{tag}>", page)
+                     if "How to cite" not in text]
+            self.assertTrue(found, tag)
+            for text in found:
+                self.assertIn("simulated, not measured: ", text)
+        self.assertEqual(len(re.findall("<table>", page)), len(re.findall(
+            r'<p>simulated, not measured.*?</p>\n<div class="wide"><table>', page)))
+        content = json.loads((self.out / "report.json").read_text())
+        self.assertEqual(list(content)[0], "simulated")
+        self.assertTrue(all(run["simulated"] for run in content["runs"]))
+        for sentence in content["cite"]["sentences"].values():
+            self.assertTrue(sentence.startswith("Simulated, not measured, with the "))
+        self.assertEqual(content["cite"]["bibtex"].count("imulated, not measured, on "), folders)
+
+    def test_report(self):
+        for names in (["mine"], ["mine", "other"]):
+            runs = [self.write_run(self.folder / name, SIMULATED) for name in names]
+            done = in_process.call("report.py", *runs, "--simulated", "--out", self.out,
+                                   "--recorded", self.folder / "recorded")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.check_every_file(len(names))
+            page = (self.out / "report.md").read_text()
+            self.assertIn("| h200x2 (measured) | Against recorded |", page)
+            self.assertIn("They were measured, this run is simulated.", page)
+            shutil.rmtree(self.out)
+
+
+if __name__ == "__main__":
+    unittest.main()

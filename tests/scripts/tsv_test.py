@@ -1,0 +1,281 @@
+"""Tests of tsv.py and of what shows a results folder: summary.py."""
+
+import re
+import unittest
+
+from made_up_rows import ENVIRONMENT, LATENCY, ROWS, ended, section
+from scripts_support import ScriptsTest
+
+from parts import checksums  # from scripts/, which scripts_support has put on the path
+from parts import tsv
+
+GOOD = ROWS["BenchmarkInterSM"]
+ROW = "2\t1\t9\t4224\t64\t3168.250\t0.250\t100\t0.100\n"  # without its name; the last, line 10
+HEAD = """\
+# program[name=BenchmarkInterSM version=0.2.0 commit=abc toolkit=13.0 samples=2]
+# gpu[index=0 name="NVIDIA H200"]
+"""
+DAMAGES = (  # what becomes what, and what the message says
+    (ROW, ROW[:-1], "line 10: the last line is cut short"),
+    (ROW, ROW[:20], "line 10: the last line is cut short"),
+    ("3168.250", "3168.25", "line 10, column m(avginstru): '3168.25' has 2 decimals"),
+    ("3168.250", "3168", "line 10, column m(avginstru): '3168' has 0 decimals"),
+    ("3168.250", "3168.", "line 10, column m(avginstru): '3168.' is not a number"),
+    ("3168.250", "3168,250", "line 10, column m(avginstru): '3168,250' is not a number"),
+    ("3168.250", "", "line 10, column m(avginstru): '' is not a number"),
+    ("3168.250", "inf", "line 10, column m(avginstru): 'inf' is not a number"),
+    ("3168.250", "31\xff", "line 10: not text in UTF-8"),
+    ("4224\t64\t3", "nan\t64\t3", "line 10, column blk: 'nan' is not a number"),
+    ("\t3168.250", "", "line 10: 9 cells, but 10 columns"),
+    (ROW, ROW[:-1] + "\t7\n", "line 10: 11 cells, but 10 columns"),
+    (ROW, ROW + "\n", "line 11: 1 cells, but 10 columns"),
+    ("blk\tthrd", "blk\tblk", "line 2: a column name stands twice"),
+    ("# multi-GPU latency: how it was sampled\n", "", "line 6: no title above this header"),
+    ("# grid latency", "grid_sync\t1\n#", "line 1: a row above any header"),
+    ("# grid latency: how it was sampled\n", "", "line 1: no title above this header"))
+
+
+class ReaderTest(unittest.TestCase):
+    def test_sections(self):
+        for data in (GOOD.encode(), b"\xef\xbb\xbf" + GOOD.encode(),
+                     GOOD.replace("\n", "\r\n").encode()):
+            grid, multi = tsv.parse(data)
+            self.assertEqual((grid.title, grid.how), ("grid latency", "how it was sampled"))
+            self.assertEqual(grid.numbers("m(avginstru)"), [1075.5, 8420])
+            (row, said), = grid.warnings()
+            self.assertEqual((row, said.text), (grid.rows[0], "the spread of this row is far"))
+            self.assertEqual((len(multi.annotations), len(multi.rows)), (0, 3))
+        odd, = tsv.parse(b"# t\nmethod\tm(a)\n# warning[x]: all\na\tnan\nb\t-0.5\n"
+                         b"# warning[x] b: odd: very\nc\tnan\n# warning: as in 0.1\n")
+        self.assertEqual([(row, said.text) for row, said in odd.warnings()],
+                         [(None, "all"), (odd.rows[1], "odd: very"), (None, "as in 0.1")])
+
+    def test_annotations(self):
+        both, = tsv.parse((section("t", "method form m(a)")
+                           + 'a\tas allowed\t1\na\texits\t2\nb\texits\t3\n'
+                           + '# note[some-tag n=7 x=-1.5] a form="as allowed": text: more\n'
+                           + "# note[some-tag n=abc] a: text\n# skipped[s] c form=exits: no\n").encode())
+        one, every, none = both.annotations
+        self.assertEqual((one.kind, one.tag, one.values, one.method, one.cells, one.text),
+                         ("note", "some-tag", {"n": "7", "x": "-1.5"}, "a", {"form": "as allowed"},
+                          "text: more"))
+        self.assertEqual([both.rows_of(said) for said in both.annotations],
+                         [both.rows[:1], both.rows[:2], []])
+        self.assertEqual(both.said_of(both.rows[0], "some-tag"), [one, every])
+        self.assertEqual((both.said_of(both.rows[2]), one.number("x")), ([], -1.5))
+        with self.assertRaisesRegex(tsv.TsvError, "line 7: 'n=abc' is not a number"):
+            every.number("n")
+        for bad in ("note[]: x", "note[a b]: x", "warning[a] m x: y", "note[a] m:", "note[a"):
+            text = section("t", "method m(a)", "a 1") + f"# {bad}\n"
+            with self.assertRaisesRegex(tsv.TsvError, "line 4: not an annotation", msg=bad):
+                tsv.parse(text.encode())
+
+    def test_what_is_of_the_whole_output(self):
+        output = tsv.parse((HEAD + "# warning[clock]: it moved\n" + ended(GOOD)).encode())
+        self.assertEqual((output.program("name"), output.program("commit"), output.program("x")),
+                         ("BenchmarkInterSM", "abc", None))
+        self.assertEqual(output.head("gpu"), [{"index": "0", "name": "NVIDIA H200"}])
+        self.assertEqual([(section and section.title, row and row.line, said.text)
+                          for section, row, said in output.warnings()],
+                         [(None, None, "it moved"),
+                          ("grid latency", 6, "the spread of this row is far")])
+        self.assertEqual(list(output[0].warnings())[0][0], output[0].rows[0])
+        self.assertEqual(output.end.number("rows"), 5)
+        output.check_end("x")
+
+    def test_ends(self):
+        whole = HEAD + ended(GOOD)
+        for text, message in ((whole.replace("rows=5", "rows=6"), "line 13: 5 rows stand above"),
+                              (whole.replace("rows=5", "rows=x"), "line 13: 'rows=x' is not a num"),
+                              (whole.replace("peer_grid_sync\t" + ROW, ""), "4 rows stand above, not 5"),
+                              (whole + "# note[x]: y\n", "line 14: below the end"),
+                              (whole + whole, "line 14: below the end")):
+            with self.assertRaisesRegex(tsv.TsvError, message):
+                tsv.parse(text.encode())
+        lines = whole.splitlines(keepends=True)
+        for count in range(1, len(lines)):  # cut at a line's end
+            with self.assertRaisesRegex(tsv.TsvError, "some.tsv: the end is missing"):
+                tsv.parse("".join(lines[:count]).encode()).check_end("some.tsv")
+        for text in ("", "# some comment\n"):
+            with self.assertRaisesRegex(tsv.TsvError, "some.tsv: nothing is in it"):
+                tsv.parse(text.encode()).check_end("some.tsv")
+
+    def test_damages(self):
+        for old, new, message in DAMAGES:
+            with self.assertRaises(tsv.TsvError) as caught:
+                tsv.parse(GOOD.replace(old, new).encode("latin-1"), "some.tsv")
+            self.assertEqual(str(caught.exception)[:10 + len(message)], f"some.tsv, {message}")
+
+    def test_tables(self):
+        self.assertEqual(tsv.read_table(b"\xef\xbb\xbfa\tb\r\n1\t2\r\n", "t"),
+                         [{"a": "1", "b": "2"}])
+        for data, message in ((b"a\tb\n1\n", "line 2: 1 cells, but 2"), (b"a\n1", "line 2: the")):
+            with self.assertRaisesRegex(tsv.TsvError, message):
+                tsv.read_table(data, "t")
+
+
+    def test_columns_of_names(self):
+        text = section("t", "method type m(a)", "m int 1", "m float 1")
+        rows = tsv.parse(text.encode())[0].rows
+        self.assertEqual([row["type"] for row in rows], ["int", "float"])
+        for bad in ("3.5", "", "in t", "4int"):
+            message = f"line 3, column type: '{bad}' is not a name"
+            with self.assertRaisesRegex(tsv.TsvError, message):
+                tsv.parse(text.replace("int", bad).encode())
+
+
+class ScriptsOfOneRunTest(ScriptsTest):
+    def test_good_folder(self):
+        run = self.write_run(self.folder / "run")
+        done = self.script("summary.py", run)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for line in (r"NVIDIA H200 x 2, driver unknown, CUDA unknown, commit abc, unknown",
+                     r"multi_coop.* 1201 ± 2 +7202 ± 2", r"traditional_launch 132 x 1024 +1081 ± 4 +-",
+                     r"single_omp_traditional_launch 1 x 32 +- +nan ± nan",
+                     r"blocksync +22\.1 +- +- +- +- +64\.0", r"tile_sync +- +- +- +- +none +-",
+                     r"1 +1\.08! +-.*", r"32 +- +8\.42 .*", r"1 +0\.88 +-.*",
+                     r"peer_grid_sync 1 x 32 +2\.18", r"peer_grid_sync 32 x 64 +3\.17",
+                     r"the memory's clock and width allow 4814 GB/s", r"one GPU +1 MiB +8 GiB",
+                     r"cub +169! +4551", r"strong scaling, 64 GiB +1 GPU +2 GPUs",
+                     r"peer_grid +4516 +9003!", r"weak scaling, 64 GiB each +1 GPU +2 GPUs",
+                     r"peer_grid +4518 +9027!", r"32 values by a warp, cycles +double +int",
+                     r"nosync +18\.0\? +-", r"tile +110\.0 +90\.0",
+                     r"more threads pay from, bytes +by barriers +by steps +measured",
+                     r"double, 32 threads for 1 +150 +never +136",
+                     r"Warnings of the run: 5", r"BenchmarkInterSM, grid latency, grid_sync, "
+                     r"GPUcount 1 blk 132 thrd 32: the spread of this row is far"):
+            self.assertRegex(done.stdout, rf"(?m)^ *{line}$")
+
+    def test_tables_inside_one_sm(self):
+        """Each method stands where the meaning of its `tile` says, and once."""
+        def rows(method, *points):  # blocks, threads, tile, cycles
+            return [f"{method} 1 64 {blocks} {threads} {cycles:.3f} 0.000 {tile} 9 0.000"
+                    for blocks, threads, tile, cycles in points]
+
+        def one(method, *tiles):
+            return rows(method, *((1, 32, tile, 10 + tile) for tile in tiles))
+
+        warp = section("warp latency", LATENCY, *one("tile_shufl", 1, 2, 4, 8, 16, 32),
+                       *rows("tile_shufl", (1, 64, 32, 43)), *one("syncwarp", 8, 16, 32),
+                       *one("vote_any", 32), *one("match_all", 32), *one("in_use_branches", 32),
+                       *one("redux_add", 32), *one("shufl_up", 32), *one("shared_cas", 1, 32),
+                       *rows("shared_cas", (1, 1024, 1, 99)))
+        warp += "# note[tile counts=words] shared_cas: x\n"
+        warp += '# note[tile counts="stores before it"] fence: x\n' + "".join(
+            line.replace(" ", "\t") + "\n" for line in one("fence", 0, 1, 8))
+        group = section("group latency", LATENCY, *rows(
+            "named", (1, 64, 32, 26), (1, 64, 64, 28)), *rows("cub", (1, 1024, 1024, 324)),
+            *rows("cluster", *((n, t, n, n + t) for t in (32, 64, 1024) for n in (2, 16))))
+        expected = """\
+  one warp, threads of the group 1 2 4 8 16 32
+  tile_shufl 11.0 12.0 14.0 18.0 26.0 42.0
+  syncwarp - - - 18.0 26.0 42.0{0}
+  1 to 32 warps, threads 32 64 128 256 512 1024
+  tile_shufl, tile 32 42.0 43.0 - - - -
+  shared_cas, tile 1 11.0 - - - - 99.0
+  one warp, all its threads cycles
+  vote_any 42.0 in_use_branches 42.0 shufl_up 42.0
+  match_all 42.0 redux_add 42.0
+  one warp, words 1 32
+  shared_cas 11.0 42.0
+  one warp, stores before it 0 1 8
+  fence 10.0 11.0 18.0
+  threads of the block 32 64 128 256 512 1024
+  named, half of them - 26.0 - - - -
+  named - 28.0 - - - -
+  cub - - - - - 324.0
+  clusters, blocks x threads 2 x 32 4 x 32 8 x 32 16 x 32 2 x 1024 4 x 1024 8 x 1024 16 x 1024
+  cluster 34.0 - - 48.0 1026.0 - - 1040.0
+"""
+        def older(syncwarp, vote):  # the second within 2% of what it is with the newer one
+            return section("warp latency", LATENCY, *rows("vote_any", (1, 32, 32, vote)), *rows(
+                "syncwarp", (1, 32, 8, 18), (1, 32, 32, syncwarp)))
+
+        for file, figure in ((None, ""), (older(42.5, 42), ""), (older(44.5, 41.5), " / 44.5")):
+            run = self.write_run(self.folder / "run", {
+                "BenchmarkIntraSM": warp + group, "BenchmarkIntraSM.cuda11": file})
+            shown = self.script("summary.py", run).stdout.split("m(ave_cycle))\n")[1]
+            shown = re.sub("(?<=[^ \n]) +", " ", shown.split("\n\n")[0] + "\n")
+            self.assertEqual(shown, expected.format(figure))
+        self.assertNotIn("Nothing was measured", self.script("summary.py", run).stdout)
+
+    def test_many_warnings(self):
+        text = "# warning[spread] blocksync thrd={}: far\n"
+        warned = ROWS["BenchmarkIntraSM"].replace(
+            "# warp", f"{text.format(32)}{text.format(1024)}# warning[x]: all\n# warp")
+        done = self.script("summary.py", self.write_run(
+            self.folder / "run", {"BenchmarkIntraSM": warned}))
+        self.assertRegex(done.stdout, r"blocksync +22\.1! +- +- +- +- +64\.0!\n")
+        self.assertIn("""Warnings of the run: 8
+  BenchmarkIntraSM, block latency, blocksync, GPUcount 1 rep 64 blk 1 thrd 32: far
+    and 1 of blocksync, 1 of no row
+  BenchmarkInterSM, grid latency, """, done.stdout)
+
+    def test_damaged_folders(self):
+        """No figure is shown, in whichever file the damage is."""
+        run, launches = self.folder / "run", ROWS["ImplicitBarrier"]
+        damages = [("BenchmarkInterSM", GOOD.replace(old, new).encode("latin-1"), message)
+                   for old, new, message in DAMAGES[::4]]
+        for file, text, message in (
+                *damages, ("ImplicitBarrier", launches.replace("7202.000", ""), "line 6, col"),
+                ("ImplicitBarrier", launches.replace("m(ovh)", "m(o)"), "is no column m(ovh)"),
+                ("BenchmarkIntraSM", ROWS["BenchmarkIntraSM"].replace("64.0", "64,0"), "line 4"),
+                ("TestRepeat", ROWS["TestRepeat"][:-3], "line 3: the last line"),
+                ("environment", ENVIRONMENT.replace("\t132", ""), "line 4: 1 cells"),
+                ("environment", ENVIRONMENT.replace("132", "many"), "number of SMs is 'many'"),
+                ("environment", ENVIRONMENT.replace("value", "other"), "must be key and value"),
+                ("environment", None, "No such file")):
+            self.write_run(run, {file: text})
+            for command in (["summary.py", run], ["compare.py", run, run])[
+                    :1 if "no column" in message else 2]:
+                self.assert_refused(self.script(*command), 2, f"{file}.tsv", message)
+        for folder, message in ((self.folder / "absent", "absent is not a folder"),
+                                (self.project, "is not a results folder")):
+            for arguments in (["summary.py"], ["compare.py", folder]):
+                self.assert_refused(self.script(*arguments, folder), 2, message)
+
+    def test_ends_in_folders(self):
+        """A cut or an empty file is refused, but in a run that was interrupted."""
+        cut, run = HEAD + GOOD, self.folder / "run"
+        report = ["report.py", run, "--recorded", self.folder, "--out", self.folder / "out"]
+        self.link_study()
+        for text, message in ((cut, "the end is missing"), ("", "nothing is in it")):
+            self.write_run(run, {"BenchmarkInterSM": text})
+            for command in (["summary.py", run], ["compare.py", run, run], report):
+                self.assert_refused(self.script(*command), 2, "BenchmarkInterSM.tsv: ", message)
+            partial = self.write_run(self.folder / "run.partial", {"BenchmarkInterSM": text})
+            shown = self.script("summary.py", partial)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertNotIn("all rows are there", shown.stdout)
+            with self.assertRaisesRegex(tsv.TsvError, message):
+                tsv.Run(partial, whole=True)
+
+    def test_doubts(self):
+        """All scripts say which files are of another commit, or have no end."""
+        other = (HEAD + ended(GOOD)).replace("commit=abc", "commit=other")
+        run, out = self.write_run(self.folder / "run", {"BenchmarkInterSM": other}), self.folder / "out"
+        self.link_study()
+        for name, *options in (["summary.py"], ["compare.py", run],
+                               ["report.py", "--recorded", self.folder, "--out", out]):
+            done = self.script(name, run, *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown = (out / "report.html").read_text() if name == "report.py" else done.stdout
+            self.assertIn("BenchmarkInterSM.tsv is of commit other, environment.tsv of commit abc.",
+                          shown)
+            self.assertIn("No last line says that all rows are there: ImplicitBarrier.tsv, "
+                          "BenchmarkIntraSM.tsv, TestRepeat.tsv, Reduction.tsv, Pitfalls.tsv.", shown)
+        for name, text in ROWS.items():
+            (run / f"{name}.tsv").write_text(
+                HEAD.replace("BenchmarkInterSM", name) + ended(text))
+        checksums.write(run)
+        self.assertEqual(list(tsv.Run(run).doubts()), [])
+
+    def test_output_that_cannot_be_written(self):
+        summary = self.command("summary.py", self.write_run(self.folder / "run"))
+        for where, message in ((">/dev/full", "No space left"), (">&-", "output is closed")):
+            done = self.execute(["bash", "-c", f'exec "$@" {where}', "-", *summary])
+            self.assert_refused(done, 1, "summary.py: cannot write: ", message)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+"""check.py measures a simulated node: is what is planted in it told?
+
+usage: simulated_check_test.py FOLDER    of the programs on simulated GPUs
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = None
+
+
+class CheckTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.healthy = Path(cls.temporary.name) / "healthy"
+        cls.check_node(None, "--keep", cls.healthy)
+
+    @classmethod
+    def check_node(cls, code, *arguments, planted=""):
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(PROGRAMS), OMP_WAIT_POLICY="passive",
+                           STAND_IN=f"sms=4 {planted}")
+        environment.pop("CUDA_VISIBLE_DEVICES", None)
+        done = subprocess.run(
+            [ROOT / "scripts/check.py", "--simulated", "--gpus", "4", "--build", PROGRAMS,
+             *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            encoding="utf-8", timeout=300)
+        assert code in (None, done.returncode), (planted, done.stdout, done.stderr)
+        return done.stdout
+
+    def beside_healthy(self, code, planted):
+        return self.check_node(code, "--against", self.healthy / "node", "--against",
+                               self.healthy / "GPU 0", planted=planted)
+
+    def test_the_same_node_is_normal(self):
+        self.assertRegex(self.beside_healthy(0, ""), r"^normal: \d+ rows judged\n$")
+
+    def test_the_slow_gpu_is_named(self):
+        output = self.beside_healthy(2, "slow_gpu=2 slow_by=1.3")
+        self.assertIn("broken: GPU 2: grid_sync (BenchmarkInterSM, grid latency): 30% slower",
+                      output)
+        for other in (0, 1, 3):
+            self.assertNotIn(f"GPU {other}: ", output)
+        # Of a kind that is not recorded, the GPUs are compared with one another.
+        output = self.check_node(None, planted="name=NVIDIA_X1 slow_gpu=2 slow_by=1.3")
+        self.assertIn("look: no run of NVIDIA X1 is recorded", output)
+        self.assertIn("broken: GPU 2: grid_sync", output)
+
+    def test_a_capped_clock(self):
+        self.assertIn("broken: GPU 3: SM clock 1,410 MHz, recorded 1,980 MHz",
+                      self.beside_healthy(2, "ghz=1.41"))
+
+    def test_no_access_between_gpus(self):
+        self.assertRegex(self.beside_healthy(1, "peer=none"), "look: [0-9]+ rows are missing "
+                         r"\(BenchmarkInterSM, multi-GPU latency\): peer_grid_sync")
+
+    def test_another_process(self):
+        self.assertIn("look: GPU 1: another process used a GPU", self.beside_healthy(1, "others=1"))
+
+    def test_a_gpu_that_fails(self):
+        output = self.beside_healthy(2, "fail_call=cudaEventCreate fail_at=1 fail_mode=stays")
+        self.assertIn("failed with exit code", output)
+
+
+if __name__ == "__main__":
+    PROGRAMS = Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -1,0 +1,117 @@
+"""Tests of the whole flow on simulated GPUs: run.sh and the report, on several numbers of GPUs, of
+kinds that are recorded and of others. THOROUGH=1 in the environment takes all of them.
+
+Usage: simulated_run_test.py FOLDER_OF_EXECUTABLES
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from parts import tsv  # noqa: E402  from scripts/
+from parts.suite import NAMES  # noqa: E402
+
+# Number of GPUs -> what they are. Each differs from every recorded kind but the last two.
+KINDS = {
+    2: "sms=6 name=Pretended_GPU_2_<b>&$x_^ ghz=0.9 memory_khz=5001000 bus_bits=256 peer=none",
+    8: "sms=8 name=NVIDIA_B999 ghz=2.6 capability=103 memory_khz=3996000 l2_kib=512 noise=0.01",
+    1: "name=NVIDIA_H100_80GB_HBM3 memory_khz=2619000 bus_bits=5120 noise=0.005",
+    4: "name=NVIDIA_H200 threads_per_sm=1536 blocks_per_sm=24 noise=0.02 outliers=0.001",
+}
+DEFAULT = (2,)
+
+
+def run(build, gpus, words):
+    """(folder of the project, what run.sh did)"""
+    project = Path(tempfile.mkdtemp())
+    shutil.copytree(ROOT / "scripts", project / "scripts")
+    for name in ("results", "CITATION.cff"):
+        (project / name).symlink_to(ROOT / name)
+    (project / "build").mkdir()
+    (project / "build" / "simulated").symlink_to(build)
+    return project, subprocess.run(
+        [project / "scripts" / "run.sh", "--simulated", str(gpus), "--no-build"],
+        env=dict(os.environ, STAND_IN=words), stdin=subprocess.DEVNULL, capture_output=True,
+        text=True)
+
+
+class SimulatedRunTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        kinds = KINDS if os.environ.get("THOROUGH") else {n: KINDS[n] for n in DEFAULT}
+        with ThreadPoolExecutor() as pool:
+            runs = {n: pool.submit(run, BUILD, n, words) for n, words in kinds.items()}
+        cls.runs = {n: future.result() for n, future in runs.items()}
+
+    @classmethod
+    def tearDownClass(cls):
+        for project, _ in cls.runs.values():
+            shutil.rmtree(project)
+
+    def each(self):
+        """(number of GPUs, the folder of the run)"""
+        for gpus, (project, _) in self.runs.items():
+            with self.subTest(gpus=gpus):
+                folders = [path for path in (project / "build").iterdir()
+                           if path.name != "simulated"]
+                self.assertEqual(len(folders), 1, folders)
+                yield gpus, folders[0]
+
+    def test_runs_end_well(self):
+        for gpus, (_, done) in self.runs.items():
+            with self.subTest(gpus=gpus):
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotRegex(done.stderr, "Traceback|stand-in:|Error")
+                self.assertRegex("\n".join(done.stdout.splitlines()[-2:]),
+                                 r"^Report: \S+/report/report.html\nResults: ", done.stderr)
+
+    def test_nothing_looks_measured(self):
+        for gpus, folder in self.each():
+            self.assertRegex(folder.name, rf"^simulated_[-a-z0-9]+x{gpus}_\d{{8}}T\d{{6}}Z$")
+            for path in folder.rglob("*"):
+                if path.suffix in (".tsv", ".txt", ".log", ".html", ".md", ".tex", ".json"):
+                    self.assertIn("simulated", path.read_text(), path)
+            for reader in ("summary.py", "report.py"):
+                done = subprocess.run([sys.executable, ROOT / "scripts" / reader, folder],
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("simulated rows, not measured on a GPU", done.stderr)
+
+    def test_all_rows_are_there(self):
+        for gpus, folder in self.each():
+            read = tsv.Run(folder, simulated=True)  # refuses rows that are not rectangular
+            self.assertTrue(read.checked)
+            self.assertEqual(tuple(sorted(read.files)), tuple(sorted(NAMES)))
+            self.assertEqual(read.gpus, gpus)
+            counts = [str(n) for n in range(1, gpus + 1)]
+            alone = "peer=none" in KINDS[gpus]  # no barrier over peers' memory
+            for file, section, column, expected in (
+                    ("ImplicitBarrier", "null kernel", "GPUCount", counts),
+                    ("ImplicitBarrier", "held queue", "GPUCount", sorted({"1", str(gpus)})),
+                    ("BenchmarkInterSM", "multi-GPU latency", "GPUcount",
+                     counts[:1] if alone else counts),
+                    ("Reduction", "strong scaling", "GPUcount", counts)):
+                rows = read.section(file, section).rows
+                self.assertEqual(sorted({row[column] for row in rows}), expected, (file, section))
+
+    def test_sums_are_right(self):
+        for _, folder in self.each():
+            for section in tsv.read(folder / "Reduction.tsv"):
+                if "right" in section.header:
+                    wrong = [row.where for row in section.rows if row["right"] not in ("1", "nan")
+                             and not re.match("nosync|volatile", row["method"])]
+                    self.assertEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    BUILD = Path(sys.argv.pop(1)).resolve()
+    unittest.main(verbosity=2)

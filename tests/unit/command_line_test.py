@@ -1,0 +1,222 @@
+"""Runs the real executables on what needs no GPU: help, lists, bad arguments.
+
+usage: command_line_test.py BUILD_DIR
+"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+BUILD = sys.argv.pop(1)
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "scripts"))
+from parts import suite  # noqa: E402
+
+EVERY = suite.NAMES
+LAUNCHES, *KERNELS, SUMS = PROGRAMS = EVERY[:-1]
+TAKES_GPU_COUNT = [program.name for program in suite.PROGRAMS if program.takes_gpu_count]
+# CUDA 13 removed the multi-grid barrier.
+HAS_MULTI_GRID = "toolkit=13" not in subprocess.run(
+    [os.path.join(BUILD, "BenchmarkInterSM"), "--version"],
+    capture_output=True, text=True).stdout
+MULTI_GRID = ["multi_grid_sync", "multi_grid_sync_no_peer"] if HAS_MULTI_GRID else []
+WARP_SUMS = {"serial", "nosync", "volatile", "tile", "coa", "tile_shuffle", "coa_shuffle",
+             "warp_reduce", "redux"}
+NO_GPU = dict(os.environ, CUDA_VISIBLE_DEVICES="")
+
+
+def run(program, *arguments, **options):
+    return subprocess.run([os.path.join(BUILD, program), *arguments],
+                          stderr=subprocess.PIPE, text=True,
+                          **{"stdout": subprocess.PIPE, "env": NO_GPU, **options})
+
+
+class CommandLine(unittest.TestCase):
+    def expect_error(self, result, code, text):
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(text, result.stderr)
+
+    def test_help_says_codes_and_units(self):
+        for program in EVERY:
+            result = run(program, "--help")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            for word in ("usage: " + program, "Exit codes: 0", "cycles"
+                         if program in ("BenchmarkIntraSM", "TestRepeat")
+                         else "GB/s" if program == SUMS else "ns",
+                         *["--stats"] * (program != "Pitfalls")):
+                self.assertIn(word, result.stdout)
+
+    def test_help_names_the_options_that_are_taken(self):
+        values = {"--method": "nothing"}  # that are wrong; of the others "0"
+        takes = {}
+        for program in EVERY:
+            heads = re.findall(r"^  (?:-h, )?(--\S+)( [A-Z]\S*)?  ", run(program, "--help").stdout,
+                               re.M)
+            takes[program] = dict(heads)
+            self.assertEqual(len(heads), len(takes[program]))
+            self.assertLessEqual({"--method", "--samples", "--help"}, set(takes[program]))
+        # An option without a value is taken: only what follows it is wrong.
+        for program in EVERY:
+            for name in set().union(*takes.values()):
+                if name not in takes[program]:
+                    self.expect_error(run(program, name), 2,
+                                      f"error: unknown option '{name}' (see --help)")
+                elif takes[program][name]:
+                    self.expect_error(run(program, name), 2, f"option '{name}' needs a value")
+                    bad = values.get(name, "0")
+                    self.expect_error(run(program, name, bad), 2, f"'{bad}'")
+                else:
+                    self.expect_error(run(program, name, "--nothing"), 2, "option '--nothing'")
+        self.assertEqual(
+            {name: [program for program in EVERY if name in takes[program]]
+             for name in ("--stats", "--processes", "--blocks-per-sm", "--machine-code", "--type",
+                          "--min-bytes", "--max-bytes")},
+            {"--stats": [*PROGRAMS], "--processes": [LAUNCHES], "--blocks-per-sm": KERNELS[:2],
+             "--machine-code": [*KERNELS, SUMS], "--type": [SUMS], "--min-bytes": [SUMS],
+             "--max-bytes": [SUMS]})
+
+    def test_defaults(self):
+        for program, *said in (
+                (LAUNCHES, "(default 10, on more than 4 GPUs 5)", "in each process (default 3)"),
+                (SUMS, "(default 1/4 of a GPU's memory, 1/2 where several"),
+                ("Pitfalls", "tries of each race (default 1000)"),
+                ("BenchmarkInterSM", "every total (default 60)"),
+                ("BenchmarkIntraSM", "every total (default 100)")):
+            text = " ".join(run(program, "--help").stdout.split())
+            for words in said:
+                self.assertIn(words, text)
+
+    def test_version_names_commit(self):
+        for program in EVERY:
+            self.assertRegex(run(program, "--version").stdout,
+                             rf"^name={program} version=\d+\.\d+\.\d+ commit=\S+ toolkit=1\d\.\d+\n$")
+
+    def test_list(self):
+        launches, in_sm, across_sms, repeated = (
+            [line.split("\t")[0] for line in run(program, "--list").stdout.splitlines()]
+            for program in (LAUNCHES, *KERNELS))
+        self.assertEqual(launches, [
+            "traditional_launch", "cooperative_launch",
+            "multi_cooperative_launch", "single_omp_traditional_launch"])
+        self.assertLessEqual({"blocksync", "tile_sync", "tile_shufl", "coales_sync",
+                              "coales_shufl"}, set(in_sm))
+        self.assertLessEqual({"grid_sync", *MULTI_GRID, "peer_grid_sync"}, set(across_sms))
+        self.assertEqual(repeated, [name for name in in_sm + across_sms
+                                    if name != "multi_grid_sync_no_peer"] + ["float_add"])
+        self.assertEqual(len(set(repeated)), len(repeated))
+
+    def test_list_of_sums(self):
+        listed = [line.split("\t")[0] for line in run(SUMS, "--list").stdout.splitlines()]
+        self.assertEqual(len(set(listed)), len(listed))
+        self.assertLessEqual(WARP_SUMS | {
+            "theory", "read_limit", "implicit", "grid_sync", "cub", "two_pass_tree",
+            "implicit_multi", "peer_grid"}, set(listed))
+        self.assertEqual("multi_grid" in listed, HAS_MULTI_GRID)
+        if not HAS_MULTI_GRID:
+            self.expect_error(run(SUMS, "--method", "multi_grid"), 2, "CUDA 13 removed it")
+
+    def test_machine_code(self):
+        for program in KERNELS:
+            result = run(program, "--machine-code", "90")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            header, *rows = result.stdout.splitlines()
+            self.assertTrue(rows)
+            self.assertEqual({row.count("\t") for row in rows}, {header.count("\t")})
+            said = {tuple(row.split("\t")[-3:]) for row in rows}
+            self.assertEqual(header.split("\t")[-3:], ["method", "scope", "checked"])
+            self.assertLessEqual({
+                ("float_add", "thread", "1"), ("tile_sync", "warp", "1"),
+                ("in_use_none", "warp", "0"), ("blocksync", "block", "1"),
+                ("cluster_sync", "cluster", "1"), ("grid_sync", "grid", "1"),
+                ("peer_grid_sync", "gpus", "1")}, said)
+            listed = {line.split("\t")[0] for line in run(program, "--list").stdout.splitlines()}
+            self.assertLessEqual(listed, {name for name, *_ in said})
+
+    def test_machine_code_of_sums(self):
+        text = run(SUMS, "--machine-code", "90").stdout
+        rows = [row.split("\t")[-3:] for row in text.splitlines()]
+        checked = {method: checked for method, scope, checked in rows
+                   if method in WARP_SUMS and scope == "warp"}
+        self.assertEqual(set(checked), WARP_SUMS)
+        self.assertEqual({method for method in checked if checked[method] == "0"},
+                         {"nosync", "volatile"})
+
+    def test_types_and_sizes(self):
+        for option, *cases in (
+                ("--type", "x", "", "int,x", "INT", "float,"),
+                ("--min-bytes", "0", "", "abc", "-1", "1.5", "1e6", "1KK", "1T", "K", "07",
+                 "9999999G"),
+                ("--max-bytes", "0", "abc", "-1", "1MiB", "4 K", "99999999999999999999")):
+            for bad in cases:
+                what = "unknown type" if option == "--type" else f"got '{bad}'"
+                self.expect_error(run(SUMS, option, bad), 2, what)
+        # What is wrong only with this memory or these types is said where there is a GPU.
+        for good in (("--type", "int,double"), ("--min-bytes", "7"), ("--min-bytes", "1K"),
+                     ("--max-bytes", "64M"), ("--min-bytes", "1G", "--max-bytes", "2G")):
+            self.expect_error(run(SUMS, *good), 3, "no usable CUDA device")
+
+    def test_bad_gpu_counts(self):
+        for program in TAKES_GPU_COUNT:
+            for bad in ("0", "-1", "abc", "1e9", "3.5", ""):
+                result = run(program, bad)
+                self.expect_error(result, 2, f"got '{bad}'")
+                self.assertEqual(result.stdout, "")
+
+    def test_other_bad_arguments(self):
+        for program in EVERY:
+            self.expect_error(run(program, "--nothing"), 2, "--nothing")
+            self.expect_error(run(program, "--method", "nothing"), 2, "nothing")
+            self.expect_error(run(program, "--samples", "0"), 2, "--samples")
+            self.expect_error(run(program, "1", "2"), 2, "unexpected argument")
+
+    def test_control_characters_are_escaped(self):
+        for program in EVERY:
+            for bad in ("1\n", "--\x1b[2J\n\r", "\x7f\x9b"):
+                for arguments in ((bad,), ("--samples", bad), ("--method", bad)):
+                    result = run(program, *arguments)
+                    self.expect_error(result, 2, "\\")
+                    self.assertRegex(result.stderr, "\\A[ -~]{1,400}\n\\Z")
+            self.assertLess(len(run(program, "--" + 60000 * "x").stderr), 400)
+
+    def test_environment(self):
+        for program in EVERY:
+            arguments = ["--samples", "3"]
+            if program in TAKES_GPU_COUNT:
+                arguments.insert(0, "1")
+            self.expect_error(run(program, *arguments, env=dict(NO_GPU, POSIXLY_CORRECT="1")),
+                              3, "no usable CUDA device")
+            for value in ("0", "", "99999999999", "-1", "0:1000000000", f"x:{os.getpid()}"):
+                self.expect_error(run(program, "1", env=dict(NO_GPU, SYNCBENCH_PROCESS=value)),
+                                  2, "SYNCBENCH_PROCESS is set in the environment")
+        for value in ("syncwarp:each in its branch:0:0", "", "x"):
+            self.expect_error(run("Pitfalls", "1", env=dict(NO_GPU, SYNCBENCH_PITFALL=value)),
+                              2, "SYNCBENCH_PITFALL is set in the environment")
+            value = f"syncwarp:each in its branch:0:0:{os.getpid()}"
+            self.expect_error(run("Pitfalls", "1", env=dict(NO_GPU, SYNCBENCH_PITFALL=value)),
+                              2, "SYNCBENCH_PITFALL must be a whole number from 1 to")
+
+    def test_closed_streams(self):
+        for program in EVERY:
+            self.expect_error(run(program, "--list", stdout=None, preexec_fn=lambda: os.close(1)),
+                              1, "cannot write to standard output")
+            result = run(program, "--list", preexec_fn=lambda: (os.close(0), os.close(2)))
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertTrue(result.stdout)
+
+    def test_no_gpu(self):
+        for program in EVERY:
+            for arguments in ((), ("--devices",)):
+                result = run(program, *arguments)
+                self.expect_error(result, 3, "no usable CUDA device")
+                self.assertEqual(result.stdout, "")
+
+    def test_full_disk(self):
+        with open("/dev/full", "w") as full:
+            for program in EVERY:
+                self.expect_error(run(program, "--list", stdout=full), 1,
+                                  "No space left")
+
+
+if __name__ == "__main__":
+    unittest.main()
