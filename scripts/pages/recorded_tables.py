@@ -93,9 +93,10 @@ def barriers_table(runs):
 def barrier_cost(runs):
     """What `peer_grid_sync` takes, in a sentence, of the run with most GPUs."""
     run = max(runs, key=lambda run: run.gpus)
-    find = of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, all_gpus=True)
-    times = [f"{gpus} GPU{'s' * (gpus > 1)}: {find(run, gpus).figure.value / 1e3:.2f}"
+    found = [of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, gpus)(run)
              for gpus in range(1, run.gpus + 1)]
+    times = [f"{gpus} GPU{'s' * (gpus > 1)}: {one.figure.value / 1e3:.2f}"
+             for gpus, one in enumerate(found, 1)]
     yield (f"Microseconds of one `sync()` on {short_name(run)}s with CUDA "
            f"{run.environment['cuda_toolkit']}, one block of 1024 threads per SM:")
     yield f"{'; '.join(times)} ([results/{run.path.name}](../../results/{run.path.name}))."
