@@ -24,8 +24,7 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
   require_code_for(gpus_);
   pin_this_thread(gpus_[0].cpu);
   for (const Gpu& gpu : gpus_) probes_.emplace_back(gpu.index);
-  write_programs(out_, version_text(info) + ", samples " +
-                           std::to_string(options_.samples));
+  write_programs(out_, info, options_);
   write_gpus(out_, gpus_, probes_, found, access);
   warn_of_host();
   if (clamped) {
@@ -39,8 +38,8 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
 void MeasuringRun::warn(const std::string& key, const Remark& remark) {
   if (!remark) return;
   progress_.clear();
-  std::fprintf(stderr, "%s: warning: %s%s\n", name_.c_str(),
-               key.empty() ? "" : (key + ": ").c_str(), remark.text.c_str());
+  std::fprintf(stderr, "%s: %s\n", name_.c_str(),
+               annotation(Kind::kWarning, key, remark).c_str());
   out_.annotate(Kind::kWarning, key, remark);
 }
 
@@ -88,8 +87,10 @@ void MeasuringRun::check_row(const std::string& key, const Summary& summary) {
   if (elapsed_ns(last_look_, now) > 1e9) look_for_others();
 }
 
-void MeasuringRun::finish() {
+void MeasuringRun::finish(const std::string& failure) {
   judge_spreads();
+  out_.end();
+  if (!failure.empty()) throw std::runtime_error(failure);
   asked_.check(options_.methods);
 }
 

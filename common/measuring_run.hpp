@@ -90,9 +90,10 @@ class MeasuringRun {
     }
   }
 
-  /// To be called after the last row. Throws where a method that was asked for
-  /// by name has been skipped somewhere or has no row.
-  void finish();
+  /// To be called after the last row: ends the output. Throws what has failed,
+  /// or where a method that was asked for by name has been skipped somewhere or
+  /// has no row.
+  void finish(const std::string& failure = "");
 
  private:
   void say_skipped(const std::string& key, const std::string& reason);

@@ -8,7 +8,9 @@ namespace syncbench {
 /// What a program can measure under one name.
 struct MethodInfo {
   std::string name;
-  std::string description;
+  std::string description;  ///< "WHAT; NOTES"
+  std::string group =
+      {};  ///< for scripts: whom it joins, or of which kind it is
 };
 
 }  // namespace syncbench

@@ -10,6 +10,7 @@
 
 #include "build_info.hpp"
 #include "common/devices.hpp"
+#include "common/table.hpp"
 
 namespace syncbench {
 namespace {
@@ -28,8 +29,11 @@ void check_method(const std::string& name, const ProgramInfo& info) {
 std::string list_text(const ProgramInfo& info) {
   std::string text;
   for (const MethodInfo& method : info.methods) {
-    text +=
-        (text.empty() ? "" : "\n") + method.name + "\t" + method.description;
+    const std::string& about = method.description;
+    const std::size_t end = std::min(about.find("; "), about.size());
+    text += (text.empty() ? "" : "\n") + method.name + '\t' +
+            about.substr(0, end) + '\t' +
+            about.substr(std::min(end + 2, about.size())) + '\t' + method.group;
   }
   return text;
 }
@@ -60,6 +64,22 @@ std::string help_lines(const std::string& head, const std::string& help) {
   return lines + line + "\n";
 }
 
+// The columns of all tables, aligned below the titles of their sections.
+std::string aligned_columns(const ProgramInfo& info) {
+  std::string text, last, section, name, unit, meaning;
+  std::istringstream lines(info.columns);
+  while (std::getline(lines, section, '\t') &&
+         std::getline(lines, name, '\t') && std::getline(lines, unit, '\t') &&
+         std::getline(lines, meaning)) {
+    if (section != last) text += "  " + section + "\n";
+    last = section;
+    name.resize(std::max<std::size_t>(name.size(), 16), ' ');
+    unit.resize(std::max<std::size_t>(unit.size(), 10), ' ');
+    text += "    " + name + ' ' + unit + ' ' + meaning + '\n';
+  }
+  return text;
+}
+
 std::vector<Option> options_of(const ProgramInfo& info);
 
 std::string help_text(const ProgramInfo& info) {
@@ -80,7 +100,7 @@ std::string help_text(const ProgramInfo& info) {
   return text +
          "\nRows are tab-separated on standard output, comments start with\n"
          "'#', a value that does not exist for a row is 'nan'. Columns:\n" +
-         info.columns +
+         aligned_columns(info) +
          (info.takes_stats ? "  from n on: only with --stats\n" : "") +
          "\nExit codes: 0 all measured; 1 a measurement failed or a row could\n"
          "not be written; 2 bad usage, including more GPUs than the node has;\n"
@@ -119,10 +139,13 @@ std::vector<Option> options_of(const ProgramInfo& info) {
            options.print = print;
          }});
   };
-  add_text("list", "the methods, one a line",
+  add_text("list", "the methods, one a line: name, what it does, notes, group",
            [&info] { return list_text(info); });
+  add_text(
+      "columns", "the columns, one a line: section, name, unit, meaning",
+      [&info] { return info.columns.substr(0, info.columns.rfind('\n')); });
   add_text("devices", "the visible GPUs, one a line", devices_text);
-  add_text("version", "version and commit",
+  add_text("version", "name, version, commit and toolkit",
            [&info] { return version_text(info); });
   add_text("help", "this text", [&info] { return help_text(info); });
   return table;
@@ -184,9 +207,10 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
 }
 
 std::string version_text(const ProgramInfo& info) {
-  return info.name +
-         " " SYNCBENCH_VERSION " (commit " SYNCBENCH_COMMIT ", CUDA " +
-         cuda_version_text(CUDART_VERSION) + ")";
+  return pair_text("name", info.name) + ' ' +
+         pair_text("version", SYNCBENCH_VERSION) + ' ' +
+         pair_text("commit", SYNCBENCH_COMMIT) + ' ' +
+         pair_text("toolkit", cuda_version_text(CUDART_VERSION));
 }
 
 int resolve_gpu_count(int requested, int found, bool* clamped) {

@@ -52,14 +52,15 @@ struct ProgramInfo {
   std::vector<MethodInfo> missing;  ///< not in this build, and why
   int default_samples = kDefaultSamples;
   std::string counted = "samples of every total";  ///< by --samples
-  std::string columns;  ///< description of all tables, for --help
+  std::string columns;  ///< of all tables, by describe(), for --columns
 };
 
 /// Reads the whole command line. Throws UsageError on anything not understood.
 /// Options::print may refer to `info`.
 Options parse_options(const ProgramInfo& info, int argc, char** argv);
 
-/// Name, version, commit and toolkit, for --version and at the top of rows.
+/// `name=NAME version=... commit=... toolkit=...`, for --version and at the top
+/// of an output.
 std::string version_text(const ProgramInfo& info);
 
 /// Number of GPUs to measure when `found` >= 1 are there. An explicit count

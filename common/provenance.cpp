@@ -23,8 +23,8 @@ double settled_mhz(SmClockProbe& probe) {
   return mhz;
 }
 
-// Compute capability the code was compiled for; where only PTX was there for
-// this GPU, the driver compiled it.
+// `code=VERSION`: the compute capability that the code is for. With `ptx=`:
+// that of the PTX which the driver compiled, because no other code was there.
 std::string code_version(const Gpu& gpu) {
   const DeviceGuard guard(gpu.index);
   cudaFuncAttributes attributes = {};
@@ -32,11 +32,9 @@ std::string code_version(const Gpu& gpu) {
   const auto text = [](int version) {
     return std::to_string(version / 10) + "." + std::to_string(version % 10);
   };
-  if (attributes.binaryVersion == attributes.ptxVersion) {
-    return text(attributes.binaryVersion);
-  }
-  return text(attributes.binaryVersion) + " made by the driver from PTX for " +
-         text(attributes.ptxVersion);
+  const std::string code = "code=" + text(attributes.binaryVersion);
+  if (attributes.binaryVersion == attributes.ptxVersion) return code;
+  return code + " ptx=" + text(attributes.ptxVersion);
 }
 
 // Whether that is what a kernel fails with that was not compiled for the GPU.
@@ -77,38 +75,43 @@ void require_code_for(const std::vector<Gpu>& gpus) {
   }
 }
 
-void write_programs(LineWriter& out, const std::string& program) {
+void write_programs(LineWriter& out, const ProgramInfo& info,
+                    const Options& options) {
   int driver = 0, runtime = 0;
   CUDA_CHECK(cudaDriverGetVersion(&driver));
   CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
-  out.comment(program);
-  out.comment("cuda: driver " + cuda_version_text(driver) + ", runtime " +
-              cuda_version_text(runtime) +
-              ", built with nvcc " SYNCBENCH_NVCC ", gcc " __VERSION__);
+  out.comment("program[" + version_text(info) +
+              " samples=" + std::to_string(options.samples) + ']');
+  out.comment("cuda[driver=" + cuda_version_text(driver) +
+              " runtime=" + cuda_version_text(runtime) + ' ' +
+              pair_text("nvcc", SYNCBENCH_NVCC) + ' ' +
+              pair_text("gcc", __VERSION__) + ']');
+}
+
+std::string gpu_text(const Gpu& gpu) {
+  return "index=" + std::to_string(gpu.index) + ' ' +
+         pair_text("name", gpu.name) + " sms=" + std::to_string(gpu.sm_count) +
+         " capability=" + std::to_string(gpu.major) + '.' +
+         std::to_string(gpu.minor);
 }
 
 void write_gpus(LineWriter& out, const std::vector<Gpu>& gpus,
                 std::vector<SmClockProbe>& probes, std::size_t found,
                 bool access) {
-  out.comment("gpus: " + std::to_string(found) + " visible, " +
-              std::to_string(gpus.size()) + " used");
+  const std::string peers = access ? " peer_access=yes" : " peer_access=no";
+  out.comment("gpus[visible=" + std::to_string(found) +
+              " used=" + std::to_string(gpus.size()) +
+              (gpus.size() > 1 ? peers : "") + ']');
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const Gpu& gpu = gpus[i];
-    out.comment("gpu " + std::to_string(gpu.index) + ": " + gpu.name + ", " +
-                std::to_string(gpu.sm_count) + " SMs, compute capability " +
-                std::to_string(gpu.major) + "." + std::to_string(gpu.minor) +
-                ", SM clock seen " + format_number(settled_mhz(probes[i]), 0) +
-                " MHz, code for " + code_version(gpu) + ", driven from CPU " +
-                (gpu.cpu < 0 ? "any" : std::to_string(gpu.cpu)));
+    out.comment("gpu[" + gpu_text(gpu) +
+                " clock=" + format_number(settled_mhz(probes[i]), 0) + ' ' +
+                code_version(gpu) + " cpu=" +
+                (gpu.cpu < 0 ? "any" : std::to_string(gpu.cpu)) + ']');
   }
-  if (gpus.size() > 1) {
-    out.comment(std::string("peer access: ") + (access ? "on" : "not") +
-                " between all pairs of GPUs");
-  }
-  out.comment(std::string("host waits: ") +
-              (waits_spinning() ? "spinning (cudaDeviceScheduleSpin)"
-                                : "not spinning") +
-              "; kernels loaded: " + kernel_loading());
+  out.comment(std::string("host[waits=") +
+              (waits_spinning() ? "spinning" : "otherwise") +
+              " kernels=" + kernel_loading() + ']');
 }
 
 }  // namespace syncbench

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/devices.hpp"
+#include "common/options.hpp"
 #include "common/sm_clock.hpp"
 #include "common/table.hpp"
 
@@ -15,8 +16,12 @@ namespace syncbench {
 /// its GPUs: NoDeviceError that says what to build.
 void require_code_for(const std::vector<Gpu>& gpus);
 
-/// `program`: its name, version and samples. Then toolkit and driver.
-void write_programs(LineWriter& out, const std::string& program);
+/// The program with its version and --samples, then the driver and compilers.
+void write_programs(LineWriter& out, const ProgramInfo& info,
+                    const Options& options);
+
+/// What names a GPU: `index=... name=... sms=... capability=...`.
+std::string gpu_text(const Gpu& gpu);
 
 /// The GPUs used, of `found` visible ones, each with its clock by probes[i].
 /// `access`: each to the memory of every other.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -51,6 +52,14 @@ std::string annotation(Kind kind, const std::string& key,
   constexpr const char* kKinds[] = {"warning", "skipped", "note"};
   return std::string(kKinds[static_cast<int>(kind)]) + '[' + remark.tag + ']' +
          (key.empty() ? "" : ' ' + key) + ": " + remark.text;
+}
+
+std::string pair_text(const std::string& name, const std::string& value) {
+  std::string text = value;
+  std::replace(text.begin(), text.end(), '"', '\'');
+  const bool plain =
+      !text.empty() && text.find_first_of(" :[]") == std::string::npos;
+  return name + (plain ? '=' + text : "=\"" + text + '"');
 }
 
 std::string format_number(double value, int decimals) {

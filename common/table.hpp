@@ -1,7 +1,6 @@
 // Rows on standard output: tab-separated values, written whole or not at all.
 #pragma once
 
-#include <cstdio>
 #include <functional>
 #include <set>
 #include <string>
@@ -34,6 +33,10 @@ enum class Kind {
 /// method; empty: the section, or above all sections the run.
 std::string annotation(Kind kind, const std::string& key, const Remark& remark);
 
+/// `NAME=VALUE`, with quotes around a value that has blanks, colons or
+/// brackets.
+std::string pair_text(const std::string& name, const std::string& value);
+
 /// Writes lines to a file descriptor. A line that cannot be written whole is
 /// taken back where the descriptor is a regular file, then OutputError.
 class LineWriter {
@@ -41,10 +44,17 @@ class LineWriter {
   explicit LineWriter(int descriptor) : descriptor_(descriptor) {}
 
   void line(std::string text);
+  void row(std::string text) {
+    line(std::move(text));
+    ++rows_;
+  }
   void comment(const std::string& text) { line("# " + text); }
   void annotate(Kind kind, const std::string& key, const Remark& remark) {
     comment(annotation(kind, key, remark));
   }
+
+  /// The last line of a whole output: how many rows it has.
+  void end() { comment("end[rows=" + std::to_string(rows_) + "]"); }
 
   /// Some file systems notice a full disk only when data reaches it. To be
   /// called when all lines are written; OutputError when some were not.
@@ -54,6 +64,7 @@ class LineWriter {
   [[noreturn]] void fail(std::size_t written, int error);
 
   int descriptor_;
+  int rows_ = 0;
 };
 
 /// A number with `decimals` digits after the point; `nan` where there is none.
@@ -180,7 +191,7 @@ class Table {
 
   void row(const Row& row) {
     open();
-    out_.line(joined([&row](const Column<Row>& c) { return c.cell(row); }));
+    out_.row(joined([&row](const Column<Row>& c) { return c.cell(row); }));
   }
 
   /// What a row is of, "METHOD COLUMN=CELL ...", by the columns that are
@@ -192,8 +203,7 @@ class Table {
       if (!column.label) continue;
       const std::string cell = column.cell(row);
       if (cell.empty() || cell == "nan" || cell == "-1") continue;
-      const bool quoted = cell.find(' ') != std::string::npos;
-      text += ' ' + column.header + (quoted ? "=\"" + cell + '"' : '=' + cell);
+      text += ' ' + pair_text(column.header, cell);
     }
     return text;
   }
@@ -243,16 +253,13 @@ class Table {
   bool open_ = false;
 };
 
-/// The lines of --help that describe a table.
+/// The lines of --columns on a table: its title, column, unit and meaning.
 template <class Row>
 std::string describe(const std::string& title, const Columns<Row>& columns) {
-  std::string text = "  " + title + "\n";
+  std::string text;
   for (const auto& column : columns) {
-    char line[160];
-    std::snprintf(line, sizeof line, "    %-16s %-10s %s\n",
-                  column.header.c_str(), column.unit.c_str(),
-                  column.meaning.c_str());
-    text += line;
+    text += title + '\t' + column.header + '\t' + column.unit + '\t' +
+            column.meaning + '\n';
   }
   return text;
 }

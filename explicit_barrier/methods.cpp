@@ -75,12 +75,16 @@ static std::string demangled(const char* type) {
   return name;
 }
 
+const char* name_of(Scope scope) {
+  constexpr const char* kScopes[] = {"thread",  "warp", "block",
+                                     "cluster", "grid", "gpus"};
+  return kScopes[static_cast<int>(scope)];
+}
+
 std::string machine_code_of(const std::vector<MethodEntry>& methods,
                             int architecture) {
   constexpr const char* kProofs[] = {"each",    "lanes", "chain",
                                      "barrier", "turn",  "nothing"};
-  constexpr const char* kScopes[] = {"thread",  "warp", "block",
-                                     "cluster", "grid", "gpus"};
   std::string text =
       "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
       "method\tscope\tchecked";
@@ -98,8 +102,8 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
     for (const int number : {work.count, work.others, work.paths}) {
       text += "\t" + std::to_string(number);
     }
-    for (const char* word : {work.instruction, method.name,
-                             kScopes[static_cast<int>(method.scope)]}) {
+    for (const char* word :
+         {work.instruction, method.name, name_of(method.scope)}) {
       text += "\t" + std::string(word);
     }
     text += method.checked ? "\t1" : "\t0";
@@ -114,11 +118,9 @@ void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods,
       continue;  // one name, several sizes
     }
     std::string text = method.text;
-    if (method.tile[0] != '\0') {
-      text += std::string("; `tile` is the number of ") + method.tile;
-    }
+    if (method.tile[0] != '\0') text += "; " + tile_text(method);
     if (method.caution[0] != '\0') text += std::string("; ") + method.caution;
-    info.methods.push_back({method.name, text});
+    info.methods.push_back({method.name, text, name_of(method.scope)});
   }
   info.options.push_back(
       {"machine-code", "N", "what the methods' kernels consist of on sm_N",

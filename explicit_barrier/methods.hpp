@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/method_info.hpp"
+#include "common/table.hpp"
 #include "explicit_barrier/method_entry.hpp"
 
 namespace syncbench {
@@ -41,10 +42,21 @@ std::vector<MethodEntry> methods_of(Scope first, Scope last);
 /// there is none.
 const MethodEntry& find_method(const char* name, int group = 32);
 
+/// What scripts call it: "block", "gpus".
+const char* name_of(Scope scope);
+
+/// Of a method with an About::tile, for people.
+inline std::string tile_text(const MethodEntry& method) {
+  return std::string("`tile` is the number of ") + method.tile;
+}
+
 /// Says above the rows of a method what About::tile and About::caution say.
 template <class Table>
 void note_about(Table& table, const MethodEntry& method) {
-  table.note_once(method.name, {"tile", method.tile});
+  if (method.tile[0] != '\0') {
+    table.note_once(method.name, {"tile " + pair_text("counts", method.tile),
+                                  tile_text(method)});
+  }
   table.note_once(method.name, {"method", method.caution});
 }
 

@@ -36,11 +36,12 @@ Sections make_sections(Printing& printing) {
 void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
              int processes, const Sections& sections) {
   Measuring measuring(info, options, out);
-  out.comment("processes: " + std::to_string(processes) +
-              ", one after the other; the samples are those of each; " +
-              std::to_string(StreamPool::kStreams) + " streams in turn");
-  out.comment(std::string("multi_cooperative_launch: ") +
-              MultiDeviceLaunch::kApi);
+  out.comment("processes[count=" + std::to_string(processes) +
+              " streams=" + std::to_string(StreamPool::kStreams) +
+              "]: one process after the other, each with so many samples; the "
+              "streams in turn");
+  out.annotate(Kind::kNote, "multi_cooperative_launch",
+               {"api", MultiDeviceLaunch::kApi});
   measuring.run.measure([&] {
     for (std::size_t i = 0; i < sections.size(); ++i) {
       sections[i]->measure(measuring, i);
@@ -113,6 +114,7 @@ int main(int argc, char** argv) {
           return measure(info, options, out, processes, sections);
         }
         print(processes, out, argv, sections);
+        out.end();
         printing.asked.check(options.methods);
       });
 }

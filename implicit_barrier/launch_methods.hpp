@@ -161,7 +161,10 @@ inline const std::vector<LaunchMethodInfo>& launch_methods() {
          return std::make_unique<SingleGpuLaunch>(launch_cooperative, pool,
                                                   call);
        }},
-      {"multi_cooperative_launch", MultiDeviceLaunch::kApi, true,
+      {"multi_cooperative_launch",
+       "cuLaunchCooperativeKernelMultiDevice (driver); before CUDA 13 "
+       "cudaLaunchCooperativeKernelMultiDevice (runtime)",
+       true,
        [](const StreamPool& pool, const Gpus& gpus,
           const KernelCall& call) -> Made {
          require_cooperative(gpus);

@@ -128,9 +128,9 @@ class SectionOf : public Section {
     const Remark wide = wide_interval(summary);
     if (!wide) return;
     const std::string key = table_.key(row);
-    std::fprintf(stderr, "%s: warning: %s: %s: %s\n",
-                 printing_.info.name.c_str(), name_, key.c_str(),
-                 wide.text.c_str());
+    const std::string text = annotation(Kind::kWarning, key, wide);
+    std::fprintf(stderr, "%s: %s (section %s)\n", printing_.info.name.c_str(),
+                 text.c_str(), name_);
     table_.annotate(Kind::kWarning, key, wide);
   }
 

@@ -19,13 +19,9 @@ void run_all(const ProgramInfo& info, const Options& options, char** argv,
   bool clamped = false;
   const int used = resolve_gpu_count(options.gpu_count,
                                      static_cast<int>(gpus.size()), &clamped);
-  write_programs(out, version_text(info) + ", tries of a race " +
-                          std::to_string(options.samples));
+  write_programs(out, info, options);
   for (int i = 0; i < used; ++i) {
-    out.comment("gpu " + std::to_string(i) + ": " + gpus[i].name + ", " +
-                std::to_string(gpus[i].sm_count) + " SMs, compute capability " +
-                std::to_string(gpus[i].major) + "." +
-                std::to_string(gpus[i].minor));
+    out.comment("gpu[" + gpu_text(gpus[i]) + ']');
   }
   PitfallsRun(options, argv, out, used).run(all_cases());
 }
@@ -46,7 +42,8 @@ ProgramInfo program_info() {
   info.takes_stats = false;
   info.counted = "tries of each race";
   for (const Case& one : all_cases()) {
-    info.methods.push_back({one.name, one.text});
+    const bool race = one.section == Section::kRace;
+    info.methods.push_back({one.name, one.text, race ? "race" : ""});
   }
   info.missing = missing_cases();
   info.columns = describe("warp barrier", lane_columns()) +

@@ -14,6 +14,7 @@ PitfallsRun::PitfallsRun(const Options& options, char** argv, LineWriter& out,
       argv_(argv),
       gpus_(gpus),
       limits_(limits),
+      out_(out),
       lanes_(out, "warp barrier: the last of the launches behind a verdict",
              lane_columns()),
       verdicts_(out, "warp barrier verdict", verdict_columns()),
@@ -27,6 +28,7 @@ void PitfallsRun::run(const std::vector<Case>& cases) {
   run_section(cases, Section::kRace);
   // After the last case as before each.
   start({"", Form::kAllowed, gpus_, gpus_}, limits_);
+  out_.end();
   if (!failures_.empty()) throw std::runtime_error(failures_);
   asked_.check(options_.methods);
 }

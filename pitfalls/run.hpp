@@ -45,6 +45,7 @@ class PitfallsRun {
   char** argv_;
   const int gpus_;
   const Limits limits_;
+  LineWriter& out_;
   Table<Cells> lanes_, verdicts_, partial_, races_;
   std::vector<Cells> verdict_rows_;
   std::vector<std::pair<std::string, Remark>> verdict_skips_;  // key, reason

@@ -1,6 +1,5 @@
 // Reduction: the study's case study (section VII), from the values of a warp to
 // the arrays of several GPUs.
-#include <stdexcept>
 #include <string>
 
 #include "common/measuring_run.hpp"
@@ -27,11 +26,9 @@ class Reduction {
   void run() {
     int wrong = 0;
     run_.measure([&] { wrong = sections(); });
-    if (wrong > 0) {
-      throw std::runtime_error("wrong sums in " + std::to_string(wrong) +
-                               " rows, whose `right` is 0");
-    }
-    run_.finish();
+    run_.finish(wrong > 0 ? "wrong sums in " + std::to_string(wrong) +
+                                " rows, whose `right` is 0"
+                          : "");
   }
 
  private:
@@ -86,7 +83,7 @@ ProgramInfo program_info(SumOptions& sums) {
     info.methods.push_back({method.name, method.text});
   }
   for (const NodeSumMethod& method : node_sum_methods()) {
-    info.methods.push_back({method.name, method.text});
+    info.methods.push_back({method.name, method.text, name_of(Scope::kGpus)});
   }
   info.missing = missing_node_sum_methods();
   info.columns = describe_warp_level() + describe_model() +

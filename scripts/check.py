@@ -152,6 +152,8 @@ def work():
                 if options.against else normal.recorded_runs(ROOT / "results"))
     if options.folder:
         run = tsv.Run(options.folder, options.simulated)
+        for doubt in run.doubts():
+            say(f"warning: {doubt}")
         return show([("", Verdict(run, recorded), [])])
     if not (options.build / "ImplicitBarrier").exists():
         raise Stop(3, f"there are no executables in {options.build}; scripts/run.sh builds them")

@@ -204,8 +204,7 @@ def work():
         say("simulated rows, not measured")
     for letter, runs in zip("AB", sides):
         for run in runs:
-            unchecked = run.unchecked() and f". {run.unchecked()}"
-            print(f"# {letter}: {run.path}: {run.about()}{unchecked}")
+            print(f"# {letter}: " + " ".join((f"{run.path}: {run.about()}.", *run.doubts())))
     allowed = options.allow
     if len({run.environment.get("gpu") for runs in sides for run in runs}) > 1:
         say("warning: the GPUs differ")

@@ -67,9 +67,10 @@ def make_folder(results, devices, before=""):
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         folder = results / f"{before}{gpu}x{len(devices)}_{stamp}.partial"
         try:
+            folder.mkdir()
             if not folder.with_suffix("").exists():
-                folder.mkdir()
                 return folder
+            folder.rmdir()  # one that began in this second has ended
         except FileExistsError:
             pass
         time.sleep(0.1)  # another run began in this second
@@ -167,7 +168,7 @@ def fill(folder, devices, build, cuda11, hours, simulated):
     for number, (name, command) in enumerate(steps, 1):
         say(f"{number} of {len(steps)}: {name}")
         measure(name, command, folder, hours)
-    tsv.Run(folder, simulated)  # what cannot be read is no complete run
+    tsv.Run(folder, simulated, whole=True)  # what cannot be read is no complete run
     checksums.write(folder)  # last: the run is complete
     final = folder.with_suffix("")
     folder.rename(final)

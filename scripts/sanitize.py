@@ -62,31 +62,25 @@ def log_of(logs, executable, gpus, tool, method=""):
     return logs / f"{executable.name}.{gpus or 1}.{tool}{method and '.' + method}.log"
 
 
-def racechecked(executable, gpus, logs):
+def racechecked(executable, gpus):
     """The methods inside a kernel that racecheck can judge on so many GPUs: (name, whether it
     runs alone), those that do last. One whose results are not checked shows what happens
     without the barrier that it would need: a race is what it is. One that joins blocks of a
     grid or of GPUs, or that the executable does not describe, runs alone: a barrier that
-    limits its wait gives up where others delay it. What is of several GPUs but not described
-    is in a section of them on one GPU too, which is checked before.
+    limits its wait gives up where others delay it.
     """
     rows = environment.described(executable)
     scopes = {row["method"]: row["scope"] for row in rows}
+    groups = environment.groups_of(executable)
     races = {row["method"] for row in rows if row["checked"] == "0"}
-
-    def of_gpus(name):
-        log = log_of(logs, executable, 1, "racecheck", name)
-        return scopes.get(name) == "gpus" or (
-            name not in scopes and log.exists()
-            and re.search("(?m)^# strong scaling", log.read_text(errors="replace")))
 
     judged = [(name, scopes.get(name, "gpus") in ("grid", "gpus"))
               for name in methods_of(executable)
-              if name not in races and (gpus != 2 or of_gpus(name))]
+              if name not in races and (gpus != 2 or groups[name] == "gpus")]
     return sorted(judged, key=lambda method: method[1])
 
 
-def commands(tool, executable, gpus, logs):
+def commands(tool, executable, gpus):
     """What a tool runs: (method where it is one, command, whether it runs alone); those that
     do come last."""
     name = executable.name
@@ -100,7 +94,7 @@ def commands(tool, executable, gpus, logs):
         return
     if name in RACECHECK_GRIDS:
         command += ["--blocks-per-sm", RACECHECK_GRIDS[name]]
-    for method, alone in racechecked(executable, gpus, logs):
+    for method, alone in racechecked(executable, gpus):
         yield method, [*command, "--method", method], alone
 
 
@@ -113,7 +107,7 @@ def end(process):
 def check(sanitizer, tool, executable, gpus, logs, seconds):
     """The cell of the table: the findings of all commands, or time-out or failed."""
     most = min(8, os.cpu_count() or 1)
-    total, running, waiting = 0, [], list(commands(tool, executable, gpus, logs))
+    total, running, waiting = 0, [], list(commands(tool, executable, gpus))
     try:
         while waiting or running:
             while waiting and len(running) < (1 if waiting[0][2] else most):

@@ -67,9 +67,8 @@ def work():
     if devices.returncode:
         return 3 if devices.returncode == 3 else 1
     sanitizer = sanitize.find_sanitizer()
-    names = [line.split("\t") for line in environment.output_of(executable, "--list").splitlines()]
-    rows = [(name, form) for name, text in names if text.startswith("race: ")
-            for form in ("wrong", "right") if "peer" not in name]
+    rows = [(name, form) for name, group in environment.groups_of(executable).items()
+            if group == "race" for form in ("wrong", "right") if "peer" not in name]
     print("\t".join(("method", "form", *TOOLS)), flush=True)
     complete = True
     with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:

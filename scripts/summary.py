@@ -8,7 +8,6 @@ does not fit on the GPU. Two figures are of both toolkits, the older one's last.
 sum.
 """
 
-import re
 from collections import Counter, defaultdict
 
 from parts import command_line, pitfalls_summary, reduction_summary, suite, tsv
@@ -17,8 +16,6 @@ from parts.tables import grid, methods
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
 BLOCK_THREADS = ("32", "64", "128", "256", "512", "1024")
-MEETING = "threads that meet"
-WARP_BARRIERS = "tile_sync|coales_sync|syncwarp|in_use_"
 CLUSTERS = tuple(f"{n} x {threads}" for threads in (32, 1024) for n in (2, 4, 8, 16))
 LAUNCH_SECTION = ("ImplicitBarrier", "sleep kernel")
 
@@ -52,18 +49,16 @@ def of_blocks(section):
 
 
 def of_warps(section):
-    """The same: one warp by what `tile` is, and whatever has blocks of several warps."""
+    """The same: one warp by what `tile` counts, and whatever has blocks of several warps."""
     for method in methods(section):
         rows = section.find_all(method=method)
         one = {row["tile"]: row for row in rows if row["thrd"] == "32"}
-        caption = next((said.text for said in section.said_of(rows[0], "tile")), None)
+        told = section.said_of(rows[0], "tile")
         corner, columns = "threads of the group", WARP_SIZES
-        if re.match(WARP_BARRIERS, method):
-            corner = MEETING
+        if told:
+            corner, columns = told[0].values.get("counts", "tile"), tuple(one)
         elif tuple(one) == ("32",):
             corner, columns, one = "all its threads", ("cycles",), {"cycles": one["32"]}
-        elif caption or tuple(one) == ("1", "32"):  # no groups have these two sizes alone
-            corner, columns = caption or "words of the atomic operation", tuple(one)
         for column, row in one.items():
             yield f"one warp, {corner}", columns, method, column, row
         several = {row["tile"] for row in rows if row["thrd"] != "32"}
@@ -73,16 +68,24 @@ def of_warps(section):
 
 
 def inside_one_sm(run, title, places):
-    tables = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for file in suite.files_of("BenchmarkIntraSM"):
+    """What the older toolkit's compiler makes of a warp stands behind what it differs from."""
+    quantity, (newer, older) = "m(ave_cycle)", suite.files_of("BenchmarkIntraSM")
+    tables = defaultdict(lambda: defaultdict(dict))
+    found = {}  # what is shown -> of the newer toolkit its place and its number
+    for file in (newer, older)[:1 + (places is of_warps)]:
         section = run.section(file, title)
         for corner, columns, line, column, row in places(section):
-            if column in columns and (file == "BenchmarkIntraSM" or MEETING in corner):
-                tables[corner, columns][line][column].append(
-                    short_text(run, section, row, "m(ave_cycle)", 1))
+            text, number = short_text(run, section, row, quantity, 1), float(row[quantity])
+            if column in columns and file == newer:
+                tables[corner, columns][line][column] = text
+                found[line, column] = (corner, columns), number
+            elif column in columns and (line, column) in found:
+                place, other = found[line, column]
+                if abs(number - other) > 0.02 * abs(other):
+                    tables[place][line][column] += f" / {text}"
     for (corner, columns), rows in tables.items():
         lines = list(grid(corner, columns, [
-            (line, [" / ".join(cells[column]) or "-" for column in columns])
+            (line, [cells.get(column, "-") for column in columns])
             for line, cells in rows.items()]))
         if len(columns) == 1:  # narrow: three lines in one
             third = (len(lines) + 1) // 3
@@ -121,16 +124,18 @@ def several_gpus(run):
 
 
 def warnings(run):
-    found = [(file, section, list(section.warnings()))
-             for file, sections in run.files.items() for section in sections]
-    yield f"Warnings of the run: {sum(len(warned) for _, _, warned in found)}"
-    for file, section, warned in found:
+    found = defaultdict(list)
+    for file, output in run.files.items():
+        for section, row, said in output.warnings():
+            found[file + (f", {section.title}" if section else "")].append((row, said.text))
+    yield f"Warnings of the run: {sum(map(len, found.values()))}"
+    for place, warned in found.items():
         for row, text in warned[:1]:
             keys = ("type", "GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)",
                     "bytes", "more")
             shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
             where = f", {row['method']}, {shape}" if row else ""
-            yield f"  {file}, {section.title}{where}: {text}"
+            yield f"  {place}{where}: {text}"
         more = Counter(row["method"] if row else "no row" for row, _ in warned[1:]).items()
         if more:
             yield "    and " + ", ".join(f"{count} of {method}" for method, count in more)
@@ -138,8 +143,8 @@ def warnings(run):
 
 def parts(run):
     yield run.about()
-    yield from filter(None, [run.unchecked()])
-    if run.path.name.endswith(".partial"):
+    yield from run.doubts()
+    if run.partial:
         yield "An interrupted run: not everything was measured"
     missing = [file for file in tsv.FILES if not file.endswith(suite.OLDER)
                and not any(section.rows for section in run.files.get(file, ()))]

@@ -113,7 +113,7 @@ class SleepInstruction : public Fusion {
     const auto spin = printing().spin_overhead.find(row.shape());
     const bool known = spin != printing().spin_overhead.end();
     table().note(table().key(row),
-                 {"sleep-grid",
+                 {"ends-on-grid",
                   "these kernels end on the grid of the sleep" +
                       (known ? "; m(ovh) with units that spin is " +
                                    format_number(spin->second.mean, 0) + " ns"

@@ -29,31 +29,27 @@ SCOPES = {"warp": "Warp", "block": "Block", "cluster": "Cluster", "grid": "All b
 CAPABILITIES = (60, 70, 75, 80, 86, 89, 90)  # that a method can be the first to need
 NO_CUDA_13 = "CUDA 11.8 to 12"
 
-Method = namedtuple("Method", "name text scope")
+Method = namedtuple("Method", "name what notes scope")
 Column = namedtuple("Column", "name unit meaning")
 
-# What some builds do not list: (program, scope) -> {method: (text of --list, what it needs)}.
+# What some builds do not list: (program, scope) -> {method: (what and notes, what it needs)}.
 # A build that lists one says the same, or the check fails.
 ONLY_SOME_BUILDS = {
     (ACROSS_SMS, "gpus"): {
         "multi_grid_sync": (
-            "multi_grid_group::sync() on 1 to gpu_count GPUs with peer access", NO_CUDA_13),
+            "multi_grid_group::sync() on 1 to gpu_count GPUs with peer access", "", NO_CUDA_13),
         "multi_grid_sync_no_peer": (
-            "multi_grid_group::sync() on 2 to gpu_count GPUs without it; access to each other's "
+            "multi_grid_group::sync() on 2 to gpu_count GPUs without it", "access to each other's "
             "memory is switched off for these rows; the cost differs between processes, so each "
             "row is of several", NO_CUDA_13)},
     (SUMS, ""): {
-        "multi_grid": ("one kernel a GPU with multi_grid_group::sync()", NO_CUDA_13),
-        "nccl": ("two kernels a GPU, then ncclReduce of the GPUs' sums", "NCCL")},
+        "multi_grid": ("one kernel a GPU with multi_grid_group::sync()", "", NO_CUDA_13),
+        "nccl": ("two kernels a GPU, then ncclReduce of the GPUs' sums", "", "NCCL")},
     (PITFALLS, ""): {
         "part_multi_grid_blocks": (
-            "half of the blocks of a multi-grid of one GPU, multi_grid.sync()", NO_CUDA_13),
+            "half of the blocks of a multi-grid of one GPU, multi_grid.sync()", "", NO_CUDA_13),
         "part_multi_grid_gpus": (
-            "half of the GPUs of a multi-grid, multi_grid.sync()", NO_CUDA_13)}}
-# Texts that depend on the toolkit: before CUDA 13, and from then on.
-TEXTS_BY_TOOLKIT = {"multi_cooperative_launch": (
-    "cudaLaunchCooperativeKernelMultiDevice (runtime)",
-    "cuLaunchCooperativeKernelMultiDevice (driver)")}
+            "half of the GPUs of a multi-grid, multi_grid.sync()", "", NO_CUDA_13)}}
 # What --machine-code does not tell: what a method needs beyond compute capability 6.0. A build
 # with CUDA 12 or later tells the capability of the copies and of cluster_relaxed.
 ALSO_NEEDS = {"bulk_copy_in": ("9.0", "CUDA 12"), "bulk_copy_out": ("9.0", "CUDA 12"),
@@ -67,6 +63,14 @@ def said(build, program, *options):
     if not text:
         raise tsv.TsvError(f"{build / program} {' '.join(options)} says nothing")
     return text
+
+
+def cells_of(build, program, option):
+    """Those of each line, four."""
+    lines = [line.split("\t") for line in said(build, program, option).splitlines()]
+    if any(len(cells) != 4 for cells in lines):
+        raise tsv.TsvError(f"{build / program} {option}: a line has not four cells")
+    return lines
 
 
 def capabilities(build):
@@ -84,28 +88,21 @@ def capabilities(build):
     return found
 
 
-def of_all_toolkits(name, text):
-    """A text of --list, or both where it depends on the toolkit."""
-    texts = TEXTS_BY_TOOLKIT.get(name, ())
-    return f"{texts[1]}; before CUDA 13 {texts[0]}" if text in texts else text
-
-
 def methods_of(build, program):
     """The Methods of --list, those that only some builds have last in their scope."""
-    scopes = {row["method"]: row["scope"] for row in environment.described(build / REPEATED)} if (
-        program in (IN_SM, ACROSS_SMS, REPEATED)) else {}
-    listed = dict(line.split("\t", 1) for line in said(build, program, "--list").splitlines())
-    only = {name: (text, scope) for (owner, scope), methods in ONLY_SOME_BUILDS.items()
-            for name, (text, _) in methods.items() if owner == program}
-    found = [Method(name, of_all_toolkits(name, text), scopes.get(name, ""))
-             for name, text in listed.items() if name not in only]
-    return found + [Method(name, listed.get(name, text), scope)
-                    for name, (text, scope) in only.items()]
+    by_scope = program in (IN_SM, ACROSS_SMS, REPEATED)
+    listed = {name: Method(name, what, notes, group * by_scope)
+              for name, what, notes, group in cells_of(build, program, "--list")}
+    only = {name: Method(name, what, notes, scope)
+            for (owner, scope), methods in ONLY_SOME_BUILDS.items()
+            for name, (what, notes, _) in methods.items() if owner == program}
+    return [method for name, method in listed.items() if name not in only] + [
+        listed.get(name, method) for name, method in only.items()]
 
 
 def needs_of(method, first):
     needs = {name: need for methods in ONLY_SOME_BUILDS.values()
-             for name, (_, need) in methods.items()}.get(method.name, "")
+             for name, (_, _, need) in methods.items()}.get(method.name, "")
     toolkit = ALSO_NEEDS.get(method.name, ("", ""))[1] or needs
     capability = first.get(method.name, "6.0")
     return ", ".join(filter(None, (capability if capability > "6.0" else "", toolkit)))
@@ -118,8 +115,8 @@ def code(name):
 def method_table(methods, first):
     rows = []
     for method in methods:
-        what, _, notes = method.text.partition("; ")
-        rows.append([code(method.name), coded(what), coded(notes), needs_of(method, first)])
+        rows.append([code(method.name), coded(method.what), coded(method.notes),
+                     needs_of(method, first)])
     return markdown_table(["Method", "What it does", "Notes", "Needs"], 4, rows)
 
 
@@ -154,31 +151,23 @@ def methods_page(build):
                 yield from method_table(methods, first)
 
 
-def sections_of(text, program):
-    """(title, Columns) of --help, the table after "Columns:"."""
-    _, there, table = text.partition("Columns:\n")
-    if not there:
-        raise tsv.TsvError(f"{program} --help has no columns")
-    found = []
-    for line in table.split("\n\n")[0].splitlines():
-        if re.match(r"  \S", line):
-            found.append((line.strip(), []))
-        else:
-            name = line.split()[0]
-            rest = line[4:][max(16, len(name)) + 1:]
-            found[-1][1].append(Column(name, rest[:10].strip(), rest[10:].strip()))
-    return [(title, columns) for title, columns in found if columns]
+def sections_of(build, program):
+    """{title: Columns}, by --columns."""
+    found = {}
+    for title, *column in cells_of(build, program, "--columns"):
+        found.setdefault(title, []).append(Column(*column))
+    return found
 
 
 def columns_page(build):
     yield from ("# Columns", "", "<!-- scripts/pages/program_pages.py writes this page -->", "",
-                "This page shows the columns that `--help` of each program prints. A program prints"
-                " the columns from `n` on only with `--stats`. `m(x)` is the mean, `s(x)` the "
+                "This page shows the columns that `--columns` of each program prints. A program "
+                "prints the columns from `n` on only with `--stats`. `m(x)` is the mean, `s(x)` the "
                 "standard deviation, `med(x)` the median. `ci95(x)` is half the width of the 95% "
                 "interval of the mean. [methods.md](methods.md) lists the methods.")
     for program in NAMES:
         yield from ("", f"## {program}")
-        for title, columns in sections_of(said(build, program, "--help"), program):
+        for title, columns in sections_of(build, program).items():
             yield from ("", f"### {program}: {title}", "")
             yield from markdown_table(["Column", "Unit", "Meaning"], 3, [
                 [code(column.name), column.unit, coded(column.meaning)] for column in columns])

@@ -301,7 +301,7 @@ def sample(runs):
     widths = [max(map(len, column)) for column in zip(*cells)]
     yield "```text"
     yield lines[0]
-    yield next(line for line in lines if line.startswith("# gpu 0: "))
+    yield next(line for line in lines if line.startswith("# gpu["))
     yield lines[title]
     for row in cells:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()

@@ -25,14 +25,20 @@ def output_of(*command):
 
 
 def version_of(executable):
-    """(commit, CUDA release) from its --version line: NAME 0.1.0 (commit abc, CUDA 13.0)"""
-    found = re.search(r"\(commit ([^,)]*), CUDA ([0-9.]+)\)", output_of(executable, "--version"))
-    return found.groups() if found else ("unknown", "unknown")
+    """(commit, CUDA release), by its --version."""
+    said = tsv.pairs_of(output_of(executable, "--version"))
+    return said.get("commit", "unknown"), said.get("toolkit", "unknown")
 
 
 def methods_of(executable):
     """The names that its --list has, in that order."""
-    return [line.split("\t")[0] for line in output_of(executable, "--list").splitlines()]
+    return list(groups_of(executable))
+
+
+def groups_of(executable):
+    """{name: the group that its --list has}"""
+    lines = [line.split("\t") for line in output_of(executable, "--list").splitlines()]
+    return {cells[0]: cells[-1] for cells in lines}
 
 
 def described(executable):

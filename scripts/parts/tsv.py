@@ -2,9 +2,11 @@
 
 An output has sections: a line `# title: how it was measured`, a header line that begins
 with `method`, and rows of as many cells, the first a name and the others numbers but for
-those of NAMES and PHRASES. Other lines that start with # are comments. Whatever breaks this
-is a TsvError that names file, line and column: a damaged number is never taken for a number.
-An output of a program that ran on no GPU begins with SIMULATED.
+those of NAMES and PHRASES. Other lines that start with # are comments, of which scripts read
+annotations alone: above the first section what measured, such as `# program[name=...]`, and in
+the last line `# end[rows=N]`. Whatever breaks this is a TsvError that names file, line and
+column: a damaged number is never taken for a number. An output of a program that ran on no GPU
+begins with SIMULATED.
 """
 
 import re
@@ -31,16 +33,14 @@ _CAN_LACK = ("bytes",)  # that can be nan
 _DIFFERENCE = re.compile(r"(m|med)\(.*\)")  # only such columns can be negative
 # What a row is of; the other columns are what was found.
 _POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "form")
-_PROGRAM = re.compile(r"([A-Za-z]+) [\w.+-]+ \(commit ")  # the first line of an output
-_GPU = re.compile(r"gpu [0-9]+: (.+?), [0-9]+ SMs")
-# What a program says of rows: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`.
-_KINDS = ("warning", "skipped", "note")
-_PAIR = r' [\w()]{1,20}=(?:[^\s":\]]{1,40}|"[\w ]{1,40}")'
+# What a program says: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`. Without a tag it is
+# of the whole output: KIND[NAME=VALUE ...].
+_PAIR = r'[\w()]{1,20}=(?:[^\s":\[\]]{1,100}|"[^"]{0,100}")'
 _ANNOTATION = re.compile(
-    rf"({'|'.join(_KINDS)})\[([a-z-]{{1,40}})((?:{_PAIR}){{0,9}})\]"
-    rf"(?: (\w{{1,40}})((?:{_PAIR}){{0,9}}))?: (.*)", re.ASCII)
-_CELL = re.compile(r' ([\w()]+)=(?:"([^"]*)"|([^\s"]+))')
-_BEGINS = re.compile(rf"(?:{'|'.join(_KINDS)})\[")
+    rf"([a-z]{{1,20}})\[(?:([a-z-]{{1,40}})((?: {_PAIR}){{0,9}})|({_PAIR}(?: {_PAIR}){{0,9}}))\]"
+    rf"(?: (\w{{1,40}})((?: {_PAIR}){{0,9}}))?(?:: (.*))?", re.ASCII)
+_CELL = re.compile(r'([\w()]+)=(?:"([^"]*)"|([^\s"]+))')
+_BEGINS = re.compile(r"[a-z]+\[")
 
 
 class TsvError(Exception):
@@ -80,9 +80,9 @@ class Row(dict):
 
 
 class Annotation(namedtuple("Annotation", "kind tag values method cells text where")):
-    """What a program says beside the rows. kind: one of _KINDS; tag: what of, with its values;
-    method and cells: the rows that it is of, all of the section where they are empty; text: for
-    people."""
+    """What a program says beside the rows. kind: warning, skipped, note or, without a tag, what the
+    whole output has once; tag: what of, with its values; method and cells: the rows that it is of,
+    all of the section where they are empty; text: for people."""
 
     def number(self, name):
         """Of a value or a cell."""
@@ -92,21 +92,23 @@ class Annotation(namedtuple("Annotation", "kind tag values method cells text whe
         return float(text)
 
 
+def pairs_of(text):
+    """{name: value} of words NAME=VALUE."""
+    return {name: quoted or plain for name, quoted, plain in _CELL.findall(text)}
+
+
 def annotation_of(comment, where):
     """The Annotation of a comment (without #), or None."""
     found = _ANNOTATION.fullmatch(comment)
     if not found:
         kind, _, text = comment.partition(": ")
-        if kind in _KINDS[:2]:  # as version 0.1 says it
+        if kind in ("warning", "skipped"):  # as version 0.1 says it
             return Annotation(kind, "", {}, "", {}, text, where)
         if _BEGINS.match(comment):
             raise TsvError(f"{where}: not an annotation: '{shown(comment)}'")
         return None
-    kind, tag, values, method, cells, text = found.groups()
-
-    def pairs(text):
-        return {name: quoted or plain for name, quoted, plain in _CELL.findall(text or "")}
-    return Annotation(kind, tag, pairs(values), method or "", pairs(cells), text, where)
+    kind, tag, values, alone, method, cells, text = (part or "" for part in found.groups())
+    return Annotation(kind, tag, pairs_of(values or alone), method, pairs_of(cells), text, where)
 
 
 class Section:
@@ -115,8 +117,7 @@ class Section:
         self.title, _, self.how = (part.strip() for part in title.partition(":"))
         self.header = header
         self.rows = []  # of class Row
-        self.comments = []  # below the header: (the row above or None, text)
-        self.annotations = []
+        self.annotations = []  # below the header
         self._by_method = self._said = None  # rows, annotations
 
     def numbers(self, column):
@@ -142,10 +143,10 @@ class Section:
                 if said.cells.items() <= row.items()]
 
     def warnings(self):
-        """(the first row that it is of, or None; text) of each warning of the program."""
+        """(the first row that it is of, or None; Annotation) of each warning of the program."""
         for said in self.annotations:
             if said.kind == "warning":
-                yield next(iter(self.rows_of(said)), None), said.text
+                yield next(iter(self.rows_of(said)), None), said
 
     def said_of(self, row, tag=None):
         """The Annotations of a row that are warnings, or have this tag."""
@@ -156,6 +157,34 @@ class Section:
         return [said for said in self._said.get(row["method"], ())
                 if (said.tag == tag if tag else said.kind == "warning")
                 and said.cells.items() <= row.items()]
+
+
+class Output(list):
+    """The Sections of an output. annotations: those of all of it; end: its last line, or None."""
+
+    def __init__(self):
+        super().__init__()
+        self.annotations, self.end = [], None
+
+    def head(self, kind):
+        """The values of each line of a kind that says what measured."""
+        return [said.values for said in self.annotations if said.kind == kind and not said.tag]
+
+    def program(self, value):
+        """What the first line says of the program, or None."""
+        return next((values.get(value) for values in self.head("program")), None)
+
+    def warnings(self):
+        """(Section or None, the first row that it is of or None, Annotation) of each warning."""
+        yield from ((None, None, said) for said in self.annotations if said.kind == "warning")
+        yield from ((section, *warning) for section in self for warning in section.warnings())
+
+    def check_end(self, name):
+        """An output that says what measured it says that it is whole, too."""
+        if not self and not self.annotations:
+            raise TsvError(f"{name}: nothing is in it")
+        if not self.end and self.program("version"):
+            raise TsvError(f"{name}: the end is missing: its last line is not end[rows=N]")
 
 
 def _wrong(column, cell):
@@ -210,44 +239,49 @@ def _lines(data, name):
 
 
 def parse(data, name="standard input"):
-    """The sections of an executable's output (bytes)."""
-    sections, title, decimals, row, points = [], None, {}, None, {}
-    comments, annotations = [], []  # of the section being read; those above the first are of it
+    """The Output of an executable (bytes)."""
+    output, title, decimals, points = Output(), None, {}, {}
+    annotations = output.annotations  # of the section being read
     for number, line in enumerate(_lines(data, name), 1):
         where = f"{name}, line {number}"
         cells = line.split("\t")
+        if output.end:
+            raise TsvError(f"{where}: below the end of the output")
         if line.startswith("#"):
+            if len(cells) > 1:
+                raise TsvError(f"{where}: a comment with a tab")
             title = line[1:].strip()
             said = annotation_of(title, where)
             if said:
                 title = None  # what follows a header's title is a header
                 annotations.append(said)
-            else:
-                comments.append((row, title))
+            if said and said.kind == "end":
+                rows = sum(len(section.rows) for section in output)
+                if said.number("rows") != rows:
+                    raise TsvError(f"{where}: {rows} rows stand above, not {said.values['rows']}")
+                output.end = said
         elif cells[0] == "method":
             if title is None:
                 raise TsvError(f"{where}: no title above this header")
             if len(set(cells)) != len(cells):
                 raise TsvError(f"{where}: a column name stands twice")
-            comments.pop()  # it was the title of this one
-            sections.append(Section(title, cells, where))
-            if sections[-1].title in (other.title for other in sections[:-1]):
-                raise TsvError(f"{where}: a section {shown(sections[-1].title)} stands twice")
-            if len(sections) > 1:
-                comments, annotations = sections[-1].comments, sections[-1].annotations
-            sections[-1].comments, sections[-1].annotations = comments, annotations
-            title, decimals, row, points = None, {}, None, {}
-        elif not sections:
-            raise TsvError(f"{where}: a row above any header")
+            section = Section(title, cells, where)
+            if section.title in (other.title for other in output):
+                raise TsvError(f"{where}: a section {shown(section.title)} stands twice")
+            output.append(section)
+            annotations, title, decimals, points = section.annotations, None, {}, {}
+        elif not output:
+            raise TsvError(f"{where}: " + ("a row above any header" if len(cells) > 1 else
+                                           "its columns are not separated by tabs"))
         else:
-            _check_cells(cells, sections[-1], decimals, where)
+            _check_cells(cells, section, decimals, where)
             title = None
-            row = Row(sections[-1].header, cells, where)
+            row = Row(section.header, cells, where)
             point = (cells[0], *(row.get(column) for column in _POINT))
             if points.setdefault(point, row) is not row:
                 raise TsvError(f"{where}: the same point twice, as in line {points[point].line}")
-            sections[-1].rows.append(row)
-    return sections
+            section.rows.append(row)
+    return output
 
 
 def read_bytes(path):
@@ -261,7 +295,7 @@ def read_bytes(path):
 
 
 def read(path):
-    """The sections of a file."""
+    """The Output in a file."""
     return parse(read_bytes(path), path)
 
 
@@ -307,9 +341,11 @@ class Run:
     """A results folder. simulated: whether its rows are of no GPU; checked: whether its files are
     as they were written, by its SHA256SUMS."""
 
-    def __init__(self, path, simulated=False):
-        """simulated: whether such rows are read; None: never, and no option makes them so."""
+    def __init__(self, path, simulated=False, whole=None):
+        """simulated: whether such rows are read; None: never, and no option makes them so. whole:
+        whether outputs without an end are refused; None: unless the run was interrupted."""
         self.path = Path(path)
+        self.partial = self.path.name.endswith(".partial")
         if not self.path.is_dir():
             raise TsvError(f"{path} is not a folder")
         if not f"{self.path}{self.path.resolve().name}".isprintable():
@@ -322,9 +358,11 @@ class Run:
         self.mark = MARK * self.simulated
         self._read_environment(data)
         self.files = {name: parse(data[f"{name}.tsv"], self.path / f"{name}.tsv")
-                      for name in present}  # -> sections
-        for name, sections in self.files.items():
-            self._check_machine(name, sections)
+                      for name in present}  # -> Output
+        for name, output in self.files.items():
+            self._check_machine(name, output)
+            if whole if whole is not None else not self.partial:
+                output.check_end(self.path / f"{name}.tsv")
         # Last, as what cannot be read has been told with its line by now.
         self.checked = check_folder(self.path, data)
 
@@ -347,7 +385,8 @@ class Run:
         self.environment = {}
         for row in rows:
             if row.keys() != {"key", "value"}:
-                raise TsvError(f"{path}, line 1: the columns must be key and value")
+                raise TsvError(f"{path}, line 1: the columns must be key and value, with a tab "
+                               "between them")
             if self.environment.setdefault(row["key"], row["value"]) is not row["value"]:
                 raise TsvError(f"{row.where}: {shown(row['key'])} stands twice")
 
@@ -359,18 +398,17 @@ class Run:
 
         self.sms, self.gpus = count("sms", "SMs"), count("gpu_count", "GPUs")
 
-    def _check_machine(self, name, sections):
+    def _check_machine(self, name, output):
         """Rows of another program, of another kind of GPU or of more GPUs are not of this run."""
         path = self.path / f"{name}.tsv"
         gpus = self.environment.get("gpu", "").split("; ")
-        for _, text in sections[0].comments if sections else ():
-            program, gpu = _PROGRAM.match(text), _GPU.match(text)
-            if program and program[1] != name.split(".")[0]:
-                raise TsvError(f"{path}: these are rows of {shown(program[1])}")
-            if gpu and " ".join(gpu[1].split()) not in gpus:
-                raise TsvError(f"{path}: these are rows of {shown(gpu[1])}, and environment.tsv "
+        if output.program("name") not in (None, name.split(".")[0]):
+            raise TsvError(f"{path}: these are rows of {shown(output.program('name'))}")
+        for gpu in (values.get("name", "") for values in output.head("gpu")):
+            if " ".join(gpu.split()) not in gpus:
+                raise TsvError(f"{path}: these are rows of {shown(gpu)}, and environment.tsv "
                                f"is of {shown('; '.join(gpus))}")
-        for row in (row for section in sections for row in section.rows):
+        for row in (row for section in output for row in section.rows):
             column = "GPUcount" if "GPUcount" in row else "GPUCount"
             if int(row.get(column, "1")) > self.gpus:
                 raise TsvError(f"{row.where}, column {column}: '{row[column]}' GPUs, but "
@@ -381,10 +419,19 @@ class Run:
         return next((section for section in self.files.get(file, ()) if section.title == title),
                     Section(title, ["method"]))
 
-    def unchecked(self):
-        """A sentence where nothing says that the files are as they were written, else ""."""
-        return "" if self.checked else (
-            f"There is no {checksums.NAME}: whether its files have changed since is not known.")
+    def doubts(self):
+        """Sentences for readers: what makes the files doubtful."""
+        if not self.checked:
+            yield f"There is no {checksums.NAME}: whether its files have changed since is not known."
+        commit = self.environment.get("suite_commit")
+        for name, output in self.files.items():
+            found = output.program("commit")
+            if commit and found not in (None, commit):
+                yield (f"{name}.tsv is of commit {shown(found)}, environment.tsv of commit "
+                       f"{shown(commit)}.")
+        unnamed = [f"{name}.tsv" for name, output in self.files.items() if not output.end]
+        if unnamed and not self.partial:
+            yield f"No last line says that all rows are there: {', '.join(unnamed)}."
 
     def about(self):
         """One line: what was measured with what."""

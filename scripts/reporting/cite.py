@@ -36,13 +36,10 @@ class Citation:
 
 
 def version_of(run):
-    """(version, commit) of the suite that measured a run, by the first line of its files; None
-    for what it does not say."""
-    for sections in run.files.values():
-        for _, text in sections[0].comments if sections else ():
-            found = re.match(r"\w+ ([\w.+-]+) \(commit ([^,)]+)", text)
-            if found:
-                return found.groups()
+    """(version, commit) of the suite that measured a run; None for what its files do not say."""
+    for output in run.files.values():
+        if output.program("version"):
+            return output.program("version"), output.program("commit")
     return None, run.environment.get("suite_commit")
 
 

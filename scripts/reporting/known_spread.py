@@ -85,7 +85,10 @@ def cell_is(column, relation, wanted, where):
     """The test of a row's cell."""
     place = 1 + compare.KEYS.index(column)
     if relation == "=":
-        return lambda row, here, there: row.key[place] in wanted.split("|")
+        choices = wanted.split("|")
+        for text in choices if column == "bytes" else ():
+            amount(text, where)
+        return lambda row, here, there: row.key[place] in choices
     bound, unit = amount(wanted, where)
 
     def test(row, here, there):
@@ -166,8 +169,8 @@ class Spread:
         if not compared:
             return CONDITIONS[condition].__doc__ if condition in CONDITIONS else condition
         column, relation, wanted = compared.groups()
-        wanted = size_name(wanted) if column == "bytes" else wanted.replace("|", " or ")
-        return f"{column}: {RELATIONS[relation]}{wanted}"
+        shown = size_name if column == "bytes" else str
+        return f"{column}: {RELATIONS[relation]}{' or '.join(map(shown, wanted.split('|')))}"
 
     def extent(self):
         """The bound for readers."""

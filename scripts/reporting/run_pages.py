@@ -40,8 +40,8 @@ def run_blocks(part, pictures):
     """All that the pages say of a run."""
     run = part.run
     yield Heading(2, run.mark + part.name, part.name)
-    yield Text(" ".join(filter(None, (f"{run.about()}.", run.unchecked()))))
-    if run.path.name.endswith(".partial"):
+    yield Text(" ".join((f"{run.about()}.", *run.doubts())))
+    if run.partial:
         yield Text("An interrupted run: not everything was measured.", note=True)
     yield part.headline
     absent = list(part.absent())

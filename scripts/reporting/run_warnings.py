@@ -22,17 +22,21 @@ def log_lines(run):
 
 def warned(run):
     """Every warning once: those of the files, then what the log has besides."""
-    found, said = [], {}  # said: file -> what its comments say
-    for file, sections in run.files.items():
-        for section in sections:
-            for row, text in section.warnings():
-                said.setdefault(file, []).append(text)
-                found.append(Warned(f"{file}.tsv", section.title, row and row.line, text))
+    found, said = [], []  # said: file and annotation, without its text
+    for file, output in run.files.items():
+        for section, row, one in output.warnings():
+            said.append((file, *one[:5]))
+            found.append(Warned(f"{file}.tsv", section and section.title, row and row.line,
+                                one.text))
 
     def is_known(line):
-        """The log has each of them with its file, some with the place of its row, too."""
-        file, _, text = line.partition(": warning: ")
-        return any(text == other or text.endswith(f": {other}") for other in said.get(file, ()))
+        """The log has each of them behind the name of its file."""
+        file, _, comment = line.partition(": ")
+        try:
+            one = tsv.annotation_of(comment, LOG)
+        except tsv.TsvError:
+            return False
+        return one is not None and one.tag != "" and (file, *one[:5]) in said
 
     return found + [Warned(LOG, None, None, line) for line in log_lines(run) or ()
                     if line.strip() and not is_known(line)]

@@ -87,11 +87,10 @@ class Verdict:
     def _said(self, run):
         """What the programs warn of."""
         for tag, text in WARNED.items():
-            files = [file for file, sections in run.files.items() for section in sections
-                     if any(said.kind == "warning" and said.tag == tag
-                            for said in section.annotations)]
+            files = [file for file, output in run.files.items()
+                     if any(said.tag == tag for _, _, said in output.warnings())]
             if files:
-                self._add("look", f"{text} ({', '.join(dict.fromkeys(files))})")
+                self._add("look", f"{text} ({', '.join(files)})")
 
     def _methods(self, rows, several):
         groups = defaultdict(list)

@@ -4,6 +4,7 @@ import re
 import shutil
 import unittest
 
+from made_up_rows import ended
 from scripts_support import ROOT, ScriptsTest
 
 from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
@@ -38,7 +39,7 @@ def changed_rows(path, change):
             change(path.name.split(".")[0], title, cells)
             line = "\t".join(cells.values()) if cells else None
         lines.append(line)
-    path.write_text("\n".join(line for line in lines if line is not None))
+    path.write_text(ended("\n".join(line for line in lines if line is not None)))
 
 
 def scaled(cells, factor):
@@ -118,8 +119,11 @@ class CheckTest(ScriptsTest):
     def test_a_second_process(self):
         folder = self.copy_of("h200x1")
         path = folder / "BenchmarkInterSM.tsv"
-        path.write_text(path.read_text() + "# warning[shared-gpu gpu=0 processes=1]: busy\n")
-        self.assertIn("look: another process used a GPU (BenchmarkInterSM)", self.check(folder, 1))
+        text, warning = path.read_text(), "# warning[shared-gpu gpu=0 processes=1]: busy\n"
+        for warned in (warning + text, ended(text + warning)):
+            path.write_text(warned)
+            self.assertIn("look: another process used a GPU (BenchmarkInterSM)",
+                          self.check(folder, 1))
 
     def test_missing_rows(self):
         def change(_program, section, cells):

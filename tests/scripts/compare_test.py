@@ -96,7 +96,7 @@ class CompareTest(ScriptsTest):
         both, less = self.write_run(self.folder / "both"), self.folder / "less"
         half = ROWS["BenchmarkInterSM"].split("# multi-GPU")[0]
         for name, text, missing in (("TestRepeat", None, "TestRepeat, all 1 rows"),
-                                    ("ImplicitBarrier", "", "ImplicitBarrier, all 4 rows"),
+                                    ("ImplicitBarrier", "# end[rows=0]\n", "ImplicitBarrier, all 4 rows"),
                                     ("BenchmarkInterSM", half, "section multi-GPU latency")):
             self.write_run(less, {name: text})
             for folders in ((both, less), (less, both), (both, "--with", less, both)):

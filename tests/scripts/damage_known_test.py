@@ -75,7 +75,7 @@ class KnownDamageTest(ReadersCase):
                 text = ENVIRONMENT.replace(f"{key}\t", "note\t") + f"{key}\t{value}\n"
                 run = self.write_run(self.folder / "run", {
                     "environment": text, "ImplicitBarrier": ROWS["ImplicitBarrier"].replace(
-                        "# gpu 0", "# device 0")})
+                        "# gpu[", "# device[")})
                 done = self.read("summary.py", run)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn(value, done.stdout.splitlines()[0])
@@ -135,7 +135,7 @@ class KnownDamageTest(ReadersCase):
                 (gzip.compress(data), "not text in UTF-8"), (bytes(999), "line 1: the last line is"),
                 (data.replace(b"\n", b"\r"), "the last line is cut short"),
                 (data.replace(b"grid_sync\t1", b"grid\x1bsync\t1", 1), "(character 5)"),
-                (data.replace(b"\t", b","), "line 2: a row above any header"),
+                (data.replace(b"\t", b","), "line 2: its columns are not separated by tabs"),
                 (data + data, "line 12: a section grid latency stands twice"),
                 (data + data[data.index(b"peer"):].split(b"\n")[0] + b"\n",
                  "line 11: the same point twice, as in line 8")):
@@ -152,7 +152,7 @@ class KnownDamageTest(ReadersCase):
 
     def test_files_of_another_run(self):
         for changes, message in (
-                ({"BenchmarkInterSM": "# TestRepeat 0.1.0 (commit a)\n" + GRID},
+                ({"BenchmarkInterSM": "# program[name=TestRepeat]\n" + GRID},
                  "BenchmarkInterSM.tsv: these are rows of TestRepeat"),
                 ({"environment": ENVIRONMENT.replace("H200", "H100")},
                  "ImplicitBarrier.tsv: these are rows of NVIDIA H200, and environment.tsv is of "),

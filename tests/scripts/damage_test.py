@@ -20,6 +20,7 @@ from pathlib import Path
 import in_process
 import read_again
 from damages import damaged
+from made_up_rows import ended
 from scripts_support import ROOT
 
 from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
@@ -33,26 +34,25 @@ SHOWN = ("h200x2", ("theory", "cub", "read_limit", "implicit", "tile", "blocksyn
 SECONDS = 5  # of a processor that a reader has; it takes some hundredths
 # What a message says of a file or of a folder as a whole; all others name a line.
 OF_A_FILE = ("is not a results folder|cannot read|these are rows of|the number of (SMs|GPUs) is|"
-             "no row in common|simulated rows|SHA256SUMS")
+             "no row in common|simulated rows|SHA256SUMS|the end is missing|nothing is in it")
 MARKUP, LINK = "<script|<img src=x", r"|(?<!\\)\[x\\?\]\(java"  # of damages.HOSTILE
 
 
 def shortened(text):
     """Of each section a few methods, and of each of these the first and the last row."""
-    lines, rows, last = [], {}, ""
+    lines, rows = [], {}
     for line in [*text.splitlines(keepends=True), "#"]:
         method = line.split("\t")[0]
         if line.startswith("#") or method == "method":
             for found in rows.values():
                 lines += dict.fromkeys((found[0], found[-1]))
             rows = {}
-            about = re.match("# (\\w+): ", line)
-            if last in SHOWN[1] if "the row above" in line else not about or about[1] in SHOWN[1]:
+            about = re.match(r"# \w+\[[^]]*\] (\w+)", line)
+            if not about or about[1] in SHOWN[1]:
                 lines.append(line)
         elif method in SHOWN[1]:
             rows.setdefault(method, []).append(line)
-        last = last if line.startswith("#") else method
-    return "".join(lines[:-1])
+    return ended("".join(lines[:-1]))
 
 
 def files_of_a_run():
@@ -62,6 +62,15 @@ def files_of_a_run():
              for name in tsv.FILES}
     files["environment.tsv"] = (folder / "environment.tsv").read_bytes()
     return files
+
+
+def with_end(data):
+    """The same with an end that is right, where it is an output that ends with a line."""
+    try:
+        return ended(data.decode()).encode() if (
+            b"# end[" in data and data.endswith(b"\n")) else data
+    except UnicodeDecodeError:
+        return data
 
 
 def write(folder, files):
@@ -129,6 +138,8 @@ class DamageTest(unittest.TestCase):
         for number in range(FIRST, FIRST + MUTANTS):
             what, files = damaged(self.original, f"{reader} {number}")
             whole, sums = number % 10 == 0, number % 20 == 0  # else nothing but sums is tested
+            if number % 2:  # else nothing but ends is tested
+                files = {name: with_end(data) for name, data in files.items()}
             if not whole:  # takes less time
                 files = {name: data for name, data in files.items() if data != self.original[name]
                          or name in ("environment.tsv", "BenchmarkInterSM.tsv")}

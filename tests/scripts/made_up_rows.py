@@ -6,6 +6,13 @@ def section(title, header, *rows):
     return f"# {title}\n" + "".join("\t".join(line.split()) + "\n" for line in (header, *rows))
 
 
+def ended(text):
+    """An output with an end that is right, for tests that change its rows."""
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith("# end[")]
+    rows = sum(not line.startswith(("#", "method\t")) for line in lines)
+    return "".join(lines) + f"# end[rows={rows}]\n"
+
+
 LAUNCHES = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) n ci95(ovh)"
 LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle) tile n ci95(ave_cycle)"
 BLOCK_LATENCY = LATENCY.replace(" tile", "")
@@ -18,7 +25,7 @@ SWITCH = ("method type basic more cost m(sync) s(sync) Nl Nm case predicted meas
 PARTIAL = "method form outcome T launches"
 REPEAT = "method rep blk thrd tile m(cycle) s(cycle) m(ave_cycle) s(ave_cycle) ci95(ave_cycle)"
 ROWS = {  # of two GPUs with 132 SMs
-    "ImplicitBarrier": "# gpu 0: NVIDIA H200, 132 SMs\n" + section(
+    "ImplicitBarrier": '# gpu[index=0 name="NVIDIA H200" sms=132]\n' + section(
         "sleep kernel", LAUNCHES, "traditional_launch 1 8 132 1024 5000 1081.250 3.500 100 1.000",
         "multi_cooperative_launch 1 8 1 32 5000 1201.000 2.000 100 1.000",
         "multi_cooperative_launch 2 8 1 32 5000 7202.000 2.000 100 1.000",

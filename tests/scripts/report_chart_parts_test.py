@@ -4,7 +4,7 @@ figures."""
 import re
 import unittest
 
-from made_up_rows import ENVIRONMENT, GRID, LATENCY, ROWS, section
+from made_up_rows import ENVIRONMENT, GRID, LATENCY, ROWS, ended, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
@@ -76,7 +76,7 @@ class ChartPartsTest(ScriptsTest):
                     (text, [f"{shape} (blocks per SM x threads)"],
                      "do not fit, or it is named as not in this run.")):
                 chart = make(tsv.Run(self.write_run(self.folder / "run", {
-                    "BenchmarkInterSM": rows, "environment": FOUR_GPUS}, only=True)), Study())
+                    "BenchmarkInterSM": ended(rows), "environment": FOUR_GPUS}, only=True)), Study())
                 self.assertEqual([one for one in chart.missing if " at " in one], missing)
                 self.assertIn(f"An empty cell: the blocks {said}", " ".join(chart.caption()))
 

@@ -133,6 +133,7 @@ class CausesTest(ScriptsTest):
                 ("gpus<=2", "often", "column when: nobody knows 'often'"),
                 ("gpus<=2", "gpus<=two", "column when: 'two' is not an amount"),
                 ("gpus<=2", "bytes>=x", "column when: 'x' is not an amount"),
+                ("gpus<=2", "bytes=x", "column when: 'x' is not an amount"),
                 ("\t3\t", "\tthree\t", "column cycles: 'three' is not a number"),
                 ("\t9\t", "\t-5\t", "column percent: '-5' is not a number above 0"),
                 ("\t9\t", "\tnan\t", "column percent: 'nan' is not a number above 0"),
@@ -242,24 +243,26 @@ class KnownTest(ReportCase):
             self.assertEqual(len([one for one in found if one.file != "stderr.log"]),
                              len(comments))
             log = (run.path / "stderr.log").read_text().splitlines()
-            texts = {comment.split(": ", 1)[1] for comment in comments}
+            heads = {comment[2:].split(": ")[0] for comment in comments}
             self.assertEqual([one.text for one in found if one.file == "stderr.log"], [
-                line for line in log if not any(line.endswith(f": {text}") for text in texts)])
+                line for line in log if line.split(": ")[1] not in heads])
 
     def test_warnings_are_shown(self):
         run = self.write_run(self.folder / "run")
         self.report(run, recorded=self.folder)
         self.assertIn("5 in all: 1 in BenchmarkInterSM.tsv, 4 in Reduction.tsv. There is no "
                       "stderr.log.\n", self.page)
-        log = ("BenchmarkInterSM: warning: grid_sync GPUcount=1 blk=132 thrd=32: the spread of this row "
-               "is far\n\nReduction: error: <b> is not | measured\n")
+        told = "warning[spread percent=9] grid_sync GPUcount=1 blk=132 thrd=32: in other words\n"
+        others = [f"TestRepeat: {told}"[:-1], "BenchmarkInterSM: warning[spread percent=8] grid_sync: x",
+                  "Reduction: error: <b> is not | measured"]
+        log = f"BenchmarkInterSM: {told}\n" + "\n".join(others) + "\n"
         (run / "stderr.log").write_bytes(log.encode() + b"\xff broken")
         warnings = self.report(run, recorded=self.folder)["run"]["warnings"]
         self.assertEqual(warnings[0], {
             "file": "BenchmarkInterSM.tsv", "section": "grid latency", "line": 3,
             "text": "the spread of this row is far"})
         self.assertEqual([one["text"] for one in warnings if one["file"] == "stderr.log"],
-                         ["Reduction: error: <b> is not | measured", "\ufffd broken"])
+                         [*others, "\ufffd broken"])
         self.assertIn(r"| stderr.log | – | – | Reduction: error: &lt;b&gt; is not \| measured |",
                       self.page)
         self.assertIn([None, "Reduction: error: <b> is not | measured"],

@@ -1,4 +1,4 @@
-"""No script reads the texts of annotations: with all of them reworded, nothing else differs."""
+"""No script reads what programs say in words: with all of it reworded, nothing else differs."""
 
 import json
 import re
@@ -8,7 +8,10 @@ import unittest
 from report_support import NO_SUMS, ReportCase
 from scripts_support import ROOT
 
-TEXT = re.compile(r"(?m)^(# (?:warning|skipped|note)\[[^]\n]*\][^:\n]*): (.*)")
+# Behind an annotation, also in stderr.log; behind a title; of stderr.log all else, too.
+TEXT = re.compile(r"(?m)^((?:# |[\w.]+: )[a-z]+\[[^]\n]*\][^:\n]*): (.*)")
+TITLE = re.compile(r"(?m)^(# [^\n:\[\]]+): (.*)(?=\nmethod\t)")
+LOGGED = re.compile(r"(?m)^([\w.]+: warning): (.*)")
 OTHER = "other words"
 
 
@@ -34,16 +37,14 @@ class RewordedTest(ReportCase):
         for name in ("h200x2", "h100x1"):
             run = self.folder / name
             shutil.copytree(ROOT / "results" / name, run, ignore=NO_SUMS)
-            (run / "stderr.log").unlink()  # which has the texts, too
             plain = self.outputs(run)
             texts = set()
-            for path in run.glob("*.tsv"):
-                # What `tile` counts is a text that is shown.
-                texts |= {text for head, text in TEXT.findall(path.read_text())
-                          if "note[tile]" not in head}
-                path.write_text(TEXT.sub(
-                    lambda found: found[0] if "note[tile]" in found[1]
-                    else f"{found[1]}: {OTHER}", path.read_text()))
+            for path in (*run.glob("*.tsv"), run / "stderr.log"):
+                other = OTHER + " of a log" * (path.suffix == ".log")
+                for pattern in (TEXT, TITLE, LOGGED):
+                    said = path.read_text()
+                    texts |= {text for _, text in pattern.findall(said)}
+                    path.write_text(pattern.sub(rf"\1: {other}", said))
             self.assertGreater(len(texts), 100)
             reworded = self.outputs(run)
             self.assertEqual(plain.keys(), reworded.keys())

@@ -28,7 +28,7 @@ SYSTEM_PROGRAMS = ("bash sh awk sed grep cat dirname readlink realpath mkdir rm 
 EXECUTABLE = r'''#!/bin/sh
 here=${0%/*} name=${0##*/}
 case " $* " in
-  *" --version "*) echo "$name 0.1.0 (commit $(cat "$here/commit"), CUDA $(cat "$here/cuda"))" ;;
+  *" --version "*) echo "name=$name version=0.2.0 commit=$(cat "$here/commit") toolkit=$(cat "$here/cuda")" ;;
   *" --list "*) cat "$here/$name.list" 2>/dev/null || cat "$here/list" ;;
   *" --machine-code "*) [ $name != ImplicitBarrier ] && cat "$here/machine_code" ;;
   *" --devices "*)
@@ -119,8 +119,9 @@ class ScriptsTest(unittest.TestCase):
         rows = ["instruction method scope checked", *(f"SHFL.* {method}" for method in methods)]
         (folder / "machine_code").write_text("".join(
             row.replace(" ", "\t") + "\n" for row in rows))
-        names = dict.fromkeys(method.split()[0] for method in methods)  # each once
-        (folder / "list").write_text("".join(f"{name}\ttext\n" for name in names))
+        groups = dict(method.split()[:2] for method in methods)  # each once
+        (folder / "list").write_text("".join(
+            f"{name}\ttext\t\t{group}\n" for name, group in groups.items()))
 
     def tool(self, name, text):
         write_program(self.tools / name, text)

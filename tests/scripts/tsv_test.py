@@ -3,13 +3,17 @@
 import re
 import unittest
 
-from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
+from made_up_rows import ENVIRONMENT, LATENCY, ROWS, ended, section
 from scripts_support import ScriptsTest
 
-from parts import tsv  # from scripts/, which scripts_support has put on the path
+from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
 
 GOOD = ROWS["BenchmarkInterSM"]
 ROW = "2\t1\t9\t4224\t64\t3168.250\t0.250\t100\t0.100\n"  # without its name; the last, line 10
+HEAD = """\
+# program[name=BenchmarkInterSM version=0.2.0 commit=abc toolkit=13.0 samples=2]
+# gpu[index=0 name="NVIDIA H200"]
+"""
 DAMAGES = (  # what becomes what, and what the message says
     (ROW, ROW[:-1], "line 10: the last line is cut short"),
     (ROW, ROW[:20], "line 10: the last line is cut short"),
@@ -37,12 +41,12 @@ class ReaderTest(unittest.TestCase):
             grid, multi = tsv.parse(data)
             self.assertEqual((grid.title, grid.how), ("grid latency", "how it was sampled"))
             self.assertEqual(grid.numbers("m(avginstru)"), [1075.5, 8420])
-            self.assertEqual(list(grid.warnings()),
-                             [(grid.rows[0], "the spread of this row is far")])
-            self.assertEqual((len(grid.comments), len(multi.comments), len(multi.rows)), (0, 0, 3))
+            (row, said), = grid.warnings()
+            self.assertEqual((row, said.text), (grid.rows[0], "the spread of this row is far"))
+            self.assertEqual((len(multi.annotations), len(multi.rows)), (0, 3))
         odd, = tsv.parse(b"# t\nmethod\tm(a)\n# warning[x]: all\na\tnan\nb\t-0.5\n"
                          b"# warning[x] b: odd: very\nc\tnan\n# warning: as in 0.1\n")
-        self.assertEqual(list(odd.warnings()),
+        self.assertEqual([(row, said.text) for row, said in odd.warnings()],
                          [(None, "all"), (odd.rows[1], "odd: very"), (None, "as in 0.1")])
 
     def test_annotations(self):
@@ -64,6 +68,36 @@ class ReaderTest(unittest.TestCase):
             text = section("t", "method m(a)", "a 1") + f"# {bad}\n"
             with self.assertRaisesRegex(tsv.TsvError, "line 4: not an annotation", msg=bad):
                 tsv.parse(text.encode())
+
+    def test_what_is_of_the_whole_output(self):
+        output = tsv.parse((HEAD + "# warning[clock]: it moved\n" + ended(GOOD)).encode())
+        self.assertEqual((output.program("name"), output.program("commit"), output.program("x")),
+                         ("BenchmarkInterSM", "abc", None))
+        self.assertEqual(output.head("gpu"), [{"index": "0", "name": "NVIDIA H200"}])
+        self.assertEqual([(section and section.title, row and row.line, said.text)
+                          for section, row, said in output.warnings()],
+                         [(None, None, "it moved"),
+                          ("grid latency", 6, "the spread of this row is far")])
+        self.assertEqual(list(output[0].warnings())[0][0], output[0].rows[0])
+        self.assertEqual(output.end.number("rows"), 5)
+        output.check_end("x")
+
+    def test_ends(self):
+        whole = HEAD + ended(GOOD)
+        for text, message in ((whole.replace("rows=5", "rows=6"), "line 13: 5 rows stand above"),
+                              (whole.replace("rows=5", "rows=x"), "line 13: 'rows=x' is not a num"),
+                              (whole.replace("peer_grid_sync\t" + ROW, ""), "4 rows stand above, not 5"),
+                              (whole + "# note[x]: y\n", "line 14: below the end"),
+                              (whole + whole, "line 14: below the end")):
+            with self.assertRaisesRegex(tsv.TsvError, message):
+                tsv.parse(text.encode())
+        lines = whole.splitlines(keepends=True)
+        for count in range(1, len(lines)):  # cut at a line's end
+            with self.assertRaisesRegex(tsv.TsvError, "some.tsv: the end is missing"):
+                tsv.parse("".join(lines[:count]).encode()).check_end("some.tsv")
+        for text in ("", "# some comment\n"):
+            with self.assertRaisesRegex(tsv.TsvError, "some.tsv: nothing is in it"):
+                tsv.parse(text.encode()).check_end("some.tsv")
 
     def test_damages(self):
         for old, new, message in DAMAGES:
@@ -125,7 +159,8 @@ class ScriptsOfOneRunTest(ScriptsTest):
                        *one("vote_any", 32), *one("match_all", 32), *one("in_use_branches", 32),
                        *one("redux_add", 32), *one("shufl_up", 32), *one("shared_cas", 1, 32),
                        *rows("shared_cas", (1, 1024, 1, 99)))
-        warp += "# note[tile] fence: stores before it\n" + "".join(
+        warp += "# note[tile counts=words] shared_cas: x\n"
+        warp += '# note[tile counts="stores before it"] fence: x\n' + "".join(
             line.replace(" ", "\t") + "\n" for line in one("fence", 0, 1, 8))
         group = section("group latency", LATENCY, *rows(
             "named", (1, 64, 32, 26), (1, 64, 64, 28)), *rows("cub", (1, 1024, 1024, 324)),
@@ -133,16 +168,14 @@ class ScriptsOfOneRunTest(ScriptsTest):
         expected = """\
   one warp, threads of the group 1 2 4 8 16 32
   tile_shufl 11.0 12.0 14.0 18.0 26.0 42.0
+  syncwarp - - - 18.0 26.0 42.0{0}
   1 to 32 warps, threads 32 64 128 256 512 1024
   tile_shufl, tile 32 42.0 43.0 - - - -
   shared_cas, tile 1 11.0 - - - - 99.0
-  one warp, threads that meet 1 2 4 8 16 32
-  syncwarp - - - 18.0 26.0 42.0{0}
-  in_use_branches - - - - - 42.0
   one warp, all its threads cycles
-  vote_any 42.0 redux_add 42.0
-  match_all 42.0 shufl_up 42.0
-  one warp, words of the atomic operation 1 32
+  vote_any 42.0 in_use_branches 42.0 shufl_up 42.0
+  match_all 42.0 redux_add 42.0
+  one warp, words 1 32
   shared_cas 11.0 42.0
   one warp, stores before it 0 1 8
   fence 10.0 11.0 18.0
@@ -153,8 +186,11 @@ class ScriptsOfOneRunTest(ScriptsTest):
   clusters, blocks x threads 2 x 32 4 x 32 8 x 32 16 x 32 2 x 1024 4 x 1024 8 x 1024 16 x 1024
   cluster 34.0 - - 48.0 1026.0 - - 1040.0
 """
-        older = section("warp latency", LATENCY, *one("syncwarp", 32), *one("vote_any", 32))
-        for file, figure in ((None, ""), (older, " / 42.0")):
+        def older(syncwarp, vote):  # the second within 2% of what it is with the newer one
+            return section("warp latency", LATENCY, *rows("vote_any", (1, 32, 32, vote)), *rows(
+                "syncwarp", (1, 32, 8, 18), (1, 32, 32, syncwarp)))
+
+        for file, figure in ((None, ""), (older(42.5, 42), ""), (older(44.5, 41.5), " / 44.5")):
             run = self.write_run(self.folder / "run", {
                 "BenchmarkIntraSM": warp + group, "BenchmarkIntraSM.cuda11": file})
             shown = self.script("summary.py", run).stdout.split("m(ave_cycle))\n")[1]
@@ -196,6 +232,42 @@ class ScriptsOfOneRunTest(ScriptsTest):
                                 (self.project, "is not a results folder")):
             for arguments in (["summary.py"], ["compare.py", folder]):
                 self.assert_refused(self.script(*arguments, folder), 2, message)
+
+    def test_ends_in_folders(self):
+        """A cut or an empty file is refused, but in a run that was interrupted."""
+        cut, run = HEAD + GOOD, self.folder / "run"
+        report = ["report.py", run, "--recorded", self.folder, "--out", self.folder / "out"]
+        self.link_study()
+        for text, message in ((cut, "the end is missing"), ("", "nothing is in it")):
+            self.write_run(run, {"BenchmarkInterSM": text})
+            for command in (["summary.py", run], ["compare.py", run, run], report):
+                self.assert_refused(self.script(*command), 2, "BenchmarkInterSM.tsv: ", message)
+            partial = self.write_run(self.folder / "run.partial", {"BenchmarkInterSM": text})
+            shown = self.script("summary.py", partial)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertNotIn("all rows are there", shown.stdout)
+            with self.assertRaisesRegex(tsv.TsvError, message):
+                tsv.Run(partial, whole=True)
+
+    def test_doubts(self):
+        """All scripts say which files are of another commit, or have no end."""
+        other = (HEAD + ended(GOOD)).replace("commit=abc", "commit=other")
+        run, out = self.write_run(self.folder / "run", {"BenchmarkInterSM": other}), self.folder / "out"
+        self.link_study()
+        for name, *options in (["summary.py"], ["compare.py", run],
+                               ["report.py", "--recorded", self.folder, "--out", out]):
+            done = self.script(name, run, *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown = (out / "report.html").read_text() if name == "report.py" else done.stdout
+            self.assertIn("BenchmarkInterSM.tsv is of commit other, environment.tsv of commit abc.",
+                          shown)
+            self.assertIn("No last line says that all rows are there: ImplicitBarrier.tsv, "
+                          "BenchmarkIntraSM.tsv, TestRepeat.tsv, Reduction.tsv, Pitfalls.tsv.", shown)
+        for name, text in ROWS.items():
+            (run / f"{name}.tsv").write_text(
+                HEAD.replace("BenchmarkInterSM", name) + ended(text))
+        checksums.write(run)
+        self.assertEqual(list(tsv.Run(run).doubts()), [])
 
     def test_output_that_cannot_be_written(self):
         summary = self.command("summary.py", self.write_run(self.folder / "run"))

@@ -70,8 +70,9 @@ def output(program, *arguments):
 
 
 def listed(program):
-    """{method: what --list says of it}"""
-    return dict(line.split("\t") for line in output(program, "--list").splitlines())
+    """{method: what --list says of it: what it does, notes, group}"""
+    return {name: about for name, *about in (
+        line.split("\t") for line in output(program, "--list").splitlines())}
 
 
 @functools.lru_cache(maxsize=None)

@@ -121,7 +121,7 @@ class OneGpu(unittest.TestCase):
         self.assertEqual((self.code, self.errors), (0, ""))
         self.assertIn(b"# simulated", self.run_of_all.first_line)
         self.assertNotIn("simulated", self.ours.text)
-        self.assertEqual(len(self.ours.comments("(gpu .: NVIDIA H200, 8 SMs)")), self.gpus)
+        self.assertEqual(len(self.ours.comments('(gpu.index=. name="NVIDIA H200" sms=8)')), self.gpus)
 
     def test_verdicts(self):
         self.check_rows("warp barrier verdict")

@@ -16,7 +16,7 @@ EVERY = suite.NAMES
 LAUNCHES, *KERNELS, SUMS = PROGRAMS = EVERY[:-1]
 TAKES_GPU_COUNT = [program.name for program in suite.PROGRAMS if program.takes_gpu_count]
 # CUDA 13 removed the multi-grid barrier.
-HAS_MULTI_GRID = "CUDA 13" not in subprocess.run(
+HAS_MULTI_GRID = "toolkit=13" not in subprocess.run(
     [os.path.join(BUILD, "BenchmarkInterSM"), "--version"],
     capture_output=True, text=True).stdout
 MULTI_GRID = ["multi_grid_sync", "multi_grid_sync_no_peer"] if HAS_MULTI_GRID else []
@@ -90,7 +90,7 @@ class CommandLine(unittest.TestCase):
     def test_version_names_commit(self):
         for program in EVERY:
             self.assertRegex(run(program, "--version").stdout,
-                             rf"^{program} \d+\.\d+\.\d+ \(commit \S+, CUDA 1\d\.\d+\)\n$")
+                             rf"^name={program} version=\d+\.\d+\.\d+ commit=\S+ toolkit=1\d\.\d+\n$")
 
     def test_list(self):
         launches, in_sm, across_sms, repeated = (

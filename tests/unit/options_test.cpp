@@ -15,8 +15,10 @@ ProgramInfo program(bool takes_gpu_count = true) {
   ProgramInfo info;
   info.name = "program";
   info.takes_gpu_count = takes_gpu_count;
-  info.methods = {{"alpha", "first"}, {"beta", "second"}};
+  info.methods = {{"alpha", "first"},
+                  {"beta", "second; with a note; and another", "grid"}};
   info.missing = {{"delta", "not here"}};
+  info.columns = "a section\tblk\t\tblocks\na section\tm(time)\tns\tmean\n";
   return info;
 }
 
@@ -166,10 +168,16 @@ TEST(Options, DashesEndThem) {
 
 TEST(Options, WhatIsPrintedInsteadOfMeasuring) {
   const ProgramInfo info = program();
-  EXPECT_EQ(parse({"--list"}, info).print(), "alpha\tfirst\nbeta\tsecond");
+  EXPECT_EQ(parse({"--list"}, info).print(),
+            "alpha\tfirst\t\t\nbeta\tsecond\twith a note; and another\tgrid");
   EXPECT_EQ(parse({"--version"}, info).print(), version_text(info));
   EXPECT_TRUE(parse({"--devices"}, info).print);
+  EXPECT_EQ(parse({"--columns"}, info).print(),
+            "a section\tblk\t\tblocks\na section\tm(time)\tns\tmean");
   const std::string help = parse({"--help"}, info).print();
+  EXPECT_NE(help.find("\n  a section\n    blk                         blocks\n"
+                      "    m(time)          ns         mean\n"),
+            help.npos);
   EXPECT_EQ(parse({"-h"}, info).print(), help);
   EXPECT_EQ(help.rfind("usage: program [options] [gpu_count]\n", 0), 0u);
 }

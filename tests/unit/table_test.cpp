@@ -104,11 +104,31 @@ TEST(Table, NotesOnceAndNothingOfNothing) {
             "# note[tile] first: bytes\n# warning[clock]: it moved\n");
 }
 
-TEST(Table, DescribedForHelp) {
-  const std::string text = describe("a section", columns());
-  for (const std::string word : {"a section", "m(time)", "s(time)", "ns"}) {
-    EXPECT_NE(text.find(word), std::string::npos) << word;
-  }
+TEST(Table, ColumnsAreDescribed) {
+  EXPECT_EQ(describe("a section", columns()),
+            "a section\tname\t\ta name\na section\tcount\t\ta number\n"
+            "a section\tm(time)\tns\tmean of something\n"
+            "a section\ts(time)\tns\tstandard deviation (n - 1) of the same\n");
+}
+
+TEST(LineWriter, TheEndCountsRows) {
+  TemporaryFile file;
+  LineWriter out(file.descriptor());
+  Table<Row> table(out, "a section", columns());
+  table.row({"first", 1, Summary{}});
+  table.skip("second", {"does-not-fit holds=2", "an SM holds 2"});
+  table.row({"third", 1, Summary{}});
+  out.end();
+  const std::string text = file.text();
+  EXPECT_EQ(text.substr(text.rfind('#')), "# end[rows=2]\n");
+}
+
+TEST(PairText, QuotesWhatIsNoWord) {
+  EXPECT_EQ(pair_text("name", "12.2.0"), "name=12.2.0");
+  EXPECT_EQ(pair_text("name", "NVIDIA H200"), "name=\"NVIDIA H200\"");
+  EXPECT_EQ(pair_text("name", "a:b"), "name=\"a:b\"");
+  EXPECT_EQ(pair_text("name", "a \"b\""), "name=\"a 'b'\"");
+  EXPECT_EQ(pair_text("name", ""), "name=\"\"");
 }
 
 TEST(LineWriter, FullDevice) {
