@@ -32,7 +32,7 @@ EXPECTED = {
        for blocks, threads in ((1, 32), (1, 1024), (32, 64))},
     "peer_grid_sync": ("BenchmarkInterSM", "multi-GPU latency", {
         "method": "peer_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": "all"}, NS),
-    "multi_grid_sync": ("BenchmarkInterSM.cuda11", "multi-GPU latency", {
+    "multi_grid_sync": ("BenchmarkInterSM.before13", "multi-GPU latency", {
         "method": "multi_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": "all"}, NS),
     "launch": ("ImplicitBarrier", "sleep kernel", {
         "method": "traditional_launch", "GPUCount": "1", "thrd": "1024"}, ("m(ovh)", "s(ovh)")),

@@ -192,7 +192,7 @@ class ScriptsOfOneRunTest(ScriptsTest):
 
         for file, figure in ((None, ""), (older(42.5, 42), ""), (older(44.5, 41.5), " / 44.5")):
             run = self.write_run(self.folder / "run", {
-                "BenchmarkIntraSM": warp + group, "BenchmarkIntraSM.cuda11": file})
+                "BenchmarkIntraSM": warp + group, "BenchmarkIntraSM.before13": file})
             shown = self.script("summary.py", run).stdout.split("m(ave_cycle))\n")[1]
             shown = re.sub("(?<=[^ \n]) +", " ", shown.split("\n\n")[0] + "\n")
             self.assertEqual(shown, expected.format(figure))
