@@ -234,7 +234,7 @@ std::vector<MethodInfo> missing_node_sum_methods() {
 #if CUDART_VERSION >= 13000
   missing.push_back({"multi_grid",
                      "CUDA 13 removed it; a build with CUDA 11 or 12 measures "
-                     "it (cmake --preset cuda11)"});
+                     "it (cmake --preset before13)"});
 #endif
 #ifndef SYNCBENCH_NCCL
   missing.push_back(

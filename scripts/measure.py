@@ -35,7 +35,7 @@ def find_devices(executable, gpu_count, simulated):
     return found[:gpu_count]
 
 
-def usable_cuda11(folder, build):
+def usable_older(folder, build):
     """The folder, if all that plan() takes from it is there and of the commit of `build`."""
     names = ("BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction", "Pitfalls")
     ours = environment.version_of(build / names[0])[0]
@@ -76,46 +76,46 @@ def make_folder(results, devices, before=""):
         time.sleep(0.1)  # another run began in this second
 
 
-def of_toolkit(build, cuda11):
+def of_toolkit(build, older):
     """The sums that a toolkit or its compiler makes what they are: those that the newer one
     has no more, and those of one warp."""
     here = environment.methods_of(build / "Reduction")
-    in_warp = {row["method"] for row in environment.described(cuda11 / "Reduction")
+    in_warp = {row["method"] for row in environment.described(older / "Reduction")
                if row["scope"] == "warp"}
-    return [name for name in environment.methods_of(cuda11 / "Reduction")
+    return [name for name in environment.methods_of(older / "Reduction")
             if name in in_warp or name not in here]
 
 
-def plan(build, cuda11, gpus):
+def plan(build, older, gpus):
     """(name of the output, command) of everything that is measured."""
     def command(folder, program):
         return [folder / program.name] + [gpus] * program.takes_gpu_count
 
     *with_means, pitfalls = suite.PROGRAMS
     commands = [(program.name, command(build, program)) for program in with_means]
-    if cuda11:
+    if older:
         only = "multi_grid_sync"
         # On one GPU there is no access between GPUs to leave out.
         several = only + ",multi_grid_sync_no_peer" if gpus > 1 else only
         # All methods: what is left of a warp barrier is the compiler's choice.
-        commands += [("BenchmarkIntraSM.cuda11", [cuda11 / "BenchmarkIntraSM"]),
-                     ("BenchmarkInterSM.cuda11",
-                      [cuda11 / "BenchmarkInterSM", gpus, "--method", several]),
-                     ("TestRepeat.cuda11", [cuda11 / "TestRepeat"])]
-        sums = of_toolkit(build, cuda11)
+        commands += [("BenchmarkIntraSM" + suite.OLDER, [older / "BenchmarkIntraSM"]),
+                     ("BenchmarkInterSM" + suite.OLDER,
+                      [older / "BenchmarkInterSM", gpus, "--method", several]),
+                     ("TestRepeat" + suite.OLDER, [older / "TestRepeat"])]
+        sums = of_toolkit(build, older)
         if sums:
-            commands.append(("Reduction.cuda11", [cuda11 / "Reduction", gpus, "--method",
-                                                  ",".join(sums)]))
+            commands.append(("Reduction" + suite.OLDER, [older / "Reduction", gpus, "--method",
+                                                         ",".join(sums)]))
     for _, words in commands:
         words.append("--stats")
     commands.append((pitfalls.name, command(build, pitfalls)))
-    if cuda11:
+    if older:
         here = environment.methods_of(build / "Pitfalls")
-        gone = [name for name in environment.methods_of(cuda11 / "Pitfalls")
+        gone = [name for name in environment.methods_of(older / "Pitfalls")
                 if name not in here and (gpus > 1 or not name.endswith("_gpus"))]
         if gone:
-            commands.append(("Pitfalls.cuda11", [cuda11 / "Pitfalls", gpus, "--method",
-                                                 ",".join(gone)]))
+            commands.append(("Pitfalls" + suite.OLDER, [older / "Pitfalls", gpus, "--method",
+                                                        ",".join(gone)]))
     return [(name, list(map(str, words))) for name, words in commands]
 
 
@@ -153,18 +153,18 @@ def measure(name, command, folder, hours):
             f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"))
 
 
-def fill(folder, devices, build, cuda11, hours, simulated):
+def fill(folder, devices, build, older, hours, simulated):
     """Measures everything; the folder's final path."""
     first = f"{tsv.SIMULATED}\n" if simulated else ""
-    cuda11_executable = cuda11 / "BenchmarkInterSM" if cuda11 else None
+    older_executable = older / "BenchmarkInterSM" if older else None
     rows = [("key", "value"), *environment.rows(devices, build / "ImplicitBarrier",
-                                                cuda11_executable)]
+                                                older_executable)]
     (folder / "environment.tsv").write_text(
         first + "".join(f"{k}\t{v}\n" for k, v in rows), encoding="utf-8")
     topology = "no GPUs\n" if simulated else environment.topology()
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
     (folder / "stderr.log").write_text(first, encoding="utf-8")
-    steps = plan(build, cuda11, len(devices))
+    steps = plan(build, older, len(devices))
     for number, (name, command) in enumerate(steps, 1):
         say(f"{number} of {len(steps)}: {name}")
         measure(name, command, folder, hours)
@@ -207,7 +207,7 @@ def work():
     parser.add_argument("--gpus", type=command_line.count, metavar="N",
                         help="GPUs to measure (default: all; simulated: 1)")
     parser.add_argument("--results", type=Path, required=True, help="where the folder is made")
-    parser.add_argument("--cuda11", type=Path, metavar="BUILD",
+    parser.add_argument("--older", type=Path, metavar="BUILD",
                         help="executables of a toolkit before CUDA 13, if they are there")
     parser.add_argument("--hours", type=hours, default=HOURS, metavar="H",
                         help=f"stop an executable that has not ended by then (default: {HOURS})")
@@ -220,9 +220,9 @@ def work():
     try:
         devices = find_devices(options.build / "ImplicitBarrier", options.gpus,
                                options.simulated)
-        cuda11 = usable_cuda11(options.cuda11, options.build)
+        older = usable_older(options.older, options.build)
         folder = make_folder(options.results, devices, "simulated_" * options.simulated)
-        folder = fill(folder, devices, options.build, cuda11, options.hours, options.simulated)
+        folder = fill(folder, devices, options.build, older, options.hours, options.simulated)
     except (Stop, OSError, tsv.TsvError) as error:
         code, reason = error.args if isinstance(error, Stop) else (1, reason_of(error))
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""

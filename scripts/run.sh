@@ -10,13 +10,13 @@
 # said and changes neither rows nor exit code.
 #
 # CUDA 13 has no multi_grid_sync, and what is left of a warp barrier is the compiler's choice.
-# Where there is an older CUDA Toolkit too (CUDA11_HOME, /usr/local/cuda-11.* or -12.*, or the
-# distribution's), that one builds in build-cuda11/ and measures multi_grid_sync, all methods
+# Where there is an older CUDA Toolkit too (CUDA_BEFORE13_HOME, /usr/local/cuda-11.* or -12.*, or
+# the distribution's), that one builds in build-before13/ and measures multi_grid_sync, all methods
 # of BenchmarkIntraSM and TestRepeat and, of Reduction, the sums of one warp and by the
-# multi-GPU barrier, in files that end in .cuda11.tsv.
+# multi-GPU barrier, in files that end in .before13.tsv.
 #
 #   --results DIR  put the folder in DIR instead of results/ or build/
-#   --no-build     use the executables in build/ and, if they are there, build-cuda11/
+#   --no-build     use the executables in build/ and, if they are there, build-before13/
 #   --simulated    show how a run goes, on GPU_COUNT simulated GPUs (default: 1). Its rows and its
 #                  report, of made-up costs, are in build/simulated_<gpu>x<count>_<UTC time>/
 #   -h, --help     show this text
@@ -100,12 +100,12 @@ if [[ -z $no_build && $(release_of "$NVCC") != 1[12].* ]]; then
   older=$(find_older_nvcc)
   log=$PROJECT_ROOT/build/older_toolkit.log
   build_older() {
-    build "$older" cuda11 build-cuda11 -DBUILD_TESTING=OFF >"$log" 2>&1
+    build "$older" "$BEFORE_13" "build-$BEFORE_13" -DBUILD_TESTING=OFF >"$log" 2>&1
   }
   if [[ -n $older ]] && ! run build_older; then
     say "warning: the build with $older failed (see $log): multi_grid_sync and that toolkit's" \
       "warp barriers are not measured"
   fi
 fi
-exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build" --cuda11 "$PROJECT_ROOT/build-cuda11" \
+exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build" --older "$PROJECT_ROOT/build-$BEFORE_13" \
   --results "${results:-$PROJECT_ROOT/results}" "${gpus[@]}"

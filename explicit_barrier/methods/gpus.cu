@@ -105,7 +105,7 @@ std::vector<MethodEntry> gpu_methods() { return entries<PeerGridSync>(); }
 std::vector<MethodInfo> missing_gpu_methods() {
   const std::string reason =
       "CUDA 13 removed it; a build with CUDA 11 or 12 measures it (cmake "
-      "--preset cuda11)";
+      "--preset before13)";
   return {{"multi_grid_sync", reason}, {"multi_grid_sync_no_peer", reason}};
 }
 

@@ -7,7 +7,7 @@ from collections import namedtuple
 from fnmatch import fnmatchcase
 
 import compare
-from parts import tsv
+from parts import suite, tsv
 from parts.reduction_summary import size_name
 from reporting.figures import shape, short_name, short_text
 from reporting.headline import inside_an_sm, launch, nothing_known, of_grids, of_table
@@ -83,7 +83,7 @@ def barriers_table(runs):
         found = [find(run) for find in finds]
         if any(found):
             file = next(one for one in found if one).figure.sources[0][0]
-            toolkit = "cuda_toolkit_multi_grid" if "cuda11" in file else "cuda_toolkit"
+            toolkit = "cuda_toolkit_multi_grid" if file.endswith(suite.OLDER) else "cuda_toolkit"
             rows.append([coded(label), run.environment[toolkit], shape(*of), *(
                 f"{one.figure.value / 1e3:.2f}" if one else "–" for one in found)])
     return list(markdown_table(["Barrier", "CUDA", "Blocks x threads",

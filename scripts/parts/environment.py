@@ -75,7 +75,7 @@ def os_name():
         return ""
 
 
-def rows(devices, executable, cuda11_executable=None):
+def rows(devices, executable, older_executable=None):
     """(key, value) pairs. `devices`: the rows of --devices of the GPUs that are measured."""
     bus_ids = [gpu["pci_bus_id"] for gpu in devices]
     cores = {line for line in output_of("lscpu", "-p=Core,Socket").splitlines()
@@ -88,8 +88,8 @@ def rows(devices, executable, cuda11_executable=None):
              ("driver", smi(bus_ids, "driver_version")),
              ("driver_cuda", first(r"CUDA Version: *([0-9.]+)", output_of("nvidia-smi"))),
              ("cuda_toolkit", toolkit)]
-    if cuda11_executable:
-        pairs.append(("cuda_toolkit_multi_grid", version_of(cuda11_executable)[1]))
+    if older_executable:
+        pairs.append(("cuda_toolkit_multi_grid", version_of(older_executable)[1]))
     pairs += [(key, smi(bus_ids, field)) for key, field in (
         ("sm_clock_at_start", "clocks.sm"), ("sm_clock_max", "clocks.max.sm"),
         ("sm_clock_application", "clocks.applications.graphics"), ("ecc", "ecc.mode.current"),

@@ -9,6 +9,10 @@ set +o posix
 # shellcheck disable=SC2034  # for the scripts that source this
 PROJECT_ROOT=$(dirname "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")")
 
+# The preset and the build of a toolkit before CUDA 13, as OLDER in suite.py.
+# shellcheck disable=SC2034  # for run.sh
+BEFORE_13=before13
+
 say() {
   printf '%s\n' "$*" >&2
 }

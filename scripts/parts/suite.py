@@ -16,7 +16,7 @@ PROGRAMS = (
     Program("TestRepeat", False, True, True),
     Program("Reduction", True, True, True, ("--max-bytes", "1M")),
     Program("Pitfalls", True, False, True))
-OLDER = ".cuda11"  # behind the names of files of the second toolkit
+OLDER = ".before13"  # behind the names of files of a toolkit before CUDA 13
 NAMES = tuple(program.name for program in PROGRAMS)
 BY_NAME = dict(zip(NAMES, PROGRAMS))
 

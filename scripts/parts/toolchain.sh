@@ -34,8 +34,8 @@ find_nvcc() {
 # find_older_nvcc: one before CUDA 13, which removed multi_grid_sync; or nothing.
 find_older_nvcc() {
   local nvcc release root=${SYNC_SYSTEM_ROOT:-}
-  for nvcc in ${CUDA11_HOME:+"$CUDA11_HOME/bin/nvcc"} "$root"/usr/local/cuda-1[12].*/bin/nvcc \
-    "$root"/usr/bin/nvcc; do
+  for nvcc in ${CUDA_BEFORE13_HOME:+"$CUDA_BEFORE13_HOME/bin/nvcc"} \
+    "$root"/usr/local/cuda-1[12].*/bin/nvcc "$root"/usr/bin/nvcc; do
     release=$([[ ! -x $nvcc ]] || release_of "$nvcc")
     if [[ $release == 11.* || $release == 12.* ]]; then
       printf '%s\n' "$nvcc"

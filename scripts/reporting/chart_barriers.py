@@ -5,6 +5,7 @@ import math
 import re
 from collections import namedtuple
 
+from parts import suite
 from reporting.chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
 from reporting.figures import Figure, figure_of, short_name
 
@@ -139,7 +140,7 @@ class Found:
     def take(self, barrier):
         file = FILES.get(barrier.title, "BenchmarkIntraSM")
         key, nothing = (barrier.level, barrier.name), False
-        for name in (file, f"{file}.cuda11"):
+        for name in (file, file + suite.OLDER):
             figure, clock = look(self.run, barrier, name)
             nothing = nothing or bool(figure and figure.nothing)
             if figure and not figure.nothing and figure.value > 0:

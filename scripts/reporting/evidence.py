@@ -3,6 +3,7 @@
 import math
 
 from compare import value_of
+from parts import suite
 from reporting.figures import source_of
 from reporting.normal import width
 from reporting.study_tables import ARRAY
@@ -90,7 +91,7 @@ class Evidence:
         study had, and by this suite's own where that was not measured."""
         found = []
         for file, method in (("BenchmarkInterSM", "peer_grid_sync"),
-                             ("BenchmarkInterSM.cuda11", "multi_grid_sync"),
+                             ("BenchmarkInterSM" + suite.OLDER, "multi_grid_sync"),
                              ("BenchmarkInterSM", "multi_grid_sync")):
             rows = self.run.section(file, "multi-GPU latency").find_all(method=method)
             counts = [row.whole("GPUcount") for row in rows]

@@ -6,7 +6,7 @@ import re
 from collections import Counter, namedtuple
 
 import compare
-from parts import tsv
+from parts import suite, tsv
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
@@ -68,7 +68,7 @@ def references(run, recorded):
 
 def toolkit(file, environment):
     """The one that compiled what has a file's rows."""
-    key = "cuda_toolkit_multi_grid" if file.endswith(".cuda11") else "cuda_toolkit"
+    key = "cuda_toolkit_multi_grid" if file.endswith(suite.OLDER) else "cuda_toolkit"
     return environment.get(key)
 
 

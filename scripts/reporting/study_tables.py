@@ -2,6 +2,7 @@
 
 import math
 
+from parts import suite
 from reporting.figures import (Figure, Line, Quantity, Table, figure_of, highest, shape,
                                source_of)
 from reporting.study import GPUS
@@ -14,7 +15,7 @@ ARRAY = "float"  # Table VI: the study does not say of what
 
 def toolkits(run, file):
     """(name of the toolkit, file) of each build that has this file."""
-    for name, key in ((file, "cuda_toolkit"), (f"{file}.cuda11", "cuda_toolkit_multi_grid")):
+    for name, key in ((file, "cuda_toolkit"), (file + suite.OLDER, "cuda_toolkit_multi_grid")):
         if name in run.files:
             yield f"CUDA {run.environment.get(key, 'unknown')}", name
 

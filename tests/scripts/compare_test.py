@@ -104,9 +104,9 @@ class CompareTest(ScriptsTest):
                 self.assertIn("missing on one side: ", self.errors[-1])
                 self.assertIn(missing, self.errors[-1])
         # A run of before it measured this with the older toolkit too.
-        self.write_run(less, {"BenchmarkIntraSM.cuda11": ROWS["BenchmarkIntraSM"]})
+        self.write_run(less, {"BenchmarkIntraSM.before13": ROWS["BenchmarkIntraSM"]})
         self.compare(both, less, "--allow", "100", code=1)
-        self.assertIn("BenchmarkIntraSM.cuda11, all 3 rows", self.errors[-1])
+        self.assertIn("BenchmarkIntraSM.before13, all 3 rows", self.errors[-1])
 
     def test_sets_of_runs(self):
         runs = [self.write_run(self.folder / str(mean), {

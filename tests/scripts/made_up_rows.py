@@ -76,7 +76,7 @@ ROWS = {  # of two GPUs with 132 SMs
             ("crowded_grid_sync", "too many blocks", "error cudaErrorNotSupported")))
     + section("races", "method form tries wrong", "lost_updates wrong 1000 999",
               "lost_updates right 1000 0")}
-ROWS_CUDA11 = {
+ROWS_BEFORE13 = {
     "BenchmarkIntraSM": section("warp latency", LATENCY,
                                 "tile_sync 1 64 1 32 23.000 0.000 16 100 0.000"),
     "BenchmarkInterSM": section("multi-GPU latency", GRID,

@@ -100,7 +100,7 @@ class ChartChecks:
             counted[file, title, cells["method"], gpus] += 1
         expected = Counter(
             (f"{file}.tsv", title, cells["method"], cells["GPUcount"])
-            for file in ("BenchmarkInterSM", "BenchmarkInterSM.cuda11")
+            for file in ("BenchmarkInterSM", "BenchmarkInterSM.before13")
             for title in ("grid latency", "multi-GPU latency") for cells in rows_of(
                 name, file, title) if shown(cells["method"], int(cells["GPUcount"])))
         self.assertEqual(counted, expected)

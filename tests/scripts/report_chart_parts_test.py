@@ -128,7 +128,7 @@ class ChartPartsTest(ScriptsTest):
                        "in_use_branches_none 1 64 1 32 9.0 0.0 32 100 0.0")
         older = rows.replace("\t9.0\t", "\t12.0\t", 1)  # no number of the newer one's
         chart = chart_barriers.all_barriers(tsv.Run(self.write_run(self.folder / "run", {
-            "BenchmarkIntraSM": rows, "BenchmarkIntraSM.cuda11": older, "environment":
+            "BenchmarkIntraSM": rows, "BenchmarkIntraSM.before13": older, "environment":
             ENVIRONMENT + "sm_clock_application\t1000 MHz\n"}, only=True)), None)
         self.assertEqual(chart.figures(), [])
         name = "in use: branches, 32 lanes"

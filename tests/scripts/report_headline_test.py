@@ -37,7 +37,7 @@ EXPECTED = {
     **{name: row for gpus in "124" for name, row in {
         f"peer_grid_sync_{gpus}": ("BenchmarkInterSM", "multi-GPU latency", {
             "method": "peer_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": gpus}, NS),
-        f"multi_grid_sync_{gpus}": ("BenchmarkInterSM.cuda11", "multi-GPU latency", {
+        f"multi_grid_sync_{gpus}": ("BenchmarkInterSM.before13", "multi-GPU latency", {
             "method": "multi_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": gpus}, NS),
         f"cpu_{gpus}": ("ImplicitBarrier", "sleep kernel", {
             "method": "single_omp_traditional_launch", "GPUCount": gpus, "thrd": "1024"},

@@ -87,11 +87,11 @@ class ObservationsTest(ScriptsTest):
                     blocks + rows("multi_grid_gpus", *outcomes),
                     verdict if verdict == "holds" else "holds in part")):
                 found = self.verdicts(**{"Pitfalls": head + "".join(small),
-                                         "Pitfalls.cuda11": text})
+                                         "Pitfalls.before13": text})
                 self.assertEqual(found["gpus_part"], expected)
         self.assertEqual(self.sources["gpus_part"], [
             (f"{file}.tsv", "partial groups", line) for file, lines in (
-                ("Pitfalls.cuda11", range(3, 7)), ("Pitfalls", range(3, 11))) for line in lines])
+                ("Pitfalls.before13", range(3, 7)), ("Pitfalls", range(3, 11))) for line in lines])
 
     def test_of_several_gpus(self):
         for both, acceptable, *ns in (
@@ -105,7 +105,7 @@ class ObservationsTest(ScriptsTest):
         # Where it was measured, the study's barrier alone is judged.
         of_study = section("multi-GPU latency", GRID, *barriers(
             "multi_grid_sync", 2, 2000, 2500, 2600, 4100, 8000, 9000))
-        found = self.verdicts(**{"BenchmarkInterSM": text, "BenchmarkInterSM.cuda11": of_study})
+        found = self.verdicts(**{"BenchmarkInterSM": text, "BenchmarkInterSM.before13": of_study})
         self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), ("holds", "holds"))
         self.assertEqual(self.texts["gpus_acceptable"], (
             "peer_grid_sync on 2 GPUs: at most 1.11 times the fastest and 0.95 times the slowest "
@@ -120,7 +120,7 @@ class ObservationsTest(ScriptsTest):
                 (part, of_study, "holds", "holds"), (part, None, "does not hold", "not measured"),
                 (text.replace("2100.000", "nan"), of_study, "holds", "holds")):
             self.assertNotEqual(own, text)
-            found = self.verdicts(**{"BenchmarkInterSM": own, "BenchmarkInterSM.cuda11": study})
+            found = self.verdicts(**{"BenchmarkInterSM": own, "BenchmarkInterSM.before13": study})
             self.assertEqual([found["gpus_both"], found["gpus_acceptable"]], verdicts)
             self.assertNotIn("nan", self.texts["gpus_both"] + self.texts["gpus_acceptable"])
         one = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 1, *ns))
@@ -161,20 +161,20 @@ class ObservationsTest(ScriptsTest):
                  + times("0.900")),
                 ((90, 190), "does not hold", "0 of 2 sizes, slower at 2"
                  + times("0.900 to 0.950"))):
-            found = self.verdicts(**{"BenchmarkInterSM.cuda11": barrier, "Reduction": rows(
-                "implicit_multi", rates, 2), "Reduction.cuda11": rows("multi_grid", (100, 200), 1)})
+            found = self.verdicts(**{"BenchmarkInterSM.before13": barrier, "Reduction": rows(
+                "implicit_multi", rates, 2), "Reduction.before13": rows("multi_grid", (100, 200), 1)})
             self.assertEqual(found["implicit_few_steps"], verdict, rates)
             self.assertIn(f"not by multi_grid_sync: faster at {text}",
                           self.texts["implicit_few_steps"])
         self.assertEqual(self.sources["implicit_few_steps"], [
             (f"{file}.tsv", "strong scaling", line)
-            for file in ("Reduction", "Reduction.cuda11") for line in (3, 4)])
+            for file in ("Reduction", "Reduction.before13") for line in (3, 4)])
         # Sums that nobody measured, or that were wrong, or have no rate judge nothing.
         sums = rows("multi_grid", (100, 200), 1)
         for text in (None, sums.replace("\t1\t9\t", "\t0\t9\t"),
                      rows("multi_grid", ("nan", "nan"), 1).replace("nan.0", "nan")):
-            found = self.verdicts(**{"BenchmarkInterSM.cuda11": barrier, "Reduction": rows(
-                "implicit_multi", (104, 210), 2), "Reduction.cuda11": text})
+            found = self.verdicts(**{"BenchmarkInterSM.before13": barrier, "Reduction": rows(
+                "implicit_multi", (104, 210), 2), "Reduction.before13": text})
             self.assertEqual((found["implicit_few_steps"], self.texts["implicit_few_steps"]), (
                 "not measured", "no sums on 2 GPUs by CPU threads, not by multi_grid_sync"))
 

@@ -33,7 +33,7 @@ class ReportOfARunTest(ScriptsTest):
         Page(page)
         self.assertIn("Compared with the recorded runs of the same kind of GPU: h200x1.", page)
         self.assertIn("BenchmarkInterSM: warning: of some kind", page)  # of stderr.log
-        self.assertIn(f"\nreport.py: {folder.name} has no BenchmarkIntraSM.cuda11.tsv, ",
+        self.assertIn(f"\nreport.py: {folder.name} has no BenchmarkIntraSM.before13.tsv, ",
                       done.stderr)
 
     def test_that_fails(self):

@@ -78,8 +78,8 @@ class RecordedTablesTest(unittest.TestCase):
             if "launch" in label:
                 file, title, count = LAUNCHES, "sleep kernel", "GPUCount"
             elif "multi_grid" in label:
-                file += ".cuda11"
-            self.assertEqual(toolkit, "11.8" if "cuda11" in file else "13.0")
+                file += ".before13"
+            self.assertEqual(toolkit, "11.8" if "before13" in file else "13.0")
             method = ("multi_grid_sync_no_peer" if "without" in label else
                       "multi_cooperative_launch" if "multi-device" in label else
                       "single_omp_traditional_launch" if "OpenMP" in label else label.strip("`"))
@@ -93,7 +93,7 @@ class RecordedTablesTest(unittest.TestCase):
     def test_warp_barriers(self):
         (_, _, *tiles), *table = self.table("limits", "warp")
         for method, toolkit, *cells in table:
-            file = IN_SM + ".cuda11" * ("11" in toolkit)
+            file = IN_SM + ".before13" * ("11" in toolkit)
             for tile, cell in zip(tiles, cells):
                 row = row_of("h200x1", file, "warp latency", {
                     "method": method.strip("`"), "thrd": "32", "tile": tile})
@@ -110,14 +110,14 @@ class RecordedTablesTest(unittest.TestCase):
         _, *table = self.table("reduction", "gpus")
         for size, method, *cells in table:
             number, unit = size.split()
-            file = "Reduction" + ".cuda11" * ("multi_grid" in method)
+            file = "Reduction" + ".before13" * ("multi_grid" in method)
             for gpus, cell in zip("1234", cells):
                 row = row_of("h200x4", file, "strong scaling", {
                     "method": method.strip("`"), "type": "float", "GPUcount": gpus,
                     "bytes": str(int(number) * {"MiB": 2 ** 20, "GiB": 2 ** 30}[unit])})
                 self.assertEqual(cell.rstrip("!"), f"{float(row['med(host)']):.1f}")
         _, *table = self.table("reduction", "warp")
-        row = row_of("h200x1", "Reduction.cuda11", "warp level", {"method": "coa", "type": "float"})
+        row = row_of("h200x1", "Reduction.before13", "warp level", {"method": "coa", "type": "float"})
         self.assertIn(f"{float(row['m(ave_cycle)']):.1f}",
                       next(cells[4] for cells in table if cells[0] == "`coa`"))
         _, *table = self.table("reduction", "switch")
@@ -137,7 +137,7 @@ class RecordedTablesTest(unittest.TestCase):
             ("wrong", "right"), cells[2:])}
         seen = 0
         for folder in RECORDED:
-            for file in ("Pitfalls", "Pitfalls.cuda11"):
+            for file in ("Pitfalls", "Pitfalls.before13"):
                 for _, row in rows_of(ROOT / "results" / folder, file, "partial groups"):
                     shown = outcomes.get((row["method"], row["form"]))
                     if shown is not None:

@@ -114,7 +114,7 @@ class ReportTest(ReportCase):
                 lines = (ROOT / "results" / name / source["file"]).read_text().splitlines()
                 self.assertEqual(bool(figure["remarks"]), is_doubted(lines, source["line"], cells), figure)
                 self.assertEqual("CUDA" in quantity, table in ("II", "V"))
-                self.assertEqual(quantity.endswith("CUDA 11.8"), "cuda11" in source["file"])
+                self.assertEqual(quantity.endswith("CUDA 11.8"), "before13" in source["file"])
                 self.assertRegex(self.page, r"(?m)^\| " + re.escape(
                     " | ".join(row["labels"].values())) + r" \|.* " + re.escape(
                         figure["text"] or "–") + r" \|")

@@ -5,7 +5,7 @@ import re
 import shutil
 import unittest
 
-from made_up_rows import ROWS, ROWS_CUDA11
+from made_up_rows import ROWS, ROWS_BEFORE13
 from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
@@ -78,7 +78,7 @@ class RunTest(ScriptsTest):
         done = self.run_sh()
         folder = self.only_folder()
         self.assertRegex(folder.name, r"^h200x2_\d{8}T\d{6}Z$")
-        outputs = {**ROWS, **{f"{name}.cuda11": text for name, text in ROWS_CUDA11.items()}}
+        outputs = {**ROWS, **{f"{name}.before13": text for name, text in ROWS_BEFORE13.items()}}
         self.assertEqual({path.name for path in folder.iterdir()}, {
             "environment.tsv", "topology.txt", "stderr.log", "report",
             "SHA256SUMS", *(f"{name}.tsv" for name in outputs)})
@@ -88,17 +88,17 @@ class RunTest(ScriptsTest):
         log = (folder / "stderr.log").read_text()
         self.assertEqual(sorted(log.splitlines()), sorted(
             f"{name}: {text}" for name in outputs for text in ("warning: of some kind", "of: another")))
-        self.assertEqual(re.findall(r"(?m)^(Pitfalls[.\w]*): of", log), ["Pitfalls", "Pitfalls.cuda11"])
-        self.assertIn("\nBenchmarkInterSM.cuda11: warning: of some kind\n", done.stderr)
+        self.assertEqual(re.findall(r"(?m)^(Pitfalls[.\w]*): of", log), ["Pitfalls", "Pitfalls.before13"])
+        self.assertIn("\nBenchmarkInterSM.before13: warning: of some kind\n", done.stderr)
         self.assertEqual(self.calls("build"), [
             "build/ImplicitBarrier 2 --stats", "build/BenchmarkIntraSM --stats",
             "build/BenchmarkInterSM 2 --stats", "build/TestRepeat --stats",
             "build/Reduction 2 --stats",
-            "build-cuda11/BenchmarkIntraSM --stats",
-            "build-cuda11/BenchmarkInterSM 2 --method multi_grid_sync,multi_grid_sync_no_peer --stats",
-            "build-cuda11/TestRepeat --stats",
-            "build-cuda11/Reduction 2 --method tile,multi_grid --stats",
-            "build/Pitfalls 2", "build-cuda11/Pitfalls 2 --method multi_grid"])
+            "build-before13/BenchmarkIntraSM --stats",
+            "build-before13/BenchmarkInterSM 2 --method multi_grid_sync,multi_grid_sync_no_peer --stats",
+            "build-before13/TestRepeat --stats",
+            "build-before13/Reduction 2 --method tile,multi_grid --stats",
+            "build/Pitfalls 2", "build-before13/Pitfalls 2 --method multi_grid"])
         values = self.environment_values()
         for key, value in {"gpu": "NVIDIA H200", "gpu_count": "2", "sms": "132", "mig": "unknown",
                            "driver_cuda": "13.1", "cuda_toolkit": "13.0",
@@ -136,53 +136,53 @@ class RunTest(ScriptsTest):
         self.assertEqual(self.calls("build/Impl"), ["build/ImplicitBarrier 1 --stats"])
 
     def test_second_toolkit_that_cannot_be_used(self):
-        self.environment["CUDA11_HOME"] = str(self.nvcc("old", "11.8").parent.parent)
+        self.environment["CUDA_BEFORE13_HOME"] = str(self.nvcc("old", "11.8").parent.parent)
         for file, text, warning in (
-                (self.cuda11 / "commit", "ba9876", "is of commit ba9876, not of 0123456789ab"),
-                (self.folder / "fakes/cuda11.then",
-                 'rm -rf build-cuda11 "$FAKES/cuda11/Reduction"; '
-                 'echo 0123456789ab >"$FAKES/cuda11/commit"', "is of commit 0123456789ab; none"),
-                (self.folder / "fakes/cuda11.then", "rm -rf build-cuda11; exit 1", "build with")):
+                (self.before13 / "commit", "ba9876", "is of commit ba9876, not of 0123456789ab"),
+                (self.folder / "fakes/before13.then",
+                 'rm -rf build-before13 "$FAKES/before13/Reduction"; '
+                 'echo 0123456789ab >"$FAKES/before13/commit"', "is of commit 0123456789ab; none"),
+                (self.folder / "fakes/before13.then", "rm -rf build-before13; exit 1", "build with")):
             file.write_text(text)
             errors = self.run_sh().stderr
             self.assertRegex(errors, f"(?m)^warning: .*{warning}.*: multi_grid_sync and that "
                              "toolkit's warp barriers are not measured$")
             self.assertEqual(errors.count("compiling"), 1)  # of the first
-            self.assertEqual(list(self.only_folder().glob("*.cuda11.tsv")), [])
+            self.assertEqual(list(self.only_folder().glob("*.before13.tsv")), [])
             self.assertNotIn("cuda_toolkit_multi_grid", self.environment_values())
             shutil.rmtree(self.results)
         self.log.unlink()
         self.nvcc("cuda", "12.4")  # has all in the first build
         self.run_sh()
-        self.assertEqual(self.calls("cmake --build --preset cuda11"), [])
+        self.assertEqual(self.calls("cmake --build --preset before13"), [])
 
     def test_what_the_machine_cannot_have_is_no_failure_of_the_second_toolkit(self):
         self.nvcc("cuda-12.4", "12.4")
-        then = self.cuda11 / "Reduction.then"
+        then = self.before13 / "Reduction.then"
         for said, ends, code in (("multi_grid: no access", 4, 0), ("no", 1, 1)):
             then.write_text(f'echo "Reduction: error: {said}" >&2; exit {ends}')
             self.run_sh(code=code)
             folder = self.only_folder()
             self.assertEqual(folder.suffix, ".partial" if code else "")
-            self.assertEqual((folder / "Reduction.cuda11.tsv").read_text(),
-                             ROWS_CUDA11["Reduction"])
-            self.assertIn(f"Reduction.cuda11: error: {said}\n",
+            self.assertEqual((folder / "Reduction.before13.tsv").read_text(),
+                             ROWS_BEFORE13["Reduction"])
+            self.assertIn(f"Reduction.before13: error: {said}\n",
                           (folder / "stderr.log").read_text())
             shutil.rmtree(self.results)
         then.unlink()
         # A build that has nothing of its own, nor sums of one warp.
-        self.write_methods(self.cuda11, "grid_sync grid 1")
+        self.write_methods(self.before13, "grid_sync grid 1")
         self.run_sh()
-        self.assertEqual(self.calls("build-cuda11/Red")[2:], [])
-        self.assertFalse((self.only_folder() / "Reduction.cuda11.tsv").exists())
+        self.assertEqual(self.calls("build-before13/Red")[2:], [])
+        self.assertFalse((self.only_folder() / "Reduction.before13.tsv").exists())
 
     def test_no_build(self):
         self.assertIn("no executables in build/", self.run_sh("--no-build", code=1).stderr)
-        for build, preset in (("build", self.release), ("build-cuda11", self.cuda11)):
+        for build, preset in (("build", self.release), ("build-before13", self.before13)):
             shutil.copytree(preset, self.project / build)
             self.run_sh("--no-build")
-            self.assertEqual((self.only_folder() / "TestRepeat.cuda11.tsv").exists(),
-                             build == "build-cuda11")
+            self.assertEqual((self.only_folder() / "TestRepeat.before13.tsv").exists(),
+                             build == "build-before13")
             shutil.rmtree(self.results)
         self.assertEqual(self.calls("cmake"), [])
 
@@ -240,7 +240,7 @@ class RunTest(ScriptsTest):
 
     def test_signals(self):
         self.nvcc("cuda-12.4", "12.4")
-        for preset in ("release", "cuda11"):
+        for preset in ("release", "before13"):
             then = self.folder / f"fakes/{preset}.then"
             then.write_text(WAIT)
             for name in ("INT", "TERM"):

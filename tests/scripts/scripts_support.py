@@ -15,7 +15,7 @@ import time
 import unittest
 from pathlib import Path
 
-from made_up_rows import ENVIRONMENT, ROWS, ROWS_CUDA11
+from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -82,7 +82,7 @@ class ScriptsTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.project, self.results = self.folder / "project", self.folder / "results"
         self.system, self.tools = self.folder / "system", self.folder / "tools"
-        self.release, self.cuda11 = self.folder / "fakes/release", self.folder / "fakes/cuda11"
+        self.release, self.before13 = self.folder / "fakes/release", self.folder / "fakes/before13"
         self.log = self.folder / "log"
         shutil.copytree(ROOT / "scripts", self.project / "scripts")
         self.tools.mkdir()
@@ -93,7 +93,7 @@ class ScriptsTest(unittest.TestCase):
         self.tool("cmake", CMAKE)
         self.python_with_pip("exit 1")
         self.write_fakes(self.release, "13.0", ROWS)
-        self.write_fakes(self.cuda11, "11.8", ROWS_CUDA11)
+        self.write_fakes(self.before13, "11.8", ROWS_BEFORE13)
         self.gpu = self.system / "dev/nvidia0"
         self.gpu.parent.mkdir(parents=True)
         self.gpu.touch()

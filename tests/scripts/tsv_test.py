@@ -6,8 +6,7 @@ import unittest
 from made_up_rows import ENVIRONMENT, LATENCY, ROWS, ended, section
 from scripts_support import ScriptsTest
 
-from parts import checksums  # from scripts/, which scripts_support has put on the path
-from parts import tsv
+from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
 
 GOOD = ROWS["BenchmarkInterSM"]
 ROW = "2\t1\t9\t4224\t64\t3168.250\t0.250\t100\t0.100\n"  # without its name; the last, line 10
@@ -193,7 +192,7 @@ class ScriptsOfOneRunTest(ScriptsTest):
 
         for file, figure in ((None, ""), (older(42.5, 42), ""), (older(44.5, 41.5), " / 44.5")):
             run = self.write_run(self.folder / "run", {
-                "BenchmarkIntraSM": warp + group, "BenchmarkIntraSM.cuda11": file})
+                "BenchmarkIntraSM": warp + group, "BenchmarkIntraSM.before13": file})
             shown = self.script("summary.py", run).stdout.split("m(ave_cycle))\n")[1]
             shown = re.sub("(?<=[^ \n]) +", " ", shown.split("\n\n")[0] + "\n")
             self.assertEqual(shown, expected.format(figure))

@@ -236,7 +236,7 @@ TEXTS = {
     "too-smallit reads whole loads of 16 bytes":
         ("skipped: it reads whole loads", ["short_arrays"], STILL),
     "toolkitthis toolkit's CUB sums fewer than 2^31": "the stand-in fills arrays, those would have 8 GiB",
-    "multi_gridCUDA 13 removed it; a build with CUDA 11 or 12 measures it (cmake --preset cuda11)":
+    "multi_gridCUDA 13 removed it; a build with CUDA 11 or 12 measures it (cmake --preset before13)":
         _BUILD_LACKS,
     "ncclNCCL was not found when this program was configured": _BUILD_LACKS,
     "theoryno-clockthe driver does not tell the clock":

@@ -109,7 +109,7 @@ class OneGpu(unittest.TestCase):
         cls.run_of_all = WHOLE[cls.gpus]
         cls.code, cls.errors, cls.ours = cls.run_of_all.end()
         cls.theirs = recorded(cls.folder, "Pitfalls.tsv")
-        cls.older = recorded(cls.folder, "Pitfalls.cuda11.tsv")
+        cls.older = recorded(cls.folder, "Pitfalls.before13.tsv")
 
     def check_rows(self, title, theirs=None):
         """A build with an older toolkit has also the cases that are gone."""
