@@ -5,6 +5,7 @@ The folder's name ends in .partial until everything is in it. A run that is inte
 fails keeps it, with the rows that were measured until then. Exit codes: those of run.sh.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -13,9 +14,14 @@ import time
 from pathlib import Path
 
 from parts import checksums, command_line, environment, programs, suite, tsv
-import summary
 from parts.command_line import Stop, say
+from reporting import in_short, normal
+from reporting.verdict import Verdict
 
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+# The rows that tell most, of each kind of barrier.
+QUICK = ("traditional_launch", "blocksync", "tile_sync", "cluster_sync", "grid_sync",
+         "peer_grid_sync", "read_limit")
 HOURS = 2  # the most that an executable may take; all together they take minutes
 
 
@@ -57,7 +63,7 @@ def pretend(gpus):
     os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than CPUs
 
 
-def make_folder(results, devices, before=""):
+def make_folder(results, devices, before="", label=""):
     gpu = re.sub("[^a-z0-9]+", "-", devices[0]["name"].lower().replace("nvidia ", "")).strip("-")
     try:
         results.mkdir(parents=True, exist_ok=True)
@@ -65,7 +71,7 @@ def make_folder(results, devices, before=""):
         raise Stop(1, f"{results} is not a folder") from None
     while True:
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        folder = results / f"{before}{gpu}x{len(devices)}_{stamp}.partial"
+        folder = results / f"{before}{gpu}x{len(devices)}_{label and label + '_'}{stamp}.partial"
         try:
             folder.mkdir()
             if not folder.with_suffix("").exists():
@@ -119,6 +125,20 @@ def plan(build, older, gpus):
     return [(name, list(map(str, words))) for name, words in commands]
 
 
+def plan_of_methods(build, gpus, methods):
+    """The same of these methods alone, by the programs that have them."""
+    known = {program: environment.methods_of(build / program.name) for program in suite.PROGRAMS}
+    for method in methods:
+        if not any(method in found for found in known.values()):
+            raise Stop(2, f"no program has a method '{method}' (see --list of each)")
+    for program, found in known.items():
+        mine = [method for method in methods if method in found]
+        if mine:
+            words = [build / program.name, *[gpus] * program.takes_gpu_count,
+                     *["--stats"] * program.has_means, "--method", ",".join(mine)]
+            yield program.name, list(map(str, words))
+
+
 def drop_cut_row(path):
     """A process that was killed can leave half a row."""
     data = path.read_bytes()
@@ -153,21 +173,26 @@ def measure(name, command, folder, hours):
             f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"))
 
 
-def fill(folder, devices, build, older, hours, simulated):
-    """Measures everything; the folder's final path."""
+def fill(folder, devices, build, older, options):
+    """Measures what is asked for; the folder's final path."""
+    simulated = options.simulated
     first = f"{tsv.SIMULATED}\n" if simulated else ""
     older_executable = older / "BenchmarkInterSM" if older else None
     rows = [("key", "value"), *environment.rows(devices, build / "ImplicitBarrier",
                                                 older_executable)]
+    rows += [("label", options.label)] * bool(options.label)
+    rows += [("methods", ",".join(options.method))] if options.method else []
     (folder / "environment.tsv").write_text(
         first + "".join(f"{k}\t{v}\n" for k, v in rows), encoding="utf-8")
     topology = "no GPUs\n" if simulated else environment.topology()
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
     (folder / "stderr.log").write_text(first, encoding="utf-8")
-    steps = plan(build, older, len(devices))
+    steps = (list(plan_of_methods(build, len(devices), options.method)) if options.method
+             else plan(build, older, len(devices)))
+    start = time.monotonic()
     for number, (name, command) in enumerate(steps, 1):
-        say(f"{number} of {len(steps)}: {name}")
-        measure(name, command, folder, hours)
+        say(f"{number} of {len(steps)}, after {time.monotonic() - start:.0f} s: {name}")
+        measure(name, command, folder, options.hours)
     tsv.Run(folder, simulated, whole=True)  # what cannot be read is no complete run
     checksums.write(folder)  # last: the run is complete
     final = folder.with_suffix("")
@@ -186,6 +211,24 @@ def report(folder, simulated):
             + " ".join(map(str, command)))
         return "Report: none"
     return f"Report: {folder / 'report' / 'report.html'}"
+
+
+def label(text):
+    if not re.fullmatch("[A-Za-z0-9.-]{1,40}", text):
+        raise argparse.ArgumentTypeError("must be 1 to 40 letters, digits, dots and hyphens")
+    return text
+
+
+def shown(folder, simulated):
+    """What people look for first: lines."""
+    run = tsv.Run(folder, simulated)
+    yield run.mark + run.about()
+    yield ""
+    yield from in_short.lines([run])
+    if not simulated:
+        yield ""
+        level = Verdict(run, normal.recorded_runs(RESULTS)).level
+        yield f"Is it normal? {level}; scripts/check.py {folder} says why"
 
 
 def hours(text):
@@ -211,6 +254,12 @@ def work():
                         help="executables of a toolkit before CUDA 13, if they are there")
     parser.add_argument("--hours", type=hours, default=HOURS, metavar="H",
                         help=f"stop an executable that has not ended by then (default: {HOURS})")
+    parser.add_argument("--label", type=label, metavar="TEXT",
+                        help="a name for this machine, in the folder's name and the report")
+    parser.add_argument("--method", type=lambda text: text.split(","), metavar="NAME[,NAME...]",
+                        help="measure these methods alone")
+    parser.add_argument("--quick", action="store_const", dest="method", const=QUICK,
+                        help=f"the same as --method {','.join(QUICK)}")
     parser.add_argument("--simulated", action="store_true",
                         help="the executables are those on simulated GPUs")
     options = parser.parse_args()
@@ -221,20 +270,21 @@ def work():
         devices = find_devices(options.build / "ImplicitBarrier", options.gpus,
                                options.simulated)
         older = usable_older(options.older, options.build)
-        folder = make_folder(options.results, devices, "simulated_" * options.simulated)
-        folder = fill(folder, devices, options.build, older, options.hours, options.simulated)
+        folder = make_folder(options.results, devices, "simulated_" * options.simulated,
+                             options.label or "")
+        folder = fill(folder, devices, options.build, older, options)
     except (Stop, OSError, tsv.TsvError) as error:
         code, reason = error.args if isinstance(error, Stop) else (1, reason_of(error))
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
         say(f"run.sh: {reason}{kept}")
         return code
     try:
-        print("\n".join(summary.lines(tsv.Run(folder, options.simulated))), flush=True)
+        print("\n".join(shown(folder, options.simulated)), flush=True)
         reported = report(folder, options.simulated)
     except Stop as stop:
         say(f"run.sh: {stop.args[1]}; what was measured is in {folder}")
         return stop.args[0]
-    print(f"\n{reported}\nResults: {folder}")
+    print(f"All tables: scripts/summary.py {folder}\n\n{reported}\nResults: {folder}")
     return 0
 
 

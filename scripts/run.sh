@@ -3,11 +3,11 @@
 # Usage: run.sh [GPU_COUNT] [OPTION]...
 #
 # Builds the suite, measures on 1 to GPU_COUNT GPUs (default: all of this machine), leaves
-# the rows in a new folder results/<gpu>x<count>_<UTC time>/, shows them in short and writes a
-# report of them into its folder report/. A run that is interrupted keeps what it has measured
-# in a folder whose name ends in .partial. On a machine without an NVIDIA GPU it builds, shows the
-# recorded runs and writes their report into build/report/. A report that cannot be written is
-# said and changes neither rows nor exit code.
+# the rows in a new folder results/<gpu>x<count>_<UTC time>/, shows the main figures and writes a
+# report into its folder report/. A run that is interrupted keeps what it has measured in a folder
+# whose name ends in .partial. Without an NVIDIA GPU it says so, shows the recorded runs, builds,
+# and writes their report into build/report/. A report that cannot be written changes neither
+# rows nor exit code.
 #
 # CUDA 13 has no multi_grid_sync, and what is left of a warp barrier is the compiler's choice.
 # Where there is an older CUDA Toolkit too (CUDA_BEFORE13_HOME, /usr/local/cuda-11.* or -12.*, or
@@ -15,6 +15,11 @@
 # of BenchmarkIntraSM and TestRepeat and, of Reduction, the sums of one warp and by the
 # multi-GPU barrier, in files that end in .before13.tsv.
 #
+#   --quick        measure the main barriers alone, in less than a minute
+#   --method NAME[,NAME...]
+#                  measure these methods alone
+#   --label TEXT   a name for this machine, in the folder's name and in environment.tsv
+#   --require-gpu  exit code 3 on a machine without an NVIDIA GPU
 #   --results DIR  put the folder in DIR instead of results/ or build/
 #   --no-build     use the executables in build/ and, if they are there, build-before13/
 #   --simulated    show how a run goes, on GPU_COUNT simulated GPUs (default: 1). Its rows and its
@@ -29,7 +34,7 @@
 # an option for another limit.
 #
 # Exit codes: 0 complete; 1 a build, a measurement or writing failed, or something is missing;
-# 2 bad usage; 3 no usable CUDA device although a GPU is present; 129, 130, 143 ended by SIGHUP,
+# 2 bad usage; 3 no usable CUDA device although a GPU is present, or --require-gpu; 129, 130, 143 ended by SIGHUP,
 # SIGINT, SIGTERM.
 set -euo pipefail
 scripts=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -42,12 +47,23 @@ gpus=()
 results=
 no_build=
 simulated=()
+options=()
+require_gpu=
+some= # not all methods
 
 while (($#)); do
   case $1 in
     -h | --help) usage ;;
     --no-build) no_build=1 ;;
     --simulated) simulated=(--simulated) ;;
+    --require-gpu) require_gpu=1 ;;
+    --quick) options+=("$1") some=1 ;;
+    --method | --label)
+      [[ -n ${2:-} ]] || die 2 "$1 needs a value (try --help)"
+      options+=("$1" "$2")
+      [[ $1 == --label ]] || some=1
+      shift
+      ;;
     --results)
       [[ -n ${2:-} ]] || die 2 "--results needs a folder (try --help)"
       results=$2
@@ -63,6 +79,22 @@ while (($#)); do
   shift
 done
 
+recorded=()
+for reference in "$PROJECT_ROOT"/results/*x[0-9]*/; do
+  [[ -d $reference && ${reference##*x} != *_*Z* ]] || continue # a run of the user's own
+  recorded+=("$reference")
+done
+no_gpu=
+if ((${#simulated[@]} == 0)) && ! has_nvidia_gpu; then no_gpu=1; fi
+if [[ -n $no_gpu ]]; then
+  printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
+  if ((${#recorded[@]})) && (require_python) 2>/dev/null; then
+    printf '\nRecorded on other machines:\n\n'
+    run python3 "$scripts/summary.py" --short "${recorded[@]}"
+    printf '\n'
+  fi
+  [[ -n $no_build ]] || printf 'Now the suite is built, for a machine that has one: some minutes, 0.7 GB in build/.\n'
+fi
 # shellcheck disable=SC2119  # none of them are for it
 [[ -n $no_build ]] || require_tools
 require_python
@@ -73,17 +105,9 @@ if [[ -z $no_build ]]; then
 fi
 if ((${#simulated[@]})); then
   exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build/simulated" --simulated \
-    --results "${results:-$PROJECT_ROOT/build}" "${gpus[@]}"
+    --results "${results:-$PROJECT_ROOT/build}" "${gpus[@]}" "${options[@]}"
 fi
-if ! has_nvidia_gpu; then
-  printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
-  recorded=()
-  for reference in "$PROJECT_ROOT"/results/*x[0-9]*/; do
-    [[ -d $reference && ${reference##*x} != *_*Z* ]] || continue # a run of the user's own
-    printf '\nRecorded run, not of this machine: %s\n\n' "$reference"
-    run python3 "$scripts/summary.py" "$reference"
-    recorded+=("$reference")
-  done
+if [[ -n $no_gpu ]]; then
   report=$PROJECT_ROOT/build/report
   if ((${#recorded[@]})); then
     if run python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null; then
@@ -92,11 +116,12 @@ if ! has_nvidia_gpu; then
       say "warning: there is no report of the recorded runs, see above"
     fi
   fi
-  printf '\nAll of this was recorded on other machines: this one has no NVIDIA GPU.\n'
+  printf '%s\n' "${no_build:+Not built. }Not measured: this machine has no NVIDIA GPU."
+  [[ -z $require_gpu ]] || exit 3
   exit 0
 fi
 [[ -x $PROJECT_ROOT/build/Pitfalls ]] || die 1 "there are no executables in build/ (run without --no-build)"
-if [[ -z $no_build && $(release_of "$NVCC") != 1[12].* ]]; then
+if [[ -z $no_build$some && $(release_of "$NVCC") != 1[12].* ]]; then
   older=$(find_older_nvcc)
   log=$PROJECT_ROOT/build/older_toolkit.log
   build_older() {
@@ -108,4 +133,4 @@ if [[ -z $no_build && $(release_of "$NVCC") != 1[12].* ]]; then
   fi
 fi
 exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build" --older "$PROJECT_ROOT/build-$BEFORE_13" \
-  --results "${results:-$PROJECT_ROOT/results}" "${gpus[@]}"
+  --results "${results:-$PROJECT_ROOT/results}" "${gpus[@]}" "${options[@]}"

@@ -11,6 +11,7 @@ sum.
 from collections import Counter, defaultdict
 
 from parts import command_line, pitfalls_summary, reduction_summary, suite, tsv
+from reporting import in_short
 from reporting.figures import short_text
 from parts.tables import grid, methods
 
@@ -184,5 +185,20 @@ def lines(run):
     yield from (run.mark * (line[:1].strip() != "") + line for line in others)
 
 
+def work():
+    parser = command_line.Parser(description=__doc__)
+    parser.add_argument("folders", nargs="+", metavar="DIR", help="a results folder")
+    parser.add_argument("--short", action="store_true",
+                        help="one table of the main figures, with a column for each folder")
+    parser.add_simulated()
+    options = parser.parse_args()
+    if len(options.folders) > 1 and not options.short:
+        parser.error("several folders need --short")
+    runs = [tsv.Run(folder, options.simulated) for folder in options.folders]
+    tsv.refuse_mixed(runs)
+    print("\n".join(in_short.lines(runs) if options.short else lines(*runs)))  # all or nothing
+    return 0
+
+
 if __name__ == "__main__":
-    command_line.main_of_folder(lines, __doc__, "summary.py")
+    command_line.main(work, "summary.py")

@@ -3,45 +3,17 @@
 import itertools
 import math
 import re
-from collections import namedtuple
 from fnmatch import fnmatchcase
 
 import compare
 from parts import suite, tsv
 from parts.reduction_summary import size_name
 from reporting.figures import shape, short_name, short_text
-from reporting.headline import inside_an_sm, launch, nothing_known, of_grids, of_table
+from reporting.headline import launch, of_grids
+from reporting.in_short import ROWS
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER, GPUS, Study
 from reporting.study_tables import ARRAY, toolkits
-
-# find(run): reporting.headline.Found or None; study(study, gpu): its text, None where it has no
-# number of the same shape and number of GPUs.
-Row = namedtuple("Row", "label unit find study", defaults=[nothing_known])
-
-
-def grid_sync(blocks, threads):
-    return Row(f"1 GPU: `grid.sync()`, {shape(blocks, threads)}", "ns",
-               of_grids("grid latency", "grid_sync", blocks, threads))
-
-
-def peer_grid_sync(gpus):
-    return Row(f"{gpus} GPUs: `peer_grid_sync`, {shape(1, 1024)}", "ns",
-               of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, gpus))
-
-
-ROWS = (
-    Row("Warp: `sync()` of a tile of 32", "cycles",
-        inside_an_sm("warp latency", method="tile_sync", thrd="32", tile="32")),
-    Row("Block: `__syncthreads()`, 32 threads", "cycles",
-        inside_an_sm("block latency", method="blocksync", thrd="32"),
-        of_table("II", "latency_cycles", type="block")),
-    Row("Cluster: `cluster.sync()`, 2 x 32", "cycles",
-        inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32")),
-    grid_sync(1, 1024), grid_sync(32, 64),
-    peer_grid_sync(2), peer_grid_sync(4),
-    Row("1 GPU: one more kernel launch, 1 per SM x 1024", "ns",
-        launch("traditional_launch")))
 
 
 def machines_table(runs):

@@ -8,6 +8,7 @@ import statistics
 from collections import defaultdict, namedtuple
 
 import compare
+from parts import tsv
 from reporting import known_spread, normal
 
 LEVELS = ("normal", "look", "broken")  # the exit codes of check.py
@@ -56,12 +57,14 @@ class Verdict:
         self.unexplained = [row for row in moved if not known.of(row)]
         self.judged = len(rows)
         self._clocks(run)
+        self._gpus(run)
         self._said(run)
         self._methods(rows, run.gpus > 1)
         if len(self.unexplained) > ALL_ROWS * self.judged and not any(
                 fault.rows for fault in self.faults):
             self._add("look", f"{len(self.unexplained)} of {self.judged} rows differ from the "
                       "recorded runs", self.unexplained)
+        partial = partial or "methods" in run.environment  # of a run of some methods
         if not partial:
             self._missing_files(run)
         self._missing_rows(run, partial)
@@ -83,6 +86,17 @@ class Verdict:
             where = f" on {' and '.join(map(on_gpus, counts))}" * (len(counts) < len(by_count))
             self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
                       f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz")
+
+    def _gpus(self, run):
+        """What the heads of the files say of the GPUs."""
+        recorded = statistics.median(clocks_of_heads(self.runs, None) or [float("nan")])
+        for index in range(run.gpus if run.gpus > 1 else 0):
+            clock = min(clocks_of_heads([run], index), default=recorded)
+            if clock < (1 - CLOCK_MOVED) * recorded:
+                self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
+                          f"GPU {index}: SM clock {clock:,.0f} MHz, recorded {recorded:,.0f} MHz")
+        if run.gpus > 1 and "no" in peer_access([run]) and "no" not in peer_access(self.runs):
+            self._add("broken", "no access between all pairs of GPUs")
 
     def _said(self, run):
         """What the programs warn of."""
@@ -132,6 +146,18 @@ class Verdict:
         if here not in theirs:
             self._add("look", f"compiled by CUDA {here}, the recorded runs by "
                       f"{' and '.join(theirs)}: rows inside an SM can differ")
+
+
+def clocks_of_heads(runs, index):
+    """SM clocks of a GPU, or of all, at the start of each program."""
+    return [float(gpu["clock"]) for run in runs for output in run.files.values()
+            for gpu in output.head("gpu") if index in (None, int(gpu.get("index", -1)))
+            and tsv.NUMBER.fullmatch(gpu.get("clock", ""))]
+
+
+def peer_access(runs):
+    return {gpus.get("peer_access") for run in runs for output in run.files.values()
+            for gpus in output.head("gpus")}
 
 
 def rows_with_clock(run):

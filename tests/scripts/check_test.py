@@ -108,6 +108,21 @@ class CheckTest(ScriptsTest):
         output = self.check(self.copy_of("h200x1", change), 2)
         self.assertIn("broken: SM clock 1,410 MHz, recorded 1,980 MHz", output)
 
+    def test_what_heads_say(self):
+        for old, new, code, fault in (
+                ("index=3 (.*) clock=1980", r"index=3 \1 clock=1410", 2,
+                 "broken: GPU 3: SM clock 1,410 MHz, recorded 1,980 MHz"),
+                ("index=3 (.*) clock=1980", r"index=3 \1 clock=1900", 1,
+                 "look: GPU 3: SM clock 1,900 MHz"),
+                ("peer_access=yes", "peer_access=no", 2,
+                 "broken: no access between all pairs of GPUs")):
+            folder = self.copy_of("h200x4")
+            path = folder / "BenchmarkInterSM.tsv"
+            text = re.sub(old, new, path.read_text())
+            self.assertNotEqual(text, path.read_text())
+            path.write_text(text)
+            self.assertIn(fault, self.check(folder, code))
+
     def test_one_slow_gpu_of_four(self):
         def change(program, section, cells):
             if program == "BenchmarkInterSM" and cells["GPUcount"] == "4":

@@ -493,9 +493,9 @@ class ArgumentsTest(HostFaultsTest):
                 ("--gpus: must be a whole number from 1 to 9999", "measure.py",
                  *(["build", "--results", "r", f"--gpus={text}"]
                    for text in ("0", "-1", "-2", "", "1.0", "²", "10000", "1_0"))),
-                (r"unrecognized arguments: a\nb\x1b[31m\x9b", "summary.py",
-                 [run, "a\nb\x1b[31m\x9b"]),
-                ("x ... x", "summary.py", [run, "x" * 60000]),
+                (r"unrecognized arguments: --a\nb\x1b[31m\x9b", "summary.py",
+                 [run, "--a\nb\x1b[31m\x9b"]),
+                ("x ... x", "summary.py", [run, "--" + "x" * 60000]),
                 (r"\udcff is not a folder", "summary.py", [b"\xff"]),
                 ("--hours: invalid hours value", "measure.py",
                  *(["build", "--results", "r", f"--hours={text}"]

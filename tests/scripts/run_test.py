@@ -55,7 +55,7 @@ class CommandLineTest(ScriptsTest):
                 ("are required: DIR", "report.py", []),
                 ("unrecognized arguments: one", "pages/write_pages.py", ["one"]),
                 ("unrecognized arguments: one", "pages/readme_pictures.py", ["one"]),
-                ("unrecognized arguments: two", "summary.py", ["one", "two"]),
+                ("several folders need --short", "summary.py", ["one", "two"]),
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
                 ("unrecognized arguments: --g", "parts/test_outcomes.py", ["x.xml", "--g"])):
             for arguments in cases:
@@ -109,16 +109,19 @@ class RunTest(ScriptsTest):
         self.assertTrue(said.endswith("\tGPU0\n"), said)
         for private in ("someone", "s3cret", str(self.folder), os.uname().nodename):
             self.assertNotIn(private, said)
-        self.assertRegex(done.stdout, r"(?m)^  multi_grid_sync 1 x 32 +7\.29$")
-        self.assertRegex(done.stdout, r"(?m)^  tile +110\.0 / 115\.0 +90\.0 / -$")
-        self.assertRegex(done.stdout, r"(?m)^  multi_grid +- +8900$")
-        self.assertRegex(done.stdout, r"(?m)^  tile_sync +- +- +- +- +none / 23\.0 +-$")
-        self.assertRegex(done.stdout, r"(?m)^  part_syncwarp +completed +hangs +- +-$")
-        self.assertRegex(done.stdout, r"(?m)^  crowded_grid_sync +- +- +- +cudaErrorNotSupported$")
-        self.assertRegex(done.stdout, r"(?m)^  part_multi_grid_gpus +- +- +completed +-$")
-        self.assertRegex(done.stdout, r"(?m)^  lost_updates +999 of 1000 +0 of 1000$")
-        self.assertIn("own: not by no_sync\n", done.stdout)
-        self.assertIn("last of two figures with CUDA 11.8\n", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^  1 GPU: one more kernel launch, .* 1081\.2 ± 3\.5$")
+        self.assertIn("\nIs it normal? look; ", done.stdout)
+        shown = self.script("summary.py", folder).stdout
+        self.assertRegex(shown, r"(?m)^  multi_grid_sync 1 x 32 +7\.29$")
+        self.assertRegex(shown, r"(?m)^  tile +110\.0 / 115\.0 +90\.0 / -$")
+        self.assertRegex(shown, r"(?m)^  multi_grid +- +8900$")
+        self.assertRegex(shown, r"(?m)^  tile_sync +- +- +- +- +none / 23\.0 +-$")
+        self.assertRegex(shown, r"(?m)^  part_syncwarp +completed +hangs +- +-$")
+        self.assertRegex(shown, r"(?m)^  crowded_grid_sync +- +- +- +cudaErrorNotSupported$")
+        self.assertRegex(shown, r"(?m)^  part_multi_grid_gpus +- +- +completed +-$")
+        self.assertRegex(shown, r"(?m)^  lost_updates +999 of 1000 +0 of 1000$")
+        self.assertIn("own: not by no_sync\n", shown)
+        self.assertIn("last of two figures with CUDA 11.8\n", shown)
         self.assertTrue(done.stdout.endswith(
             f"\n\nReport: {folder}/report/report.html\nResults: {folder}\n"), done.stdout)
 
@@ -193,11 +196,40 @@ class RunTest(ScriptsTest):
             self.write_run(self.project / "results" / name)
         done = self.run_sh(8)
         self.assertTrue(done.stdout.startswith("This machine has no NVIDIA GPU: nothing was "))
-        shown = [line for line in done.stdout.splitlines() if line.startswith("Recorded run, not")]
-        self.assertEqual([line.split("/")[-2] for line in shown], ["h200x2", "l4x1"])
-        self.assertEqual(done.stdout.count("1081 ± "), 2)
+        self.assertRegex(done.stdout, "What a barrier costs +2 H200 +2 H200\n")
+        self.assertEqual(done.stdout.count("1081.2 ± 3.5"), 2)
+        self.assertLess(len(done.stdout.splitlines()), 20)
+        self.assertIn("Not measured: this machine has no NVIDIA GPU.", done.stdout)
         self.assertEqual(len(self.calls("cmake --build --preset release")), 1)
         self.assertEqual(self.calls("build"), [])
+
+    def test_a_gpu_is_required(self):
+        self.gpu.unlink()
+        self.run_sh("--require-gpu", code=3)
+        self.run_sh("--require-gpu", "--no-build", code=3)
+
+    def test_some_methods_of_a_labelled_machine(self):
+        self.run_sh("--method", "grid_sync", "--label", "node-7")
+        folder = self.only_folder()
+        self.assertRegex(folder.name, r"^h200x2_node-7_\d+T\d+Z$")
+        environment = (folder / "environment.tsv").read_text()
+        self.assertIn("label\tnode-7\nmethods\tgrid_sync\n", environment)
+        measured = self.calls("build/")
+        self.assertTrue(measured)
+        for call in measured:
+            self.assertRegex(call, "--(version|devices|list|machine-code)|--method grid_sync( |$)")
+        for arguments, message in (
+                (["--label", "a/b"], "must be 1 to 40 letters, digits, dots and hyphens"),
+                (["--label"], "--label needs a value"), (["--method"], "--method needs a value"),
+                (["--method", "nosuch"], "no program has a method 'nosuch'")):
+            self.assertIn(message, self.run_sh(*arguments, code=2).stderr)
+
+    def test_quick(self):
+        names = "traditional_launch blocksync tile_sync cluster_sync grid_sync peer_grid_sync".split()
+        self.write_methods(self.release, *(f"{name} warp 1" for name in [*names, "read_limit", "x"]))
+        self.run_sh("--quick")
+        self.assertIn("\nmethods\t" + ",".join([*names, "read_limit"]) + "\n",
+                      (self.only_folder() / "environment.tsv").read_text())
 
     def test_gpu_presence(self):
         self.gpu.unlink()
