@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from parts import checksums, command_line, environment, programs, suite, tsv
+from parts import command_line, checksums, environment, programs, suite, tsv
 import summary
 from parts.command_line import Stop, say
 
