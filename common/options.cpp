@@ -102,11 +102,13 @@ std::string help_text(const ProgramInfo& info) {
          "'#', a value that does not exist for a row is 'nan'. Columns:\n" +
          aligned_columns(info) +
          (info.takes_stats ? "  from n on: only with --stats\n" : "") +
-         "\nExit codes: 0 all measured; 1 a measurement failed or a row could\n"
-         "not be written; 2 bad usage, including more GPUs than the node has;\n"
-         "3 no usable CUDA device; 4 a method named by --method cannot be\n"
-         "measured here; 130 (143) interrupted by SIGINT (SIGTERM), after the\n"
-         "current sample; a second one ends it at once.";
+         "\nExit codes: 0 all measured; 1 a measurement failed, a result was\n"
+         "wrong, or a row could not be written; 2 bad usage, also more GPUs "
+         "than\n"
+         "the node has, or a method that this build lacks; 3 no usable CUDA\n"
+         "device; 4 a method named by --method cannot be measured here; 130\n"
+         "(143) interrupted by SIGINT (SIGTERM), after the current sample; a\n"
+         "second one ends it at once.";
 }
 
 // The table: the program's own options between those that all have.

@@ -23,8 +23,8 @@ namespace {
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
 
-// Processes that methods whose level a process draws are measured in, with a
-// share of the samples each.
+// How many processes measure a method whose level differs between processes.
+// Each takes a share of the samples.
 int process_count(const Options& options) {
   return std::min(10, options.samples);
 }
@@ -131,8 +131,8 @@ class Sections {
   Table<Row> grid_, gpus_;
 };
 
-// A process that has been started by another: samples of methods whose level a
-// process draws.
+// A process that another has started. It samples methods whose level differs
+// between processes.
 class SamplingProcess {
  public:
   SamplingProcess(const ProgramInfo& info, const Options& options,
@@ -250,7 +250,7 @@ class InterSm {
   const SamplesOfRows samples_;
 };
 
-// Of the methods that are wanted and whose level a process draws. To be called
+// Of the wanted methods whose level differs between processes. To be called
 // before this process makes a context: the others find the GPUs unused.
 SamplesOfRows measure_in_processes(const Options& options, char** argv,
                                    LineWriter& out) {
@@ -291,6 +291,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
       "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
   info.default_samples = 60;
+  info.counted += "; rounded up where processes or places share them";
   info.options.push_back(blocks_per_sm.option());
   take_methods(info, methods_of(Scope::kGrid, Scope::kGpus));
   info.missing = missing_gpu_methods();

@@ -170,7 +170,8 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
       "Latency and throughput of synchronizing inside one SM or one cluster, "
       "by\nthe SM's clock: barriers, shuffles, collectives, fences, atomics, "
       "copies.";
-  info.options.push_back(blocks_per_sm.option());
+  info.counted += "; for throughput fewer, as its column n says";
+  info.options.push_back(blocks_per_sm.option("throughput: "));
   take_methods(info, methods_of(Scope::kWarp, Scope::kCluster));
   info.columns =
       describe("block latency", latency_columns(false, true)) +

@@ -14,10 +14,10 @@ struct BlocksPerSm {
   int most;
   std::vector<int> given = {};
 
-  /// The option, which refers to this object.
-  Option option() {
+  /// The option, which refers to this object. `rows`: those that it is for.
+  Option option(const std::string& rows = "") {
     return {"blocks-per-sm", "N[,N...]",
-            "grids of so many blocks per SM instead of 1, 2, 4, ... " +
+            rows + "grids of so many blocks per SM instead of 1, 2, 4, ... " +
                 std::to_string(most),
             [this](const std::string& value, Options&) {
               for (const std::string& word : split_words(value)) {

@@ -3,7 +3,7 @@
 // A method is a struct that derives from Method, in a file of methods/, and its
 // name in the list at the end of that file. Nothing else in the project names
 // it: --list, --method, the sweeps of the programs, the rows that tests expect
-// and what the machine-code gate looks for follow from the struct.
+// and what the machine-code test looks for follow from the struct.
 // NamedBarrier in methods/block.cu is one that says much of itself.
 //
 // It has to give kAbout, work() and the operation; all else has a default in
@@ -23,7 +23,7 @@
 // `group latency`; with throughput_repeats() in `throughput` too, and, if it is
 // of a warp, in `warp latency` once more for several warps. BenchmarkInterSM
 // has those of a grid and of GPUs, TestRepeat has all. A wrong `others` or
-// pattern is told by the gate, which says what it found: ctest -R
+// pattern is told by the test, which says what it found: ctest -R
 // machine_code_Reduction.
 #pragma once
 
@@ -57,7 +57,7 @@ struct About {
   const char* tile = "";
 };
 
-/// How the machine-code gate proves that the timed code does the work.
+/// How the machine-code test proves that the timed code does the work.
 enum class Proof {
   kEach,     ///< the instruction, `count` times an operation on every path
   kLanes,    ///< the same, under conditions: not every lane does it
@@ -69,7 +69,7 @@ enum class Proof {
 };
 
 /// What the machine code of one operation is on an architecture, 90 for sm_90.
-/// The gate counts it between the two reads of the clock.
+/// The machine-code test counts it between the two reads of the clock.
 struct Work {
   /// Regular expression for the whole instruction in SASS, operands too:
   /// R"(SHFL\.DOWN .*, 0x1, .*)".
@@ -142,7 +142,7 @@ struct Method {
   /// would take a minute to compile, or that the compiler would turn into
   /// something else. More are rounds of half as many, so that there are four at
   /// least: where there are two, compilers replace the counter, by which the
-  /// gate knows how many there are.
+  /// test knows how many there are.
   static constexpr int kMostInLine = 1 << 30;
 
   /// Whether TestRepeat measures it, in lines of up to kMostTestRepeats.
@@ -211,8 +211,7 @@ struct Method {
   /// GPUs access to each other's memory, or none.
   static constexpr bool kMultiDevice = false;
   static constexpr bool kPeerAccess = true;
-  /// A process draws its level, once for all launches, so it is measured in
-  /// several.
+  /// Its level differs between processes, so several measure it.
   static constexpr bool kDrawnByProcess = false;
 };
 

@@ -14,7 +14,6 @@
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/process_count.hpp"
 #include "implicit_barrier/section.hpp"
-#include "implicit_barrier/sections/sections.hpp"
 
 namespace syncbench {
 namespace {

@@ -81,8 +81,8 @@ class CommandLine(unittest.TestCase):
                 (LAUNCHES, "(default 10, on more than 4 GPUs 5)", "in each process (default 3)"),
                 (SUMS, "(default 1/4 of a GPU's memory, 1/2 where several"),
                 ("Pitfalls", "tries of each race (default 1000)"),
-                ("BenchmarkInterSM", "every total (default 60)"),
-                ("BenchmarkIntraSM", "every total (default 100)")):
+                ("BenchmarkInterSM", "places share them (default 60)"),
+                ("BenchmarkIntraSM", "its column n says (default 100)", "N[,N...] throughput: grids")):
             text = " ".join(run(program, "--help").stdout.split())
             for words in said:
                 self.assertIn(words, text)
