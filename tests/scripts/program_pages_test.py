@@ -13,7 +13,7 @@ from pathlib import Path
 
 BUILD = Path(sys.argv.pop(1)).resolve()
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "program_pages.py"
+SCRIPT = ROOT / "scripts/pages/program_pages.py"
 PAGES = ("methods.md", "columns.md")
 sys.path.insert(0, str(ROOT / "scripts"))
 
