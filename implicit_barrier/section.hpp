@@ -147,4 +147,12 @@ class SectionOf : public Section {
   std::map<std::string, Collected> collected_;  // by Record::point
 };
 
+// All sections, one file each or two alike.
+std::unique_ptr<Section> null_kernel_section(Printing& printing);
+std::unique_ptr<Section> sleep_kernel_section(Printing& printing);
+std::unique_ptr<Section> workload_section(Printing& printing);
+std::unique_ptr<Section> held_queue_section(Printing& printing);
+std::unique_ptr<Section> sleep_grid_section(Printing& printing);
+std::unique_ptr<Section> sleep_instruction_section(Printing& printing);
+
 }  // namespace syncbench

@@ -2,7 +2,6 @@
 #include "implicit_barrier/sections/fusion.hpp"
 
 #include "implicit_barrier/section.hpp"
-#include "implicit_barrier/sections/sections.hpp"
 
 namespace syncbench {
 namespace {

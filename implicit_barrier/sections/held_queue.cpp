@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "implicit_barrier/section.hpp"
-#include "implicit_barrier/sections/sections.hpp"
 
 namespace syncbench {
 namespace {

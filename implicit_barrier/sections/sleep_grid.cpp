@@ -6,7 +6,6 @@
 #include "common/cuda_resources.hpp"
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/section.hpp"
-#include "implicit_barrier/sections/sections.hpp"
 
 namespace syncbench {
 namespace {
