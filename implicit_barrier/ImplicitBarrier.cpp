@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/child_processes.hpp"
-#include "common/child_processes.hpp"
 #include "common/process_samples.hpp"
 #include "common/program.hpp"
 #include "implicit_barrier/measuring.hpp"
