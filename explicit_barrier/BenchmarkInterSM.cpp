@@ -296,6 +296,9 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
       "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
   info.default_samples = 60;
+  info.counted +=
+      ", a few more where the same number comes from each of several places "
+      "in memory or processes";
   info.options.push_back(blocks_per_sm.option());
   take_methods(info, methods_of(Scope::kGrid, Scope::kGpus));
   info.missing = missing_gpu_methods();

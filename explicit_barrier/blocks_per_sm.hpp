@@ -12,12 +12,13 @@ namespace syncbench {
 /// What --blocks-per-sm says; by default 1, 2, 4, ... up to `most`.
 struct BlocksPerSm {
   int most;
+  std::string rows = "";  ///< that it is of, for --help; empty: all
   std::vector<int> given = {};
 
   /// The option, which refers to this object.
   Option option() {
     return {"blocks-per-sm", "N[,N...]",
-            "grids of so many blocks per SM instead of 1, 2, 4, ... " +
+            rows + "grids of so many blocks per SM instead of 1, 2, 4, ... " +
                 std::to_string(most),
             [this](const std::string& value, Options&) {
               for (const std::string& word : split_words(value)) {
