@@ -102,7 +102,7 @@ class SamplingProcess {
       run_.begin_section("multi-GPU latency");
       if (!run_.gpu().cooperative_launch) return;
       for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
-        if (!method.drawn_by_process || !run_.options().wants(method.name)) {
+        if (!method.differs_by_process || !run_.options().wants(method.name)) {
           continue;
         }
         for (const auto& gpus : groups_of(method, run_.gpus())) {
@@ -186,7 +186,7 @@ class InterSm {
                        [&](Row& row, int fit) {
                          if (row.blocks > fit * gpus[0].sm_count) {
                            table.skip(table.key(row), does_not_fit(fit));
-                         } else if (method.drawn_by_process) {
+                         } else if (method.differs_by_process) {
                            print_processes(table, row);
                          } else {
                            print_places(table, row, method, gpus);
@@ -261,7 +261,7 @@ SampledRows measure_in_processes(const Options& options, char** argv,
                                  LineWriter& out) {
   bool wanted = false, clamped = false;
   for (const MethodEntry& method : all_methods()) {
-    wanted |= method.drawn_by_process && options.wants(method.name);
+    wanted |= method.differs_by_process && options.wants(method.name);
   }
   SampledRows sampled;
   if (!wanted ||
