@@ -78,7 +78,9 @@ ProgramInfo program_info(ProcessCount& process_count) {
   info.counted += ", in each process";
   info.options.push_back(process_count.option());
   for (const LaunchMethodInfo& method : launch_methods()) {
-    info.methods.push_back({method.name, method.description});
+    info.methods.push_back({method.name, method.description,
+                            std::string(method.multi_gpu ? "gpus" : "grid") +
+                                (method.queues() ? "" : "-waiting")});
   }
   // To be asked for their columns; they write nothing.
   const Options options;
