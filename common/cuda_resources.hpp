@@ -1,4 +1,4 @@
-// Streams and device memory that free themselves. Move-only.
+// Streams and memory that free themselves. Move-only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -107,6 +107,27 @@ class DeviceBuffer {
   };
   std::unique_ptr<T, Free> data_;
   std::size_t size_ = 0;
+};
+
+/// A T in pinned host memory that all GPUs can access, not initialized.
+template <class T>
+class PinnedValue {
+ public:
+  PinnedValue() {
+    T* value = nullptr;
+    CUDA_CHECK(cudaHostAlloc(&value, sizeof(T),
+                             cudaHostAllocPortable | cudaHostAllocMapped));
+    value_.reset(value);
+  }
+
+  T* get() const { return value_.get(); }
+  T* operator->() const { return get(); }
+
+ private:
+  struct Free {
+    void operator()(T* value) const { KEEP_FAILURE(cudaFreeHost(value)); }
+  };
+  std::unique_ptr<T, Free> value_;
 };
 
 }  // namespace syncbench

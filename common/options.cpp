@@ -48,20 +48,21 @@ std::string devices_text() {
   return text;
 }
 
-// The lines of --help on what is written as `head`.
-std::string help_lines(const std::string& head, const std::string& help) {
-  constexpr std::size_t kIndent = 19, kWidth = 79;
-  std::string lines, line = "  " + head + " ";
-  line.resize(std::max(line.size(), kIndent), ' ');
+// `head` and a text behind it, which is broken into lines from `indent` on.
+std::string help_lines(std::string head, const std::string& help,
+                       std::size_t indent = 19) {
+  constexpr std::size_t kWidth = 79;
+  head.resize(std::max(head.size(), indent), ' ');
+  std::string lines;
   std::istringstream words(help);
   for (std::string word; words >> word;) {
-    if (line.size() + 1 + word.size() > kWidth) {
-      lines += line + "\n";
-      line.assign(kIndent, ' ');
+    if (head.size() + 1 + word.size() > kWidth) {
+      lines += head + "\n";
+      head.assign(indent, ' ');
     }
-    line += " " + word;
+    head += " " + word;
   }
-  return lines + line + "\n";
+  return lines + head + "\n";
 }
 
 // The columns of all tables, aligned below the titles of their sections.
@@ -75,7 +76,7 @@ std::string aligned_columns(const ProgramInfo& info) {
     last = section;
     name.resize(std::max<std::size_t>(name.size(), 16), ' ');
     unit.resize(std::max<std::size_t>(unit.size(), 10), ' ');
-    text += "    " + name + ' ' + unit + ' ' + meaning + '\n';
+    text += help_lines("    " + name + ' ' + unit, meaning, 31);
   }
   return text;
 }
@@ -87,26 +88,27 @@ std::string help_text(const ProgramInfo& info) {
                      (info.takes_gpu_count ? " [gpu_count]" : "") + "\n\n" +
                      info.summary + "\n\n";
   if (info.takes_gpu_count) {
-    text += help_lines("gpu_count",
+    text += help_lines("  gpu_count ",
                        "methods of several GPUs run on up to so many (default "
                        "2, or 1 where the node has one)");
   }
   for (const Option& option : options_of(info)) {
-    text +=
-        help_lines((option.name == "help" ? "-h, --" : "--") + option.name +
-                       (option.argument.empty() ? "" : " ") + option.argument,
-                   option.help);
+    text += help_lines((option.name == "help" ? "  -h, --" : "  --") +
+                           option.name + ' ' + option.argument + ' ',
+                       option.help);
   }
   return text +
          "\nRows are tab-separated on standard output, comments start with\n"
          "'#', a value that does not exist for a row is 'nan'. Columns:\n" +
          aligned_columns(info) +
          (info.takes_stats ? "  from n on: only with --stats\n" : "") +
-         "\nExit codes: 0 all measured; 1 a measurement failed, a result was\n"
-         "wrong, or a row could not be written; 2 bad usage, also more GPUs "
-         "than\n"
-         "the node has, or a method that this build lacks; 3 no usable CUDA\n"
-         "device; 4 a method named by --method cannot be measured here; 130\n"
+         "\nExit codes: 0 all measured; 1 a measurement failed, a result was "
+         "wrong\n"
+         "or a row could not be written; 2 bad usage, such as more GPUs than "
+         "the\n"
+         "node has or a method that this build lacks; 3 no usable CUDA "
+         "device;\n"
+         "4 a method named by --method cannot be measured on these GPUs; 130\n"
          "(143) interrupted by SIGINT (SIGTERM), after the current sample; a\n"
          "second one ends it at once.";
 }

@@ -2,9 +2,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
+
+#include "common/child_processes.hpp"
 
 namespace syncbench {
 namespace {
@@ -39,11 +42,6 @@ std::string record_text(const Record& record) {
   return text;
 }
 
-bool is_record(const std::string& line) {
-  const std::string word = line.substr(0, line.find('\t'));
-  return word == kSamplesWord || word == kSkippedWord;
-}
-
 Record parse_record(const std::string& line) {
   std::vector<std::string> words;
   std::istringstream stream(line);
@@ -74,6 +72,17 @@ Record parse_record(const std::string& line) {
   record.mhz = record.numbers.front();
   record.numbers.erase(record.numbers.begin());
   return record;
+}
+
+void run_samplers(char** argv, int count, LineWriter& out, Relay relay,
+                  const std::function<void(int, const Record&)>& take) {
+  std::set<std::string> told;
+  run_processes(argv, count, [&](int number, const std::string& line) {
+    if (line.rfind('#', 0) != 0) return take(number, parse_record(line));
+    const bool wanted = line.rfind("# warning[", 0) == 0 ||
+                        (relay == Relay::kAllOfTheFirst && number == 0);
+    if (wanted && told.insert(line).second) out.line(line);
+  });
 }
 
 Summary summarize_processes(const ProcessSamples& processes) {

@@ -56,11 +56,19 @@ struct Record {
 
 std::string record_text(const Record& record);
 
-/// Whether a line is meant as a record; all else is for people.
-bool is_record(const std::string& line);
-
 /// The record of a line; std::invalid_argument where it is none.
 Record parse_record(const std::string& line);
+
+/// Comments of measuring processes that are passed on, each once.
+enum class Relay {
+  kWarnings,       ///< of all processes
+  kAllOfTheFirst,  ///< these, and what else the first process says
+};
+
+/// run_processes() of processes that write records and comments: calls
+/// take(number, record), and passes comments on to `out`.
+void run_samplers(char** argv, int count, LineWriter& out, Relay relay,
+                  const std::function<void(int, const Record&)>& take);
 
 template <class Sample>
 void check_is_numbers() {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,186 +22,190 @@ namespace {
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
 
-// How many processes measure a method whose level differs between processes.
-// Each takes a share of the samples.
+// Processes for methods whose cost differs between processes, with a share of
+// the samples each.
 int process_count(const Options& options) {
   return std::min(10, options.samples);
 }
 
-// What they have measured, by Table::key().
-using SamplesOfRows = std::map<std::string, Measured<InterSmSample>>;
+// What they have measured of a row.
+struct Sampled {
+  Measured<InterSmSample> measured;
+  // Why one of them has no samples.
+  Remark reason = {"not-measured", "no process has measured it"};
+};
+using SampledRows = std::map<std::string, Sampled>;  // by Table::key()
 
-SamplingPlan plan_of(const MethodEntry& method, const Row& row, int sms) {
-  // Grid barriers differ between launches, so a sample is several of them.
-  return {32, 288, method.launches(row.blocks / sms, row.gpus)};
+SamplingPlan plan_of(const Row& row) {
+  return {row.repeats, row.more, row.launches};
 }
 
-// Both sections: their tables, and all their rows in turn.
-class Sections {
+// The first GPUs, in every number that a method runs on.
+std::vector<std::vector<Gpu>> groups_of(const MethodEntry& method,
+                                        const std::vector<Gpu>& all) {
+  const std::size_t most = method.scope == Scope::kGrid ? 1 : all.size();
+  std::vector<std::vector<Gpu>> groups;
+  for (std::size_t count = method.fewest_gpus; count <= most; ++count) {
+    groups.emplace_back(all.begin(), all.begin() + count);
+  }
+  return groups;
+}
+
+// What stands for all rows of a method on these GPUs.
+Row all_shapes(const MethodEntry& method, const std::vector<Gpu>& gpus) {
+  return {method.name, static_cast<int>(gpus.size()), kAny, kAny, 32};
+}
+
+// Calls visit(row, blocks that an SM holds) for the shapes that `per_sm` names,
+// with the GPUs' access to each other's memory as the method wants it.
+template <class Visitor>
+void for_each_row(MeasuringRun& run, const Table<Row>& table,
+                  const MethodEntry& method, const std::vector<Gpu>& gpus,
+                  const std::vector<int>& per_sm, Visitor visit) {
+  const std::vector<int> devices = device_numbers(gpus);
+  Row row = all_shapes(method, gpus);
+  if (!method.peer_access) {
+    disable_peer_access(devices);
+  } else if (method.multi_device && !enable_peer_access(devices)) {
+    run.warn(table.key(row),
+             {"no-peer-access",
+              "no peer access between these GPUs; measured without"});
+  }
+  for (const int count : per_sm) {
+    for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
+      row.blocks = count * gpus[0].sm_count;
+      row.threads = threads;
+      row.repeats = 32;
+      row.more = 288;
+      // Grid barriers differ between launches, so a sample is several of them.
+      row.launches = method.launches(count, row.gpus);
+      const int fit = blocks_that_fit(method, method.repeats(32), threads);
+      if (count <= fit) run.show(table.key(row));
+      visit(row, fit);
+    }
+  }
+  if (!method.peer_access) enable_peer_access(devices);
+}
+
+// A process that has been started by another: samples of methods whose cost
+// differs between processes.
+class SamplingProcess {
  public:
-  Sections(const ProgramInfo& info, const Options& options, LineWriter& out,
-           const BlocksPerSm& blocks_per_sm)
+  SamplingProcess(const ProgramInfo& info, const Options& options,
+                  LineWriter& out, const BlocksPerSm& blocks_per_sm)
       : run_(info, options, out),
         blocks_per_sm_(blocks_per_sm.swept()),
-        grid_(out,
-              "grid latency: a sample is the mean of as many launches in one "
-              "queue as the row says",
-              inter_sm_columns(options.stats)),
-        gpus_(out, "multi-GPU latency", inter_sm_columns(options.stats)) {}
+        table_(out, "", inter_sm_columns(false)) {}
 
-  MeasuringRun& run() { return run_; }
-
-  // Calls visit(table, method, GPUs, row) for every row that fits, of methods
-  // that are wanted(method).
-  template <class Wanted, class Visitor>
-  void for_each_row(Wanted wanted, Visitor visit) {
-    section(grid_, Scope::kGrid, wanted, visit);
-    if (run_.options().methods.empty()) {
-      for (const MethodInfo& method : missing_gpu_methods()) {
-        gpus_.skip(method.name, {"toolkit", method.description});
+  void run() {
+    run_.measure([this] {
+      run_.begin_section("multi-GPU latency");
+      if (!run_.gpu().cooperative_launch) return;
+      for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
+        if (!method.differs_by_process || !run_.options().wants(method.name)) {
+          continue;
+        }
+        for (const auto& gpus : groups_of(method, run_.gpus())) {
+          for_each_row(
+              run_, table_, method, gpus, blocks_per_sm_,
+              [&](const Row& row, int fit) {
+                if (row.blocks > fit * gpus[0].sm_count) return;
+                run_.out().line(record_text(record_of(row, method, gpus)));
+              });
+        }
       }
+    });
+  }
+
+ private:
+  Record record_of(const Row& row, const MethodEntry& method,
+                   const std::vector<Gpu>& gpus) {
+    const Options& options = run_.options();
+    const int share = (options.samples - 1) / process_count(options) + 1;
+    Record record;
+    record.point = table_.key(row);
+    try {
+      TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
+      record.numbers = numbers_of(sample_inter_sm(launch, share, plan_of(row)));
+      record.mhz = run_.clock_mhz();
+    } catch (const CannotMeasure& error) {
+      record.skipped = {error.tag, error.what()};
     }
-    section(gpus_, Scope::kGpus, wanted, visit);
+    return record;
+  }
+
+  MeasuringRun run_;
+  const std::vector<int> blocks_per_sm_;
+  const Table<Row> table_;  // for keys; writes nothing
+};
+
+// The process that prints, which measures what needs no others.
+class InterSm {
+ public:
+  /// `sampled`: what the processes that this one has started have measured.
+  InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
+          const BlocksPerSm& blocks_per_sm, SampledRows sampled)
+      : run_(info, options, out),
+        blocks_per_sm_(blocks_per_sm.swept()),
+        sampled_(std::move(sampled)) {}
+
+  void run() {
+    run_.measure([this] {
+      section("grid latency",
+              ": a sample is the mean of as many launches in one queue as the "
+              "row says",
+              Scope::kGrid, {});
+      section("multi-GPU latency", "", Scope::kGpus, missing_gpu_methods());
+    });
+    run_.finish();
   }
 
  private:
   // The rows of all methods of a scope, on every number of GPUs.
-  template <class Wanted, class Visitor>
-  void section(Table<Row>& table, Scope scope, Wanted wanted, Visitor visit) {
-    run_.begin_section(scope == Scope::kGrid ? "grid latency"
-                                             : "multi-GPU latency");
+  void section(const std::string& name, const std::string& how, Scope scope,
+               const std::vector<MethodInfo>& missing) {
+    const Options& options = run_.options();
+    Table<Row> table(run_.out(), name + how, inter_sm_columns(options.stats));
+    run_.begin_section(name);
+    for (const MethodInfo& method : missing) {
+      if (!options.methods.empty()) break;
+      table.skip(method.name, {"toolkit", method.description});
+    }
     for (const MethodEntry& method : methods_of(scope, scope)) {
-      if (!run_.options().wants(method.name) || !wanted(method)) continue;
+      if (!options.wants(method.name)) continue;
       if (!run_.gpu().cooperative_launch) {
         run_.skip(
             table, method.name,
             {"no-cooperative-launch", "no cooperative launch on this GPU"});
         continue;
       }
-      const auto all = run_.gpus().size();
-      const std::size_t most = scope == Scope::kGrid ? 1 : all;
-      for (std::size_t count = method.fewest_gpus; count <= most; ++count) {
-        const std::vector<Gpu> gpus(run_.gpus().begin(),
-                                    run_.gpus().begin() + count);
-        const Row all_shapes = {method.name, static_cast<int>(count), kAny,
-                                kAny, 32};
-        const std::string key = table.key(all_shapes);
-        run_.measure_or_skip(table, key, [&] {
-          switch_peer_access(method, device_numbers(gpus), key);
+      for (const auto& gpus : groups_of(method, run_.gpus())) {
+        run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
           note_about(table, method);
-          rows_on(table, method, gpus, visit);
-          if (!method.peer_access) enable_peer_access(device_numbers(gpus));
+          for_each_row(run_, table, method, gpus, blocks_per_sm_,
+                       [&](Row& row, int fit) {
+                         if (row.blocks > fit * gpus[0].sm_count) {
+                           table.skip(table.key(row), does_not_fit(fit));
+                         } else if (method.differs_by_process) {
+                           print_processes(table, row);
+                         } else {
+                           print_places(table, row, method, gpus);
+                         }
+                       });
         });
       }
     }
   }
 
-  void switch_peer_access(const MethodEntry& method,
-                          const std::vector<int>& devices,
-                          const std::string& key) {
-    if (!method.peer_access) {
-      disable_peer_access(devices);
-    } else if (method.multi_device && !enable_peer_access(devices)) {
-      run_.warn(key, {"no-peer-access",
-                      "no peer access between these GPUs; measured without"});
-    }
-  }
-
-  template <class Visitor>
-  void rows_on(Table<Row>& table, const MethodEntry& method,
-               const std::vector<Gpu>& gpus, Visitor visit) {
-    for (const int per_sm : blocks_per_sm_) {
-      for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
-        Row row = {method.name, static_cast<int>(gpus.size()),
-                   per_sm * gpus[0].sm_count, threads, 32};
-        const int fit = blocks_that_fit(method, method.repeats(32), threads);
-        if (per_sm > fit) {
-          table.skip(table.key(row), does_not_fit(fit));
-          continue;
-        }
-        run_.show(table.key(row));
-        visit(table, method, gpus, row);
-      }
-    }
-  }
-
-  MeasuringRun run_;
-  const std::vector<int> blocks_per_sm_;
-  Table<Row> grid_, gpus_;
-};
-
-// A process that another has started. It samples methods whose level differs
-// between processes.
-class SamplingProcess {
- public:
-  SamplingProcess(const ProgramInfo& info, const Options& options,
-                  LineWriter& out, const BlocksPerSm& blocks_per_sm)
-      : sections_(info, options, out, blocks_per_sm), out_(out) {}
-
-  void run() {
-    MeasuringRun& run = sections_.run();
-    const Options& options = run.options();
-    const int share = (options.samples - 1) / process_count(options) + 1;
-    run.measure([&] {
-      sections_.for_each_row(
-          [](const MethodEntry& method) { return method.drawn_by_process; },
-          [&](const Table<Row>& table, const MethodEntry& method,
-              const std::vector<Gpu>& gpus, const Row& row) {
-            TimedLaunch launch(method, gpus,
-                               {row.blocks, row.threads, row.group});
-            const auto samples = sample_inter_sm(
-                launch, share, plan_of(method, row, gpus[0].sm_count));
-            out_.line(record_text(
-                {0, table.key(row), {}, run.clock_mhz(), numbers_of(samples)}));
-          });
-    });
-  }
-
- private:
-  Sections sections_;
-  LineWriter& out_;
-};
-
-// The process that prints, which measures what needs no others.
-class InterSm {
- public:
-  /// `samples`: what the processes that this one has started have measured.
-  InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
-          const BlocksPerSm& blocks_per_sm, SamplesOfRows samples)
-      : sections_(info, options, out, blocks_per_sm),
-        samples_(std::move(samples)) {}
-
-  void run() {
-    run_.measure([this] {
-      sections_.for_each_row(
-          [](const MethodEntry&) { return true; },
-          [this](Table<Row>& table, const MethodEntry& method,
-                 const std::vector<Gpu>& gpus, Row row) {
-            const SamplingPlan plan = plan_of(method, row, gpus[0].sm_count);
-            row.repeats = plan.basic;
-            row.more = plan.more;
-            row.launches = plan.launches;
-            if (method.drawn_by_process) {
-              print_processes(table, row, plan);
-            } else {
-              print_places(table, row, method, gpus, plan);
-            }
-          });
-    });
-    run_.finish();
-  }
-
- private:
   // A row of what other processes have sampled.
-  void print_processes(Table<Row>& table, Row& row, const SamplingPlan& plan) {
+  void print_processes(Table<Row>& table, Row& row) {
     const std::string key = table.key(row);
-    const auto found = samples_.find(key);
-    if (found == samples_.end()) {
-      return run_.skip(table, key,
-                       {"not-measured", "no process has measured it"});
+    const Sampled& sampled = sampled_[key];
+    if (sampled.measured.samples.empty()) {
+      return run_.skip(table, key, sampled.reason);
     }
-    row.processes = static_cast<int>(found->second.samples.size());
-    print(table, row, plan, found->second);
+    row.processes = static_cast<int>(sampled.measured.samples.size());
+    print(table, row, sampled.measured);
     // Its neighbours see a row without spread: that processes differ is no
     // reason to warn.
     run_.check_row(key, Summary());
@@ -211,7 +214,8 @@ class InterSm {
   // A row of this process, of samples from as many places as the method asks
   // for: all there at the same time, so that each has memory of its own.
   void print_places(Table<Row>& table, Row& row, const MethodEntry& method,
-                    const std::vector<Gpu>& gpus, const SamplingPlan& plan) {
+                    const std::vector<Gpu>& gpus) {
+    const SamplingPlan plan = plan_of(row);
     const int count = std::min(method.places, run_.options().samples);
     const int share = (run_.options().samples - 1) / count + 1;
     std::deque<TimedLaunch> places;
@@ -230,14 +234,14 @@ class InterSm {
       if (first || found.stddev > widest.stddev) widest = found;
       measured.add(std::move(here.samples[0]), here.mhz[0]);
     }
-    print(table, row, plan, measured);
+    print(table, row, measured);
     run_.check_row(table.key(row), widest);
   }
 
   // The row of what was measured, in one place or process or in several.
-  static void print(Table<Row>& table, Row& row, const SamplingPlan& plan,
+  static void print(Table<Row>& table, Row& row,
                     const Measured<InterSmSample>& measured) {
-    const InterSmResult result = inter_sm_result(measured, plan);
+    const InterSmResult result = inter_sm_result(measured, plan_of(row));
     row.total = result.basic;
     row.more_total = result.more;
     row.value = result.instruction;
@@ -245,41 +249,42 @@ class InterSm {
     table.row(row);
   }
 
-  Sections sections_;
-  MeasuringRun& run_ = sections_.run();
-  const SamplesOfRows samples_;
+  MeasuringRun run_;
+  const std::vector<int> blocks_per_sm_;
+  SampledRows sampled_;
 };
 
-// Of the wanted methods whose level differs between processes. To be called
-// before this process makes a context: the others find the GPUs unused.
-SamplesOfRows measure_in_processes(const Options& options, char** argv,
-                                   LineWriter& out) {
+// Of the methods that are wanted and whose cost differs between processes. To
+// be called before this process makes a context: the others find the GPUs
+// unused.
+SampledRows measure_in_processes(const Options& options, char** argv,
+                                 LineWriter& out) {
   bool wanted = false, clamped = false;
   for (const MethodEntry& method : all_methods()) {
-    wanted |= method.drawn_by_process && options.wants(method.name);
+    wanted |= method.differs_by_process && options.wants(method.name);
   }
-  SamplesOfRows samples;
+  SampledRows sampled;
   if (!wanted ||
       resolve_gpu_count(options.gpu_count, static_cast<int>(find_gpus().size()),
                         &clamped) < 2) {
-    return samples;
+    return sampled;
   }
   Progress progress;
-  std::set<std::string> told;
   const int count = process_count(options);
-  run_processes(argv, count, [&](int number, const std::string& line) {
-    progress.show("process " + std::to_string(number + 1) + " of " +
-                  std::to_string(count));
-    if (is_record(line)) {
-      const Record record = parse_record(line);
-      samples[record.point].add(samples_of<InterSmSample>(record.numbers),
-                                record.mhz);
-    } else if (line.rfind("# warning[", 0) == 0 && told.insert(line).second) {
-      out.line(line);
-    }
-  });
+  run_samplers(argv, count, out, Relay::kWarnings,
+               [&](int number, const Record& record) {
+                 progress.show("process " + std::to_string(number + 1) +
+                               " of " + std::to_string(count));
+                 Sampled& row = sampled[record.point];
+                 if (record.skipped) {
+                   row.reason = record.skipped;
+                 } else {
+                   row.measured.add(samples_of<InterSmSample>(record.numbers),
+                                    record.mhz);
+                 }
+               });
   progress.clear();
-  return samples;
+  return sampled;
 }
 
 ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
@@ -291,7 +296,9 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
       "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
   info.default_samples = 60;
-  info.counted += "; rounded up where processes or places share them";
+  info.counted +=
+      ", a few more where the same number comes from each of several places "
+      "in memory or processes";
   info.options.push_back(blocks_per_sm.option());
   take_methods(info, methods_of(Scope::kGrid, Scope::kGpus));
   info.missing = missing_gpu_methods();

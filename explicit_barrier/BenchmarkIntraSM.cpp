@@ -170,8 +170,8 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
       "Latency and throughput of synchronizing inside one SM or one cluster, "
       "by\nthe SM's clock: barriers, shuffles, collectives, fences, atomics, "
       "copies.";
-  info.counted += "; for throughput fewer, as its column n says";
-  info.options.push_back(blocks_per_sm.option("throughput: "));
+  info.counted += "; of throughput a fifth or a tenth, at least 5 of them";
+  info.options.push_back(blocks_per_sm.option());
   take_methods(info, methods_of(Scope::kWarp, Scope::kCluster));
   info.columns =
       describe("block latency", latency_columns(false, true)) +
@@ -185,7 +185,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  BlocksPerSm blocks_per_sm = {kMaxBlocksPerSm};
+  BlocksPerSm blocks_per_sm = {kMaxBlocksPerSm, "throughput alone: "};
   return program_main<IntraSm>(program_info(blocks_per_sm), argc, argv,
                                blocks_per_sm);
 }

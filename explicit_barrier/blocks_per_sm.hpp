@@ -12,10 +12,11 @@ namespace syncbench {
 /// What --blocks-per-sm says; by default 1, 2, 4, ... up to `most`.
 struct BlocksPerSm {
   int most;
+  std::string rows = "";  ///< that it is of, for --help; empty: all
   std::vector<int> given = {};
 
-  /// The option, which refers to this object. `rows`: those that it is for.
-  Option option(const std::string& rows = "") {
+  /// The option, which refers to this object.
+  Option option() {
     return {"blocks-per-sm", "N[,N...]",
             rows + "grids of so many blocks per SM instead of 1, 2, 4, ... " +
                 std::to_string(most),

@@ -60,13 +60,4 @@ inline InterSmResult inter_sm_result(const Measured<InterSmSample>& measured,
           difference_of_processes(more, basic, plan.more - plan.basic)};
 }
 
-/// Both, in this process alone.
-template <class Point>
-InterSmResult measure_inter_sm(Point& point, int samples,
-                               const SamplingPlan& plan) {
-  Measured<InterSmSample> measured;
-  measured.add(sample_inter_sm(point, samples, plan), kNan);
-  return inter_sm_result(measured, plan);
-}
-
 }  // namespace syncbench

@@ -1,10 +1,9 @@
 // The contract: what a method, one way to synchronize, says of itself.
 //
 // A method is a struct that derives from Method, in a file of methods/, and its
-// name in the list at the end of that file. Nothing else in the project names
-// it: --list, --method, the sweeps of the programs, the rows that tests expect
-// and what the machine-code test looks for follow from the struct.
-// NamedBarrier in methods/block.cu is one that says much of itself.
+// name in the list at the end of that file. All else follows from the struct:
+// --list, --method, rows, and what the tests expect. NamedBarrier in
+// methods/block.cu is one that says much of itself.
 //
 // It has to give kAbout, work() and the operation; all else has a default in
 // Method, below, which says what it is for. Members such as a cooperative group
@@ -22,9 +21,8 @@
 // `block latency`, of a warp in `warp latency`, other ones up to a cluster in
 // `group latency`; with throughput_repeats() in `throughput` too, and, if it is
 // of a warp, in `warp latency` once more for several warps. BenchmarkInterSM
-// has those of a grid and of GPUs, TestRepeat has all. A wrong `others` or
-// pattern is told by the test, which says what it found: ctest -R
-// machine_code_Reduction.
+// has those of a grid and of GPUs, TestRepeat has all. The machine-code test
+// names a wrong `others` or pattern: ctest -R machine_code_Reduction.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -138,11 +136,9 @@ struct Method {
   static constexpr int kFirstArchitecture = 60;
   /// First toolkit that has it, as in CUDART_VERSION; no kernels before either.
   static constexpr int kFirstToolkit = 0;
-  /// Operations up to which it is written in a row, for code so long that it
-  /// would take a minute to compile, or that the compiler would turn into
-  /// something else. More are rounds of half as many, so that there are four at
-  /// least: where there are two, compilers replace the counter, by which the
-  /// test knows how many there are.
+  /// Most operations in a row, where more compile slowly or to other code. More
+  /// are rounds of half as many: at least four rounds, for compilers replace
+  /// the counter of two, by which the machine-code test counts them.
   static constexpr int kMostInLine = 1 << 30;
 
   /// Whether TestRepeat measures it, in lines of up to kMostTestRepeats.
@@ -211,8 +207,9 @@ struct Method {
   /// GPUs access to each other's memory, or none.
   static constexpr bool kMultiDevice = false;
   static constexpr bool kPeerAccess = true;
-  /// Its level differs between processes, so several measure it.
-  static constexpr bool kDrawnByProcess = false;
+  /// Its cost differs between processes and is the same for all launches of
+  /// one, so it is measured in several.
+  static constexpr bool kDiffersByProcess = false;
 };
 
 }  // namespace syncbench

@@ -151,7 +151,7 @@ MethodEntry entry_of() {
   entry.fewest_gpus = Method::kFewestGpus;
   entry.multi_device = Method::kMultiDevice;
   entry.peer_access = Method::kPeerAccess;
-  entry.drawn_by_process = Method::kDrawnByProcess;
+  entry.differs_by_process = Method::kDiffersByProcess;
   add_kernels<Method>(entry.kernels);
   return entry;
 }

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "common/child_processes.hpp"
+#include "common/process_samples.hpp"
 #include "common/program.hpp"
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/process_count.hpp"
@@ -48,27 +48,20 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
   });
 }
 
-// The process that prints: each line of the others.
+// The process that prints what the others write.
 void print(int processes, LineWriter& out, char** argv,
            const Sections& sections) {
   Progress progress;
-  std::set<std::string> told;
-  run_processes(argv, processes, [&](int number, const std::string& line) {
-    if (line.rfind('#', 0) == 0) {
-      // Who measures and on what is said by the first process for all.
-      const bool wanted = number == 0 || line.rfind("# warning[", 0) == 0;
-      if (!wanted || !told.insert(line).second) return;
-      progress.clear();
-      return out.line(line);
-    }
-    const Record record = parse_record(line);
-    Section& section = *sections.at(record.section);
-    progress.show("process " + std::to_string(number + 1) + " of " +
-                  std::to_string(processes) + ": " + section.name());
-    const bool last = number + 1 == processes;
-    if (last) progress.clear();
-    section.take(record, last);
-  });
+  run_samplers(argv, processes, out, Relay::kAllOfTheFirst,
+               [&](int number, const Record& record) {
+                 Section& section = *sections.at(record.section);
+                 progress.show("process " + std::to_string(number + 1) +
+                               " of " + std::to_string(processes) + ": " +
+                               section.name());
+                 const bool last = number + 1 == processes;
+                 if (last) progress.clear();
+                 section.take(record, last);
+               });
 }
 
 ProgramInfo program_info(ProcessCount& process_count) {
@@ -85,7 +78,9 @@ ProgramInfo program_info(ProcessCount& process_count) {
   info.counted += ", in each process";
   info.options.push_back(process_count.option());
   for (const LaunchMethodInfo& method : launch_methods()) {
-    info.methods.push_back({method.name, method.description});
+    info.methods.push_back({method.name, method.description,
+                            std::string(method.multi_gpu ? "gpus" : "grid") +
+                                (method.queues() ? "" : "-waiting")});
   }
   // To be asked for their columns; they write nothing.
   const Options options;

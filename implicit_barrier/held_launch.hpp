@@ -4,7 +4,6 @@
 // it.
 #pragma once
 
-#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -28,13 +27,6 @@ struct HoldExpired : std::runtime_error {
 /// A flag that streams of any GPU wait for.
 class Gate {
  public:
-  Gate() {
-    GateFlags* flags = nullptr;
-    CUDA_CHECK(cudaHostAlloc(&flags, sizeof *flags,
-                             cudaHostAllocPortable | cudaHostAllocMapped));
-    flags_.reset(flags);
-  }
-
   void close() {
     flags_->open = 0;
     flags_->expired = 0;
@@ -58,12 +50,7 @@ class Gate {
   }
 
  private:
-  struct Free {
-    void operator()(GateFlags* flags) const {
-      KEEP_FAILURE(cudaFreeHost(flags));
-    }
-  };
-  std::unique_ptr<GateFlags, Free> flags_;
+  PinnedValue<GateFlags> flags_;
 };
 
 /// Launches of another method that wait, all of them, until the last is queued:

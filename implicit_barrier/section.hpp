@@ -147,7 +147,7 @@ class SectionOf : public Section {
   std::map<std::string, Collected> collected_;  // by Record::point
 };
 
-// The makers of all sections.
+// All sections, one file each or two alike.
 std::unique_ptr<Section> null_kernel_section(Printing& printing);
 std::unique_ptr<Section> sleep_kernel_section(Printing& printing);
 std::unique_ptr<Section> workload_section(Printing& printing);

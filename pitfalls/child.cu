@@ -51,13 +51,11 @@ const Case& find_case(const std::vector<Case>& cases, const std::string& name) {
 
 Watchdog::Watchdog(const std::vector<int>& devices)
     : streams_(make_streams(devices)) {
-  CUDA_CHECK(cudaHostAlloc(&over_, sizeof *over_,
-                           cudaHostAllocPortable | cudaHostAllocMapped));
-  *over_ = 0;
+  *over_.get() = 0;
   try {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const DeviceGuard guard(devices[i]);
-      watch<<<1, 1, 0, streams_[i].get()>>>(over_);
+      watch<<<1, 1, 0, streams_[i].get()>>>(over_.get());
       CUDA_CHECK(cudaGetLastError());
     }
   } catch (...) {  // no destructor is called
@@ -69,9 +67,8 @@ Watchdog::Watchdog(const std::vector<int>& devices)
 Watchdog::~Watchdog() { end(); }
 
 void Watchdog::end() {
-  *static_cast<volatile int*>(over_) = 1;
+  *static_cast<volatile int*>(over_.get()) = 1;
   for (const Stream& stream : streams_) cudaStreamSynchronize(stream.get());
-  cudaFreeHost(over_);
 }
 
 Child::Child(const Options& options, LineWriter& out, std::vector<Gpu> gpus)

@@ -28,7 +28,7 @@ class Watchdog {
   void end();
 
   std::vector<Stream> streams_;
-  int* over_ = nullptr;  // in host memory that the GPUs read
+  PinnedValue<int> over_;
 };
 
 /// What a case is given.

@@ -69,7 +69,9 @@ ProgramInfo program_info(SumOptions& sums) {
       "Sums by all ways to synchronize: of the values of a warp, of arrays on "
       "one\nGPU and on several, and what the study's model predicts of them.";
   info.takes_gpu_count = true;
-  info.counted += "; fewer of long and shared sums";
+  info.counted +=
+      "; of sums in shared memory a fifth, at least 5 of them; of sums of "
+      "arrays as many as fit into 50 ms, at least 10 of them";
   info.options = options_for(sums);
   const std::vector<MethodEntry> warp = warp_sum_methods();
   std::vector<MethodEntry> in_program = all_methods();

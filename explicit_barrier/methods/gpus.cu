@@ -89,7 +89,7 @@ struct MultiGridSyncNoPeer : MultiGridSync {
       "access to each other's memory is switched off for these rows; the cost "
       "differs between processes, so each row is of several"};
   static constexpr bool kPeerAccess = false;
-  static constexpr bool kDrawnByProcess = true;
+  static constexpr bool kDiffersByProcess = true;
   static constexpr int kFewestGpus = 2;
 };
 

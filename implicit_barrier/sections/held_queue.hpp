@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "implicit_barrier/held_launch.hpp"
-#include "implicit_barrier/launch_methods.hpp"
-#include "implicit_barrier/lengths.hpp"
-#include "implicit_barrier/unit_call.hpp"
+#include "implicit_barrier/sections/fusion.hpp"
 
 namespace syncbench {
 
@@ -40,16 +38,11 @@ class HeldPoint {
   }
 
   HeldSample take() {
+    LaunchMethod& single = single_->held;
+    const FusionSample fusion = take_fusion(
+        single, spins() ? fused_->held : single, point_.repeats, point_.lead);
     HeldSample sample = {};
-    single_->held.run(kWarmUpLaunches);
-    const int more = point_.repeats - 1;
-    double separate = single_->held.run(point_.lead + point_.repeats).total;
-    const double one = single_->held.run(1).total;
-    if (point_.lead > 0) {
-      separate += one - single_->held.run(point_.lead + 1).total;
-    }
-    const double together = spins() ? fused_->held.run(1).total : one;
-    sample.cpu = (separate - together) / more;
+    sample.cpu = (fusion.separate - fusion.fused) / (point_.repeats - 1);
     const double period = period_ns();
     sample.timer = spins() ? period - unit_ns() : period;
     // unit_ns() comes last: what its kernels noted is still there.

@@ -6,7 +6,6 @@
 // launches alone have to be caught.
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "common/check.hpp"
@@ -46,12 +45,7 @@ class LaunchBarrierTest {
   explicit LaunchBarrierTest(const std::vector<Gpu>& gpus)
       : gpus_(gpus),
         devices_(device_numbers(gpus)),
-        streams_(make_streams(devices_)) {
-    Board* board = nullptr;
-    CUDA_CHECK(cudaHostAlloc(&board, sizeof *board,
-                             cudaHostAllocPortable | cudaHostAllocMapped));
-    board_.reset(board);
-  }
+        streams_(make_streams(devices_)) {}
 
   /// Queues all rounds, at_once(round) saying which are multi-device launches,
   /// and returns how many kernels began early.
@@ -81,9 +75,6 @@ class LaunchBarrierTest {
     Board* board;
     int rank, gpus, round;
     void* pointers[4];
-  };
-  struct Free {
-    void operator()(Board* board) const { cudaFreeHost(board); }
   };
 
   void launch(int round, bool at_once) {
@@ -115,7 +106,7 @@ class LaunchBarrierTest {
   std::vector<Gpu> gpus_;
   std::vector<int> devices_;
   std::vector<Stream> streams_;
-  std::unique_ptr<Board, Free> board_;
+  PinnedValue<Board> board_;
 };
 
 int run() {

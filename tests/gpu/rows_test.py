@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import reduction_rows  # noqa: E402
-from parts import suite, tsv  # noqa: E402
+from parts import environment, suite, tsv  # noqa: E402
 
 NULL = ("method GPUCount rep blk thrd m(clk) s(clk) m(sync) s(sync) m(laun) "
         "s(laun) m(ttl) s(ttl) m(avelaun) s(avelaun) m(addl) s(addl)").split()
@@ -98,10 +98,9 @@ def check_held(sections):
             assert 0.7 < ratio < 1.4, (ratio, row)
 
 
-def check_implicit(sections, gpus, sms):
-    methods = {"traditional_launch": 1, "cooperative_launch": 1,
-               "multi_cooperative_launch": gpus,
-               "single_omp_traditional_launch": gpus}
+def check_implicit(sections, gpus, sms, groups):
+    methods = {method: gpus if group.startswith("gpus") else 1
+               for method, group in groups.items()}
     points = [(method, str(count), blocks, threads)
               for method, last in methods.items() for count in range(1, last + 1)
               for blocks, threads in (("1", "32"), (str(sms), "1024"))]
@@ -116,11 +115,11 @@ def check_implicit(sections, gpus, sms):
             ratio = float(row["m(wkld)"]) / float(row["idea(wkld)"])
             assert (0.98 < ratio < 1.05 if title == "sleep kernel"
                     else 0.5 < ratio < 2), row
-    queued = [point for point in one_and_all if "omp" not in point[0]]
+    queued = [point for point in one_and_all if not groups[point[0]].endswith("waiting")]
     assert ([shape_key(row) for row in sections["held queue"].rows] ==
             [point for point in queued for _ in range(2)])
     check_held(sections)
-    assert len(sections["workload test"].rows) == 4 * 9 * 2
+    assert len(sections["workload test"].rows) == len(methods) * 9 * 2
     for row in sections.get("sleep grid", sections["held queue"]).rows:
         assert float(row.get("m(wkld)", "inf")) > 0.5 * float(row["idea(wkld)"]), row
 
@@ -238,8 +237,8 @@ def main():
         print("no usable CUDA device: skipped")
         return 77
     assert devices.returncode == 0, devices.stderr
-    listed = [line.split("\t")[0]
-              for line in run(executable, "--list").stdout.splitlines()]
+    groups = environment.groups_of(executable)
+    listed = list(groups)
     rows = [line.split("\t") for line in devices.stdout.splitlines()[1:]]
     gpus = len(rows)
     sms = int(rows[0][3])
@@ -261,7 +260,7 @@ def main():
             assert bool(stats) == (len(found) > len(header)), found
             check_finite(sections[title])
         if name == "ImplicitBarrier":
-            check_implicit(sections, gpus, sms)
+            check_implicit(sections, gpus, sms, groups)
         elif name == "TestRepeat":
             check_repeat(sections, float(rows[0][2]), listed)
         elif name == "BenchmarkIntraSM":

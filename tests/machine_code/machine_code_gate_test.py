@@ -1,8 +1,8 @@
-"""The machine-code gate for all methods, then a test of the gate: planted faults have to be found.
+"""The machine-code test of all methods, then a test of it: it has to find planted faults.
 
 usage: machine_code_gate_test.py REDUCTION FAULTY_METHODS
 
-The gate (machine_code_test.py) has to accept REDUCTION, which has all methods. In its kernels a
+machine_code_test.py has to accept REDUCTION, which has all methods. In its kernels a
 fault is planted by moving, removing or adding instructions; FAULTY_METHODS was compiled from
 methods with faults in their source. Exit codes: 0 accepted and all found; 1 not; 77 no
 disassembler.
@@ -102,7 +102,7 @@ def barrier_faults(work, code):
 
 
 def missed_in(name, work, repeats, code, half):
-    """The faults that the gate lets pass in this kernel; each has to change the verdict."""
+    """The faults that the test lets pass in this kernel; each has to change the verdict."""
     verdict = judge(work, code, repeats, half).text
     if verdict.startswith("FAIL"):
         return [f"{name}: {verdict}, without a fault"]
@@ -112,7 +112,7 @@ def missed_in(name, work, repeats, code, half):
 
 
 def check(executable, planted):
-    """What the gate misses in one executable. `planted`: plant faults; else each method has
+    """What the test misses in one executable. `planted`: plant faults; else each method has
     one already."""
     missed, judged, to_fault = [], 0, []
     for architecture, functions in machine_code.disassemble(executable).items():
@@ -149,7 +149,7 @@ def main():
         print(error, file=sys.stderr)
         return 77
     for fault in missed:
-        print(f"the gate lets pass: {fault}", file=sys.stderr)
+        print(f"the machine-code test lets pass: {fault}", file=sys.stderr)
     return 1 if missed else 0
 
 

@@ -81,8 +81,8 @@ class CommandLine(unittest.TestCase):
                 (LAUNCHES, "(default 10, on more than 4 GPUs 5)", "in each process (default 3)"),
                 (SUMS, "(default 1/4 of a GPU's memory, 1/2 where several"),
                 ("Pitfalls", "tries of each race (default 1000)"),
-                ("BenchmarkInterSM", "places share them (default 60)"),
-                ("BenchmarkIntraSM", "its column n says (default 100)", "N[,N...] throughput: grids")):
+                ("BenchmarkInterSM", "samples of every total, a few more", "(default 60)"),
+                ("BenchmarkIntraSM", "of throughput a fifth", "(default 100)", "throughput alone:")):
             text = " ".join(run(program, "--help").stdout.split())
             for words in said:
                 self.assertIn(words, text)
@@ -96,9 +96,8 @@ class CommandLine(unittest.TestCase):
         launches, in_sm, across_sms, repeated = (
             [line.split("\t")[0] for line in run(program, "--list").stdout.splitlines()]
             for program in (LAUNCHES, *KERNELS))
-        self.assertEqual(launches, [
-            "traditional_launch", "cooperative_launch",
-            "multi_cooperative_launch", "single_omp_traditional_launch"])
+        self.assertLessEqual({"traditional_launch", "single_omp_traditional_launch"},
+                             set(launches))  # the study's
         self.assertLessEqual({"blocksync", "tile_sync", "tile_shufl", "coales_sync",
                               "coales_shufl"}, set(in_sm))
         self.assertLessEqual({"grid_sync", *MULTI_GRID, "peer_grid_sync"}, set(across_sms))

@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "common/sm_clock.hpp"
-#include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/sm_windows.hpp"
 #include "implicit_barrier/noted_times.hpp"
 #include "implicit_barrier/sections/fusion.hpp"
 #include "implicit_barrier/sections/launches.hpp"
+#include "tests/measure_inter_sm.hpp"
 
 namespace syncbench {
 namespace {

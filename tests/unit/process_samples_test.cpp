@@ -78,14 +78,6 @@ TEST(Records, HaveSamplesOrAReason) {
   EXPECT_TRUE(record.numbers.empty());
 }
 
-TEST(Records, AreToldFromWhatIsForPeople) {
-  EXPECT_TRUE(is_record(record_text({0, "a point", {}, 1980, {1, 2}})));
-  EXPECT_TRUE(is_record(record_text({0, "a point", {"tag", "no"}, kNan, {}})));
-  for (const char* line : {"", "# skipped[tag] m: no", "method\tGPUcount"}) {
-    EXPECT_FALSE(is_record(line)) << line;
-  }
-}
-
 TEST(Records, NonsenseIsAnError) {
   for (const char* bad :
        {"", "something else", "samples\t0\tpoint", "samples\tx\tpoint\t1 2",

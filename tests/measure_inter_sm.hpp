@@ -1,0 +1,16 @@
+// A row of BenchmarkInterSM from this process alone.
+#pragma once
+
+#include "explicit_barrier/inter_sm.hpp"
+
+namespace syncbench {
+
+template <class Point>
+InterSmResult measure_inter_sm(Point& point, int samples,
+                               const SamplingPlan& plan) {
+  Measured<InterSmSample> measured;
+  measured.add(sample_inter_sm(point, samples, plan), kNan);
+  return inter_sm_result(measured, plan);
+}
+
+}  // namespace syncbench
