@@ -61,9 +61,10 @@ void note_about(Table& table, const MethodEntry& method) {
 }
 
 /// What the kernels of each method consist of on an architecture, 90 for sm_90:
-/// tab-separated lines under a header, for tests/machine_code/machine_code_test.py. Of
-/// any architecture, for scripts/sanitize.py: its name, its scope and whether
-/// its results are checked.
+/// tab-separated lines under a header, for
+/// tests/machine_code/machine_code_test.py. Of any architecture, for
+/// scripts/sanitize.py: its name, its scope and whether its results are
+/// checked.
 std::string machine_code_of(const std::vector<MethodEntry>& methods,
                             int architecture);
 
