@@ -225,8 +225,9 @@ def shown(folder, simulated):
     yield run.mark + run.about()
     yield ""
     yield from in_short.lines([run])
+    yield ""
+    yield run.mark + in_short.conclusion(run)
     if not simulated:
-        yield ""
         level = Verdict(run, normal.recorded_runs(RESULTS)).level
         yield f"Is it normal? {level}; scripts/check.py {folder} says why"
 

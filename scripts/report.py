@@ -118,7 +118,8 @@ def work():
     names = [part.name for part in parts]
     for name in names:
         if names.count(name) > 1:
-            raise tsv.TsvError(f"two folders are called {name}")
+            raise tsv.TsvError(f"two folders are called {name}; --label of run.sh names them")
+    options.out.mkdir(parents=True, exist_ok=True)  # before the pictures, which take seconds
     pictures, several = pictures_of(parts)
     whole_files.write(options.out, files_of(parts, study, citation, pictures, several))
     if pictures.why:
@@ -127,7 +128,7 @@ def work():
         absent = list(part.absent())
         if absent:
             print(f"report.py: {part.name} has no {', '.join(absent)}", file=sys.stderr)
-    print(options.out / "report.md")
+    print(options.out / "report.html")
     return 0
 
 

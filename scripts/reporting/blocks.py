@@ -11,6 +11,8 @@ Text = namedtuple("Text", "text note", defaults=[False])  # a paragraph; note: i
 # until it is opened, "" where it is open; the caption is then of HTML alone.
 Rows = namedtuple("Rows", "caption head labels rows folded", defaults=[""])
 Items = namedtuple("Items", "texts")
+# Of a run: a sentence, and what it is from.
+Box = namedtuple("Box", "kind text items")
 Code = namedtuple("Code", "language lines")
 Picture = namedtuple("Picture", "chart path about")  # path: without the ending
 
@@ -39,6 +41,8 @@ MARKDOWN = {
     Text: lambda block: [literal(block.text)],
     Rows: markdown_rows,
     Items: lambda block: [f"* {literal(text)}" for text in block.texts],
+    Box: lambda block: [f"**{literal(block.text)}**", "", *(
+        f"* {literal(text)}" for text in block.items)],
     Code: lambda block: [f"```{block.language}", *block.lines, "```"]}
 
 
@@ -59,7 +63,8 @@ def page_rows(block):
     if block.caption:
         yield f"<p>{escape(block.caption)}</p>"
     yield '<div class="wide"><table>'
-    yield "<thead><tr>" + "".join(f"<th>{escape(name)}</th>" for name in block.head)
+    yield "<thead><tr>" + "".join(
+        f'<th scope="col">{escape(name)}</th>' for name in block.head)
     yield "</tr></thead><tbody>"
     for row in block.rows:
         yield "<tr>" + "".join(
@@ -77,5 +82,7 @@ PAGE = {
                          + "</p>"],
     Rows: page_rows,
     Items: lambda block: ["<ul>", *(f"<li>{escape(text)}</li>" for text in block.texts), "</ul>"],
+    Box: lambda block: [f'<div class="box {block.kind}"><p><b>{escape(block.text)}</b></p><ul>', *(
+        f"<li>{escape(text)}</li>" for text in block.items), "</ul></div>"],
     Code: lambda block: ['<div class="wide"><pre>' + escape("\n".join(block.lines)) + "</pre>",
                          "</div>"]}

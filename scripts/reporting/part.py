@@ -11,10 +11,11 @@ from reporting.known_spread import Known
 from reporting.observations import table_8
 from reporting.run_warnings import warned
 from reporting.study_tables import MAKERS
+from reporting.verdict import Verdict
 
 
 class Part:
-    """tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
+    """verdict: of class Verdict; tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
     normal, outcomes: of judged(); lacking: of normal.lacking(); moved: of normal.moved();
     charts: of charts.charts_of(); headline: a Sheet."""
 
@@ -28,6 +29,9 @@ class Part:
         self.outcomes = outcomes.judged(run, self.recorded)
         self.moved = normal.moved(self.normal)
         self.known = Known(run, self.recorded, self.moved)
+        # Those of which nothing is known come first.
+        self.moved.sort(key=lambda row: bool(self.known.of(row)))
+        self.verdict = Verdict(run, recorded)
         self.warned = warned(run)
         self.charts = charts_of(run, study)
         self.headline = headline_sheet(self, study, self.recorded)

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from compare import KEYS
-from reporting import charts, moved, normal, run_warnings
-from reporting.blocks import Heading, Picture, Rows, Text
+from reporting import charts, in_short, moved, normal, run_warnings
+from reporting.blocks import Box, Heading, Picture, Rows, Text
 from reporting.figures import number, sources, title_of
 from reporting.headline_sheets import headline_json
 
+SHOWN = 8  # faults
 MACHINES = Path("figures/machines")  # the chart of several machines
 
 
@@ -15,6 +16,19 @@ def machines_picture(chart, parts):
     """The chart of several machines."""
     about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
     return Picture(chart, MACHINES, about)
+
+
+def verdict_box(part):
+    """Is it normal, and why not."""
+    verdict = part.verdict
+    texts = {"normal": "As on the recorded machines.", "look": "Something differs.",
+             "broken": "Something is much slower, or does not work."}
+    faults = [f"{fault.level}: {fault.text}" for fault in verdict.faults]
+    if len(faults) > SHOWN:
+        faults[SHOWN:] = [f"and {len(faults) - SHOWN} more"]
+    return Box(verdict.level, f"{part.run.mark}Is it normal? {verdict.level.capitalize()}. "
+               f"{texts[verdict.level]} {verdict.judged:,} rows judged, "
+               f"{len(verdict.unexplained)} beyond what is known.", faults)
 
 
 def normal_blocks(part):
@@ -43,6 +57,9 @@ def run_blocks(part, pictures):
     yield Text(" ".join((f"{run.about()}.", *run.doubts())))
     if run.partial:
         yield Text("An interrupted run: not everything was measured.", note=True)
+    yield verdict_box(part)
+    if in_short.conclusion(run):
+        yield Text(run.mark + in_short.conclusion(run))
     yield part.headline
     absent = list(part.absent())
     if absent:
@@ -90,6 +107,8 @@ def normal_json(part):
                                   if one.line)):
         verdicts.setdefault(f"{file}.tsv", {})[line] = verdict
     return {
+        "verdict": part.verdict.level,
+        "faults": [{"level": fault.level, "text": fault.text} for fault in part.verdict.faults],
         "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
         "threshold_percent": normal.THRESHOLD,
         "counts": [{"file": file, "section": section, **found}

@@ -107,7 +107,8 @@ def page(sheet):
             cell = cell if isinstance(cell, Cell) else Cell(cell)
             kind = ' class="number"' if place >= sheet.labels else ""
             title = f' title="{html.escape(cell.title)}"' if cell.title else ""
-            yield f"<{tag}{kind}{title}>{escape(cell.text)}</{tag}>"
+            scope = ' scope="col"' * (tag == "th")
+            yield f"<{tag}{scope}{kind}{title}>{escape(cell.text)}</{tag}>"
 
     bold, rest = map(escape, sheet.caption())
     yield f"<figure><figcaption><b>{bold}</b>{rest}</figcaption>"

@@ -13,18 +13,19 @@ class Page(HTMLParser):
         self.open, self.cells, self.targets, self.ids = [], [], [], set()
         self.pictures = []
         self.feed(text)
-        if self.open or set(self.targets) - {f"#{name}" for name in self.ids}:
+        self.files = {target for target in self.targets if not target.startswith("#")}
+        if self.open or set(self.targets) - self.files - {f"#{name}" for name in self.ids}:
             raise ValueError(f"not closed: {self.open}; links to {self.targets}")
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
-        if tag in ("meta", "br"):
+        if tag in ("meta", "br", "input"):
             return
         kind, _, data = attributes.get("src", "").partition(",")
         if tag == "img" and kind == "data:image/png;base64" and attributes.get("alt"):
             self.pictures.append((attributes["alt"], base64.b64decode(data, validate=True)))
             return
-        if tag in ("script", "link", "img", "iframe"):
+        if tag in ("link", "img", "iframe") or tag == "script" and "src" in attributes:
             raise ValueError(f"<{tag}> in a page that needs nothing from elsewhere")
         self.open.append(tag)
         self.ids |= {attributes["id"]} if "id" in attributes else set()
