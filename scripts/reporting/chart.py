@@ -56,14 +56,15 @@ class Chart:
     all panels, "" where they differ and the title says it; spread: what the error bars are, ""
     where there are none; columns: at most so many panels beside one another; wide: it spans a
     page of two columns; several: it is of several GPUs; same_y: panels beside one another have
-    the same y."""
+    the same y; same_x: and the same x."""
 
     def __init__(self, name, label, title, kind, unit, spread="", columns=1, wide=True,
-                 several=False, same_y=False):
+                 several=False, same_y=False, same_x=False):
         self.name, self.label, self.title, self.kind = name, label, title, kind
         self.unit, self.spread, self.columns, self.wide = unit, spread, columns, wide
-        self.several, self.same_y = several, same_y
+        self.several, self.same_y, self.same_x = several, same_y, same_x
         self.panels, self.notes, self.missing = [], [], []
+        self.about = ""  # what was measured with what
         self.simulated = False
 
     def add(self, panel, looked_for=None):

@@ -224,5 +224,7 @@ def machine(run):
 
 def machines(runs):
     """All barriers of several runs; runs: {name: run}."""
-    return barriers("machines", "All barriers of several machines, by who waits",
-                    {f"{name} ({machine(run)})": Found(run) for name, run in runs.items()})
+    chart = barriers("machines", "All barriers of several machines, by who waits",
+                     {f"{name} ({machine(run)})": Found(run) for name, run in runs.items()})
+    chart.about = "; ".join(f"{name}: {run.about()}" for name, run in runs.items())
+    return chart

@@ -96,9 +96,11 @@ def figure_18(run, _):
         held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
         chart.add(Panel(f"{method}{held}", "lane", "cycles", [
             Series(name, [Point(row.whole("lane"), Figure(
-                float(row[name]), float("nan"), [source_of(section, row)])) for row in rows])
-            for name in ("start", "end")], joined=False), method)
-    chart.notes.append("The barrier holds where every end lies above every start. The last of the "
+                float(row[column]), float("nan"), [source_of(section, row)])) for row in rows])
+            for name, column in (("before the barrier", "start"), ("behind it", "end"))],
+                        joined=False), method)
+    chart.notes.append("The barrier holds where no lane is behind it before all lanes have "
+                       "come: all marks behind it lie above all before it. The last of the "
                        "launches. no_sync: nothing stands between the two clocks.")
     return chart
 
