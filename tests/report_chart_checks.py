@@ -187,7 +187,7 @@ class ChartChecks:
         self.assertEqual(len(rows), 3 * 4 * 6)
         for row, _, _, cells in self.each(name, rows, CYCLES):
             self.assertEqual((row["panel"], row["series"], row["x"]),
-                             (cells["method"], f"{cells['blk']} blocks", cells["thrd"]))
+                             (cells["method"], cells["blk"], cells["thrd"]))
 
     def check_atomics(self, name, rows):
         self.assertEqual(len(rows), 4 * 4 + 6)

@@ -49,6 +49,7 @@ def heat_map(chart):
     width = WIDE if chart.wide else NARROW
     warned = any(figure.remarks for figure in chart.figures())
     left, right, top, bottom = 0.4, 0.04, 0.2, 0.16  # about each panel
+    left = max(left, *(0.12 + 0.056 * len(name) for name in chart.names()))
     lowest = 0.14 * (1 + warned)  # of all
     rows = chart.rows_of_panels()
     cell = CELL if len(rows) < 5 else 0.85 * CELL  # eight GPUs need a page
