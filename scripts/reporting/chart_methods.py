@@ -36,7 +36,7 @@ def clusters(run, _):
         chart.add(Panel(method, "threads per block", "blocks", [
             Series(size, by_threads(run, section, method, tile=size)) for size in CLUSTERS],
                         ticks=THREADS), method)
-    chart.notes.append("cluster_relaxed orders no memory; cluster_split has 64 float additions "
+    chart.notes.append("The darker, the longer. cluster_relaxed orders no memory; cluster_split has 64 float additions "
                        "between arriving and waiting, which are in it.")
     return chart
 
@@ -59,6 +59,7 @@ def atomics(run, _):
     chart.add(Panel("shared_add", "threads per block", "",
                     [Series("shared, 1 word", by_threads(run, section, "shared_add", tile="1"))],
                     ticks=THREADS), "shared_add of blocks")
+    chart.notes.append("The darker, the longer.")
     return chart
 
 

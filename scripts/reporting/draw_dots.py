@@ -26,7 +26,7 @@ def dot_chart(chart):
     strip = 0.34 + (LEGEND + 0.08) * (len(names) > 1) + LEGEND * warned
     height = min(len(texts) * (LINE + 0.02 * (len(names) - 1)), TALLEST - strip - 0.08)
     picture = sheet(WIDE, strip + height + 0.08)
-    axes = axes_at(picture, 2.75, strip, WIDE - 2.75 - (0.65 if len(names) == 1 else 0.1), height)
+    axes = axes_at(picture, 2.75, strip, WIDE - 2.75 - (0.65 if panel.beside else 0.1), height)
     dot_axes(axes, panel, looks)
     if len(names) > 1:
         legend(picture, names, looks, legend_columns(names, WIDE), False,
@@ -50,9 +50,11 @@ def dot_axes(axes, panel, looks):
                           color=look["color"], marker=look["marker"], markersize=3,
                           markeredgewidth=0.7, elinewidth=0.7, capsize=1.5, capthick=0.7,
                           markerfacecolor="white" if figure.remarks else look["color"])
-            if len(panel.series) == 1:
-                axes.text(1.11, y, time_text(figure.value), ha="right", va="center_baseline",
-                          transform=axes.get_yaxis_transform())
+    for text, figure in panel.beside.items():
+        axes.text(1.11, place_of[text], time_text(figure.value), ha="right", va="center_baseline",
+                  transform=axes.get_yaxis_transform())
+    for level in panel.levels:
+        axes.axvline(level.value, color="0.4", linewidth=0.7, linestyle=":", zorder=0)
     names = [text.split(": ", 1)[1] for text in texts]
     axes.set(ylim=(len(texts), 0), xlabel=panel.x)
     axes.set_yticks([place_of[text] for text in texts])

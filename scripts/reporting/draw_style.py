@@ -62,9 +62,10 @@ def look_of(place):
 
 
 def log_axis(axis, low, high, text=None):
-    """Numbers rather than powers; marks at 2 and 5, too, where there are few decades."""
+    """Numbers rather than powers; more marks where there are few decades."""
+    subs = (1,) if high / low > 1000 else (1, 2, 5) if high / low > 10 else range(1, 10)
     axis.set_major_locator(ticker.LogLocator(
-        base=10, subs=(1,) if high / low > 1000 else (1, 2, 5), numticks=20))
+        base=10, subs=subs, numticks=20))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: (text or "{:g}".format)(value)))
     axis.set_minor_formatter(ticker.NullFormatter())
 
