@@ -161,7 +161,7 @@ class ChartChecks:
     def check_figure_16(self, name, rows):
         gpus = int(name[-1])
         self.assertEqual(self.check_sums(name, rows, "GPUcount", "implicit_multi"), {
-            title: {1: 4 * gpus, 2: 3 * gpus} for title in ("strong scaling", "weak scaling")})
+            title: {1: gpus, 2: 3 * gpus} for title in ("strong scaling", "weak scaling")})
         for row in rows:
             _, title, cells = next(sources(ROOT / "results" / name, row["source"]))
             largest = max(int(other["bytes"]) for other in rows_of(name, "Reduction", title)

@@ -183,6 +183,18 @@ class PicturesTest(ScriptsTest):
         self.assertEqual(here.get_xlim(), study.get_xlim())
         self.assertGreater(here.get_xlim()[1], 8)
 
+    def test_percentages_have_one_range_in_each_run(self):
+        for name in RECORDED:
+            chart, = (chart for chart in charts.charts_of(tsv.Run(ROOT / "results" / name), Study())
+                      if chart.name == "figure_16")
+            with draw_style.settings():
+                axes = draw.picture_of(chart).axes
+            for lower in axes[2:]:
+                low, high = lower.get_ylim()
+                self.assertTrue(low <= 80 and high >= 120)
+                places = [tuple(bars[0].get_xdata()) for bars in lower.containers]
+                self.assertEqual(len(set(places)), 3)  # beside one another
+
     def test_the_line_of_warps_has_its_name(self):
         chart = chart_study.figure_4(tsv.Run(ROOT / "results" / "h200x4"), Study())
         with draw_style.settings():

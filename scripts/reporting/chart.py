@@ -28,16 +28,18 @@ class Panel:
     by lines; from_zero: a linear y begins there; groups: of a dot chart (name, texts of x),
     from the top; levels: of class Level; name: in files, where the title is not drawn;
     missing: names of what it has no points of, though it should; beside: of a dot chart {x: a
-    Figure in ns that stands at the right}."""
+    Figure in ns that stands at the right}; shows: y from and to, in each run, with the series
+    beside one another."""
 
     def __init__(self, title, x, y, series, log_x=False, log_y=False, ticks=None, row="",
-                 joined=True, from_zero=True, groups=None, levels=(), name="", missing=(), beside=None):
+                 joined=True, from_zero=True, groups=None, levels=(), name="", missing=(), beside=None,
+                 shows=None):
         self.title, self.x, self.y, self.name = title, x, y, name or title
         self.series = [one for one in series if one.points]
         self.log_x, self.log_y, self.ticks, self.row = log_x, log_y, ticks, row
         self.joined, self.from_zero = joined, from_zero
         self.groups, self.levels, self.missing = groups, list(levels), list(missing)
-        self.beside = beside or {}
+        self.beside, self.shows = beside or {}, shows
 
     def figures(self):
         return [point.figure for series in self.series for point in series.points]

@@ -13,9 +13,9 @@ def place_of(panel, x):
     return panel.ticks.index(x) if isinstance(x, str) else x
 
 
-def draw_series(axes, panel, series, look, size=3):
+def draw_series(axes, panel, series, look, size=3, shift=0):
     """Marks of so many points with error bars, open where the run warns."""
-    places = {point: place_of(panel, point.x) for point in series.points}
+    places = {point: place_of(panel, point.x) + shift for point in series.points}
     points = sorted(places, key=places.get)
     spread = [0 if math.isnan(point.figure.spread) else point.figure.spread for point in points]
     x, y = [places[point] for point in points], [point.figure.value for point in points]
@@ -30,7 +30,8 @@ def draw_series(axes, panel, series, look, size=3):
 def line_axes(axes, panel, looks):
     for place, series in enumerate(panel.series):
         if panel.joined:
-            draw_series(axes, panel, series, looks[series.name])
+            shift = 0.05 * (place - (len(panel.series) - 1) / 2) if panel.shows else 0
+            draw_series(axes, panel, series, looks[series.name], shift=shift)
         else:  # the first may lie below another
             draw_series(axes, panel, series, {**looks[series.name], "linestyle": "none"},
                         2.5 if place else 4)
@@ -42,6 +43,9 @@ def line_axes(axes, panel, looks):
         axes.set_yscale("log")
     elif panel.from_zero:
         axes.set_ylim(0, None)
+    if panel.shows:
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, panel.shows[0]), max(high, panel.shows[1]))
     if panel.ticks:
         marked, texts = tick_texts(panel)
         axes.xaxis.set_major_locator(FixedLocator([place_of(panel, x) for x in marked]))
