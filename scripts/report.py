@@ -11,7 +11,8 @@ their units and the file, section and line that each stands in, and the verdict 
 file and line. To be taken in by \\input (they need the package booktabs) are
 tables/machines.tex (of several folders), and of each folder tables/NAME/headline.tex and
 table_N.tex; tables/NAME/normal.tsv has every mean against the recorded ones.
-figures/NAME/*.png, *.pdf are the study's figures and more, with their numbers in *.tsv; of
+figures/NAME/*.png, *.pdf are the study's figures and more, with their numbers in *.tsv and
+their captions in *.tex (package graphicx); of
 several folders figures/machines.*, too. Without matplotlib there are no pictures. What a folder
 lacks is said on stderr and left out. What earlier reports wrote of other folders stays in
 figures/ and tables/. Numbers come from the folders' rows and from results/ipdps20 alone.

@@ -27,15 +27,19 @@ class Panel:
     where it is a dict (of a heat map the columns); row: panels of another stand below; joined:
     by lines; from_zero: a linear y begins there; groups: of a dot chart (name, texts of x),
     from the top; levels: of class Level; name: in files, where the title is not drawn;
-    missing: names of what it has no points of, though it should."""
+    missing: names of what it has no points of, though it should; beside: of a dot chart {x: a
+    Figure in ns that stands at the right}; shows: y from and to, in each run, with the series
+    beside one another."""
 
     def __init__(self, title, x, y, series, log_x=False, log_y=False, ticks=None, row="",
-                 joined=True, from_zero=True, groups=None, levels=(), name="", missing=()):
+                 joined=True, from_zero=True, groups=None, levels=(), name="", missing=(), beside=None,
+                 shows=None):
         self.title, self.x, self.y, self.name = title, x, y, name or title
         self.series = [one for one in series if one.points]
         self.log_x, self.log_y, self.ticks, self.row = log_x, log_y, ticks, row
         self.joined, self.from_zero = joined, from_zero
         self.groups, self.levels, self.missing = groups, list(levels), list(missing)
+        self.beside, self.shows = beside or {}, shows
 
     def figures(self):
         return [point.figure for series in self.series for point in series.points]
@@ -56,14 +60,15 @@ class Chart:
     all panels, "" where they differ and the title says it; spread: what the error bars are, ""
     where there are none; columns: at most so many panels beside one another; wide: it spans a
     page of two columns; several: it is of several GPUs; same_y: panels beside one another have
-    the same y."""
+    the same y; same_x: and the same x."""
 
     def __init__(self, name, label, title, kind, unit, spread="", columns=1, wide=True,
-                 several=False, same_y=False):
+                 several=False, same_y=False, same_x=False):
         self.name, self.label, self.title, self.kind = name, label, title, kind
         self.unit, self.spread, self.columns, self.wide = unit, spread, columns, wide
-        self.several, self.same_y = several, same_y
+        self.several, self.same_y, self.same_x = several, same_y, same_x
         self.panels, self.notes, self.missing = [], [], []
+        self.about = ""  # what was measured with what
         self.simulated = False
 
     def add(self, panel, looked_for=None):

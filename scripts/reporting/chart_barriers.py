@@ -6,8 +6,8 @@ import re
 from collections import namedtuple
 
 from parts import suite
-from reporting.chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
-from reporting.figures import Figure, figure_of, short_name
+from reporting.chart import DOTS, SPREAD, Chart, Level, Panel, Point, Series, scaled
+from reporting.figures import Figure, figure_of, share, short_name
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
 
@@ -31,7 +31,7 @@ def part(name, method, threads, tile, less=None):
 
 
 def cluster(method, blocks, name=None, less=None):
-    return Barrier("cluster", f"{name or method}, {blocks} blocks x 1024", "group latency",
+    return Barrier("cluster", f"{name or method}, {blocks} x 1024", "group latency",
                    "m(ave_cycle)", method, {"thrd": "1024", "tile": blocks}, less)
 
 
@@ -82,6 +82,14 @@ BARRIERS = (
     grid("multi_grid_sync_no_peer", GPUS, 1, "1024", ALL),
     launch("multi-device launch", "multi_cooperative_launch", ALL),
     launch("back to the CPU (OpenMP)", "single_omp_traditional_launch", ALL))
+SELECTED = (
+    "warp: tile_shufl, 32 lanes", "warp: in use: tile, 16 lanes", "block: blocksync, 32 threads",
+    "block: blocksync, 1024 threads", "cluster: cluster_sync, 8 x 1024",
+    *(f"one GPU: {name}" for name in ("grid_sync, 1 per SM x 1024", "grid_sync, 32 per SM x 64",
+                                      "one more launch, 1 per SM x 1024",
+                                      "back to the CPU, 1 per SM x 1024")),
+    *(f"all GPUs: {name}, 1 per SM x 1024" for name in ("peer_grid_sync", "multi_grid_sync",
+                                                        "back to the CPU (OpenMP)")))
 FILES = {"grid latency": "BenchmarkInterSM", "multi-GPU latency": "BenchmarkInterSM",
          "sleep kernel": "ImplicitBarrier"}
 
@@ -178,15 +186,21 @@ def barriers(name, title, found):
             for level, texts in groups([one]) for text in texts]))
     shown = [(level, [f"{level}: {text}" for text in texts])
              for level, texts in groups(list(found.values()))]
-    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown))
+    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown, beside={
+        point.x: point.figure for one in series for point in one.points} if len(found) < 2 else {}))
+    explain(chart, found)
+    return chart
+
+
+def explain(chart, found):
+    """What the names mean, and what is not shown."""
     chart.notes.append(
-        "B per SM x T: B blocks for each SM, of T threads; back to the CPU: launch, then wait, on "
+        "n x t: n blocks of t threads; n per SM x t: n blocks for each SM; back to the CPU: launch, then wait, on "
         "each GPU; split_barrier: there and back; cluster_split: with 64 float additions; "
         "semaphore: two blocks take turns, there and back; in use: what a step of a program "
         "takes more with the barrier than without.")
     chart.notes += of_whom(found, lambda one: (f"{text}." for text in remarks(one)))
     chart.missing += of_whom(found, lambda one: one.missing)
-    return chart
 
 
 def of_whom(found, texts_of):
@@ -223,7 +237,43 @@ def machine(run):
     return f"{short_name(run)} x {run.environment.get('gpu_count', '?')}"
 
 
+def selected(run):
+    """The barriers that a page shows first."""
+    chart = all_barriers(run, None)
+    chart.title = f"Barriers of {machine(run)}, by who waits"
+    panel, = chart.panels
+    panel.groups = [(level, [text for text in texts if text in SELECTED])
+                    for level, texts in panel.groups]
+    for series in panel.series:
+        series.points = [point for point in series.points if point.x in SELECTED]
+    panel.beside = {text: figure for text, figure in panel.beside.items() if text in SELECTED}
+    return chart
+
+
+def ratio(figure, whole):
+    """How many times as long."""
+    return scaled(share(figure, whole), 0.01)
+
+
 def machines(runs):
-    """All barriers of several runs; runs: {name: run}."""
-    return barriers("machines", "All barriers of several machines, by who waits",
-                    {f"{name} ({machine(run)})": Found(run) for name, run in runs.items()})
+    """All barriers of several runs as multiples of what the first takes, those of all GPUs where
+    they are as many; runs: {name: run}."""
+    names = {f"{name} ({machine(run)})": Found(run) for name, run in runs.items()}
+    (base, first), *others = names.items()
+    chart = Chart("machines", "", f"Barriers by machine, as multiples of what they take on {base}",
+                  DOTS, f"multiples of {base}", SPREAD)
+    series = [Series(name, [
+        Point(f"{level}: {text}", ratio(figure, first.figures[level, text]))
+        for (level, text), figure in one.figures.items() if (level, text) in first.figures
+        and (level != "all GPUs" or one.run.gpus == first.run.gpus)]) for name, one in others]
+    drawn = {point.x for one in series for point in one.points}
+    shown = [(level, [f"{level}: {text}" for text in texts if f"{level}: {text}" in drawn])
+             for level, texts in groups([first])]
+    chart.add(Panel("", f"times as long as on {base}, whose times stand at the right", "", series,
+                    log_x=True, groups=[one for one in shown if one[1]],
+                    levels=[Level(base, 1.0, True)],
+                    beside={f"{level}: {text}": figure for (level, text), figure
+                            in first.figures.items() if f"{level}: {text}" in drawn}))
+    explain(chart, names)
+    chart.about = "; ".join(f"{name}: {run.about()}" for name, run in runs.items())
+    return chart

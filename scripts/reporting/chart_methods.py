@@ -1,6 +1,6 @@
 """Charts of methods that the study's GPUs did not have, for report.py."""
 
-from reporting.chart import LINES, SPREAD, Chart, Panel, Series, points
+from reporting.chart import HEAT, LINES, SPREAD, Chart, Panel, Series, points
 
 CLUSTERS = ("2", "4", "8", "16")
 BLOCKS = ("blocksync", "syncthreads_and", "mbarrier", "mbarrier_parity", "cuda_barrier")
@@ -29,23 +29,22 @@ def block_barriers(run, _):
 
 
 def clusters(run, _):
-    chart = Chart("clusters", "", "Barriers of a cluster by the threads of a block, a line for "
-                  "each size of the cluster in blocks", LINES, "cycles", SPREAD, columns=3,
-                  same_y=True)
+    chart = Chart("clusters", "", "Barriers of a cluster by its blocks and their threads", HEAT,
+                  "cycles", columns=3)
     section = run.section("BenchmarkIntraSM", "group latency")
     for method in ("cluster_sync", "cluster_relaxed", "cluster_split"):
-        chart.add(Panel(method, "threads per block", "cycles", [
-            Series(f"{size} blocks", by_threads(run, section, method, tile=size))
-            for size in CLUSTERS], log_x=True, log_y=True, ticks=THREADS), method)
-    chart.notes.append("cluster_relaxed orders no memory; cluster_split has 64 float additions "
+        chart.add(Panel(method, "threads per block", "blocks", [
+            Series(size, by_threads(run, section, method, tile=size)) for size in CLUSTERS],
+                        ticks=THREADS), method)
+    chart.notes.append("The darker, the longer. cluster_relaxed orders no memory; cluster_split has 64 float additions "
                        "between arriving and waiting, which are in it.")
     return chart
 
 
 def atomics(run, _):
-    chart = Chart("atomics", "", "Atomic operations: of a warp by operation (left), of a block to "
-                  "one word in shared memory by its threads (right)", LINES, "cycles", SPREAD,
-                  columns=2, same_y=True)
+    chart = Chart("atomics", "", "Atomic operations: of a warp by operation (left), additions of a "
+                  "block to one word in shared memory by its threads (right)", HEAT, "cycles",
+                  columns=2)
     section = run.section("BenchmarkIntraSM", "warp latency")
     series = []
     for memory in ("shared", "global"):
@@ -55,12 +54,12 @@ def atomics(run, _):
                                                thrd="32"),
                 lambda _, operation=operation: operation, "m(ave_cycle)")]
             series.append(Series(f"{memory}, {words} word" + "s" * (words != "1"), found))
-    chart.add(Panel("32 threads", "operation", "cycles", series, log_y=True,
-                    ticks=OPERATIONS, joined=False), "operations of a warp")
-    chart.add(Panel("shared_add by threads", "threads per block", "cycles",
+    chart.add(Panel("32 threads", "operation", "", series, ticks=OPERATIONS),
+              "operations of a warp")
+    chart.add(Panel("shared_add", "threads per block", "",
                     [Series("shared, 1 word", by_threads(run, section, "shared_add", tile="1"))],
-                    log_x=True, log_y=True, ticks=THREADS),
-              "shared_add of blocks")
+                    ticks=THREADS), "shared_add of blocks")
+    chart.notes.append("The darker, the longer.")
     return chart
 
 

@@ -3,7 +3,7 @@
 from parts import tsv
 from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
                              points, study_figure)
-from reporting.figures import Figure, remarks, short_name, source_of
+from reporting.figures import Figure, remarks, shape, short_name, source_of
 from reporting.study import GPUS
 
 THREADS = (32, 64, 128, 256, 512, 1024)
@@ -75,18 +75,18 @@ def heat_panel(run, section, method, gpus, title, row=""):
     missing = missing_shapes(run, section, method, gpus, series)
     return Panel(title, "threads per block", "blocks per SM", series, row=row,
                  ticks=sorted({row.whole("thrd") for row in rows}), missing=[
-                     f"{method} on {many(gpus)} at {', '.join(missing)} (blocks per SM x threads)"
+                     f"{method} on {many(gpus)} at {', '.join(missing)}"
                  ] if missing else ())
 
 
 def missing_shapes(run, section, method, gpus, series):
-    """"4 x 512" of each that has no number though the file does not say that it does not fit.
+    """"4 per SM x 512" of each that has no number though the file does not say that it does not fit.
     Any method of the section tells which blocks per SM were asked for."""
     skipped = list(too_many(run, section))
-    blocks = {per_sm(run, row) for row in section.rows} | {shape[2] for shape in skipped}
+    blocks = {per_sm(run, row) for row in section.rows} | {one[2] for one in skipped}
     known = {(int(one.name), point.x) for one in series for point in one.points} | {
-        shape[2:4] for shape in skipped if shape[:2] == (method, gpus)}
-    return [f"{count} x {threads}" for count in sorted(blocks) for threads in THREADS
+        one[2:4] for one in skipped if one[:2] == (method, gpus)}
+    return [shape(count, threads) for count in sorted(blocks) for threads in THREADS
             if (count, threads) not in known]
 
 
@@ -182,7 +182,7 @@ def launch_series(run):
     for name, method in (("multi-device launch", "multi_cooperative_launch"),
                          ("OpenMP threads", "single_omp_traditional_launch")):
         rows = section.find_all(method=method, thrd="1024")
-        yield Series(f"{name}, 1 x 1024", points(
+        yield Series(f"{name}, {shape(1, 1024)}", points(
             run, section, rows, lambda row: row.whole("GPUCount"), "m(ovh)", None, US))
 
 
@@ -192,7 +192,7 @@ def barrier_series(run):
             for blocks, threads in SHAPES:
                 rows = section.find_all(method=method, blk=str(blocks * run.sms),
                                         thrd=str(threads))
-                yield Series(f"{method}, {blocks} x {threads}", points(
+                yield Series(f"{method}, {shape(blocks, threads)}", points(
                     run, section, rows, lambda row: row.whole("GPUcount"), "m(avginstru)",
                     "s(avginstr)", US))
 
@@ -200,16 +200,15 @@ def barrier_series(run):
 def study_multi_grid(study):
     rows = study.figures["8"]
     for blocks, threads in SHAPES:
-        yield Series(f"multi_grid_sync, {blocks} x {threads}", [
+        yield Series(f"multi_grid_sync, {shape(blocks, threads)}", [
             Point(row.whole("gpus"), study_figure(row["latency_us"], "figure_8.tsv", line))
             for line, row in enumerate(rows, 2)
             if (row["blocks_per_SM"], row["threads"]) == (str(blocks), str(threads))])
 
 
 def figure_9(run, study):
-    chart = Chart("figure_9", "Figure 9", "Barriers of several GPUs by their number, blocks per "
-                  "SM x threads per block", LINES, "microseconds", SPREAD, columns=2, several=True,
-                  same_y=True)
+    chart = Chart("figure_9", "Figure 9", "Barriers of several GPUs by their number", LINES, "microseconds", SPREAD,
+                  columns=2, several=True, same_y=True, same_x=True)
     panel = Panel(short_name(run), "GPUs", "microseconds",
                   [*launch_series(run), *barrier_series(run)], log_y=True)
     gpus = sorted({point.x for series in panel.series for point in series.points})

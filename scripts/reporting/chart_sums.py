@@ -64,7 +64,7 @@ def scaling_series(run, title):
 
 def figure_16(run, _):
     chart = Chart("figure_16", "Figure 16", f"Sums of an array of {ARRAY} on several GPUs: GB/s "
-                  "(above), percent of implicit_multi (below)", LINES, "", SPREAD, columns=2,
+                  "of implicit_multi (above), others in percent of it (below)", LINES, "", SPREAD, columns=2,
                   several=True, same_y=True)
     above, below = [], []
     for title, each in (("strong scaling", ""), ("weak scaling", " a GPU")):
@@ -74,10 +74,10 @@ def figure_16(run, _):
             chart.missing.append(title)
             continue
         name = f"{title}: {size / 2 ** 30:g} GiB{each}"
-        above.append(Panel(name, "", "GB/s", series, ticks=gpus, row="rate"))
+        above.append(Panel(name, "", "GB/s", series[:1], ticks=gpus, row="rate"))
         below.append(Panel("", "GPUs", "percent of implicit_multi",
                            percent(series, "implicit_multi"), ticks=gpus, row="percent",
-                           from_zero=False, name=name))
+                           from_zero=False, name=name, shows=(80, 120)))
     for panel in above + below:
         chart.add(panel)
     chart.notes.append(f"From the host's call until it knows the sum. {PERCENT}")
@@ -96,9 +96,11 @@ def figure_18(run, _):
         held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
         chart.add(Panel(f"{method}{held}", "lane", "cycles", [
             Series(name, [Point(row.whole("lane"), Figure(
-                float(row[name]), float("nan"), [source_of(section, row)])) for row in rows])
-            for name in ("start", "end")], joined=False), method)
-    chart.notes.append("The barrier holds where every end lies above every start. The last of the "
+                float(row[column]), float("nan"), [source_of(section, row)])) for row in rows])
+            for name, column in (("before the barrier", "start"), ("behind it", "end"))],
+                        joined=False), method)
+    chart.notes.append("The barrier holds where no lane is behind it before all lanes have "
+                       "come: all marks behind it lie above all before it. The last of the "
                        "launches. no_sync: nothing stands between the two clocks.")
     return chart
 

@@ -3,6 +3,7 @@
 import base64
 import html
 import os
+import re
 import struct
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -12,14 +13,17 @@ from urllib.parse import quote
 from parts import programs
 from reporting import chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers
-from reporting.sheets import literal
+from reporting.sheets import literal, tex
 
 MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
 COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
 
 
 def charts_of(run, study):
-    return [marked(make(run, study), run) for make in MAKERS]
+    charts = [marked(make(run, study), run) for make in MAKERS]
+    for chart in charts:
+        chart.about = run.about()
+    return charts
 
 
 def marked(chart, run):
@@ -77,6 +81,7 @@ class Pictures:
                 "\n".join(lines_of_tsv(chart)) + "\n" if chart.measured() else None)
             for ending in ("png", "pdf"):
                 files[Path(f"{path}.{ending}")] = made.get(ending)
+            files[Path(f"{path}.tex")] = "\n".join(latex(chart, path)) + "\n" if made else None
         return files
 
     def png(self, path):
@@ -89,6 +94,19 @@ def titled(chart, about):
     sentences = list(chart.caption())
     sentences.insert(1, f"{about}.")
     return f"{chart.label or 'Chart'}.", " ".join(sentences)
+
+
+def latex(chart, path):
+    """The lines of a file to \\input; the path of the picture is from the folder of the report."""
+    kind = "figure*" if chart.wide else "figure"
+    label = re.sub("[^A-Za-z0-9]+", "-", "-".join(Path(path).parts[1:]))
+    yield "% Needs \\usepackage{graphicx}."
+    yield rf"\begin{{{kind}}}"
+    yield r"\centering"
+    yield rf"\includegraphics[width=\linewidth]{{{path}.pdf}}"
+    yield rf"\caption{{{tex(titled(chart, chart.about)[1])}}}"
+    yield rf"\label{{fig:{label}}}"
+    yield rf"\end{{{kind}}}"
 
 
 def chart_html(chart, path, about, pictures):

@@ -2,7 +2,7 @@
 
 import math
 
-from reporting.draw_style import (LEGEND, WIDE, axes_at, legend, legend_columns, log_axis, look_of,
+from reporting.draw_style import (LEGEND, OPEN, WIDE, axes_at, legend, legend_columns, log_axis, look_of,
                                   sheet)
 
 LINE = 0.155  # inches: its height, and more with several series as far as a page has room
@@ -10,8 +10,8 @@ TALLEST = 8.8  # inches
 
 
 def time_text(nanoseconds):
-    """12.3 ns, 4.56 us"""
-    unit, factor = ("ns", 1) if nanoseconds < 999.5 else ("us", 1e-3)
+    """12.3 ns, 4.56 µs"""
+    unit, factor = ("ns", 1) if nanoseconds < 999.5 else ("µs", 1e-3)
     value = nanoseconds * factor
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f} {unit}"
 
@@ -22,13 +22,17 @@ def dot_chart(chart):
     names = chart.names()
     looks = {name: look_of(place) for place, name in enumerate(names)}
     texts = [text for _, group in panel.groups for text in group]
-    strip = 0.34 + (LEGEND + 0.08) * (len(names) > 1)
+    warned = any(figure.remarks for figure in chart.figures())
+    strip = 0.34 + (LEGEND + 0.08) * (len(names) > 1) + LEGEND * warned
     height = min(len(texts) * (LINE + 0.02 * (len(names) - 1)), TALLEST - strip - 0.08)
     picture = sheet(WIDE, strip + height + 0.08)
-    axes = axes_at(picture, 2.75, strip, WIDE - 2.75 - (0.65 if len(names) == 1 else 0.1), height)
+    axes = axes_at(picture, 2.75, strip, WIDE - 2.75 - (0.65 if panel.beside else 0.1), height)
     dot_axes(axes, panel, looks)
     if len(names) > 1:
-        legend(picture, names, looks, legend_columns(names, WIDE), lines=False)
+        legend(picture, names, looks, legend_columns(names, WIDE), False,
+               LEGEND * warned)
+    if warned:
+        picture.text(0.5, 0.02 / picture.get_figheight(), OPEN, ha="center", va="bottom")
     return picture
 
 
@@ -46,9 +50,11 @@ def dot_axes(axes, panel, looks):
                           color=look["color"], marker=look["marker"], markersize=3,
                           markeredgewidth=0.7, elinewidth=0.7, capsize=1.5, capthick=0.7,
                           markerfacecolor="white" if figure.remarks else look["color"])
-            if len(panel.series) == 1:
-                axes.text(1.11, y, time_text(figure.value), ha="right", va="center_baseline",
-                          transform=axes.get_yaxis_transform())
+    for text, figure in panel.beside.items():
+        axes.text(1.11, place_of[text], time_text(figure.value), ha="right", va="center_baseline",
+                  transform=axes.get_yaxis_transform())
+    for level in panel.levels:
+        axes.axvline(level.value, color="0.4", linewidth=0.7, linestyle=":", zorder=0)
     names = [text.split(": ", 1)[1] for text in texts]
     axes.set(ylim=(len(texts), 0), xlabel=panel.x)
     axes.set_yticks([place_of[text] for text in texts])

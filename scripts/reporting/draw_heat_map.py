@@ -8,7 +8,7 @@ from reporting.chart import of_study
 from reporting.draw_style import COLOURS, NARROW, WIDE, axes_at, sheet, tick_texts
 
 CELL = 0.2  # inches: its height
-UNITS = {"microseconds": "us"}  # as short as a title needs it
+UNITS = {"microseconds": "µs"}  # as short as a title needs it
 
 
 def in_cell(figure):
@@ -47,7 +47,10 @@ def heat_axes(axes, panel, unit, colours):
 
 def heat_map(chart):
     width = WIDE if chart.wide else NARROW
-    left, right, top, bottom, lowest = 0.4, 0.04, 0.2, 0.16, 0.14  # about each panel, all
+    warned = any(figure.remarks for figure in chart.figures())
+    left, right, top, bottom = 0.4, 0.04, 0.2, 0.16  # about each panel
+    left = max(left, *(0.12 + 0.056 * len(name) for name in chart.names()))
+    lowest = 0.14 * (1 + warned)  # of all
     rows = chart.rows_of_panels()
     cell = CELL if len(rows) < 5 else 0.85 * CELL  # eight GPUs need a page
     heights = [cell * max(4, *(len(panel.series) for panel in row)) for row in rows]
@@ -65,4 +68,7 @@ def heat_map(chart):
             short = {"y": 1, "ha": "right"} if len(panel.series) < 4 else {}  # than the text
             axes.set_ylabel("" if column else panel.y, **short)
             axes.set_xlabel(panel.x if row is rows[-1] else "")
+    if warned:
+        picture.text(0.5, 0.02 / picture.get_figheight(), "!: the run warns of this value",
+                     ha="center", va="bottom")
     return picture

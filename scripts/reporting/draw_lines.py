@@ -4,7 +4,7 @@ import math
 
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from reporting.draw_style import (LEGEND, NARROW, WIDE, axes_at, legend, legend_columns, log_axis,
+from reporting.draw_style import (LEGEND, NARROW, OPEN, WIDE, axes_at, legend, legend_columns, log_axis,
                                   look_of, sheet, tick_texts)
 
 
@@ -13,9 +13,9 @@ def place_of(panel, x):
     return panel.ticks.index(x) if isinstance(x, str) else x
 
 
-def draw_series(axes, panel, series, look, size=3):
+def draw_series(axes, panel, series, look, size=3, shift=0):
     """Marks of so many points with error bars, open where the run warns."""
-    places = {point: place_of(panel, point.x) for point in series.points}
+    places = {point: place_of(panel, point.x) + shift for point in series.points}
     points = sorted(places, key=places.get)
     spread = [0 if math.isnan(point.figure.spread) else point.figure.spread for point in points]
     x, y = [places[point] for point in points], [point.figure.value for point in points]
@@ -30,7 +30,8 @@ def draw_series(axes, panel, series, look, size=3):
 def line_axes(axes, panel, looks):
     for place, series in enumerate(panel.series):
         if panel.joined:
-            draw_series(axes, panel, series, looks[series.name])
+            shift = 0.05 * (place - (len(panel.series) - 1) / 2) if panel.shows else 0
+            draw_series(axes, panel, series, looks[series.name], shift=shift)
         else:  # the first may lie below another
             draw_series(axes, panel, series, {**looks[series.name], "linestyle": "none"},
                         2.5 if place else 4)
@@ -42,6 +43,9 @@ def line_axes(axes, panel, looks):
         axes.set_yscale("log")
     elif panel.from_zero:
         axes.set_ylim(0, None)
+    if panel.shows:
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, panel.shows[0]), max(high, panel.shows[1]))
     if panel.ticks:
         marked, texts = tick_texts(panel)
         axes.xaxis.set_major_locator(FixedLocator([place_of(panel, x) for x in marked]))
@@ -56,6 +60,9 @@ def draw_level(axes, panel, level):
     """Its name stands at the end of the line where the points are further away."""
     if level.vertical:
         axes.axvline(level.value, color="0.4", linewidth=0.7, linestyle="--", zorder=0)
+        if panel.title == "" and panel.x == "":  # the upper one
+            axes.annotate(level.name, (level.value, 1), (-3, -3), color="0.3", ha="right",
+                          va="top", textcoords="offset points", xycoords=("data", "axes fraction"))
         return
     axes.axhline(level.value, color="0.4", linewidth=0.7, linestyle=":", zorder=0)
     ends = sorted((point.x, point.figure.value) for one in panel.series for point in one.points)
@@ -81,7 +88,8 @@ def line_chart(chart):
     width, names, rows = WIDE if chart.wide else NARROW, chart.names(), chart.rows_of_panels()
     looks = {name: look_of(place) for place, name in enumerate(names)}
     beside = legend_columns(names, width)
-    strip = LEGEND * -(-len(names) // beside) + 0.06
+    warned = any(figure.remarks for figure in chart.figures())
+    strip = LEGEND * (-(-len(names) // beside) + warned) + 0.06
     left, right, gap, bottom = 0.5, 0.12, 0.2, 0.32
     tops = [0.2 if any(panel.title for panel in row) else 0.06 for row in rows]
     tall = 2.0 if len(rows) == 1 else 1.5
@@ -97,9 +105,16 @@ def line_chart(chart):
             axes.set_ylabel("" if column and chart.same_y else panel.y)
         if chart.same_y:
             same_limits(placed)
+        if chart.same_x:
+            ends = [axes.get_xlim() for _, axes in placed]
+            for _, axes in placed:
+                axes.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
         for panel, axes in placed:
             if panel.log_y:
                 log_axis(axes.yaxis, *axes.get_ylim())
         edge -= gap
-    legend(picture, names, looks, beside, any(panel.joined for panel in chart.panels))
+    if warned:
+        picture.text(0.5, 0.02 / picture.get_figheight(), OPEN, ha="center", va="bottom")
+    legend(picture, names, looks, beside, any(panel.joined for panel in chart.panels),
+           LEGEND * warned)
     return picture

@@ -16,6 +16,7 @@ NARROW, WIDE = 3.5, 7.16  # inches: a column, a page
 DOTS_PER_INCH = 200
 FONT = 7  # points
 LEGEND = 0.14  # inches: a line of it
+OPEN = "open marks: the run warns of these values"
 COLOURS = "viridis_r"  # darker is more, in grey too
 # Colours of Okabe and Ito; each name has a mark and a line of its own, too.
 INKS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
@@ -61,9 +62,10 @@ def look_of(place):
 
 
 def log_axis(axis, low, high, text=None):
-    """Numbers rather than powers; marks at 2 and 5, too, where there are few decades."""
+    """Numbers rather than powers; more marks where there are few decades."""
+    subs = (1,) if high / low > 1000 else (1, 2, 5) if high / low > 10 else range(1, 10)
     axis.set_major_locator(ticker.LogLocator(
-        base=10, subs=(1,) if high / low > 1000 else (1, 2, 5), numticks=20))
+        base=10, subs=subs, numticks=20))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: (text or "{:g}".format)(value)))
     axis.set_minor_formatter(ticker.NullFormatter())
 
@@ -74,12 +76,13 @@ def tick_texts(panel):
     return list(texts), list(texts.values())
 
 
-def legend(picture, names, looks, columns, lines=True):
-    """In the strip at the lower edge, which is left free for it."""
+def legend(picture, names, looks, columns, lines=True, above=0):
+    """In the strip at the lower edge, which is left free for it; above: so many inches."""
     handles = [Line2D([], [], label=name, markersize=3, linewidth=0.9, markeredgewidth=0.7,
                       **(looks[name] if lines else {**looks[name], "linestyle": "none"}))
                for name in names]
-    picture.legend(handles=handles, loc="lower center", ncol=columns, frameon=False,
+    picture.legend(handles=handles, loc="lower center", ncol=columns,
+                   bbox_to_anchor=(0.5, above / picture.get_figheight()), frameon=False,
                    handlelength=3 if lines else 1, columnspacing=1.2, handletextpad=0.5,
                    labelspacing=0.3, borderpad=0.2, borderaxespad=0.1)
 

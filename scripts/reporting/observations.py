@@ -2,7 +2,7 @@
 
 from parts import tsv
 from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less, of_each
-from reporting.figures import Line, Table, source_of
+from reporting.figures import Line, Table, shape, source_of
 
 HANGS = "no progress"
 # This suite's choice, for the study has no such numbers: an influence is one by this factor or
@@ -29,7 +29,7 @@ def holds_if(rule, barriers=()):
 
 def us(value):
     """Of ns."""
-    return f"{value.mean / 1e3:.2f} us"
+    return f"{value.mean / 1e3:.2f} µs"
 
 
 def warp_holds(rows):
@@ -63,10 +63,10 @@ def block_warps(rows):
 
 
 def grid_blocks(rows):
-    one, blocks, threads = (rows.grid_sync(*shape) for shape in ((1, 32), (32, 32), (1, 1024)))
+    one, blocks, threads = (rows.grid_sync(*of) for of in ((1, 32), (32, 32), (1, 1024)))
     return holds(blocks.mean >= AFFECTS * threads.mean), (
-        f"from {us(one)} at 1 block/SM of 32 threads to {us(blocks)} with 32 blocks/SM, to "
-        f"{us(threads)} with 1024 threads" +
+        f"from {us(one)} at {shape(1, 32)} to {us(blocks)} at {shape(32, 32)}, to {us(threads)} at "
+        f"{shape(1, 1024)}" +
         holds_if(f"the blocks make it {AFFECTS:g} times as long as the threads do, or more"))
 
 
@@ -76,8 +76,8 @@ def grid_two_blocks(rows):
     one_launch = rows.launch("traditional_launch", 1)
     accepted = rows.study.number("VIII", "more_us", id="grid_two_blocks")
     return holds(slowest.mean - one_launch.mean <= 1e3 * accepted), (
-        f"at most {us(slowest)} up to 2 blocks/SM, one more launch {us(one_launch)}" +
-        holds_if(f"it is at most {accepted:g} us more, as the study accepts"))
+        f"at most {us(slowest)} up to 2 blocks per SM, one more launch {us(one_launch)}" +
+        holds_if(f"it is at most {accepted:g} µs more, as the study accepts"))
 
 
 def outcomes(rows, file, methods):
@@ -125,9 +125,9 @@ def gpus_both(rows):
     for (_, method, gpus, judges), of in of_each(
             barriers, lambda *which: rows.shapes(*which, (1, 32), (32, 32), (1, 1024))):
         if judges:
-            verdicts += [of[shape] >= AFFECTS * of[1, 32] for shape in ((32, 32), (1, 1024))]
-        texts.append(f"{method} on {gpus} GPUs: {of[1, 32]:.2f} us at 1 block/SM of 32 threads, "
-                     f"{of[32, 32]:.2f} with 32 blocks/SM, {of[1, 1024]:.2f} with 1024 threads")
+            verdicts += [of[more] >= AFFECTS * of[1, 32] for more in ((32, 32), (1, 1024))]
+        texts.append(f"{method} on {gpus} GPUs: {of[1, 32]:.2f} µs at {shape(1, 32)}, "
+                     f"{of[32, 32]:.2f} at {shape(32, 32)}, {of[1, 1024]:.2f} at {shape(1, 1024)}")
     return holds(*verdicts), "; ".join(texts) + holds_if(
         f"both make it {AFFECTS:g} times as long or more", barriers)
 
@@ -161,7 +161,7 @@ def gpus_acceptable(rows):
 def implicit_one_gpu(rows):
     one_launch, barrier = rows.launch("traditional_launch", 1), rows.grid_sync(1, 1024)
     verdicts = [is_less(one_launch, barrier)]
-    text = f"one more launch {us(one_launch)}, grid_sync at 1 x 1024 {us(barrier)}"
+    text = f"one more launch {us(one_launch)}, grid_sync at {shape(1, 1024)} {us(barrier)}"
     rule = "the launch takes less"
     implicit, explicit = (rows.sums("Reduction", "one GPU", method, 1)
                           for method in ("implicit", "grid_sync"))
@@ -183,7 +183,8 @@ def implicit_gpus(rows):
     for (_, method, gpus, judges), (cpu, barrier) in of_each(barriers, look):
         if judges:
             verdicts.append(is_less(cpu, barrier))
-        texts.append(f"on {gpus} GPUs at 1 x 1024: CPU threads {us(cpu)}, {method} {us(barrier)}")
+        texts.append(f"on {gpus} GPUs at {shape(1, 1024)}: CPU threads {us(cpu)}, "
+                     f"{method} {us(barrier)}")
     text = "; ".join(texts) + holds_if("CPU threads take less", barriers)
     if max(gpus for _, _, gpus, _ in barriers) < MANY_GPUS:
         return "not measured", f"many are {MANY_GPUS} GPUs or more; {text}"

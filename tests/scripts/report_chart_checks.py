@@ -60,7 +60,7 @@ class ChartChecks:
             shape_ = (cells["blocks_per_SM"], cells["threads"])
             if chart == "figure_9":
                 self.assertEqual((row["x"], row["series"]), (
-                    cells["gpus"], "multi_grid_sync, {} x {}".format(*shape_)))
+                    cells["gpus"], "multi_grid_sync, {} per SM x {}".format(*shape_)))
             else:
                 self.assertEqual((row["series"], row["x"]), shape_)
                 self.assertTrue(row["panel"].startswith(f"{cells['gpu']}, {cells['gpus']} GPU"))
@@ -123,7 +123,7 @@ class ChartChecks:
             launch = "ImplicitBarrier" in row["source"]
             (_, _, _, cells), = self.each(name, [row], ("m(ovh)", "s(ovh)") if launch else NS, 1e-3)
             self.assertEqual(row["x"], cells["GPUCount" if launch else "GPUcount"])
-            self.assertEqual(row["series"], "{}, {} x {}".format(
+            self.assertEqual(row["series"], "{}, {} per SM x {}".format(
                 launches.get(cells["method"], cells["method"]), *shape(cells)))
             seen[row["series"]] += 1
         self.assertEqual(set(seen.values()), {int(name[-1])})  # all counts of GPUs
@@ -161,7 +161,7 @@ class ChartChecks:
     def check_figure_16(self, name, rows):
         gpus = int(name[-1])
         self.assertEqual(self.check_sums(name, rows, "GPUcount", "implicit_multi"), {
-            title: {1: 4 * gpus, 2: 3 * gpus} for title in ("strong scaling", "weak scaling")})
+            title: {1: gpus, 2: 3 * gpus} for title in ("strong scaling", "weak scaling")})
         for row in rows:
             _, title, cells = next(sources(ROOT / "results" / name, row["source"]))
             largest = max(int(other["bytes"]) for other in rows_of(name, "Reduction", title)
@@ -171,8 +171,9 @@ class ChartChecks:
     def check_figure_18(self, name, rows):
         self.assertEqual(len(rows), 4 * 32)
         for row, _, _, cells in self.each(name, rows, ()):
+            column = {"before the barrier": "start", "behind it": "end"}[row["series"]]
             self.assertEqual((row["panel"].split(":")[0], row["x"], float(row["value"])),
-                             (cells["method"], cells["lane"], float(cells[row["series"]])))
+                             (cells["method"], cells["lane"], float(cells[column])))
 
     def check_block_barriers(self, name, rows):
         found = Counter()
@@ -186,7 +187,7 @@ class ChartChecks:
         self.assertEqual(len(rows), 3 * 4 * 6)
         for row, _, _, cells in self.each(name, rows, CYCLES):
             self.assertEqual((row["panel"], row["series"], row["x"]),
-                             (cells["method"], f"{cells['blk']} blocks", cells["thrd"]))
+                             (cells["method"], cells["blk"], cells["thrd"]))
 
     def check_atomics(self, name, rows):
         self.assertEqual(len(rows), 4 * 4 + 6)

@@ -70,10 +70,10 @@ class ChartPartsTest(ScriptsTest):
                        f"blk={132 * blocks} thrd={threads}:")
             text, deleted = re.subn(f"(?m)^({row}|{skipped}).*\n", "", whole)
             self.assertEqual(deleted, 1)
-            shape = f"{method} on {chart_study.many(gpus)} at {blocks} x {threads}"
+            shape = f"{method} on {chart_study.many(gpus)} at {blocks} per SM x {threads}"
             for rows, missing, said in (
                     (whole, [], "do not fit."),
-                    (text, [f"{shape} (blocks per SM x threads)"],
+                    (text, [shape],
                      "do not fit, or it is named as not in this run.")):
                 chart = make(tsv.Run(self.write_run(self.folder / "run", {
                     "BenchmarkInterSM": ended(rows), "environment": FOUR_GPUS}, only=True)), Study())

@@ -16,7 +16,8 @@ UNITS = {"figure_4": {"cycles", "warp barriers per cycle"},
          "figure_15": {"GB/s", "percent of read_limit"},
          "figure_16": {"GB/s", "percent of implicit_multi"},
          "figure_18": {"cycles since the first lane's start"},
-         **dict.fromkeys(("barriers", "machines"), {"nanoseconds"}),
+         **dict.fromkeys(("barriers",), {"nanoseconds"}),
+         "machines": {"multiples of h100x1 (H100 x 1)"},
          **dict.fromkeys(("figure_5", "figure_7", "figure_8", "figure_9"), {"microseconds"})}
 
 
@@ -80,12 +81,18 @@ class ChartsTest(ChartChecks, ReportCase):
         self.assertEqual({row["unit"] for row in rows}, UNITS.get(chart, {"cycles"}))
 
     def check_machines(self, rows):
-        for name in RECORDED:
+        """Multiples of the first; of all GPUs only where they are as many."""
+        alone = {name: {row["x"]: float(row["value"]) for row in read_rows(
+            self.out / "figures" / name / "barriers.tsv")} for name in RECORDED}
+        base, *others = RECORDED
+        for name in others:
             mine = [row for row in rows if row["series"].startswith(f"{name} (")]
-            alone = read_rows(self.out / "figures" / name / "barriers.tsv")
-            self.assertEqual({row["x"]: row["value"] for row in mine},
-                             {row["x"]: row["value"] for row in alone})
-        self.assertIn("h100x1 (H100 x 1)", {row["series"] for row in rows})
+            self.assertEqual({row["x"] for row in mine}, alone[name].keys() & alone[base].keys())
+            for row in mine:
+                self.assertAlmostEqual(float(row["value"]), alone[name][row["x"]]
+                                       / alone[base][row["x"]], places=6)
+        self.assertEqual({row["series"] for row in rows},
+                         {f"{name} (H200 x {name[-1]})" for name in others})
 
     def test_missing_files(self):
         """Two of three cells, one with a warning, and nothing else."""

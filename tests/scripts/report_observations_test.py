@@ -53,7 +53,7 @@ class ObservationsTest(ScriptsTest):
             self.assertEqual(found["grid_two_blocks"], verdict)  # 1.9 and 4.9 us more
         self.assertEqual(found["implicit_one_gpu"], "holds")
         self.assertTrue(self.texts["grid_two_blocks"].endswith(
-            "(holds if it is at most 2.5 us more, as the study accepts)"))
+            "(holds if it is at most 2.5 µs more, as the study accepts)"))
         text = launches.replace("1081.250", "5000.250")
         self.assertEqual(self.verdicts(ImplicitBarrier=text, BenchmarkInterSM=grids[0][0])[
             "implicit_one_gpu"], "does not hold")
@@ -140,8 +140,8 @@ class ObservationsTest(ScriptsTest):
                 ImplicitBarrier=launches, BenchmarkInterSM=text,
                 environment=ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t8"))
             self.assertEqual(found["implicit_gpus"], verdict, (gpus, cpu, half))
-            self.assertIn(f"on {gpus} GPUs at 1 x 1024: CPU threads {cpu / 1e3:.2f} us, "
-                          "peer_grid_sync 2.10 us", self.texts["implicit_gpus"])
+            self.assertIn(f"on {gpus} GPUs at 1 per SM x 1024: CPU threads {cpu / 1e3:.2f} µs, "
+                          "peer_grid_sync 2.10 µs", self.texts["implicit_gpus"])
 
     def test_sums_with_one_barrier(self):
         """GB/s of CPU threads, with intervals of 2, beside 100 and 200 with intervals of 1."""

@@ -51,6 +51,7 @@ class PicturesTest(ScriptsTest):
             self.check_png(path.read_bytes())
             self.check_pdf(path.with_suffix(".pdf").read_bytes())
             self.assertTrue(path.with_suffix(".tsv").exists())
+            self.check_figure_tex(path.with_suffix(".tex").read_text(), path.relative_to(out))
             for ending in (".png", ".pdf"):  # the same rows make the same bytes
                 other = again / path.relative_to(out).with_suffix(ending)
                 self.assertEqual(path.with_suffix(ending).read_bytes(), other.read_bytes())
@@ -63,6 +64,12 @@ class PicturesTest(ScriptsTest):
             self.assertRegex(alternative, r"^(Heat map|Line chart|Dot chart): .* \d+ values")
         links = re.findall(r"!\[.+?\]\((\S+?)\)\n", (out / "report.md").read_text())
         self.assertEqual(sorted(out / unquote(link) for link in links), pictures)
+
+    def check_figure_tex(self, text, path):
+        self.assertIn(f"\\includegraphics[width=\\linewidth]{{{path.with_suffix('.pdf')}}}", text)
+        caption = re.search(r"(?m)^\\caption\{(.*)\}$", text)[1]
+        self.assertIn("driver ", caption)
+        self.assertRegex(text, r"\\label\{fig:[A-Za-z0-9-]+\}")
 
     def check_png(self, data):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
@@ -117,7 +124,7 @@ class PicturesTest(ScriptsTest):
             chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_5")
             axes, = draw.picture_of(chart).axes
-        self.assertEqual(axes.get_title(), "H200, grid_sync (us)")
+        self.assertEqual(axes.get_title(), "H200, grid_sync (µs)")
         columns = [text.get_text() for text in axes.get_xticklabels()]
         rows = [text.get_text() for text in axes.get_yticklabels()]
         self.assertEqual((columns, rows), (["32", "64", "128", "256", "512", "1024"],
@@ -152,6 +159,48 @@ class PicturesTest(ScriptsTest):
             with draw_style.settings():
                 self.check_texts(draw.picture_of(chart), chart.name)
                 self.check_png(draw.draw(chart)["png"])
+
+    def test_what_marks_mean_stands_in_the_picture(self):
+        """Where the run warns of a value that is shown, and nowhere else."""
+        for name, said in (("figure_9", draw_style.OPEN), ("figure_8", "!: the run warns"),
+                           ("barriers", draw_style.OPEN)):
+            for warned in (True, False):
+                run = tsv.Run(ROOT / "results" / "h200x4")
+                chart, = (chart for chart in charts.charts_of(run, Study()) if chart.name == name)
+                for place, figure in enumerate(chart.figures()):
+                    figure.remarks = ["noise"] * (warned and place == 0)
+                with draw_style.settings():
+                    picture = draw.picture_of(chart)
+                    self.check_texts(picture, name)
+                texts = " ".join(text.get_text() for text in picture.texts)
+                self.assertEqual(said in texts, warned, name)
+
+    def test_one_scale_for_numbers_of_gpus(self):
+        run = tsv.Run(ROOT / "results" / "h200x4")
+        chart = chart_study.figure_9(run, Study())
+        with draw_style.settings():
+            here, study = draw.picture_of(chart).axes
+        self.assertEqual(here.get_xlim(), study.get_xlim())
+        self.assertGreater(here.get_xlim()[1], 8)
+
+    def test_percentages_have_one_range_in_each_run(self):
+        for name in RECORDED:
+            chart, = (chart for chart in charts.charts_of(tsv.Run(ROOT / "results" / name), Study())
+                      if chart.name == "figure_16")
+            with draw_style.settings():
+                axes = draw.picture_of(chart).axes
+            for lower in axes[2:]:
+                low, high = lower.get_ylim()
+                self.assertTrue(low <= 80 and high >= 120)
+                places = [tuple(bars[0].get_xdata()) for bars in lower.containers]
+                self.assertEqual(len(set(places)), 3)  # beside one another
+
+    def test_the_line_of_warps_has_its_name(self):
+        chart = chart_study.figure_4(tsv.Run(ROOT / "results" / "h200x4"), Study())
+        with draw_style.settings():
+            upper, lower = draw.picture_of(chart).axes
+        self.assertEqual([text.get_text() for text in upper.texts], ["an SM holds 64 warps"])
+        self.assertNotIn("an SM holds 64 warps", [text.get_text() for text in lower.texts])
 
     def test_error_bars_and_marks(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
@@ -188,9 +237,8 @@ class PicturesTest(ScriptsTest):
             axes, = draw.picture_of(chart).axes
         names = [text.get_text() for text in axes.get_xticklabels()]
         self.assertEqual(names, ["add", "max", "exchange", "cas"])
-        line = axes.containers[0][0]
-        self.assertEqual({names[x]: y for x, y in zip(line.get_xdata(), line.get_ydata())},
-                         {"max": 2, "exchange": 3, "cas": 4})
+        self.assertEqual({names[int(text.get_position()[0])]: float(text.get_text())
+                          for text in axes.texts}, {"max": 2, "exchange": 3, "cas": 4})
 
     def test_a_matplotlib_that_cannot_be_used(self):
         modules = self.folder / "modules"

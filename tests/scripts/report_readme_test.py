@@ -1,6 +1,8 @@
 """Tests of what pages show of results/: tables and pictures."""
 
+import re
 import shutil
+import struct
 import unittest
 
 from report_chart_checks import rows_of
@@ -49,6 +51,11 @@ class ReadmePicturesTest(ScriptsTest):
         text = (ROOT / "README.md").read_text()
         for name in readme_pictures.pictured(FOLDER.parent):
             self.assertIn(f'src="docs/figures/{name}"', text)
+            width = int(re.search(rf'{name}" width="(\d+)"', text)[1])
+            data = (readme_pictures.OUT / name).read_bytes()
+            pixels, = struct.unpack(">I", data[16:20])
+            self.assertGreaterEqual(7 / 72 * 200 * width / pixels, 9, name)  # of its letters
+            self.assertLessEqual(width, 830)
             self.assertLess((readme_pictures.OUT / name).stat().st_size, 150e3)
 
     def test_other_rows_are_noticed(self):
@@ -58,10 +65,14 @@ class ReadmePicturesTest(ScriptsTest):
         path = recorded / "h200x1" / "BenchmarkInterSM.tsv"
         path.write_text(path.read_text().replace("# host waits", "# a line more\n# host waits"))
         self.assertEqual(readme_pictures.older(recorded=recorded), [])
-        cell = rows_of("h200x1", "BenchmarkInterSM", "grid latency")[0]["m(avginstru)"]
-        path.write_text(path.read_text().replace(f"\t{cell}\t", "\t999.875\t", 1))
-        self.assertEqual(readme_pictures.older(recorded=recorded),
-                         ["barriers.png", "grid_sync.png"])
+        for name, old in (("h200x4", ["barriers.png"]),
+                          ("h200x1", ["barriers.png", "grid_sync.png"])):
+            path = recorded / name / "BenchmarkInterSM.tsv"
+            cell = next(row for row in rows_of(name, "BenchmarkInterSM", "grid latency") if (
+                row["method"], row["blk"], row["thrd"]) == ("grid_sync", "132", "1024"))[
+                    "m(avginstru)"]
+            path.write_text(path.read_text().replace(f"\t{cell}\t", "\t999.875\t", 1))
+            self.assertEqual(readme_pictures.older(recorded=recorded), old)
         done = self.script("pages/readme_pictures.py", "--check", "--recorded", recorded, "--out",
                            readme_pictures.OUT)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
