@@ -31,8 +31,7 @@ int process_count(const Options& options) {
 // What they have measured of a row.
 struct Sampled {
   Measured<InterSmSample> measured;
-  // Why one of them has no samples.
-  Remark reason = {"not-measured", "no process has measured it"};
+  Remark reason;  // why one of them has no samples
 };
 using SampledRows = std::map<std::string, Sampled>;  // by Table::key()
 
@@ -201,8 +200,10 @@ class InterSm {
   void print_processes(Table<Row>& table, Row& row) {
     const std::string key = table.key(row);
     const Sampled& sampled = sampled_[key];
+    if (sampled.reason) return run_.skip(table, key, sampled.reason);
     if (sampled.measured.samples.empty()) {
-      return run_.skip(table, key, sampled.reason);
+      return run_.skip(table, key,
+                       {"not-measured", "no process has measured it"});
     }
     row.processes = static_cast<int>(sampled.measured.samples.size());
     print(table, row, sampled.measured);

@@ -6,12 +6,10 @@
 #include "explicit_barrier/methods.hpp"
 #include "reduction/array_sizes.hpp"
 #include "reduction/array_sums.hpp"
-#include "reduction/many_gpus.hpp"
 #include "reduction/node_sums.hpp"
-#include "reduction/one_gpu.hpp"
 #include "reduction/rows.hpp"
+#include "reduction/sections.hpp"
 #include "reduction/switch_points.hpp"
-#include "reduction/warp_level.hpp"
 #include "reduction/warp_sums.hpp"
 
 namespace syncbench {

@@ -1,5 +1,3 @@
-#include "reduction/many_gpus.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -10,6 +8,7 @@
 #include "reduction/node_sums.hpp"
 #include "reduction/rows.hpp"
 #include "reduction/samples.hpp"
+#include "reduction/sections.hpp"
 #include "reduction/test_data.hpp"
 
 namespace syncbench {

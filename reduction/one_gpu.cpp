@@ -1,5 +1,3 @@
-#include "reduction/one_gpu.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -11,6 +9,7 @@
 #include "reduction/device_timer.hpp"
 #include "reduction/rows.hpp"
 #include "reduction/samples.hpp"
+#include "reduction/sections.hpp"
 #include "reduction/test_data.hpp"
 
 namespace syncbench {

@@ -1,6 +1,5 @@
-#include "reduction/warp_level.hpp"
-
 #include "explicit_barrier/latency.hpp"
+#include "reduction/sections.hpp"
 #include "reduction/warp_sums.hpp"
 
 namespace syncbench {

@@ -17,17 +17,25 @@ struct FusionSample {
   double launched, separate, fused, one;
 };
 
-/// i = `repeats`. Where the first launches of a series are unlike the others,
-/// the i launches are those behind `lead` others: the total of all, less that
-/// of lead + 1, and one launch in their place.
+/// All but `fused`, of i = `repeats`. Where the first launches of a series are
+/// unlike the others, the i launches are those behind `lead` others: the total
+/// of all, less that of lead + 1, and one launch in their place.
+inline FusionSample take_separate(LaunchMethod& single, int repeats, int lead) {
+  single.run(kWarmUpLaunches);
+  const LaunchTimes separate = single.run(lead + repeats);
+  FusionSample sample = {};
+  sample.launched = separate.launched;
+  sample.separate = separate.total;
+  sample.one = single.run(1).total;
+  if (lead > 0) sample.separate += sample.one - single.run(lead + 1).total;
+  return sample;
+}
+
 inline FusionSample take_fusion(LaunchMethod& single, LaunchMethod& fused,
                                 int repeats, int lead) {
-  single.run(kWarmUpLaunches);
-  LaunchTimes separate = single.run(lead + repeats);
-  const double together = fused.run(1).total;
-  const double one = single.run(1).total;
-  if (lead > 0) separate.total += one - single.run(lead + 1).total;
-  return {separate.launched, separate.total, together, one};
+  FusionSample sample = take_separate(single, repeats, lead);
+  sample.fused = fused.run(1).total;
+  return sample;
 }
 
 /// What kernel fusion says about a launch.

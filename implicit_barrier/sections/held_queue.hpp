@@ -38,11 +38,11 @@ class HeldPoint {
   }
 
   HeldSample take() {
-    LaunchMethod& single = single_->held;
-    const FusionSample fusion = take_fusion(
-        single, spins() ? fused_->held : single, point_.repeats, point_.lead);
+    const FusionSample launches =
+        take_separate(single_->held, point_.repeats, point_.lead);
+    const double fused = spins() ? fused_->held.run(1).total : launches.one;
     HeldSample sample = {};
-    sample.cpu = (fusion.separate - fusion.fused) / (point_.repeats - 1);
+    sample.cpu = (launches.separate - fused) / (point_.repeats - 1);
     const double period = period_ns();
     sample.timer = spins() ? period - unit_ns() : period;
     // unit_ns() comes last: what its kernels noted is still there.
