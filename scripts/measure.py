@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from parts import checksums, command_line, environment, programs, suite, tsv
+from parts import command_line, checksums, environment, programs, suite, tsv
 from parts.command_line import Stop, say
 from reporting import in_short, normal
 from reporting.verdict import Verdict

@@ -29,6 +29,7 @@ import sys
 from pathlib import Path
 
 from parts import command_line, tsv, whole_files
+from parts.command_line import Stop
 from reporting import blocks, charts, cite, headline_sheets, normal, sheets
 from reporting.chart_barriers import machines
 from reporting.part import Part
@@ -120,7 +121,10 @@ def work():
     for name in names:
         if names.count(name) > 1:
             raise tsv.TsvError(f"two folders are called {name}; --label of run.sh names them")
-    options.out.mkdir(parents=True, exist_ok=True)  # before the pictures, which take seconds
+    try:  # before the pictures, which take seconds
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Stop(1, f"cannot write {options.out}: {error.strerror}") from None
     pictures, several = pictures_of(parts)
     whole_files.write(options.out, files_of(parts, study, citation, pictures, several))
     if pictures.why:

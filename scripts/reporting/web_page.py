@@ -86,7 +86,7 @@ show();
 
 def all_rows(parts):
     """The section of all rows, to be searched and sorted; without scripts, a link to each file."""
-    yield '<h2 id="all-rows">All rows</h2><p>'
+    yield f'<h2 id="all-rows">{parts[0].run.mark}All rows</h2><p>'
     yield ", ".join(f'<a href="tables/{escape(part.name)}/normal.tsv">tables/{escape(part.name)}'
                     "/normal.tsv</a>" for part in parts)
     rows = [[part.name, *(text.replace("nan", "") for text in row.key), row.quantity,
@@ -101,7 +101,7 @@ def all_rows(parts):
     yield "".join(f'<th scope="col">{name}</th>' for name in COLUMNS)
     yield "</tr></thead><tbody></tbody></table></div></div>"
     data = json.dumps(rows, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-    yield f'<script type="application/json" id="data">{data}</script><script>{SCRIPT}</script>'
+    yield f'<script type="application/json" id="data">{data}</script><script id="search">{SCRIPT}</script>'
 
 
 def page(title, parts, body):

@@ -80,7 +80,7 @@ class LackingTest(ReportCase):
                                                 "1", "nan", "2xSM", "32"])
         self.assertEqual(line.split("\t")[-3:], ["not in this run", "nan", "nan"])
         self.assertEqual(table_below(self.page, "is it normal?"), [COUNTS, counts])
-        self.assertIn("<th>not in this run</th>", (self.out / "report.html").read_text())
+        self.assertIn('<th scope="col">not in this run</th>', (self.out / "report.html").read_text())
         run("h200x2", 1, 4)
         found = self.report(run("mine", 1, 4), recorded=self.folder)["mine"]["normal"]["counts"]
         self.assertEqual([row["not in this run"] for row in found], [0])

@@ -84,7 +84,7 @@ class ReportOfARunTest(ScriptsTest):
         self.assertIn("CITATION.cff", done.stderr)
         self.assertTrue(done.stderr.endswith(
             "\nwarning: there is no report of the recorded runs, see above\n"), done.stderr)
-        self.assertTrue(done.stdout.endswith("this one has no NVIDIA GPU.\n"))
+        self.assertTrue(done.stdout.endswith("this machine has no NVIDIA GPU.\n"))
 
 
 if __name__ == "__main__":
