@@ -2,7 +2,7 @@
 """Is this node normal?
 
   check.py DIR    judges a results folder
-  check.py        measures the rows that tell most, in under a minute, and judges them
+  check.py        measures the rows that tell most, in about a minute, and judges them
 
 Rows are compared with recorded runs of the same kind of GPU. docs/repeatability.md says what is
 normal. stdout: a line for each fault, then the verdict:
@@ -26,14 +26,16 @@ from reporting.verdict import LEVELS, Fault, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = 8  # faults of the node, and of each GPU
-SECONDS = 300  # the most that a program may take; all together they take a minute
+SECONDS = 300  # the most that a program may take; all together take a minute
+# (program, methods, more arguments)
 IN_SM = ("BenchmarkIntraSM", "blocksync,cluster_sync,threadfence,global_add", ())
-GRID = ("BenchmarkInterSM", "grid_sync", ())
-MEMORY = ("Reduction", "read_limit", ("--samples", "20"))
-OF_EACH_GPU = (IN_SM, GRID, MEMORY)
-# On all GPUs: (program, methods, more arguments).
-OF_NODE = (("ImplicitBarrier", "traditional_launch", ()), IN_SM,
-           ("BenchmarkInterSM", "grid_sync,peer_grid_sync", ()), MEMORY)
+MEMORY = ("Reduction", "read_limit", ("--samples", "20", "--type", "float"))
+OF_EACH_GPU = (
+    IN_SM, ("BenchmarkInterSM", "grid_sync", ("--samples", "20", "--blocks-per-sm", "1,4")),
+    MEMORY)
+OF_NODE = (
+    ("ImplicitBarrier", "traditional_launch", ("--processes", "3")), IN_SM,
+    ("BenchmarkInterSM", "grid_sync,peer_grid_sync", ("--samples", "20")), MEMORY)
 
 
 @contextlib.contextmanager
