@@ -17,6 +17,7 @@ import reduction_summary
 import suite
 import tsv
 from reporting.figures import short_text
+from reporting.run_warnings import LOG, warned
 from tables import grid, methods
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
@@ -127,15 +128,17 @@ def several_gpus(run):
 def warnings(run):
     found = [(file, section, list(section.warnings()))
              for file, sections in run.files.items() for section in sections]
-    yield f"Warnings of the run: {sum(len(warned) for _, _, warned in found)}"
-    for file, section, warned in found:
-        for row, text in warned[:1]:
+    every = warned(run)
+    logged = sum(one.file == LOG for one in every)
+    yield f"Warnings of the run: {len(every)}" + f", {logged} of them in {LOG} alone" * bool(logged)
+    for file, section, said in found:
+        for row, text in said[:1]:
             keys = ("type", "GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)",
                     "bytes", "more")
             shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
             where = f", {row['method']}, {shape}" if row else ""
             yield f"  {file}, {section.title}{where}: {text}"
-        more = Counter(row["method"] if row else "no row" for row, _ in warned[1:]).items()
+        more = Counter(row["method"] if row else "no row" for row, _ in said[1:]).items()
         if more:
             yield "    and " + ", ".join(f"{count} of {method}" for method, count in more)
 

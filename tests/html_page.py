@@ -11,24 +11,29 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.open, self.cells, self.targets, self.ids = [], [], [], set()
-        self.pictures = []
+        self.pictures, self.files = [], []  # files: that it links to
         self.feed(text)
         if self.open or set(self.targets) - {f"#{name}" for name in self.ids}:
             raise ValueError(f"not closed: {self.open}; links to {self.targets}")
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
-        if tag in ("meta", "br"):
+        if tag in ("meta", "br", "input"):
             return
         kind, _, data = attributes.get("src", "").partition(",")
         if tag == "img" and kind == "data:image/png;base64" and attributes.get("alt"):
             self.pictures.append((attributes["alt"], base64.b64decode(data, validate=True)))
             return
-        if tag in ("script", "link", "img", "iframe"):
+        if tag in ("link", "img", "iframe") or tag == "script" and "src" in attributes:
             raise ValueError(f"<{tag}> in a page that needs nothing from elsewhere")
         self.open.append(tag)
+        if attributes.get("id") in self.ids:
+            raise ValueError(f"two have the id {attributes['id']}")
         self.ids |= {attributes["id"]} if "id" in attributes else set()
-        self.targets += [attributes["href"]] if "href" in attributes else []
+        target = attributes.get("href", "")
+        (self.targets if target.startswith("#") else self.files).extend([target] * bool(target))
+        if tag == "th" and "scope" not in attributes:
+            raise ValueError("<th> without scope")
         if tag == "td":
             self.cells.append([attributes.get("title"), ""])
 

@@ -41,7 +41,7 @@ class ReportCase(ScriptsTest):
         done = self.script("report.py", *folders, "--out", self.out, "--recorded", recorded)
         self.assertEqual(done.returncode, code, done.stderr)
         self.errors = done.stderr
-        self.assertEqual(done.stdout, f"{self.out / 'report.md'}\n")
+        self.assertEqual(done.stdout, f"{self.out / 'report.html'}\n")
         self.page = (self.out / "report.md").read_text()
         self.summary = json.loads((self.out / "report.json").read_text())
         return {run["folder"]: run for run in self.summary["runs"]}

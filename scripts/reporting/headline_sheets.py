@@ -33,7 +33,7 @@ def verdict(part, found):
     if judged is None or judged.verdict == "not recorded" or not shown(found):
         return "–"
     if judged.verdict in compare.VERDICTS[1:3]:
-        return f"{judged.change:+.1f}% {judged.verdict}"
+        return f"{abs(judged.change):.1f}% {judged.verdict}"
     return judged.verdict
 
 

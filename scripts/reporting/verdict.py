@@ -68,7 +68,10 @@ class Verdict:
 
     def _clocks(self, run):
         """SM clocks that the rows saw, beside those of the recorded runs."""
-        recorded = statistics.median(clock for other in self.runs for clock in clocks(other))
+        known = [clock for other in self.runs for clock in clocks(other)]
+        if not known:
+            return
+        recorded = statistics.median(known)
         by_count = defaultdict(list)
         for row in rows_with_clock(run):
             by_count[gpus_of(row)].append(float(row["clock"]))
