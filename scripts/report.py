@@ -39,6 +39,8 @@ from reporting.run_pages import MACHINES, machines_picture, part_json, run_block
 from reporting.study import FOLDER, Study
 from reporting.web_page import page
 
+LONG = 1000  # rows; the report of more takes seconds
+
 
 def title_of(parts):
     where = "these machines" if len(parts) > 1 else "this machine"
@@ -161,8 +163,9 @@ def work():
     runs = [tsv.Run(path, options.simulated) for path in options.folders]
     tsv.refuse_mixed(runs)
     names = names_of(runs)
-    command_line.say(f"report.py: reading and drawing {', '.join(names)}")
     parts = [Part(run, study, recorded, name) for run, name in zip(runs, names)]
+    if sum(map(len, (part.normal for part in parts))) > LONG:
+        print(f"report.py: drawing {', '.join(names)}", file=sys.stderr, flush=True)
     pictures, several = pictures_of(parts)
     whole_files.write(options.out, files_of(parts, study, citation, pictures, several))
     if pictures.why:

@@ -35,7 +35,7 @@ addEventListener("load", () => setTimeout(() => {
   });
   const scrolled = [...document.querySelectorAll(".wide")].filter(
       (part) => part.scrollWidth > part.clientWidth + 1).map(
-      (part) => part.closest("[id]").id + " " + part.scrollWidth);
+      (part) => (part.closest("[id]")?.id || "") + " " + part.scrollWidth);
   const height = document.documentElement.scrollHeight;
   const rows = document.querySelector("details[id$='-rows']");
   rows.open = true;

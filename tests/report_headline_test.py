@@ -175,7 +175,7 @@ class HeadlineTest(ReportCase):
                 seen.add(word)
                 self.assertEqual(verdict, {
                     "not recorded": "–", "same": "same", "unclear": "unclear"}.get(
-                    word, f"{float(row['change_percent']):+.1f}% {word}"))
+                    word, f"{abs(float(row['change_percent'])):.1f}% {word}"))
         self.assertLessEqual({"same", "slower", "faster", "not recorded"}, seen)
 
     def test_a_run_of_few_rows(self):

@@ -238,7 +238,8 @@ class ReportTest(ReportCase):
         shutil.copytree(ROOT / "results" / "h200x1", run, ignore=NO_SUMS)
         done = self.script("report.py", run)
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, r"\A(report.py: no pictures, because .*\n)?\Z")
+        self.assertRegex(done.stderr, r"\Areport.py: drawing mine\n"
+                         r"(report.py: no pictures, because .*\n)?\Z")
         page = (run / "report" / "report.md").read_text()
         self.assertEqual(page.count("no barrier of several GPUs was measured"), 4)
         self.assertIn("same kind of GPU: h200x2, h200x4.\n", page)  # and not with itself

@@ -36,7 +36,7 @@ img.page { width: 72rem; }
   body { padding: 0.5rem; }
   table { font-size: 0.75rem; }
   th, td { padding: 0.2rem 0.25rem; }
-  th:first-child, td:first-child { min-width: 4rem; }
+  td:not(.number), th:not(.number) { min-width: 3.5rem; overflow-wrap: anywhere; }
 }
 @media print {
   @page { size: A4; margin: 12mm; }
@@ -71,8 +71,8 @@ function showRows(data) {
   let column = -1, down = false;
   function order(a, b) {
     const x = a[column], y = b[column];
-    const difference = Number(x) - Number(y);
-    return (down ? -1 : 1) * (Number.isNaN(difference) ? x.localeCompare(y) : difference);
+    const none = Number.isNaN(Number(x)) - Number.isNaN(Number(y));  // texts stand last
+    return none || (down ? -1 : 1) * (Number(x) - Number(y) || x.localeCompare(y));
   }
   function show() {
     const words = search.value.toLowerCase().split(" ");
@@ -118,7 +118,7 @@ for (const data of document.querySelectorAll("script[type='text/tab-separated-va
 }
 addEventListener("hashchange", openTarget);
 addEventListener("beforeprint", () => {
-  for (const fold of document.querySelectorAll("details:not(.all)")) fold.open = true;
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
 });
 openTarget();
 """
