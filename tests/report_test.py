@@ -291,11 +291,14 @@ class ReportTest(ReportCase):
         shutil.copytree(run, self.folder / "other" / "run")
         for arguments, code, message in (
                 ((run, run), 2, "several folders need --out"), ((), 2, "required"),
-                ((run, self.folder / "other/run", "--out", self.out), 2, "two folders are called"),
+                ((run, run, "--out", self.out), 2, "two folders are called"),
                 ((self.folder / "absent",), 2, "absent is not a folder"),
                 ((run, "--out", self.log.parent / "a_file"), 1, "cannot write")):
             (self.folder / "a_file").touch()
             self.assert_refused(self.script("report.py", *arguments), code, message)
+        runs = self.report(run, self.folder / "other/run")  # told apart by the folder above
+        self.assertEqual(list(runs)[1], "other-run")
+        self.assertEqual(len(runs), 2)
 
 
 if __name__ == "__main__":
