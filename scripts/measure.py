@@ -16,6 +16,7 @@ from pathlib import Path
 from parts import command_line, checksums, environment, programs, suite, tsv
 from parts.command_line import Stop, say
 from reporting import in_short, normal
+from reporting.conclusions import conclusions
 from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -226,7 +227,7 @@ def shown(folder, simulated):
     yield ""
     yield from in_short.lines([run])
     yield ""
-    yield run.mark + in_short.conclusion(run)
+    yield from (run.mark + sentence for sentence in conclusions(run))
     if not simulated:
         level = Verdict(run, normal.recorded_runs(RESULTS)).level
         yield f"Is it normal? {level}; scripts/check.py {folder} says why"

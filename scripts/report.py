@@ -26,16 +26,19 @@ also a file that is damaged, of which nothing is written.
 import json
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 from parts import command_line, tsv, whole_files
-from parts.command_line import Stop
 from reporting import blocks, charts, cite, headline_sheets, normal, sheets
 from reporting.chart_barriers import machines
 from reporting.part import Part
+from reporting.blocks import Filed
 from reporting.run_pages import MACHINES, machines_picture, part_json, run_blocks
 from reporting.study import FOLDER, Study
 from reporting.web_page import page
+
+LONG = 1000  # rows; the report of more takes seconds
 
 
 def title_of(parts):
@@ -56,6 +59,32 @@ def parse_arguments():
             parser.error("several folders need --out")
         options.out = Path(options.folders[0]) / "report"
     return options
+
+
+def check_writable(out):
+    """Before the work, that the folder can be made and written."""
+    place = out
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise command_line.Stop(1, f"cannot write {out}: {error.strerror}") from None
+
+
+def names_of(runs):
+    """A name for each run: its folder's; where several have the same, with the label of
+    environment.tsv or the folder above before it."""
+    names = [run.path.resolve().name for run in runs]
+    for place, run in enumerate(runs):
+        if [other.path.resolve().name for other in runs].count(names[place]) > 1:
+            before = run.environment.get("label") or run.path.resolve().parent.name
+            names[place] = f"{re.sub('[^A-Za-z0-9._-]+', '-', before)}-{names[place]}"
+    for name in names:
+        if names.count(name) > 1:
+            raise tsv.TsvError(f"two folders are called {name}")
+    return names
 
 
 def pictures_of(parts):
@@ -85,15 +114,16 @@ def files_of(parts, study, citation, pictures, several):
     """path -> text or bytes of all that is written; None: not to be there"""
     sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
     title = title_of(parts)
-    content = [sheet] if sheet else []
-    content += [machines_picture(several, parts)] if several else []
+    content = [Filed(sheet, Path("tables/machines"))] if sheet else []
+    content += [machines_picture(several)] if several else []
     for part in parts:
         content += run_blocks(part, pictures)
     content += cite.blocks(parts, citation)
-    lines = [f"# {title}", "", *blocks.markdown(content, pictures)]
+    about = (f"V100 and P100 are of {citation.first} et al., {citation.study} "
+             f"({citation.year}), called the study below.")
+    lines = [f"# {title}", "", about, "", *blocks.markdown(content, pictures)]
     files = {**{Path(f"{MACHINES}.{ending}"): None for ending in ("tsv", "png", "pdf")},
              **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
-             Path("report.html"): page(title, parts, blocks.page(content, pictures)),
              Path("report.json"): summary_of(parts, study, citation),
              Path("tables/machines.tex"):
                  text_of(sheets.latex(sheet, "tab:machines")) if sheet else None}
@@ -107,28 +137,40 @@ def files_of(parts, study, citation, pictures, several):
             text = text_of(sheets.latex(table.sheet(part.run), f"tab:{label}-{number}"))
             files[folder / f"table_{number}.tex"] = text if table.measured() else None
         files[folder / "normal.tsv"] = text_of(normal.lines_of_tsv(part))
+    first = [tsv.SIMULATED] * parts[0].run.simulated
+    for block in tables_in(content):
+        rows = block.sheet.head, *(map(sheets.plain, row) for row in block.sheet.texts())
+        files[Path(f"{block.path}.tsv")] = text_of([*first, *map("\t".join, rows)])
+    written = {str(path) for path, made in files.items() if made is not None}
+    files[Path("report.html")] = page(title, about, content, pictures, written)
     return files
+
+
+def tables_in(content):
+    """All blocks that are tables with files of their own."""
+    for block in content:
+        if isinstance(block, blocks.Filed):
+            yield block
+        elif isinstance(block, blocks.Fold):
+            yield from tables_in(block.blocks)
 
 
 def work():
     options = parse_arguments()
+    check_writable(options.out)
     study, citation = Study(), cite.Citation()
     recorded = normal.recorded_runs(options.recorded)
     runs = [tsv.Run(path, options.simulated) for path in options.folders]
     tsv.refuse_mixed(runs)
-    parts = [Part(run, study, recorded) for run in runs]
-    names = [part.name for part in parts]
-    for name in names:
-        if names.count(name) > 1:
-            raise tsv.TsvError(f"two folders are called {name}; --label of run.sh names them")
-    try:  # before the pictures, which take seconds
-        options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Stop(1, f"cannot write {options.out}: {error.strerror}") from None
+    names = names_of(runs)
+    parts = [Part(run, study, recorded, name) for run, name in zip(runs, names)]
+    if sum(map(len, (part.normal for part in parts))) > LONG:
+        print(f"report.py: drawing {', '.join(names)}", file=sys.stderr, flush=True)
     pictures, several = pictures_of(parts)
     whole_files.write(options.out, files_of(parts, study, citation, pictures, several))
     if pictures.why:
-        print(f"report.py: {pictures.why}", file=sys.stderr)
+        print(f"report.py: {pictures.why} ({sys.executable}); install python3-matplotlib, or run "
+              "report.py with a Python that has matplotlib", file=sys.stderr)
     for part in parts:
         absent = list(part.absent())
         if absent:

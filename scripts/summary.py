@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from parts import command_line, pitfalls_summary, reduction_summary, suite, tsv
 from reporting import in_short
 from reporting.figures import short_text
+from reporting.run_warnings import LOG, warned
 from parts.tables import grid, methods
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
@@ -129,15 +130,17 @@ def warnings(run):
     for file, output in run.files.items():
         for section, row, said in output.warnings():
             found[file + (f", {section.title}" if section else "")].append((row, said.text))
-    yield f"Warnings of the run: {sum(map(len, found.values()))}"
-    for place, warned in found.items():
-        for row, text in warned[:1]:
+    every = warned(run)
+    logged = sum(one.file == LOG for one in every)
+    yield f"Warnings of the run: {len(every)}" + f", {logged} of them in {LOG} alone" * bool(logged)
+    for place, of_place in found.items():
+        for row, text in of_place[:1]:
             keys = ("type", "GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)",
                     "bytes", "more")
             shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
             where = f", {row['method']}, {shape}" if row else ""
             yield f"  {place}{where}: {text}"
-        more = Counter(row["method"] if row else "no row" for row, _ in warned[1:]).items()
+        more = Counter(row["method"] if row else "no row" for row, _ in of_place[1:]).items()
         if more:
             yield "    and " + ", ".join(f"{count} of {method}" for method, count in more)
 

@@ -1,36 +1,46 @@
 """What pages of report.py are made of, and how each block is written in Markdown and in HTML."""
 
 from collections import namedtuple
+from urllib.parse import quote
 
 from reporting import charts, sheets
 from reporting.sheets import Sheet, escape, literal
 
 Heading = namedtuple("Heading", "level text name", defaults=[""])  # name: that links of HTML have
 Text = namedtuple("Text", "text note", defaults=[False])  # a paragraph; note: in small letters
-# Rows of texts; from the column `labels` on they are numbers. folded: the title that HTML shows
-# until it is opened, "" where it is open; the caption is then of HTML alone.
-Rows = namedtuple("Rows", "caption head labels rows folded", defaults=[""])
+# Rows of texts; from the column `labels` on they are numbers. caption: "" without one.
+Rows = namedtuple("Rows", "caption head labels rows")
 Items = namedtuple("Items", "texts")
-# Of a run: a sentence, and what it is from.
-Box = namedtuple("Box", "kind text items")
 Code = namedtuple("Code", "language lines")
 Picture = namedtuple("Picture", "chart path about")  # path: without the ending
+Filed = namedtuple("Filed", "sheet path")  # a Sheet that is also in files; path: the same
+# Blocks that HTML can fold; open: whether it shows them at first. name: as of Heading.
+Fold = namedtuple("Fold", "text name blocks open", defaults=[False])
+# The verdict on a run. level: of verdict.LEVELS; link: (name, text) of where more is said.
+Box = namedtuple("Box", "level text items link")
+# All rows, which the page's script shows; path: of the file that has them, for who has none.
+AllRows = namedtuple("AllRows", "head rows path")
+
+ENDINGS = ("tex", "pdf", "png", "tsv")  # of files to be linked
 
 
 def markdown(blocks, pictures):
     """The lines of blocks, of which one can be a Sheet. pictures: charts.Pictures"""
     for block in blocks:
-        if isinstance(block, Sheet):
-            yield from sheets.markdown(block)
+        if isinstance(block, (Sheet, Filed)):
+            yield from sheets.markdown(getattr(block, "sheet", block))
         elif isinstance(block, Picture):
             yield from charts.chart_lines(*block, pictures)
+        elif isinstance(block, Fold):
+            yield from (f"### {literal(block.text)}", "")
+            yield from markdown(block.blocks, pictures)
         else:
             yield from MARKDOWN[type(block)](block)
             yield ""
 
 
 def markdown_rows(block):
-    if block.caption and not block.folded:
+    if block.caption:
         yield literal(block.caption)
         yield ""
     yield from sheets.markdown_table(block.head, block.labels, block.rows)
@@ -41,38 +51,69 @@ MARKDOWN = {
     Text: lambda block: [literal(block.text)],
     Rows: markdown_rows,
     Items: lambda block: [f"* {literal(text)}" for text in block.texts],
-    Box: lambda block: [f"**{literal(block.text)}**", "", *(
-        f"* {literal(text)}" for text in block.items)],
-    Code: lambda block: [f"```{block.language}", *block.lines, "```"]}
+    Code: lambda block: [f"```{block.language}", *block.lines, "```"],
+    Box: lambda block: [f"**{literal(block.text)}**", "",
+                        *(f"* {literal(text)}" for text in block.items)],
+    AllRows: lambda block: [literal(f"All rows: {block.path}.")]}
 
 
-def page(blocks, pictures):
-    """The same as parts of report.html."""
+def name_of(path):
+    """Of what is in these files, for links."""
+    return "-".join(path.parts)
+
+
+def links(path, written):
+    """To the files of a table or a figure."""
+    return " ".join(f'<a href="{quote(f"{path}.{ending}")}">.{ending}</a>'
+                    for ending in ENDINGS if f"{path}.{ending}" in written)
+
+
+def page(blocks, pictures, written):
+    """The same as parts of report.html. written: the paths of all files of the report."""
     for block in blocks:
         if isinstance(block, Sheet):
             yield from sheets.page(block)
+        elif isinstance(block, Filed):
+            yield from sheets.page(block.sheet, name_of(block.path), links(block.path, written))
         elif isinstance(block, Picture):
-            yield from charts.chart_html(*block, pictures)
+            yield from charts.chart_html(*block, pictures, name_of(block.path),
+                                         links(block.path, written))
+        elif isinstance(block, Fold):
+            yield (f'<details id="{escape(block.name)}"{" open" * block.open}>'
+                   f"<summary><h3>{escape(block.text)}</h3></summary>")
+            yield from page(block.blocks, pictures, written)
+            yield "</details>"
         else:
             yield from PAGE[type(block)](block)
 
 
 def page_rows(block):
-    if block.folded:
-        yield f"<details><summary>{escape(block.folded)}</summary>"
     if block.caption:
         yield f"<p>{escape(block.caption)}</p>"
     yield '<div class="wide"><table>'
-    yield "<thead><tr>" + "".join(
-        f'<th scope="col">{escape(name)}</th>' for name in block.head)
+    yield "<thead><tr>" + "".join(f'<th scope="col">{escape(name)}</th>' for name in block.head)
     yield "</tr></thead><tbody>"
     for row in block.rows:
         yield "<tr>" + "".join(
             f'<td class="number">{escape(cell)}</td>' if place >= block.labels
             else f"<td>{escape(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"
     yield "</tbody></table></div>"
-    if block.folded:
-        yield "</details>"
+
+
+def page_box(block):
+    name, text = block.link
+    yield f'<div class="verdict {block.level}"><p><b>{escape(block.text)}</b></p>'
+    if block.items:
+        yield "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in block.items) + "</ul>"
+    yield f'<p><a href="#{escape(name)}">{escape(text)}</a></p></div>'
+
+
+def page_all_rows(block):
+    """Tab-separated, with < as the letter that tsv.py lets no file have; the script reads it."""
+    lines = "\n".join("\t".join(row) for row in (block.head, *block.rows))
+    yield (f'<p>All rows: <a href="{quote(str(block.path))}">{escape(block.path.name)}</a></p>'
+           '<div class="rows"></div><script type="text/tab-separated-values">'
+           + lines.replace("<", "\x0e") + "</script>")
 
 
 PAGE = {
@@ -82,7 +123,23 @@ PAGE = {
                          + "</p>"],
     Rows: page_rows,
     Items: lambda block: ["<ul>", *(f"<li>{escape(text)}</li>" for text in block.texts), "</ul>"],
-    Box: lambda block: [f'<div class="box {block.kind}"><p><b>{escape(block.text)}</b></p><ul>', *(
-        f"<li>{escape(text)}</li>" for text in block.items), "</ul></div>"],
     Code: lambda block: ['<div class="wide"><pre>' + escape("\n".join(block.lines)) + "</pre>",
-                         "</div>"]}
+                         "</div>"],
+    Box: page_box,
+    AllRows: page_all_rows}
+
+
+def contents(blocks):
+    """(name, text) of all that links of the page can lead to, in its order; a run's heading has
+    those of its blocks behind it."""
+    for block in blocks:
+        if isinstance(block, (Heading, Fold)):
+            yield block.name, block.text
+        if isinstance(block, Fold):
+            yield from contents(block.blocks)
+        elif isinstance(block, Filed):
+            number = block.sheet.number
+            yield name_of(block.path), f"Table {number}" if number else block.sheet.title
+        elif isinstance(block, Picture):
+            chart = block.chart
+            yield name_of(block.path), chart.label or chart.name.replace("_", " ")

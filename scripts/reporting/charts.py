@@ -13,7 +13,7 @@ from urllib.parse import quote
 from parts import programs
 from reporting import chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers
-from reporting.sheets import literal, tex
+from reporting.sheets import folded_notes, literal, tex
 
 MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
 COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
@@ -92,7 +92,8 @@ class Pictures:
 def titled(chart, about):
     """Label and sentences of a caption; about: what was measured with what."""
     sentences = list(chart.caption())
-    sentences.insert(1, f"{about}.")
+    if about:
+        sentences.insert(1, f"{about}.")
     return f"{chart.label or 'Chart'}.", " ".join(sentences)
 
 
@@ -109,15 +110,20 @@ def latex(chart, path):
     yield rf"\end{{{kind}}}"
 
 
-def chart_html(chart, path, about, pictures):
-    label, caption = map(html.escape, titled(chart, about))
-    yield f"<figure><figcaption><b>{label}</b> {caption}</figcaption>"
+def chart_html(chart, path, about, pictures, name, links):
+    """name: that links lead to; links: to its files."""
+    first, *notes = [*chart.caption(), *filter(None, [about])]
+    label = f"{chart.label}. " if chart.label else ""
+    yield (f'<figure id="{html.escape(name)}"><figcaption><b>{html.escape(label)}</b>'
+           f"{html.escape(first)} {links}</figcaption>")
     data = pictures.png(path)
     if data:
         width, height = struct.unpack(">II", data[16:24])  # of the header
         yield (f'<div class="wide"><img class="{"page" if chart.wide else "column"}" '
                f'width="{width}" height="{height}" alt="{html.escape(chart.alternative())}" '
                f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></div>')
+    if notes:
+        yield from folded_notes(notes)
     yield "</figure>"
 
 

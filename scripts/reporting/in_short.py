@@ -45,20 +45,3 @@ def lines(runs):
                 one.figure.text() or "-" if one else "-" for one in found]))
     yield from grid("What a barrier costs", [
         f"{run.gpus} {short_name(run)}" for run in runs], rows)
-
-
-def conclusion(run):
-    """What to do on this machine, in a sentence computed from its rows; "" without them."""
-    one_more = launch("traditional_launch")(run)
-    section = run.section("BenchmarkInterSM", "grid latency")
-    rows = section.find_all(method="grid_sync", GPUcount="1")
-    if not one_more or not rows:
-        return ""
-    limit = one_more.figure.value
-    dearer = [row.whole("blk") // run.sms for row in rows if float(row["m(avginstru)"]) >= limit]
-    cheaper = [row.whole("blk") // run.sms for row in rows
-               if not dearer or row.whole("blk") // run.sms < min(dearer)]
-    if not cheaper:
-        return f"grid.sync() never costs less than one more kernel launch ({limit:.0f} ns)."
-    return (f"grid.sync() costs less than one more kernel launch ({limit:.0f} ns) up to "
-            f"{max(cheaper)} blocks per SM, whatever their size.")

@@ -32,10 +32,11 @@ def environment(part):
 
 
 def moved(part):
-    rows = part.moved
-    sheet = Sheet(f"{part.run.mark}The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved most", 6,
-                  ("File", "Section", "Row", "Quantity, unit", "Verdict", "Known", "Here",
-                   "Recorded", "Change", "Line"))
+    rows = sorted(part.moved, key=lambda row: bool(part.known.of(row)))  # a stable sort
+    sheet = Sheet(f"{part.run.mark}The {min(MOST_MOVED, len(rows))} of {len(rows)} rows that moved "
+                  "most, those without a known reason first", 4,
+                  ("File, line", "Section", "Row", "Known", "Here", "Recorded", "Unit", "Change"),
+                  kind="")
     said = []
     for row in rows[:MOST_MOVED]:
         shape = " ".join(f"{name} {cell}" for name, cell in zip(KEYS[2:], row.key[3:])
@@ -43,13 +44,23 @@ def moved(part):
         found = remarks_of(part.run, row)
         said += [f"! {row.key[0]}, line {row.row.line}: {text}." for text in found]
         sheet.rows.append([
-            *row.key[:2], f"{row.key[2]} {shape}",
-            f"m({row.quantity}), {UNITS[row.quantity]}", row.verdict,
+            f"{row.key[0]}, {row.row.line}", row.key[1], f"{row.key[2]} {shape}",
             part.known.numbers(row),
             Cell(row.value.text + "!" * bool(found), "; ".join(found)),
-            f"{row.low:.2f} to {row.high:.2f}", f"{row.change:+.1f}%", str(row.row.line)])
+            f"{row.low:.2f} to {row.high:.2f}", UNITS[row.quantity], in_words(row)])
     sheet.notes += [f"All are in tables/{part.name}/normal.tsv.", *said]
     return sheet
+
+
+def in_words(row):
+    """How far a row has moved, without a sign."""
+    return f"{abs(row.change):.1f}% {row.verdict}"
+
+
+def of_way(rows, verdict):
+    """How many rows are faster or slower, and by how much at most."""
+    changes = [abs(row.change) for row in rows if row.verdict == verdict]
+    return f"{len(changes)}, up to {max(changes):.1f}%" if changes else "0"
 
 
 def groups(part):
@@ -57,13 +68,10 @@ def groups(part):
     found = {}
     for row in part.moved:
         found.setdefault(row.key[:3], []).append(row)
-    sheet = Sheet(f"{part.run.mark}Where rows moved", 4, ("File", "Section", "Method", "Known", "Faster", "Slower",
-                                          "Change"))
+    sheet = Sheet(f"{part.run.mark}Where rows moved", 4, ("File", "Section", "Method", "Known", "Faster", "Slower"))
     for key, rows in found.items():
-        changes = [f"{way(row.change for row in rows):+.1f}%" for way in (min, max)]
-        sheet.rows.append([*key, part.known.numbers(*rows), *(
-            str(sum(row.verdict == verdict for row in rows)) for verdict in ("faster", "slower")),
-            " to ".join(dict.fromkeys(changes))])
+        sheet.rows.append([*key, part.known.numbers(*rows),
+                           *(of_way(rows, verdict) for verdict in ("faster", "slower"))])
     sheet.notes.append("Known: what is known to move some of these rows, by the list below.")
     return sheet
 
@@ -77,10 +85,9 @@ def known(part):
 
 
 def sheets(part):
-    """Below the counts of "is it normal?"."""
-    found = [environment(part), outcomes.sheet(part.outcomes, part.run.mark)]
-    if part.known.of_row:
-        found += [groups(part), known(part), moved(part)]
+    """What "is it normal?" shows."""
+    found = [moved(part), groups(part), known(part)] if part.known.of_row else []
+    found += [environment(part), outcomes.sheet(part.outcomes, part.run.mark)]
     return [sheet for sheet in found if sheet.rows]
 
 

@@ -17,16 +17,17 @@ from reporting.verdict import Verdict
 class Part:
     """verdict: of class Verdict; tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
     normal, outcomes: of judged(); lacking: of normal.lacking(); moved: of normal.moved();
-    charts: of charts.charts_of(); headline: a Sheet."""
+    charts: of charts.charts_of(); headline: a Sheet; verdict: of class Verdict."""
 
-    def __init__(self, run, study, recorded):
-        self.run, self.name = run, run.path.resolve().name
+    def __init__(self, run, study, recorded, name):
+        self.run, self.name = run, name
         summary, self.observations = table_8(run, study)
         self.tables = [*(make(run, study) for make in MAKERS), summary]
         self.recorded, self.alike = normal.references(run, recorded)
         self.normal = normal.judged(run, self.recorded)
         self.lacking = normal.lacking(run, self.recorded)
         self.outcomes = outcomes.judged(run, self.recorded)
+        self.verdict = Verdict(run, recorded)
         self.moved = normal.moved(self.normal)
         self.known = Known(run, self.recorded, self.moved)
         # Those of which nothing is known come first.
@@ -41,8 +42,8 @@ class Part:
         return Path("figures") / self.name / chart.name
 
     def pictured(self):
-        """(chart, path, about) of the charts that the run has anything of."""
-        return [(chart, self.path_of(chart), self.run.about())
+        """(chart, path) of the charts that the run has anything of."""
+        return [(chart, self.path_of(chart))
                 for chart in self.charts if chart.measured()]
 
     def absent(self):

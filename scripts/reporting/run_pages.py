@@ -3,74 +3,108 @@
 from pathlib import Path
 
 from compare import KEYS
-from reporting import charts, in_short, moved, normal, run_warnings
-from reporting.blocks import Box, Heading, Picture, Rows, Text
-from reporting.figures import number, sources, title_of
+from reporting import charts, moved, normal, run_warnings
+from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
+from reporting.conclusions import conclusions
+from reporting.figures import number, sources
+from reporting.figures import title_of as title_of_quantity
 from reporting.headline_sheets import headline_json
 
-SHOWN = 8  # faults
 MACHINES = Path("figures/machines")  # the chart of several machines
+MOST_FAULTS = 10  # that a verdict shows
 
 
-def machines_picture(chart, parts):
+def machines_picture(chart):
     """The chart of several machines."""
-    about = "; ".join(f"{part.name}: {part.run.about()}" for part in parts)
-    return Picture(chart, MACHINES, about)
+    return Picture(chart, MACHINES, "")
+
+
+def title_of(part):
+    """The run's name, with its label."""
+    label = part.run.environment.get("label")
+    return part.run.mark + part.name + (f" ({label})" if label and label != part.name else "")
 
 
 def verdict_box(part):
-    """Is it normal, and why not."""
-    verdict = part.verdict
-    texts = {"normal": "As on the recorded machines.", "look": "Something differs.",
-             "broken": "Something is much slower, or does not work."}
-    faults = [f"{fault.level}: {fault.text}" for fault in verdict.faults]
-    if len(faults) > SHOWN:
-        faults[SHOWN:] = [f"and {len(faults) - SHOWN} more"]
-    return Box(verdict.level, f"{part.run.mark}Is it normal? {verdict.level.capitalize()}. "
-               f"{texts[verdict.level]} {verdict.judged:,} rows judged, "
-               f"{len(verdict.unexplained)} beyond what is known.", faults)
+    """What check.py says of the run."""
+    found = part.verdict
+    said = {"normal": f"Normal: {found.judged:,} rows compared with the recorded runs, no fault found.",
+            "look": "Look: something differs from the recorded runs.",
+            "broken": "Broken: much is slower than recorded, or does not work."}[found.level]
+    if not found.alike:
+        said = "Look: there is no recorded run of this kind of GPU."
+    items = [fault.text for fault in found.faults[:MOST_FAULTS]]
+    if len(found.faults) > MOST_FAULTS:
+        items.append(f"and {len(found.faults) - MOST_FAULTS} more")
+    return Box(found.level, part.run.mark + said, items,
+               (f"{part.name}-normal", "Row by row"))
+
+
+def captioned(sheet, run):
+    """Without what it was measured with, which the page says once."""
+    gpu = run.environment.get("gpu", "unknown")
+    sheet.title = sheet.title.partition(f". {run.mark}{gpu} x ")[0]
+    return sheet
+
+
+def filed(part, sheet, name):
+    return Filed(captioned(sheet, part.run), Path("tables") / part.name / name)
 
 
 def normal_blocks(part):
-    yield Heading(3, f"{part.run.mark}{part.name}: is it normal?", f"{part.name}-normal")
     yield Text(part.reference())
     if part.recorded:
         head, lines = normal.table(part)
-        yield Rows(part.run.mark + normal.HOW, head, 2, lines)
         yield from moved.sheets(part)
+        yield Rows(part.run.mark + normal.HOW, head, 2, lines)
+
+
+def all_rows(part):
+    """What normal.tsv has."""
+    head, *rows = [line.split("\t") for line in normal.lines_of_tsv(part)
+                   if not line.startswith("#")]
+    return AllRows(head, rows, Path("tables") / part.name / "normal.tsv")
 
 
 def warning_blocks(part):
-    mark = part.run.mark
-    yield Heading(3, f"{mark}{part.name}: warnings of the run", f"{part.name}-warnings")
-    yield Text(mark + run_warnings.summed_up(part.run, part.warned))
+    yield Text(run_warnings.summed_up(part.run, part.warned))
     if part.warned:
         head = run_warnings.HEAD
-        yield Rows(mark.rstrip(": "), head, len(head),
-                   list(map(run_warnings.cells, part.warned)), "All of them")
+        yield Rows("", head, len(head), list(map(run_warnings.cells, part.warned)))
+
+
+def tables_of(part):
+    """The study's tables."""
+    return [filed(part, table.sheet(part.run), f"table_{number}")
+            for number, table in enumerate(part.tables, 1) if table.measured()]
 
 
 def run_blocks(part, pictures):
     """All that the pages say of a run."""
-    run = part.run
-    yield Heading(2, run.mark + part.name, part.name)
+    run, name, mark = part.run, part.name, part.run.mark
+    yield Heading(2, title_of(part), name)
     yield Text(" ".join((f"{run.about()}.", *run.doubts())))
     if run.partial:
         yield Text("An interrupted run: not everything was measured.", note=True)
     yield verdict_box(part)
-    if in_short.conclusion(run):
-        yield Text(run.mark + in_short.conclusion(run))
-    yield part.headline
+    said = conclusions(run)
+    if said:
+        yield Items([mark + sentence for sentence in said])
+    yield filed(part, part.headline, "headline")
     absent = list(part.absent())
     if absent:
         yield Text(f"Not in this run: {', '.join(absent)}.", note=True)
-    yield Rows(run.mark.rstrip(": "), (f"{run.mark}Environment", ""), 2,
-               list(run.environment.items()), "Environment")
-    yield from (table.sheet(run) for table in part.tables if table.measured())
-    yield from (Text(sentence, note=True) for sentence in charts.not_shown(part.charts, pictures))
-    yield from (Picture(*shown) for shown in part.pictured())
-    yield from normal_blocks(part)
-    yield from warning_blocks(part)
+    yield Fold(f"{mark}Tables of the study", f"{name}-tables", tables_of(part), True)
+    figures = [*(Text(sentence, note=True)
+                 for sentence in charts.not_shown(part.charts, pictures)),
+               *(Picture(*shown, "") for shown in part.pictured())]
+    yield Fold(f"{mark}Figures", f"{name}-figures", figures, True)
+    yield Fold(f"{mark}{name}: is it normal?", f"{name}-normal", list(normal_blocks(part)), True)
+    yield Fold(f"{mark}{name}: warnings of the run", f"{name}-warnings",
+               list(warning_blocks(part)))
+    yield Fold(f"{mark}{name}: environment", f"{name}-environment",
+               [Rows("", ("Key", "Value"), 2, list(run.environment.items()))])
+    yield Fold(f"{mark}{name}: all rows", f"{name}-rows", [all_rows(part)])
 
 
 def figure_json(quantity, figure):
@@ -82,7 +116,7 @@ def figure_json(quantity, figure):
 def table_json(table):
     lines = [{
         "labels": dict(zip(table.labels, line.labels)),
-        "figures": {title_of(quantity): figure_json(quantity, figure)
+        "figures": {title_of_quantity(quantity): figure_json(quantity, figure)
                     for quantity, figure in zip(table.quantities, line.figures) if figure},
         "study": {gpu: {quantity.name: {"unit": quantity.unit, "value": float(text)}
                         for quantity, text in zip(table.quantities, texts or ()) if text}
@@ -107,8 +141,6 @@ def normal_json(part):
                                   if one.line)):
         verdicts.setdefault(f"{file}.tsv", {})[line] = verdict
     return {
-        "verdict": part.verdict.level,
-        "faults": [{"level": fault.level, "text": fault.text} for fault in part.verdict.faults],
         "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
         "threshold_percent": normal.THRESHOLD,
         "counts": [{"file": file, "section": section, **found}
@@ -125,6 +157,10 @@ def part_json(part, study):
     return {
         "folder": part.name, **({"simulated": True} if part.run.simulated else {}),
         "checked": part.run.checked, "environment": part.run.environment, "absent": list(part.absent()),
+        "verdict": {"level": part.verdict.level, "judged": part.verdict.judged,
+                    "unexplained": len(part.verdict.unexplained),
+                    "faults": [{"level": fault.level, "text": fault.text}
+                               for fault in part.verdict.faults]},
         "headline": headline_json(part, study),
         "tables": {table.number: table_json(table) for table in part.tables
                    if table.measured()},

@@ -100,8 +100,8 @@ def escape(text):
     return CODE.sub(r"<code>\1</code>", html.escape(text))
 
 
-def page(sheet):
-    """A part of report.html."""
+def page(sheet, name="", links=""):
+    """A part of report.html. name: that links lead to; links: to its files."""
     def cells(row, tag):
         for place, cell in enumerate(row):
             cell = cell if isinstance(cell, Cell) else Cell(cell)
@@ -111,24 +111,31 @@ def page(sheet):
             yield f"<{tag}{scope}{kind}{title}>{escape(cell.text)}</{tag}>"
 
     bold, rest = map(escape, sheet.caption())
-    yield f"<figure><figcaption><b>{bold}</b>{rest}</figcaption>"
+    place = f' id="{html.escape(name)}"' if name else ""
+    yield f"<figure{place}><figcaption><b>{bold}</b>{rest} {links}</figcaption>"
     kind = f' class="{sheet.kind}"' if sheet.kind else ""
     yield f'<div class="wide"><table{kind}>'
-    over = "".join(f'<th class="over" colspan="{width}">{escape(title)} ({escape(unit)})</th>'
+    over = "".join(f'<th scope="colgroup" class="over" colspan="{width}">{escape(title)} ({escape(unit)})</th>'
                    for title, unit, width in sheet.over)
-    over = over and f'<tr><th colspan="{sheet.labels}"></th>{over}</tr>'
+    over = over and f'<tr><td colspan="{sheet.labels}"></td>{over}</tr>'
     yield f"<thead>{over}<tr>{''.join(cells(sheet.head, 'th'))}</tr></thead><tbody>"
     for row in sheet.rows:
         yield f"<tr>{''.join(cells(row, 'td'))}</tr>"
     yield "</tbody></table></div>"
     if sheet.notes:
-        yield f'<div class="notes">{"<br>".join(map(escape, sheet.notes))}</div>'
+        yield from folded_notes(sheet.notes)
     yield "</figure>"
 
 
 def times(text):
     """With the sign between numbers."""
     return re.sub(r"(?<=\w) x (?=\w)", " × ", text)
+
+
+def folded_notes(notes):
+    """What stands below a table or a picture."""
+    yield '<details class="notes"><summary>Notes</summary>'
+    yield "".join(f"<p>{escape(note)}</p>" for note in notes) + "</details>"
 
 
 def tex(text):

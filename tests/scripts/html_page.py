@@ -11,7 +11,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.open, self.cells, self.targets, self.ids = [], [], [], set()
-        self.pictures = []
+        self.pictures, self.files = [], []  # files: that it links to
         self.feed(text)
         self.files = {target for target in self.targets if not target.startswith("#")}
         if self.open or set(self.targets) - self.files - {f"#{name}" for name in self.ids}:
@@ -28,8 +28,13 @@ class Page(HTMLParser):
         if tag in ("link", "img", "iframe") or tag == "script" and "src" in attributes:
             raise ValueError(f"<{tag}> in a page that needs nothing from elsewhere")
         self.open.append(tag)
+        if attributes.get("id") in self.ids:
+            raise ValueError(f"two have the id {attributes['id']}")
         self.ids |= {attributes["id"]} if "id" in attributes else set()
-        self.targets += [attributes["href"]] if "href" in attributes else []
+        target = attributes.get("href", "")
+        (self.targets if target.startswith("#") else self.files).extend([target] * bool(target))
+        if tag == "th" and "scope" not in attributes:
+            raise ValueError("<th> without scope")
         if tag == "td":
             self.cells.append([attributes.get("title"), ""])
 

@@ -3,6 +3,7 @@
 import math
 import re
 import unittest
+from pathlib import Path
 
 from html_page import Page
 from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
@@ -24,20 +25,27 @@ class BlocksTest(unittest.TestCase):
         content = [blocks.Heading(2, "A *head*", "head"), blocks.Text("5 < 6"),
                    blocks.Text("small", note=True), blocks.Items(["one", "two"]), sheet,
                    blocks.Rows("About", ("key", "value"), 1, [("k", "1")]),
-                   blocks.Rows("Hidden", ("key",), 1, [("k",)], "All"), blocks.Code("c", ["x*y"])]
+                   blocks.Fold("All", "all", [blocks.Rows("", ("key",), 1, [("k",)])]),
+                   blocks.Box("look", "Look", ["a fault"], ("all", "More")),
+                   blocks.Filed(sheet, Path("tables/a/b")), blocks.Code("c", ["x*y"])]
         self.assertEqual(list(blocks.markdown(content, None)), [
             r"## A \*head\*", "", "5 &lt; 6", "", "small", "", "* one", "* two", "",
             "**A sheet.**", "", "| a |", "| --- |", "| &lt;1&gt; |", "", "",
             "About", "", "| key | value |", "| --- | ---: |", "| k | 1 |", "",
-            "| key |", "| --- |", "| k |", "", "```c", "x*y", "```", ""])
-        page = "".join(blocks.page(content, None))
+            "### All", "", "| key |", "| --- |", "| k |", "", "**Look**", "", "* a fault", "",
+            "**A sheet.**", "", "| a |", "| --- |", "| &lt;1&gt; |", "", "", "```c", "x*y", "```", ""])
+        page = "".join(blocks.page(content, None, {"tables/a/b.tex", "tables/a/b.tsv"}))
         for part in ('<h2 id="head">A *head*</h2><p>5 &lt; 6</p><p class="notes">small</p>'
                      "<ul><li>one</li><li>two</li></ul><figure>", "<td>&lt;1&gt;</td>",
                      '<p>About</p><div class="wide"><table>', '<td class="number">1</td>',
-                     "<details><summary>All</summary><p>Hidden</p>", "</details>",
+                     '<details id="all"><summary><h3>All</h3></summary><div', "</details>",
+                     '<a href="#all">More</a>', '<figure id="tables-a-b">',
+                     '<a href="tables/a/b.tex">.tex</a> <a href="tables/a/b.tsv">.tsv</a>',
                      "<pre>x*y</pre>"):
             self.assertIn(part, page)
-        self.assertEqual([cell for _, cell in Page(page).cells], ["<1>", "k", "1", "k"])
+        self.assertEqual([cell for _, cell in Page(page).cells], ["<1>", "k", "1", "k", "<1>"])
+        self.assertEqual(list(blocks.contents(content)), [
+            ("head", "A *head*"), ("all", "All"), ("tables-a-b", "A sheet")])
 
 
 class StudyTest(ScriptsTest):

@@ -252,7 +252,8 @@ class ReportTest(ReportCase):
         shutil.copytree(ROOT / "results" / "h200x1", run, ignore=NO_SUMS)
         done = self.script("report.py", run)
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, r"\A(report.py: no pictures, because .*\n)?\Z")
+        self.assertRegex(done.stderr, r"\Areport.py: drawing mine\n"
+                         r"(report.py: no pictures, because .*\n)?\Z")
         page = (run / "report" / "report.md").read_text()
         self.assertEqual(page.count("no barrier of several GPUs was measured"), 4)
         self.assertIn("same kind of GPU: h200x2, h200x4.\n", page)  # and not with itself
@@ -304,11 +305,14 @@ class ReportTest(ReportCase):
         shutil.copytree(run, self.folder / "other" / "run")
         for arguments, code, message in (
                 ((run, run), 2, "several folders need --out"), ((), 2, "required"),
-                ((run, self.folder / "other/run", "--out", self.out), 2, "two folders are called"),
+                ((run, run, "--out", self.out), 2, "two folders are called"),
                 ((self.folder / "absent",), 2, "absent is not a folder"),
                 ((run, "--out", self.log.parent / "a_file"), 1, "cannot write")):
             (self.folder / "a_file").touch()
             self.assert_refused(self.script("report.py", *arguments), code, message)
+        runs = self.report(run, self.folder / "other/run")  # told apart by the folder above
+        self.assertEqual(list(runs)[1], "other-run")
+        self.assertEqual(len(runs), 2)
 
 
 if __name__ == "__main__":

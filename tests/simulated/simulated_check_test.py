@@ -56,7 +56,9 @@ class CheckTest(unittest.TestCase):
                       self.beside_healthy(2, "ghz=1.41"))
 
     def test_no_access_between_gpus(self):
-        self.assertRegex(self.beside_healthy(1, "peer=none"), "look: [0-9]+ rows are missing "
+        output = self.beside_healthy(2, "peer=none")
+        self.assertIn("broken: no access between all pairs of GPUs", output)
+        self.assertRegex(output, "look: [0-9]+ rows are missing "
                          r"\(BenchmarkInterSM, multi-GPU latency\): peer_grid_sync")
 
     def test_another_process(self):

@@ -1,0 +1,140 @@
+"""Tests of the report in a browser: Chromium, where it is installed."""
+
+import functools
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from report_support import ReportCase
+from scripts_support import ROOT
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+SKIPPED = 77  # for ctest
+# Each waits in a frame of a width; what it finds stands in the title of the outer page.
+LOOK = r"""
+const errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+"""
+FOUND = r"""
+addEventListener("load", () => setTimeout(() => {
+  const wide = document.documentElement.clientWidth;
+  const right = (part) => Math.round(part.getBoundingClientRect().right);
+  const links = [...document.querySelectorAll("nav a")];
+  const dead = links.filter((link) =>
+      !document.getElementById(decodeURIComponent(link.hash.slice(1)))).map((link) => link.hash);
+  const numbers = [...document.querySelectorAll("table.figures")].map((table) => {
+    const cell = table.querySelector("td.number");
+    return {caption: table.closest("figure").querySelector("figcaption").textContent,
+            right: cell ? right(cell) : 0};
+  });
+  const scrolled = [...document.querySelectorAll(".wide")].filter(
+      (part) => part.scrollWidth > part.clientWidth + 1).map(
+      (part) => (part.closest("[id]")?.id || "") + " " + part.scrollWidth);
+  const height = document.documentElement.scrollHeight;
+  const rows = document.querySelector("details[id$='-rows']");
+  rows.open = true;
+  setTimeout(() => {
+    const search = rows.querySelector("input");
+    const count = () => parseInt(rows.querySelector("span").textContent);
+    const all = count();
+    search.value = "grid_sync slower";
+    search.dispatchEvent(new Event("input"));
+    const some = count();
+    search.value = "";
+    search.dispatchEvent(new Event("input"));
+    const place = [...rows.querySelectorAll("th")].findIndex(
+        (head) => head.textContent === "value");
+    const values = () => [...rows.querySelectorAll("tbody tr")].map(
+        (line) => Number(line.cells[place].textContent)).filter((one) => !Number.isNaN(one));
+    rows.querySelectorAll("th button")[place].click();
+    const up = values();
+    rows.querySelectorAll("th button")[place].click();
+    const down = values();
+    const said = document.createElement("pre");
+    said.id = "found";
+    said.textContent = JSON.stringify({errors, wide, height, dead, numbers, scrolled, all, some,
+        page: document.documentElement.scrollWidth, links: links.length, up, down});
+    document.body.append(said);
+  }, 300);
+}, 300));
+"""
+
+
+class BrowserTest(ReportCase):
+    def browser(self, path, *options):
+        """What Chromium prints."""
+        with tempfile.TemporaryDirectory() as home:
+            done = subprocess.run(
+                [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                 f"--user-data-dir={home}", "--virtual-time-budget=10000", *options,
+                 path.as_uri()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+                timeout=300, env={**os.environ, "HOME": home})
+        return done.stdout.decode()
+
+    @functools.lru_cache(maxsize=None)
+    def looked_at(self, width):
+        """What a browser of this width finds in the page."""
+        page = (self.out / "report.html").read_text()
+        page = page.replace("<head>", f"<head><script>{LOOK}</script>", 1)
+        page = page.replace("</body>", f"<script>{FOUND}</script></body>")
+        inner = self.out / "looked_at.html"
+        inner.write_text(page)
+        # A window of Chromium has at least 500 pixels, a frame has any width.
+        outer = self.out / "frame.html"
+        outer.write_text(
+            f'<iframe id="f" width="{width}" height="900" src="looked_at.html"></iframe><script>'
+            "setTimeout(() => document.body.append(document.getElementById('f')"
+            ".contentDocument.getElementById('found').cloneNode(true)), 3000)</script>")
+        said = self.browser(outer, "--dump-dom", "--allow-file-access-from-files",
+                            "--window-size=1500,1000")
+        return json.loads(html.unescape(re.search('<pre id="found">(.*?)</pre>', said)[1]))
+
+    def test_the_page(self):
+        self.report(ROOT / "results/h200x4")
+        for width in (400, 1400):
+            found = self.looked_at(width)
+            self.assertEqual(found["errors"], [])
+            self.assertEqual(found["dead"], [])
+            self.assertGreater(found["links"], 12)
+            self.assertLessEqual(found["page"], found["wide"])  # the page itself never scrolls
+            self.assertGreater(len(found["numbers"]), 5)
+            for one in found["numbers"]:
+                self.assertLessEqual(one["right"], found["wide"], one["caption"])
+            self.assertGreater(found["all"], found["some"])
+            self.assertGreater(found["some"], 0)
+            self.assertEqual(found["up"], sorted(found["up"]))
+            self.assertEqual(found["down"], sorted(found["down"], reverse=True))
+            self.assertNotEqual(found["up"], found["down"])
+            print(f"{width} pixels wide: {found['height']} high")
+            if width == 1400:
+                self.assertEqual(found["scrolled"], [])
+
+    def test_print(self):
+        """The last column of every table is on the paper."""
+        self.report(ROOT / "results/h200x4")
+        if not shutil.which("pdftotext"):
+            self.skipTest("no pdftotext")
+        paper = self.folder / "page.pdf"
+        self.browser(self.out / "report.html", f"--print-to-pdf={paper}", "--no-pdf-header-footer")
+        text = subprocess.run(["pdftotext", "-raw", paper, "-"], stdout=subprocess.PIPE, check=True)
+        text = re.sub(r"\s", "", text.stdout.decode())
+        page = (self.out / "report.html").read_text()
+        rows = re.findall(r"<tr>(.*?)</tr>", page.split("<script")[0])
+        last = [re.sub("<.*?>", "", row.rpartition("<td")[2].partition(">")[2]) for row in rows]
+        last = [html.unescape(cell) for cell in last if cell]
+        self.assertGreater(len(last), 50)
+        for cell in last:
+            self.assertIn(re.sub(r"\s", "", cell), text)
+
+
+if __name__ == "__main__":
+    if not BROWSER:
+        print("skipped: there is no Chromium")
+        sys.exit(SKIPPED)
+    unittest.main()
