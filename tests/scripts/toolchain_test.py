@@ -1,8 +1,8 @@
 """Tests of what the scripts build with: found, installed, fetched or named; and of test.sh."""
 
 import os
-import shutil
 import re
+import shutil
 import unittest
 
 from scripts_support import CMAKE, ROOT, WAIT, ScriptsTest, write_program
