@@ -15,7 +15,7 @@
 # of BenchmarkIntraSM and TestRepeat and, of Reduction, the sums of one warp and by the
 # multi-GPU barrier, in files that end in .before13.tsv.
 #
-#   --quick        measure the main barriers alone, in less than a minute
+#   --quick        measure the main barriers alone, in about a minute
 #   --method NAME[,NAME...]
 #                  measure these methods alone
 #   --label TEXT   a name for this machine, in the folder's name and in environment.tsv
