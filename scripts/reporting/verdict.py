@@ -129,11 +129,14 @@ class Verdict:
             self._add("look", f"{file}.tsv is missing")
 
     def _missing_rows(self, run, partial):
-        """partial: only of methods that have other rows."""
-        there = {(key[0], key[2]) if partial else key[0] for key in normal.values(run)}
+        """partial: only if a method that was measured has none on so many GPUs."""
+        rows = normal.values(run)
+        there = {(key[0], key[2]) if partial else key[0] for key in rows}
+        counts = {(*key[:3], key[GPUS]) for key in rows} if partial else ()
         by_section = defaultdict(list)
         for key in normal.lacking(run, self.runs) or ():
-            if ((key[0], key[2]) if partial else key[0]) in there:
+            if (((key[0], key[2]) if partial else key[0]) in there
+                    and (*key[:3], key[GPUS]) not in counts):
                 by_section[key[:2]].append(key)
         for (file, section), keys in by_section.items():
             methods = list(dict.fromkeys(key[2] for key in keys))

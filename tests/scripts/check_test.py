@@ -150,6 +150,20 @@ class CheckTest(ScriptsTest):
         (folder / "TestRepeat.tsv").unlink()
         self.assertIn("look: TestRepeat.tsv is missing", self.check(folder, 1))
 
+    def test_fewer_shapes_of_some_methods(self):
+        """As check.py measures them."""
+        wanted = {"BenchmarkIntraSM": ("blocksync", "cluster_sync"),
+                  "BenchmarkInterSM": ("grid_sync",), "Reduction": ("read_limit",)}
+
+        def change(program, _section, cells):
+            if (cells["method"] not in wanted.get(program, ()) or cells.get("type") == "double"
+                    or program == "BenchmarkInterSM" and cells["blk"] not in ("132", "528")):
+                cells.clear()
+        folder = self.copy_of("h200x1", change)
+        environment = folder / "environment.tsv"
+        environment.write_text(environment.read_text() + "methods\tsome\n")
+        self.assertRegex(self.check(folder, 0), r"^normal: [1-9]\d+ rows judged\n$")
+
     def test_another_toolkit(self):
         """What the compiler leaves of a warp's barrier is not judged."""
         def change(_program, _section, cells):
