@@ -76,7 +76,8 @@ std::string aligned_columns(const ProgramInfo& info) {
     last = section;
     name.resize(std::max<std::size_t>(name.size(), 16), ' ');
     unit.resize(std::max<std::size_t>(unit.size(), 10), ' ');
-    text += help_lines("    " + name + ' ' + unit, meaning, 31);
+    text += help_lines(name.insert(0, "    ").append(" ").append(unit), meaning,
+                       31);
   }
   return text;
 }

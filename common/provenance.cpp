@@ -32,9 +32,11 @@ std::string code_version(const Gpu& gpu) {
   const auto text = [](int version) {
     return std::to_string(version / 10) + "." + std::to_string(version % 10);
   };
-  const std::string code = "code=" + text(attributes.binaryVersion);
-  if (attributes.binaryVersion == attributes.ptxVersion) return code;
-  return code + " ptx=" + text(attributes.ptxVersion);
+  std::string code = "code=" + text(attributes.binaryVersion);
+  if (attributes.binaryVersion != attributes.ptxVersion) {
+    code += " ptx=" + text(attributes.ptxVersion);
+  }
+  return code;
 }
 
 // Whether that is what a kernel fails with that was not compiled for the GPU.
