@@ -215,8 +215,8 @@ def report(folder, simulated):
 
 
 def label(text):
-    if not re.fullmatch("[A-Za-z0-9.-]{1,40}", text):
-        raise argparse.ArgumentTypeError("must be 1 to 40 letters, digits, dots and hyphens")
+    if not re.fullmatch("[A-Za-z0-9._-]{1,64}", text):
+        raise argparse.ArgumentTypeError("must be 1 to 64 letters, digits, dots, hyphens and _")
     return text
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, tsv
 from reporting import known_spread, normal
-from reporting.verdict import LEVELS, Verdict
+from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 ARCHIVE = RESULTS / "healthy_runs.tar.xz"
@@ -52,11 +52,12 @@ def largest_changes(pair):
     return found
 
 
-def held_out_lines(changes, run):
-    """The lines of known_spread.tsv with bounds of the pairs without a run."""
+def held_out_lines(changes, runs):
+    """The lines of known_spread.tsv with bounds of the pairs without these runs."""
     for number, line in enumerate(known_spread.read()):
         line = copy.copy(line)
-        seen = [found.get(number, 0) for pair, found in changes.items() if run not in pair]
+        seen = [found.get(number, 0) for pair, found in changes.items()
+                if not set(runs) & set(pair)]
         if not known_spread.depends_on_settings(line):
             line.percent = max(MARGIN * max(seen, default=0), normal.THRESHOLD)
         yield line
@@ -64,9 +65,9 @@ def held_out_lines(changes, run):
 
 def judged(run, other, changes):
     """The row of a pair."""
-    verdict = Verdict(run, [other], partial=True)
-    held_out = max((Verdict(run, [other], True, list(held_out_lines(changes, name))).level
-                    for name in (run.path.name, other.path.name)), key=LEVELS.index)
+    verdict = Verdict(run, [other], partial=True, chosen=True)
+    names = run.path.name, other.path.name
+    held_out = Verdict(run, [other], True, list(held_out_lines(changes, names)), chosen=True).level
     moved = normal.moved(normal.judged(run, [other]))
     return (run.path.name, other.path.name, verdict.judged, len(moved),
             len(verdict.unexplained), verdict.level, held_out)

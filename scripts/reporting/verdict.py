@@ -9,14 +9,16 @@ from collections import defaultdict, namedtuple
 
 import compare
 from parts import tsv
-from reporting import known_spread, normal
+from reporting import known_spread, normal, outcomes
 
 LEVELS = ("normal", "look", "broken")  # the exit codes of check.py
 OFTEN = 0.4  # of the rows of a method on as many GPUs: so many beyond all bounds are a fault
 FEW = 3  # rows at least, of as many as there are if a method has fewer
 ALL_ROWS = 0.02  # of all rows
 NOTABLE, BROKEN = 5.0, 25.0  # percent: the median of those rows
+OPTIONAL = ("nccl",)  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
+OUTCOMES = 3  # of Pitfalls that differ are one race more or less
 GPUS = compare.KEYS.index("gpus") + 1
 
 # level: one of LEVELS; text: for people; rows: of class Judged, that it is about.
@@ -31,6 +33,7 @@ class Verdict:
         """recorded: all recorded runs, or those to compare with if they are chosen; partial: not
         all methods were measured; spreads: others than those of known_spread.tsv."""
         self.runs, self.alike = (recorded, True) if chosen else normal.references(run, recorded)
+        self.chosen = chosen
         self.faults, self.unexplained, self.judged = [], [], 0
         if self.alike:
             self._judge(run, partial, spreads)
@@ -51,7 +54,8 @@ class Verdict:
         self.faults.append(Fault(level, text, tuple(rows)))
 
     def _judge(self, run, partial, spreads):
-        rows = [row for row in normal.judged(run, self.runs) if row.verdict != "not recorded"]
+        all_rows = normal.judged(run, self.runs)
+        rows = [row for row in all_rows if row.verdict != "not recorded"]
         moved = normal.moved(rows)
         known = known_spread.Known(run, self.runs, moved, spreads)
         self.unexplained = [row for row in moved if not known.of(row)]
@@ -59,7 +63,9 @@ class Verdict:
         self._clocks(run)
         self._gpus(run)
         self._said(run)
+        self._wrong(run, all_rows)
         self._methods(rows, run.gpus > 1)
+        self._more_gpus(all_rows)
         if len(self.unexplained) > ALL_ROWS * self.judged and not any(
                 fault.rows for fault in self.faults):
             self._add("look", f"{len(self.unexplained)} of {self.judged} rows differ from the "
@@ -72,18 +78,19 @@ class Verdict:
 
     def _clocks(self, run):
         """SM clocks that the rows saw, beside those of the recorded runs."""
-        known = [float(row["clock"]) for other in self.runs for row in rows_with_clock(other)]
+        known = [float(row["clock"]) for other in self.runs for _, row in rows_with_clock(other)]
         recorded = statistics.median(known or [float("nan")])
-        by_count = defaultdict(list)
-        for row in rows_with_clock(run):
-            by_count[gpus_of(row)].append(float(row["clock"]))
+        seen = defaultdict(list)
+        for file, row in rows_with_clock(run):
+            seen[file, gpus_of(row)].append(float(row["clock"]))
         moved = defaultdict(list)
-        for count, seen in sorted(by_count.items()):
-            clock = statistics.median(seen)
+        for place, of_place in seen.items():
+            clock = statistics.median(of_place)
             if abs(clock - recorded) > CLOCK_MOVED * recorded:
-                moved[round(clock)].append(count)
-        for clock, counts in moved.items():
-            where = f" on {' and '.join(map(on_gpus, counts))}" * (len(counts) < len(by_count))
+                moved[round(clock)].append(place)
+        for clock, places in moved.items():
+            where = f" ({', '.join(dict.fromkeys(file for file, _ in places))})" * (
+                len(places) < len(seen))
             self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
                       f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz")
 
@@ -91,7 +98,7 @@ class Verdict:
         """What the heads of the files say of the GPUs."""
         recorded = statistics.median(clocks_of_heads(self.runs, None) or [float("nan")])
         for index in range(run.gpus if run.gpus > 1 else 0):
-            clock = min(clocks_of_heads([run], index), default=recorded)
+            clock = statistics.median(clocks_of_heads([run], index) or [recorded])
             if clock < (1 - CLOCK_MOVED) * recorded:
                 self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
                           f"GPU {index}: SM clock {clock:,.0f} MHz, recorded {recorded:,.0f} MHz")
@@ -106,6 +113,39 @@ class Verdict:
             if files:
                 self._add("look", f"{text} ({', '.join(files)})")
 
+    def _wrong(self, run, rows):
+        """Wrong results, and what Pitfalls saw. Some sums are wrong everywhere."""
+        def is_wrong(row):
+            recorded = [normal.values(other)[row.key][1].row.get("right") for other in self.runs
+                        if row.key in normal.values(other)]
+            return row.row.get("right") == "0" and "1" in recorded
+
+        wrong = defaultdict(int)
+        for row in filter(is_wrong, rows):
+            wrong[row.key[0]] += 1
+        for file, output in run.files.items():
+            wrong[file] += sum(said.tag == "results" for _, _, said in output.warnings())
+        for file, count in wrong.items():
+            if count:
+                self._add("broken", f"{count} wrong results ({file})")
+        found = outcomes.judged(run, self.runs)
+        other = [one for one in found if one.verdict == "other"]
+        wrong = [one for one in found if (one.form, one.outcome) == ("right", "wrong results")]
+        if wrong:
+            self._add("broken", f"{len(wrong)} right programs have wrong results (Pitfalls): "
+                      f"{wrong[0].method}")
+        if len(other) > OUTCOMES:
+            self._add("look", f"{len(other)} outcomes are other ones than recorded (Pitfalls): "
+                      f"{other[0].method} and others")
+
+    def _more_gpus(self, rows):
+        """Rows on more GPUs than any recorded run has."""
+        recorded = max(other.gpus for other in self.runs)
+        more = [row for row in rows if row.key[GPUS].isdigit() and int(row.key[GPUS]) > recorded]
+        if more and not self.chosen:
+            self._add("look", f"{len(more)} rows are on more than {on_gpus(str(recorded))}, of which "
+                      "none is recorded: not judged")
+
     def _methods(self, rows, several):
         groups = defaultdict(list)
         for row in rows:
@@ -113,12 +153,19 @@ class Verdict:
         beyond = {id(row) for row in self.unexplained}
         for (file, section, method, gpus), group in groups.items():
             bad = [row for row in group if id(row) in beyond]
-            often = len(bad) >= max(OFTEN * len(group), min(FEW, len(group)))
-            if often and statistics.median(abs(row.change) for row in bad) >= NOTABLE:
+            few = min(FEW, len(group))
+            often = len(bad) >= max(OFTEN * len(group), few)
+            far = [row for row in bad if row.verdict == "slower" and abs(row.change) >= BROKEN]
+            if len(far) >= few:
+                bad = far
+            if len(far) >= few or often and statistics.median(
+                    abs(row.change) for row in bad) >= NOTABLE:
                 self._add(*fault_of(bad, f"{method} ({file}, {section})" + (
                     f" on {on_gpus(gpus)}" if several and gpus != "nan" else ""), len(group)), bad)
             unclear = [row for row in group if row.verdict == "unclear"]
-            if len(group) >= 2 * FEW and 2 * len(unclear) > len(group):
+            nothing = [row for row in unclear if row.value.text == "nan" and row.low == row.low]
+            if 2 * len(nothing) > len(group) or len(group) >= 2 * FEW and 2 * len(unclear) > len(
+                    group):
                 self._add("look", f"{method} ({file}, {section}): {len(unclear)} of {len(group)} "
                           "rows are too noisy to be judged", unclear)
 
@@ -135,6 +182,8 @@ class Verdict:
         counts = {(*key[:3], key[GPUS]) for key in rows} if partial else ()
         by_section = defaultdict(list)
         for key in normal.lacking(run, self.runs) or ():
+            if key[2] in OPTIONAL:
+                continue
             if (((key[0], key[2]) if partial else key[0]) in there
                     and (*key[:3], key[GPUS]) not in counts):
                 by_section[key[:2]].append(key)
@@ -164,9 +213,10 @@ def peer_access(runs):
 
 
 def rows_with_clock(run):
-    for sections in run.files.values():
-        for section in sections:
-            yield from (row for row in section.rows if row.get("clock", "nan") != "nan")
+    """(file, row)"""
+    for file, output in run.files.items():
+        for section in output:
+            yield from ((file, row) for row in section.rows if row.get("clock", "nan") != "nan")
 
 
 def gpus_of(row):

@@ -77,7 +77,7 @@ CASES = (
     (INTRA, "warp latency", "threadfence_system", 15.9, {}, ["system fence"]),
     (INTRA, "warp latency", "threadfence", 138, {"gpu": "NVIDIA A100"}, []),
     (INTRA, "group latency", "cluster_exchange", 5.9, {}, ["far"]),
-    (INTRA, "group latency", "cluster_sync", 8.1, {}, []),
+    (INTRA, "group latency", "cluster_sync", 12.1, {}, []),
     (INTRA, "group latency", "cluster_relaxed", -17, {}, ["short steps of clusters"]),
     (INTRA, "group latency", "cluster_sync", -50, H100, ["kind"]),
     (INTRA, "group latency", "cluster_sync", 50, H100, []),  # an H200 as slow as no H100
@@ -170,13 +170,13 @@ class CausesTest(ScriptsTest):
         for method, size, change, causes in (
                 ("cub", 2 ** 26, 15.9, ["short sums"]), ("cub", 2 ** 27, 4, ["middle sums"]),
                 ("grid_sync", 2 ** 20, 12, ["short sums"]), ("grid_sync", 2 ** 20, 14, []),
-                ("cub", 2 ** 31, 6.2, ["long sums"]), ("cub", 2 ** 31, 6.4, []),
+                ("cub", 2 ** 31, 7.0, ["long sums"]), ("cub", 2 ** 31, 7.2, []),
                 ("cub", 2 ** 20, 17, [])):
             row = moved("Reduction", "one GPU", method, change, {"bytes": str(size)})
             self.assertEqual(self.causes(row, H200), causes, (method, size))
             self.assertEqual(self.causes(row, {**H200, **H100}), [])
         for repeats, change, causes in (("2", 120, ["few places"]), ("4", 120, []),
-                                        ("4", 13, ["few places"])):
+                                        ("4", 20, ["few places"])):
             row = moved(REPEAT, "repeats", "global_add", change, {"rep": repeats})
             self.assertEqual(self.causes(row, H200), causes, repeats)
         for size, change, causes in ((2 ** 29, 38, ["short sums on several GPUs"]),

@@ -219,7 +219,7 @@ class RunTest(ScriptsTest):
         for call in measured:
             self.assertRegex(call, "--(version|devices|list|machine-code)|--method grid_sync( |$)")
         for arguments, message in (
-                (["--label", "a/b"], "must be 1 to 40 letters, digits, dots and hyphens"),
+                (["--label", "a/b"], "must be 1 to 64 letters, digits, dots, hyphens and _"),
                 (["--label"], "--label needs a value"), (["--method"], "--method needs a value"),
                 (["--method", "nosuch"], "no program has a method 'nosuch'")):
             self.assertIn(message, self.run_sh(*arguments, code=2).stderr)
