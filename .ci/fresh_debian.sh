@@ -112,8 +112,8 @@ else
   expect 1 user user scripts/test.sh
   packages=$(sed -n 's/.*sudo apt-get install //p' "$work/log")
   expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
-  first_command user user 'CUDAARCHS=75 ' # which lacks what needs 9.0
-  second_command user user 'CUDAARCHS=75 '
+  first_command user user 'CUDAARCHS=90 '
+  second_command user user 'CUDAARCHS=90 '
   # CUDA 12.4, which still has code for sm_70: what it compiles.
   toolkit_of_debian user
   first_command user user 'CUDAARCHS=70 '
