@@ -55,10 +55,8 @@ def only_gpu(number):
 def measured(build, devices, steps, folder, simulated):
     """The run of these steps, and a Fault of each that failed."""
     folder.mkdir(parents=True)
-    first = f"{tsv.SIMULATED}\n" if simulated else ""
-    pairs = [("key", "value"), *environment.rows(devices, build / "ImplicitBarrier")]
-    (folder / "environment.tsv").write_text(
-        first + "".join(f"{key}\t{value}\n" for key, value in pairs), encoding="utf-8")
+    first = measure.write_environment(
+        folder, environment.rows(devices, build / "ImplicitBarrier"), simulated)
     faults, errors = [], b""
     for program, methods, more in steps:
         words = [build / program, "--stats", "--method", methods, *more]

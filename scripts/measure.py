@@ -174,20 +174,25 @@ def measure(name, command, folder, hours):
             f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"))
 
 
+def write_environment(folder, pairs, simulated):
+    """environment.tsv and an empty stderr.log; what every file begins with."""
+    first = f"{tsv.SIMULATED}\n" if simulated else ""
+    (folder / "environment.tsv").write_text(
+        first + "".join(f"{k}\t{v}\n" for k, v in (("key", "value"), *pairs)), encoding="utf-8")
+    (folder / "stderr.log").write_text(first, encoding="utf-8")
+    return first
+
+
 def fill(folder, devices, build, older, options):
     """Measures what is asked for; the folder's final path."""
     simulated = options.simulated
-    first = f"{tsv.SIMULATED}\n" if simulated else ""
     older_executable = older / "BenchmarkInterSM" if older else None
-    rows = [("key", "value"), *environment.rows(devices, build / "ImplicitBarrier",
-                                                older_executable)]
+    rows = environment.rows(devices, build / "ImplicitBarrier", older_executable)
     rows += [("label", options.label)] * bool(options.label)
     rows += [("methods", ",".join(options.method))] if options.method else []
-    (folder / "environment.tsv").write_text(
-        first + "".join(f"{k}\t{v}\n" for k, v in rows), encoding="utf-8")
+    first = write_environment(folder, rows, simulated)
     topology = "no GPUs\n" if simulated else environment.topology()
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
-    (folder / "stderr.log").write_text(first, encoding="utf-8")
     steps = (list(plan_of_methods(build, len(devices), options.method)) if options.method
              else plan(build, older, len(devices)))
     start = time.monotonic()

@@ -15,7 +15,7 @@ from reporting.verdict import Verdict
 
 
 class Part:
-    """verdict: of class Verdict; tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
+    """tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
     normal, outcomes: of judged(); lacking: of normal.lacking(); moved: of normal.moved();
     charts: of charts.charts_of(); headline: a Sheet; verdict: of class Verdict."""
 
@@ -27,11 +27,8 @@ class Part:
         self.normal = normal.judged(run, self.recorded)
         self.lacking = normal.lacking(run, self.recorded)
         self.outcomes = outcomes.judged(run, self.recorded)
-        self.verdict = Verdict(run, recorded)
         self.moved = normal.moved(self.normal)
         self.known = Known(run, self.recorded, self.moved)
-        # Those of which nothing is known come first.
-        self.moved.sort(key=lambda row: bool(self.known.of(row)))
         self.verdict = Verdict(run, recorded)
         self.warned = warned(run)
         self.charts = charts_of(run, study)
