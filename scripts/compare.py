@@ -25,7 +25,6 @@ section, or the output cannot be written; 2 bad usage, also what cannot be read 
 """
 
 import math
-import re
 import sys
 from collections import namedtuple
 
@@ -56,11 +55,13 @@ def say(text):
 def quantity_of(section):
     """Name of the last mean: "ovh" of m(ovh); None where a section has none. Where launches
     are timed in several ways, that of the CPU's clock, which every row has; of sums the rate."""
-    means = [column[2:-1] for column in section.header if re.fullmatch(r"m\(.*\)", column)]
-    name = next((name for name in ("cpu", "GB/s") if name in means), means[-1] if means else None)
-    if means and name not in UNITS:
-        raise tsv.TsvError(f"{section.where}, column m({tsv.shown(name)}): no such mean is known")
-    return name
+    means = [column for column in section.header if column.startswith("m(")]
+    mean = next((column for column in ("m(cpu)", "m(GB/s)") if column in means), (means or [""])[-1])
+    odd = [column for column in means
+           if column[-1] != ")" or column == mean and column[2:-1] not in UNITS]
+    if odd:
+        raise tsv.TsvError(f"{section.where}, column {tsv.shown(odd[0])}: no such mean is known")
+    return mean[2:-1] or None
 
 
 def key_of(section, quantity, row):
@@ -199,16 +200,22 @@ def work():
     if not compared:
         raise tsv.TsvError("nothing to compare: the folders have no row in common")
     only = list(only_in(a, b)), list(only_in(b, a))
+    allowed, faults = options.allow, []
+    differ = len({run.environment.get("gpu") for runs in sides for run in runs}) > 1
+    if differ and allowed is None:
+        allowed = ALLOWED
+    if allowed is None:
+        from reporting import verdict  # which needs this script
+        faults = [fault for run in sides[1]
+                  for fault in verdict.Verdict(run, sides[0], partial=True, chosen=True).faults]
     if sides[0][0].simulated:
         print(tsv.SIMULATED)
         say("simulated rows, not measured")
     for letter, runs in zip("AB", sides):
         for run in runs:
             print(f"# {letter}: " + " ".join((f"{run.path}: {run.about()}.", *run.doubts())))
-    allowed = options.allow
-    if len({run.environment.get("gpu") for runs in sides for run in runs}) > 1:
+    if differ:
         say("warning: the GPUs differ")
-        allowed = ALLOWED if allowed is None else allowed
     for line in table(compared, only, options.all):
         print(line)
 
@@ -226,9 +233,6 @@ def work():
         say(f"missing on one side: {text}")
     if allowed is not None:
         return 1 if whole or share > allowed else 0
-    from reporting import verdict  # which needs this script
-    faults = [fault for run in sides[1]
-              for fault in verdict.Verdict(run, sides[0], partial=True, chosen=True).faults]
     for fault in faults:
         say(fault.text)
     as_many = len({run.gpus for runs in sides for run in runs}) == 1
