@@ -117,5 +117,5 @@ else
   # CUDA 12.4, which still has code for sm_70: what it compiles.
   toolkit_of_debian user
   first_command user user 'CUDAARCHS=70 '
-  expect 0 user user 'python3 tests/machine_code/machine_code_test.py build/BenchmarkInterSM build/Reduction build/Pitfalls'
+  expect 0 user user 'python3 tests/machine_code/machine_code_test.py build/ImplicitBarrier build/Reduction'
 fi
