@@ -1,4 +1,5 @@
 // Barriers of one thread block (study, section V-B).
+#include "explicit_barrier/methods/states.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -13,6 +14,17 @@ struct BlockSync : Method {
     __syncthreads();
     return value;
   }
+};
+
+struct BlockLate : OneLate<BlockSync> {
+  static constexpr About kAbout = {
+      "late_blocksync", "__syncthreads() with one warp late", Scope::kBlock,
+      Window::kBarrier, kLateCaution};
+  static constexpr Work work(int architecture) {
+    return late_work(BlockSync::work(architecture));
+  }
+  static constexpr bool fits(int threads) { return threads >= 64; }
+  static constexpr int throughput_repeats(int) { return 0; }
 };
 
 /// A barrier of the first threads of a block: its half, and all of it.
@@ -114,7 +126,7 @@ struct SplitBarrier : Method {
 };
 
 std::vector<MethodEntry> block_methods() {
-  return entries<BlockSync, SyncCount, SyncAnd, SyncOr, NamedBarrier,
+  return entries<BlockSync, BlockLate, SyncCount, SyncAnd, SyncOr, NamedBarrier,
                  SplitBarrier<64>, SplitBarrier<128>, SplitBarrier<256>,
                  SplitBarrier<512>, SplitBarrier<1024>>();
 }

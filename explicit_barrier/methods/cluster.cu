@@ -1,5 +1,6 @@
 // Barriers of a thread block cluster and what they are for: distributed shared
 // memory. sm_90 and later.
+#include "explicit_barrier/methods/states.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -41,6 +42,28 @@ struct ClusterSync : Clustered {
     cluster_wait();
     return value;
   }
+};
+
+/// In use. The arrival is a release, which waits longer behind stores.
+template <int kWords>
+struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
+  static constexpr About kAbout = {
+      kWords == 1 ? "in_use_cluster_sync" : "in_use_4_cluster_sync",
+      kWords == 1 ? "a word stored to global memory, barrier.cluster, a "
+                    "neighbour's read"
+                  : "the same with four words",
+      Scope::kCluster, Window::kOperation};
+  static constexpr Work work(int) {
+    return cluster_barrier(9 + 12 + 6 * kWords);
+  }
+};
+
+struct ClusterLate : OneLate<ClusterSync> {
+  static constexpr About kAbout = {
+      "late_cluster_sync", "barrier.cluster with one warp late",
+      Scope::kCluster, Window::kOperation, kLateCaution};
+  static constexpr Work work(int) { return late_work(cluster_barrier(9)); }
+  static constexpr int repeats(int) { return 32; }
 };
 
 /// The same without memory order: who arrives has not made its stores visible.
@@ -163,7 +186,8 @@ struct ClusterExchange : NextBlock {
 };
 
 std::vector<MethodEntry> cluster_methods() {
-  return entries<ClusterSync, ClusterRelaxed, ClusterSplit, DistributedLoad,
+  return entries<ClusterSync, ClusterInUse<1>, ClusterInUse<4>, ClusterLate,
+                 ClusterRelaxed, ClusterSplit, DistributedLoad,
                  ClusterExchange<true>, ClusterExchange<false>>();
 }
 

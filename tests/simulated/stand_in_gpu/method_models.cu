@@ -48,7 +48,8 @@ struct Timed {
 // Cycles that `count` operations of each warp take.
 double busy(const Timed& timed, double count) {
   return count *
-         cycles_of(timed.method, timed.blocks, timed.threads, timed.gpus);
+         (timed.method.late_cycles +
+          cycles_of(timed.method, timed.blocks, timed.threads, timed.gpus));
 }
 
 // Cycles of `trips` rounds of the straight line.
@@ -139,7 +140,9 @@ Ended run_timed(const Timed& timed, const Running& running) {
 
 Model timed_model(const Launch& launch, const MethodEntry& method,
                   int in_line) {
-  const bool over_peers = std::string(method.name) == "peer_grid_sync";
+  // Their arguments begin with the end of the barrier.
+  const bool over_peers =
+      std::string(method.name).find("peer_grid_sync") != std::string::npos;
   const int gpus = over_peers
                        ? launch.argument<peer_grid::BarrierEnd>(6).end.gpus
                        : launch.gpus;
