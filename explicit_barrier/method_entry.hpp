@@ -43,7 +43,7 @@ struct MethodEntry : About {
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);
   int late_cycles, places, fewest_gpus;
-  bool checked, multi_device, peer_access, differs_by_process;
+  bool in_test_repeat, checked, multi_device, peer_access, differs_by_process;
   std::vector<const void*> kernels;
 
   /// The kernel with so many operations in a row; std::out_of_range where there

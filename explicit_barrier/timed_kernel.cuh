@@ -143,6 +143,7 @@ MethodEntry entry_of() {
   entry.takes_part = Method::takes_part;
   entry.expected = Method::expected;
   entry.has_result = Method::has_result;
+  entry.in_test_repeat = Method::kInTestRepeat;
   entry.checked = Method::kChecked;
   entry.global_words = Method::global_words;
   entry.make_arguments = Method::make_arguments;

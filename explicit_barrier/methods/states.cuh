@@ -115,12 +115,13 @@ struct OneLate : Barrier {
       for (int i = 0; i < kAdditions; ++i) {
         asm volatile("add.f32 %0, %0, %1;" : "+f"(sum) : "f"(zero));
       }
+      if (sum != zero) __trap();  // waits for the sum before the barrier
     }
     turn = turn + 1 == turns.count ? 0 : turn + 1;
     return Barrier::operator()(value, here);
   }
   static constexpr Work late_work(Work work) {
-    work.others += kAdditions + 16;
+    work.others += kAdditions + 32;
     return work;
   }
   unsigned turn = 0;
