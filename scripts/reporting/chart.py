@@ -2,9 +2,11 @@
 stands."""
 
 import math
+import re
 from collections import namedtuple
 
 from reporting.figures import Figure, figure_of
+from reporting.names import legend
 
 # x: a number, or a text of the panel's ticks or groups; figure: of class Figure.
 Point = namedtuple("Point", "x figure")
@@ -104,6 +106,13 @@ class Chart:
         """Of all series, each once."""
         return list(dict.fromkeys(series.name for panel in self.panels
                                   for series in panel.series))
+
+    def legend(self):
+        """What the names of methods in the picture mean, a sentence or ""."""
+        texts = [self.title, *(text for panel in self.panels for text in (
+            panel.title, *(str(part) for series in panel.series
+                           for part in (series.name, *(point.x for point in series.points)))))]
+        return legend(re.findall(r"\w+", " ".join(texts))).replace("`", "")
 
     def caption(self):
         """Sentences."""

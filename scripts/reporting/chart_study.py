@@ -30,7 +30,7 @@ def held_warps(run):
 
 
 def figure_4(run, study):
-    chart = Chart("figure_4", "Figure 4", "__syncthreads() by the warps started on an SM: "
+    chart = Chart("figure_4", "Figure 4", "blocksync by the warps started on an SM: "
                   "cycles of one barrier of all of them (above), warp barriers per cycle "
                   "(below)", LINES, "", "half width of the 95% interval", wide=False)
     section = run.section("BenchmarkIntraSM", "throughput")
@@ -179,10 +179,9 @@ def figure_8(run, study):
 
 def launch_series(run):
     section = run.section("ImplicitBarrier", "sleep kernel")
-    for name, method in (("multi-device launch", "multi_cooperative_launch"),
-                         ("OpenMP threads", "single_omp_traditional_launch")):
+    for method in ("multi_cooperative_launch", "single_omp_traditional_launch"):
         rows = section.find_all(method=method, thrd="1024")
-        yield Series(f"{name}, {shape(1, 1024)}", points(
+        yield Series(f"{method}, {shape(1, 1024)}", points(
             run, section, rows, lambda row: row.whole("GPUCount"), "m(ovh)", None, US))
 
 

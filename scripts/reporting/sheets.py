@@ -37,16 +37,22 @@ class Sheet:
     """head: texts; the first `labels` columns are words, the others numbers. rows: of texts and
     Cells. over: (quantity, unit, columns) above the numbers' heads, or none. kind: "figures"; of
     sentences "words", which span a page in LaTeX; "" where words may break into lines. number: of
-    a table of the study. widths: in LaTeX, of the columns of words, as shares of a line."""
+    a table of the study. widths: in LaTeX, of the columns of words, as shares of a line. legend: what
+    its names mean, a sentence."""
 
-    def __init__(self, title, labels, head, kind="figures", number="", over=(), widths=None):
+    def __init__(self, title, labels, head, kind="figures", number="", over=(), widths=None,
+                 legend=""):
         self.title, self.labels, self.head, self.kind = title, labels, list(head), kind
-        self.number, self.over, self.widths = number, list(over), widths
+        self.number, self.over, self.widths, self.legend = number, list(over), widths, legend
         self.rows, self.notes = [], []
 
     def texts(self):
         for row in self.rows:
             yield [cell.text if isinstance(cell, Cell) else cell for cell in row]
+
+    def below(self):
+        """The sentences below it."""
+        return [*filter(None, [self.legend]), *self.notes]
 
     def caption(self):
         """What is bold in it, and the rest."""
@@ -92,7 +98,7 @@ def markdown(sheet):
     yield ""
     yield from table_lines(sheet)
     yield ""
-    yield from (f"* {literal(note)}" for note in sheet.notes)
+    yield from (f"* {literal(note)}" for note in sheet.below())
     yield ""
 
 
@@ -122,6 +128,8 @@ def page(sheet, name="", links=""):
     for row in sheet.rows:
         yield f"<tr>{''.join(cells(row, 'td'))}</tr>"
     yield "</tbody></table></div>"
+    if sheet.legend:
+        yield f'<p class="notes">{escape(sheet.legend)}</p>'
     if sheet.notes:
         yield from folded_notes(sheet.notes)
     yield "</figure>"
@@ -252,6 +260,6 @@ def latex(sheet, label):
     yield from map(tex_row, tex_cells(sheet, spans))
     yield r"  \bottomrule"
     yield r"\end{tabular}"
-    if sheet.notes:
-        yield rf"\par\smallskip\footnotesize\raggedright {tex_code(' '.join(sheet.notes))}"
+    if sheet.below():
+        yield rf"\par\smallskip\footnotesize\raggedright {tex_code(' '.join(sheet.below()))}"
     yield rf"\end{{{kind}}}"

@@ -18,7 +18,10 @@ class ChartPartsTest(ScriptsTest):
     def test_an_order_by_level_and_cost(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
         panel, = chart_barriers.all_barriers(run, None).panels
-        value = {point.x: point.figure.value for point in panel.series[0].points}
+        value = {point.x: point.figure.value for one in panel.series for point in one.points}
+        self.assertEqual([one.name for one in panel.series], ["CUDA 13.0", "CUDA 11.8"])
+        self.assertEqual({source[0].count("before13") for one in panel.series[1].points
+                          for source in one.figure.sources}, {1})
         self.assertEqual([level for level, _ in panel.groups],
                          ["warp", "block", "cluster", "one GPU", "all GPUs"])
         for _, texts in panel.groups:
@@ -131,7 +134,7 @@ class ChartPartsTest(ScriptsTest):
             "BenchmarkIntraSM": rows, "BenchmarkIntraSM.before13": older, "environment":
             ENVIRONMENT + "sm_clock_application\t1000 MHz\n"}, only=True)), None)
         self.assertEqual(chart.figures(), [])
-        name = "in use: branches, 32 lanes"
+        name = "in_use_branches, 32 lanes"
         self.assertIn(f"No longer with the barrier than without: {name}.", chart.notes)
         self.assertNotIn(f"warp: {name}", chart.missing)
 
