@@ -11,8 +11,9 @@ from reporting.names import legend
 # x: a number, or a text of the panel's ticks or groups; figure: of class Figure.
 Point = namedtuple("Point", "x figure")
 
-# A level that a panel is to be seen against: a horizontal line, or a vertical one.
-Level = namedtuple("Level", "name value vertical")
+# A level that a panel is to be seen against: a horizontal line, or a vertical one, which has its
+# name at the top or at the foot.
+Level = namedtuple("Level", "name value vertical foot", defaults=[False])
 SPREAD = "standard deviation"  # what most error bars are
 HEAT, LINES, DOTS = "heat map", "line chart", "dot chart"
 

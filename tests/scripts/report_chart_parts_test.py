@@ -83,6 +83,18 @@ class ChartPartsTest(ScriptsTest):
                 self.assertEqual([one for one in chart.missing if " at " in one], missing)
                 self.assertIn(f"An empty cell: the blocks {said}", " ".join(chart.caption()))
 
+    def test_figure_7_has_no_empty_place(self):
+        for name, rows in (("h200x1", [3]), ("h200x2", [2, 2])):
+            chart = chart_study.figure_7(tsv.Run(ROOT / "results" / name), Study())
+            self.assertEqual([len(row) for row in chart.rows_of_panels()], rows)
+
+    def test_the_lane_that_comes_last(self):
+        run = tsv.Run(ROOT / "results/h200x1")
+        held, free = chart_sums.figure_18(run, Study()).panels
+        self.assertEqual([(one.name, one.value) for one in held.levels],
+                         [("lane 30 comes last, leaves first", 30)])
+        self.assertEqual(free.levels, [])  # there the first lane leaves first
+
     def test_counts_of_gpus_that_figure_8_leaves_out(self):
         for name, said in (("h200x2", False), ("h200x4", True)):
             chart = chart_study.figure_8(tsv.Run(ROOT / "results" / name), Study())
