@@ -52,6 +52,8 @@ def parse_arguments():
     parser.add_argument("--out", type=command_line.folder_to_write, metavar="OUT", help="where to (default: DIR/report)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
                         help="the folder of the recorded runs (default: results/)")
+    parser.add_argument("--siunitx", action="store_true",
+                        help="align the numbers of LaTeX tables by the package siunitx")
     parser.add_simulated()
     options = parser.parse_args()
     if options.out is None:
@@ -110,8 +112,11 @@ def summary_of(parts, study, citation):
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def files_of(parts, study, citation, pictures, several):
+def files_of(parts, study, citation, pictures, several, siunitx):
     """path -> text or bytes of all that is written; None: not to be there"""
+    def latex(sheet, label):
+        return text_of(sheets.latex(sheet, label, siunitx))
+
     sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
     title = title_of(parts)
     content = [Filed(sheet, Path("tables/machines"))] if sheet else []
@@ -126,15 +131,14 @@ def files_of(parts, study, citation, pictures, several):
              **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
              Path("report.json"): summary_of(parts, study, citation),
              Path("tables/machines.tex"):
-                 text_of(sheets.latex(sheet, "tab:machines")) if sheet else None}
+                 latex(sheet, "tab:machines") if sheet else None}
     for part in parts:
         folder = Path("tables") / part.name
         label = re.sub("[^A-Za-z0-9]+", "-", part.name)
         alone = headline_sheets.headline_sheet(part, study, [])  # others do not fit on a page
-        files[folder / "headline.tex"] = text_of(
-            sheets.latex(alone, f"tab:{label}-headline"))
+        files[folder / "headline.tex"] = latex(alone, f"tab:{label}-headline")
         for number, table in enumerate(part.tables, 1):
-            text = text_of(sheets.latex(table.sheet(part.run), f"tab:{label}-{number}"))
+            text = latex(table.sheet(part.run), f"tab:{label}-{number}")
             files[folder / f"table_{number}.tex"] = text if table.measured() else None
         files[folder / "normal.tsv"] = text_of(normal.lines_of_tsv(part))
     first = [tsv.SIMULATED] * parts[0].run.simulated
@@ -167,7 +171,8 @@ def work():
     if sum(map(len, (part.normal for part in parts))) > LONG:
         print(f"report.py: drawing {', '.join(names)}", file=sys.stderr, flush=True)
     pictures, several = pictures_of(parts)
-    whole_files.write(options.out, files_of(parts, study, citation, pictures, several))
+    whole_files.write(options.out, files_of(
+        parts, study, citation, pictures, several, options.siunitx))
     if pictures.why:
         print(f"report.py: {pictures.why} ({sys.executable}); install python3-matplotlib, or run "
               "report.py with a Python that has matplotlib", file=sys.stderr)

@@ -151,6 +151,12 @@ class DigitsTest(unittest.TestCase):
                      r"a & 985 & .77\,$\pm$\,0.91 & 7 \\", r"b & 14 & \textsuperscript{!} & 12 \\",
                      r"c & \multicolumn{2}{c}{none} & -- \\", r"e & 72 & ~ns & 0 \\"):
             self.assertIn(line, text)
+        text = "\n".join(sheets.latex(sheet, "tab:x", siunitx=True))
+        for line in (r"\begin{tabular}{@{}lS[table-format=-3.2]@{}lS[table-format=2]@{}}",
+                     r"\cmidrule(lr){2-4}", r"Here\\CUDA\\13.0}} & {Whole} \\",
+                     r"a & 985.77 & \,$\pm$\,0.91 & 7 \\", r"b & 14 & \textsuperscript{!} & 12 \\",
+                     r"c & \multicolumn{2}{c}{none} & {--} \\", r"e & 72 & ~ns & 0 \\"):
+            self.assertIn(line, text)
         gaps = [len(re.findall(r"\\setlength\{\\(?:tabcolsep|belowcaptionskip)\}\{[1-9]", text))]
         self.assertEqual(gaps, [2])
 
