@@ -31,12 +31,20 @@ figcaption, .notes { font-size: 0.875rem; }
 img { max-width: 100%; height: auto; margin-top: 0.5rem; background: #fff; }
 img.column { width: 36rem; }
 img.page { width: 72rem; }
-.rows th { cursor: pointer; }
-@media (max-width: 40rem) {
+.rows table { font-size: 0.75rem; }
+.rows th, .rows td, .rows button { padding: 0.15rem 0.25rem; overflow-wrap: anywhere; }
+.rows button { font: inherit; cursor: pointer; }
+@media screen and (max-width: 40rem) {
   body { padding: 0.5rem; }
-  table { font-size: 0.75rem; }
-  th, td { padding: 0.2rem 0.25rem; }
-  td:not(.number), th:not(.number) { min-width: 3.5rem; overflow-wrap: anywhere; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .stacked, .stacked tbody { display: block; }
+  .stacked thead { display: none; }
+  .stacked tr { display: flex; flex-wrap: wrap; column-gap: 0.75rem; padding: 0.3rem 0; }
+  .stacked td { padding: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  .stacked td:first-child { flex-basis: 100%; font-weight: bold; }
+  .stacked td[data-head]::before { content: attr(data-head) ": "; font-weight: normal; opacity: 0.7; }
+  .stacked td.absent { display: none; }
+  .rows .stacked thead { display: block; }
 }
 @media print {
   @page { size: A4; margin: 12mm; }
@@ -52,10 +60,25 @@ img.page { width: 72rem; }
 }
 """
 
-# Searches and sorts all rows; opens what a link leads into, and all that is printed.
+# Searches and sorts all rows; opens what a link leads into, and all that is printed; on a narrow
+# screen each row of a table becomes lines, each number behind the head of its column.
 SCRIPT = """
 "use strict";
 const MOST = 200;
+function stack(table) {
+  const [last, over] = [...table.tHead.rows].reverse();
+  const above = over ? [...over.cells].flatMap(
+      (cell) => Array(cell.colSpan).fill(cell.textContent)) : [];
+  const heads = [...last.cells].map((cell, at) =>
+      [above[at], cell.textContent].filter(Boolean).join(", "));
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, at) => {
+      if (at && heads[at]) cell.dataset.head = heads[at];
+      if (cell.textContent === "–") cell.className += " absent";
+    });
+  }
+  table.classList.add("stacked");
+}
 function showRows(data) {
   const [head, ...rows] = data.textContent.replaceAll("\\x0e", "<").split("\\n")
       .map((line) => line.split("\\t"));
@@ -98,8 +121,13 @@ function showRows(data) {
     const body = table.createTBody();
     for (const row of found.slice(0, MOST)) {
       const line = body.insertRow();
-      for (const text of row) line.insertCell().textContent = text;
+      for (const text of row) {
+        const cell = line.insertCell();
+        cell.textContent = text === "nan" ? "–" : text;
+        if (!Number.isNaN(Number(text))) cell.className = "number";
+      }
     }
+    stack(table);
     wide.replaceChildren(table);
   }
   search.oninput = show;
@@ -112,6 +140,7 @@ function openTarget() {
   }
   if (target) target.scrollIntoView();
 }
+document.querySelectorAll("table").forEach(stack);
 for (const data of document.querySelectorAll("script[type='text/tab-separated-values']")) {
   const fold = data.closest("details");
   fold.addEventListener("toggle", () => showRows(data), {once: true});
