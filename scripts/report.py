@@ -1,23 +1,20 @@
 #!/usr/bin/env python3
-"""What barriers cost by results folders, beside recorded runs and the study's own numbers.
+"""Writes a report of results folders: what barriers cost, beside the recorded runs and the study.
 
   report.py DIR                 into DIR/report
-  report.py DIR... --out OUT    of several folders, into OUT
+  report.py DIR... --out OUT    of several folders, side by side, into OUT
 
-Written are report.md and report.html: what each barrier costs, several folders side by side;
-Tables I to VIII of the study; what moved against the recorded runs of the same kind of GPU, and
-what is known to move it; the warnings; how to cite. report.json has the same numbers with
-their units and the file, section and line that each stands in, and the verdict on every row by
-file and line. To be taken in by \\input (they need the package booktabs) are
-tables/machines.tex (of several folders), and of each folder tables/NAME/headline.tex and
-table_N.tex; tables/NAME/normal.tsv has every mean against the recorded ones.
-figures/NAME/*.png, *.pdf are the study's figures and more, with their numbers in *.tsv and
-their captions in *.tex (package graphicx); of
-several folders figures/machines.*, too. Without matplotlib there are no pictures. What a folder
-lacks is said on stderr and left out. What earlier reports wrote of other folders stays in
-figures/ and tables/. Numbers come from the folders' rows and from results/ipdps20 alone.
+Open report.html first. The report has a verdict on each folder, Tables I to VIII of the study,
+its figures and more, which rows moved, the warnings, and how to cite. Beside report.html stand
+  report.md, report.json    the same; the JSON names file, section and line of each number
+  tables/NAME/              of each folder: table_N.tex, headline.tex (package booktabs), *.tsv;
+                            normal.tsv has every mean beside the recorded ones
+  figures/NAME/             *.png, *.pdf, their numbers (*.tsv), *.tex with captions (graphicx)
+  tables/, figures/machines.*    of several folders
 
-No file is ever half written: all are made in OUT/.unfinished and then renamed.
+It takes about 10 seconds of CPU for a folder. Without matplotlib there are no pictures; stderr
+then names the Python that lacks it. What a folder lacks is said on stderr and left out. No file
+is ever half written. What earlier reports wrote of other folders stays.
 
 Exit codes: 0 written; 1 something cannot be written, or is a link to another folder; 2 bad usage,
 also a file that is damaged, of which nothing is written.

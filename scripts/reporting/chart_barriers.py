@@ -8,7 +8,6 @@ from collections import namedtuple
 from parts import suite
 from reporting.chart import DOTS, SPREAD, Chart, Level, Panel, Point, Series, scaled
 from reporting.figures import Figure, figure_of, shape, share, short_name
-from reporting.names import legend
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
 

@@ -32,7 +32,9 @@ img { max-width: 100%; height: auto; margin-top: 0.5rem; background: #fff; }
 img.column { width: 36rem; }
 img.page { width: 72rem; }
 .rows table { font-size: 0.75rem; }
-.rows th, .rows td, .rows button { padding: 0.15rem 0.25rem; overflow-wrap: anywhere; }
+.rows th, .rows td, .rows button { padding: 0.15rem 0.25rem; }
+.rows td { overflow-wrap: anywhere; }
+.rows td.short { white-space: nowrap; }
 .rows button { font: inherit; cursor: pointer; }
 @media screen and (max-width: 40rem) {
   body { padding: 0.5rem; }
@@ -40,7 +42,7 @@ img.page { width: 72rem; }
   .stacked, .stacked tbody { display: block; }
   .stacked thead { display: none; }
   .stacked tr { display: flex; flex-wrap: wrap; column-gap: 0.75rem; padding: 0.3rem 0; }
-  .stacked td { padding: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  .stacked td, .rows td.short { padding: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
   .stacked td:first-child { flex-basis: 100%; font-weight: bold; }
   .stacked td[data-head]::before { content: attr(data-head) ": "; font-weight: normal; opacity: 0.7; }
   .stacked td.absent { display: none; }
@@ -106,25 +108,28 @@ function showRows(data) {
     if (column >= 0) found.sort(order);
     count.textContent = `${found.length} rows` +
         (found.length > MOST ? `, the first ${MOST} shown` : "");
+    const shown = found.slice(0, MOST);
+    const used = [...head.keys()].filter((at) => shown.some((row) => row[at] !== "nan"));
     const table = document.createElement("table");
     const line = table.createTHead().insertRow();
-    head.forEach((name, at) => {
+    for (const at of used) {
       const cell = document.createElement("th");
       const button = document.createElement("button");
       cell.scope = "col";
-      button.textContent = name;
+      button.textContent = head[at].replaceAll("_", " ");
       if (at === column) cell.setAttribute("aria-sort", down ? "descending" : "ascending");
       button.onclick = () => { down = at === column && !down; column = at; show(); };
       cell.append(button);
       line.append(cell);
-    });
+    }
     const body = table.createTBody();
-    for (const row of found.slice(0, MOST)) {
+    for (const row of shown) {
       const line = body.insertRow();
-      for (const text of row) {
+      for (const at of used) {
         const cell = line.insertCell();
-        cell.textContent = text === "nan" ? "–" : text;
-        if (!Number.isNaN(Number(text))) cell.className = "number";
+        cell.textContent = row[at] === "nan" ? "–" : row[at];
+        cell.className = Number.isNaN(Number(row[at])) ? "" : "number";
+        if (row[at].length < 17) cell.classList.add("short");
       }
     }
     stack(table);

@@ -50,13 +50,13 @@ addEventListener("load", () => setTimeout(() => {
     const some = count();
     search.value = "";
     search.dispatchEvent(new Event("input"));
-    const place = [...rows.querySelectorAll("th")].findIndex(
+    const place = () => [...rows.querySelectorAll("th")].findIndex(
         (head) => head.textContent === "value");
     const values = () => [...rows.querySelectorAll("tbody tr")].map(
-        (line) => Number(line.cells[place].textContent)).filter((one) => !Number.isNaN(one));
-    rows.querySelectorAll("th button")[place].click();
+        (line) => Number(line.cells[place()].textContent)).filter((one) => !Number.isNaN(one));
+    rows.querySelectorAll("th button")[place()].click();
     const up = values();
-    rows.querySelectorAll("th button")[place].click();
+    rows.querySelectorAll("th button")[place()].click();
     const down = values();
     const said = document.createElement("pre");
     said.id = "found";
