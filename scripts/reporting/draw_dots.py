@@ -78,10 +78,10 @@ def dot_axes(axes, panel, looks, beside):
              decade_text if times else None)
     start, inch = 0, 1 / (WIDE - LEFT - 0.65)  # of the width of the axes
     for level, group in panel.groups:
-        axes.annotate(level, (0, start + len(group) / 2), (5 - 72 * LEFT, 0), weight="bold", ha="left",
-                      va="center", xycoords=("axes fraction", "data"),
+        axes.annotate(level, (0, start + len(group) / 2), (5 - 72 * LEFT, 0), weight="bold",
+                      ha="left", va="center", xycoords=("axes fraction", "data"),
                       textcoords="offset points")
         start += len(group)
         if start < len(texts):
-            axes.plot([-LEFT * inch, 1 + 0.6 * inch], [start, start], color="0.5", linewidth=0.6, clip_on=False,
-                      transform=axes.get_yaxis_transform())
+            axes.plot([-LEFT * inch, 1 + 0.6 * inch], [start, start], color="0.5", linewidth=0.6,
+                      clip_on=False, transform=axes.get_yaxis_transform())

@@ -37,8 +37,8 @@ class Sheet:
     """head: texts; the first `labels` columns are words, the others numbers. rows: of texts and
     Cells. over: (quantity, unit, columns) above the numbers' heads, or none. kind: "figures"; of
     sentences "words", which span a page in LaTeX; "" where words may break into lines. number: of
-    a table of the study. widths: in LaTeX, of the columns of words, as shares of a line. legend: what
-    its names mean, a sentence."""
+    a table of the study. widths: in LaTeX, of the columns of words, as shares of a line. legend: a
+    sentence on what its names mean."""
 
     def __init__(self, title, labels, head, kind="figures", number="", over=(), widths=None,
                  legend=""):

@@ -42,9 +42,10 @@ img.page { width: 72rem; }
   .stacked, .stacked tbody { display: block; }
   .stacked thead { display: none; }
   .stacked tr { display: flex; flex-wrap: wrap; column-gap: 0.75rem; padding: 0.3rem 0; }
-  .stacked td, .rows td.short { padding: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  .stacked td, .rows td.short { padding: 0; text-align: left; }
+  .stacked td, .rows td.short { white-space: normal; overflow-wrap: anywhere; }
   .stacked td:first-child { flex-basis: 100%; font-weight: bold; }
-  .stacked td[data-head]::before { content: attr(data-head) ": "; font-weight: normal; opacity: 0.7; }
+  .stacked td[data-head]::before { content: attr(data-head) ": "; opacity: 0.7; }
   .stacked td.absent { display: none; }
   .rows .stacked thead { display: block; }
 }
