@@ -22,6 +22,7 @@ std::vector<MethodEntry> warp_collective_methods();
 std::vector<MethodEntry> in_use_methods();
 std::vector<MethodEntry> atomic_methods();
 std::vector<MethodEntry> memory_order_methods();
+std::vector<MethodEntry> order_methods();
 std::vector<MethodEntry> copy_methods();
 std::vector<MethodEntry> cluster_methods();
 std::vector<MethodEntry> grid_methods();

@@ -5,8 +5,9 @@
 namespace syncbench {
 
 /// A fence behind kStores stores of every lane, each to a word of its own in
-/// global memory: a fence waits for what is on its way, so without a store it
-/// has nothing to order. The column `tile` is the number of stores.
+/// global memory. It costs more after a store of any warp of the SM since the
+/// last fence, even long after; order.cu has what can be pending. The column
+/// `tile` is the number of stores.
 template <class Fence, int kStores>
 struct Fenced : Method {
   static constexpr About kAbout = {Fence::kName,

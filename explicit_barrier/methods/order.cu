@@ -1,0 +1,328 @@
+// Fences and ordered accesses, by what is pending when they are made. Rows of a
+// fence with nothing pending are of a state in which useful code is never.
+#include <array>
+#include <string_view>
+
+#include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
+#include "common/peer_access.hpp"
+#include "explicit_barrier/arguments.hpp"
+#include "explicit_barrier/methods/places.cuh"
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+// For whom it is ordered: the threads of a block, a cluster, the GPU, the node.
+enum class For { kBlock, kCluster, kGpu, kSystem };
+
+// A text of two parts, for names.
+constexpr std::array<char, 128> joined(std::string_view first,
+                                       std::string_view second) {
+  std::array<char, 128> text = {};
+  std::size_t at = 0;
+  for (const char c : first) text[at++] = c;
+  for (const char c : second) text[at++] = c;
+  return text;
+}
+
+// Instructions, each for the lane's own word, which holds 0. All but loads and
+// fences for a block begin with MEMBAR; loads end with CCTL, which forgets what
+// the SM has cached.
+template <For kFor>
+struct AcquireReleaseFence {
+  static constexpr const char* kName =
+      kFor == For::kBlock     ? "fence_acq_rel_cta"
+      : kFor == For::kCluster ? "fence_acq_rel_cluster"
+      : kFor == For::kGpu     ? "fence_acq_rel_gpu"
+                              : "fence_acq_rel_sys";
+  static constexpr Work kWork = {kFor == For::kBlock ? R"(MEMBAR\.\w+\.CTA.*)"
+                                 : kFor == For::kSystem
+                                     ? R"(MEMBAR\.\w+\.SYS.*)"
+                                     : R"(MEMBAR\.\w+\.GPU.*)"};
+  static __device__ unsigned make(unsigned*, unsigned value) {
+    if (kFor == For::kBlock) asm volatile("fence.acq_rel.cta;" ::: "memory");
+    if (kFor == For::kGpu) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    if (kFor == For::kSystem) asm volatile("fence.acq_rel.sys;" ::: "memory");
+    if constexpr (kFor == For::kCluster) {
+      asm volatile("fence.acq_rel.cluster;" ::: "memory");
+    }
+    return value;
+  }
+};
+
+template <For kFor>
+struct ConsistentFence {
+  static constexpr const char* kName = kFor == For::kBlock ? "fence_sc_cta"
+                                       : kFor == For::kGpu ? "fence_sc_gpu"
+                                                           : "fence_sc_sys";
+  static constexpr Work kWork = {kFor == For::kBlock ? R"(MEMBAR\.SC\.CTA.*)"
+                                 : kFor == For::kSystem
+                                     ? R"(MEMBAR\.SC\.SYS.*)"
+                                     : R"(MEMBAR\.SC\.GPU.*)"};
+  static __device__ unsigned make(unsigned*, unsigned value) {
+    if (kFor == For::kBlock) asm volatile("fence.sc.cta;" ::: "memory");
+    if (kFor == For::kGpu) asm volatile("fence.sc.gpu;" ::: "memory");
+    if (kFor == For::kSystem) asm volatile("fence.sc.sys;" ::: "memory");
+    return value;
+  }
+};
+
+// Between ordinary accesses and those of the copy engine.
+struct ProxyFence {
+  static constexpr const char* kName = "fence_proxy_async";
+  static constexpr Work kWork = {R"(FENCE\.VIEW\.ASYNC.*)"};
+  [[maybe_unused]] static __device__ unsigned make(unsigned*, unsigned value) {
+    asm volatile("fence.proxy.async;" ::: "memory");
+    return value;
+  }
+};
+
+template <For kFor>
+struct LoadAcquire {
+  static constexpr const char* kName =
+      kFor == For::kGpu ? "load_acquire_gpu" : "load_acquire_sys";
+  static constexpr Work kWork = {
+      kFor == For::kGpu ? R"(LDG?\.E\S*\.STRONG\.GPU .*|CCTL\.IVALL.*)"
+                        : R"(LDG?\.E\S*\.STRONG\.SYS .*|CCTL\.IVALL.*)",
+      2};
+  static __device__ unsigned make(unsigned* word, unsigned value) {
+    unsigned found;
+    if (kFor == For::kGpu) {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    } else {
+      asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    }
+    return value + found;
+  }
+};
+
+template <For kFor>
+struct StoreRelease {
+  static constexpr const char* kName =
+      kFor == For::kGpu ? "store_release_gpu" : "store_release_sys";
+  static constexpr Work kWork = {
+      kFor == For::kGpu ? R"(MEMBAR\.\w+\.GPU.*|STG?\.E\S*\.STRONG\.GPU .*)"
+                        : R"(MEMBAR\.\w+\.SYS.*|STG?\.E\S*\.STRONG\.SYS .*)",
+      2};
+  static __device__ unsigned make(unsigned* word, unsigned value) {
+    if (kFor == For::kGpu) {
+      asm volatile("st.release.gpu.global.u32 [%0], 0;" ::"l"(word) : "memory");
+    } else {
+      asm volatile("st.release.sys.global.u32 [%0], 0;" ::"l"(word) : "memory");
+    }
+    return value;
+  }
+};
+
+template <For kFor>
+struct AddRelease {
+  static constexpr const char* kName =
+      kFor == For::kGpu ? "red_release_gpu" : "red_release_sys";
+  static constexpr Work kWork = {
+      kFor == For::kGpu
+          ? R"(MEMBAR\.\w+\.GPU.*|(RED|ATOM)G?\.E\S*\.STRONG\.GPU .*)"
+          : R"(MEMBAR\.\w+\.SYS.*|(RED|ATOM)G?\.E\S*\.STRONG\.SYS .*)",
+      2};
+  static __device__ unsigned make(unsigned* word, unsigned value) {
+    if (kFor == For::kGpu) {
+      asm volatile("red.release.gpu.global.add.u32 [%0], 0;" ::"l"(word)
+                   : "memory");
+    } else {
+      asm volatile("red.release.sys.global.add.u32 [%0], 0;" ::"l"(word)
+                   : "memory");
+    }
+    return value;
+  }
+};
+
+template <For kFor>
+struct AtomicAcquireRelease {
+  static constexpr const char* kName =
+      kFor == For::kGpu ? "atom_acq_rel_gpu" : "atom_acq_rel_sys";
+  static constexpr Work kWork = {
+      kFor == For::kGpu ? R"(MEMBAR\.\w+\.GPU.*|ATOMG?\.E\S*\.STRONG\.GPU .*)"
+                        : R"(MEMBAR\.\w+\.SYS.*|ATOMG?\.E\S*\.STRONG\.SYS .*)",
+      2};
+  static __device__ unsigned make(unsigned* word, unsigned value) {
+    unsigned found;
+    if (kFor == For::kGpu) {
+      asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 0;"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    } else {
+      asm volatile("atom.acq_rel.sys.global.add.u32 %0, [%1], 0;"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    }
+    return value + found;
+  }
+};
+
+// What is pending: a store of every lane before each operation.
+struct Nothing {
+  static constexpr const char *kName = "", *kText = "with nothing stored";
+};
+struct OnePlace {
+  static constexpr const char *kName = "_store",
+                              *kText = "after a store, always to one place";
+};
+struct ManyPlaces {
+  static constexpr const char *kName = "_stores",
+                              *kText = "after a store, to 64 places in turn";
+};
+struct OtherWarp {
+  static constexpr const char *kName = "_other_warp",
+                              *kText = "while another warp stores";
+};
+struct ToHost {
+  static constexpr const char *kName = "_host",
+                              *kText = "after a store to host memory";
+};
+struct ToPeer {
+  static constexpr const char *kName = "_peer",
+                              *kText = "after a store to another GPU";
+};
+
+// Where lanes of a warp store that is not this GPU.
+struct Far {
+  unsigned* words;
+};
+
+template <class Operation, class Pending>
+struct Ordered : Method {
+  static constexpr bool kOtherWarp = std::is_same_v<Pending, OtherWarp>;
+  static constexpr bool kFar =
+      std::is_same_v<Pending, ToHost> || std::is_same_v<Pending, ToPeer>;
+  static constexpr bool kCluster =
+      std::is_same_v<Operation, AcquireReleaseFence<For::kCluster>> ||
+      std::is_same_v<Operation, ProxyFence>;
+  static constexpr auto kName = joined(Operation::kName, Pending::kName);
+  static constexpr auto kText =
+      joined("PTX instruction of this name, ", Pending::kText);
+  static constexpr About kAbout = {
+      kName.data(), kText.data(), kOtherWarp ? Scope::kBlock : Scope::kWarp,
+      kOtherWarp ? Window::kBarrier : Window::kOperation,
+      std::is_same_v<Pending, Nothing> ? "" : "the stores are in the row"};
+  static constexpr int kFirstArchitecture = kCluster ? 90 : 70;
+  static constexpr int kFirstToolkit =
+      std::is_same_v<Operation, ProxyFence> ? 12000 : 0;
+  static constexpr bool kInTestRepeat = false;
+  static constexpr int repeats(int) { return 2; }
+  static constexpr int kTrips = 32;  // all places in turn
+  static constexpr Work work(int) {
+    Work work = Operation::kWork;
+    work.others = kOtherWarp ? 48 : 24;
+    return work;
+  }
+  static constexpr Sizes groups(int threads) {
+    return kOtherWarp ? Sizes{threads, threads} : Sizes{32, 32};
+  }
+  static constexpr bool fits(int threads) {
+    return !kOtherWarp || threads == 64;
+  }
+  static constexpr long long global_words(long long) {
+    return 2 * PlacesInTurn::kWords;  // for the operation, for stores
+  }
+  using Argument = Far;
+  using Local = Far;
+  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
+
+  __device__ unsigned operator()(unsigned value, Here<None, Far>& here) {
+    const unsigned lane = here.thread % 32;
+    unsigned* words = reinterpret_cast<unsigned*>(places.next(here.global));
+    unsigned* stored = words + 2 * PlacesInTurn::kWords;
+    if (std::is_same_v<Pending, OnePlace>) {
+      stored =
+          reinterpret_cast<unsigned*>(here.global) + 2 * PlacesInTurn::kWords;
+    }
+    if (kFar) stored = here.local.words;
+    if (kOtherWarp) {
+      // Takes longer than the operation of the warp that is timed.
+      if (here.thread >= 32) store_for_long(stored + lane, value);
+    } else if (!std::is_same_v<Pending, Nothing>) {
+      store(stored + lane, value);
+    }
+    return Operation::make(words + lane, value);
+  }
+  static __device__ void store(unsigned* word, unsigned value) {
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+  }
+  static __device__ void store_for_long(unsigned* word, unsigned value) {
+#pragma unroll 1
+    for (int i = 0; i < 64; ++i) {
+      store(word, value);
+      asm volatile("nanosleep.u32 20;");
+    }
+  }
+  PlacesInTurn places;
+};
+
+struct FarMemory {
+  std::vector<DeviceBuffer<unsigned>> peer;
+  PinnedValue<std::array<unsigned, 32>> host;
+  Far far = {nullptr};
+};
+
+template <class Operation, class Pending>
+Arguments Ordered<Operation, Pending>::make_arguments(
+    const std::vector<int>& devices, int) {
+  auto memory = std::make_shared<FarMemory>();
+  if (std::is_same_v<Pending, ToHost>) {
+    memory->far.words = memory->host->data();
+  }
+  if (std::is_same_v<Pending, ToPeer>) {
+    int count = 0;
+    CUDA_CHECK(cudaGetDeviceCount(&count));
+    const int peer = devices[0] == 0 ? 1 : 0;
+    if (count < 2 || !enable_peer_access(devices[0], peer)) {
+      throw CannotMeasure("no-peer-access", "no other GPU can be accessed");
+    }
+    memory->peer.emplace_back(peer, 32);
+    memory->far.words = memory->peer[0].get();
+  }
+  Arguments arguments;
+  arguments.of_rank.assign(devices.size(), &memory->far);
+  arguments.failure = [memory] { return std::nullopt; };
+  return arguments;
+}
+
+template <class Operation>
+void add_all(std::vector<MethodEntry>& methods) {
+  for (MethodEntry& entry :
+       entries<Ordered<Operation, Nothing>, Ordered<Operation, OnePlace>,
+               Ordered<Operation, ManyPlaces>, Ordered<Operation, OtherWarp>,
+               Ordered<Operation, ToHost>, Ordered<Operation, ToPeer>>()) {
+    methods.push_back(std::move(entry));
+  }
+}
+
+std::vector<MethodEntry> order_methods() {
+  std::vector<MethodEntry> methods;
+  add_all<AcquireReleaseFence<For::kBlock>>(methods);
+  add_all<AcquireReleaseFence<For::kCluster>>(methods);
+  add_all<AcquireReleaseFence<For::kGpu>>(methods);
+  add_all<AcquireReleaseFence<For::kSystem>>(methods);
+  add_all<ConsistentFence<For::kBlock>>(methods);
+  add_all<ConsistentFence<For::kGpu>>(methods);
+  add_all<ConsistentFence<For::kSystem>>(methods);
+  add_all<ProxyFence>(methods);
+  add_all<LoadAcquire<For::kGpu>>(methods);
+  add_all<LoadAcquire<For::kSystem>>(methods);
+  add_all<StoreRelease<For::kGpu>>(methods);
+  add_all<StoreRelease<For::kSystem>>(methods);
+  add_all<AddRelease<For::kGpu>>(methods);
+  add_all<AddRelease<For::kSystem>>(methods);
+  add_all<AtomicAcquireRelease<For::kGpu>>(methods);
+  add_all<AtomicAcquireRelease<For::kSystem>>(methods);
+  return methods;
+}
+
+}  // namespace syncbench
