@@ -283,7 +283,7 @@ Arguments Ordered<Operation, Pending>::make_arguments(
     CUDA_CHECK(cudaGetDeviceCount(&count));
     const int peer = devices[0] == 0 ? 1 : 0;
     if (count < 2 || !enable_peer_access(devices[0], peer)) {
-      throw CannotMeasure("no-peer-access", "no other GPU can be accessed");
+      throw CannotMeasure("one-gpu", "it stores to another GPU, and there is none");
     }
     memory->peer.emplace_back(peer, 32);
     memory->far.words = memory->peer[0].get();

@@ -141,7 +141,7 @@ SHARED = {  # that several tests look at
     "implicit2": ("ImplicitBarrier", ["2", "--processes", "2", *SOME], dict(gpus=2)),
     "free_sleeps": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
                     dict(sleep_grid=0, tick=1)),
-    "intra": ("BenchmarkIntraSM", SOME, dict(sms=16)),
+    "intra": ("BenchmarkIntraSM", SOME, dict(sms=16, gpus=2)),
     "inter1": ("BenchmarkInterSM", ["1", *SOME]),
     "inter2": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2)),
     "inter8": ("BenchmarkInterSM", ["8", "--blocks-per-sm", "1,2", "--stats", "--samples", "5"],

@@ -222,6 +222,8 @@ TEXTS = {
     "does-not-fitno cluster of  such blocks fits":
         ("skipped: no cluster of 8 such blocks fits",
          ["few_sms", "few_sms_repeat"], STILL),
+    "one-gpuit stores to another GPU, and there is none":
+        ("skipped: it stores to another GPU, and there is none", ["few_sms"], STILL),
     "toolkitit needs CUDA  or later to compile": "it is for builds with an older toolkit",
     "are the same": "no program asks for a GPU twice",
     "are of different kinds": "all GPUs of the stand-in are alike",
