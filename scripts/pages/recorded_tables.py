@@ -5,8 +5,7 @@ import math
 import re
 from fnmatch import fnmatchcase
 
-import compare
-from parts import suite, tsv
+from parts import means, suite, tsv
 from parts.reduction_summary import size_name
 from reporting.figures import shape, short_name, short_text
 from reporting.headline import launch, of_grids
@@ -187,7 +186,7 @@ def differences(runs):
     changes = {line: [] for line in ALIKE}
     for pair in itertools.combinations(runs, 2):
         if len({run.environment["gpu"] for run in pair}) == 1:
-            one, other = map(compare.values_of, pair)
+            one, other = map(means.values_of, pair)
             for file in one.keys() & other.keys():
                 for key in one[file].keys() & other[file].keys():
                     line = next(line for line, patterns in ALIKE.items()

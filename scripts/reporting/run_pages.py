@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from compare import KEYS
+from parts.means import KEYS
 from reporting import charts, moved, normal, run_warnings
 from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
 from reporting.conclusions import conclusions

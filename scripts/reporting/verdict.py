@@ -7,8 +7,7 @@ says. A verdict looks at whole methods, so that a single odd row is no fault.
 import statistics
 from collections import defaultdict, namedtuple
 
-import compare
-from parts import tsv
+from parts import means, tsv
 from reporting import known_spread, normal, outcomes
 
 LEVELS = ("normal", "look", "broken")  # the exit codes of check.py
@@ -19,7 +18,7 @@ NOTABLE, BROKEN = 5.0, 25.0  # percent: the median of those rows
 OPTIONAL = ("nccl",)  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
-GPUS = compare.KEYS.index("gpus") + 1
+GPUS = means.KEYS.index("gpus") + 1
 
 # level: one of LEVELS; text: for people; rows: of class Judged, that it is about.
 Fault = namedtuple("Fault", "level text rows", defaults=((),))

@@ -6,7 +6,7 @@ import unittest
 from made_up_rows import LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
-import compare  # from scripts/, which scripts_support has put on the path
+from parts import means  # from scripts/, which scripts_support has put on the path
 
 NULL = "method GPUCount rep blk thrd m(ttl) m(addl) ci95(ttl) ci95(addl)"
 SLEEP = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) ci95(ovh)"
@@ -48,8 +48,8 @@ class CompareTest(ScriptsTest):
                 ("unclear", ((100, 3), (105, 4)), ((100, 3), (95, 4)), (("nan", 0), (100, 0)),
                  ((100, 0), ("nan", 0)), ((100, "nan"), (200, 0)), ((0, 0), (1, 0)))):
             for pair in cases:
-                a, b = (compare.Value(float(mean), float(half), str(mean)) for mean, half in pair)
-                self.assertEqual(compare.compare("avginstru", a, b, 2.0).verdict, verdict, pair)
+                a, b = (means.Value(float(mean), float(half), str(mean)) for mean, half in pair)
+                self.assertEqual(means.compare("avginstru", a, b, 2.0).verdict, verdict, pair)
 
     def test_the_same_folder_twice(self):
         run = self.write_run(self.folder / "run")
@@ -88,9 +88,9 @@ class CompareTest(ScriptsTest):
         self.assertIn("blocksync (TestRepeat, block latency) on 1 GPU: 10% slower (8 of 20 rows)",
                       self.errors[-1])
         # Fewer rows, or by less: only the share of all rows tells.
-        for means in (*[100.0] * 13, *[110.0] * 7), (*[100.0] * 12, *[104.0] * 8):
-            self.two(first, latencies(*means), code=1)
-            self.assertIn(f"{20 - means.count(100.0)} of 20 rows differ", self.errors[-1])
+        for costs in (*[100.0] * 13, *[110.0] * 7), (*[100.0] * 12, *[104.0] * 8):
+            self.two(first, latencies(*costs), code=1)
+            self.assertIn(f"{20 - costs.count(100.0)} of 20 rows differ", self.errors[-1])
 
     def test_what_is_missing_as_a_whole(self):
         both, less = self.write_run(self.folder / "both"), self.folder / "less"
