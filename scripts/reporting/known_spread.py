@@ -224,7 +224,7 @@ class Known:
     which nothing is known."""
 
     def __init__(self, run, recorded, rows, spreads=None):
-        spreads = spreads or read()
+        spreads = spreads or (read() if rows else [])
         self.bounds = {spread.name: [] for spread in spreads}  # of all lines of a name
         for spread in spreads:
             self.bounds[spread.name].append(spread)
