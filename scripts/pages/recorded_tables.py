@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import re
 from fnmatch import fnmatchcase
 
 from parts import means, suite, tsv
@@ -230,7 +229,9 @@ def partial_groups(runs):
     """What came of each case, in the forms that most cases have, then of the others."""
     found = texts_of(runs, tsv.PITFALLS, "partial groups", "outcome")
     outcomes = {key: coded(", ".join(
-        re.sub("^error (.*)", r"`\1`", text) for text in texts)) for key, texts in found.items()}
+        f"`{which}`" if kind == tsv.ERROR else text
+        for text in texts for kind, which in [tsv.outcome_of(text)]))
+        for key, texts in found.items()}
     methods = dict.fromkeys(method for method, form in outcomes if form == FORMS[0])
     yield from markdown_table(["Method", *FORMS], 4, [
         [code(method), *(outcomes.get((method, form), "–") for form in FORMS)]

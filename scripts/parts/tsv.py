@@ -26,6 +26,8 @@ SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in a
 MOST_BYTES = 2 ** 26  # of a file; that of the longest recorded run has 0.3% of it
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+HANGS, ERROR = "no progress", "error"
+_OUTCOME = re.compile(rf"(completed|wrong result)|({HANGS}) within (\w+ s)|({ERROR}) (\w.*)")
 _PHRASE = re.compile(r"[A-Za-z]\w*(?: \w+)*", re.ASCII)
 _LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicrep", "moredrep",
                            "bytes"), 1), "lane": 0, "tile": 0}  # of columns of whole numbers
@@ -187,11 +189,19 @@ class Output(list):
             raise TsvError(f"{name}: the end is missing: its last line is not end[rows=N]")
 
 
+def outcome_of(text):
+    """(completed, wrong result, HANGS or ERROR; how long or which) of a cell `outcome`."""
+    kind, which = [part for part in (*_OUTCOME.fullmatch(text).groups(), "") if part is not None][:2]
+    return kind, which
+
+
 def _wrong(column, cell):
     """What a cell is not, or None."""
     if column in NAMES + PHRASES:
         pattern = _NAME if column in NAMES else _PHRASE
-        return None if pattern.fullmatch(cell) else "not a name"
+        if not pattern.fullmatch(cell):
+            return "not a name"
+        return "no outcome" if column == "outcome" and not _OUTCOME.fullmatch(cell) else None
     least = _LEAST.get(column)
     may_lack = least is None or column in _CAN_LACK
     if not NUMBER.fullmatch(cell) or (cell == "nan" and not may_lack):
