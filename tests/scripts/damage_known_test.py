@@ -5,22 +5,13 @@ import shutil
 import subprocess
 import unittest
 
-import in_process
+from in_process import READERS, ReadersCase
 from made_up_rows import ENVIRONMENT, ROWS
-from report_support import ReportCase
 from scripts_support import ROOT
 
 from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
 
-READERS = ("summary.py", "compare.py", "report.py")
 SUM, GRID = ROWS["Reduction"], ROWS["BenchmarkInterSM"]
-
-
-class ReadersCase(ReportCase):
-    def read(self, reader, run, *options):
-        arguments = {"compare.py": [run], "report.py": [
-            "--out", self.out, "--recorded", self.folder / "none"]}.get(reader, ())
-        return in_process.call(reader, run, *arguments, *options)
 
 
 class KnownDamageTest(ReadersCase):
