@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import read_again
 from scripts_support import ROOT, ScriptsTest
 
 NO_SUMS = shutil.ignore_patterns("SHA256SUMS")  # for copies that a test changes
@@ -15,6 +16,13 @@ def cells_at(path, line):
     lines = path.read_text().splitlines()
     header = next(text for text in reversed(lines[:line - 1]) if text.startswith("method\t"))
     return dict(zip(header.split("\t"), lines[line - 1].split("\t")))
+
+
+def rows_of(name, file, title):
+    """The rows of a section of a recorded run, as read_again reads them."""
+    path = ROOT / "results" / name / f"{file}.tsv"
+    files = {path.name: path.read_bytes()} if path.exists() else {}
+    return [row for row in read_again.rows_of(files) if row.section == title]
 
 
 def table_below(page, caption):
