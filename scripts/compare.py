@@ -75,8 +75,8 @@ def table(compared, only, show_all):
     yield "\t".join(("file", *KEYS, "A", "B", "change_percent", "interval_percent", "verdict"))
     for (file, key), row in compared.items():
         if show_all or row.verdict != "same":
-            figures = (f"{round(value, 3) + 0.0:.3f}" for value in (row.change, row.interval))
-            yield "\t".join((file, *key, row.a, row.b, *figures, row.verdict))
+            numbers = (f"{round(value, 3) + 0.0:.3f}" for value in (row.change, row.interval))
+            yield "\t".join((file, *key, row.a, row.b, *numbers, row.verdict))
     for letter, entries in zip("AB", only):
         yield from (f"# only in {letter}: {text}" for _, text, _ in entries)
 

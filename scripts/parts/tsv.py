@@ -235,16 +235,16 @@ def _lines(data, name):
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        place = error.start - data.rfind(b"\n", 0, error.start)
-        raise TsvError(f"{name}, line {line}: not text in UTF-8 (byte {place})") from None
+        position = error.start - data.rfind(b"\n", 0, error.start)
+        raise TsvError(f"{name}, line {line}: not text in UTF-8 (byte {position})") from None
     lines = text.replace("\r\n", "\n").split("\n")
     if lines.pop():
         raise TsvError(f"{name}, line {len(lines) + 1}: the last line is cut short")
     for number, line in enumerate(lines, 1):
-        for place, letter in enumerate(line, 1) if not line.isprintable() else ():
+        for position, letter in enumerate(line, 1) if not line.isprintable() else ():
             if letter != "\t" and not letter.isprintable():
                 raise TsvError(f"{name}, line {number}: no such character can be here: "
-                               f"'{letter}' (character {place})")
+                               f"'{letter}' (character {position})")
     return lines
 
 

@@ -95,8 +95,8 @@ def page_rows(block):
     yield "</tr></thead><tbody>"
     for row in block.rows:
         yield "<tr>" + "".join(
-            f'<td class="number">{escape(cell)}</td>' if place >= block.labels
-            else f"<td>{escape(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"
+            f'<td class="number">{escape(cell)}</td>' if index >= block.labels
+            else f"<td>{escape(cell)}</td>" for index, cell in enumerate(row)) + "</tr>"
     yield "</tbody></table></div>"
 
 

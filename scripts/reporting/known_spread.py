@@ -82,18 +82,18 @@ def amount(text, where):
 
 def cell_is(column, relation, wanted, where):
     """The test of a row's cell."""
-    place = 1 + means.KEYS.index(column)
+    index = 1 + means.KEYS.index(column)
     if relation == "=":
         choices = wanted.split("|")
         for text in choices if column == "bytes" else ():
             amount(text, where)
-        return lambda row, here, there: row.key[place] in choices
+        return lambda row, here, there: row.key[index] in choices
     bound, unit = amount(wanted, where)
 
     def test(row, here, there):
-        if row.key[place] == "nan":
+        if row.key[index] == "nan":
             return False
-        found, counted = amount(row.key[place], row.row.where)
+        found, counted = amount(row.key[index], row.row.where)
         return counted == unit and (found >= bound if relation == ">=" else found <= bound)
     return test
 

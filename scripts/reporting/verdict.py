@@ -86,13 +86,13 @@ class Verdict:
         for file, row in rows_with_clock(run):
             seen[file, gpus_of(row)].append(float(row["clock"]))
         moved = defaultdict(list)
-        for place, of_place in seen.items():
-            clock = statistics.median(of_place)
+        for key, clocks in seen.items():
+            clock = statistics.median(clocks)
             if abs(clock - recorded) > CLOCK_MOVED * recorded:
-                moved[round(clock)].append(place)
-        for clock, places in moved.items():
-            where = f" ({', '.join(dict.fromkeys(file for file, _ in places))})" * (
-                len(places) < len(seen))
+                moved[round(clock)].append(key)
+        for clock, keys in moved.items():
+            where = f" ({', '.join(dict.fromkeys(file for file, _ in keys))})" * (
+                len(keys) < len(seen))
             self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
                       f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz")
 

@@ -57,12 +57,12 @@ class CompareTest(ScriptsTest):
         self.assertIn(" 28 same, 0 faster, 0 slower, 0 unclear; 0 on one side", self.errors[0])
         self.assertEqual(len(self.compare(run, run, "--all")), 28)
 
-    def test_figures_and_threshold(self):
-        figures = [latencies("200.000", half_width=3), latencies("230.500", half_width=4)]
-        self.assertEqual(self.two(*figures, "--threshold", "15.2", code=1), [
+    def test_numbers_and_threshold(self):
+        numbers = [latencies("200.000", half_width=3), latencies("230.500", half_width=4)]
+        self.assertEqual(self.two(*numbers, "--threshold", "15.2", code=1), [
             "TestRepeat block latency blocksync 1 64 1 1 32 nan nan nan nan 200.000 230.500 15.250 "
             "2.500 slower"])
-        self.assertEqual(self.two(*figures, "--threshold", "15.3", "--allow", "0"), [])
+        self.assertEqual(self.two(*numbers, "--threshold", "15.3", "--allow", "0"), [])
 
     def test_allowed_share(self):
         first, second = latencies(*[10] * 20), latencies(*[10] * 17, 9, 12, 8)
@@ -130,8 +130,8 @@ class CompareTest(ScriptsTest):
                 (NULL, "l 2 1 1 32 10 nan 0 nan", "l 2 1 1 32 11 nan 0 nan",
                  "2 1 1 32 nan nan: 10 11 10.000 0.000 slower")):
             rows = self.two(section("t: one", header, first), section("t", header, second), code=1)
-            key, figures = expected.split(": ")
-            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan {figures}"])
+            key, numbers = expected.split(": ")
+            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan {numbers}"])
         base = "x 1 64 1 32 100 1 32 9 0"
         for other in ("y 1 64 1 32", "x 2 64 1 32", "x 1 16 1 32", "x 1 64 2 32", "x 1 64 1 64"):
             self.assertEqual(self.two(section("t", LATENCY, base), section(
