@@ -37,6 +37,16 @@ def table_below(page, caption):
     return [row for row in rows if set(row[0]) != {"-"}]
 
 
+def copy_of(name, folder, **environment):
+    """A recorded run of another day, with another environment, in this folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "results" / name, folder, ignore=NO_SUMS)
+    path, environment = folder / "environment.tsv", {"date_utc": "later", **environment}
+    lines = [line.split("\t") for line in path.read_text().splitlines()]
+    path.write_text("".join(f"{key}\t{environment.get(key, value)}\n" for key, value in lines))
+    return folder
+
+
 class ReportCase(ScriptsTest):
     def setUp(self):
         super().setUp()
