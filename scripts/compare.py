@@ -20,8 +20,9 @@ stdout: tab-separated rows, those that are the same only with --all; then, as co
 only one side has. stderr: the counts, and how the runs of B differ from those of A by more than
 healthy machines do (docs/repeatability.md). A row has moved when it is not the same or only one
 side has it. Exit codes: 0 B is as A; 1 it is not, or of as many GPUs one side lacks a file or a
-section, or the output cannot be written; 2 bad usage, also what cannot be read or has no row in common. With
---allow, or where the GPUs differ, B is as A if at most so many percent of the rows have moved.
+section, or the output cannot be written; 2 bad usage, also what cannot be read or has no row in
+common. With --allow, or where the GPUs differ, B is as A if at most so many percent of the rows
+have moved.
 """
 
 import math

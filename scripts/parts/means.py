@@ -26,7 +26,8 @@ def quantity_of(section):
     """Name of the last mean: "ovh" of m(ovh); None where a section has none. Where launches
     are timed in several ways, that of the CPU's clock, which every row has; of sums the rate."""
     means = [column for column in section.header if column.startswith("m(")]
-    mean = next((column for column in ("m(cpu)", "m(GB/s)") if column in means), (means or [""])[-1])
+    mean = next((column for column in ("m(cpu)", "m(GB/s)") if column in means),
+                means[-1] if means else "")
     odd = [column for column in means
            if column[-1] != ")" or column == mean and column[2:-1] not in UNITS]
     if odd:

@@ -191,8 +191,7 @@ class Output(list):
 
 def outcome_of(text):
     """(completed, wrong result, HANGS or ERROR; how long or which) of a cell `outcome`."""
-    kind, which = [part for part in (*_OUTCOME.fullmatch(text).groups(), "") if part is not None][:2]
-    return kind, which
+    return tuple(part for part in (*_OUTCOME.fullmatch(text).groups(), "") if part is not None)[:2]
 
 
 def _wrong(column, cell):
