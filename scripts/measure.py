@@ -278,7 +278,7 @@ def work():
     try:
         devices = find_devices(options.build / "ImplicitBarrier", options.gpus,
                                options.simulated)
-        older = None if options.method else usable_older(options.older, options.build)
+        older = usable_older(options.older, options.build)
         folder = make_folder(options.results, devices, "simulated_" * options.simulated,
                              options.label or "")
         folder = fill(folder, devices, options.build, older, options)
