@@ -42,8 +42,8 @@ struct MethodEntry : About {
   long long (*global_words)(long long threads);
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);
-  int places, fewest_gpus;
-  bool checked, multi_device, peer_access, differs_by_process;
+  int late_cycles, places, fewest_gpus;
+  bool in_test_repeat, checked, multi_device, peer_access, differs_by_process;
   std::vector<const void*> kernels;
 
   /// The kernel with so many operations in a row; std::out_of_range where there

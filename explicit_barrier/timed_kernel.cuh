@@ -100,16 +100,16 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 }
 
 /// Most straight-line repeats of a method that any program launches: those of
-/// TestRepeat, and four times those of a latency row.
+/// TestRepeat, and those of a latency row, inside an SM four times as many.
 template <class Method>
 constexpr int longest_line() {
-  constexpr bool kInSm = Method::kAbout.scope <= Scope::kCluster;
+  constexpr int kLines = Method::kAbout.scope <= Scope::kCluster ? 4 : 1;
   int longest = Method::kInTestRepeat ? kMostTestRepeats : 1;
   const Sizes groups = Method::groups(1024);
-  for (int group = groups.first; kInSm && group <= groups.last;
+  for (int group = groups.first; group <= groups.last;
        group = groups.after(group)) {
-    if (4 * Method::repeats(group) > longest)
-      longest = 4 * Method::repeats(group);
+    if (kLines * Method::repeats(group) > longest)
+      longest = kLines * Method::repeats(group);
   }
   return longest;
 }
@@ -143,10 +143,12 @@ MethodEntry entry_of() {
   entry.takes_part = Method::takes_part;
   entry.expected = Method::expected;
   entry.has_result = Method::has_result;
+  entry.in_test_repeat = Method::kInTestRepeat;
   entry.checked = Method::kChecked;
   entry.global_words = Method::global_words;
   entry.make_arguments = Method::make_arguments;
   entry.attributes = Method::attributes;
+  entry.late_cycles = Method::kLateCycles;
   entry.places = Method::kPlaces;
   entry.fewest_gpus = Method::kFewestGpus;
   entry.multi_device = Method::kMultiDevice;

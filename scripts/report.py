@@ -1,23 +1,20 @@
 #!/usr/bin/env python3
-"""What barriers cost by results folders, beside recorded runs and the study's own numbers.
+"""Writes a report of results folders: what barriers cost, beside the recorded runs and the study.
 
   report.py DIR                 into DIR/report
-  report.py DIR... --out OUT    of several folders, into OUT
+  report.py DIR... --out OUT    of several folders, side by side, into OUT
 
-Written are report.md and report.html: what each barrier costs, several folders side by side;
-Tables I to VIII of the study; what moved against the recorded runs of the same kind of GPU, and
-what is known to move it; the warnings; how to cite. report.json has the same numbers with
-their units and the file, section and line that each stands in, and the verdict on every row by
-file and line. To be taken in by \\input (they need the package booktabs) are
-tables/machines.tex (of several folders), and of each folder tables/NAME/headline.tex and
-table_N.tex; tables/NAME/normal.tsv has every mean against the recorded ones.
-figures/NAME/*.png, *.pdf are the study's figures and more, with their numbers in *.tsv and
-their captions in *.tex (package graphicx); of
-several folders figures/machines.*, too. Without matplotlib there are no pictures. What a folder
-lacks is said on stderr and left out. What earlier reports wrote of other folders stays in
-figures/ and tables/. Numbers come from the folders' rows and from results/ipdps20 alone.
+Open report.html first. The report has a verdict on each folder, Tables I to VIII of the study,
+its figures and more, which rows moved, the warnings, and how to cite. Beside report.html stand
+  report.md, report.json    the same; the JSON names file, section and line of each number
+  tables/NAME/              of each folder: table_N.tex, headline.tex (package booktabs), *.tsv;
+                            normal.tsv has every mean beside the recorded ones
+  figures/NAME/             *.png, *.pdf, their numbers (*.tsv), *.tex with captions (graphicx)
+  tables/, figures/machines.*    of several folders
 
-No file is ever half written: all are made in OUT/.unfinished and then renamed.
+It takes about 10 seconds of CPU for a folder. Without matplotlib there are no pictures; stderr
+then names the Python that lacks it. What a folder lacks is said on stderr and left out. No file
+is ever half written. What earlier reports wrote of other folders stays.
 
 Exit codes: 0 written; 1 something cannot be written, or is a link to another folder; 2 bad usage,
 also a file that is damaged, of which nothing is written.
@@ -52,6 +49,8 @@ def parse_arguments():
     parser.add_argument("--out", type=command_line.folder_to_write, metavar="OUT", help="where to (default: DIR/report)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
                         help="the folder of the recorded runs (default: results/)")
+    parser.add_argument("--siunitx", action="store_true",
+                        help="align the numbers of LaTeX tables by the package siunitx")
     parser.add_simulated()
     options = parser.parse_args()
     if options.out is None:
@@ -110,8 +109,11 @@ def summary_of(parts, study, citation):
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def files_of(parts, study, citation, pictures, several):
+def files_of(parts, study, citation, pictures, several, siunitx):
     """path -> text or bytes of all that is written; None: not to be there"""
+    def latex(sheet, label):
+        return text_of(sheets.latex(sheet, label, siunitx))
+
     sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
     title = title_of(parts)
     content = [Filed(sheet, Path("tables/machines"))] if sheet else []
@@ -126,15 +128,14 @@ def files_of(parts, study, citation, pictures, several):
              **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
              Path("report.json"): summary_of(parts, study, citation),
              Path("tables/machines.tex"):
-                 text_of(sheets.latex(sheet, "tab:machines")) if sheet else None}
+                 latex(sheet, "tab:machines") if sheet else None}
     for part in parts:
         folder = Path("tables") / part.name
         label = re.sub("[^A-Za-z0-9]+", "-", part.name)
         alone = headline_sheets.headline_sheet(part, study, [])  # others do not fit on a page
-        files[folder / "headline.tex"] = text_of(
-            sheets.latex(alone, f"tab:{label}-headline"))
+        files[folder / "headline.tex"] = latex(alone, f"tab:{label}-headline")
         for number, table in enumerate(part.tables, 1):
-            text = text_of(sheets.latex(table.sheet(part.run), f"tab:{label}-{number}"))
+            text = latex(table.sheet(part.run), f"tab:{label}-{number}")
             files[folder / f"table_{number}.tex"] = text if table.measured() else None
         files[folder / "normal.tsv"] = text_of(normal.lines_of_tsv(part))
     first = [tsv.SIMULATED] * parts[0].run.simulated
@@ -167,7 +168,8 @@ def work():
     if sum(map(len, (part.normal for part in parts))) > LONG:
         print(f"report.py: drawing {', '.join(names)}", file=sys.stderr, flush=True)
     pictures, several = pictures_of(parts)
-    whole_files.write(options.out, files_of(parts, study, citation, pictures, several))
+    whole_files.write(options.out, files_of(
+        parts, study, citation, pictures, several, options.siunitx))
     if pictures.why:
         print(f"report.py: {pictures.why} ({sys.executable}); install python3-matplotlib, or run "
               "report.py with a Python that has matplotlib", file=sys.stderr)

@@ -1,4 +1,5 @@
 // Barriers of one thread block (study, section V-B).
+#include "explicit_barrier/methods/states.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -15,13 +16,45 @@ struct BlockSync : Method {
   }
 };
 
-/// A barrier of the first threads of a block: its half, and all of it.
+struct BlockLate : OneLate<BlockSync> {
+  static constexpr About kAbout = {
+      "late_blocksync", "__syncthreads() with one warp late", Scope::kBlock,
+      Window::kBarrier, kLateCaution};
+  static constexpr Work work(int architecture) {
+    return late_work(BlockSync::work(architecture));
+  }
+  static constexpr bool fits(int threads) { return threads >= 64; }
+  static constexpr int throughput_repeats(int) { return 0; }
+};
+
+/// A barrier of the first kThreads of a block, which are its half or all, as
+/// most programs write it: the size is known when compiling.
+template <int kThreads>
+struct NamedBarrierConstant : Method {
+  static constexpr About kAbout = {"named_barrier_constant",
+                                   "barrier.sync of half a block and of all, "
+                                   "its size a constant",
+                                   Scope::kBlock, Window::kBarrier};
+  static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x1, 0x\w+)"}; }
+  static constexpr bool kInTestRepeat = false;
+  static constexpr bool fits(int threads) {
+    return threads >= 64 && (threads == kThreads || threads == 2 * kThreads);
+  }
+  static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
+  static constexpr __host__ __device__ bool takes_part(const Place& place) {
+    return place.thread < kThreads;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    asm volatile("barrier.sync 1, %0;" ::"n"(kThreads) : "memory");
+    return value;
+  }
+};
+
+/// The same with the size in a register.
 struct NamedBarrier : Method {
-  static constexpr About kAbout = {"named_barrier",
-                                   "barrier.sync of half a block and of all",
-                                   Scope::kBlock, Window::kBarrier,
-                                   "its size is in a register; a constant "
-                                   "takes 8 cycles less on H200"};
+  static constexpr About kAbout = {
+      "named_barrier", "barrier.sync of half a block and of all", Scope::kBlock,
+      Window::kBarrier, "its size is in a register"};
   static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x1, U?R\d+)"}; }
   static constexpr bool fits(int threads) { return threads >= 64; }
   static constexpr Sizes groups(int n) { return {n / 2, n, 2}; }
@@ -114,9 +147,12 @@ struct SplitBarrier : Method {
 };
 
 std::vector<MethodEntry> block_methods() {
-  return entries<BlockSync, SyncCount, SyncAnd, SyncOr, NamedBarrier,
-                 SplitBarrier<64>, SplitBarrier<128>, SplitBarrier<256>,
-                 SplitBarrier<512>, SplitBarrier<1024>>();
+  return entries<BlockSync, BlockLate, SyncCount, SyncAnd, SyncOr,
+                 NamedBarrierConstant<32>, NamedBarrierConstant<64>,
+                 NamedBarrierConstant<128>, NamedBarrierConstant<256>,
+                 NamedBarrierConstant<512>, NamedBarrierConstant<1024>,
+                 NamedBarrier, SplitBarrier<64>, SplitBarrier<128>,
+                 SplitBarrier<256>, SplitBarrier<512>, SplitBarrier<1024>>();
 }
 
 }  // namespace syncbench

@@ -1,5 +1,6 @@
 // Barriers of a thread block cluster and what they are for: distributed shared
 // memory. sm_90 and later.
+#include "explicit_barrier/methods/states.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -41,6 +42,54 @@ struct ClusterSync : Clustered {
     cluster_wait();
     return value;
   }
+};
+
+/// The same in a kernel that initialises an mbarrier, as most kernels with
+/// clusters do: for these CUDA 13 compiles the release to one more fence.
+struct ClusterSyncMbarrier : ClusterSync {
+  static constexpr About kAbout = {"cluster_sync_mbarrier",
+                                   "barrier.cluster in a kernel that has an "
+                                   "mbarrier",
+                                   Scope::kCluster, Window::kBarrier};
+  static constexpr bool kInTestRepeat = false;
+  static constexpr Work work(int) { return cluster_barrier(10); }
+  struct Shared {
+    unsigned long long mbarrier;
+  };
+  static __device__ void start(Shared& shared, const Place& place) {
+    if (place.thread != 0) return;
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(
+                     shared_address(&shared.mbarrier))
+                 : "memory");
+  }
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here&) const {
+    cluster_arrive();
+    cluster_wait();
+    return value;
+  }
+};
+
+/// In use. The arrival is a release, which waits longer behind stores.
+template <int kWords>
+struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
+  static constexpr About kAbout = {
+      kWords == 1 ? "in_use_cluster_sync" : "in_use_4_cluster_sync",
+      kWords == 1 ? "a word stored to global memory, barrier.cluster, a "
+                    "neighbour's read"
+                  : "the same with four words",
+      Scope::kCluster, Window::kOperation};
+  static constexpr Work work(int) {
+    return cluster_barrier(9 + 12 + 6 * kWords);
+  }
+};
+
+struct ClusterLate : OneLate<ClusterSync> {
+  static constexpr About kAbout = {
+      "late_cluster_sync", "barrier.cluster with one warp late",
+      Scope::kCluster, Window::kOperation, kLateCaution};
+  static constexpr Work work(int) { return late_work(cluster_barrier(9)); }
+  static constexpr int repeats(int) { return 32; }
 };
 
 /// The same without memory order: who arrives has not made its stores visible.
@@ -163,8 +212,10 @@ struct ClusterExchange : NextBlock {
 };
 
 std::vector<MethodEntry> cluster_methods() {
-  return entries<ClusterSync, ClusterRelaxed, ClusterSplit, DistributedLoad,
-                 ClusterExchange<true>, ClusterExchange<false>>();
+  return entries<ClusterSync, ClusterSyncMbarrier, ClusterInUse<1>,
+                 ClusterInUse<4>, ClusterLate, ClusterRelaxed, ClusterSplit,
+                 DistributedLoad, ClusterExchange<true>,
+                 ClusterExchange<false>>();
 }
 
 }  // namespace syncbench

@@ -1,9 +1,11 @@
 // Barriers of all blocks of several GPUs (study, section VI-C).
 #include <cooperative_groups.h>
 
+#include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/methods.hpp"
+#include "explicit_barrier/methods/states.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 
@@ -26,32 +28,139 @@ struct PeerGridSync : Method {
   using Argument = peer_grid::BarrierEnd;
   using Local = peer_grid::Barrier;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
-  __device__ unsigned operator()(unsigned value,
-                                 Here<None, Local>& here) const {
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here& here) const {
     here.local.sync();
     return value;
   }
 };
 
-// The barriers of all GPUs, and each one's end of them.
+// The barriers of all GPUs, words of each, and each one's end of them.
+template <class End>
 struct PeerGridEnds {
   peer_grid::BarrierSet set;
-  std::vector<peer_grid::BarrierEnd> of_rank;
+  std::vector<End> of_rank;
+  std::vector<DeviceBuffer<unsigned>> words;
 };
 
-Arguments PeerGridSync::make_arguments(const std::vector<int>& devices,
-                                       int blocks) {
+// fill(ends) makes the end of each GPU.
+template <class End, class Fill>
+Arguments make_ends(const std::vector<int>& devices, Fill fill) {
   try {
-    auto ends = std::make_shared<PeerGridEnds>(
-        PeerGridEnds{peer_grid::BarrierSet(devices), {}});
-    ends->of_rank = ends->set.for_blocks(blocks);
+    auto ends = std::make_shared<PeerGridEnds<End>>(
+        PeerGridEnds<End>{peer_grid::BarrierSet(devices), {}, {}});
+    fill(*ends);
     Arguments arguments;
-    for (auto& end : ends->of_rank) arguments.of_rank.push_back(&end);
+    for (End& end : ends->of_rank) arguments.of_rank.push_back(&end);
     arguments.failure = [ends] { return ends->set.failure(); };
     return arguments;
   } catch (const peer_grid::CannotJoin& error) {
     throw CannotMeasure("no-barrier", error.what());
   }
+}
+
+Arguments PeerGridSync::make_arguments(const std::vector<int>& devices,
+                                       int blocks) {
+  return make_ends<peer_grid::BarrierEnd>(
+      devices, [&](auto& ends) { ends.of_rank = ends.set.for_blocks(blocks); });
+}
+
+/// What a thread needs where GPUs read each other's words and come late in
+/// turn.
+struct PeerState {
+  peer_grid::BarrierEnd end;
+  unsigned *own, *next;  ///< words of this GPU and of the next one
+  unsigned rank, gpus;
+};
+
+struct PeerGridState {
+  __device__ explicit PeerGridState(const PeerState& state)
+      : barrier(state.end), state(state) {}
+  __device__ void sync() { barrier.sync(); }
+  peer_grid::Barrier barrier;
+  PeerState state;
+};
+
+struct PeerGridInState : PeerGridSync {
+  using Argument = PeerState;
+  using Local = PeerGridState;
+  static constexpr int launches(int, int) { return 2; }
+};
+
+/// The first warp of one block after the other, of each GPU in turn.
+__device__ inline Turns turns_of(Here<None, PeerGridState>& here, Scope) {
+  const PeerState& state = here.local.state;
+  const unsigned index = here.block * state.gpus + state.rank;
+  return {here.blocks * state.gpus, here.thread < 32 ? index : ~0u};
+}
+
+struct PeerMemory {
+  static constexpr bool kOwn = false;
+  template <class Here>
+  static __device__ unsigned* to(Here& here) {
+    return here.local.state.own;
+  }
+  template <class Here>
+  static __device__ const unsigned* from(Here& here) {
+    return here.local.state.next;
+  }
+};
+
+/// In use between GPUs: a neighbour is in the next block of the next GPU.
+template <int kWords>
+struct PeerGridInUse : InUse<PeerGridInState, kWords, PeerMemory> {
+  static constexpr About kAbout = {
+      kWords == 1 ? "in_use_peer_grid_sync" : "in_use_4_peer_grid_sync",
+      kWords == 1 ? "a word stored, peer_grid_sync, a read of the next GPU's"
+                  : "the same with four words",
+      Scope::kGpus, Window::kOperation};
+  static constexpr Work work(int architecture) {
+    Work work = PeerGridSync::work(architecture);
+    work.others += 12 + 6 * kWords;
+    return work;
+  }
+  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
+};
+
+struct PeerGridLate : OneLate<PeerGridInState> {
+  static constexpr About kAbout = {
+      "late_peer_grid_sync", "peer_grid_sync with one warp late", Scope::kGpus,
+      Window::kBarrier, kLateCaution};
+  static constexpr Work work(int architecture) {
+    return late_work(PeerGridSync::work(architecture));
+  }
+  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
+};
+
+// Words for the blocks that a GPU holds at once, in two buffers.
+Arguments make_states(const std::vector<int>& devices, int blocks, int words) {
+  return make_ends<PeerState>(devices, [&](auto& ends) {
+    const auto end_of = ends.set.for_blocks(blocks);
+    for (const int device : devices) {
+      int sms = 0, threads = 0;
+      CUDA_CHECK(
+          cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+      CUDA_CHECK(cudaDeviceGetAttribute(
+          &threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
+      ends.words.emplace_back(
+          device, 2 * static_cast<std::size_t>(words) * sms * threads);
+    }
+    const auto gpus = static_cast<unsigned>(devices.size());
+    for (unsigned rank = 0; rank < gpus; ++rank) {
+      ends.of_rank.push_back({end_of[rank], ends.words[rank].get(),
+                              ends.words[(rank + 1) % gpus].get(), rank, gpus});
+    }
+  });
+}
+
+template <int kWords>
+Arguments PeerGridInUse<kWords>::make_arguments(const std::vector<int>& devices,
+                                                int blocks) {
+  return make_states(devices, blocks, kWords);
+}
+Arguments PeerGridLate::make_arguments(const std::vector<int>& devices,
+                                       int blocks) {
+  return make_states(devices, blocks, 0);
 }
 
 #if CUDART_VERSION < 13000
@@ -94,13 +203,17 @@ struct MultiGridSyncNoPeer : MultiGridSync {
 };
 
 std::vector<MethodEntry> gpu_methods() {
-  return entries<MultiGridSync, MultiGridSyncNoPeer, PeerGridSync>();
+  return entries<MultiGridSync, MultiGridSyncNoPeer, PeerGridSync,
+                 PeerGridInUse<1>, PeerGridInUse<4>, PeerGridLate>();
 }
 std::vector<MethodInfo> missing_gpu_methods() { return {}; }
 
 #else
 
-std::vector<MethodEntry> gpu_methods() { return entries<PeerGridSync>(); }
+std::vector<MethodEntry> gpu_methods() {
+  return entries<PeerGridSync, PeerGridInUse<1>, PeerGridInUse<4>,
+                 PeerGridLate>();
+}
 
 std::vector<MethodInfo> missing_gpu_methods() {
   const std::string reason =

@@ -1,6 +1,7 @@
 // Barriers of all blocks of one GPU (study, section V-C).
 #include <cooperative_groups.h>
 
+#include "explicit_barrier/methods/states.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -35,6 +36,34 @@ struct GridSync : Method {
   cooperative_groups::grid_group group = cooperative_groups::this_grid();
 };
 
-std::vector<MethodEntry> grid_methods() { return entries<GridSync>(); }
+/// In use. A fence waits longer behind stores.
+template <int kWords>
+struct GridInUse : InUse<GridSync, kWords, OnThisGpu> {
+  static constexpr About kAbout = {
+      kWords == 1 ? "in_use_grid_sync" : "in_use_4_grid_sync",
+      kWords == 1 ? "a word stored, grid_group::sync(), a neighbour's read"
+                  : "the same with four words",
+      Scope::kGrid, Window::kOperation};
+  static constexpr Work work(int architecture) {
+    Work work = GridSync::work(architecture);
+    work.others += 12 + 6 * kWords;
+    return work;
+  }
+  static constexpr int launches(int, int) { return 3; }
+};
+
+struct GridLate : OneLate<GridSync> {
+  static constexpr About kAbout = {
+      "late_grid_sync", "grid_group::sync() with one warp late", Scope::kGrid,
+      Window::kBarrier, kLateCaution};
+  static constexpr Work work(int architecture) {
+    return late_work(GridSync::work(architecture));
+  }
+  static constexpr int launches(int, int) { return 3; }
+};
+
+std::vector<MethodEntry> grid_methods() {
+  return entries<GridSync, GridInUse<1>, GridInUse<4>, GridLate>();
+}
 
 }  // namespace syncbench

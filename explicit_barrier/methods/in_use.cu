@@ -222,6 +222,35 @@ struct InUseBlockSync : InUseOfBlock {
   }
 };
 
+/// The same with four words a thread.
+struct InUse4BlockSync : InUseOfBlock {
+  static constexpr About kAbout = {"in_use_4_blocksync",
+                                   "four words written to shared memory, "
+                                   "__syncthreads(), a neighbour's read",
+                                   Scope::kBlock, Window::kOperation};
+  static constexpr int kWords = 4;
+  static constexpr Work work(int) {
+    return {R"((STS|LDS|BAR\.SYNC)\b.*)", 2 * kWords + 1, 8};
+  }
+  struct Shared {
+    unsigned values[2][kWords][1024];
+  };
+  static unsigned expected(const Place& place) {
+    return kWords * InUse::expected(place);
+  }
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    volatile auto& values = here.shared.values[turn];
+    turn ^= 1;
+    for (int i = 0; i < kWords; ++i) values[i][here.thread] = value;
+    __syncthreads();
+    value = 0;
+    for (int i = 0; i < kWords; ++i) {
+      value += values[i][neighbour(here.thread, here.group)];
+    }
+    return value;
+  }
+};
+
 struct InUseNamedBarrier : InUseOfBlock {
   static constexpr About kAbout = {"in_use_named_barrier",
                                    "shared memory written, barrier.sync of "
@@ -244,7 +273,7 @@ std::vector<MethodEntry> in_use_methods() {
                  InUseSyncWarp<32>, InUseTile<1>, InUseTile<2>, InUseTile<4>,
                  InUseTile<8>, InUseTile<16>, InUseTile<32>, InUseCoalesced,
                  InUseBranches, InUseBranchesNone, InUseBlockNone,
-                 InUseBlockSync, InUseNamedBarrier>();
+                 InUseBlockSync, InUse4BlockSync, InUseNamedBarrier>();
 }
 
 }  // namespace syncbench

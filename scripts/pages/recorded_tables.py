@@ -8,7 +8,8 @@ from parts import means, suite, tsv
 from parts.reduction_summary import size_name
 from reporting.figures import shape, short_name, short_text
 from reporting.headline import launch, of_grids
-from reporting.in_short import ROWS
+from reporting.in_short import ROWS, names
+from reporting.names import legend
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER, GPUS, Study
 from reporting.study_tables import ARRAY, toolkits
@@ -28,15 +29,14 @@ def machines_table(runs):
                      *(one.figure.text() or "–" if one else "–" for one in found),
                      ", ".join(filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
     _, line, *rest = markdown_table(head, 2, rows)
-    return ["| " + " | ".join(head) + " |", line, *rest]  # the links are none of a text
+    return ["| " + " | ".join(head) + " |", line, *rest,  # the links are none of a text
+            "", f"* {names(ROWS)}"]
 
 
 # Of the table of multi-GPU barriers: label, method.
 BARRIERS = (("`peer_grid_sync`", "peer_grid_sync"), ("`multi_grid_sync`", "multi_grid_sync"),
             ("`multi_grid_sync` without peer access", "multi_grid_sync_no_peer"))
-LAUNCHES = (("one more multi-device launch", "multi_cooperative_launch"),
-            ("a launch from one CPU thread for each GPU, then an OpenMP barrier",
-             "single_omp_traditional_launch"))
+LAUNCHES = ("multi_cooperative_launch", "single_omp_traditional_launch")
 SHAPES = ((1, 32), (1, 1024), (32, 64))  # blocks for each SM, threads
 
 
@@ -46,8 +46,8 @@ def barriers_table(runs):
     counts = range(1, run.gpus + 1)
     lines = [(label, of, [of_grids("multi-GPU latency", method, *of, gpus) for gpus in counts])
              for label, method in BARRIERS for of in SHAPES]
-    lines += [(label, (1, 1024), [launch(method, gpus) for gpus in counts])
-              for label, method in LAUNCHES]
+    lines += [(f"`{method}`", (1, 1024), [launch(method, gpus) for gpus in counts])
+              for method in LAUNCHES]
     rows = []
     for label, of, finds in lines:
         found = [find(run) for find in finds]
@@ -56,8 +56,9 @@ def barriers_table(runs):
             toolkit = "cuda_toolkit_multi_grid" if suite.OLDER in file else "cuda_toolkit"
             rows.append([coded(label), run.environment[toolkit], shape(*of), *(
                 f"{one.figure.value / 1e3:.2f}" if one else "–" for one in found)])
-    return list(markdown_table(["Barrier", "CUDA", "Blocks x threads",
-                                *(f"{gpus} GPU{'s' * (gpus > 1)}" for gpus in counts)], 3, rows))
+    return [*markdown_table(["Barrier", "CUDA", "Blocks x threads",
+                             *(f"{gpus} GPU{'s' * (gpus > 1)}" for gpus in counts)], 3, rows),
+            "", f"{legend([*(method for _, method in BARRIERS[:2]), *LAUNCHES])}"]
 
 
 def barrier_cost(runs):

@@ -2,15 +2,18 @@
 stands."""
 
 import math
+import re
 from collections import namedtuple
 
 from reporting.figures import Figure, figure_of
+from reporting.names import legend
 
 # x: a number, or a text of the panel's ticks or groups; figure: of class Figure.
 Point = namedtuple("Point", "x figure")
 
-# A level that a panel is to be seen against: a horizontal line, or a vertical one.
-Level = namedtuple("Level", "name value vertical")
+# A level that a panel is to be seen against: a horizontal line, or a vertical one, which has its
+# name at the top or at the foot.
+Level = namedtuple("Level", "name value vertical foot", defaults=[False])
 SPREAD = "standard deviation"  # what most error bars are
 HEAT, LINES, DOTS = "heat map", "line chart", "dot chart"
 
@@ -104,6 +107,13 @@ class Chart:
         """Of all series, each once."""
         return list(dict.fromkeys(series.name for panel in self.panels
                                   for series in panel.series))
+
+    def legend(self):
+        """What the names of methods in the picture mean, a sentence or ""."""
+        texts = [self.title, *(text for panel in self.panels for text in (
+            panel.title, *(str(part) for series in panel.series
+                           for part in (series.name, *(point.x for point in series.points)))))]
+        return legend(re.findall(r"\w+", " ".join(texts))).replace("`", "")
 
     def caption(self):
         """Sentences."""

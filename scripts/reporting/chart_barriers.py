@@ -7,7 +7,7 @@ from collections import namedtuple
 
 from parts import suite
 from reporting.chart import DOTS, SPREAD, Chart, Level, Panel, Point, Series, scaled
-from reporting.figures import Figure, figure_of, share, short_name
+from reporting.figures import Figure, figure_of, shape, share, short_name
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
 
@@ -15,8 +15,8 @@ SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of 
 Barrier = namedtuple("Barrier", "level name title column method cells less", defaults=[None])
 
 
-def warp(name, method, tile, less=None):
-    return Barrier("warp", name, "warp latency", "m(ave_cycle)", method,
+def warp(method, tile, less=None):
+    return Barrier("warp", f"{method}, {tile} lanes", "warp latency", "m(ave_cycle)", method,
                    {"thrd": "32", "tile": tile}, less)
 
 
@@ -25,71 +25,60 @@ def block(method, threads):
                    method, {"thrd": threads})
 
 
-def part(name, method, threads, tile, less=None):
-    return Barrier("block", name, "group latency", "m(ave_cycle)", method,
-                   {"thrd": threads, "tile": tile}, less)
+def part(method, tile, less=None):
+    return Barrier("block", f"{method}, {tile}{' of 1024' * (tile != '1024')} threads",
+                   "group latency", "m(ave_cycle)", method, {"thrd": "1024", "tile": tile}, less)
 
 
-def cluster(method, blocks, name=None, less=None):
-    return Barrier("cluster", f"{name or method}, {blocks} x 1024", "group latency",
-                   "m(ave_cycle)", method, {"thrd": "1024", "tile": blocks}, less)
+def cluster(method, blocks, less=None):
+    return Barrier("cluster", f"{method}, {blocks} x 1024", "group latency", "m(ave_cycle)",
+                   method, {"thrd": "1024", "tile": blocks}, less)
 
 
 def grid(method, title, blocks, threads, gpus):
     return Barrier("all GPUs" if gpus == ALL else "one GPU",
-                   f"{method}, {blocks} per SM x {threads}", title, "m(avginstru)", method,
-                   {"GPUcount": gpus, "blk": (SM, blocks), "thrd": threads})
+                   f"{method}, {shape(blocks, threads)}", title, "m(avginstru)", method,
+                   {"GPUcount": gpus, "blk": (SM, blocks), "thrd": str(threads)})
 
 
-def launch(name, method, gpus):
-    return Barrier("all GPUs" if gpus == ALL else "one GPU", f"{name}, 1 per SM x 1024",
+def launch(method, gpus):
+    return Barrier("all GPUs" if gpus == ALL else "one GPU", f"{method}, {shape(1, 1024)}",
                    "sleep kernel", "m(ovh)", method,
                    {"GPUCount": gpus, "blk": (SM, 1), "thrd": "1024"})
 
 
 GRID, GPUS = "grid latency", "multi-GPU latency"
 BARRIERS = (
-    warp("tile_shufl, 32 lanes", "tile_shufl", "32"),
-    warp("tile_sync, 32 lanes", "tile_sync", "32"),
-    warp("tile_sync, 16 lanes", "tile_sync", "16"), warp("syncwarp, 32 lanes", "syncwarp", "32"),
-    warp("syncwarp, 16 lanes", "syncwarp", "16"),
-    warp("coales_sync, 32 lanes", "coales_sync", "32"),
-    warp("in use: tile, 16 lanes", "in_use_tile", "16", "in_use_none"),
-    warp("in use: syncwarp, 16 lanes", "in_use_syncwarp", "16", "in_use_none"),
-    warp("in use: coalesced, 16 lanes", "in_use_coalesced", "16", "in_use_none"),
-    warp("in use: branches, 32 lanes", "in_use_branches", "32", "in_use_branches_none"),
+    warp("tile_shufl", "32"), warp("tile_sync", "32"), warp("tile_sync", "16"),
+    warp("syncwarp", "32"), warp("syncwarp", "16"), warp("coales_sync", "32"),
+    warp("in_use_tile", "16", "in_use_none"), warp("in_use_syncwarp", "16", "in_use_none"),
+    warp("in_use_coalesced", "16", "in_use_none"),
+    warp("in_use_branches", "32", "in_use_branches_none"),
     block("blocksync", "32"), block("blocksync", "1024"), block("syncthreads_count", "1024"),
     block("syncthreads_and", "1024"), block("syncthreads_or", "1024"),
     block("mbarrier", "1024"), block("mbarrier_parity", "1024"), block("cuda_barrier", "1024"),
-    part("named_barrier, 512 of 1024 threads", "named_barrier", "1024", "512"),
-    part("named_barrier, 1024 threads", "named_barrier", "1024", "1024"),
-    part("split_barrier (two), 1024 threads", "split_barrier", "1024", "1024"),
-    part("in use: blocksync, 1024 threads", "in_use_blocksync", "1024", "1024",
-         "in_use_block_none"),
-    part("in use: named_barrier, 1024 threads", "in_use_named_barrier", "1024", "1024",
-         "in_use_block_none"),
+    part("named_barrier", "512"), part("named_barrier", "1024"), part("split_barrier", "1024"),
+    part("in_use_blocksync", "1024", "in_use_block_none"),
+    part("in_use_named_barrier", "1024", "in_use_block_none"),
     cluster("cluster_sync", "2"), cluster("cluster_sync", "8"), cluster("cluster_relaxed", "8"),
-    cluster("cluster_split", "8"),
-    cluster("cluster_exchange", "8", "in use: exchange", "cluster_exchange_unmet"),
-    grid("grid_sync", GRID, 1, "32", "1"),
-    grid("grid_sync", GRID, 1, "1024", "1"), grid("grid_sync", GRID, 32, "64", "1"),
-    grid("semaphore", GRID, 1, "1024", "1"), grid("named_semaphore", GRID, 1, "1024", "1"),
-    grid("peer_grid_sync", GPUS, 1, "1024", "1"), grid("multi_grid_sync", GPUS, 1, "1024", "1"),
-    launch("one more launch", "traditional_launch", "1"),
-    launch("cooperative launch", "cooperative_launch", "1"),
-    launch("back to the CPU", "single_omp_traditional_launch", "1"),
-    grid("peer_grid_sync", GPUS, 1, "1024", ALL), grid("multi_grid_sync", GPUS, 1, "1024", ALL),
-    grid("multi_grid_sync_no_peer", GPUS, 1, "1024", ALL),
-    launch("multi-device launch", "multi_cooperative_launch", ALL),
-    launch("back to the CPU (OpenMP)", "single_omp_traditional_launch", ALL))
+    cluster("cluster_split", "8"), cluster("cluster_exchange", "8", "cluster_exchange_unmet"),
+    grid("grid_sync", GRID, 1, 32, "1"), grid("grid_sync", GRID, 1, 1024, "1"),
+    grid("grid_sync", GRID, 32, 64, "1"),
+    grid("semaphore", GRID, 1, 1024, "1"), grid("named_semaphore", GRID, 1, 1024, "1"),
+    grid("peer_grid_sync", GPUS, 1, 1024, "1"), grid("multi_grid_sync", GPUS, 1, 1024, "1"),
+    launch("traditional_launch", "1"), launch("cooperative_launch", "1"),
+    launch("single_omp_traditional_launch", "1"),
+    grid("peer_grid_sync", GPUS, 1, 1024, ALL), grid("multi_grid_sync", GPUS, 1, 1024, ALL),
+    grid("multi_grid_sync_no_peer", GPUS, 1, 1024, ALL),
+    launch("multi_cooperative_launch", ALL), launch("single_omp_traditional_launch", ALL))
 SELECTED = (
-    "warp: tile_shufl, 32 lanes", "warp: in use: tile, 16 lanes", "block: blocksync, 32 threads",
+    "warp: tile_shufl, 32 lanes", "warp: in_use_tile, 16 lanes", "block: blocksync, 32 threads",
     "block: blocksync, 1024 threads", "cluster: cluster_sync, 8 x 1024",
     *(f"one GPU: {name}" for name in ("grid_sync, 1 per SM x 1024", "grid_sync, 32 per SM x 64",
-                                      "one more launch, 1 per SM x 1024",
-                                      "back to the CPU, 1 per SM x 1024")),
-    *(f"all GPUs: {name}, 1 per SM x 1024" for name in ("peer_grid_sync", "multi_grid_sync",
-                                                        "back to the CPU (OpenMP)")))
+                                      "traditional_launch, 1 per SM x 1024",
+                                      "single_omp_traditional_launch, 1 per SM x 1024")),
+    *(f"all GPUs: {method}, 1 per SM x 1024" for method in (
+        "peer_grid_sync", "multi_grid_sync", "single_omp_traditional_launch")))
 FILES = {"grid latency": "BenchmarkInterSM", "multi-GPU latency": "BenchmarkInterSM",
          "sleep kernel": "ImplicitBarrier"}
 
@@ -134,6 +123,11 @@ def look(run, barrier, file):
     return (scaled(figure, 1e3 / clock), clock) if clock else (None, None)
 
 
+def is_older(figure):
+    """Whether an older toolkit than the run's own has compiled it."""
+    return suite.OLDER in figure.sources[0][0]
+
+
 class Found:
     """A run's barriers. figures: name of a line -> Figure in ns; older: names of those that only
     the older toolkit compiles to something that waits; nothing: of those that no toolkit does;
@@ -176,29 +170,12 @@ def groups(found):
             yield level, names
 
 
-def barriers(name, title, found):
-    """The chart of all barriers; found: {name of a run: Found}."""
-    chart = Chart(name, "", title, DOTS, "nanoseconds", SPREAD)
-    series = []
-    for run_name, one in found.items():
-        series.append(Series(run_name, [
-            Point(f"{level}: {text}", one.figures[level, text])
-            for level, texts in groups([one]) for text in texts]))
-    shown = [(level, [f"{level}: {text}" for text in texts])
-             for level, texts in groups(list(found.values()))]
-    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown, beside={
-        point.x: point.figure for one in series for point in one.points} if len(found) < 2 else {}))
-    explain(chart, found)
-    return chart
-
-
 def explain(chart, found):
     """What the names mean, and what is not shown."""
     chart.notes.append(
-        "n x t: n blocks of t threads; n per SM x t: n blocks for each SM; back to the CPU: launch, then wait, on "
-        "each GPU; split_barrier: there and back; cluster_split: with 64 float additions; "
-        "semaphore: two blocks take turns, there and back; in use: what a step of a program "
-        "takes more with the barrier than without.")
+        "n x t: n blocks of t threads; n per SM x t: n blocks for each SM. split_barrier is there "
+        "and back. in_use_*, cluster_exchange: what a step of a program takes more with the "
+        "barrier than without.")
     chart.notes += of_whom(found, lambda one: (f"{text}." for text in remarks(one)))
     chart.missing += of_whom(found, lambda one: one.missing)
 
@@ -229,8 +206,19 @@ def remarks(one):
 
 
 def all_barriers(run, _):
-    name = machine(run)
-    return barriers("barriers", f"All barriers of {name}, by who waits", {name: Found(run)})
+    """A series for each toolkit."""
+    chart = Chart("barriers", "", f"All barriers of {machine(run)}, by who waits", DOTS,
+                  "nanoseconds", SPREAD)
+    found = Found(run)
+    shown = [(level, [f"{level}: {text}" for text in texts]) for level, texts in groups([found])]
+    figures = {f"{level}: {text}": figure for (level, text), figure in found.figures.items()}
+    order = [text for _, texts in shown for text in texts]
+    series = [Series(f"CUDA {run.environment.get(key, 'unknown')}", [
+        Point(text, figures[text]) for text in order if is_older(figures[text]) == older])
+        for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_multi_grid"))]
+    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown, beside=figures))
+    explain(chart, {machine(run): found})
+    return chart
 
 
 def machine(run):

@@ -10,6 +10,7 @@ THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)
 SHOWN_GPUS = (1, 2, 5, 6, 8)  # as in Figure 8
 US = 1e-3  # of nanoseconds
+IN_FIGURE_7 = (1, 2)  # GPUs; Figure 8 does not repeat their multi_grid_sync
 SHAPES = ((1, 32), (1, 1024), (32, 64))  # Figure 9: blocks per SM, threads
 
 
@@ -30,7 +31,7 @@ def held_warps(run):
 
 
 def figure_4(run, study):
-    chart = Chart("figure_4", "Figure 4", "__syncthreads() by the warps started on an SM: "
+    chart = Chart("figure_4", "Figure 4", "blocksync by the warps started on an SM: "
                   "cycles of one barrier of all of them (above), warp barriers per cycle "
                   "(below)", LINES, "", "half width of the 95% interval", wide=False)
     section = run.section("BenchmarkIntraSM", "throughput")
@@ -64,7 +65,7 @@ def figure_4(run, study):
     return chart
 
 
-def heat_panel(run, section, method, gpus, title, row=""):
+def heat_panel(run, section, method, gpus, title):
     """Blocks per SM from the top, threads of a block to the right."""
     rows = section.find_all(method=method, GPUcount=str(gpus))
     blocks = sorted({per_sm(run, row) for row in rows})
@@ -73,7 +74,7 @@ def heat_panel(run, section, method, gpus, title, row=""):
                                   lambda row: row.whole("thrd"), "m(avginstru)", "s(avginstr)", US))
         for count in blocks]
     missing = missing_shapes(run, section, method, gpus, series)
-    return Panel(title, "threads per block", "blocks per SM", series, row=row,
+    return Panel(title, "threads per block", "blocks per SM", series,
                  ticks=sorted({row.whole("thrd") for row in rows}), missing=[
                      f"{method} on {many(gpus)} at {', '.join(missing)}"
                  ] if missing else ())
@@ -99,7 +100,7 @@ def study_panels(study, figure, gpu):
                                   study_figure(row["latency_us"], file, line))
                             for line, row in found if row["blocks_per_SM"] == blocks])
             for blocks in dict.fromkeys(row["blocks_per_SM"] for _, row in found)],
-                    ticks=THREADS, row=gpu)
+                    ticks=THREADS)
 
 
 def many(gpus):
@@ -136,12 +137,13 @@ def barrier_files(run, method):
 def figure_7(run, study):
     chart = Chart("figure_7", "Figure 7", "One barrier of all blocks of one and of two GPUs "
                   "(multi_grid_sync), beside the study's P100", HEAT, "microseconds", columns=2)
-    for gpus in (1, 2):
+    for gpus in IN_FIGURE_7:
         panels = [heat_panel(run, section, "multi_grid_sync", gpus,
                              f"{short_name(run)}, {many(gpus)}")
                   for section in barrier_files(run, "multi_grid_sync")][:1]
         for panel in panels or [Panel("", "", "", ())]:
             chart.add(panel, f"multi_grid_sync on {many(gpus)}")
+    chart.columns = 3 if len(chart.panels) == 1 else 2  # no panel stands alone
     for panel in study_panels(study, "7", "P100"):
         chart.add(panel)
     chart.notes.append(how_to_read(chart))
@@ -158,10 +160,11 @@ def figure_8(run, study):
         for section in sections:
             most = max(row.whole("GPUcount") for row in section.rows)
             counts = {row.whole("GPUcount") for row in section.rows}
-            for gpus in sorted(counts.union(count for count in SHOWN_GPUS if count <= most)):
+            in_7 = IN_FIGURE_7 if method == "multi_grid_sync" else ()
+            counts.update(count for count in SHOWN_GPUS if count <= most)
+            for gpus in sorted(counts.difference(in_7)):
                 panel = heat_panel(run, section, method, gpus,
-                                   f"{short_name(run)}, {many(gpus)}: {method}",
-                                   method if most > 1 else "here")
+                                   f"{short_name(run)}, {many(gpus)}: {method}")
                 if gpus in SHOWN_GPUS or gpus == most:
                     chart.add(panel, f"{method} on {many(gpus)}")
                 elif panel.series:
@@ -171,6 +174,7 @@ def figure_8(run, study):
     for panel in study_panels(study, "8", "V100"):
         chart.add(panel)
     chart.notes.append(how_to_read(chart))
+    chart.notes.append("Of one and of two GPUs, multi_grid_sync stands in Figure 7.")
     if left_out:
         chart.notes.append(f"Measured, but not drawn here: {', '.join(sorted(left_out))} "
                            "(Figure 9 has three of the shapes).")
@@ -179,10 +183,9 @@ def figure_8(run, study):
 
 def launch_series(run):
     section = run.section("ImplicitBarrier", "sleep kernel")
-    for name, method in (("multi-device launch", "multi_cooperative_launch"),
-                         ("OpenMP threads", "single_omp_traditional_launch")):
+    for method in ("multi_cooperative_launch", "single_omp_traditional_launch"):
         rows = section.find_all(method=method, thrd="1024")
-        yield Series(f"{name}, {shape(1, 1024)}", points(
+        yield Series(f"{method}, {shape(1, 1024)}", points(
             run, section, rows, lambda row: row.whole("GPUCount"), "m(ovh)", None, US))
 
 

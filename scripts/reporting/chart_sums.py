@@ -84,6 +84,15 @@ def figure_16(run, _):
     return chart
 
 
+def last_to_come(rows):
+    """The Level of the lane that came last, if it also left first; or nothing."""
+    last = max(rows, key=lambda row: float(row["start"]), default=None)
+    if last and last is min(rows, key=lambda row: float(row["end"])):
+        return [Level(f"lane {last['lane']} comes last, leaves first", last.whole("lane"), True,
+                      True)]
+    return []
+
+
 def figure_18(run, _):
     chart = Chart("figure_18", "Figure 18", "Clocks of the lanes of a warp before and behind a "
                   "barrier that each calls in a branch of its own", LINES,
@@ -98,10 +107,11 @@ def figure_18(run, _):
             Series(name, [Point(row.whole("lane"), Figure(
                 float(row[column]), float("nan"), [source_of(section, row)])) for row in rows])
             for name, column in (("before the barrier", "start"), ("behind it", "end"))],
-                        joined=False), method)
+                        joined=False, levels=last_to_come(rows)), method)
     chart.notes.append("The barrier holds where no lane is behind it before all lanes have "
-                       "come: all marks behind it lie above all before it. The last of the "
-                       "launches. no_sync: nothing stands between the two clocks.")
+                       "come: all marks behind it lie above all before it. The lane that comes "
+                       "last need not wait. The last of the launches. no_sync: nothing stands "
+                       "between the two clocks.")
     return chart
 
 

@@ -91,9 +91,8 @@ class Pictures:
 
 def titled(chart, about):
     """Label and sentences of a caption; about: what was measured with what."""
-    sentences = list(chart.caption())
-    if about:
-        sentences.insert(1, f"{about}.")
+    first, *notes = chart.caption()
+    sentences = filter(None, [first, f"{about}." if about else "", chart.legend(), *notes])
     return f"{chart.label or 'Chart'}.", " ".join(sentences)
 
 
@@ -122,6 +121,8 @@ def chart_html(chart, path, pictures, name, links):
         yield (f'<div class="wide"><img class="{"page" if chart.wide else "column"}" '
                f'width="{width}" height="{height}" alt="{html.escape(chart.alternative())}" '
                f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></div>')
+    if chart.legend():
+        yield f'<p class="notes">{html.escape(chart.legend())}</p>'
     if notes:
         yield from folded_notes(notes)
     yield "</figure>"

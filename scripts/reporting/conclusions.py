@@ -45,7 +45,7 @@ def versus(name, what, costs, limit, unit=" per SM"):
 
 def conclusions(run):
     """The sentences, of what was measured."""
-    found = [versus("grid.sync()", "one more launch",
+    found = [versus("grid_sync", "one more launch",
                     barriers(run, "grid latency", "grid_sync", 1),
                     launch(run, "traditional_launch", 1))]
     if run.gpus > 1:

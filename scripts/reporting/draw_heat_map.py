@@ -58,7 +58,7 @@ def heat_map(chart):
     values = [figure.value for figure in chart.figures()]
     colours = ScalarMappable(LogNorm(min(values), max(*values, 1.01 * min(values))), COLOURS)
     edge = picture.get_figheight()
-    for row, height in zip(rows, heights):
+    for row, height, below in zip(rows, heights, [*rows[1:], []]):
         edge -= top + height + bottom
         for column, panel in enumerate(row):
             own = len(panel.series) * cell
@@ -67,7 +67,7 @@ def heat_map(chart):
             heat_axes(axes, panel, UNITS.get(chart.unit, chart.unit), colours)
             short = {"y": 1, "ha": "right"} if len(panel.series) < 4 else {}  # than the text
             axes.set_ylabel("" if column else panel.y, **short)
-            axes.set_xlabel(panel.x if row is rows[-1] else "")
+            axes.set_xlabel("" if column < len(below) else panel.x)
     if warned:
         picture.text(0.5, 0.02 / picture.get_figheight(), "!: the run warns of this value",
                      ha="center", va="bottom")

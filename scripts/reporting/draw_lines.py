@@ -60,9 +60,10 @@ def draw_level(axes, panel, level):
     """Its name stands at the end of the line where the points are further away."""
     if level.vertical:
         axes.axvline(level.value, color="0.4", linewidth=0.7, linestyle="--", zorder=0)
-        if panel.title == "" and panel.x == "":  # the upper one
-            axes.annotate(level.name, (level.value, 1), (-3, -3), color="0.3", ha="right",
-                          va="top", textcoords="offset points", xycoords=("data", "axes fraction"))
+        if panel.title or not panel.x:  # not the lower one of two
+            axes.annotate(level.name, (level.value, 1 - level.foot), (-3, 6 * level.foot - 3),
+                          color="0.3", ha="right", va="bottom" if level.foot else "top",
+                          textcoords="offset points", xycoords=("data", "axes fraction"))
         return
     axes.axhline(level.value, color="0.4", linewidth=0.7, linestyle=":", zorder=0)
     ends = sorted((point.x, point.figure.value) for one in panel.series for point in one.points)

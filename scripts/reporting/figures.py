@@ -149,7 +149,7 @@ class Table:
     def __init__(self, number, title, labels, quantities=(), gpus=(), widths=None):
         self.number, self.title, self.labels = number, title, list(labels)
         self.quantities, self.gpus, self.widths = list(quantities), tuple(gpus), widths
-        self.lines, self.notes, self.missing = [], [], []
+        self.lines, self.notes, self.missing, self.legend = [], [], [], ""
         self.known = {}  # GPU of the study -> toolkit
 
     def by_toolkit(self):
@@ -231,7 +231,7 @@ class Table:
             f"{run.mark}{self.title}. {run.about(toolkit if of_one else '')}", len(self.labels),
             [*self.labels, *(self.head(run, quantity, gpu) for _, quantity, gpu in sides)],
             "figures" if self.quantities else "words", self.number,
-            [(*name, width) for name, width in above.items()], self.widths)
+            [(*name, width) for name, width in above.items()], self.widths, self.legend)
         sheet.rows = [[*line.labels, *self.cells(line)] for line in self.lines]
         sheet.notes = list(self.below())
         return sheet

@@ -12,10 +12,11 @@ from parts.tsv import GRID_FILES
 
 NOT_SUMS = ("theory", "read_limit")
 WHOLE_SM = shape(1, 1024)
+CPU = "single_omp_traditional_launch"
 
 # figure: in the headline's unit; row: that is judged, or None; which: of several methods
 Found = namedtuple("Found", "figure row which", defaults=("",))
-# find(run): Found or None. study(study, gpu): the study's text or None
+# find(run): Found or None. study(study, gpu): the study's text or None.
 Headline = namedtuple("Headline", "name label unit find study")
 
 
@@ -104,26 +105,26 @@ def share_of_reading(run):
 
 
 IN_ONE_GPU = (
-    Headline("tile_sync", "Warp: barrier of a tile of 32", "cycles",
+    Headline("tile_sync", coded("Warp: `tile_sync`, 32 lanes"), "cycles",
              inside_an_sm("warp latency", method="tile_sync", thrd="32", tile="32"),
              of_table("II", "latency_cycles", type="tile")),
-    Headline("tile_shuffle", "Warp: shuffle of a tile of 32", "cycles",
+    Headline("tile_shuffle", coded("Warp: `tile_shufl`, 32 lanes"), "cycles",
              inside_an_sm("warp latency", method="tile_shufl", thrd="32", tile="32"),
              of_table("II", "latency_cycles", type="shuffle of a tile")),
-    Headline("block_32", coded("Block: `__syncthreads()`, 32 threads"), "cycles",
+    Headline("block_32", coded("Block: `blocksync`, 32 threads"), "cycles",
              inside_an_sm("block latency", method="blocksync", thrd="32"),
              of_table("II", "latency_cycles", type="block")),
-    Headline("block_1024", coded("Block: `__syncthreads()`, 1024 threads"), "cycles",
+    Headline("block_1024", coded("Block: `blocksync`, 1024 threads"), "cycles",
              inside_an_sm("block latency", method="blocksync", thrd="1024"), nothing_known),
-    Headline("cluster", coded("Cluster: `cluster.sync()`, 2 x 32"), "cycles",
+    Headline("cluster", coded("Cluster: `cluster_sync`, 2 x 32"), "cycles",
              inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32"),
              nothing_known),
     *(Headline(f"grid_{blocks}x{threads}",
-               coded(f"1 GPU: `grid.sync()`, {shape(blocks, threads)}"), "ns",
+               coded(f"1 GPU: `grid_sync`, {shape(blocks, threads)}"), "ns",
                of_grids("grid latency", "grid_sync", blocks, threads), nothing_known)
       for blocks, threads in ((1, 32), (1, 1024), (32, 64))),
-    Headline("launch", f"1 GPU: one more launch, {WHOLE_SM}", "ns", launch("traditional_launch"),
-             of_table("I", "overhead_ns", launch="traditional")))
+    Headline("launch", coded(f"1 GPU: `traditional_launch`, {WHOLE_SM}"), "ns",
+             launch("traditional_launch"), of_table("I", "overhead_ns", launch="traditional")))
 SUMS = (
     Headline("sum", "Best sum of the largest array of float", "GB/s", best_sum, best_known_sum),
     Headline("sum_share", "The same beside reading alone", "%", share_of_reading, nothing_known))
@@ -148,13 +149,12 @@ def converted(found, unit):
 def of_gpus(gpus):
     """The headlines of so many GPUs."""
     on = f"{gpus} GPU" + "s" * (gpus > 1)
-    for method, name, known in (
-            ("peer_grid_sync", "peer_grid_sync", nothing_known),
-            ("multi_grid_sync", "multi_grid.sync()", multi_grid_of(gpus, 1, 1024))):
-        yield Headline(f"{method}_{gpus}", coded(f"{on}: `{name}`, {WHOLE_SM}"), "ns",
-                       of_grids("multi-GPU latency", method, 1, 1024, gpus), known)
-    yield Headline(f"cpu_{gpus}", f"{on}: back to the CPU, {WHOLE_SM}", "ns",
-                   launch("single_omp_traditional_launch", gpus), nothing_known)
+    for name, method, find, known in (
+            *((method, method, of_grids("multi-GPU latency", method, 1, 1024, gpus), known)
+              for method, known in (("peer_grid_sync", nothing_known),
+                                    ("multi_grid_sync", multi_grid_of(gpus, 1, 1024)))),
+            ("cpu", CPU, launch(CPU, gpus), nothing_known)):
+        yield Headline(f"{name}_{gpus}", coded(f"{on}: `{method}`, {WHOLE_SM}"), "ns", find, known)
 
 
 @functools.lru_cache(maxsize=None)

@@ -6,7 +6,8 @@ import math
 from parts import means
 from reporting.figures import rounded, short_name, sources
 from reporting.headline import converted, found_in, headlines, shown
-from reporting.sheets import Cell, Sheet, plain
+from reporting.names import legend
+from reporting.sheets import CODE, Cell, Sheet, coded, plain
 from reporting.study import GPUS
 
 CONVERTED_DIGITS = 4  # the SM clock is known to a few parts in 10,000
@@ -47,10 +48,15 @@ def notes(name, lines, found):
 
 
 HOW = ("Behind ± stands the standard deviation. A dash is for what is not measured or not known, "
-       "none for what the toolkit compiles to no instruction that waits. Shapes are n x t, n blocks of t threads, or "
-       "n per SM x t, n blocks for each SM.")
+       "none for what the toolkit compiles to no instruction that waits. Shapes are n x t, n blocks "
+       "of t threads, or n per SM x t, n blocks for each SM.")
+ALONE, BESIDE = (0.42, 0.06), (0.26, 0.05)  # in LaTeX, of the columns of words
 STUDY = ("V100 and P100 are the study's (Tables I, II, VI, Figures 7, 8; CUDA 10.0). Its launch is "
          "of a shape that it does not say, its sum the best of its own.")
+
+
+def legend_of(lines):
+    return coded(legend(CODE.findall("".join(headline.label for headline in lines))))
 
 
 def headline_sheet(part, study, recorded):
@@ -62,7 +68,7 @@ def headline_sheet(part, study, recorded):
     sheet = Sheet(f"{part.run.mark}What a barrier costs here, beside recorded runs" if others else
                   f"{part.run.mark}What a barrier costs here. {part.run.about()}", 2, [
         "", "Unit", "Here", "Converted", *(other.path.name + measured for other in recorded),
-        *["Against recorded"] * bool(others), *GPUS])
+        *["Against recorded"] * bool(others), *GPUS], widths=ALONE, legend=legend_of(lines))
     for place, (headline, found) in enumerate(zip(lines, here)):
         sheet.rows.append([
             headline.label, headline.unit, cell(found), converted_text(found, headline.unit),
@@ -117,7 +123,8 @@ def machines_sheet(parts, study):
     """Several runs, a column each."""
     lines, names = headlines(*(part.run for part in parts)), machine_names(parts)
     found = [found_in(part.run, lines) for part in parts]
-    sheet = Sheet(f"{parts[0].run.mark}What a barrier costs, by machine", 2, ["", "Unit", *names, *GPUS])
+    sheet = Sheet(f"{parts[0].run.mark}What a barrier costs, by machine", 2,
+                  ["", "Unit", *names, *GPUS], widths=BESIDE, legend=legend_of(lines))
     for place, headline in enumerate(lines):
         sheet.rows.append([headline.label, headline.unit, *(cell(one[place]) for one in found),
                            *(headline.study(study, gpu) or "–" for gpu in GPUS)])

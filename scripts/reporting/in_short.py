@@ -1,10 +1,13 @@
 """What barriers cost in a few lines, for README and terminals."""
 
+import re
+import textwrap
 from collections import namedtuple
 
 from parts.tables import grid
 from reporting.figures import shape, short_name
 from reporting.headline import inside_an_sm, launch, nothing_known, of_grids, of_table
+from reporting.names import legend
 
 # find(run): reporting.headline.Found or None; study(study, gpu): its text, None where it has no
 # number of the same shape and number of GPUs.
@@ -12,7 +15,7 @@ Row = namedtuple("Row", "label unit find study", defaults=[nothing_known])
 
 
 def grid_sync(blocks, threads):
-    return Row(f"1 GPU: `grid.sync()`, {shape(blocks, threads)}", "ns",
+    return Row(f"1 GPU: `grid_sync`, {shape(blocks, threads)}", "ns",
                of_grids("grid latency", "grid_sync", blocks, threads))
 
 
@@ -22,26 +25,34 @@ def peer_grid_sync(gpus):
 
 
 ROWS = (
-    Row("Warp: `sync()` of a tile of 32", "cycles",
+    Row("Warp: `tile_sync`, 32 lanes", "cycles",
         inside_an_sm("warp latency", method="tile_sync", thrd="32", tile="32")),
-    Row("Block: `__syncthreads()`, 32 threads", "cycles",
+    Row("Block: `blocksync`, 32 threads", "cycles",
         inside_an_sm("block latency", method="blocksync", thrd="32"),
         of_table("II", "latency_cycles", type="block")),
-    Row("Cluster: `cluster.sync()`, 2 x 32", "cycles",
+    Row("Cluster: `cluster_sync`, 2 x 32", "cycles",
         inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32")),
     grid_sync(1, 1024), grid_sync(32, 64),
     peer_grid_sync(2), peer_grid_sync(4),
-    Row("1 GPU: one more kernel launch, 1 per SM x 1024", "ns",
+    Row(f"1 GPU: `traditional_launch`, {shape(1, 1024)}", "ns",
         launch("traditional_launch")))
+
+
+def names(rows):
+    """What the names in these rows mean, a sentence."""
+    return legend(re.findall("`(.*?)`", " ".join(row.label for row in rows)))
 
 
 def lines(runs):
     """For a terminal: a column for each run."""
-    rows = []
+    rows, shown = [], []
     for row in ROWS:
         found = [row.find(run) for run in runs]
         if any(found):
+            shown.append(row)
             rows.append((f"{row.label.replace('`', '')}, {row.unit}", [
                 one.figure.text() or "-" if one else "-" for one in found]))
     yield from grid("What a barrier costs", [
         f"{run.gpus} {short_name(run)}" for run in runs], rows)
+    yield from textwrap.wrap(names(shown).replace("`", ""), 98, initial_indent="  ",
+                             subsequent_indent="  ")

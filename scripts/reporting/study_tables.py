@@ -5,11 +5,18 @@ import math
 from parts import suite
 from reporting.figures import (Figure, Line, Quantity, Table, figure_of, highest, shape,
                                source_of)
+from reporting.names import legend_of_words
+from reporting.sheets import coded
 from reporting.study import GPUS
 
 SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
 SCENERY = "Scenery 1 is one thread or a warp, 2 a warp or a block of 1024 threads."
 ALIKE = 1.01  # Table II: group sizes whose latencies differ by less share a line
+# What the study calls methods.
+LAUNCHES = {"traditional": "traditional_launch", "cooperative": "cooperative_launch",
+            "cooperative multi-device": "multi_cooperative_launch"}
+TYPES = {"tile": "tile_sync", "shuffle of a tile": "tile_shufl", "coalesced": "coales_sync",
+         "shuffle of a coalesced group": "coales_shufl", "block": "blocksync"}
 ARRAY = "float"  # Table VI: the study does not say of what
 
 
@@ -34,9 +41,7 @@ def table_1(run, study):
                   ["V100"])
     sleep = run.section("ImplicitBarrier", "sleep kernel")
     null = run.section("ImplicitBarrier", "null kernel")
-    for launch, method in (("traditional", "traditional_launch"),
-                           ("cooperative", "cooperative_launch"),
-                           ("cooperative multi-device", "multi_cooperative_launch")):
+    for launch, method in LAUNCHES.items():
         for blocks, threads, shown in (("1", "32", "1 x 32"),
                                        (str(run.sms), "1024", shape(1, 1024))):
             cells = {"method": method, "GPUCount": "1", "blk": blocks, "thrd": threads}
@@ -44,6 +49,7 @@ def table_1(run, study):
                 figure_of(run, sleep, sleep.find(**cells), "m(ovh)"),
                 figure_of(run, null, null.find(**cells, rep="1"), "m(ttl)")],
                       **({"launch": launch} if blocks != "1" else {}))
+    table.legend = coded(legend_of_words(LAUNCHES))
     table.notes.append("Of one GPU. The study does not say the shape that it launched. "
                        "Kernels here spin on the SM's clock, those of the study sleep.")
     return table
@@ -117,14 +123,13 @@ def table_2(run, study):
                       absent, **({} if place else {"type": name, "group": group}))
 
     sizes = [str(size) for size in range(1, 33)]
-    for name, method, group, tiles in (
-            ("tile", "tile_sync", "any", sizes), ("shuffle of a tile", "tile_shufl", "any", sizes),
-            ("coalesced", "coales_sync", "1-31", sizes[:-1]),
-            ("coalesced", "coales_sync", "32", sizes[-1:]),
-            ("shuffle of a coalesced group", "coales_shufl", "any", sizes)):
+    for name, group, tiles in (
+            ("tile", "any", sizes), ("shuffle of a tile", "any", sizes),
+            ("coalesced", "1-31", sizes[:-1]), ("coalesced", "32", sizes[-1:]),
+            ("shuffle of a coalesced group", "any", sizes)):
         lines = {}
         for build, (_, file) in enumerate(builds):
-            for shown, latency, rate in warp_lines(run, file, method, group, tiles):
+            for shown, latency, rate in warp_lines(run, file, TYPES[name], group, tiles):
                 lines.setdefault(shown, {})[build] = latency, rate
         add(name, group, lines)
     found = {}
@@ -134,6 +139,7 @@ def table_2(run, study):
             figure_of(run, section, section.find(method="blocksync", thrd="32"), "m(ave_cycle)"),
             highest_throughput(run, run.section(file, "throughput"), "blocksync", "32"))
     add("block", "a warp", {"a warp": found})
+    table.legend = coded(legend_of_words(TYPES))
     table.notes += [
         "Throughput is the highest of all blocks per SM and threads per block, in operations of a "
         "warp per cycle and SM; behind ± stands half of its 95% interval. It was measured of few "

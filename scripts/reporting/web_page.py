@@ -31,12 +31,23 @@ figcaption, .notes { font-size: 0.875rem; }
 img { max-width: 100%; height: auto; margin-top: 0.5rem; background: #fff; }
 img.column { width: 36rem; }
 img.page { width: 72rem; }
-.rows th { cursor: pointer; }
-@media (max-width: 40rem) {
+.rows table { font-size: 0.75rem; }
+.rows th, .rows td, .rows button { padding: 0.15rem 0.25rem; }
+.rows td { overflow-wrap: anywhere; }
+.rows td.short { white-space: nowrap; }
+.rows button { font: inherit; cursor: pointer; }
+@media screen and (max-width: 40rem) {
   body { padding: 0.5rem; }
-  table { font-size: 0.75rem; }
-  th, td { padding: 0.2rem 0.25rem; }
-  td:not(.number), th:not(.number) { min-width: 3.5rem; overflow-wrap: anywhere; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .stacked, .stacked tbody { display: block; }
+  .stacked thead { display: none; }
+  .stacked tr { display: flex; flex-wrap: wrap; column-gap: 0.75rem; padding: 0.3rem 0; }
+  .stacked td, .rows td.short { padding: 0; text-align: left; }
+  .stacked td, .rows td.short { white-space: normal; overflow-wrap: anywhere; }
+  .stacked td:first-child { flex-basis: 100%; font-weight: bold; }
+  .stacked td[data-head]::before { content: attr(data-head) ": "; opacity: 0.7; }
+  .stacked td.absent { display: none; }
+  .rows .stacked thead { display: block; }
 }
 @media print {
   @page { size: A4; margin: 12mm; }
@@ -52,10 +63,25 @@ img.page { width: 72rem; }
 }
 """
 
-# Searches and sorts all rows; opens what a link leads into, and all that is printed.
+# Searches and sorts all rows; opens what a link leads into, and all that is printed; on a narrow
+# screen each row of a table becomes lines, each number behind the head of its column.
 SCRIPT = """
 "use strict";
 const MOST = 200;
+function stack(table) {
+  const [last, over] = [...table.tHead.rows].reverse();
+  const above = over ? [...over.cells].flatMap(
+      (cell) => Array(cell.colSpan).fill(cell.textContent)) : [];
+  const heads = [...last.cells].map((cell, at) =>
+      [above[at], cell.textContent].filter(Boolean).join(", "));
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, at) => {
+      if (at && heads[at]) cell.dataset.head = heads[at];
+      if (cell.textContent === "–") cell.className += " absent";
+    });
+  }
+  table.classList.add("stacked");
+}
 function showRows(data) {
   const [head, ...rows] = data.textContent.replaceAll("\\x0e", "<").split("\\n")
       .map((line) => line.split("\\t"));
@@ -83,23 +109,31 @@ function showRows(data) {
     if (column >= 0) found.sort(order);
     count.textContent = `${found.length} rows` +
         (found.length > MOST ? `, the first ${MOST} shown` : "");
+    const shown = found.slice(0, MOST);
+    const used = [...head.keys()].filter((at) => shown.some((row) => row[at] !== "nan"));
     const table = document.createElement("table");
     const line = table.createTHead().insertRow();
-    head.forEach((name, at) => {
+    for (const at of used) {
       const cell = document.createElement("th");
       const button = document.createElement("button");
       cell.scope = "col";
-      button.textContent = name;
+      button.textContent = head[at].replaceAll("_", " ");
       if (at === column) cell.setAttribute("aria-sort", down ? "descending" : "ascending");
       button.onclick = () => { down = at === column && !down; column = at; show(); };
       cell.append(button);
       line.append(cell);
-    });
-    const body = table.createTBody();
-    for (const row of found.slice(0, MOST)) {
-      const line = body.insertRow();
-      for (const text of row) line.insertCell().textContent = text;
     }
+    const body = table.createTBody();
+    for (const row of shown) {
+      const line = body.insertRow();
+      for (const at of used) {
+        const cell = line.insertCell();
+        cell.textContent = row[at] === "nan" ? "–" : row[at];
+        cell.className = Number.isNaN(Number(row[at])) ? "" : "number";
+        if (row[at].length < 17) cell.classList.add("short");
+      }
+    }
+    stack(table);
     wide.replaceChildren(table);
   }
   search.oninput = show;
@@ -112,6 +146,7 @@ function openTarget() {
   }
   if (target) target.scrollIntoView();
 }
+document.querySelectorAll("table").forEach(stack);
 for (const data of document.querySelectorAll("script[type='text/tab-separated-values']")) {
   const fold = data.closest("details");
   fold.addEventListener("toggle", () => showRows(data), {once: true});

@@ -51,7 +51,7 @@ def clock_faults(code, first, last):
     yield "one read lost", [i for i in code if i is not end]
 
 
-def work_faults(work, code):
+def work_faults(work, code, _):
     pattern = "NOP" if work.proof == "nothing" else work.instruction
     works = [i for i in code if re.fullmatch(pattern, i.text)
              and i.guard not in machine_code.NEVER]
@@ -84,12 +84,13 @@ def work_faults(work, code):
     yield from clock_faults(code, first, last)
 
 
-def barrier_faults(work, code):
+def barrier_faults(work, code, repeats):
     clock = [i.address for i in code if "SR_CLOCK" in i.operands]
     region = [i for i in code if clock[0] < i.address <= clock[-1]]
     parts = {name: parts_of_barrier(region, name, pattern) for name, pattern, _ in BARRIER_NEEDS}
+    in_code = repeats if repeats <= work.in_line else work.a_round
     for name, _, times in BARRIER_NEEDS:
-        lost = set(parts[name][times * IN_A_ROW - 1:])
+        lost = set(parts[name][times * in_code - 1:])
         yield f"{name} lost", [i for i in code if i not in lost]
     meetings = parts["BAR"]
     first, second, last = meetings[0], meetings[1], meetings[-1]
@@ -107,7 +108,7 @@ def missed_in(name, work, repeats, code, half):
     if verdict.startswith("FAIL"):
         return [f"{name}: {verdict}, without a fault"]
     faults = barrier_faults if work.proof == "barrier" else work_faults
-    return [f"{name}: {fault}" for fault, faulty in faults(work, code)
+    return [f"{name}: {fault}" for fault, faulty in faults(work, code, repeats)
             if judge(work, faulty, repeats, half).text == verdict]
 
 

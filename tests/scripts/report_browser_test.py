@@ -16,6 +16,7 @@ from scripts_support import ROOT
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 SKIPPED = 77  # for ctest
+PAPER = 703  # pixels: A4 less the margins of the page's style
 # Each waits in a frame of a width; what it finds stands in the title of the outer page.
 LOOK = r"""
 const errors = [];
@@ -24,22 +25,23 @@ addEventListener("error", (event) => errors.push(event.message));
 FOUND = r"""
 addEventListener("load", () => setTimeout(() => {
   const wide = document.documentElement.clientWidth;
-  const right = (part) => Math.round(part.getBoundingClientRect().right);
   const links = [...document.querySelectorAll("nav a")];
   const dead = links.filter((link) =>
       !document.getElementById(decodeURIComponent(link.hash.slice(1)))).map((link) => link.hash);
-  const numbers = [...document.querySelectorAll("table.figures")].map((table) => {
-    const cell = table.querySelector("td.number");
-    return {caption: table.closest("figure").querySelector("figcaption").textContent,
-            right: cell ? right(cell) : 0};
-  });
-  const scrolled = [...document.querySelectorAll(".wide")].filter(
-      (part) => part.scrollWidth > part.clientWidth + 1).map(
-      (part) => (part.closest("[id]")?.id || "") + " " + part.scrollWidth);
   const height = document.documentElement.scrollHeight;
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
   const rows = document.querySelector("details[id$='-rows']");
-  rows.open = true;
   setTimeout(() => {
+    const parts = [...document.body.querySelectorAll("*")].filter(
+        (part) => part.checkVisibility());
+    const name = (part) => `${part.tagName} ${part.textContent.slice(0, 40)}`;
+    const outside = parts.filter((part) => {
+      const box = part.getBoundingClientRect();
+      return box.left < -1 || box.right > wide + 1;
+    }).map(name);
+    const cut = parts.filter((part) => part.scrollWidth > part.clientWidth + 1
+        && getComputedStyle(part).overflowX !== "visible").map(name);
+    const numbers = parts.filter((part) => part.matches("td.number")).length;
     const search = rows.querySelector("input");
     const count = () => parseInt(rows.querySelector("span").textContent);
     const all = count();
@@ -48,17 +50,17 @@ addEventListener("load", () => setTimeout(() => {
     const some = count();
     search.value = "";
     search.dispatchEvent(new Event("input"));
-    const place = [...rows.querySelectorAll("th")].findIndex(
+    const place = () => [...rows.querySelectorAll("th")].findIndex(
         (head) => head.textContent === "value");
     const values = () => [...rows.querySelectorAll("tbody tr")].map(
-        (line) => Number(line.cells[place].textContent)).filter((one) => !Number.isNaN(one));
-    rows.querySelectorAll("th button")[place].click();
+        (line) => Number(line.cells[place()].textContent)).filter((one) => !Number.isNaN(one));
+    rows.querySelectorAll("th button")[place()].click();
     const up = values();
-    rows.querySelectorAll("th button")[place].click();
+    rows.querySelectorAll("th button")[place()].click();
     const down = values();
     const said = document.createElement("pre");
     said.id = "found";
-    said.textContent = JSON.stringify({errors, wide, height, dead, numbers, scrolled, all, some,
+    said.textContent = JSON.stringify({errors, wide, height, dead, numbers, outside, cut, all, some,
         page: document.documentElement.scrollWidth, links: links.length, up, down});
     document.body.append(said);
   }, 300);
@@ -78,9 +80,11 @@ class BrowserTest(ReportCase):
         return done.stdout.decode()
 
     @functools.lru_cache(maxsize=None)
-    def looked_at(self, width):
-        """What a browser of this width finds in the page."""
+    def looked_at(self, width, medium="screen"):
+        """What a browser of this width finds in the page, all folds open."""
         page = (self.out / "report.html").read_text()
+        if medium == "print":
+            page = page.replace("@media print", "@media all")
         page = page.replace("<head>", f"<head><script>{LOOK}</script>", 1)
         page = page.replace("</body>", f"<script>{FOUND}</script></body>")
         inner = self.out / "looked_at.html"
@@ -96,24 +100,22 @@ class BrowserTest(ReportCase):
         return json.loads(html.unescape(re.search('<pre id="found">(.*?)</pre>', said)[1]))
 
     def test_the_page(self):
-        self.report(ROOT / "results/h200x4")
-        for width in (400, 1400):
-            found = self.looked_at(width)
+        self.report(ROOT / "results/h200x4", ROOT / "results/h100x1")
+        for width, medium in ((400, "screen"), (1400, "screen"), (PAPER, "print")):
+            found = self.looked_at(width, medium)
             self.assertEqual(found["errors"], [])
             self.assertEqual(found["dead"], [])
             self.assertGreater(found["links"], 12)
             self.assertLessEqual(found["page"], found["wide"])  # the page itself never scrolls
-            self.assertGreater(len(found["numbers"]), 5)
-            for one in found["numbers"]:
-                self.assertLessEqual(one["right"], found["wide"], one["caption"])
+            self.assertEqual(found["outside"], [])
+            self.assertEqual(found["cut"], [])  # nor is anything to be scrolled sideways
+            self.assertGreater(found["numbers"], 100)
             self.assertGreater(found["all"], found["some"])
             self.assertGreater(found["some"], 0)
             self.assertEqual(found["up"], sorted(found["up"]))
             self.assertEqual(found["down"], sorted(found["down"], reverse=True))
             self.assertNotEqual(found["up"], found["down"])
-            print(f"{width} pixels wide: {found['height']} high")
-            if width == 1400:
-                self.assertEqual(found["scrolled"], [])
+            print(f"{medium}, {width} pixels wide: {found['height']} high")
 
     def test_print(self):
         """The last column of every table is on the paper."""

@@ -18,7 +18,10 @@ class ChartPartsTest(ScriptsTest):
     def test_an_order_by_level_and_cost(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
         panel, = chart_barriers.all_barriers(run, None).panels
-        value = {point.x: point.figure.value for point in panel.series[0].points}
+        value = {point.x: point.figure.value for one in panel.series for point in one.points}
+        self.assertEqual([one.name for one in panel.series], ["CUDA 13.0", "CUDA 11.8"])
+        self.assertEqual({source[0].count("before13") for one in panel.series[1].points
+                          for source in one.figure.sources}, {1})
         self.assertEqual([level for level, _ in panel.groups],
                          ["warp", "block", "cluster", "one GPU", "all GPUs"])
         for _, texts in panel.groups:
@@ -80,6 +83,18 @@ class ChartPartsTest(ScriptsTest):
                 self.assertEqual([one for one in chart.missing if " at " in one], missing)
                 self.assertIn(f"An empty cell: the blocks {said}", " ".join(chart.caption()))
 
+    def test_figure_7_has_no_empty_place(self):
+        for name, rows in (("h200x1", [3]), ("h200x2", [2, 2])):
+            chart = chart_study.figure_7(tsv.Run(ROOT / "results" / name), Study())
+            self.assertEqual([len(row) for row in chart.rows_of_panels()], rows)
+
+    def test_the_lane_that_comes_last(self):
+        run = tsv.Run(ROOT / "results/h200x1")
+        held, free = chart_sums.figure_18(run, Study()).panels
+        self.assertEqual([(one.name, one.value) for one in held.levels],
+                         [("lane 30 comes last, leaves first", 30)])
+        self.assertEqual(free.levels, [])  # there the first lane leaves first
+
     def test_counts_of_gpus_that_figure_8_leaves_out(self):
         for name, said in (("h200x2", False), ("h200x4", True)):
             chart = chart_study.figure_8(tsv.Run(ROOT / "results" / name), Study())
@@ -131,7 +146,7 @@ class ChartPartsTest(ScriptsTest):
             "BenchmarkIntraSM": rows, "BenchmarkIntraSM.before13": older, "environment":
             ENVIRONMENT + "sm_clock_application\t1000 MHz\n"}, only=True)), None)
         self.assertEqual(chart.figures(), [])
-        name = "in use: branches, 32 lanes"
+        name = "in_use_branches, 32 lanes"
         self.assertIn(f"No longer with the barrier than without: {name}.", chart.notes)
         self.assertNotIn(f"warp: {name}", chart.missing)
 

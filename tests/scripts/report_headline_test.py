@@ -75,6 +75,9 @@ class HeadlineTest(ReportCase):
         runs = self.report(*(ROOT / "results" / name for name in RECORDED))
         page = (self.out / "report.html").read_text()
         self.assertIn(f"<b>{MACHINES.strip('*')}</b>", page)
+        for name in ("headline", "table_2"):  # what the names mean, not folded
+            shown = page.split(f'id="tables-h200x1-{name}"')[1].split("</figure>")[0]
+            self.assertIn("</code>", shown.split('<p class="notes">In ')[1].split("<details")[0])
         shown = Page(page).cells
         table = table_below(self.page, MACHINES)
         self.assertEqual(table[0][2:], [*NAMES, "V100", "P100"])
@@ -202,11 +205,12 @@ class HeadlineTest(ReportCase):
         lines = {line["name"]: line for line in
                  self.report(run, recorded=self.folder)["run"]["headline"]}
         table = {row[0]: row[2:] for row in table_below(self.page, "What a barrier costs here")}
-        self.assertEqual(table["Warp: barrier of a tile of 32"], ["none", "–", "14", "1"])
-        self.assertEqual(table["Warp: shuffle of a tile of 32"][:2], ["–", "–"])  # of 16 threads
-        self.assertEqual(table["1 GPU: `grid.sync()`, 1 per SM x 32"],
+        self.assertEqual(table["Warp: `tile_sync`, 32 lanes"], ["none", "–", "14", "1"])
+        self.assertEqual(table["Warp: `tile_shufl`, 32 lanes"][:2], ["–", "–"])  # of 16 threads
+        self.assertEqual(table["1 GPU: `grid_sync`, 1 per SM x 32"],
                          ["1000 ± 250!", "1500 cycles", "–", "–"])
-        self.assertIn("* The run warns (!) of 1 GPU: grid.sync(), 1 per SM x 32, here: the spread is far.\n", self.page)
+        self.assertIn("* The run warns (!) of 1 GPU: grid_sync, 1 per SM x 32, here: "
+                      "the spread is far.\n", self.page)
         self.assertEqual(table["Best sum of the largest array of float"][0], "90.0 ± 1.0")
         self.assertIn("* Best sum of the largest array of float, here: cub, 1 MiB.\n", self.page)
         self.assertEqual(lines["sum_share"]["here"]["value"], 90)

@@ -1,5 +1,6 @@
 """Tests of the parts of report.py: the study's numbers, digits, group sizes, what is normal."""
 
+import html
 import math
 import re
 import unittest
@@ -10,11 +11,31 @@ from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
-from reporting import blocks, normal, sheets
+from reporting import blocks, chart_barriers, names, normal, sheets
 from reporting.figures import rounded, short_name
 from reporting.sheets import tex
 from reporting.study import FOLDER, GPUS, Study
 from reporting.study_tables import table_2
+
+
+class NamesTest(unittest.TestCase):
+    def test_they_are_those_of_the_page_of_methods(self):
+        said = {}
+        for line in (ROOT / "docs/methods.md").read_text().splitlines():
+            cells = html.unescape(line.replace("\\", "")).strip("| ").split(" | ")
+            if cells[0].startswith("`"):
+                said.setdefault(cells[0].strip("`"), []).append(" ".join(cells[1:3]))
+        for method, text in names.CUDA.items():
+            self.assertTrue(any(re.sub("[`,]", "", text) in one.replace(",", "")
+                                for one in said[method]), (method, said[method]))
+
+    def test_every_barrier_that_is_shown_has_one(self):
+        shown = {barrier.method for barrier in chart_barriers.BARRIERS}
+        self.assertEqual({name for name in shown if not name.startswith("in_use_")}
+                         - names.CUDA.keys(), set())
+        self.assertEqual(names.legend(["blocksync", "in_use_tile", "blocksync", "grid_sync"]),
+                         "In CUDA, `blocksync` is `__syncthreads()`; "
+                         "`grid_sync` is `grid_group::sync()`.")
 
 
 class BlocksTest(unittest.TestCase):
@@ -128,6 +149,12 @@ class DigitsTest(unittest.TestCase):
                      r"Name & \multicolumn{2}{c}{\shortstack[c]{Here\\CUDA\\13.0}} & Whole \\",
                      r"a & 985 & .77\,$\pm$\,0.91 & 7 \\", r"b & 14 & \textsuperscript{!} & 12 \\",
                      r"c & \multicolumn{2}{c}{none} & -- \\", r"e & 72 & ~ns & 0 \\"):
+            self.assertIn(line, text)
+        text = "\n".join(sheets.latex(sheet, "tab:x", siunitx=True))
+        for line in (r"\begin{tabular}{@{}lS[table-format=-3.2]@{}lS[table-format=2]@{}}",
+                     r"\cmidrule(lr){2-4}", r"Here\\CUDA\\13.0}} & {Whole} \\",
+                     r"a & 985.77 & \,$\pm$\,0.91 & 7 \\", r"b & 14 & \textsuperscript{!} & 12 \\",
+                     r"c & \multicolumn{2}{c}{none} & {--} \\", r"e & 72 & ~ns & 0 \\"):
             self.assertIn(line, text)
         gaps = [len(re.findall(r"\\setlength\{\\(?:tabcolsep|belowcaptionskip)\}\{[1-9]", text))]
         self.assertEqual(gaps, [2])

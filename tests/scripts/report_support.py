@@ -54,9 +54,10 @@ class ReportCase(ScriptsTest):
             (self.project / name).symlink_to(ROOT / name)
         self.out = self.folder / "out"
 
-    def report(self, *folders, code=0, recorded=ROOT / "results"):
+    def report(self, *folders, code=0, recorded=ROOT / "results", options=()):
         """The runs of report.json, by folder."""
-        done = self.script("report.py", *folders, "--out", self.out, "--recorded", recorded)
+        done = self.script("report.py", *folders, "--out", self.out, "--recorded", recorded,
+                           *options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.errors = done.stderr
         self.assertEqual(done.stdout, f"{self.out / 'report.html'}\n")
@@ -74,7 +75,7 @@ class ReportCase(ScriptsTest):
         self.assertEqual(plain.count("{"), plain.count("}"))
         self.assertEqual(plain.count("$") % 2, 0)
         columns = re.search(r"tabular\}\{@\{\}(.*)@\{\}\}", text)[1]
-        columns = len(re.sub(r"p\{.*?\}", "p", columns).replace("@{}", ""))
+        columns = len(re.sub(r"p\{.*?\}|S\[.*?\]", "p", columns).replace("@{}", ""))
         rows = [line for line in plain.splitlines() if line.endswith(r"\\")]
         self.assertGreater(len(rows), 2)
         for row in rows:

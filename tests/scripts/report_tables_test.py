@@ -81,8 +81,7 @@ class RecordedTablesTest(unittest.TestCase):
                 file += ".before13"
             self.assertEqual(toolkit, "11.8" if "before13" in file else "13.0")
             method = ("multi_grid_sync_no_peer" if "without" in label else
-                      "multi_cooperative_launch" if "multi-device" in label else
-                      "single_omp_traditional_launch" if "OpenMP" in label else label.strip("`"))
+                      label.strip("`"))
             blocks, threads = shape.split(" per SM x ")
             for gpus, cell in zip("1234", cells):
                 row = row_of("h200x4", file, title, {

@@ -109,7 +109,7 @@ class RunTest(ScriptsTest):
         self.assertTrue(said.endswith("\tGPU0\n"), said)
         for private in ("someone", "s3cret", str(self.folder), os.uname().nodename):
             self.assertNotIn(private, said)
-        self.assertRegex(done.stdout, r"(?m)^  1 GPU: one more kernel launch, .* 1081\.2 ± 3\.5$")
+        self.assertRegex(done.stdout, r"(?m)^  1 GPU: traditional_launch, .* 1081\.2 ± 3\.5$")
         self.assertIn("\nIs it normal? look; ", done.stdout)
         shown = self.script("summary.py", folder).stdout
         self.assertRegex(shown, r"(?m)^  multi_grid_sync 1 x 32 +7\.29$")

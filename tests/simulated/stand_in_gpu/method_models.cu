@@ -127,10 +127,13 @@ Ended run_timed(const Timed& timed, const Running& running) {
     write_results(timed);
   }
   const double fixed = scenario().fixed_cycles;
-  const double before = running.factor * line_cycles(timed, timed.first_timed);
-  const double cycles =
-      running.factor * line_cycles(timed, timed.trips - timed.first_timed) +
-      fixed;
+  // Who comes late is late by the clock of the first GPU, and without noise.
+  const auto cycles_in = [&](int trips) {
+    return running.factor * line_cycles(timed, trips) +
+           1. * trips * timed.in_line * timed.method.late_cycles;
+  };
+  const double before = cycles_in(timed.first_timed);
+  const double cycles = cycles_in(timed.trips - timed.first_timed) + fixed;
   write_records(timed, running, before, cycles);
   const double waves =
       std::ceil(static_cast<double>(timed.per_sm()) / timed.resident());
@@ -139,7 +142,9 @@ Ended run_timed(const Timed& timed, const Running& running) {
 
 Model timed_model(const Launch& launch, const MethodEntry& method,
                   int in_line) {
-  const bool over_peers = std::string(method.name) == "peer_grid_sync";
+  // Their arguments begin with the end of the barrier.
+  const bool over_peers =
+      std::string(method.name).find("peer_grid_sync") != std::string::npos;
   const int gpus = over_peers
                        ? launch.argument<peer_grid::BarrierEnd>(6).end.gpus
                        : launch.gpus;
