@@ -14,11 +14,10 @@ Exit code 3: bad usage, a folder that cannot be read, or nothing could be measur
 
 import contextlib
 import os
-import subprocess
 import tempfile
 from pathlib import Path
 
-from parts import command_line, environment, programs, suite, tsv
+from parts import command_line, environment, suite, tsv
 import measure
 from parts.command_line import Stop, say
 from reporting import normal
@@ -52,27 +51,21 @@ def only_gpu(number):
             os.environ.update({name: before} if before is not None else {})
 
 
-def measured(build, devices, steps, folder, simulated):
+def run_of(build, devices, steps, folder, simulated):
     """The run of these steps, and a Fault of each that failed."""
     folder.mkdir(parents=True)
-    first = measure.write_environment(
+    measure.write_environment(
         folder, environment.rows(devices, build / "ImplicitBarrier"), simulated)
-    faults, errors = [], b""
+    faults = []
     for program, methods, more in steps:
         words = [build / program, "--stats", "--method", methods, *more]
         if suite.BY_NAME[program].takes_gpu_count:
             words.append(len(devices))
-        path = folder / f"{program}.tsv"
-        with open(path, "wb") as output:
-            done = programs.run(list(map(str, words)), SECONDS, stdout=output,
-                                stderr=subprocess.PIPE)
-        errors += done.stderr
-        if done.returncode not in (0, 4):  # 4: what this GPU cannot have, see lacking()
-            path.unlink()
-            said = done.stderr.decode(errors="replace").strip().splitlines() or ["it says nothing"]
-            faults.append(Fault("broken", f"{program} failed with exit code {done.returncode}: "
-                                f"{said[-1]}"))
-    (folder / "stderr.log").write_bytes(first.encode() + errors)
+        failure = measure.run_program(program, list(map(str, words)), folder, SECONDS,
+                                      tell=lambda line: None)  # what it lacks: see lacking()
+        if failure:
+            (folder / f"{program}.tsv").unlink()
+            faults.append(Fault("broken", f"{failure.text}: {failure.said or 'it says nothing'}"))
     complete = any((folder / f"{program}.tsv").exists() for program, *_ in steps)
     return tsv.Run(folder, simulated) if complete else None, faults
 
@@ -98,8 +91,8 @@ def measured_verdicts(options, recorded, folder):
     for what, number, gpus, steps in parts:
         say(f"measuring {what or 'on all GPUs'}")
         with only_gpu(number):
-            run, faults = measured(options.build, gpus, steps, folder / (what or "node"),
-                                   options.simulated)
+            run, faults = run_of(options.build, gpus, steps, folder / (what or "node"),
+                                 options.simulated)
         runs.append((what, run, [*faults, *(lacking(run, steps) if run else ())]))
     of_gpus = [run for what, run, _ in runs if what and run]
     for what, run, faults in runs:

@@ -20,84 +20,23 @@ stdout: tab-separated rows, those that are the same only with --all; then, as co
 only one side has. stderr: the counts, and how the runs of B differ from those of A by more than
 healthy machines do (docs/repeatability.md). A row has moved when it is not the same or only one
 side has it. Exit codes: 0 B is as A; 1 it is not, or of as many GPUs one side lacks a file or a
-section, or the output cannot be written; 2 bad usage, also what cannot be read or has no row in common. With
---allow, or where the GPUs differ, B is as A if at most so many percent of the rows have moved.
+section, or the output cannot be written; 2 bad usage, also what cannot be read or has no row in
+common. With --allow, or where the GPUs differ, B is as A if at most so many percent of the rows
+have moved.
 """
 
 import math
 import sys
-from collections import namedtuple
 
 from parts import command_line, tsv
+from parts.means import KEYS, VERDICTS, Value, compare, values_of
+from reporting.verdict import Verdict
 
-KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type", "bytes",
-        "cost")
-OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd": ("thrd", "more")}
-# Chosen by the executable, so not part of what was asked for; an older one may have chosen
-# otherwise.
-ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "thrput": ("rep",)}
-MORE_IS_FASTER = ("thrput", "GB/s")
-UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
-         **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
-         "thrput": "operations/cycle", "GB/s": "GB/s"}
 ALLOWED = 3  # percent
-VERDICTS = ("same", "faster", "slower", "unclear")
-
-# One row's value: mean, half width of its interval, text; the row where it is of one.
-Value = namedtuple("Value", "mean half_width text row", defaults=(None,))
-Comparison = namedtuple("Comparison", "a b change interval verdict")
 
 
 def say(text):
     print(f"compare.py: {text}", file=sys.stderr)
-
-
-def quantity_of(section):
-    """Name of the last mean: "ovh" of m(ovh); None where a section has none. Where launches
-    are timed in several ways, that of the CPU's clock, which every row has; of sums the rate."""
-    means = [column for column in section.header if column.startswith("m(")]
-    mean = next((column for column in ("m(cpu)", "m(GB/s)") if column in means), (means or [""])[-1])
-    odd = [column for column in means
-           if column[-1] != ")" or column == mean and column[2:-1] not in UNITS]
-    if odd:
-        raise tsv.TsvError(f"{section.where}, column {tsv.shown(odd[0])}: no such mean is known")
-    return mean[2:-1] or None
-
-
-def key_of(section, quantity, row):
-    def cell(key):
-        if key in ADAPTED.get(quantity, ()):
-            return "nan"
-        if key == "rep" and quantity == "addl" and row["rep"] != "1":
-            return "many"  # the length of a series is adapted, a single launch is one
-        columns = OTHER_NAMES.get(key, (key,))
-        return next((row[column] for column in columns if column in row), "nan")
-
-    return section.title, *(cell(key) for key in KEYS[1:])
-
-
-def value_of(row, quantity):
-    return Value(float(row[f"m({quantity})"]), float(row.get(f"ci95({quantity})", "nan")),
-                 row[f"m({quantity})"], row)
-
-
-def values_of(run):
-    """{file: {key: (quantity, Value)}} of a run."""
-    files = {}
-    for file, sections in run.files.items():
-        if file in tsv.PITFALLS:
-            continue  # outcomes, no means
-        rows = files[file] = {}
-        for section in sections:
-            quantity = quantity_of(section)
-            for row in section.rows if quantity else ():
-                key, shown = key_of(section, quantity, row), quantity
-                if quantity == "addl" and row["rep"] == "1":
-                    shown = "ttl"  # one launch has no additional one
-                if key in rows:
-                    raise tsv.TsvError(f"{row.where}: the same point twice: {' '.join(key[1:])}")
-                rows[key] = shown, value_of(row, shown)
-    return files
 
 
 def combine(runs):
@@ -115,24 +54,6 @@ def combine(runs):
                 rows[key] = (runs[0][file][key][0],
                              Value(mean, (max(means) - min(means)) / 2, f"{mean:.3f}"))
     return combined
-
-
-def compare(quantity, a, b, threshold):
-    def percent(part):
-        return 100 * part / abs(a.mean) if a.mean else math.nan
-
-    if a.text == b.text:
-        return Comparison(a.text, b.text, 0.0, percent(math.hypot(a.half_width, b.half_width)),
-                          "same")
-    change = percent(b.mean - a.mean)
-    interval = percent(math.hypot(a.half_width, b.half_width))
-    if abs(change) <= threshold:
-        verdict = "same"
-    elif abs(change) > interval:  # false with nan
-        verdict = "faster" if (change > 0) == (quantity in MORE_IS_FASTER) else "slower"
-    else:
-        verdict = "unclear"
-    return Comparison(a.text, b.text, change, interval, verdict)
 
 
 def only_in(mine, other):
@@ -155,8 +76,8 @@ def table(compared, only, show_all):
     yield "\t".join(("file", *KEYS, "A", "B", "change_percent", "interval_percent", "verdict"))
     for (file, key), row in compared.items():
         if show_all or row.verdict != "same":
-            figures = (f"{round(value, 3) + 0.0:.3f}" for value in (row.change, row.interval))
-            yield "\t".join((file, *key, row.a, row.b, *figures, row.verdict))
+            numbers = (f"{round(value, 3) + 0.0:.3f}" for value in (row.change, row.interval))
+            yield "\t".join((file, *key, row.a, row.b, *numbers, row.verdict))
     for letter, entries in zip("AB", only):
         yield from (f"# only in {letter}: {text}" for _, text, _ in entries)
 
@@ -205,9 +126,8 @@ def work():
     if differ and allowed is None:
         allowed = ALLOWED
     if allowed is None:
-        from reporting import verdict  # which needs this script
         faults = [fault for run in sides[1]
-                  for fault in verdict.Verdict(run, sides[0], partial=True, chosen=True).faults]
+                  for fault in Verdict(run, sides[0], partial=True, chosen=True).faults]
     if sides[0][0].simulated:
         print(tsv.SIMULATED)
         say("simulated rows, not measured")

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import namedtuple
 from pathlib import Path
 
 from parts import command_line, checksums, environment, programs, suite, tsv
@@ -24,6 +25,9 @@ RESULTS = Path(__file__).resolve().parent.parent / "results"
 QUICK = ("traditional_launch", "blocksync", "tile_sync", "cluster_sync", "grid_sync",
          "peer_grid_sync", "read_limit")
 HOURS = 2  # the most that an executable may take; all together they take minutes
+
+# Of a program. text: how; said: its last line.
+Failure = namedtuple("Failure", "code text said")
 
 
 def find_devices(executable, gpu_count, simulated):
@@ -146,32 +150,28 @@ def drop_cut_row(path):
     os.truncate(path, data.rfind(b"\n") + 1)
 
 
-def log_errors(name, program, errors, folder):
-    """What a program has said on stderr, each line with the name of its output."""
-    text = re.sub(f"(?m)^({re.escape(program)}: )?(?=.)", f"{name}: ",
-                  errors.decode(errors="replace"))
-    for line in text.splitlines():
-        say(line)
-    with open(folder / "stderr.log", "a", encoding="utf-8") as log:
-        log.write(text)
-
-
-def measure(name, command, folder, hours):
-    """Rows into NAME.tsv, warnings into stderr.log."""
-    rows = folder / f"{name}.tsv"
+def run_program(name, command, folder, seconds, tell=say):
+    """Rows into NAME.tsv, what it says into stderr.log and to tell(), with the name of the output.
+    Returns how it has failed, or None."""
+    rows, told = folder / f"{name}.tsv", []
 
     def ended(errors):
         drop_cut_row(rows)
-        log_errors(name, Path(command[0]).name, errors, folder)
+        text = re.sub(f"(?m)^({re.escape(Path(command[0]).name)}: )?(?=.)", f"{name}: ",
+                      errors.decode(errors="replace"))
+        told.extend(text.splitlines())
+        with open(folder / "stderr.log", "a", encoding="utf-8") as log:
+            log.write(text)
+        for line in told:
+            tell(line)
 
     with open(rows, "wb") as output:
-        done = programs.run(command, 3600 * hours, ended, stdout=output, stderr=subprocess.PIPE)
+        done = programs.run(command, seconds, ended, stdout=output, stderr=subprocess.PIPE)
     code = done.returncode
     # Methods are named to leave out the others: what this machine cannot have is no failure.
-    if code not in (0, 4):
-        # Its other codes would mean something else as those of this script.
-        raise Stop(3 if code == 3 else 1, f"{name} " + (
-            f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"))
+    return None if code in (0, 4) else Failure(code, f"{name} " + (
+        f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"),
+        told[-1] if told else "")
 
 
 def write_environment(folder, pairs, simulated):
@@ -198,7 +198,9 @@ def fill(folder, devices, build, older, options):
     start = time.monotonic()
     for number, (name, command) in enumerate(steps, 1):
         say(f"{number} of {len(steps)}, after {time.monotonic() - start:.0f} s: {name}")
-        measure(name, command, folder, options.hours)
+        failure = run_program(name, command, folder, 3600 * options.hours)
+        if failure:  # other codes of it would mean something else as those of this script
+            raise Stop(3 if failure.code == 3 else 1, failure.text)
     tsv.Run(folder, simulated, whole=True)  # what cannot be read is no complete run
     checksums.write(folder)  # last: the run is complete
     final = folder.with_suffix("")

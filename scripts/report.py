@@ -62,11 +62,11 @@ def parse_arguments():
 
 def check_writable(out):
     """Before the work, that the folder can be made and written."""
-    place = out
-    while not place.exists() and place != place.parent:
-        place = place.parent
+    existing = out
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
     try:
-        with tempfile.TemporaryFile(dir=place):
+        with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
         raise command_line.Stop(1, f"cannot write {out}: {error.strerror}") from None
@@ -76,10 +76,10 @@ def names_of(runs):
     """A name for each run: its folder's; where several have the same, with the label of
     environment.tsv or the folder above before it."""
     names = [run.path.resolve().name for run in runs]
-    for place, run in enumerate(runs):
-        if [other.path.resolve().name for other in runs].count(names[place]) > 1:
+    for index, run in enumerate(runs):
+        if [other.path.resolve().name for other in runs].count(names[index]) > 1:
             before = run.environment.get("label") or run.path.resolve().parent.name
-            names[place] = f"{re.sub('[^A-Za-z0-9._-]+', '-', before)}-{names[place]}"
+            names[index] = f"{re.sub('[^A-Za-z0-9._-]+', '-', before)}-{names[index]}"
     for name in names:
         if names.count(name) > 1:
             raise tsv.TsvError(f"two folders are called {name}")

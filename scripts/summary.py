@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Shows a results folder in short: every barrier at the shapes that people ask for.
 
-Figures are means; behind a launch stands its standard deviation. ! marks a figure that the run
+Numbers are means; behind a launch stands its standard deviation. ! marks a number that the run
 warns of, or that depends on the repeat count; the first warning of each section stands at the
 end. "none": the compiler left nothing that waits, so that there is no latency. -: not measured, or it
-does not fit on the GPU. Two figures are of both toolkits, the older one's last. ? marks a wrong
+does not fit on the GPU. Two numbers are of both toolkits, the older one's last. ? marks a wrong
 sum.
 """
 
@@ -82,9 +82,9 @@ def inside_one_sm(run, title, places):
                 tables[corner, columns][line][column] = text
                 found[line, column] = (corner, columns), number
             elif column in columns and (line, column) in found:
-                place, other = found[line, column]
+                table, other = found[line, column]
                 if abs(number - other) > 0.02 * abs(other):
-                    tables[place][line][column] += f" / {text}"
+                    tables[table][line][column] += f" / {text}"
     for (corner, columns), rows in tables.items():
         lines = list(grid(corner, columns, [
             (line, [cells.get(column, "-") for column in columns])
@@ -133,14 +133,14 @@ def warnings(run):
     every = warned(run)
     logged = sum(one.file == LOG for one in every)
     yield f"Warnings of the run: {len(every)}" + f", {logged} of them in {LOG} alone" * bool(logged)
-    for place, of_place in found.items():
-        for row, text in of_place[:1]:
+    for title, told in found.items():
+        for row, text in told[:1]:
             keys = ("type", "GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)",
                     "bytes", "more")
             shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
             where = f", {row['method']}, {shape}" if row else ""
-            yield f"  {place}{where}: {text}"
-        more = Counter(row["method"] if row else "no row" for row, _ in of_place[1:]).items()
+            yield f"  {title}{where}: {text}"
+        more = Counter(row["method"] if row else "no row" for row, _ in told[1:]).items()
         if more:
             yield "    and " + ", ".join(f"{count} of {method}" for method, count in more)
 
@@ -155,7 +155,7 @@ def parts(run):
     if missing:
         yield f"Nothing was measured of: {', '.join(missing)}"
     if "cuda_toolkit_multi_grid" in run.environment:
-        yield ("multi_grid_sync and the last of two figures with CUDA "
+        yield ("multi_grid_sync and the last of two numbers with CUDA "
                + run.environment["cuda_toolkit_multi_grid"])
     yield ""
     yield from launches(run)
@@ -192,7 +192,7 @@ def work():
     parser = command_line.Parser(description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="DIR", help="a results folder")
     parser.add_argument("--short", action="store_true",
-                        help="one table of the main figures, with a column for each folder")
+                        help="one table of the main numbers, with a column for each folder")
     parser.add_simulated()
     options = parser.parse_args()
     if len(options.folders) > 1 and not options.short:

@@ -68,9 +68,8 @@ def judged(run, other, changes):
     verdict = Verdict(run, [other], partial=True, chosen=True)
     names = run.path.name, other.path.name
     held_out = Verdict(run, [other], True, list(held_out_lines(changes, names)), chosen=True).level
-    moved = normal.moved(normal.judged(run, [other]))
-    return (run.path.name, other.path.name, verdict.judged, len(moved),
-            len(verdict.unexplained), verdict.level, held_out)
+    return (*names, verdict.judged, len(verdict.moved), len(verdict.unexplained), verdict.level,
+            held_out)
 
 
 def work():

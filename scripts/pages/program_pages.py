@@ -5,7 +5,7 @@
   program_pages.py BUILD --check    only says whether they are up to date
 
 BUILD is a folder of executables, of any toolkit; no GPU is needed. Methods that BUILD lacks,
-because its toolkit or a library lacks them, are in the pages all the same (ONLY_SOME_BUILDS).
+because its toolkit or a library lacks them, come from only_some_builds.tsv.
 
 Exit codes: 0 the pages are up to date, or written; 1 with --check: a page differs, or a page
 cannot be written; 2 bad usage, also a program that does not run or that says something else.
@@ -27,29 +27,14 @@ LAUNCHES, IN_SM, ACROSS_SMS, REPEATED, SUMS, PITFALLS = NAMES
 SCOPES = {"warp": "Warp", "block": "Block", "cluster": "Cluster", "grid": "All blocks of one GPU",
           "gpus": "All blocks of several GPUs", "thread": "Thread", "": ""}
 CAPABILITIES = (60, 70, 75, 80, 86, 89, 90)  # that a method can be the first to need
-NO_CUDA_13 = "CUDA 11.8 to 12"
+FILE = Path(__file__).with_name("only_some_builds.tsv")
 
 Method = namedtuple("Method", "name what notes scope")
 Column = namedtuple("Column", "name unit meaning")
 
-# What some builds do not list: (program, scope) -> {method: (what and notes, what it needs)}.
-# A build that lists one says the same, or the check fails.
-ONLY_SOME_BUILDS = {
-    (ACROSS_SMS, "gpus"): {
-        "multi_grid_sync": (
-            "multi_grid_group::sync() on 1 to gpu_count GPUs with peer access", "", NO_CUDA_13),
-        "multi_grid_sync_no_peer": (
-            "multi_grid_group::sync() on 2 to gpu_count GPUs without it", "access to each other's "
-            "memory is switched off for these rows; the cost differs between processes, so each "
-            "row is of several", NO_CUDA_13)},
-    (SUMS, ""): {
-        "multi_grid": ("one kernel a GPU with multi_grid_group::sync()", "", NO_CUDA_13),
-        "nccl": ("two kernels a GPU, then ncclReduce of the GPUs' sums", "", "NCCL")},
-    (PITFALLS, ""): {
-        "part_multi_grid_blocks": (
-            "half of the blocks of a multi-grid of one GPU, multi_grid.sync()", "", NO_CUDA_13),
-        "part_multi_grid_gpus": (
-            "half of the GPUs of a multi-grid, multi_grid.sync()", "", NO_CUDA_13)}}
+# What --list of some builds has: of a toolkit before CUDA 13, or with NCCL. A build that lists one
+# says the same, or the check fails.
+ONLY_SOME_BUILDS = tsv.read_table(tsv.read_bytes(FILE), FILE)
 # What --machine-code does not tell: what a method needs beyond compute capability 6.0. A build
 # with CUDA 12 or later tells the capability of the copies and of cluster_relaxed.
 ALSO_NEEDS = {"bulk_copy_in": ("9.0", "CUDA 12"), "bulk_copy_out": ("9.0", "CUDA 12"),
@@ -93,16 +78,14 @@ def methods_of(build, program):
     by_scope = program in (IN_SM, ACROSS_SMS, REPEATED)
     listed = {name: Method(name, what, notes, group * by_scope)
               for name, what, notes, group in cells_of(build, program, "--list")}
-    only = {name: Method(name, what, notes, scope)
-            for (owner, scope), methods in ONLY_SOME_BUILDS.items()
-            for name, (what, notes, _) in methods.items() if owner == program}
+    only = {row["method"]: Method(row["method"], row["what"], row["notes"], row["scope"])
+            for row in ONLY_SOME_BUILDS if row["program"] == program}
     return [method for name, method in listed.items() if name not in only] + [
         listed.get(name, method) for name, method in only.items()]
 
 
 def needs_of(method, first):
-    needs = {name: need for methods in ONLY_SOME_BUILDS.values()
-             for name, (_, _, need) in methods.items()}.get(method.name, "")
+    needs = next((row["needs"] for row in ONLY_SOME_BUILDS if row["method"] == method.name), "")
     toolkit = ALSO_NEEDS.get(method.name, ("", ""))[1] or needs
     capability = first.get(method.name, "6.0")
     return ", ".join(filter(None, (capability if capability > "6.0" else "", toolkit)))

@@ -2,11 +2,9 @@
 
 import itertools
 import math
-import re
 from fnmatch import fnmatchcase
 
-import compare
-from parts import suite, tsv
+from parts import means, suite, tsv
 from parts.reduction_summary import size_name
 from reporting.figures import shape, short_name, short_text
 from reporting.headline import launch, of_grids
@@ -188,7 +186,7 @@ def differences(runs):
     changes = {line: [] for line in ALIKE}
     for pair in itertools.combinations(runs, 2):
         if len({run.environment["gpu"] for run in pair}) == 1:
-            one, other = map(compare.values_of, pair)
+            one, other = map(means.values_of, pair)
             for file in one.keys() & other.keys():
                 for key in one[file].keys() & other[file].keys():
                     line = next(line for line, patterns in ALIKE.items()
@@ -232,7 +230,9 @@ def partial_groups(runs):
     """What came of each case, in the forms that most cases have, then of the others."""
     found = texts_of(runs, tsv.PITFALLS, "partial groups", "outcome")
     outcomes = {key: coded(", ".join(
-        re.sub("^error (.*)", r"`\1`", text) for text in texts)) for key, texts in found.items()}
+        f"`{which}`" if kind == tsv.ERROR else text
+        for text in texts for kind, which in [tsv.outcome_of(text)]))
+        for key, texts in found.items()}
     methods = dict.fromkeys(method for method, form in outcomes if form == FORMS[0])
     yield from markdown_table(["Method", *FORMS], 4, [
         [code(method), *(outcomes.get((method, form), "–") for form in FORMS)]

@@ -30,8 +30,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
-from parts import command_line, tsv, whole_files
-import compare
+from parts import command_line, means, tsv, whole_files
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, machines_table,
                                    partial_groups, races, sample, sums_by_gpus, sums_by_size,
                                    sums_in_a_warp, switching_points, verdicts, warp_barriers)
@@ -45,8 +44,8 @@ PATH = re.compile(r"\b(docs|results)/[\w./]*\w")  # in a sheet's text
 
 
 def agreement(one, other):
-    """How many rows two of compare.values_of() have in common, and the share that is the same."""
-    verdicts = [compare.compare(quantity, value, other[file][key][1], THRESHOLD).verdict
+    """How many rows two of means.values_of() have in common, and the share that is the same."""
+    verdicts = [means.compare(quantity, value, other[file][key][1], THRESHOLD).verdict
                 for file in one.keys() & other.keys()
                 for key, (quantity, value) in one[file].items() if key in other[file]]
     return [f"{len(verdicts):,}", f"{100 * verdicts.count('same') / len(verdicts):.1f}%"]
@@ -60,7 +59,7 @@ def runs_side_by_side(runs):
     rows = []
     for pair in itertools.combinations(runs, 2):
         if len({run.environment["gpu"] for run in pair}) == 1:
-            values = [compare.values_of(run) for run in pair]
+            values = [means.values_of(run) for run in pair]
             rows.append([" and ".join(f"results/{run.path.name}" for run in pair),
                          *agreement(*values), *agreement(*map(without_sums, values))])
     within = f"within {THRESHOLD:g}%"

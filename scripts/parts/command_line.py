@@ -153,19 +153,3 @@ def main(work, program, failed=None):
         if not isinstance(error, BrokenPipeError):  # a reader such as head has seen enough
             say(f"{program}: cannot write: {error.strerror}")
     sys.exit(code)
-
-
-def print_folder(lines, description):
-    """Prints lines(tsv.Run) of the one folder that the script is given."""
-    parser = Parser(description=description)
-    parser.add_argument("folder", metavar="DIR", help="a results folder")
-    parser.add_simulated()
-    options = parser.parse_args()
-    run = tsv.Run(options.folder, options.simulated)
-    print("\n".join(lines(run)))  # all of it or nothing
-    return 0
-
-
-def main_of_folder(lines, description, program):
-    """The whole of a script that prints lines(tsv.Run) of the one folder it is given."""
-    main(lambda: print_folder(lines, description), program)

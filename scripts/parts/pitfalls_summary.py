@@ -7,9 +7,8 @@ FORMS = ("exits early", "stays and skips", "as allowed")
 
 
 def short(outcome):
-    if outcome.startswith("no progress"):
-        return "hangs"
-    return outcome.replace("error ", "", 1)
+    kind, which = tsv.outcome_of(outcome)
+    return {tsv.HANGS: "hangs", tsv.ERROR: which}.get(kind, kind)
 
 
 def warp_barriers(run):

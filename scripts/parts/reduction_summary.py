@@ -54,9 +54,9 @@ def sums_of_one_warp(run):
     names = dict.fromkeys(row["method"] for section in sections for row in section.rows)
 
     def cell(method, name):
-        figures = [short_text(run, section, section.find(method=method, type=name),
+        texts = [short_text(run, section, section.find(method=method, type=name),
                               "m(ave_cycle)", 1) for section in sections]
-        return "-" if set(figures) == {"-"} else " / ".join(figures)
+        return "-" if set(texts) == {"-"} else " / ".join(texts)
 
     yield from grid("32 values by a warp, cycles", types, [
         (method, [cell(method, name) for name in types]) for method in names])

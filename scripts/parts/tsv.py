@@ -26,6 +26,8 @@ SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in a
 MOST_BYTES = 2 ** 26  # of a file; that of the longest recorded run has 0.3% of it
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+HANGS, ERROR = "no progress", "error"
+_OUTCOME = re.compile(rf"(completed|wrong result)|({HANGS}) within (\w+ s)|({ERROR}) (\w.*)")
 _PHRASE = re.compile(r"[A-Za-z]\w*(?: \w+)*", re.ASCII)
 _LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicrep", "moredrep",
                            "bytes"), 1), "lane": 0, "tile": 0}  # of columns of whole numbers
@@ -187,11 +189,18 @@ class Output(list):
             raise TsvError(f"{name}: the end is missing: its last line is not end[rows=N]")
 
 
+def outcome_of(text):
+    """(completed, wrong result, HANGS or ERROR; how long or which) of a cell `outcome`."""
+    return tuple(part for part in (*_OUTCOME.fullmatch(text).groups(), "") if part is not None)[:2]
+
+
 def _wrong(column, cell):
     """What a cell is not, or None."""
     if column in NAMES + PHRASES:
         pattern = _NAME if column in NAMES else _PHRASE
-        return None if pattern.fullmatch(cell) else "not a name"
+        if not pattern.fullmatch(cell):
+            return "not a name"
+        return "no outcome" if column == "outcome" and not _OUTCOME.fullmatch(cell) else None
     least = _LEAST.get(column)
     may_lack = least is None or column in _CAN_LACK
     if not NUMBER.fullmatch(cell) or (cell == "nan" and not may_lack):
@@ -225,16 +234,16 @@ def _lines(data, name):
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        place = error.start - data.rfind(b"\n", 0, error.start)
-        raise TsvError(f"{name}, line {line}: not text in UTF-8 (byte {place})") from None
+        position = error.start - data.rfind(b"\n", 0, error.start)
+        raise TsvError(f"{name}, line {line}: not text in UTF-8 (byte {position})") from None
     lines = text.replace("\r\n", "\n").split("\n")
     if lines.pop():
         raise TsvError(f"{name}, line {len(lines) + 1}: the last line is cut short")
     for number, line in enumerate(lines, 1):
-        for place, letter in enumerate(line, 1) if not line.isprintable() else ():
+        for position, letter in enumerate(line, 1) if not line.isprintable() else ():
             if letter != "\t" and not letter.isprintable():
                 raise TsvError(f"{name}, line {number}: no such character can be here: "
-                               f"'{letter}' (character {place})")
+                               f"'{letter}' (character {position})")
     return lines
 
 

@@ -15,7 +15,7 @@ def write(folder, files):
     """files: {path in the folder: text or bytes; None: not to be there}. No link in the folder
     is followed: that of a file is replaced, that of a folder is an error. Where something cannot
     be written or a signal comes, all files are those of before."""
-    folder, place = Path(folder), Path(folder)
+    folder, target = Path(folder), Path(folder)
     new = folder / UNFINISHED
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -23,18 +23,18 @@ def write(folder, files):
             try:
                 _remove(new)
                 for path, content in files.items():
-                    place = folder / path
-                    _check(folder, place)
+                    target = folder / path
+                    _check(folder, target)
                     if content is not None:
                         _write(new / path, content)
                 with signals_held():
                     for path, content in files.items():
-                        place = folder / path
-                        _put(new / path if content is not None else None, place)
+                        target = folder / path
+                        _put(new / path if content is not None else None, target)
             finally:
                 shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
-        raise Stop(1, f"cannot write {place}: {error.strerror}") from None
+        raise Stop(1, f"cannot write {target}: {error.strerror}") from None
 
 
 @contextlib.contextmanager
@@ -49,16 +49,16 @@ def _alone_in(folder):
         os.close(handle)
 
 
-def _check(folder, place):
+def _check(folder, target):
     """That nothing in the way makes the renaming fail half done."""
-    for parent in place.parents:
+    for parent in target.parents:
         if parent == folder:
             break
         if parent.is_symlink():
             raise OSError(0, f"{parent} is a link; remove it")
         if parent.exists() and not parent.is_dir():
             raise OSError(0, f"{parent} is not a folder")
-    if place.is_dir() and not place.is_symlink():
+    if target.is_dir() and not target.is_symlink():
         raise OSError(0, "it is a folder")
 
 
@@ -68,12 +68,12 @@ def _write(path, content):
                      else content.encode(errors="backslashreplace"))
 
 
-def _put(new, place):
+def _put(new, target):
     if new:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(new, place)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(new, target)
     else:
-        place.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
 
 
 def _remove(path):

@@ -12,7 +12,7 @@ Text = namedtuple("Text", "text note", defaults=[False])  # a paragraph; note: i
 Rows = namedtuple("Rows", "caption head labels rows")
 Items = namedtuple("Items", "texts")
 Code = namedtuple("Code", "language lines")
-Picture = namedtuple("Picture", "chart path about")  # path: without the ending
+Picture = namedtuple("Picture", "chart path")  # path: without the ending
 Filed = namedtuple("Filed", "sheet path")  # a Sheet that is also in files; path: the same
 # Blocks that HTML can fold; open: whether it shows them at first. name: as of Heading.
 Fold = namedtuple("Fold", "text name blocks open", defaults=[False])
@@ -95,8 +95,8 @@ def page_rows(block):
     yield "</tr></thead><tbody>"
     for row in block.rows:
         yield "<tr>" + "".join(
-            f'<td class="number">{escape(cell)}</td>' if place >= block.labels
-            else f"<td>{escape(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"
+            f'<td class="number">{escape(cell)}</td>' if index >= block.labels
+            else f"<td>{escape(cell)}</td>" for index, cell in enumerate(row)) + "</tr>"
     yield "</tbody></table></div>"
 
 

@@ -109,9 +109,9 @@ def latex(chart, path):
     yield rf"\end{{{kind}}}"
 
 
-def chart_html(chart, path, about, pictures, name, links):
+def chart_html(chart, path, pictures, name, links):
     """name: that links lead to; links: to its files."""
-    first, *notes = [*chart.caption(), *filter(None, [about])]
+    first, *notes = chart.caption()
     label = f"{chart.label}. " if chart.label else ""
     yield (f'<figure id="{html.escape(name)}"><figcaption><b>{html.escape(label)}</b>'
            f"{html.escape(first)} {links}</figcaption>")
@@ -128,9 +128,9 @@ def chart_html(chart, path, about, pictures, name, links):
     yield "</figure>"
 
 
-def chart_lines(chart, path, about, pictures):
+def chart_lines(chart, path, pictures):
     """As Markdown."""
-    label, caption = titled(chart, about)
+    label, caption = titled(chart, "")
     if pictures.png(path):
         yield f"![{literal(chart.alternative())}]({quote(str(path))}.png)"
         yield ""

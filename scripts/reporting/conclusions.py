@@ -2,29 +2,20 @@
 
 import math
 
-from parts import tsv
-
-
-def mean(row, column):
-    return float(row[column]) if row else math.nan
+from reporting import headline
 
 
 def launch(run, method, gpus):
     """What one more launch costs, in ns."""
-    return mean(run.section("ImplicitBarrier", "sleep kernel").find(
-        method=method, GPUCount=str(gpus), blk=str(run.sms), thrd="1024"), "m(ovh)")
+    found = headline.launch(method, gpus)(run)
+    return found.figure.value if found else math.nan
 
 
 def barriers(run, title, method, gpus):
     """(blocks per SM, threads) -> ns"""
-    for file in tsv.GRID_FILES:
-        rows = run.section(file, title).find_all(method=method, GPUcount=str(gpus))
-        found = {(row.whole("blk") // run.sms, row.whole("thrd")): mean(row, "m(avginstru)")
-                 for row in rows}
-        found = {key: value for key, value in found.items() if value > 0 and key[0]}
-        if found:
-            return found
-    return {}
+    values = {key: found.figure.value
+              for key, found in headline.by_shape(run, title, method, gpus).items()}
+    return {key: value for key, value in values.items() if value > 0}
 
 
 def up_to(costs, limit):

@@ -2,7 +2,7 @@
 
 import math
 
-from compare import value_of
+from parts.means import value_of
 from parts import suite
 from reporting.figures import source_of
 from reporting.normal import width
@@ -14,7 +14,7 @@ class NotMeasured(Exception):
 
 
 def is_less(one, other):
-    """Whether one compare.Value is by more than both intervals."""
+    """Whether one means.Value is by more than both intervals."""
     return one.mean + width(one) < other.mean - width(other)
 
 
@@ -69,7 +69,7 @@ class Evidence:
         return row
 
     def value(self, file, title, quantity, **cells):
-        """compare.Value"""
+        """means.Value"""
         found = value_of(self.row(file, title, **cells), quantity)
         if math.isnan(found.mean):
             raise NotMeasured(f"no value of {file}, {title}: {cells['method']}")
@@ -115,7 +115,7 @@ class Evidence:
         return us
 
     def sums(self, file, title, method, gpus):
-        """bytes -> compare.Value in GB/s, of arrays on so many GPUs whose sums were right"""
+        """bytes -> means.Value in GB/s, of arrays on so many GPUs whose sums were right"""
         section = self.run.section(file, title)
         rows = [row for row in section.find_all(method=method, type=ARRAY, GPUcount=str(gpus))
                 if row["right"] == "1" and float(row["m(GB/s)"]) > 0]

@@ -57,17 +57,20 @@ def inside_an_sm(title, **cells):
     return find
 
 
+def by_shape(run, title, method, gpus):
+    """(blocks per SM, threads) -> Found of the rows of BenchmarkInterSM, of either toolkit."""
+    for file in GRID_FILES:
+        section = run.section(file, title)
+        rows = section.find_all(method=method, GPUcount=str(gpus)) if section.rows else ()
+        if rows:
+            return {(row.whole("blk") // run.sms, row.whole("thrd")): Found(
+                figure_of(run, section, row, "m(avginstru)", "s(avginstr)"), row)
+                    for row in rows if row.whole("blk") % run.sms == 0}
+    return {}
+
+
 def of_grids(title, method, blocks, threads, gpus=1):
-    """A row of BenchmarkInterSM of so many blocks for each SM, of either toolkit."""
-    def find(run):
-        for file in GRID_FILES:
-            section = run.section(file, title)
-            row = section.find(method=method, blk=str(blocks * run.sms), thrd=str(threads),
-                               GPUcount=str(gpus))
-            if row:
-                return Found(figure_of(run, section, row, "m(avginstru)", "s(avginstr)"), row)
-        return None
-    return find
+    return lambda run: by_shape(run, title, method, gpus).get((blocks, threads))
 
 
 def launch(method, gpus=1):

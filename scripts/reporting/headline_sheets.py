@@ -3,7 +3,7 @@ ones, and several runs beside each other."""
 
 import math
 
-import compare
+from parts import means
 from reporting.figures import rounded, short_name, sources
 from reporting.headline import converted, found_in, headlines, shown
 from reporting.names import legend
@@ -33,7 +33,7 @@ def verdict(part, found):
     judged = found and next((row for row in part.normal if row.row is found.row), None)
     if judged is None or judged.verdict == "not recorded" or not shown(found):
         return "–"
-    if judged.verdict in compare.VERDICTS[1:3]:
+    if judged.verdict in means.VERDICTS[1:3]:
         return f"{abs(judged.change):.1f}% {judged.verdict}"
     return judged.verdict
 

@@ -22,8 +22,7 @@ from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-import compare
-from parts import tsv
+from parts import means, tsv
 from parts.reduction_summary import size_name
 from reporting import normal
 from reporting.sheets import coded
@@ -47,7 +46,7 @@ def other_sm_clock(row, here, there):
         return False
     slower_by = float(clocks[1][0]) / float(clocks[0][0])
     grown = 1 + row.change / 100
-    longer = 1 / grown if row.quantity in compare.MORE_IS_FASTER else grown
+    longer = 1 / grown if row.quantity in means.MORE_IS_FASTER else grown
     near = 1 + normal.THRESHOLD / 100
     return (abs(slower_by - 1) > 0.01 and (longer > 1) == (slower_by > 1)
             and max(longer, 1 / longer) <= max(slower_by, 1 / slower_by) * near)
@@ -83,18 +82,18 @@ def amount(text, where):
 
 def cell_is(column, relation, wanted, where):
     """The test of a row's cell."""
-    place = 1 + compare.KEYS.index(column)
+    index = 1 + means.KEYS.index(column)
     if relation == "=":
         choices = wanted.split("|")
         for text in choices if column == "bytes" else ():
             amount(text, where)
-        return lambda row, here, there: row.key[place] in choices
+        return lambda row, here, there: row.key[index] in choices
     bound, unit = amount(wanted, where)
 
     def test(row, here, there):
-        if row.key[place] == "nan":
+        if row.key[index] == "nan":
             return False
-        found, counted = amount(row.key[place], row.row.where)
+        found, counted = amount(row.key[index], row.row.where)
         return counted == unit and (found >= bound if relation == ">=" else found <= bound)
     return test
 
@@ -148,7 +147,7 @@ class Spread:
     @staticmethod
     def test_of(text, row):
         compared = COMPARED.fullmatch(text)
-        if compared and compared[1] in compare.KEYS:
+        if compared and compared[1] in means.KEYS:
             return cell_is(*compared.groups(), row.where)
         if text not in CONDITIONS:
             raise tsv.TsvError(f"{row.where}, column when: nobody knows '{tsv.shown(text)}'")
@@ -185,7 +184,7 @@ class Spread:
     def bounds(self, row):
         """Whether a row has moved by no more than this."""
         cycles = math.inf  # no bound in cycles is of a row that has none
-        if compare.UNITS[row.quantity] == "cycles" and row.value.mean:
+        if means.UNITS[row.quantity] == "cycles" and row.value.mean:
             cycles = abs(row.value.mean * row.change / (100 + row.change))
         return abs(row.change) <= self.percent and not cycles > self.cycles
 
@@ -225,7 +224,7 @@ class Known:
     which nothing is known."""
 
     def __init__(self, run, recorded, rows, spreads=None):
-        spreads = spreads or read()
+        spreads = spreads or (read() if rows else [])
         self.bounds = {spread.name: [] for spread in spreads}  # of all lines of a name
         for spread in spreads:
             self.bounds[spread.name].append(spread)

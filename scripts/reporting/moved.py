@@ -1,6 +1,6 @@
 """What moved against the recorded runs, and what is known to move it, as sheets of report.py."""
 
-from compare import KEYS, UNITS
+from parts.means import KEYS, UNITS
 from reporting import known_spread, outcomes
 from reporting.figures import number, remarks
 from reporting.sheets import Cell, Sheet

@@ -5,13 +5,12 @@ import math
 import re
 from collections import Counter, namedtuple
 
-import compare
-from parts import suite, tsv
+from parts import means, suite, tsv
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
-BLOCKS = compare.KEYS.index("blk")
-VERDICTS = (*compare.VERDICTS, "not recorded")
+BLOCKS = means.KEYS.index("blk")
+VERDICTS = (*means.VERDICTS, "not recorded")
 LACKING = "not in this run"
 HOW = ("same: within the recorded means and their 95% intervals, or at most "
        f"{THRESHOLD:g}% beyond; unclear: only its own interval reaches there, or no recorded mean "
@@ -21,17 +20,17 @@ HOW = ("same: within the recorded means and their 95% intervals, or at most "
 # What is left of these is the compiler's choice: they are judged beside the same toolkit alone.
 OF_COMPILER = ("syncwarp", "tile_sync", "coales_sync", "tile_shufl", "in_use_tile")
 
-# key: file and cells of compare.KEYS, in which n blocks for each SM are "nxSM". quantity: "ovh",
-# whose mean the value is, in compare.UNITS. low, high: of the recorded means and their 95%
+# key: file and cells of means.KEYS, in which n blocks for each SM are "nxSM". quantity: "ovh",
+# whose mean the value is, in means.UNITS. low, high: of the recorded means and their 95%
 # intervals, nan where nothing is recorded.
 Judged = namedtuple("Judged", "key quantity value row low high change verdict")
 
 
 @functools.lru_cache(maxsize=None)
 def values(run):
-    """key of Judged -> (quantity, compare.Value)"""
+    """key of Judged -> (quantity, means.Value)"""
     found = {}
-    for file, rows in compare.values_of(run).items():
+    for file, rows in means.values_of(run).items():
         for key, value in rows.items():
             key = list(key)
             if key[BLOCKS].isdigit() and int(key[BLOCKS]) and int(key[BLOCKS]) % run.sms == 0:
@@ -92,9 +91,9 @@ def judge(quantity, value, recorded):
             low - allowed <= value.mean <= high + allowed):
         verdict = "same"
     elif value.mean - width(value) > high + allowed:
-        verdict = "faster" if quantity in compare.MORE_IS_FASTER else "slower"
+        verdict = "faster" if quantity in means.MORE_IS_FASTER else "slower"
     elif value.mean + width(value) < low - allowed:
-        verdict = "slower" if quantity in compare.MORE_IS_FASTER else "faster"
+        verdict = "slower" if quantity in means.MORE_IS_FASTER else "faster"
     else:
         verdict = "unclear"  # its interval reaches theirs, or one is nan
     return low, high, change, verdict
@@ -154,10 +153,10 @@ def moved(rows):
 def lines_of_tsv(part):
     """All rows, then those that are LACKING."""
     yield from [f"{tsv.SIMULATED}: value; measured: recorded_*"] * part.run.simulated
-    yield "\t".join(("file", *compare.KEYS, "quantity", "unit", "value", "recorded_low",
+    yield "\t".join(("file", *means.KEYS, "quantity", "unit", "value", "recorded_low",
                      "recorded_high", "change_percent", "verdict", "line", "known"))
     for row in part.normal:
-        yield "\t".join((*row.key, row.quantity, compare.UNITS[row.quantity], row.value.text,
+        yield "\t".join((*row.key, row.quantity, means.UNITS[row.quantity], row.value.text,
                          f"{row.low:.3f}", f"{row.high:.3f}", f"{row.change:.3f}", row.verdict,
                          str(row.row.line),
                          ", ".join(spread.name for spread in part.known.of(row)) or "nan"))

@@ -4,7 +4,6 @@ from parts import tsv
 from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less, of_each
 from reporting.figures import Line, Table, shape, source_of
 
-HANGS = "no progress"
 # This suite's choice, for the study has no such numbers: an influence is one by this factor or
 # more, and so many GPUs are many, as the study's multi-grid barrier has a step there (Figure 8).
 AFFECTS = 1.1
@@ -87,7 +86,7 @@ def outcomes(rows, file, methods):
 
 
 def hanging(found):
-    return [outcome.startswith(HANGS) for both in found.values() for outcome in both]
+    return [tsv.outcome_of(outcome)[0] == tsv.HANGS for both in found.values() for outcome in both]
 
 
 def listed(found):

@@ -3,11 +3,9 @@
 from pathlib import Path
 
 from parts import tsv
-from reporting import normal, outcomes
 from reporting.charts import charts_of
 from reporting.figures import short_name
 from reporting.headline_sheets import headline_sheet
-from reporting.known_spread import Known
 from reporting.observations import table_8
 from reporting.run_warnings import warned
 from reporting.study_tables import MAKERS
@@ -15,21 +13,17 @@ from reporting.verdict import Verdict
 
 
 class Part:
-    """tables: I to VIII; observations: of table_8(); recorded, alike: of normal.references();
-    normal, outcomes: of judged(); lacking: of normal.lacking(); moved: of normal.moved();
-    charts: of charts.charts_of(); headline: a Sheet; verdict: of class Verdict."""
+    """tables: I to VIII; observations: of table_8(); verdict: of class Verdict, which explains what
+    is taken from it; charts: of charts.charts_of(); headline: a Sheet."""
 
     def __init__(self, run, study, recorded, name):
         self.run, self.name = run, name
         summary, self.observations = table_8(run, study)
         self.tables = [*(make(run, study) for make in MAKERS), summary]
-        self.recorded, self.alike = normal.references(run, recorded)
-        self.normal = normal.judged(run, self.recorded)
-        self.lacking = normal.lacking(run, self.recorded)
-        self.outcomes = outcomes.judged(run, self.recorded)
-        self.moved = normal.moved(self.normal)
-        self.known = Known(run, self.recorded, self.moved)
-        self.verdict = Verdict(run, recorded)
+        self.verdict = found = Verdict(run, recorded)
+        self.recorded, self.alike = found.runs, found.alike
+        self.normal, self.lacking, self.outcomes = found.rows, found.lacking, found.outcomes
+        self.moved, self.known = found.moved, found.known
         self.warned = warned(run)
         self.charts = charts_of(run, study)
         self.headline = headline_sheet(self, study, self.recorded)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from compare import KEYS
+from parts.means import KEYS
 from reporting import charts, moved, normal, run_warnings
 from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
 from reporting.conclusions import conclusions
@@ -16,7 +16,7 @@ MOST_FAULTS = 10  # that a verdict shows
 
 def machines_picture(chart):
     """The chart of several machines."""
-    return Picture(chart, MACHINES, "")
+    return Picture(chart, MACHINES)
 
 
 def title_of(part):
@@ -97,7 +97,7 @@ def run_blocks(part, pictures):
     yield Fold(f"{mark}Tables of the study", f"{name}-tables", tables_of(part), True)
     figures = [*(Text(sentence, note=True)
                  for sentence in charts.not_shown(part.charts, pictures)),
-               *(Picture(*shown, "") for shown in part.pictured())]
+               *(Picture(*shown) for shown in part.pictured())]
     yield Fold(f"{mark}Figures", f"{name}-figures", figures, True)
     yield Fold(f"{mark}{name}: is it normal?", f"{name}-normal", list(normal_blocks(part)), True)
     yield Fold(f"{mark}{name}: warnings of the run", f"{name}-warnings",

@@ -7,8 +7,7 @@ says. A verdict looks at whole methods, so that a single odd row is no fault.
 import statistics
 from collections import defaultdict, namedtuple
 
-import compare
-from parts import tsv
+from parts import means, tsv
 from reporting import known_spread, normal, outcomes
 
 LEVELS = ("normal", "look", "broken")  # the exit codes of check.py
@@ -19,7 +18,7 @@ NOTABLE, BROKEN = 5.0, 25.0  # percent: the median of those rows
 OPTIONAL = ("nccl",)  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
-GPUS = compare.KEYS.index("gpus") + 1
+GPUS = means.KEYS.index("gpus") + 1
 
 # level: one of LEVELS; text: for people; rows: of class Judged, that it is about.
 Fault = namedtuple("Fault", "level text rows", defaults=((),))
@@ -27,16 +26,22 @@ Fault = namedtuple("Fault", "level text rows", defaults=((),))
 
 class Verdict:
     """faults: the gravest first; unexplained: rows beyond all bounds, those that moved most first;
-    judged: how many rows have a recorded one."""
+    judged: how many rows have a recorded one. runs, alike: of normal.references(); rows, moved,
+    lacking: of normal.judged(), .moved() and .lacking(); outcomes: of outcomes.judged()."""
 
     def __init__(self, run, recorded, partial=False, spreads=None, chosen=False):
         """recorded: all recorded runs, or those to compare with if they are chosen; partial: not
         all methods were measured; spreads: others than those of known_spread.tsv."""
         self.runs, self.alike = (recorded, True) if chosen else normal.references(run, recorded)
         self.chosen = chosen
+        self.rows = normal.judged(run, self.runs)
+        self.moved = normal.moved(self.rows)
+        self.known = known_spread.Known(run, self.runs, self.moved, spreads)
+        self.lacking = normal.lacking(run, self.runs)
+        self.outcomes = outcomes.judged(run, self.runs)
         self.faults, self.unexplained, self.judged = [], [], 0
         if self.alike:
-            self._judge(run, partial, spreads)
+            self._judge(run, partial)
         else:
             gpu = run.environment.get("gpu", "this GPU")
             self._add("look", f"no run of {gpu} is recorded")
@@ -53,19 +58,16 @@ class Verdict:
     def _add(self, level, text, rows=()):
         self.faults.append(Fault(level, text, tuple(rows)))
 
-    def _judge(self, run, partial, spreads):
-        all_rows = normal.judged(run, self.runs)
-        rows = [row for row in all_rows if row.verdict != "not recorded"]
-        moved = normal.moved(rows)
-        known = known_spread.Known(run, self.runs, moved, spreads)
-        self.unexplained = [row for row in moved if not known.of(row)]
+    def _judge(self, run, partial):
+        rows = [row for row in self.rows if row.verdict != "not recorded"]
+        self.unexplained = [row for row in self.moved if not self.known.of(row)]
         self.judged = len(rows)
         self._clocks(run)
         self._gpus(run)
         self._said(run)
-        self._wrong(run, all_rows)
+        self._wrong(run)
         self._methods(rows, run.gpus > 1)
-        self._more_gpus(all_rows)
+        self._more_gpus()
         if len(self.unexplained) > ALL_ROWS * self.judged and not any(
                 fault.rows for fault in self.faults):
             self._add("look", f"{len(self.unexplained)} of {self.judged} rows differ from the "
@@ -84,13 +86,13 @@ class Verdict:
         for file, row in rows_with_clock(run):
             seen[file, gpus_of(row)].append(float(row["clock"]))
         moved = defaultdict(list)
-        for place, of_place in seen.items():
-            clock = statistics.median(of_place)
+        for key, clocks in seen.items():
+            clock = statistics.median(clocks)
             if abs(clock - recorded) > CLOCK_MOVED * recorded:
-                moved[round(clock)].append(place)
-        for clock, places in moved.items():
-            where = f" ({', '.join(dict.fromkeys(file for file, _ in places))})" * (
-                len(places) < len(seen))
+                moved[round(clock)].append(key)
+        for clock, keys in moved.items():
+            where = f" ({', '.join(dict.fromkeys(file for file, _ in keys))})" * (
+                len(keys) < len(seen))
             self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
                       f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz")
 
@@ -113,7 +115,7 @@ class Verdict:
             if files:
                 self._add("look", f"{text} ({', '.join(files)})")
 
-    def _wrong(self, run, rows):
+    def _wrong(self, run):
         """Wrong results, and what Pitfalls saw. Some sums are wrong everywhere."""
         def is_wrong(row):
             recorded = [normal.values(other)[row.key][1].row.get("right") for other in self.runs
@@ -121,16 +123,15 @@ class Verdict:
             return row.row.get("right") == "0" and "1" in recorded
 
         wrong = defaultdict(int)
-        for row in filter(is_wrong, rows):
+        for row in filter(is_wrong, self.rows):
             wrong[row.key[0]] += 1
         for file, output in run.files.items():
             wrong[file] += sum(said.tag == "results" for _, _, said in output.warnings())
         for file, count in wrong.items():
             if count:
                 self._add("broken", f"{count} wrong results ({file})")
-        found = outcomes.judged(run, self.runs)
-        other = [one for one in found if one.verdict == "other"]
-        wrong = [one for one in found if (one.form, one.outcome) == ("right", "wrong results")]
+        other = [one for one in self.outcomes if one.verdict == "other"]
+        wrong = [one for one in self.outcomes if (one.form, one.outcome) == ("right", "wrong results")]
         if wrong:
             self._add("broken", f"{len(wrong)} right programs have wrong results (Pitfalls): "
                       f"{wrong[0].method}")
@@ -138,10 +139,11 @@ class Verdict:
             self._add("look", f"{len(other)} outcomes are other ones than recorded (Pitfalls): "
                       f"{other[0].method} and others")
 
-    def _more_gpus(self, rows):
+    def _more_gpus(self):
         """Rows on more GPUs than any recorded run has."""
         recorded = max(other.gpus for other in self.runs)
-        more = [row for row in rows if row.key[GPUS].isdigit() and int(row.key[GPUS]) > recorded]
+        more = [row for row in self.rows
+                if row.key[GPUS].isdigit() and int(row.key[GPUS]) > recorded]
         if more and not self.chosen:
             self._add("look", f"{len(more)} rows are on more than {on_gpus(str(recorded))}, of which "
                       "none is recorded: not judged")
@@ -181,7 +183,7 @@ class Verdict:
         there = {(key[0], key[2]) if partial else key[0] for key in rows}
         counts = {(*key[:3], key[GPUS]) for key in rows} if partial else ()
         by_section = defaultdict(list)
-        for key in normal.lacking(run, self.runs) or ():
+        for key in self.lacking or ():
             if key[2] in OPTIONAL:
                 continue
             if (((key[0], key[2]) if partial else key[0]) in there

@@ -1,13 +1,13 @@
 """Tests of check.py and its verdict: healthy machines are normal, planted faults are found."""
 
 import re
-import shutil
 import unittest
 
 from made_up_rows import ended
+from report_support import copy_of
 from scripts_support import ROOT, ScriptsTest
 
-from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
+from parts import tsv  # from scripts/, which scripts_support has put on the path
 from pages import healthy_pairs
 from reporting import known_spread, normal
 from reporting.verdict import Verdict
@@ -51,14 +51,7 @@ def scaled(cells, factor):
 
 class CheckTest(ScriptsTest):
     def copy_of(self, name, change=None, **environment):
-        """A recorded run of another day, with another environment."""
-        folder = self.folder / "run"
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(ROOT / "results" / name, folder)
-        (folder / checksums.NAME).unlink()
-        path, environment = folder / "environment.tsv", {"date_utc": "later", **environment}
-        lines = [line.split("\t") for line in path.read_text().splitlines()]
-        path.write_text("".join(f"{key}\t{environment.get(key, value)}\n" for key, value in lines))
+        folder = copy_of(name, self.folder / "run", **environment)
         for path in folder.glob("*.tsv") if change else ():
             if path.name != "environment.tsv":
                 changed_rows(path, change)

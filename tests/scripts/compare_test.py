@@ -6,7 +6,7 @@ import unittest
 from made_up_rows import LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
-import compare  # from scripts/, which scripts_support has put on the path
+from parts import means  # from scripts/, which scripts_support has put on the path
 
 NULL = "method GPUCount rep blk thrd m(ttl) m(addl) ci95(ttl) ci95(addl)"
 SLEEP = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) ci95(ovh)"
@@ -48,8 +48,8 @@ class CompareTest(ScriptsTest):
                 ("unclear", ((100, 3), (105, 4)), ((100, 3), (95, 4)), (("nan", 0), (100, 0)),
                  ((100, 0), ("nan", 0)), ((100, "nan"), (200, 0)), ((0, 0), (1, 0)))):
             for pair in cases:
-                a, b = (compare.Value(float(mean), float(half), str(mean)) for mean, half in pair)
-                self.assertEqual(compare.compare("avginstru", a, b, 2.0).verdict, verdict, pair)
+                a, b = (means.Value(float(mean), float(half), str(mean)) for mean, half in pair)
+                self.assertEqual(means.compare("avginstru", a, b, 2.0).verdict, verdict, pair)
 
     def test_the_same_folder_twice(self):
         run = self.write_run(self.folder / "run")
@@ -57,12 +57,12 @@ class CompareTest(ScriptsTest):
         self.assertIn(" 28 same, 0 faster, 0 slower, 0 unclear; 0 on one side", self.errors[0])
         self.assertEqual(len(self.compare(run, run, "--all")), 28)
 
-    def test_figures_and_threshold(self):
-        figures = [latencies("200.000", half_width=3), latencies("230.500", half_width=4)]
-        self.assertEqual(self.two(*figures, "--threshold", "15.2", code=1), [
+    def test_numbers_and_threshold(self):
+        numbers = [latencies("200.000", half_width=3), latencies("230.500", half_width=4)]
+        self.assertEqual(self.two(*numbers, "--threshold", "15.2", code=1), [
             "TestRepeat block latency blocksync 1 64 1 1 32 nan nan nan nan 200.000 230.500 15.250 "
             "2.500 slower"])
-        self.assertEqual(self.two(*figures, "--threshold", "15.3", "--allow", "0"), [])
+        self.assertEqual(self.two(*numbers, "--threshold", "15.3", "--allow", "0"), [])
 
     def test_allowed_share(self):
         first, second = latencies(*[10] * 20), latencies(*[10] * 17, 9, 12, 8)
@@ -88,9 +88,9 @@ class CompareTest(ScriptsTest):
         self.assertIn("blocksync (TestRepeat, block latency) on 1 GPU: 10% slower (8 of 20 rows)",
                       self.errors[-1])
         # Fewer rows, or by less: only the share of all rows tells.
-        for means in (*[100.0] * 13, *[110.0] * 7), (*[100.0] * 12, *[104.0] * 8):
-            self.two(first, latencies(*means), code=1)
-            self.assertIn(f"{20 - means.count(100.0)} of 20 rows differ", self.errors[-1])
+        for costs in (*[100.0] * 13, *[110.0] * 7), (*[100.0] * 12, *[104.0] * 8):
+            self.two(first, latencies(*costs), code=1)
+            self.assertIn(f"{20 - costs.count(100.0)} of 20 rows differ", self.errors[-1])
 
     def test_what_is_missing_as_a_whole(self):
         both, less = self.write_run(self.folder / "both"), self.folder / "less"
@@ -130,8 +130,8 @@ class CompareTest(ScriptsTest):
                 (NULL, "l 2 1 1 32 10 nan 0 nan", "l 2 1 1 32 11 nan 0 nan",
                  "2 1 1 32 nan nan: 10 11 10.000 0.000 slower")):
             rows = self.two(section("t: one", header, first), section("t", header, second), code=1)
-            key, figures = expected.split(": ")
-            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan {figures}"])
+            key, numbers = expected.split(": ")
+            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan {numbers}"])
         base = "x 1 64 1 32 100 1 32 9 0"
         for other in ("y 1 64 1 32", "x 2 64 1 32", "x 1 16 1 32", "x 1 64 2 32", "x 1 64 1 64"):
             self.assertEqual(self.two(section("t", LATENCY, base), section(

@@ -5,22 +5,14 @@ import shutil
 import subprocess
 import unittest
 
-import in_process
+from in_process import READERS, ReadersCase
 from made_up_rows import ENVIRONMENT, ROWS
-from report_support import ReportCase
+from report_support import copy_of
 from scripts_support import ROOT
 
 from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
 
-READERS = ("summary.py", "compare.py", "report.py")
 SUM, GRID = ROWS["Reduction"], ROWS["BenchmarkInterSM"]
-
-
-class ReadersCase(ReportCase):
-    def read(self, reader, run, *options):
-        arguments = {"compare.py": [run], "report.py": [
-            "--out", self.out, "--recorded", self.folder / "none"]}.get(reader, ())
-        return in_process.call(reader, run, *arguments, *options)
 
 
 class KnownDamageTest(ReadersCase):
@@ -37,25 +29,17 @@ class KnownDamageTest(ReadersCase):
     def test_another_memory_clock_of_an_h200(self):
         """The row `theory` has no bytes, and has moved by as much as long sums do."""
         for rate in ("4916.736", "4960.000", "4700.000"):
-            run = self.folder / "mine"
-            shutil.rmtree(run, ignore_errors=True)
-            shutil.copytree(ROOT / "results/h200x4", run)
-            (run / checksums.NAME).unlink()
-            for file, old, new in (
-                    ("environment", "2026-11-22", "2027-01-02"),
-                    ("Reduction", "\tnan\tnan\tnan\t4814.304", f"\tnan\tnan\tnan\t{rate}")):
-                path = run / f"{file}.tsv"
-                self.assertIn(old, path.read_text())
-                path.write_text(path.read_text().replace(old, new))
+            run = copy_of("h200x4", self.folder / "mine")
+            path, old = run / "Reduction.tsv", "\tnan\tnan\tnan\t4814.304"
+            self.assertIn(old, path.read_text())
+            path.write_text(path.read_text().replace(old, f"\tnan\tnan\tnan\t{rate}"))
             moved = self.report(run)["mine"]["normal"]["moved"]
             self.assertEqual([row["value"] for row in moved if row["method"] == "theory"],
                              [float(rate)])
 
     def test_a_latency_of_zero(self):
         """So that the row has moved by -100%, with a bound in cycles."""
-        run = self.folder / "mine"
-        shutil.copytree(ROOT / "results/h200x4", run)
-        (run / checksums.NAME).unlink()
+        run = copy_of("h200x4", self.folder / "mine")
         path = run / "BenchmarkIntraSM.tsv"
         lines = path.read_text().splitlines(keepends=True)
         at, cells = next((number, line.split("\t")) for number, line in enumerate(lines)
@@ -64,8 +48,6 @@ class KnownDamageTest(ReadersCase):
         cells[header.index("m(ave_cycle)")] = "0.000"
         lines[at] = "\t".join(cells)
         path.write_text("".join(lines))
-        environment = run / "environment.tsv"
-        environment.write_text(environment.read_text().replace("2026-11-22", "2027-01-02"))
         moved = self.report(run)["mine"]["normal"]["moved"]
         self.assertIn(0.0, [row["value"] for row in moved if row["method"] == "cluster_relaxed"])
 

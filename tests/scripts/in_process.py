@@ -9,15 +9,17 @@ from collections import namedtuple
 
 import scripts_support  # puts scripts/ on the path
 
-from parts import command_line, tsv
+from parts import tsv
 import compare
 import report
 import summary
+from report_support import ReportCase
 from reporting import charts, normal
 
 Done = namedtuple("Done", "returncode stdout stderr")  # as of subprocess
 WORK = {"compare.py": compare.work, "report.py": report.work,
-        "summary.py": lambda: command_line.print_folder(summary.lines, "")}
+        "summary.py": summary.work}
+READERS = tuple(sorted(WORK, reverse=True))
 ROOT = scripts_support.ROOT
 
 
@@ -58,3 +60,11 @@ def call(script, *arguments):
     finally:
         sys.argv = kept
     return Done(code, output.getvalue(), errors.getvalue())
+
+
+class ReadersCase(ReportCase):
+    def read(self, reader, run, *options, other=None, recorded="none"):
+        """Done of a script that reads a run."""
+        more = {"compare.py": [other or run], "report.py": [
+            "--out", self.out, "--recorded", self.folder / recorded]}.get(reader, ())
+        return call(reader, run, *more, *options)

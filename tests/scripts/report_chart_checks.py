@@ -4,7 +4,7 @@ its row, and none is missing."""
 import math
 from collections import Counter
 
-from report_support import cells_at
+from report_support import cells_at, rows_of
 from scripts_support import ROOT
 
 SMS = 132  # of all of them
@@ -28,20 +28,6 @@ def sources(folder, text):
 def shape(cells):
     """blocks per SM, threads"""
     return str(int(cells["blk"]) // SMS), cells["thrd"]
-
-
-def rows_of(folder, file, title):
-    """All rows of a section as dicts, by nothing but its lines."""
-    path = ROOT / "results" / folder / f"{file}.tsv"
-    lines = path.read_text().splitlines() if path.exists() else []
-    starts = [place for place, line in enumerate(lines) if line.startswith("method\t")]
-    found = []
-    for start, end in zip(starts, [*starts[1:], len(lines)]):
-        titles = [line for line in lines[:start] if line.startswith("# ")]
-        if titles[-1][2:].split(":")[0] == title:
-            found += [dict(zip(lines[start].split("\t"), line.split("\t")))
-                      for line in lines[start + 1:end] if not line.startswith("#")]
-    return found
 
 
 class ChartChecks:

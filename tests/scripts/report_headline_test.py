@@ -5,7 +5,7 @@ import unittest
 
 from html_page import Page
 from made_up_rows import ENVIRONMENT, GRID, LATENCY, SUM, section
-from report_support import RECORDED, ReportCase, table_below
+from report_support import RECORDED, ReportCase, rows_of, table_below
 from scripts_support import ROOT
 
 MACHINES = "**What a barrier costs, by machine.**"
@@ -46,41 +46,28 @@ EXPECTED = {
     "sum_share": ("Reduction", "one GPU", {"type": "float"}, RATE)}
 
 
-def rows_of(folder, file, title):
-    """(line, {column: text}) of a section, by splitting lines alone."""
-    path, found, above, header, here = folder / f"{file}.tsv", [], "", [], False
-    for number, line in enumerate(path.read_text().splitlines() if path.exists() else (), 1):
-        if line.startswith("#"):
-            above = line[2:].split(":")[0]
-        elif line.startswith("method\t"):
-            header, here = line.split("\t"), above == title
-        elif here:
-            found.append((number, dict(zip(header, line.split("\t")))))
-    return found
-
-
 def expected(folder, name):
     """(lines, value, spread, SM clock or None) that a headline number has to have."""
     file, title, cells, (mean, spread) = EXPECTED[name]
     cells = {column: str(132 * text) if text in (1, 32) else text
              for column, text in cells.items()}
-    rows = [(line, row) for line, row in rows_of(folder, file, title)
-            if all(row[column] == text for column, text in cells.items())]
+    rows = [row for row in rows_of(folder, file, title) if all(
+        row[column] == text for column, text in cells.items())]
     if name.startswith("sum"):
-        largest = max((int(row["bytes"]) for _, row in rows), default=0)
-        rows = sorted((one for one in rows if int(one[1]["bytes"]) == largest),
-                      key=lambda one: float(one[1][mean]))
-        limit = [one for one in rows if one[1]["method"] == "read_limit"]
-        rows = [one for one in rows if one not in limit][-1:]
+        largest = max((int(row["bytes"]) for row in rows), default=0)
+        rows = sorted((row for row in rows if int(row["bytes"]) == largest),
+                      key=lambda row: float(row[mean]))
+        limit = [row for row in rows if row["method"] == "read_limit"]
+        rows = [row for row in rows if row not in limit][-1:]
     if name == "sum_share" and rows:
-        sides = [float(row[mean]) for _, row in rows + limit]
-        parts = [float(row[spread]) / float(row[mean]) for _, row in rows + limit]
+        sides = [float(row[mean]) for row in rows + limit]
+        parts = [float(row[spread]) / float(row[mean]) for row in rows + limit]
         share = 100 * sides[0] / sides[1]
-        return [line for line, _ in rows + limit], share, share * math.hypot(*parts), None
+        return [row.line for row in rows + limit], share, share * math.hypot(*parts), None
     if not rows:
         return None
-    (line, row), = rows
-    return [line], float(row[mean]), float(row[spread]), float(row["clock"])
+    row, = rows
+    return [row.line], float(row[mean]), float(row[spread]), float(row["clock"])
 
 
 class HeadlineTest(ReportCase):

@@ -10,8 +10,7 @@ from made_up_rows import ENVIRONMENT, GRID, ROWS, section
 from report_support import RECORDED, ReportCase, table_below
 from scripts_support import ROOT, ScriptsTest
 
-import compare  # from scripts/, which scripts_support has put on the path
-from parts import tsv
+from parts import means, tsv  # from scripts/, which scripts_support has put on the path
 from reporting import known_spread, run_warnings
 from reporting.known_spread import Known
 from reporting.normal import Judged
@@ -21,8 +20,8 @@ def moved(file, title, method, change, row=()):
     """A row that has moved by so many percent; method: "name", or "name on GPUs blocks"."""
     method, _, shape = method.partition(" on ")
     cells = {"method": method, **dict(zip(("gpus", "blk"), shape.split())), **dict(row)}
-    key = (file, title, *(cells.get(name, "nan") for name in compare.KEYS[1:]))
-    value = compare.Value(100.0, 0.1, "100.000")
+    key = (file, title, *(cells.get(name, "nan") for name in means.KEYS[1:]))
+    value = means.Value(100.0, 0.1, "100.000")
     return Judged(key, "ave_cycle", value, Cells(row), 0, 0, change,
                   "slower" if change > 0 else "faster")
 

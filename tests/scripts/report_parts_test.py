@@ -10,8 +10,7 @@ from html_page import Page
 from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
-import compare  # from scripts/, which scripts_support has put on the path
-from parts import tsv
+from parts import means, tsv  # from scripts/, which scripts_support has put on the path
 from reporting import blocks, chart_barriers, names, normal, sheets
 from reporting.figures import rounded, short_name
 from reporting.sheets import tex
@@ -225,7 +224,7 @@ class WarpTest(ScriptsTest):
 class NormalTest(ScriptsTest):
     def test_verdicts(self):
         def value(mean, half):
-            return compare.Value(float(mean), float(half), f"{mean:.3f}")
+            return means.Value(float(mean), float(half), f"{mean:.3f}")
 
         recorded = [value(100, 1), value(104, 1)]  # 99 to 105; 2% of their mean are 2.04
         for mean, half, verdict in (

@@ -5,8 +5,7 @@ import shutil
 import struct
 import unittest
 
-from report_chart_checks import rows_of
-from report_support import NO_SUMS, ReportCase
+from report_support import NO_SUMS, ReportCase, rows_of
 from scripts_support import ROOT, ScriptsTest
 
 from pages import readme_pictures, write_pages  # scripts_support has put scripts/ on the path

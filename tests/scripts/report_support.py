@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import read_again
 from scripts_support import ROOT, ScriptsTest
 
 NO_SUMS = shutil.ignore_patterns("SHA256SUMS")  # for copies that a test changes
@@ -17,6 +18,13 @@ def cells_at(path, line):
     return dict(zip(header.split("\t"), lines[line - 1].split("\t")))
 
 
+def rows_of(name, file, title):
+    """The rows of a section of a recorded run, as read_again reads them."""
+    path = ROOT / "results" / name / f"{file}.tsv"
+    files = {path.name: path.read_bytes()} if path.exists() else {}
+    return [row for row in read_again.rows_of(files) if row.section == title]
+
+
 def table_below(page, caption):
     """The rows of the first table below a line of Markdown, as lists of cells."""
     lines = page[page.index(caption):].split("\n")
@@ -27,6 +35,16 @@ def table_below(page, caption):
             break
         rows.append([cell.strip() for cell in line.strip("|").split("|")])
     return [row for row in rows if set(row[0]) != {"-"}]
+
+
+def copy_of(name, folder, **environment):
+    """A recorded run of another day, with another environment, in this folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "results" / name, folder, ignore=NO_SUMS)
+    path, environment = folder / "environment.tsv", {"date_utc": "later", **environment}
+    lines = [line.split("\t") for line in path.read_text().splitlines()]
+    path.write_text("".join(f"{key}\t{environment.get(key, value)}\n" for key, value in lines))
+    return folder
 
 
 class ReportCase(ScriptsTest):

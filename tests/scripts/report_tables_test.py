@@ -2,8 +2,8 @@
 
 import unittest
 
-from report_headline_test import NAMES, rows_of
-from report_support import RECORDED, table_below
+from report_headline_test import NAMES
+from report_support import RECORDED, rows_of, table_below
 from scripts_support import ROOT
 
 LIBRARY = "explicit_barrier/peer_grid_barrier/README.md"
@@ -26,7 +26,7 @@ SMS = 132  # of all recorded machines
 def row_of(folder, file, title, cells):
     cells = {column: str(SMS * text) if isinstance(text, int) else text
              for column, text in cells.items()}
-    rows = [row for _, row in rows_of(ROOT / "results" / folder, file, title)
+    rows = [row for row in rows_of(folder, file, title)
             if all(row[column] == text for column, text in cells.items())]
     return rows[0] if rows else None
 
@@ -137,12 +137,12 @@ class RecordedTablesTest(unittest.TestCase):
         seen = 0
         for folder in RECORDED:
             for file in ("Pitfalls", "Pitfalls.before13"):
-                for _, row in rows_of(ROOT / "results" / folder, file, "partial groups"):
+                for row in rows_of(folder, file, "partial groups"):
                     shown = outcomes.get((row["method"], row["form"]))
                     if shown is not None:
                         self.assertIn(row["outcome"].replace("error ", ""), shown.replace("`", ""))
                         seen += 1
-            for _, row in rows_of(ROOT / "results" / folder, "Pitfalls", "races"):
+            for row in rows_of(folder, "Pitfalls", "races"):
                 low, _, high = wrong[row["method"], row["form"]].partition(" to ")
                 self.assertTrue(int(low) <= int(row["wrong"]) <= int(high or low), row)
         self.assertGreater(seen, 100)
@@ -152,7 +152,7 @@ class RecordedTablesTest(unittest.TestCase):
         shown = {(cells[0], cells[1].strip("`")): cells[2:] for cells in table}
         changes = []
         for one, other in (("h200x1", "h200x2"), ("h200x1", "h200x4"), ("h200x2", "h200x4")):
-            for _, row in rows_of(ROOT / "results" / one, ACROSS_SMS, "grid latency"):
+            for row in rows_of(one, ACROSS_SMS, "grid latency"):
                 if row["method"] == "grid_sync":
                     mean, there = (float(found["m(avginstru)"]) for found in (row, row_of(
                         other, ACROSS_SMS, "grid latency", {

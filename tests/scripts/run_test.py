@@ -121,7 +121,7 @@ class RunTest(ScriptsTest):
         self.assertRegex(shown, r"(?m)^  part_multi_grid_gpus +- +- +completed +-$")
         self.assertRegex(shown, r"(?m)^  lost_updates +999 of 1000 +0 of 1000$")
         self.assertIn("own: not by no_sync\n", shown)
-        self.assertIn("last of two figures with CUDA 11.8\n", shown)
+        self.assertIn("last of two numbers with CUDA 11.8\n", shown)
         self.assertTrue(done.stdout.endswith(
             f"\n\nReport: {folder}/report/report.html\nResults: {folder}\n"), done.stdout)
 

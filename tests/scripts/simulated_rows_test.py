@@ -8,22 +8,19 @@ import unittest
 from pathlib import Path
 
 import in_process
+from in_process import READERS, ReadersCase
 from made_up_rows import ENVIRONMENT, ROWS
-from report_support import ReportCase
 from scripts_support import ROOT
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
 
 FIRST = "# simulated: no GPU has run this\n"
 SIMULATED = {file: FIRST + text for file, text in ROWS.items()}
-READERS = ("summary.py", "compare.py", "report.py")
 
 
-class SimulatedTest(ReportCase):
-    def read(self, reader, run, *options, other=None):
-        more = {"compare.py": [other or run], "report.py": [
-            "--out", self.out, "--recorded", self.folder / "recorded"]}.get(reader, ())
-        return in_process.call(reader, run, *more, *options)
+class SimulatedTest(ReadersCase):
+    def read(self, *arguments, **options):
+        return super().read(*arguments, recorded="recorded", **options)
 
     def setUp(self):
         super().setUp()

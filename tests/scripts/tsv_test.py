@@ -121,6 +121,12 @@ class ReaderTest(unittest.TestCase):
             message = f"line 3, column type: '{bad}' is not a name"
             with self.assertRaisesRegex(tsv.TsvError, message):
                 tsv.parse(text.replace("int", bad).encode())
+        for outcome, parts in (("completed", ("completed", "")), ("error some name", (
+                tsv.ERROR, "some name")), ("no progress within 1 s", (tsv.HANGS, "1 s"))):
+            row, = tsv.parse(f"# t\nmethod\toutcome\nm\t{outcome}\n".encode())[0].rows
+            self.assertEqual(tsv.outcome_of(row["outcome"]), parts)
+            with self.assertRaisesRegex(tsv.TsvError, "column outcome: 'x .*' is no outcome"):
+                tsv.parse(f"# t\nmethod\toutcome\nm\tx {outcome}\n".encode())
 
 
 class ScriptsOfOneRunTest(ScriptsTest):
