@@ -120,14 +120,8 @@ class SleepInstruction : public Fusion {
   }
 };
 
+[[maybe_unused]] const bool kAdded =
+    add_section<SleepKernel>(20) && add_section<SleepInstruction>(60);
+
 }  // namespace
-
-std::unique_ptr<Section> sleep_kernel_section(Printing& printing) {
-  return std::make_unique<SleepKernel>(printing);
-}
-
-std::unique_ptr<Section> sleep_instruction_section(Printing& printing) {
-  return std::make_unique<SleepInstruction>(printing);
-}
-
 }  // namespace syncbench

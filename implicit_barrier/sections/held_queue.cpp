@@ -129,10 +129,7 @@ class HeldQueue : public SectionOf<HeldRow> {
   bool is_second() const override { return true; }
 };
 
+[[maybe_unused]] const bool kAdded = add_section<HeldQueue>(40);
+
 }  // namespace
-
-std::unique_ptr<Section> held_queue_section(Printing& printing) {
-  return std::make_unique<HeldQueue>(printing);
-}
-
 }  // namespace syncbench

@@ -122,14 +122,8 @@ class WorkloadTest : public Launches {
   }
 };
 
+[[maybe_unused]] const bool kAdded =
+    add_section<NullKernel>(10) && add_section<WorkloadTest>(30);
 }  // namespace
-
-std::unique_ptr<Section> null_kernel_section(Printing& printing) {
-  return std::make_unique<NullKernel>(printing);
-}
-
-std::unique_ptr<Section> workload_section(Printing& printing) {
-  return std::make_unique<WorkloadTest>(printing);
-}
 
 }  // namespace syncbench
