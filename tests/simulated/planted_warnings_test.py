@@ -306,7 +306,7 @@ TEXTS = {
 # Not of these: provenance, and what hands a text on.
 PLAIN = {
     "cuda[driver= runtime=nvccgcc", "gpus[visible= used=", "gpu[ clock= cpu=any",
-    "host[waits=spinningotherwise kernels=", "program[ samples=", "tile counts",
+    "host[waits=spinningotherwise kernels=", "program[ asked_samples=", "tile counts",
     "processes[count= streams=]: one process after the other, each with so many samples; the "
     "streams in turn", ": ", ", ", ". s"}
 # Functions whose texts others print, by file.
