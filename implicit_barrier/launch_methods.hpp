@@ -11,6 +11,7 @@
 #include "common/errors.hpp"
 #include "common/launch.hpp"
 #include "common/timing.hpp"
+#include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/launch_method.hpp"
 #include "implicit_barrier/omp_launch.hpp"
 #include "implicit_barrier/stream_pool.hpp"
@@ -26,7 +27,7 @@ class QueuedLaunch : public LaunchMethod {
 
   LaunchTimes run(int repeats) override {
     const auto start = HostClock::now();
-    for (int i = 0; i < repeats; ++i) launch();
+    launch(repeats);
     const auto launched = HostClock::now();
     wait();
     return {elapsed_ns(start, launched), elapsed_ns(start, HostClock::now())};
@@ -38,7 +39,8 @@ class QueuedLaunch : public LaunchMethod {
     return elapsed_ns(start, HostClock::now());
   }
 
-  virtual void launch() = 0;
+  /// As often as `repeats` says, all into the streams of the pool's turn.
+  virtual void launch(int repeats) = 0;
   virtual void wait() = 0;
 
   const StreamPool& pool() const { return pool_; }
@@ -49,26 +51,32 @@ class QueuedLaunch : public LaunchMethod {
   int gpus_;
 };
 
-/// kernel<<<...>>>() or a cooperative launch on one GPU, then
-/// cudaDeviceSynchronize().
+/// kernel<<<...>>>() or a cooperative launch on one GPU of each kernel of a
+/// chain, then cudaDeviceSynchronize().
 class SingleGpuLaunch : public QueuedLaunch {
  public:
   using Launch = cudaError_t (*)(const KernelCall&, cudaStream_t);
 
-  SingleGpuLaunch(Launch launch, const StreamPool& pool, const KernelCall& call)
-      : QueuedLaunch(pool, 1), launch_(launch), call_(call) {}
+  SingleGpuLaunch(Launch launch, const StreamPool& pool,
+                  std::vector<KernelCall> chain)
+      : QueuedLaunch(pool, 1), launch_(launch), chain_(std::move(chain)) {}
 
-  void launch() override {
-    check_cuda(launch_(call_, pool().stream(0)),
-               launch_ == launch_traditional ? "cudaLaunchKernel"
-                                             : "cudaLaunchCooperativeKernel",
-               __FILE__, __LINE__);
+  void launch(int repeats) override {
+    for (int i = 0; i < repeats; ++i) {
+      for (const KernelCall& call : chain_) {
+        check_cuda(launch_(call, pool().stream(0)),
+                   launch_ == launch_traditional
+                       ? "cudaLaunchKernel"
+                       : "cudaLaunchCooperativeKernel",
+                   __FILE__, __LINE__);
+      }
+    }
   }
   void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
 
  private:
   Launch launch_;
-  KernelCall call_;
+  std::vector<KernelCall> chain_;
 };
 
 /// One multi-device launch for all GPUs, which is also a barrier between them;
@@ -90,11 +98,13 @@ class MultiCooperativeLaunch : public QueuedLaunch {
     }
   }
 
-  void launch() override {
-    const auto check = works_ ? check_cuda : check_asked;
-    check(launches_[pool().turn()](), MultiDeviceLaunch::kApi, __FILE__,
-          __LINE__);
-    works_ = true;
+  void launch(int repeats) override {
+    for (int i = 0; i < repeats; ++i) {
+      const auto check = works_ ? check_cuda : check_asked;
+      check(launches_[pool().turn()](), MultiDeviceLaunch::kApi, __FILE__,
+            __LINE__);
+      works_ = true;
+    }
   }
 
   void wait() override {
@@ -126,14 +136,16 @@ struct LaunchMethodInfo {
   const char* name;
   const char* description;
   bool multi_gpu;
-  /// Makes a launch on the given GPUs, the first of the pool. One of the two:
-  /// launches queue up, or each waits for its kernel.
+  /// Makes a launch on the given GPUs, the first of the pool: of the kernel of
+  /// a section, or of a chain of kernels with that one. A QueuedLaunch if
+  /// launches queue up; another one waits for each kernel.
   std::unique_ptr<QueuedLaunch> (*make_queued)(const StreamPool&,
                                                const std::vector<Gpu>&,
                                                const KernelCall&);
   std::unique_ptr<LaunchMethod> (*make_waiting)(const StreamPool&,
                                                 const std::vector<Gpu>&,
                                                 const KernelCall&) = nullptr;
+  const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
 
   bool queues() const { return make_queued != nullptr; }
   std::unique_ptr<LaunchMethod> make(const StreamPool& pool,
@@ -145,21 +157,22 @@ struct LaunchMethodInfo {
 };
 
 /// Every launch method that ImplicitBarrier measures, in the order of its rows.
-inline const std::vector<LaunchMethodInfo>& launch_methods() {
+/// A .cu file beside this one adds its own by add_launch_method().
+inline std::vector<LaunchMethodInfo>& launch_methods() {
   using Gpus = std::vector<Gpu>;
   using Made = std::unique_ptr<QueuedLaunch>;
-  static const std::vector<LaunchMethodInfo> kMethods = {
+  static std::vector<LaunchMethodInfo> methods = {
       {"traditional_launch", "kernel<<<...>>>() on one GPU", false,
        [](const StreamPool& pool, const Gpus&, const KernelCall& call) -> Made {
-         return std::make_unique<SingleGpuLaunch>(launch_traditional, pool,
-                                                  call);
+         return std::make_unique<SingleGpuLaunch>(
+             launch_traditional, pool, std::vector<KernelCall>{call});
        }},
       {"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU", false,
        [](const StreamPool& pool, const Gpus& gpus,
           const KernelCall& call) -> Made {
          require_cooperative(gpus);
-         return std::make_unique<SingleGpuLaunch>(launch_cooperative, pool,
-                                                  call);
+         return std::make_unique<SingleGpuLaunch>(
+             launch_cooperative, pool, std::vector<KernelCall>{call});
        }},
       {"multi_cooperative_launch",
        "cuLaunchCooperativeKernelMultiDevice (driver); before CUDA 13 "
@@ -178,7 +191,13 @@ inline const std::vector<LaunchMethodInfo>& launch_methods() {
           const KernelCall& call) -> std::unique_ptr<LaunchMethod> {
          return std::make_unique<OmpTraditionalLaunch>(pool, gpus, call);
        }}};
-  return kMethods;
+  return methods;
+}
+
+/// Adds a method; the result is of no use but to initialize a constant.
+inline bool add_launch_method(const LaunchMethodInfo& method) {
+  launch_methods().push_back(method);
+  return true;
 }
 
 /// std::out_of_range where there is none of this name.

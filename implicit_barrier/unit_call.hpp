@@ -18,10 +18,9 @@ inline long long cycles_in(double nanoseconds, double mhz) {
 /// arguments, ready to be launched.
 class UnitCall {
  public:
-  template <class Kernel>
-  UnitCall(Kernel kernel, const Point& point, int units, long long amount)
+  UnitCall(const void* kernel, const Point& point, int units, long long amount)
       : units_(units), amount_(amount) {
-    call_.kernel = reinterpret_cast<const void*>(kernel);
+    call_.kernel = kernel;
     call_.grid = dim3(point.blocks);
     call_.block = dim3(point.threads);
     call_.arguments = arguments_;

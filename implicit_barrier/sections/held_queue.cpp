@@ -53,8 +53,8 @@ Remark why_not_hold(const StreamPool& pool) {
   Point point;
   point.blocks = 1;
   point.threads = 32;
-  const UnitCall call(null_kernel, point, 0, 0);
-  SingleGpuLaunch launch(launch_traditional, pool, call.call());
+  const UnitCall call(kUnitKernels.null, point, 0, 0);
+  SingleGpuLaunch launch(launch_traditional, pool, {call.call()});
   double least_ns = launch.run(1).total;
   for (int i = 0; i < 10; ++i) {
     least_ns = std::min(least_ns, launch.run(1).total);
