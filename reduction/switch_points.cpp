@@ -1,4 +1,4 @@
-#include "reduction/switch_points.hpp"
+#include "reduction/sections.hpp"
 
 #include <algorithm>
 #include <cmath>
