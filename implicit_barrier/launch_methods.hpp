@@ -9,14 +9,31 @@
 
 #include "common/devices.hpp"
 #include "common/errors.hpp"
+#include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
 #include "common/timing.hpp"
 #include "implicit_barrier/kernels.hpp"
-#include "implicit_barrier/launch_method.hpp"
-#include "implicit_barrier/omp_launch.hpp"
 #include "implicit_barrier/stream_pool.hpp"
 
 namespace syncbench {
+
+/// Nanoseconds of a series of launches.
+struct LaunchTimes {
+  double launched;  ///< until the last launch call returned
+  double total;     ///< until all kernels had ended and the host knew
+};
+
+/// A launch method bound to what it launches and to the GPUs it runs on.
+class LaunchMethod {
+ public:
+  virtual ~LaunchMethod() = default;
+
+  /// Launches `repeats` times and waits for the end.
+  virtual LaunchTimes run(int repeats) = 0;
+
+  /// Nanoseconds that the wait takes when nothing is running.
+  virtual double idle_wait_ns() = 0;
+};
 
 /// Launches that queue up behind each other, all from the calling thread, and
 /// one wait at the end.
@@ -120,6 +137,46 @@ class MultiCooperativeLaunch : public QueuedLaunch {
   bool works_ = false;  // the first launch asks whether these GPUs have it
 };
 
+/// One OpenMP thread a GPU: launch, device synchronize, OpenMP barrier (study,
+/// Fig. 6). Every repeat ends in the barrier, so `launched` contains the waits
+/// of all repeats but the last.
+class OmpTraditionalLaunch : public LaunchMethod {
+ public:
+  OmpTraditionalLaunch(const StreamPool& pool, const std::vector<Gpu>& gpus,
+                       const KernelCall& call)
+      : pool_(pool), threads_(gpus), call_(call) {}
+
+  LaunchTimes run(int repeats) override {
+    HostClock::time_point launched;
+    const double total = threads_.run([&](int rank) {
+      CallResult result;
+      for (int i = 0; i < repeats; ++i) {
+        result.note(launch_traditional(call_, pool_.stream(rank)),
+                    "cudaLaunchKernel");
+        if (rank == 0 && i == repeats - 1) launched = HostClock::now();
+        result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+#pragma omp barrier
+      }
+      return result;
+    });
+    return {elapsed_ns(threads_.start(), launched), total};
+  }
+
+  double idle_wait_ns() override {
+    return threads_.run([](int) {
+      CallResult result;
+      result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+#pragma omp barrier
+      return result;
+    });
+  }
+
+ private:
+  const StreamPool& pool_;
+  GpuThreads threads_;
+  KernelCall call_;
+};
+
 /// Cooperative launches have to be had on all GPUs that take part.
 inline void require_cooperative(const std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) {
@@ -133,18 +190,18 @@ inline void require_cooperative(const std::vector<Gpu>& gpus) {
 
 /// One entry of the list of methods.
 struct LaunchMethodInfo {
+  template <class Made>
+  using Make = std::unique_ptr<Made> (*)(const StreamPool&,
+                                         const std::vector<Gpu>&,
+                                         const KernelCall&);
   const char* name;
   const char* description;
   bool multi_gpu;
   /// Makes a launch on the given GPUs, the first of the pool: of the kernel of
   /// a section, or of a chain of kernels with that one. A QueuedLaunch if
   /// launches queue up; another one waits for each kernel.
-  std::unique_ptr<QueuedLaunch> (*make_queued)(const StreamPool&,
-                                               const std::vector<Gpu>&,
-                                               const KernelCall&);
-  std::unique_ptr<LaunchMethod> (*make_waiting)(const StreamPool&,
-                                                const std::vector<Gpu>&,
-                                                const KernelCall&) = nullptr;
+  Make<QueuedLaunch> make_queued;
+  Make<LaunchMethod> make_waiting = nullptr;
   const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
 
   bool queues() const { return make_queued != nullptr; }

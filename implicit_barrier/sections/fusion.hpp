@@ -7,7 +7,6 @@
 
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/lengths.hpp"
-#include "implicit_barrier/unit_call.hpp"
 
 namespace syncbench {
 

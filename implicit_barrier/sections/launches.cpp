@@ -2,7 +2,6 @@
 #include "implicit_barrier/sections/launches.hpp"
 
 #include "implicit_barrier/section.hpp"
-#include "implicit_barrier/unit_call.hpp"
 
 namespace syncbench {
 namespace {
