@@ -10,7 +10,7 @@ import planted
 
 planted.FOLDER = Path(sys.argv.pop(1)).resolve()
 WITHOUT, WITH = "ImplicitBarrier", "ChainedLaunches"
-SHAPE = ("GPUCount", "rep", "blk", "thrd")
+LABELS = ("method", "GPUCount", "rep", "blk", "thrd", "idea(wkld)")
 
 
 def run(program):
@@ -22,21 +22,22 @@ def run(program):
 class ChainedLaunches(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.run = run(WITH)
+        cls.done = run(WITH)
         cls.added, = planted.listed(WITH).keys() - planted.listed(WITHOUT).keys()
 
     def of(self, section):
         return [row for row in section.rows if row["method"] == self.added]
 
     def test_other_rows_stay(self):
-        self.assertEqual(
-            [(title, row) for title, row in self.run.rows() if row["method"] != self.added],
-            list(run(WITHOUT).rows()))
+        def shapes(done):
+            return [(title, *(row.get(name) for name in LABELS)) for title, row in done.rows()
+                    if row["method"] != self.added]
+        self.assertEqual(shapes(self.done), shapes(run(WITHOUT)))
 
     def test_it_is_in_every_section_of_launches(self):
         methods = list(planted.listed(WITHOUT))
-        for section in self.run.sections:
-            shapes = {method: [[row.get(name) for name in (*SHAPE, "idea(wkld)")]
+        for section in self.done.sections:
+            shapes = {method: [[row.get(name) for name in LABELS[1:]]
                                for row in section.rows if row["method"] == method]
                       for method in (methods[0], self.added)}
             self.assertEqual(*shapes.values(), section.title)
@@ -44,10 +45,10 @@ class ChainedLaunches(unittest.TestCase):
                              any(row["method"] in methods for row in section.rows))
 
     def test_both_kernels_are_in_the_rows(self):
-        planted_costs = self.run.planted
+        planted_costs = self.done.planted
         gap, null = planted_costs["gap_traditional"], planted_costs["null"]
         seen = set()
-        for section in self.run.sections:
+        for section in self.done.sections:
             for row in self.of(section):
                 nothing = row.get("idea(wkld)", "0") == "0"
                 own = nothing and section.title != "workload test"
