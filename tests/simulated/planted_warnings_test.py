@@ -491,6 +491,14 @@ class Warned(unittest.TestCase):
                             if note.method == method and note.tag in ("tile", "method")]
                     self.assertEqual("; ".join(note.text for note in told), about[method][1])
 
+    def test_cautions_are_not_inherited(self):
+        # A caution is part of a name's entry. Who inherits that has the rows of two methods.
+        for name in ("intra", "inter2", "repeat"):
+            for section in of(name).sections:
+                shapes = [tuple(row.get(label) for label in (
+                    "method", "GPUcount", "rep", "blk", "thrd", "tile")) for row in section.rows]
+                self.assertEqual(len(set(shapes)), len(shapes), section.title)
+
     def test_loops_of_long_code(self):
         told = {(note.method, note.values["above"]) for section in of("repeat").sections
                 for note in section.annotations if note.tag == "loop"}
