@@ -83,7 +83,7 @@ void write_programs(LineWriter& out, const ProgramInfo& info,
   CUDA_CHECK(cudaDriverGetVersion(&driver));
   CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
   out.comment("program[" + version_text(info) +
-              " samples=" + std::to_string(options.samples) + ']');
+              " asked_samples=" + std::to_string(options.samples) + ']');
   out.comment("cuda[driver=" + cuda_version_text(driver) +
               " runtime=" + cuda_version_text(runtime) + ' ' +
               pair_text("nvcc", SYNCBENCH_NVCC) + ' ' +

@@ -7,7 +7,8 @@
 //
 // It has to give kAbout, work() and the operation; all else has a default in
 // Method, below, which says what it is for. Members such as a cooperative group
-// are made once, by the threads that take part, before anything is timed.
+// are made once, by the threads that take part, before anything is timed. A
+// constructor may take what the operation finds, as that of Semaphore does.
 //
 // The operation is called many times in a row, without a loop, each time with
 // the value that the time before returned. Where it moves data its result
@@ -182,7 +183,7 @@ struct Method {
   static constexpr bool kChecked = true;
 
   /// State in shared memory, a plain struct. All threads of a block start it,
-  /// a __syncthreads() follows.
+  /// a __syncthreads() follows. start() may take a Here in place of a Place.
   using Shared = None;
   template <class Shared>
   static __device__ void start(Shared&, const Place&) {}

@@ -37,6 +37,17 @@ __device__ __forceinline__ typename Method::Value repeat(
   }
 }
 
+/// A method, made of what it finds where it has such a constructor.
+template <class Method, class Here>
+__device__ __forceinline__ Method made(Here& here) {
+  if constexpr (std::is_constructible_v<Method, Here&>) {
+    return Method(here);
+  } else {
+    Method method;
+    return method;
+  }
+}
+
 /// Makes `count` trips round the body of kRepeats operations and records the
 /// clock before the first that is timed and after the last one. Trips that are
 /// not timed bring the body into the instruction cache.
@@ -44,7 +55,7 @@ template <class Method, int kRepeats, class Here>
 __device__ __forceinline__ typename Method::Value time_trips(
     int count, int first_timed, Here& here, typename Method::Value value,
     WarpRecord& record) {
-  Method method;
+  auto method = made<Method>(here);
 #pragma unroll 1
   for (int trip = 0; trip < count; ++trip) {
     asm volatile("" : "+r"(trip));  // else the loop may be split at first_timed

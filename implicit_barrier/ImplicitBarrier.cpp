@@ -20,12 +20,9 @@ namespace {
 
 using Sections = std::vector<std::unique_ptr<Section>>;
 
-// In the order of the output; the first three are the study's.
 Sections make_sections(Printing& printing) {
   Sections sections;
-  for (const auto make :
-       {null_kernel_section, sleep_kernel_section, workload_section,
-        held_queue_section, sleep_grid_section, sleep_instruction_section}) {
+  for (const auto& [place, make] : section_makers()) {
     sections.push_back(make(printing));
   }
   return sections;

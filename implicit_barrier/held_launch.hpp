@@ -54,16 +54,14 @@ class Gate {
 };
 
 /// Launches of another method that wait, all of them, until the last is queued:
-/// its total is from then to their end. Queues at most 512 launches on one GPU
+/// its total is from then to their end. Queues at most 512 kernels on one GPU
 /// (from 1,022 on the call blocks).
 class HeldLaunch : public LaunchMethod {
  public:
   HeldLaunch(QueuedLaunch& queue, Gate& gate) : queue_(queue), gate_(gate) {}
 
   LaunchTimes run(int repeats) override {
-    return run_queue([&] {
-      for (int i = 0; i < repeats; ++i) queue_.launch();
-    });
+    return run_queue([&] { queue_.launch(repeats); });
   }
 
   /// The same of whatever `launch_all()` launches into the streams of this

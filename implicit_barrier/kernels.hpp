@@ -51,6 +51,19 @@ inline constexpr long long kRecordLeadCycles = 2000;
 /// Spins as spin_kernel and notes its times. Without a spin it ends by writing.
 __global__ void noting_kernel(int units, long long cycles, int number);
 
+/// The kernels that sections launch. A launch method may have its own, which do
+/// the same for the same arguments.
+struct UnitKernels {
+  const void *null, *spin, *sleep, *noting;
+};
+using UnitKernel = const void* UnitKernels::*;
+
+inline const UnitKernels kUnitKernels = {
+    reinterpret_cast<const void*>(null_kernel),
+    reinterpret_cast<const void*>(spin_kernel),
+    reinterpret_cast<const void*>(sleep_kernel),
+    reinterpret_cast<const void*>(noting_kernel)};
+
 /// The blocks of noting_kernel n on the current GPU write to
 /// times[n * blocks + block].
 cudaError_t note_times_at(BlockTimes* times);

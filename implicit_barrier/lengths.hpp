@@ -1,4 +1,4 @@
-// How long the series of launches are. Pure host code.
+// How long the series of launches are.
 #pragma once
 
 #include <algorithm>

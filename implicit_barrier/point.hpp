@@ -1,11 +1,13 @@
-// What a row of ImplicitBarrier is of, and the columns that all its tables
-// have. Pure host code.
+// What a row of ImplicitBarrier is of: as a kernel to launch, as text, and in
+// the columns that all its tables have.
 #pragma once
 
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
+#include "common/launch.hpp"
 #include "common/process_samples.hpp"
 #include "common/table.hpp"
 
@@ -44,6 +46,36 @@ struct Point {
     if (!words) throw std::invalid_argument("not a point: " + text);
     return point;
   }
+};
+
+/// Cycles of an SM clock of `mhz` in `nanoseconds`.
+inline long long cycles_in(double nanoseconds, double mhz) {
+  return std::llround(nanoseconds * mhz / 1000);
+}
+
+/// A kernel of (units, amount, number), or of fewer of these, with its
+/// arguments, ready to be launched.
+class UnitCall {
+ public:
+  UnitCall(const void* kernel, const Point& point, int units, long long amount)
+      : units_(units), amount_(amount) {
+    call_.kernel = kernel;
+    call_.grid = dim3(point.blocks);
+    call_.block = dim3(point.threads);
+    call_.arguments = arguments_;
+  }
+  UnitCall(const UnitCall&) = delete;
+  UnitCall& operator=(const UnitCall&) = delete;
+
+  const KernelCall& call() const { return call_; }
+  int* number() { return &number_; }  ///< read at each launch
+
+ private:
+  int units_;
+  long long amount_;
+  int number_ = 0;
+  void* arguments_[3] = {&units_, &amount_, &number_};
+  KernelCall call_;
 };
 
 /// What all rows have: the point, and how its processes measured.

@@ -147,12 +147,21 @@ class SectionOf : public Section {
   std::map<std::string, Collected> collected_;  // by Record::point
 };
 
-// All sections, one file each or two alike.
-std::unique_ptr<Section> null_kernel_section(Printing& printing);
-std::unique_ptr<Section> sleep_kernel_section(Printing& printing);
-std::unique_ptr<Section> workload_section(Printing& printing);
-std::unique_ptr<Section> held_queue_section(Printing& printing);
-std::unique_ptr<Section> sleep_grid_section(Printing& printing);
-std::unique_ptr<Section> sleep_instruction_section(Printing& printing);
+using MakeSection = std::unique_ptr<Section> (*)(Printing&);
+
+/// How all sections are made, by their place in the output.
+inline std::multimap<int, MakeSection>& section_makers() {
+  static std::multimap<int, MakeSection> makers;
+  return makers;
+}
+
+/// Adds a section; the result is of no use but to initialize a constant.
+template <class Made>
+bool add_section(int place) {
+  section_makers().emplace(place, [](Printing& printing) {
+    return std::unique_ptr<Section>(std::make_unique<Made>(printing));
+  });
+  return true;
+}
 
 }  // namespace syncbench

@@ -7,7 +7,7 @@
 #include "common/options.hpp"
 #include "common/provenance.hpp"
 #include "pitfalls/child.hpp"
-#include "pitfalls/lines.hpp"
+#include "pitfalls/isolation.hpp"
 #include "pitfalls/spin.cuh"
 #include "pitfalls/task.hpp"
 

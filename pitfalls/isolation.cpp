@@ -6,7 +6,6 @@
 
 #include "common/child_process.hpp"
 #include "common/interrupt.hpp"
-#include "pitfalls/lines.hpp"
 
 namespace syncbench {
 namespace {

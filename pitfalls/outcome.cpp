@@ -3,8 +3,6 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "pitfalls/lines.hpp"
-
 namespace syncbench {
 namespace {
 

@@ -9,7 +9,6 @@
 #include "reduction/node_sums.hpp"
 #include "reduction/rows.hpp"
 #include "reduction/sections.hpp"
-#include "reduction/switch_points.hpp"
 #include "reduction/warp_sums.hpp"
 
 namespace syncbench {

@@ -7,7 +7,6 @@
 #include "common/interrupt.hpp"
 #include "reduction/node_sums.hpp"
 #include "reduction/rows.hpp"
-#include "reduction/samples.hpp"
 #include "reduction/sections.hpp"
 #include "reduction/test_data.hpp"
 

@@ -8,7 +8,6 @@
 #include "reduction/array_sums.hpp"
 #include "reduction/device_timer.hpp"
 #include "reduction/rows.hpp"
-#include "reduction/samples.hpp"
 #include "reduction/sections.hpp"
 #include "reduction/test_data.hpp"
 

@@ -1,9 +1,11 @@
-// The sections of Reduction that a file each measures.
+// The sections of Reduction, by the file that measures them.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/measuring_run.hpp"
+#include "common/method_info.hpp"
 #include "reduction/array_sizes.hpp"
 
 namespace syncbench {
@@ -14,6 +16,15 @@ void warp_level_section(MeasuringRun& run, const SumOptions& sums);
 
 /// Its lines of --help.
 std::string describe_warp_level();
+
+/// When more threads pay: rates of a loop over shared memory (study, Table
+/// III), sums there by few and by many threads, and where the second become
+/// faster, predicted and measured (Table IV).
+void model_sections(MeasuringRun& run, const SumOptions& sums);
+
+/// What --method calls them, and their lines of --help.
+std::vector<MethodInfo> model_methods();
+std::string describe_model();
 
 /// The section `one GPU` (study, Figure 15 and Table VI). Returns the number of
 /// rows with a wrong sum.

@@ -1,5 +1,3 @@
-#include "reduction/switch_points.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +8,7 @@
 #include "explicit_barrier/methods.hpp"
 #include "reduction/model.hpp"
 #include "reduction/model_rows.hpp"
+#include "reduction/sections.hpp"
 #include "reduction/shared_sums.hpp"
 
 namespace syncbench {

@@ -30,8 +30,9 @@ struct Semaphore : Method {
     return (place.block ^ 1) < place.blocks &&
            place.thread < Meeting::participants(place.threads);
   }
+  __device__ explicit Semaphore(Here<>& here)
+      : turns(here.global + here.block / 2 * 32) {}
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
-    unsigned long long* turns = here.global + here.block / 2 * 32;
     if (here.thread == 0) {
       unsigned long long turn = 0;
       for (unsigned polls = 0;; ++polls) {
@@ -53,6 +54,7 @@ struct Semaphore : Method {
   }
   // Seconds: the partner is gone.
   static constexpr unsigned kMostPolls = 1 << 22;
+  unsigned long long* turns;
 };
 
 /// All threads of the block.

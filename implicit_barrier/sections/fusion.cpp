@@ -35,9 +35,9 @@ class Fusion : public SectionOf<FusionRow> {
   using SectionOf::SectionOf;
 
   /// Units of kernel(units, amount_of(nanoseconds)).
-  template <class Kernel, class Amount>
+  template <class Amount>
   static void add_all(Measuring& measuring, PointsInTurn<Sample>& points,
-                      Counts counts, Kernel kernel, Amount amount_of) {
+                      Counts counts, UnitKernel kernel, Amount amount_of) {
     measuring.for_each_point(
         counts, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
@@ -80,7 +80,7 @@ class SleepKernel : public Fusion {
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
-    add_all(measuring, points, Counts::kEach, spin_kernel,
+    add_all(measuring, points, Counts::kEach, &UnitKernels::spin,
             [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
   }
 
@@ -99,7 +99,7 @@ class SleepInstruction : public Fusion {
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
-    add_all(measuring, points, Counts::kOneAndAll, sleep_kernel,
+    add_all(measuring, points, Counts::kOneAndAll, &UnitKernels::sleep,
             [](int unit_ns) { return unit_ns / kSleepNs; });
   }
 
@@ -120,14 +120,8 @@ class SleepInstruction : public Fusion {
   }
 };
 
+[[maybe_unused]] const bool kAdded =
+    add_section<SleepKernel>(20) && add_section<SleepInstruction>(60);
+
 }  // namespace
-
-std::unique_ptr<Section> sleep_kernel_section(Printing& printing) {
-  return std::make_unique<SleepKernel>(printing);
-}
-
-std::unique_ptr<Section> sleep_instruction_section(Printing& printing) {
-  return std::make_unique<SleepInstruction>(printing);
-}
-
 }  // namespace syncbench

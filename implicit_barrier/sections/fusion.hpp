@@ -7,7 +7,6 @@
 
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/lengths.hpp"
-#include "implicit_barrier/unit_call.hpp"
 
 namespace syncbench {
 
@@ -61,14 +60,13 @@ inline FusionResult fusion_result(const Measured<FusionSample>& measured,
 /// Kernel fusion of one point: launches of one unit, and of all in one kernel.
 class FusionPair {
  public:
-  template <class Kernel>
   FusionPair(const LaunchMethodInfo& method, const StreamPool& pool,
-             const std::vector<Gpu>& gpus, const Point& point, Kernel kernel,
-             long long amount)
+             const std::vector<Gpu>& gpus, const Point& point,
+             UnitKernel kernel, long long amount)
       : repeats_(point.repeats),
         lead_(point.lead),
-        one_(kernel, point, 1, amount),
-        all_(kernel, point, point.repeats, amount),
+        one_(method.kernels->*kernel, point, 1, amount),
+        all_(method.kernels->*kernel, point, point.repeats, amount),
         single_(method.make(pool, gpus, one_.call())),
         fused_(method.make(pool, gpus, all_.call())) {}
 

@@ -53,8 +53,8 @@ Remark why_not_hold(const StreamPool& pool) {
   Point point;
   point.blocks = 1;
   point.threads = 32;
-  const UnitCall call(null_kernel, point, 0, 0);
-  SingleGpuLaunch launch(launch_traditional, pool, call.call());
+  const UnitCall call(kUnitKernels.null, point, 0, 0);
+  SingleGpuLaunch launch(launch_traditional, pool, {call.call()});
   double least_ns = launch.run(1).total;
   for (int i = 0; i < 10; ++i) {
     least_ns = std::min(least_ns, launch.run(1).total);
@@ -129,10 +129,7 @@ class HeldQueue : public SectionOf<HeldRow> {
   bool is_second() const override { return true; }
 };
 
+[[maybe_unused]] const bool kAdded = add_section<HeldQueue>(40);
+
 }  // namespace
-
-std::unique_ptr<Section> held_queue_section(Printing& printing) {
-  return std::make_unique<HeldQueue>(printing);
-}
-
 }  // namespace syncbench

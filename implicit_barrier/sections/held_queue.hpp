@@ -27,14 +27,15 @@ class HeldPoint {
       : point_(point),
         times_(times),
         lead_ns_(spins() ? 1e3 * kRecordLeadCycles / mhz : 0) {
-    const auto make = [&](auto kernel, int units) {
+    const auto make = [&](UnitKernel kernel, int units) {
       return std::make_unique<Queue>(method, pool, gpus, gate, point, kernel,
                                      units, cycles_in(point.work_ns, mhz));
     };
-    single_ = spins() ? make(spin_kernel, 1) : make(null_kernel, 0);
-    fused_ = make(spin_kernel, point.repeats);
-    noting_ = make(noting_kernel, 1);
-    noting_fused_ = make(noting_kernel, point.repeats);
+    using Kernels = UnitKernels;
+    single_ = spins() ? make(&Kernels::spin, 1) : make(&Kernels::null, 0);
+    fused_ = make(&Kernels::spin, point.repeats);
+    noting_ = make(&Kernels::noting, 1);
+    noting_fused_ = make(&Kernels::noting, point.repeats);
   }
 
   HeldSample take() {
@@ -53,11 +54,10 @@ class HeldPoint {
  private:
   // A method bound to a kernel, launched behind held streams.
   struct Queue {
-    template <class Kernel>
     Queue(const LaunchMethodInfo& method, const StreamPool& pool,
           const std::vector<Gpu>& gpus, Gate& gate, const Point& point,
-          Kernel kernel, int units, long long cycles)
-        : call(kernel, point, units, cycles),
+          UnitKernel kernel, int units, long long cycles)
+        : call(method.kernels->*kernel, point, units, cycles),
           queue(method.make_queued(pool, gpus, call.call())),
           held(*queue, gate) {}
 
@@ -74,16 +74,16 @@ class HeldPoint {
 
   void note(int number) {
     *noting_->call.number() = number;
-    noting_->queue->launch();
+    noting_->queue->launch(1);
   }
 
   // From begin to begin of kernels that note nothing, between two that do: to
   // write its times makes a kernel end later. One of `repeats` is such a one.
   double period_ns() {
     noting_->held.run_queue([this] {
-      for (int i = 0; i < point_.lead; ++i) single_->queue->launch();
+      single_->queue->launch(point_.lead);
       note(0);
-      for (int i = 1; i < point_.repeats; ++i) single_->queue->launch();
+      single_->queue->launch(point_.repeats - 1);
       note(1);
     });
     return read(2).period / point_.repeats;

@@ -2,7 +2,6 @@
 #include "implicit_barrier/sections/launches.hpp"
 
 #include "implicit_barrier/section.hpp"
-#include "implicit_barrier/unit_call.hpp"
 
 namespace syncbench {
 namespace {
@@ -55,14 +54,13 @@ class Launches : public SectionOf<LaunchRow> {
  protected:
   using SectionOf::SectionOf;
 
-  template <class Kernel>
   static void add(Measuring& measuring, PointsInTurn<Sample>& points,
                   const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-                  const Point& point, Kernel kernel, int units,
+                  const Point& point, UnitKernel kernel, int units,
                   long long cycles) {
     points.add(point, [&]() -> PointsInTurn<Sample>::Take {
-      const auto call =
-          std::make_shared<UnitCall>(kernel, point, units, cycles);
+      const auto call = std::make_shared<UnitCall>(method.kernels->*kernel,
+                                                   point, units, cycles);
       const std::shared_ptr<LaunchMethod> launch =
           method.make(measuring.pool, gpus, call->call());
       return [launch, call, repeats = point.repeats] {
@@ -91,7 +89,7 @@ class NullKernel : public Launches {
         Counts::kEach, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             const Point& point) {
-          add(measuring, points, method, gpus, point, null_kernel, 0, 0);
+          add(measuring, points, method, gpus, point, &UnitKernels::null, 0, 0);
         });
   }
 };
@@ -115,21 +113,15 @@ class WorkloadTest : public Launches {
                {0, 2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000}) {
             point.work_ns = work_ns;
             point.repeats = repeats_of(point);
-            add(measuring, points, method, gpus, point, spin_kernel, 1,
+            add(measuring, points, method, gpus, point, &UnitKernels::spin, 1,
                 cycles_in(work_ns, points.mhz()));
           }
         });
   }
 };
 
+[[maybe_unused]] const bool kAdded =
+    add_section<NullKernel>(10) && add_section<WorkloadTest>(30);
+
 }  // namespace
-
-std::unique_ptr<Section> null_kernel_section(Printing& printing) {
-  return std::make_unique<NullKernel>(printing);
-}
-
-std::unique_ptr<Section> workload_section(Printing& printing) {
-  return std::make_unique<WorkloadTest>(printing);
-}
-
 }  // namespace syncbench

@@ -1,9 +1,8 @@
 // Series of launches of one kernel, and of one launch (study, section IX-B).
-// Pure host code.
 #pragma once
 
 #include "common/timing.hpp"
-#include "implicit_barrier/launch_method.hpp"
+#include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/lengths.hpp"
 
 namespace syncbench {

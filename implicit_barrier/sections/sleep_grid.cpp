@@ -117,10 +117,7 @@ class SleepGrid : public SectionOf<GridRow> {
   }
 };
 
+[[maybe_unused]] const bool kAdded = add_section<SleepGrid>(50);
+
 }  // namespace
-
-std::unique_ptr<Section> sleep_grid_section(Printing& printing) {
-  return std::make_unique<SleepGrid>(printing);
-}
-
 }  // namespace syncbench

@@ -78,9 +78,9 @@ class LaunchGapTest {
                   const Point& point) {
     Point null_point = point;
     null_point.work_ns = 0;
-    FusionPair spinning(method, pool_, gpus, point, spin_kernel,
+    FusionPair spinning(method, pool_, gpus, point, &UnitKernels::spin,
                         cycles_in(point.work_ns, mhz_));
-    FusionPair sleeping(method, pool_, gpus, point, sleep_kernel,
+    FusionPair sleeping(method, pool_, gpus, point, &UnitKernels::sleep,
                         point.work_ns / kSleepNs);
     HeldPoint held(method, pool_, gpus, point, mhz_, gate_, times_);
     HeldPoint held_null(method, pool_, gpus, null_point, mhz_, gate_, times_);
@@ -112,10 +112,11 @@ class LaunchGapTest {
 
   int check_rounds(const LaunchMethodInfo& method, const Gpus& gpus,
                    const Point& point) {
-    FusionPair spinning(method, pool_, gpus, point, spin_kernel,
+    FusionPair spinning(method, pool_, gpus, point, &UnitKernels::spin,
                         cycles_in(point.work_ns, mhz_));
-    UnitCall one(round_kernel, point, 1, point.work_ns),
-        two(round_kernel, point, 2, point.work_ns);
+    const auto* kernel = reinterpret_cast<const void*>(round_kernel);
+    UnitCall one(kernel, point, 1, point.work_ns),
+        two(kernel, point, 2, point.work_ns);
     const auto one_unit = method.make(pool_, gpus, one.call());
     const auto two_units = method.make(pool_, gpus, two.call());
     std::vector<FusionSample> spin;

@@ -11,7 +11,7 @@ from parts import checksums, tsv  # from scripts/, which scripts_support has put
 GOOD = ROWS["BenchmarkInterSM"]
 ROW = "2\t1\t9\t4224\t64\t3168.250\t0.250\t100\t0.100\n"  # without its name; the last, line 10
 HEAD = """\
-# program[name=BenchmarkInterSM version=0.2.0 commit=abc toolkit=13.0 samples=2]
+# program[name=BenchmarkInterSM version=0.2.0 commit=abc toolkit=13.0 asked_samples=2]
 # gpu[index=0 name="NVIDIA H200"]
 """
 DAMAGES = (  # what becomes what, and what the message says

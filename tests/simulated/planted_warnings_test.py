@@ -308,7 +308,7 @@ TEXTS = {
 # Not of these: provenance, and what hands a text on.
 PLAIN = {
     "cuda[driver= runtime=nvccgcc", "gpus[visible= used=", "gpu[ clock= cpu=any",
-    "host[waits=spinningotherwise kernels=", "program[ samples=", "tile counts",
+    "host[waits=spinningotherwise kernels=", "program[ asked_samples=", "tile counts",
     "processes[count= streams=]: one process after the other, each with so many samples; the "
     "streams in turn", ": ", ", ", ". s"}
 # Functions whose texts others print, by file.
@@ -492,6 +492,14 @@ class Warned(unittest.TestCase):
                     told = [note for note in section.annotations
                             if note.method == method and note.tag in ("tile", "method")]
                     self.assertEqual("; ".join(note.text for note in told), about[method][1])
+
+    def test_cautions_are_not_inherited(self):
+        # A caution is part of a name's entry. Who inherits that has the rows of two methods.
+        for name in ("intra", "inter2", "repeat"):
+            for section in of(name).sections:
+                shapes = [tuple(row.get(label) for label in (
+                    "method", "GPUcount", "rep", "blk", "thrd", "tile")) for row in section.rows]
+                self.assertEqual(len(set(shapes)), len(shapes), section.title)
 
     def test_loops_of_long_code(self):
         told = {(note.method, note.values["above"]) for section in of("repeat").sections

@@ -15,7 +15,6 @@
 #include "common/errors.hpp"
 #include "common/interrupt.hpp"
 #include "pitfalls/isolation.hpp"
-#include "pitfalls/lines.hpp"
 #include "pitfalls/outcome.hpp"
 
 namespace syncbench {

@@ -10,7 +10,6 @@
 
 #include "common/child_processes.hpp"
 #include "common/errors.hpp"
-#include "pitfalls/lines.hpp"
 #include "pitfalls/run.hpp"
 
 namespace syncbench {

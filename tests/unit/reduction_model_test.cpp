@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "reduction/model.hpp"
-#include "reduction/samples.hpp"
+#include "reduction/rows.hpp"
 
 namespace syncbench {
 namespace {

@@ -1,0 +1,53 @@
+// Adds a launch method to an ImplicitBarrier, for chained_launches_test.py:
+// each launch is a chain of two kernels, and both are its own where nothing is
+// to do.
+#include <optional>
+
+#include "implicit_barrier/launch_methods.hpp"
+#include "stand_in_gpu/model.hpp"
+#include "stand_in_gpu/scenario.hpp"
+
+namespace syncbench {
+namespace {
+
+__global__ void first_of_chain() {}
+__global__ void own_null() {}
+
+const UnitKernels& own_kernels() {
+  static const UnitKernels kernels = [] {
+    UnitKernels own = kUnitKernels;
+    own.null = reinterpret_cast<const void*>(own_null);
+    return own;
+  }();
+  return kernels;
+}
+
+std::unique_ptr<QueuedLaunch> make_chain(const StreamPool& pool,
+                                         const std::vector<Gpu>&,
+                                         const KernelCall& call) {
+  const KernelCall first = {reinterpret_cast<const void*>(first_of_chain),
+                            dim3(1), dim3(32)};
+  return std::make_unique<SingleGpuLaunch>(
+      launch_traditional, pool, std::vector<KernelCall>{first, call});
+}
+
+// So many times as long as an empty kernel.
+stand_in::Model lasts(double times) {
+  return {[=](const stand_in::Running& running) -> stand_in::Ended {
+    return {running.factor * times * stand_in::scenario().null};
+  }};
+}
+
+std::optional<stand_in::Model> model_of(const stand_in::Launch& launch) {
+  if (launch.is("::first_of_chain(")) return lasts(2);
+  if (launch.is("::own_null(")) return lasts(3);
+  return std::nullopt;
+}
+
+[[maybe_unused]] const bool kAdded =
+    add_launch_method({"chained_launch", "two kernels on one GPU", false,
+                       make_chain, nullptr, &own_kernels()}) &&
+    stand_in::add_models(model_of);
+
+}  // namespace
+}  // namespace syncbench
