@@ -19,7 +19,7 @@ BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x
 class CommandLineTest(ScriptsTest):
     def tearDown(self):
         self.assertEqual((self.calls(), self.results.exists()), ([], False))  # nothing started
-        self.assertEqual([path.name for path in self.project.iterdir()], ["scripts"])
+        self.assertEqual({path.name for path in self.project.iterdir()}, {"docs", "scripts"})
 
     def test_help(self):
         read, write = os.pipe()
@@ -45,6 +45,9 @@ class CommandLineTest(ScriptsTest):
                 ("only one GPU_COUNT", "run.sh", ["1", "2"]),
                 ("--results needs a folder", "run.sh", ["--results"], ["--results", ""]),
                 ("unknown option", "run.sh", ["--no-b"], ["--resume"], ["-x"]),
+                ("only one --quick or --method", "run.sh", ["--quick", "--method", "grid_sync"],
+                 ["--method", "grid_sync", "--quick"], ["--method", "grid_sync"] * 2),
+                ("no program has a method 'nosuch'", "run.sh", ["--method", "grid_sync,nosuch"]),
                 ("takes no arguments", "test.sh", ["1"], ["--hel"], [""]),
                 ("unknown option", "sweep_gpus.sh", ["--hel"], [exe, "1", "-out"]),
                 ("needs an executable and", "sweep_gpus.sh", [], [exe], [exe, "1", "2"]),
@@ -180,7 +183,7 @@ class RunTest(ScriptsTest):
         self.assertFalse((self.only_folder() / "Reduction.before13.tsv").exists())
 
     def test_no_build(self):
-        self.assertIn("no executables in build/", self.run_sh("--no-build", code=1).stderr)
+        self.assertIn("no Pitfalls in build/", self.run_sh("--no-build", code=1).stderr)
         for build, preset in (("build", self.release), ("build-before13", self.before13)):
             shutil.copytree(preset, self.project / build)
             self.run_sh("--no-build")
@@ -205,8 +208,56 @@ class RunTest(ScriptsTest):
 
     def test_a_gpu_is_required(self):
         self.gpu.unlink()
-        self.run_sh("--require-gpu", code=3)
-        self.run_sh("--require-gpu", "--no-build", code=3)
+        for more in ([], ["--no-build"]):
+            self.assert_refused(self.run_sh("--require-gpu", *more, code=3), 3, "has no NVIDIA GPU")
+        self.assertEqual(self.calls("cmake"), [])
+
+    def built(self, preset="release"):
+        """The targets of the last build."""
+        call = self.calls(f"cmake --build --preset {preset} ")[-1]
+        return re.search(r"--target ([\w ]+) --parallel", call)[1].split()
+
+    def test_only_what_is_asked_for_is_built(self):
+        self.nvcc("cuda-12.4", "12.4")
+        self.run_sh("--method", "grid_sync")
+        self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkInterSM", "TestRepeat",
+                                        "Reduction"])  # a sum has this name, too
+        self.run_sh("--method", "named_semaphore", code=2)  # the made-up programs lack it
+        self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkInterSM", "TestRepeat"])
+        self.assertEqual(self.calls("cmake --build --preset before13"), [])
+        self.gpu.unlink()
+        self.run_sh("--quick")
+        self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM",
+                                        "TestRepeat", "Reduction", "Pitfalls"])
+
+    def test_a_method_that_cuda_13_lacks(self):
+        self.write_methods(self.before13, "multi_grid_sync gpus 1", "grid_sync grid 1")
+        lacks = self.run_sh("--method", "multi_grid_sync", code=1)
+        self.assertIn("CUDA 13 lacks one of these methods: install", lacks.stderr)
+        self.assertEqual(self.calls("cmake"), [])
+        shutil.copytree(self.release, self.project / "build")
+        self.assertIn("'multi_grid_sync', which CUDA 13 lacks, nor is there a build with an older",
+                      self.run_sh("--no-build", "--method", "multi_grid_sync", code=2).stderr)
+        self.nvcc("cuda-12.4", "12.4")
+        self.run_sh("--method", "multi_grid_sync,grid_sync")
+        self.assertEqual(self.built("before13"), ["BenchmarkInterSM"])
+        self.assertIn("build-before13/BenchmarkInterSM 2 --stats --method multi_grid_sync",
+                      self.calls("build-before13/"))
+        self.assertIn("build/BenchmarkInterSM 2 --stats --method grid_sync", self.calls("build/"))
+        self.assertTrue((self.only_folder() / "BenchmarkInterSM.before13.tsv").exists())
+
+    def test_time_that_is_left(self):
+        shutil.copytree(self.release, self.project / "build")
+        self.assertNotIn("left", self.run_sh("--no-build", "--method", "grid_sync").stderr)
+        path = self.only_folder() / "environment.tsv"
+        self.assertRegex(path.read_text(), r"\nseconds\t(\w+ \d+\.\d(; |\n$))+")
+        path.write_text(re.sub(r"(\w+) \d+\.\d(?=;|\n$)", r"\1 20.0", path.read_text()))
+        count = path.read_text().count(" 20.0")
+        said = self.run_sh("--no-build", "--method", "grid_sync").stderr
+        self.assertIn(f"1 of {count}, after 0 s, {20 * count} s left if all is as in the last run",
+                      said)
+        self.assertIn(f"{count} of {count}, after 0 s, 20 s left if", said)
+        self.assertNotIn("left", self.run_sh("--no-build", "--method", "tile").stderr)
 
     def test_some_methods_of_a_labelled_machine(self):
         self.run_sh("--method", "grid_sync", "--label", "node-7")
