@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the built executables and collects their rows in one folder; run.sh calls it.
+"""Runs the built executables and collects their rows in one folder; run.sh and sweep_gpus.sh
+call it.
 
 The folder's name ends in .partial until everything is in it. A run that is interrupted or
 fails keeps it, with the rows that were measured until then. Exit codes: those of run.sh.
@@ -148,6 +149,23 @@ def plan_of_methods(build, older, gpus, methods):
                       if any(is_older for _, is_older in needed(missing)) else ""))
 
 
+def plan_of_program(executable, gpus, more):
+    """The same of one program."""
+    stats = ["--stats"] * (suite.BY_NAME[executable.name].has_means and "--stats" not in more)
+    return [(executable.name, [str(executable), str(gpus), *stats, *more])]
+
+
+def plan_of_run(options, gpus):
+    """The same of what run.sh was asked for."""
+    older = usable_older(options.older, options.build,
+                         [program for program, is_older in needed(options.method) if is_older]
+                         if options.method else
+                         [program.name for program in suite.PROGRAMS if program.older_toolkit])
+    if options.method:
+        return list(plan_of_methods(options.build, older, gpus, options.method))
+    return plan(options.build, older, gpus)
+
+
 def drop_cut_row(path):
     """A process that was killed can leave half a row."""
     data = path.read_bytes()
@@ -211,12 +229,12 @@ def write_environment(folder, pairs, simulated):
     return first
 
 
-def fill(folder, devices, steps, options):
+def fill(folder, devices, executable, steps, options):
     """Measures all steps; the folder's final path."""
     simulated = options.simulated
     of_older = [command[0] for name, command in steps if name.endswith(suite.OLDER)]
     older_executable = of_older[0] if of_older else None
-    rows = environment.rows(devices, options.build / "ImplicitBarrier", older_executable)
+    rows = environment.rows(devices, executable, older_executable)
     rows += [("label", options.label)] * bool(options.label)
     rows += [("methods", ",".join(options.method))] if options.method else []
     first = write_environment(folder, rows, simulated)
@@ -305,27 +323,33 @@ def work():
                       help=f"the same as --method {','.join(QUICK)}")
     parser.add_argument("--simulated", action="store_true",
                         help="the executables are those on simulated GPUs")
+    some.add_argument("--program", choices=[program.name for program in suite.PROGRAMS
+                                            if program.takes_gpu_count],
+                      help="run this program alone, and write no report")
+    parser.add_argument("more", nargs="*", metavar="ARGUMENT", help="more arguments of --program")
     options = parser.parse_args()
+    script = "sweep_gpus.sh" if options.program else "run.sh"
+    if options.more and not options.program:
+        parser.error("only --program takes more arguments")
     if options.simulated:
         pretend(options.gpus)
     folder = None
     try:
-        devices = find_devices(options.build / "ImplicitBarrier", options.gpus,
-                               options.simulated)
-        older = usable_older(options.older, options.build,
-                             [program for program, is_older in needed(options.method) if is_older]
-                             if options.method else
-                             [program.name for program in suite.PROGRAMS if program.older_toolkit])
-        steps = (list(plan_of_methods(options.build, older, len(devices), options.method))
-                 if options.method else plan(options.build, older, len(devices)))
+        executable = options.build / (options.program or "ImplicitBarrier")
+        devices = find_devices(executable, options.gpus, options.simulated)
+        steps = plan_of_program(executable, len(devices), options.more) if options.program else (
+            plan_of_run(options, len(devices)))
         folder = make_folder(options.results, devices, "simulated_" * options.simulated,
                              options.label or "")
-        folder = fill(folder, devices, steps, options)
+        folder = fill(folder, devices, executable, steps, options)
     except (Stop, OSError, tsv.TsvError) as error:
         code, reason = error.args if isinstance(error, Stop) else (1, reason_of(error))
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
-        say(f"run.sh: {reason}{kept}")
+        say(f"{script}: {reason}{kept}")
         return code
+    if options.program:
+        print(f"Results: {folder}")
+        return 0
     try:
         print("\n".join(shown(folder, options.simulated)), flush=True)
         reported = report(folder, options.simulated)
@@ -337,4 +361,4 @@ def work():
 
 
 if __name__ == "__main__":
-    command_line.main(work, "run.sh")
+    command_line.main(work, "measure.py")

@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 from made_up_rows import ROWS, ROWS_BEFORE13
-from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
+from scripts_support import WAIT, WAIT_ALONE, ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
 
@@ -357,28 +357,48 @@ class RunTest(ScriptsTest):
 class SweepTest(ScriptsTest):
     def test_sweep(self):
         shutil.copytree(self.release, self.project / "build")
-        out, program = self.folder / "a/new one", self.folder / "fails at 2"
+        rows = self.project / "build/BenchmarkInterSM.rows"
+        alone = re.sub(r"(?m)^\w+\t2\t.*\n", "", rows.read_text())  # as of one GPU
+        rows.write_text(alone)
+        out = self.folder / "a/new one"
         sweep = ["sweep_gpus.sh", "BenchmarkInterSM", 2, "-o", out, "--", "--samples", 5]
         done = self.script(*sweep)
-        self.assertEqual((done.returncode, done.stdout), (0, f"Results: {out}\n"), done.stderr)
-        self.assertEqual({path.name: path.read_text() for path in out.iterdir()},
-                         {f"BenchmarkInterSM_x{n}.tsv": ROWS["BenchmarkInterSM"] for n in (1, 2)})
-        self.assertEqual(self.calls(), [f"build/BenchmarkInterSM {n} --samples 5" for n in (1, 2)])
+        one, two = sorted(out.iterdir(), key=lambda path: path.name[:6])
+        self.assertEqual((done.returncode, done.stdout), (0, f"Results: {one}\nResults: {two}\n"),
+                         done.stderr)
+        for folder, gpus in ((one, 1), (two, 2)):
+            self.assertRegex(folder.name, rf"^h200x{gpus}_\d{{8}}T\d{{6}}Z$")
+            run = tsv.Run(folder)
+            self.assertEqual((run.gpus, run.checked, list(run.files)),
+                             (gpus, True, ["BenchmarkInterSM"]))
+            self.assertEqual((folder / "BenchmarkInterSM.tsv").read_text(), alone)
+        self.assertEqual(self.calls(), [f"build/BenchmarkInterSM {n} --stats --samples 5"
+                                        for n in (1, 2)])
         self.assert_refused(self.script(*sweep), 2, f"{out} exists already")
-        write_program(program, '#!/bin/sh\necho row $1\n[ $1 = 1 ] || exit 5\n')
-        sweep = ["sweep_gpus.sh", program, 3]
-        self.assertEqual(self.script(*sweep, "-o", program / "x").returncode, 1)
-        done = self.script(*sweep)
+
+    def test_sweep_that_fails(self):
+        shutil.copytree(self.release, self.project / "build")
+        path = self.project / "build/BenchmarkInterSM"
+        (path.parent / "BenchmarkInterSM.then").write_text("[ $1 = 1 ] || exit 5\n")
+        rows = path.with_suffix(".rows")
+        rows.write_text(re.sub(r"(?m)^\w+\t2\t.*\n", "", rows.read_text()))
+        done = self.script("sweep_gpus.sh", path, 3)
         out, = (self.project / "results").iterdir()
-        self.assertRegex(out.name, r"^fails at 2_sweep_\d{8}T\d{6}Z$")
-        self.assertEqual((done.returncode, done.stdout), (5, ""))
-        self.assertIn(f" 2 failed with exit code 5; what was measured is in {out}\n", done.stderr)
-        self.assertEqual({path.name: path.read_text() for path in out.iterdir()},
-                         {"fails at 2_x1.tsv": "row 1\n", "fails at 2_x2.tsv": "row 2\n"})
-        (self.release / "TestRepeat.then").write_text(WAIT)
-        sweep[1] = self.release / "TestRepeat"
-        errors = self.interrupt(self.command(*sweep), "TERM")
-        self.assertTrue(errors.endswith("\nsweep_gpus.sh: interrupted\n"), errors)
+        self.assertRegex(out.name, r"^BenchmarkInterSM_sweep_\d{8}T\d{6}Z$")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"sweep_gpus.sh: BenchmarkInterSM failed with exit code 5; "
+                         r"what was measured is in .*h200x2_.*\.partial\n$")
+        self.assertEqual(sorted(path.name[:6] for path in out.iterdir()), ["h200x1", "h200x2"])
+        for arguments, message in ((["TestRepeat", 1], "invalid choice: 'TestRepeat'"),
+                                   (["BenchmarkInterSM", 1, "-o", path / "x"], "Not a directory")):
+            done = self.script("sweep_gpus.sh", *arguments)
+            self.assertIn(message, done.stderr)
+            self.assertIn(done.returncode, (1, 2))
+
+    def test_sweep_that_is_ended(self):
+        (self.release / "BenchmarkInterSM.then").write_text(WAIT_ALONE)
+        sweep = self.command("sweep_gpus.sh", self.release / "BenchmarkInterSM", 2)
+        self.assertTrue(self.interrupt(sweep, "TERM").endswith("\nsweep_gpus.sh: interrupted\n"))
 
 
 if __name__ == "__main__":
