@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/measuring_run.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
@@ -181,6 +182,14 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
 }
 
 }  // namespace
+
+std::vector<MethodList> method_lists() {
+  return {block_methods,  mbarrier_methods, block_collective_methods,
+          warp_methods,   exchange_methods, warp_collective_methods,
+          in_use_methods, atomic_methods,   memory_order_methods,
+          copy_methods,   cluster_methods};
+}
+
 }  // namespace syncbench
 
 int main(int argc, char** argv) {

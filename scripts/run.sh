@@ -112,7 +112,7 @@ if [[ -n $no_gpu ]]; then
     run python3 "$scripts/summary.py" --short "${recorded[@]}"
     printf '\n'
   fi
-  [[ -n $no_build ]] || printf 'Now the suite is built, for a machine that has one: some minutes, 0.7 GB in build/.\n'
+  [[ -n $no_build ]] || printf 'Now the suite is built, for a machine that has one: some minutes, 0.1 GB in build/ for each architecture.\n'
 fi
 # shellcheck disable=SC2119  # none of them are for it
 [[ -n $no_build ]] || require_tools
