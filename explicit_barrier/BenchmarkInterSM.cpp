@@ -312,6 +312,11 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
 }
 
 }  // namespace
+
+std::vector<MethodList> method_lists() {
+  return {grid_methods, semaphore_methods, gpu_methods};
+}
+
 }  // namespace syncbench
 
 int main(int argc, char** argv) {

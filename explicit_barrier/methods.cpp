@@ -35,12 +35,7 @@ int MethodEntry::most_repeats() const {
 const std::vector<MethodEntry>& all_methods() {
   static const std::vector<MethodEntry> methods = [] {
     std::vector<MethodEntry> all;
-    for (const auto list :
-         {block_methods, mbarrier_methods, block_collective_methods,
-          warp_methods, exchange_methods, warp_collective_methods,
-          in_use_methods, atomic_methods, memory_order_methods, order_methods,
-          copy_methods, cluster_methods, grid_methods, semaphore_methods,
-          gpu_methods, validation_methods}) {
+    for (const MethodList list : method_lists()) {
       for (MethodEntry& method : list()) all.push_back(std::move(method));
     }
     return all;

@@ -12,6 +12,8 @@ namespace syncbench {
 
 struct ProgramInfo;
 
+using MethodList = std::vector<MethodEntry> (*)();
+
 // One list a file of methods/, at its end.
 std::vector<MethodEntry> block_methods();
 std::vector<MethodEntry> mbarrier_methods();
@@ -33,7 +35,11 @@ std::vector<MethodEntry> validation_methods();
 /// What this build cannot measure, and why.
 std::vector<MethodInfo> missing_gpu_methods();
 
-/// All methods, in the order of rows and of --list.
+/// The lists that a program has. A program that has some of them defines this;
+/// one that has all links all_methods.cpp.
+std::vector<MethodList> method_lists();
+
+/// All methods of the program, in the order of rows and of --list.
 const std::vector<MethodEntry>& all_methods();
 
 /// Those whose scope lies between two, both included.

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the built executables and collects their rows in one folder; run.sh calls it.
+"""Runs the built executables and collects their rows in one folder; run.sh and sweep_gpus.sh
+call it.
 
 The folder's name ends in .partial until everything is in it. A run that is interrupted or
 fails keeps it, with the rows that were measured until then. Exit codes: those of run.sh.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import subprocess
@@ -16,14 +18,12 @@ from pathlib import Path
 
 from parts import command_line, checksums, environment, programs, suite, tsv
 from parts.command_line import Stop, say
+from parts.method_programs import QUICK, needed
 from reporting import in_short, normal
 from reporting.conclusions import conclusions
 from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
-# The rows that tell most, of each kind of barrier.
-QUICK = ("traditional_launch", "blocksync", "tile_sync", "cluster_sync", "grid_sync",
-         "peer_grid_sync", "read_limit")
 HOURS = 2  # the most that an executable may take; all together they take minutes
 
 # Of a program. text: how; said: its last line.
@@ -46,10 +46,11 @@ def find_devices(executable, gpu_count, simulated):
     return found[:gpu_count]
 
 
-def usable_older(folder, build):
-    """The folder, if all that plan() takes from it is there and of the commit of `build`."""
-    names = ("BenchmarkIntraSM", "BenchmarkInterSM", "TestRepeat", "Reduction", "Pitfalls")
-    ours = environment.version_of(build / names[0])[0]
+def usable_older(folder, build, names):
+    """The folder, if these programs are there and of the commit of `build`."""
+    if not names:
+        return None
+    ours = environment.version_of(build / "ImplicitBarrier")[0]
     theirs = environment.distinct(
         environment.version_of(folder / name)[0] if folder and (folder / name).exists() else "none"
         for name in names)
@@ -130,18 +131,43 @@ def plan(build, older, gpus):
     return [(name, list(map(str, words))) for name, words in commands]
 
 
-def plan_of_methods(build, gpus, methods):
-    """The same of these methods alone, by the programs that have them."""
-    known = {program: environment.methods_of(build / program.name) for program in suite.PROGRAMS}
-    for method in methods:
-        if not any(method in found for found in known.values()):
-            raise Stop(2, f"no program has a method '{method}' (see --list of each)")
-    for program, found in known.items():
-        mine = [method for method in methods if method in found]
-        if mine:
-            words = [build / program.name, *[gpus] * program.takes_gpu_count,
-                     *["--stats"] * program.has_means, "--method", ",".join(mine)]
-            yield program.name, list(map(str, words))
+def plan_of_methods(build, older, gpus, methods):
+    """The same of these methods alone, by the programs that have them; by those of the older
+    toolkit what the others lack."""
+    missing = list(methods)
+    for folder, suffix in ((build, ""), *[(older, suite.OLDER)] * bool(older)):
+        wanted, missing = missing, list(missing)
+        for program in suite.PROGRAMS:
+            if not (folder / program.name).exists():
+                continue
+            found = environment.methods_of(folder / program.name)
+            mine = [method for method in wanted if method in found]
+            missing = [method for method in missing if method not in mine]
+            if mine:
+                words = [folder / program.name, *[gpus] * program.takes_gpu_count,
+                         *["--stats"] * program.has_means, "--method", ",".join(mine)]
+                yield program.name + suffix, list(map(str, words))
+    if missing:
+        raise Stop(2, f"no program in {build} has a method '{missing[0]}'"
+                   + (", which CUDA 13 lacks, nor is there a build with an older toolkit"
+                      if any(is_older for _, is_older in needed(missing)) else ""))
+
+
+def plan_of_program(executable, gpus, more):
+    """The same of one program."""
+    stats = ["--stats"] * (suite.BY_NAME[executable.name].has_means and "--stats" not in more)
+    return [(executable.name, [str(executable), str(gpus), *stats, *more])]
+
+
+def plan_of_run(options, gpus):
+    """The same of what run.sh was asked for."""
+    older = usable_older(options.older, options.build,
+                         [program for program, is_older in needed(options.method) if is_older]
+                         if options.method else
+                         [program.name for program in suite.PROGRAMS if program.older_toolkit])
+    if options.method:
+        return list(plan_of_methods(options.build, older, gpus, options.method))
+    return plan(options.build, older, gpus)
 
 
 def drop_cut_row(path):
@@ -174,33 +200,60 @@ def run_program(name, command, folder, seconds, tell=say):
         told[-1] if told else "")
 
 
+def write_rows(folder, pairs, first):
+    (folder / "environment.tsv").write_text(
+        first + "".join(f"{k}\t{v}\n" for k, v in (("key", "value"), *pairs)), encoding="utf-8")
+
+
+def last_durations(results, here):
+    """{output: seconds} of the last complete run of the same programs on GPUs like these, among
+    `results`; empty where there is none."""
+    def is_alike(one):
+        return all(one.get(key) == here.get(key) for key in ("gpu", "gpu_count", "methods"))
+
+    found = []
+    for path in results.glob("*/environment.tsv"):
+        with contextlib.suppress(tsv.TsvError):
+            one = {row["key"]: row["value"] for row in tsv.read_table(tsv.read_bytes(path), path)}
+            if path.parent.suffix != ".partial" and "seconds" in one and is_alike(one):
+                found.append((one.get("date_utc", ""), one["seconds"]))
+    return {name: float(took) for name, took in re.findall(
+        r"([\w.]+) ([0-9]{1,7}\.[0-9])(?:; |$)", max(found)[1] if found else "")}
+
+
 def write_environment(folder, pairs, simulated):
     """environment.tsv and an empty stderr.log; what every file begins with."""
     first = f"{tsv.SIMULATED}\n" if simulated else ""
-    (folder / "environment.tsv").write_text(
-        first + "".join(f"{k}\t{v}\n" for k, v in (("key", "value"), *pairs)), encoding="utf-8")
+    write_rows(folder, pairs, first)
     (folder / "stderr.log").write_text(first, encoding="utf-8")
     return first
 
 
-def fill(folder, devices, build, older, options):
-    """Measures what is asked for; the folder's final path."""
+def fill(folder, devices, executable, steps, options):
+    """Measures all steps; the folder's final path."""
     simulated = options.simulated
-    older_executable = older / "BenchmarkInterSM" if older else None
-    rows = environment.rows(devices, build / "ImplicitBarrier", older_executable)
+    of_older = [command[0] for name, command in steps if name.endswith(suite.OLDER)]
+    older_executable = of_older[0] if of_older else None
+    rows = environment.rows(devices, executable, older_executable)
     rows += [("label", options.label)] * bool(options.label)
     rows += [("methods", ",".join(options.method))] if options.method else []
     first = write_environment(folder, rows, simulated)
     topology = "no GPUs\n" if simulated else environment.topology()
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
-    steps = (list(plan_of_methods(build, len(devices), options.method)) if options.method
-             else plan(build, older, len(devices)))
-    start = time.monotonic()
+    lasted = last_durations(options.results, dict(rows))
+    durations = {}
     for number, (name, command) in enumerate(steps, 1):
-        say(f"{number} of {len(steps)}, after {time.monotonic() - start:.0f} s: {name}")
+        left = [lasted.get(later) for later, _ in steps[number - 1:]]
+        say(f"{number} of {len(steps)}, after {sum(durations.values()):.0f} s"
+            + (f", {sum(left):.0f} s left if all is as in the last run" if None not in left else "")
+            + f": {name}")
+        start = time.monotonic()
         failure = run_program(name, command, folder, 3600 * options.hours)
         if failure:  # other codes of it would mean something else as those of this script
             raise Stop(3 if failure.code == 3 else 1, failure.text)
+        durations[name] = time.monotonic() - start
+    rows.append(("seconds", "; ".join(f"{name} {took:.1f}" for name, took in durations.items())))
+    write_rows(folder, rows, first)
     tsv.Run(folder, simulated, whole=True)  # what cannot be read is no complete run
     checksums.write(folder)  # last: the run is complete
     final = folder.with_suffix("")
@@ -265,28 +318,40 @@ def work():
                         help=f"stop an executable that has not ended by then (default: {HOURS})")
     parser.add_argument("--label", type=label, metavar="TEXT",
                         help="a name for this machine, in the folder's name and the report")
-    parser.add_argument("--method", type=lambda text: text.split(","), metavar="NAME[,NAME...]",
-                        help="measure these methods alone")
-    parser.add_argument("--quick", action="store_const", dest="method", const=QUICK,
-                        help=f"the same as --method {','.join(QUICK)}")
+    some = parser.add_mutually_exclusive_group()
+    some.add_argument("--method", type=lambda text: text.split(","), metavar="NAME[,NAME...]",
+                      help="measure these methods alone")
+    some.add_argument("--quick", action="store_const", dest="method", const=QUICK,
+                      help=f"the same as --method {','.join(QUICK)}")
     parser.add_argument("--simulated", action="store_true",
                         help="the executables are those on simulated GPUs")
+    some.add_argument("--program", choices=[program.name for program in suite.PROGRAMS
+                                            if program.takes_gpu_count],
+                      help="run this program alone, and write no report")
+    parser.add_argument("more", nargs="*", metavar="ARGUMENT", help="more arguments of --program")
     options = parser.parse_args()
+    script = "sweep_gpus.sh" if options.program else "run.sh"
+    if options.more and not options.program:
+        parser.error("only --program takes more arguments")
     if options.simulated:
         pretend(options.gpus)
     folder = None
     try:
-        devices = find_devices(options.build / "ImplicitBarrier", options.gpus,
-                               options.simulated)
-        older = usable_older(options.older, options.build)
+        executable = options.build / (options.program or "ImplicitBarrier")
+        devices = find_devices(executable, options.gpus, options.simulated)
+        steps = plan_of_program(executable, len(devices), options.more) if options.program else (
+            plan_of_run(options, len(devices)))
         folder = make_folder(options.results, devices, "simulated_" * options.simulated,
                              options.label or "")
-        folder = fill(folder, devices, options.build, older, options)
+        folder = fill(folder, devices, executable, steps, options)
     except (Stop, OSError, tsv.TsvError) as error:
         code, reason = error.args if isinstance(error, Stop) else (1, reason_of(error))
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
-        say(f"run.sh: {reason}{kept}")
+        say(f"{script}: {reason}{kept}")
         return code
+    if options.program:
+        print(f"Results: {folder}")
+        return 0
     try:
         print("\n".join(shown(folder, options.simulated)), flush=True)
         reported = report(folder, options.simulated)
@@ -298,4 +363,4 @@ def work():
 
 
 if __name__ == "__main__":
-    command_line.main(work, "run.sh")
+    command_line.main(work, "measure.py")

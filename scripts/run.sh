@@ -17,9 +17,9 @@
 #
 #   --quick        measure the main barriers alone, in about a minute
 #   --method NAME[,NAME...]
-#                  measure these methods alone
+#                  measure these methods alone; like --quick, it builds the programs that have them
 #   --label TEXT   a name for this machine, in the folder's name and in environment.tsv
-#   --require-gpu  exit code 3 on a machine without an NVIDIA GPU
+#   --require-gpu  exit code 3 at once on a machine without an NVIDIA GPU
 #   --results DIR  put the folder in DIR instead of results/ or build/
 #   --no-build     use the executables in build/ and, if they are there, build-before13/
 #   --simulated    show how a run goes, on GPU_COUNT simulated GPUs (default: 1). Its rows and its
@@ -34,8 +34,8 @@
 # an option for another limit.
 #
 # Exit codes: 0 complete; 1 a build, a measurement or writing failed, or something is missing;
-# 2 bad usage; 3 no usable CUDA device although a GPU is present, or --require-gpu; 129, 130, 143 ended by SIGHUP,
-# SIGINT, SIGTERM.
+# 2 bad usage; 3 no usable CUDA device although a GPU is present, or --require-gpu; 129, 130, 143
+# ended by SIGHUP, SIGINT, SIGTERM.
 set -euo pipefail
 scripts=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=scripts/parts/lib.sh
@@ -49,7 +49,7 @@ no_build=
 simulated=()
 options=()
 require_gpu=
-some= # not all methods
+methods= # "quick" or names; empty: all
 
 while (($#)); do
   case $1 in
@@ -57,11 +57,20 @@ while (($#)); do
     --no-build) no_build=1 ;;
     --simulated) simulated=(--simulated) ;;
     --require-gpu) require_gpu=1 ;;
-    --quick) options+=("$1") some=1 ;;
-    --method | --label)
-      [[ -n ${2:-} ]] || die 2 "$1 needs a value (try --help)"
+    --quick | --method)
+      [[ -z $methods ]] || die 2 "only one --quick or --method can be given (try --help)"
+      options+=("$1")
+      methods=quick
+      if [[ $1 == --method ]]; then
+        methods=${2:-}
+        [[ -n $methods ]] || die 2 "--method needs a value (try --help)"
+        options+=("$methods")
+        shift
+      fi
+      ;;
+    --label)
+      [[ -n ${2:-} ]] || die 2 "--label needs a value (try --help)"
       options+=("$1" "$2")
-      [[ $1 == --label ]] || some=1
       shift
       ;;
     --results)
@@ -86,6 +95,16 @@ for reference in "$PROJECT_ROOT"/results/*x[0-9]*/; do
 done
 no_gpu=
 if ((${#simulated[@]} == 0)) && ! has_nvidia_gpu; then no_gpu=1; fi
+[[ -z $no_gpu || -z $require_gpu ]] || die 3 "this machine has no NVIDIA GPU"
+programs=(all) # of the build
+older_programs=(all)
+older= # nvcc
+if [[ -n $methods ]]; then
+  require_python
+  needed=$(python3 "$scripts/parts/method_programs.py" "$methods") || exit
+  mapfile -t programs < <(grep -v ' older$' <<<"$needed")
+  mapfile -t older_programs < <(sed -n 's/ older$//p' <<<"$needed")
+fi
 if [[ -n $no_gpu ]]; then
   printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
   if ((${#recorded[@]})) && (require_python) 2>/dev/null; then
@@ -93,14 +112,24 @@ if [[ -n $no_gpu ]]; then
     run python3 "$scripts/summary.py" --short "${recorded[@]}"
     printf '\n'
   fi
-  [[ -n $no_build ]] || printf 'Now the suite is built, for a machine that has one: some minutes, 0.7 GB in build/.\n'
+  [[ -n $no_build ]] || printf 'Now the suite is built, for a machine that has one: some minutes, 0.1 GB in build/ for each architecture.\n'
 fi
 # shellcheck disable=SC2119  # none of them are for it
 [[ -n $no_build ]] || require_tools
 require_python
 if [[ -z $no_build ]]; then
   # shellcheck disable=SC2034  # for build()
-  if ((${#simulated[@]})); then BUILD_TARGET=simulated; fi
+  BUILD_TARGETS=("${programs[@]}")
+  if ((${#simulated[@]})); then
+    BUILD_TARGETS=(simulated)
+  elif [[ $(release_of "$NVCC") == 1[12].* ]]; then
+    if [[ -n $methods ]]; then BUILD_TARGETS+=("${older_programs[@]}"); fi
+  elif [[ -z $no_gpu && ${#older_programs[@]} -gt 0 ]]; then
+    older=$(find_older_nvcc)
+    [[ -n $older || -z $methods ]] ||
+      die 1 "CUDA 13 lacks one of these methods: install a CUDA Toolkit from 11.8 to 12 beside it" \
+        "(docs/install.md)"
+  fi
   run build "$NVCC" release build -DBUILD_TESTING=OFF >&2 || die 1 "the build failed, see above"
 fi
 if ((${#simulated[@]})); then
@@ -117,17 +146,20 @@ if [[ -n $no_gpu ]]; then
     fi
   fi
   printf '%s\n' "${no_build:+Not built. }Not measured: this machine has no NVIDIA GPU."
-  [[ -z $require_gpu ]] || exit 3
   exit 0
 fi
-[[ -x $PROJECT_ROOT/build/Pitfalls ]] || die 1 "there are no executables in build/ (run without --no-build)"
-if [[ -z $no_build$some && $(release_of "$NVCC") != 1[12].* ]]; then
-  older=$(find_older_nvcc)
+for program in "${programs[@]/#all/Pitfalls}"; do
+  [[ -x $PROJECT_ROOT/build/$program ]] ||
+    die 1 "there is no $program in build/ (run without --no-build)"
+done
+if [[ -n $older ]]; then
+  # shellcheck disable=SC2034  # for build()
+  BUILD_TARGETS=("${older_programs[@]}")
   log=$PROJECT_ROOT/build/older_toolkit.log
   build_older() {
     build "$older" "$BEFORE_13" "build-$BEFORE_13" -DBUILD_TESTING=OFF >"$log" 2>&1
   }
-  if [[ -n $older ]] && ! run build_older; then
+  if ! run build_older; then
     say "warning: the build with $older failed (see $log): multi_grid_sync and that toolkit's" \
       "warp barriers are not measured"
   fi

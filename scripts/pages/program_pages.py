@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes docs/methods.md and docs/columns.md: what the executables' --list and --help say.
+"""Writes docs/methods.md, docs/columns.md and docs/methods.tsv: what the executables'
+--list and --help say.
 
-  program_pages.py BUILD            writes both pages
+  program_pages.py BUILD            writes them
   program_pages.py BUILD --check    only says whether they are up to date
 
 BUILD is a folder of executables, of any toolkit; no GPU is needed. Methods that BUILD lacks,
@@ -156,10 +157,20 @@ def columns_page(build):
                 [code(column.name), column.unit, coded(column.meaning)] for column in columns])
 
 
+def methods_of_programs(build):
+    """methods.tsv, by which run.sh knows what to build."""
+    yield "program\tmethod\ttoolkit"
+    for program in NAMES:
+        for method in methods_of(build, program):
+            older = needs_of(method, {}).endswith(NO_CUDA_13)
+            yield "\t".join((program, method.name, "older" if older else "any"))
+
+
 def pages(build):
     """{file name in docs/: text}"""
     return {name: re.sub("\n\n\n+", "\n\n", "\n".join(page(build)) + "\n") for name, page in (
-        ("methods.md", methods_page), ("columns.md", columns_page))}
+        ("methods.md", methods_page), ("columns.md", columns_page),
+        ("methods.tsv", methods_of_programs))}
 
 
 def work():

@@ -3,7 +3,7 @@
 # Sourced after lib.sh. SYNC_NO_INSTALL=1 forbids every installation.
 
 readonly FETCHED=$PROJECT_ROOT/build/fetched # what fetch() brings
-BUILD_TARGET=all                              # of build()
+BUILD_TARGETS=(all)                          # of build()
 readonly FETCHED_CUDA=nvidia/cu13/bin        # in its folders: the CUDA programs
 
 # find_nvcc: the compiler's path, or nothing. The distribution's comes after the others:
@@ -183,7 +183,7 @@ require_tools() {
   [[ -n $(release_of "$NVCC") ]] || die 1 "$NVCC does not run"
 }
 
-# build NVCC PRESET FOLDER [CMAKE OPTION...]: everything, or BUILD_TARGET, in the preset's FOLDER
+# build NVCC PRESET FOLDER [CMAKE OPTION...]: BUILD_TARGETS in the preset's FOLDER
 # of the project. SUITE_COMMIT names the commit where the sources came without .git.
 build() {
   locked "$PROJECT_ROOT/$3/lock" build_now "$@"
@@ -203,6 +203,6 @@ build_now() {
     CUDACXX=$nvcc CUDAHOSTCXX=$(host_compiler_of "$nvcc") PATH=${nvcc%/*}:$PATH
     export CUDACXX CUDAHOSTCXX PATH
     cmake --preset "$preset" "-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}" &&
-      cmake --build --preset "$preset" --target "$BUILD_TARGET" --parallel "$(nproc 2>/dev/null || echo 2)"
+      cmake --build --preset "$preset" --target "${BUILD_TARGETS[@]}" --parallel "$(nproc 2>/dev/null || echo 2)"
   )
 }

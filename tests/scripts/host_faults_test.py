@@ -240,12 +240,12 @@ class SignalsTest(HostFaultsTest):
     def test_killed_while_a_program_runs(self):
         """One that would not end by itself, below each script that starts programs."""
         pids = Path(f"{self.log}.pids")
-        write_program(self.folder / "stubborn", f"#!/bin/sh\n{STUBBORN}")
         shutil.copytree(self.release, self.project / "build")
-        (self.project / "build/BenchmarkIntraSM.then").write_text(STUBBORN)
+        for name in ("BenchmarkIntraSM", "BenchmarkInterSM"):
+            (self.project / f"build/{name}.then").write_text(STUBBORN)
         self.link_study()
         for command in (self.command("run.sh", "--no-build", "--results", self.results),
-                        self.command("sweep_gpus.sh", self.folder / "stubborn", 1)):
+                        self.command("sweep_gpus.sh", "BenchmarkInterSM", 1)):
             process = self.start(*command)
             self.until(pids.exists, process)
             process.kill()

@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 from made_up_rows import ROWS, ROWS_BEFORE13
-from scripts_support import WAIT, WAIT_ALONE, ScriptsTest, write_program
+from scripts_support import WAIT, WAIT_ALONE, ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
 
@@ -19,7 +19,7 @@ BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x
 class CommandLineTest(ScriptsTest):
     def tearDown(self):
         self.assertEqual((self.calls(), self.results.exists()), ([], False))  # nothing started
-        self.assertEqual([path.name for path in self.project.iterdir()], ["scripts"])
+        self.assertEqual({path.name for path in self.project.iterdir()}, {"docs", "scripts"})
 
     def test_help(self):
         read, write = os.pipe()
@@ -45,6 +45,9 @@ class CommandLineTest(ScriptsTest):
                 ("only one GPU_COUNT", "run.sh", ["1", "2"]),
                 ("--results needs a folder", "run.sh", ["--results"], ["--results", ""]),
                 ("unknown option", "run.sh", ["--no-b"], ["--resume"], ["-x"]),
+                ("only one --quick or --method", "run.sh", ["--quick", "--method", "grid_sync"],
+                 ["--method", "grid_sync", "--quick"], ["--method", "grid_sync"] * 2),
+                ("no program has a method 'nosuch'", "run.sh", ["--method", "grid_sync,nosuch"]),
                 ("takes no arguments", "test.sh", ["1"], ["--hel"], [""]),
                 ("unknown option", "sweep_gpus.sh", ["--hel"], [exe, "1", "-out"]),
                 ("needs an executable and", "sweep_gpus.sh", [], [exe], [exe, "1", "2"]),
@@ -180,7 +183,7 @@ class RunTest(ScriptsTest):
         self.assertFalse((self.only_folder() / "Reduction.before13.tsv").exists())
 
     def test_no_build(self):
-        self.assertIn("no executables in build/", self.run_sh("--no-build", code=1).stderr)
+        self.assertIn("no Pitfalls in build/", self.run_sh("--no-build", code=1).stderr)
         for build, preset in (("build", self.release), ("build-before13", self.before13)):
             shutil.copytree(preset, self.project / build)
             self.run_sh("--no-build")
@@ -205,8 +208,56 @@ class RunTest(ScriptsTest):
 
     def test_a_gpu_is_required(self):
         self.gpu.unlink()
-        self.run_sh("--require-gpu", code=3)
-        self.run_sh("--require-gpu", "--no-build", code=3)
+        for more in ([], ["--no-build"]):
+            self.assert_refused(self.run_sh("--require-gpu", *more, code=3), 3, "has no NVIDIA GPU")
+        self.assertEqual(self.calls("cmake"), [])
+
+    def built(self, preset="release"):
+        """The targets of the last build."""
+        call = self.calls(f"cmake --build --preset {preset} ")[-1]
+        return re.search(r"--target ([\w ]+) --parallel", call)[1].split()
+
+    def test_only_what_is_asked_for_is_built(self):
+        self.nvcc("cuda-12.4", "12.4")
+        self.run_sh("--method", "grid_sync")
+        self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkInterSM", "TestRepeat",
+                                        "Reduction"])  # a sum has this name, too
+        self.run_sh("--method", "named_semaphore", code=2)  # the made-up programs lack it
+        self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkInterSM", "TestRepeat"])
+        self.assertEqual(self.calls("cmake --build --preset before13"), [])
+        self.gpu.unlink()
+        self.run_sh("--quick")
+        self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM",
+                                        "TestRepeat", "Reduction", "Pitfalls"])
+
+    def test_a_method_that_cuda_13_lacks(self):
+        self.write_methods(self.before13, "multi_grid_sync gpus 1", "grid_sync grid 1")
+        lacks = self.run_sh("--method", "multi_grid_sync", code=1)
+        self.assertIn("CUDA 13 lacks one of these methods: install", lacks.stderr)
+        self.assertEqual(self.calls("cmake"), [])
+        shutil.copytree(self.release, self.project / "build")
+        self.assertIn("'multi_grid_sync', which CUDA 13 lacks, nor is there a build with an older",
+                      self.run_sh("--no-build", "--method", "multi_grid_sync", code=2).stderr)
+        self.nvcc("cuda-12.4", "12.4")
+        self.run_sh("--method", "multi_grid_sync,grid_sync")
+        self.assertEqual(self.built("before13"), ["BenchmarkInterSM"])
+        self.assertIn("build-before13/BenchmarkInterSM 2 --stats --method multi_grid_sync",
+                      self.calls("build-before13/"))
+        self.assertIn("build/BenchmarkInterSM 2 --stats --method grid_sync", self.calls("build/"))
+        self.assertTrue((self.only_folder() / "BenchmarkInterSM.before13.tsv").exists())
+
+    def test_time_that_is_left(self):
+        shutil.copytree(self.release, self.project / "build")
+        self.assertNotIn("left", self.run_sh("--no-build", "--method", "grid_sync").stderr)
+        path = self.only_folder() / "environment.tsv"
+        self.assertRegex(path.read_text(), r"\nseconds\t(\w+ \d+\.\d(; |\n$))+")
+        path.write_text(re.sub(r"(\w+) \d+\.\d(?=;|\n$)", r"\1 20.0", path.read_text()))
+        count = path.read_text().count(" 20.0")
+        said = self.run_sh("--no-build", "--method", "grid_sync").stderr
+        self.assertIn(f"1 of {count}, after 0 s, {20 * count} s left if all is as in the last run",
+                      said)
+        self.assertIn(f"{count} of {count}, after 0 s, 20 s left if", said)
+        self.assertNotIn("left", self.run_sh("--no-build", "--method", "tile").stderr)
 
     def test_some_methods_of_a_labelled_machine(self):
         self.run_sh("--method", "grid_sync", "--label", "node-7")
@@ -306,28 +357,48 @@ class RunTest(ScriptsTest):
 class SweepTest(ScriptsTest):
     def test_sweep(self):
         shutil.copytree(self.release, self.project / "build")
-        out, program = self.folder / "a/new one", self.folder / "fails at 2"
+        rows = self.project / "build/BenchmarkInterSM.rows"
+        alone = re.sub(r"(?m)^\w+\t2\t.*\n", "", rows.read_text())  # as of one GPU
+        rows.write_text(alone)
+        out = self.folder / "a/new one"
         sweep = ["sweep_gpus.sh", "BenchmarkInterSM", 2, "-o", out, "--", "--samples", 5]
         done = self.script(*sweep)
-        self.assertEqual((done.returncode, done.stdout), (0, f"Results: {out}\n"), done.stderr)
-        self.assertEqual({path.name: path.read_text() for path in out.iterdir()},
-                         {f"BenchmarkInterSM_x{n}.tsv": ROWS["BenchmarkInterSM"] for n in (1, 2)})
-        self.assertEqual(self.calls(), [f"build/BenchmarkInterSM {n} --samples 5" for n in (1, 2)])
+        one, two = sorted(out.iterdir(), key=lambda path: path.name[:6])
+        self.assertEqual((done.returncode, done.stdout), (0, f"Results: {one}\nResults: {two}\n"),
+                         done.stderr)
+        for folder, gpus in ((one, 1), (two, 2)):
+            self.assertRegex(folder.name, rf"^h200x{gpus}_\d{{8}}T\d{{6}}Z$")
+            run = tsv.Run(folder)
+            self.assertEqual((run.gpus, run.checked, list(run.files)),
+                             (gpus, True, ["BenchmarkInterSM"]))
+            self.assertEqual((folder / "BenchmarkInterSM.tsv").read_text(), alone)
+        self.assertEqual(self.calls(), [f"build/BenchmarkInterSM {n} --stats --samples 5"
+                                        for n in (1, 2)])
         self.assert_refused(self.script(*sweep), 2, f"{out} exists already")
-        write_program(program, '#!/bin/sh\necho row $1\n[ $1 = 1 ] || exit 5\n')
-        sweep = ["sweep_gpus.sh", program, 3]
-        self.assertEqual(self.script(*sweep, "-o", program / "x").returncode, 1)
-        done = self.script(*sweep)
+
+    def test_sweep_that_fails(self):
+        shutil.copytree(self.release, self.project / "build")
+        path = self.project / "build/BenchmarkInterSM"
+        (path.parent / "BenchmarkInterSM.then").write_text("[ $1 = 1 ] || exit 5\n")
+        rows = path.with_suffix(".rows")
+        rows.write_text(re.sub(r"(?m)^\w+\t2\t.*\n", "", rows.read_text()))
+        done = self.script("sweep_gpus.sh", path, 3)
         out, = (self.project / "results").iterdir()
-        self.assertRegex(out.name, r"^fails at 2_sweep_\d{8}T\d{6}Z$")
-        self.assertEqual((done.returncode, done.stdout), (5, ""))
-        self.assertIn(f" 2 failed with exit code 5; what was measured is in {out}\n", done.stderr)
-        self.assertEqual({path.name: path.read_text() for path in out.iterdir()},
-                         {"fails at 2_x1.tsv": "row 1\n", "fails at 2_x2.tsv": "row 2\n"})
-        (self.release / "TestRepeat.then").write_text(WAIT)
-        sweep[1] = self.release / "TestRepeat"
-        errors = self.interrupt(self.command(*sweep), "TERM")
-        self.assertTrue(errors.endswith("\nsweep_gpus.sh: interrupted\n"), errors)
+        self.assertRegex(out.name, r"^BenchmarkInterSM_sweep_\d{8}T\d{6}Z$")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"sweep_gpus.sh: BenchmarkInterSM failed with exit code 5; "
+                         r"what was measured is in .*h200x2_.*\.partial\n$")
+        self.assertEqual(sorted(path.name[:6] for path in out.iterdir()), ["h200x1", "h200x2"])
+        for arguments, message in ((["TestRepeat", 1], "invalid choice: 'TestRepeat'"),
+                                   (["BenchmarkInterSM", 1, "-o", path / "x"], "Not a directory")):
+            done = self.script("sweep_gpus.sh", *arguments)
+            self.assertIn(message, done.stderr)
+            self.assertIn(done.returncode, (1, 2))
+
+    def test_sweep_that_is_ended(self):
+        (self.release / "BenchmarkInterSM.then").write_text(WAIT_ALONE)
+        sweep = self.command("sweep_gpus.sh", self.release / "BenchmarkInterSM", 2)
+        self.assertTrue(self.interrupt(sweep, "TERM").endswith("\nsweep_gpus.sh: interrupted\n"))
 
 
 if __name__ == "__main__":
