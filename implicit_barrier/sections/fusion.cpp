@@ -120,7 +120,7 @@ class SleepInstruction : public Fusion {
   }
 };
 
-[[maybe_unused]] const bool kAdded =
+[[maybe_unused]] const bool kFusionAdded =
     add_section<SleepKernel>(20) && add_section<SleepInstruction>(60);
 
 }  // namespace

@@ -129,7 +129,7 @@ class HeldQueue : public SectionOf<HeldRow> {
   bool is_second() const override { return true; }
 };
 
-[[maybe_unused]] const bool kAdded = add_section<HeldQueue>(40);
+[[maybe_unused]] const bool kHeldQueueAdded = add_section<HeldQueue>(40);
 
 }  // namespace
 }  // namespace syncbench

@@ -120,7 +120,7 @@ class WorkloadTest : public Launches {
   }
 };
 
-[[maybe_unused]] const bool kAdded =
+[[maybe_unused]] const bool kLaunchesAdded =
     add_section<NullKernel>(10) && add_section<WorkloadTest>(30);
 
 }  // namespace

@@ -117,7 +117,7 @@ class SleepGrid : public SectionOf<GridRow> {
   }
 };
 
-[[maybe_unused]] const bool kAdded = add_section<SleepGrid>(50);
+[[maybe_unused]] const bool kSleepGridAdded = add_section<SleepGrid>(50);
 
 }  // namespace
 }  // namespace syncbench

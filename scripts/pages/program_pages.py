@@ -162,7 +162,7 @@ def methods_of_programs(build):
     yield "program\tmethod\ttoolkit"
     for program in NAMES:
         for method in methods_of(build, program):
-            older = needs_of(method, {}).endswith(NO_CUDA_13)
+            older = needs_of(method, {}).startswith("CUDA 11.8 to")
             yield "\t".join((program, method.name, "older" if older else "any"))
 
 
