@@ -43,8 +43,7 @@ __device__ __forceinline__ Method made(Here& here) {
   if constexpr (std::is_constructible_v<Method, Here&>) {
     return Method(here);
   } else {
-    Method method;
-    return method;
+    return Method();  // never a copy, whose destructor would be a second one
   }
 }
 

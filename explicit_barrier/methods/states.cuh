@@ -104,16 +104,19 @@ __device__ Turns turns_of(Here& here, Scope scope) {
 template <class Barrier>
 struct OneLate : Barrier {
   static constexpr bool kInTestRepeat = false;
-  static constexpr int kAdditions = 512;
+  static constexpr int kAdditions = 512, kInLine = 64;
   static constexpr int kLateCycles = 4 * kAdditions;
   static constexpr int kMostInLine = 2;  // so many additions are a long line
   template <class Here>
   __device__ unsigned operator()(unsigned value, Here& here) {
     const Turns turns = turns_of(here, Barrier::kAbout.scope);
     if (turns.index == turn) {
+#pragma unroll 1  // else too long for the SM's first cache of instructions
+      for (int trip = 0; trip < kAdditions / kInLine; ++trip) {
 #pragma unroll
-      for (int i = 0; i < kAdditions; ++i) {
-        asm volatile("add.f32 %0, %0, %1;" : "+f"(sum) : "f"(zero));
+        for (int i = 0; i < kInLine; ++i) {
+          asm volatile("add.f32 %0, %0, %1;" : "+f"(sum) : "f"(zero));
+        }
       }
       if (sum != zero) __trap();  // waits for the sum before the barrier
     }
@@ -121,7 +124,7 @@ struct OneLate : Barrier {
     return Barrier::operator()(value, here);
   }
   static constexpr Work late_work(Work work) {
-    work.others += kAdditions + 32;
+    work.others += kInLine + 48;
     return work;
   }
   unsigned turn = 0;
