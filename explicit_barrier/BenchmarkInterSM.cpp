@@ -227,10 +227,7 @@ class InterSm {
     Measured<InterSmSample> measured;
     Summary widest;  // that places differ is no reason to warn
     for (TimedLaunch& place : places) {
-      const double late_ns = method.late_cycles == 0
-                                 ? 0
-                                 : 1e3 * method.late_cycles / run_.clock_mhz();
-      auto samples = sample_inter_sm(place, share, plan, late_ns);
+      auto samples = sample_inter_sm(place, share, plan);
       Measured<InterSmSample> here;
       here.add(std::move(samples), run_.clock_mhz());
       const Summary found = inter_sm_result(here, plan).instruction;

@@ -35,12 +35,10 @@ struct InterSmResult {
 };
 
 /// So many samples of both totals of one point, after launches that warm up;
-/// the two lengths alternate, so that slow drifts meet both. `late_ns`: what
-/// each operation takes on purpose, and totals leave out.
+/// the two lengths alternate, so that slow drifts meet both.
 template <class Point>
 std::vector<InterSmSample> sample_inter_sm(Point& point, int samples,
-                                           const SamplingPlan& plan,
-                                           double late_ns = 0) {
+                                           const SamplingPlan& plan) {
   constexpr int kWarmUps = 3;
   std::vector<InterSmSample> taken;
   for (int i = 0; i < kWarmUps; ++i) point.run(plan.more, 1);
@@ -48,8 +46,7 @@ std::vector<InterSmSample> sample_inter_sm(Point& point, int samples,
     check_interrupt();
     const double basic = point.run(plan.basic, plan.launches);
     const double more = point.run(plan.more, plan.launches);
-    taken.push_back({basic / plan.launches - plan.basic * late_ns,
-                     more / plan.launches - plan.more * late_ns});
+    taken.push_back({basic / plan.launches, more / plan.launches});
   }
   return taken;
 }

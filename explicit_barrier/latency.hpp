@@ -93,7 +93,7 @@ inline Repeated measure_latency(TimedLaunch& launch, int samples) {
   const auto cycles =
       sample_in_turn({repeats, 2 * repeats, 4 * repeats}, samples, [&](int n) {
         launch.run_lines(n, trips);
-        return window_cycles(launch) - n * timed * launch.method().late_cycles;
+        return window_cycles(launch);
       });
   return {repeats * timed, difference(cycles[1], cycles[0], repeats * timed),
           difference(cycles[2], cycles[1], 2 * repeats * timed).mean};

@@ -196,10 +196,6 @@ struct Method {
   using Local = None;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
 
-  /// Cycles by which one warp comes late to each operation, on purpose. No time
-  /// of a row has them.
-  static constexpr int kLateCycles = 0;
-
   /// Copies of its memory that the samples of a row of BenchmarkInterSM are
   /// spread over, where what it takes depends on where that lies.
   static constexpr int kPlaces = 1;

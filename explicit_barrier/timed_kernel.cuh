@@ -158,7 +158,6 @@ MethodEntry entry_of() {
   entry.global_words = Method::global_words;
   entry.make_arguments = Method::make_arguments;
   entry.attributes = Method::attributes;
-  entry.late_cycles = Method::kLateCycles;
   entry.places = Method::kPlaces;
   entry.fewest_gpus = Method::kFewestGpus;
   entry.multi_device = Method::kMultiDevice;

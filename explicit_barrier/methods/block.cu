@@ -1,5 +1,4 @@
 // Barriers of one thread block (study, section V-B).
-#include "explicit_barrier/methods/states.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -14,17 +13,6 @@ struct BlockSync : Method {
     __syncthreads();
     return value;
   }
-};
-
-struct BlockLate : OneLate<BlockSync> {
-  static constexpr About kAbout = {
-      "late_blocksync", "__syncthreads() with one warp late", Scope::kBlock,
-      Window::kBarrier, kLateCaution};
-  static constexpr Work work(int architecture) {
-    return late_work(BlockSync::work(architecture));
-  }
-  static constexpr bool fits(int threads) { return threads >= 64; }
-  static constexpr int throughput_repeats(int) { return 0; }
 };
 
 /// A barrier of the first kThreads of a block, which are its half or all, as
@@ -147,12 +135,12 @@ struct SplitBarrier : Method {
 };
 
 std::vector<MethodEntry> block_methods() {
-  return entries<BlockSync, BlockLate, SyncCount, SyncAnd, SyncOr,
-                 NamedBarrierConstant<32>, NamedBarrierConstant<64>,
-                 NamedBarrierConstant<128>, NamedBarrierConstant<256>,
-                 NamedBarrierConstant<512>, NamedBarrierConstant<1024>,
-                 NamedBarrier, SplitBarrier<64>, SplitBarrier<128>,
-                 SplitBarrier<256>, SplitBarrier<512>, SplitBarrier<1024>>();
+  return entries<BlockSync, SyncCount, SyncAnd, SyncOr,
+                 NamedBarrierConstant<64>, NamedBarrierConstant<128>,
+                 NamedBarrierConstant<256>, NamedBarrierConstant<512>,
+                 NamedBarrierConstant<1024>, NamedBarrier, SplitBarrier<64>,
+                 SplitBarrier<128>, SplitBarrier<256>, SplitBarrier<512>,
+                 SplitBarrier<1024>>();
 }
 
 }  // namespace syncbench

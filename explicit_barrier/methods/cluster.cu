@@ -1,6 +1,6 @@
 // Barriers of a thread block cluster and what they are for: distributed shared
 // memory. sm_90 and later.
-#include "explicit_barrier/methods/states.cuh"
+#include "explicit_barrier/methods/in_use_of_blocks.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -82,14 +82,6 @@ struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
   static constexpr Work work(int) {
     return cluster_barrier(9 + 12 + 6 * kWords);
   }
-};
-
-struct ClusterLate : OneLate<ClusterSync> {
-  static constexpr About kAbout = {
-      "late_cluster_sync", "barrier.cluster with one warp late",
-      Scope::kCluster, Window::kOperation, kLateCaution};
-  static constexpr Work work(int) { return late_work(cluster_barrier(9)); }
-  static constexpr int repeats(int) { return 32; }
 };
 
 /// The same without memory order: who arrives has not made its stores visible.
@@ -213,9 +205,8 @@ struct ClusterExchange : NextBlock {
 
 std::vector<MethodEntry> cluster_methods() {
   return entries<ClusterSync, ClusterSyncMbarrier, ClusterInUse<1>,
-                 ClusterInUse<4>, ClusterLate, ClusterRelaxed, ClusterSplit,
-                 DistributedLoad, ClusterExchange<true>,
-                 ClusterExchange<false>>();
+                 ClusterInUse<4>, ClusterRelaxed, ClusterSplit, DistributedLoad,
+                 ClusterExchange<true>, ClusterExchange<false>>();
 }
 
 }  // namespace syncbench

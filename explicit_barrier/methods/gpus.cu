@@ -5,7 +5,7 @@
 #include "common/errors.hpp"
 #include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/methods.hpp"
-#include "explicit_barrier/methods/states.cuh"
+#include "explicit_barrier/methods/in_use_of_blocks.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 
@@ -70,7 +70,6 @@ Arguments PeerGridSync::make_arguments(const std::vector<int>& devices,
 struct PeerState {
   peer_grid::BarrierEnd end;
   unsigned *own, *next;  ///< words of this GPU and of the next one
-  unsigned rank, gpus;
 };
 
 struct PeerGridState {
@@ -86,13 +85,6 @@ struct PeerGridInState : PeerGridSync {
   using Local = PeerGridState;
   static constexpr int launches(int, int) { return 2; }
 };
-
-/// The first warp of one block after the other, of each GPU in turn.
-__device__ inline Turns turns_of(Here<None, PeerGridState>& here, Scope) {
-  const PeerState& state = here.local.state;
-  const unsigned index = here.block * state.gpus + state.rank;
-  return {here.blocks * state.gpus, here.thread < 32 ? index : ~0u};
-}
 
 struct PeerMemory {
   static constexpr bool kOwn = false;
@@ -122,16 +114,6 @@ struct PeerGridInUse : InUse<PeerGridInState, kWords, PeerMemory> {
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
 };
 
-struct PeerGridLate : OneLate<PeerGridInState> {
-  static constexpr About kAbout = {
-      "late_peer_grid_sync", "peer_grid_sync with one warp late", Scope::kGpus,
-      Window::kBarrier, kLateCaution};
-  static constexpr Work work(int architecture) {
-    return late_work(PeerGridSync::work(architecture));
-  }
-  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
-};
-
 // Words for the blocks that a GPU holds at once, in two buffers.
 Arguments make_states(const std::vector<int>& devices, int blocks, int words) {
   return make_ends<PeerState>(devices, [&](auto& ends) {
@@ -148,7 +130,7 @@ Arguments make_states(const std::vector<int>& devices, int blocks, int words) {
     const auto gpus = static_cast<unsigned>(devices.size());
     for (unsigned rank = 0; rank < gpus; ++rank) {
       ends.of_rank.push_back({end_of[rank], ends.words[rank].get(),
-                              ends.words[(rank + 1) % gpus].get(), rank, gpus});
+                              ends.words[(rank + 1) % gpus].get()});
     }
   });
 }
@@ -158,11 +140,6 @@ Arguments PeerGridInUse<kWords>::make_arguments(const std::vector<int>& devices,
                                                 int blocks) {
   return make_states(devices, blocks, kWords);
 }
-Arguments PeerGridLate::make_arguments(const std::vector<int>& devices,
-                                       int blocks) {
-  return make_states(devices, blocks, 0);
-}
-
 #if CUDART_VERSION < 13000
 
 /// Cooperative groups' multi-grid barrier; one multi-device launch. Where the
@@ -204,15 +181,14 @@ struct MultiGridSyncNoPeer : MultiGridSync {
 
 std::vector<MethodEntry> gpu_methods() {
   return entries<MultiGridSync, MultiGridSyncNoPeer, PeerGridSync,
-                 PeerGridInUse<1>, PeerGridInUse<4>, PeerGridLate>();
+                 PeerGridInUse<1>, PeerGridInUse<4>>();
 }
 std::vector<MethodInfo> missing_gpu_methods() { return {}; }
 
 #else
 
 std::vector<MethodEntry> gpu_methods() {
-  return entries<PeerGridSync, PeerGridInUse<1>, PeerGridInUse<4>,
-                 PeerGridLate>();
+  return entries<PeerGridSync, PeerGridInUse<1>, PeerGridInUse<4>>();
 }
 
 std::vector<MethodInfo> missing_gpu_methods() {

@@ -1,7 +1,7 @@
 // Barriers of all blocks of one GPU (study, section V-C).
 #include <cooperative_groups.h>
 
-#include "explicit_barrier/methods/states.cuh"
+#include "explicit_barrier/methods/in_use_of_blocks.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench {
@@ -52,18 +52,8 @@ struct GridInUse : InUse<GridSync, kWords, OnThisGpu> {
   static constexpr int launches(int, int) { return 3; }
 };
 
-struct GridLate : OneLate<GridSync> {
-  static constexpr About kAbout = {
-      "late_grid_sync", "grid_group::sync() with one warp late", Scope::kGrid,
-      Window::kBarrier, kLateCaution};
-  static constexpr Work work(int architecture) {
-    return late_work(GridSync::work(architecture));
-  }
-  static constexpr int launches(int, int) { return 3; }
-};
-
 std::vector<MethodEntry> grid_methods() {
-  return entries<GridSync, GridInUse<1>, GridInUse<4>, GridLate>();
+  return entries<GridSync, GridInUse<1>, GridInUse<4>>();
 }
 
 }  // namespace syncbench

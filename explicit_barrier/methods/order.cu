@@ -178,10 +178,6 @@ struct ManyPlaces {
   static constexpr const char *kName = "_stores",
                               *kText = "after a store, to 64 places in turn";
 };
-struct OtherWarp {
-  static constexpr const char *kName = "_other_warp",
-                              *kText = "while another warp stores";
-};
 struct ToHost {
   static constexpr const char *kName = "_host",
                               *kText = "after a store to host memory";
@@ -198,7 +194,6 @@ struct Far {
 
 template <class Operation, class Pending>
 struct Ordered : Method {
-  static constexpr bool kOtherWarp = std::is_same_v<Pending, OtherWarp>;
   static constexpr bool kFar =
       std::is_same_v<Pending, ToHost> || std::is_same_v<Pending, ToPeer>;
   static constexpr bool kCluster =
@@ -208,8 +203,7 @@ struct Ordered : Method {
   static constexpr auto kText =
       joined("PTX instruction of this name, ", Pending::kText);
   static constexpr About kAbout = {
-      kName.data(), kText.data(), kOtherWarp ? Scope::kBlock : Scope::kWarp,
-      kOtherWarp ? Window::kBarrier : Window::kOperation,
+      kName.data(), kText.data(), Scope::kWarp, Window::kOperation,
       std::is_same_v<Pending, Nothing> ? "" : "the stores are in the row"};
   static constexpr int kFirstArchitecture = kCluster ? 90 : 70;
   static constexpr int kFirstToolkit =
@@ -219,14 +213,8 @@ struct Ordered : Method {
   static constexpr int kTrips = 32;  // all places in turn
   static constexpr Work work(int) {
     Work work = Operation::kWork;
-    work.others = kOtherWarp ? 48 : 24;
+    work.others = 24;
     return work;
-  }
-  static constexpr Sizes groups(int threads) {
-    return kOtherWarp ? Sizes{threads, threads} : Sizes{32, 32};
-  }
-  static constexpr bool fits(int threads) {
-    return !kOtherWarp || threads == 64;
   }
   static constexpr long long global_words(long long) {
     return 2 * PlacesInTurn::kWords;  // for the operation, for stores
@@ -244,23 +232,11 @@ struct Ordered : Method {
           reinterpret_cast<unsigned*>(here.global) + 2 * PlacesInTurn::kWords;
     }
     if (kFar) stored = here.local.words;
-    if (kOtherWarp) {
-      // Takes longer than the operation of the warp that is timed.
-      if (here.thread >= 32) store_for_long(stored + lane, value);
-    } else if (!std::is_same_v<Pending, Nothing>) {
-      store(stored + lane, value);
-    }
+    if (!std::is_same_v<Pending, Nothing>) store(stored + lane, value);
     return Operation::make(words + lane, value);
   }
   static __device__ void store(unsigned* word, unsigned value) {
     asm volatile("st.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
-  }
-  static __device__ void store_for_long(unsigned* word, unsigned value) {
-#pragma unroll 1
-    for (int i = 0; i < 64; ++i) {
-      store(word, value);
-      asm volatile("nanosleep.u32 20;");
-    }
   }
   PlacesInTurn places;
 };
@@ -283,7 +259,8 @@ Arguments Ordered<Operation, Pending>::make_arguments(
     CUDA_CHECK(cudaGetDeviceCount(&count));
     const int peer = devices[0] == 0 ? 1 : 0;
     if (count < 2 || !enable_peer_access(devices[0], peer)) {
-      throw CannotMeasure("one-gpu", "it stores to another GPU, and there is none");
+      throw CannotMeasure("one-gpu",
+                          "it stores to another GPU, and there is none");
     }
     memory->peer.emplace_back(peer, 32);
     memory->far.words = memory->peer[0].get();
@@ -298,8 +275,8 @@ template <class Operation>
 void add_all(std::vector<MethodEntry>& methods) {
   for (MethodEntry& entry :
        entries<Ordered<Operation, Nothing>, Ordered<Operation, OnePlace>,
-               Ordered<Operation, ManyPlaces>, Ordered<Operation, OtherWarp>,
-               Ordered<Operation, ToHost>, Ordered<Operation, ToPeer>>()) {
+               Ordered<Operation, ManyPlaces>, Ordered<Operation, ToHost>,
+               Ordered<Operation, ToPeer>>()) {
     methods.push_back(std::move(entry));
   }
 }

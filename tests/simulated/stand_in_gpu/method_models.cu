@@ -127,13 +127,10 @@ Ended run_timed(const Timed& timed, const Running& running) {
     write_results(timed);
   }
   const double fixed = scenario().fixed_cycles;
-  // Who comes late is late by the clock of the first GPU, and without noise.
-  const auto cycles_in = [&](int trips) {
-    return running.factor * line_cycles(timed, trips) +
-           1. * trips * timed.in_line * timed.method.late_cycles;
-  };
-  const double before = cycles_in(timed.first_timed);
-  const double cycles = cycles_in(timed.trips - timed.first_timed) + fixed;
+  const double before = running.factor * line_cycles(timed, timed.first_timed);
+  const double cycles =
+      running.factor * line_cycles(timed, timed.trips - timed.first_timed) +
+      fixed;
   write_records(timed, running, before, cycles);
   const double waves =
       std::ceil(static_cast<double>(timed.per_sm()) / timed.resident());

@@ -1,6 +1,6 @@
-// A barrier of blocks in the states in which programs have it. Rows of the bare
-// barrier are of threads that arrive at once with nothing stored: the cheapest
-// state for a fence, the dearest for a counter.
+// A barrier of blocks as programs use it. Rows of the bare barrier are of
+// threads that arrive at once with nothing stored: the cheapest state for a
+// fence, the dearest for a counter.
 #pragma once
 
 #include "explicit_barrier/timed_kernel.cuh"
@@ -79,56 +79,6 @@ struct OnThisGpu {
   static __device__ const unsigned* from(Here& here) {
     return to(here);
   }
-};
-
-inline constexpr char kLateCaution[] =
-    "one warp is 2,048 cycles late, which no time of these rows has";
-
-/// Who comes late: in turn one of `count`, of which a thread's warp is `index`.
-struct Turns {
-  unsigned count, index;
-};
-
-/// The first warp of one block after the other, or of one block each warp.
-template <class Here>
-__device__ Turns turns_of(Here& here, Scope scope) {
-  constexpr unsigned kNever = ~0u;
-  if (scope == Scope::kBlock) return {here.threads / 32, here.thread / 32};
-  const unsigned count = scope == Scope::kCluster ? here.group : here.blocks;
-  return {count, here.thread < 32 ? here.block % count : kNever};
-}
-
-/// A barrier to which one warp comes late, each time another one, by a chain of
-/// float additions of 4 cycles each. The row is from its arrival until the warp
-/// leaves that is late next, in the mean over those in turn.
-template <class Barrier>
-struct OneLate : Barrier {
-  static constexpr bool kInTestRepeat = false;
-  static constexpr int kAdditions = 512, kInLine = 64;
-  static constexpr int kLateCycles = 4 * kAdditions;
-  static constexpr int kMostInLine = 2;  // so many additions are a long line
-  template <class Here>
-  __device__ unsigned operator()(unsigned value, Here& here) {
-    const Turns turns = turns_of(here, Barrier::kAbout.scope);
-    if (turns.index == turn) {
-#pragma unroll 1  // else too long for the SM's first cache of instructions
-      for (int trip = 0; trip < kAdditions / kInLine; ++trip) {
-#pragma unroll
-        for (int i = 0; i < kInLine; ++i) {
-          asm volatile("add.f32 %0, %0, %1;" : "+f"(sum) : "f"(zero));
-        }
-      }
-      if (sum != zero) __trap();  // waits for the sum before the barrier
-    }
-    turn = turn + 1 == turns.count ? 0 : turn + 1;
-    return Barrier::operator()(value, here);
-  }
-  static constexpr Work late_work(Work work) {
-    work.others += kInLine + 48;
-    return work;
-  }
-  unsigned turn = 0;
-  float zero = static_cast<float>(threadIdx.y), sum = zero;
 };
 
 }  // namespace syncbench
