@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 
 from parts import command_line, pitfalls_summary, reduction_summary, suite, tsv
 from reporting import in_short
-from reporting.figures import short_text
+from reporting.estimates import short_text
 from reporting.run_warnings import LOG, warned
 from parts.tables import grid, methods
 

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from parts import means, suite, tsv
 from parts.reduction_summary import size_name
-from reporting.figures import shape, short_name, short_text
+from reporting.estimates import shape, short_name, short_text
 from reporting.headline import launch, of_grids
 from reporting.in_short import ROWS, names
 from reporting.names import legend
@@ -26,7 +26,7 @@ def machines_table(runs):
     for row in ROWS:
         found = [row.find(run) for run in runs]
         rows.append([coded(row.label), row.unit,
-                     *(one.figure.text() or "–" if one else "–" for one in found),
+                     *(one.estimate.text() or "–" if one else "–" for one in found),
                      ", ".join(filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
     _, line, *rest = markdown_table(head, 2, rows)
     return ["| " + " | ".join(head) + " |", line, *rest,  # the links are none of a text
@@ -52,10 +52,10 @@ def barriers_table(runs):
     for label, of, finds in lines:
         found = [find(run) for find in finds]
         if any(found):
-            file = next(one for one in found if one).figure.sources[0][0]
+            file = next(one for one in found if one).estimate.sources[0][0]
             toolkit = "cuda_toolkit_multi_grid" if suite.OLDER in file else "cuda_toolkit"
             rows.append([coded(label), run.environment[toolkit], shape(*of), *(
-                f"{one.figure.value / 1e3:.2f}" if one else "–" for one in found)])
+                f"{one.estimate.value / 1e3:.2f}" if one else "–" for one in found)])
     return [*markdown_table(["Barrier", "CUDA", "Blocks x threads",
                              *(f"{gpus} GPU{'s' * (gpus > 1)}" for gpus in counts)], 3, rows),
             "", f"{legend([*(method for _, method in BARRIERS[:2]), *LAUNCHES])}"]
@@ -66,7 +66,7 @@ def barrier_cost(runs):
     run = max(runs, key=lambda run: run.gpus)
     found = [of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, gpus)(run)
              for gpus in range(1, run.gpus + 1)]
-    times = [f"{gpus} GPU{'s' * (gpus > 1)}: {one.figure.value / 1e3:.2f}"
+    times = [f"{gpus} GPU{'s' * (gpus > 1)}: {one.estimate.value / 1e3:.2f}"
              for gpus, one in enumerate(found, 1)]
     yield (f"Microseconds of one `sync()` on {short_name(run)}s with CUDA "
            f"{run.environment['cuda_toolkit']}, one block of 1024 threads per SM:")

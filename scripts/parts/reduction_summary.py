@@ -1,7 +1,7 @@
 """The part of summary.py about Reduction."""
 
 from parts import tsv
-from reporting.figures import short_text
+from reporting.estimates import short_text
 from parts.tables import grid
 
 SUMMED, SIZES = "float", (2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32)  # which arrays are shown

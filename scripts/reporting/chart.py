@@ -5,11 +5,11 @@ import math
 import re
 from collections import namedtuple
 
-from reporting.figures import Figure, figure_of
+from reporting.estimates import Estimate, estimate_of
 from reporting.names import legend
 
-# x: a number, or a text of the panel's ticks or groups; figure: of class Figure.
-Point = namedtuple("Point", "x figure")
+# x: a number, or a text of the panel's ticks or groups; estimate: of class Estimate.
+Point = namedtuple("Point", "x estimate")
 
 # A level that a panel is to be seen against: a horizontal line, or a vertical one, which has its
 # name at the top or at the foot.
@@ -31,7 +31,7 @@ class Panel:
     by lines; from_zero: a linear y begins there; groups: of a dot chart (name, texts of x),
     from the top; levels: of class Level; name: in files, where the title is not drawn;
     missing: names of what it has no points of, though it should; beside: of a dot chart {x: a
-    Figure in ns that stands at the right}; shows: y from and to, in each run, with the series
+    Estimate in ns that stands at the right}; shows: y from and to, in each run, with the series
     beside one another."""
 
     def __init__(self, title, x, y, series, log_x=False, log_y=False, ticks=None, row="",
@@ -44,16 +44,16 @@ class Panel:
         self.groups, self.levels, self.missing = groups, list(levels), list(missing)
         self.beside, self.shows = beside or {}, shows
 
-    def figures(self):
-        return [point.figure for series in self.series for point in series.points]
+    def estimates(self):
+        return [point.estimate for series in self.series for point in series.points]
 
     def drop_what_has_no_logarithm(self):
         """Differences can be noise; their names."""
         dropped = []
         for series in self.series:
             dropped += [f"{series.name} at {point.x}, which is not above 0"
-                        for point in series.points if not point.figure.value > 0]
-            series.points = [point for point in series.points if point.figure.value > 0]
+                        for point in series.points if not point.estimate.value > 0]
+            series.points = [point for point in series.points if point.estimate.value > 0]
         self.series = [series for series in self.series if series.points]
         return dropped
 
@@ -84,8 +84,8 @@ class Chart:
         elif looked_for:
             self.missing.append(looked_for)
 
-    def figures(self):
-        return [figure for panel in self.panels for figure in panel.figures()]
+    def estimates(self):
+        return [estimate for panel in self.panels for estimate in panel.estimates()]
 
     def rows_of_panels(self):
         """Lists of the panels that stand beside one another, from the top."""
@@ -101,7 +101,7 @@ class Chart:
 
     def measured(self):
         """Whether the run has anything of it."""
-        return any(not of_study(figure) for figure in self.figures())
+        return any(not of_study(estimate) for estimate in self.estimates())
 
     def names(self):
         """Of all series, each once."""
@@ -122,7 +122,7 @@ class Chart:
             yield (f"Error bars: {self.spread}; where none is seen it is smaller than the mark, "
                    "or none is known (the study).")
         yield from self.notes
-        if any(figure.remarks for figure in self.figures()):
+        if any(estimate.remarks for estimate in self.estimates()):
             yield ("!: the run warns of this value." if self.kind == HEAT
                    else "Open marks: the run warns of these values.")
         if self.missing:
@@ -130,7 +130,7 @@ class Chart:
 
     def alternative(self):
         """For who does not see it."""
-        values = [figure.value for figure in self.figures() if not of_study(figure)]
+        values = [estimate.value for estimate in self.estimates() if not of_study(estimate)]
         span = f", {min(values):.3g} to {max(values):.3g} {self.unit}" if self.unit else ""
         return f"{self.kind.capitalize()}: {self.title}. {len(values)} values{span}."
 
@@ -142,23 +142,24 @@ class Chart:
                     yield panel, series, point
 
 
-def scaled(figure, factor):
+def scaled(estimate, factor):
     """In another unit."""
-    return figure and Figure(figure.value * factor, figure.spread * factor, figure.sources,
-                             figure.remarks, figure.wrong, figure.nothing)
+    return estimate and Estimate(estimate.value * factor, estimate.spread * factor,
+                                 estimate.sources,
+                             estimate.remarks, estimate.wrong, estimate.nothing)
 
 
-def of_study(figure):
-    return all(file.startswith("ipdps20/") for file, _, _ in figure.sources)
+def of_study(estimate):
+    return all(file.startswith("ipdps20/") for file, _, _ in estimate.sources)
 
 
 def points(run, section, rows, x, column, spread=None, factor=1.0):
     """The Points of a section's rows by x(row), without those that have no number, are of a
     wrong sum or of a barrier that was compiled to nothing."""
     for row in rows:
-        figure = scaled(figure_of(run, section, row, column, spread), factor)
-        if not (math.isnan(figure.value) or figure.wrong or figure.nothing):
-            yield Point(x(row), figure)
+        estimate = scaled(estimate_of(run, section, row, column, spread), factor)
+        if not (math.isnan(estimate.value) or estimate.wrong or estimate.nothing):
+            yield Point(x(row), estimate)
 
 
 def per_sm(run, row):
@@ -166,5 +167,5 @@ def per_sm(run, row):
     return row.whole("blk") // run.sms
 
 
-def study_figure(value, file, line):
-    return Figure(float(value), math.nan, [(f"ipdps20/{file}", "", line)])
+def study_estimate(value, file, line):
+    return Estimate(float(value), math.nan, [(f"ipdps20/{file}", "", line)])

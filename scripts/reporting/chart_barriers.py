@@ -7,7 +7,7 @@ from collections import namedtuple
 
 from parts import suite
 from reporting.chart import DOTS, SPREAD, Chart, Level, Panel, Point, Series, scaled
-from reporting.figures import Figure, figure_of, shape, share, short_name
+from reporting.estimates import Estimate, estimate_of, shape, share, short_name
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
 
@@ -92,15 +92,15 @@ def clock_of(run, row):
     return float(text)
 
 
-def less_than(figure, other):
+def less_than(estimate, other):
     """What one takes more than the other."""
-    return figure and other and Figure(
-        figure.value - other.value, math.hypot(figure.spread, other.spread),
-        figure.sources + other.sources, figure.remarks + other.remarks)
+    return estimate and other and Estimate(
+        estimate.value - other.value, math.hypot(estimate.spread, other.spread),
+        estimate.sources + other.sources, estimate.remarks + other.remarks)
 
 
 def look(run, barrier, file):
-    """The Figure of a barrier in this file, in ns, or None; and the clock of its cycles."""
+    """The Estimate of a barrier in this file, in ns, or None; and the clock of its cycles."""
     section = run.section(file, barrier.title)
     cells = dict(barrier.cells)
     for name, cell in cells.items():
@@ -113,28 +113,28 @@ def look(run, barrier, file):
             cells[name] = str(run.sms * cell[1])
     row = section.find(method=barrier.method, **cells)
     spread = "s(avginstr)" if barrier.column == "m(avginstru)" else None
-    figure = figure_of(run, section, row, barrier.column, spread)
-    if figure and barrier.less:
-        figure = less_than(figure, figure_of(
+    estimate = estimate_of(run, section, row, barrier.column, spread)
+    if estimate and barrier.less:
+        estimate = less_than(estimate, estimate_of(
             run, section, section.find(method=barrier.less, **cells), barrier.column))
-    if barrier.column != "m(ave_cycle)" or figure is None:
-        return figure, None
+    if barrier.column != "m(ave_cycle)" or estimate is None:
+        return estimate, None
     clock = clock_of(run, row)
-    return (scaled(figure, 1e3 / clock), clock) if clock else (None, None)
+    return (scaled(estimate, 1e3 / clock), clock) if clock else (None, None)
 
 
-def is_older(figure):
+def is_older(estimate):
     """Whether an older toolkit than the run's own has compiled it."""
-    return suite.OLDER in figure.sources[0][0]
+    return suite.OLDER in estimate.sources[0][0]
 
 
 class Found:
-    """A run's barriers. figures: name of a line -> Figure in ns; older: names of those that only
+    """A run's barriers. estimates: name of a line -> Estimate in ns; older: names that only
     the older toolkit compiles to something that waits; nothing: of those that no toolkit does;
     free: of those that take no longer than the same without the barrier."""
 
     def __init__(self, run):
-        self.run, self.figures, self.clocks = run, {}, []
+        self.run, self.estimates, self.clocks = run, {}, []
         self.older, self.nothing, self.free, self.missing = [], [], [], []
         for barrier in BARRIERS:
             self.take(barrier)
@@ -143,14 +143,14 @@ class Found:
         file = FILES.get(barrier.title, "BenchmarkIntraSM")
         key, nothing = (barrier.level, barrier.name), False
         for name in (file, file + suite.OLDER):
-            figure, clock = look(self.run, barrier, name)
-            nothing = nothing or bool(figure and figure.nothing)
-            if figure and not figure.nothing and figure.value > 0:
-                self.figures[key] = figure
+            estimate, clock = look(self.run, barrier, name)
+            nothing = nothing or bool(estimate and estimate.nothing)
+            if estimate and not estimate.nothing and estimate.value > 0:
+                self.estimates[key] = estimate
                 self.clocks += [clock] if clock else []
                 self.older += [key] if nothing else []
                 return
-            if figure and barrier.less and figure.value <= 0:
+            if estimate and barrier.less and estimate.value <= 0:
                 self.free.append(barrier.name)
                 return
         if nothing:
@@ -163,8 +163,8 @@ def groups(found):
     """(level, names) from the top; of a level by what the first run that has it takes."""
     for level in dict.fromkeys(barrier.level for barrier in BARRIERS):
         names = [barrier.name for barrier in BARRIERS if barrier.level == level]
-        cost = {name: next((one.figures[level, name].value for one in found
-                            if (level, name) in one.figures), None) for name in names}
+        cost = {name: next((one.estimates[level, name].value for one in found
+                            if (level, name) in one.estimates), None) for name in names}
         names = sorted((name for name in names if cost[name] is not None), key=cost.get)
         if names:
             yield level, names
@@ -211,12 +211,13 @@ def all_barriers(run, _):
                   "nanoseconds", SPREAD)
     found = Found(run)
     shown = [(level, [f"{level}: {text}" for text in texts]) for level, texts in groups([found])]
-    figures = {f"{level}: {text}": figure for (level, text), figure in found.figures.items()}
+    estimates = {f"{level}: {text}": estimate
+                 for (level, text), estimate in found.estimates.items()}
     order = [text for _, texts in shown for text in texts]
     series = [Series(f"CUDA {run.environment.get(key, 'unknown')}", [
-        Point(text, figures[text]) for text in order if is_older(figures[text]) == older])
+        Point(text, estimates[text]) for text in order if is_older(estimates[text]) == older])
         for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_multi_grid"))]
-    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown, beside=figures))
+    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown, beside=estimates))
     explain(chart, {machine(run): found})
     return chart
 
@@ -234,13 +235,13 @@ def selected(run):
                     for level, texts in panel.groups]
     for series in panel.series:
         series.points = [point for point in series.points if point.x in SELECTED]
-    panel.beside = {text: figure for text, figure in panel.beside.items() if text in SELECTED}
+    panel.beside = {text: estimate for text, estimate in panel.beside.items() if text in SELECTED}
     return chart
 
 
-def ratio(figure, whole):
+def ratio(estimate, whole):
     """How many times as long."""
-    return scaled(share(figure, whole), 0.01)
+    return scaled(share(estimate, whole), 0.01)
 
 
 def machines(runs):
@@ -251,8 +252,8 @@ def machines(runs):
     chart = Chart("machines", "", f"Barriers by machine, as multiples of what they take on {base}",
                   DOTS, f"multiples of {base}", SPREAD)
     series = [Series(name, [
-        Point(f"{level}: {text}", ratio(figure, first.figures[level, text]))
-        for (level, text), figure in one.figures.items() if (level, text) in first.figures
+        Point(f"{level}: {text}", ratio(estimate, first.estimates[level, text]))
+        for (level, text), estimate in one.estimates.items() if (level, text) in first.estimates
         and (level != "all GPUs" or one.run.gpus == first.run.gpus)]) for name, one in others]
     drawn = {point.x for one in series for point in one.points}
     shown = [(level, [f"{level}: {text}" for text in texts if f"{level}: {text}" in drawn])
@@ -260,8 +261,8 @@ def machines(runs):
     chart.add(Panel("", f"times as long as on {base}, whose times stand at the right", "", series,
                     log_x=True, groups=[one for one in shown if one[1]],
                     levels=[Level(base, 1.0, True)],
-                    beside={f"{level}: {text}": figure for (level, text), figure
-                            in first.figures.items() if f"{level}: {text}" in drawn}))
+                    beside={f"{level}: {text}": estimate for (level, text), estimate
+                            in first.estimates.items() if f"{level}: {text}" in drawn}))
     explain(chart, names)
     chart.about = "; ".join(f"{name}: {run.about()}" for name, run in runs.items())
     return chart

@@ -2,8 +2,8 @@
 
 from parts import tsv
 from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
-                             points, study_figure)
-from reporting.figures import Figure, remarks, shape, short_name, source_of
+                             points, study_estimate)
+from reporting.estimates import Estimate, remarks, shape, short_name, source_of
 from reporting.study import GPUS
 
 THREADS = (32, 64, 128, 256, 512, 1024)
@@ -43,7 +43,7 @@ def figure_4(run, study):
         for threads in THREADS:
             found = section.find_all(method="blocksync", thrd=str(threads))
             yield Series(f"{threads} threads", [
-                Point(warps(row), Figure(float(row[f"m({column})"]) / scale(row),
+                Point(warps(row), Estimate(float(row[f"m({column})"]) / scale(row),
                                          float(row.get(f"ci95({column})", "nan")) / scale(row),
                                          [source_of(section, row)],
                                          remarks(section, row))) for row in found])
@@ -97,7 +97,7 @@ def study_panels(study, figure, gpu):
         found = [(line, row) for line, row in enumerate(rows, 2) if row["gpus"] == gpus]
         yield Panel(f"{gpu}, {many(int(gpus))}: the study", "threads per block", "blocks per SM", [
             Series(blocks, [Point(row.whole("threads"),
-                                  study_figure(row["latency_us"], file, line))
+                                  study_estimate(row["latency_us"], file, line))
                             for line, row in found if row["blocks_per_SM"] == blocks])
             for blocks in dict.fromkeys(row["blocks_per_SM"] for _, row in found)],
                     ticks=THREADS)
@@ -204,7 +204,7 @@ def study_multi_grid(study):
     rows = study.figures["8"]
     for blocks, threads in SHAPES:
         yield Series(f"multi_grid_sync, {shape(blocks, threads)}", [
-            Point(row.whole("gpus"), study_figure(row["latency_us"], "figure_8.tsv", line))
+            Point(row.whole("gpus"), study_estimate(row["latency_us"], "figure_8.tsv", line))
             for line, row in enumerate(rows, 2)
             if (row["blocks_per_SM"], row["threads"]) == (str(blocks), str(threads))])
 

@@ -3,7 +3,7 @@ report.py."""
 
 from parts import tsv
 from reporting.chart import LINES, SPREAD, Chart, Level, Panel, Point, Series, points
-from reporting.figures import Figure, share, source_of
+from reporting.estimates import Estimate, share, source_of
 from reporting.study_tables import ARRAY
 
 SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB"}
@@ -20,11 +20,11 @@ def sums(run, section, method, x):
 
 def percent(series, of):
     """All but one series in percent of that one at the same x."""
-    base = {point.x: point.figure for one in series if one.name == of for point in one.points
-            if point.figure.value > 0}
+    base = {point.x: point.estimate for one in series if one.name == of for point in one.points
+            if point.estimate.value > 0}
     for one in series:
         if one.name != of:
-            yield Series(one.name, [Point(point.x, share(point.figure, base[point.x]))
+            yield Series(one.name, [Point(point.x, share(point.estimate, base[point.x]))
                                     for point in one.points if point.x in base])
 
 
@@ -104,7 +104,7 @@ def figure_18(run, _):
         verdict = verdicts.find(method=method)
         held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
         chart.add(Panel(f"{method}{held}", "lane", "cycles", [
-            Series(name, [Point(row.whole("lane"), Figure(
+            Series(name, [Point(row.whole("lane"), Estimate(
                 float(row[column]), float("nan"), [source_of(section, row)])) for row in rows])
             for name, column in (("before the barrier", "start"), ("behind it", "end"))],
                         joined=False, levels=last_to_come(rows)), method)

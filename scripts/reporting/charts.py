@@ -38,10 +38,10 @@ def lines_of_tsv(chart):
     yield f"# {chart.title}"
     yield "\t".join(COLUMNS)
     for panel, series, point in chart.rows():
-        figure = point.figure
+        estimate = point.estimate
         yield "\t".join((panel.name, series.name, str(point.x), chart.unit_of(panel),
-                         f"{figure.value:.10g}", f"{figure.spread:.10g}",
-                         "!" * bool(figure.remarks), figure.where()))
+                         f"{estimate.value:.10g}", f"{estimate.spread:.10g}",
+                         "!" * bool(estimate.remarks), estimate.where()))
 
 
 def drawn(draw, charts):

@@ -8,12 +8,12 @@ from reporting import headline
 def launch(run, method, gpus):
     """What one more launch costs, in ns."""
     found = headline.launch(method, gpus)(run)
-    return found.figure.value if found else math.nan
+    return found.estimate.value if found else math.nan
 
 
 def barriers(run, title, method, gpus):
     """(blocks per SM, threads) -> ns"""
-    values = {key: found.figure.value
+    values = {key: found.estimate.value
               for key, found in headline.by_shape(run, title, method, gpus).items()}
     return {key: value for key, value in values.items() if value > 0}
 

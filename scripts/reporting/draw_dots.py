@@ -29,8 +29,8 @@ def dot_chart(chart):
     names = chart.names()
     looks = {name: look_of(place) for place, name in enumerate(names)}
     texts = [text for _, group in panel.groups for text in group]
-    warned = any(figure.remarks for figure in chart.figures())
-    beside = len(panel.figures()) > len({point.x for one in panel.series for point in one.points})
+    warned = any(estimate.remarks for estimate in chart.estimates())
+    beside = len(panel.estimates()) > len({point.x for one in panel.series for point in one.points})
     strip = 0.34 - 0.12 * (panel.x == TIMES) + (LEGEND + 0.08) * (len(names) > 1) + LEGEND * warned
     height = min(len(texts) * (LINE + 0.02 * beside * (len(names) - 1)), TALLEST - strip - 0.08)
     picture = sheet(WIDE, strip + height + 0.08)
@@ -52,15 +52,16 @@ def dot_axes(axes, panel, looks, beside):
     for number, series in enumerate(panel.series):
         shift = (number + 0.5) / len(panel.series) - 0.5 if beside else 0
         for point in series.points:
-            look, figure = looks[series.name], point.figure
+            look, estimate = looks[series.name], point.estimate
             y = place_of[point.x] + 0.7 * shift
-            spread = 0 if math.isnan(figure.spread) else figure.spread
-            axes.errorbar([figure.value], [y], xerr=[[min(spread, 0.9 * figure.value)], [spread]],
+            spread = 0 if math.isnan(estimate.spread) else estimate.spread
+            axes.errorbar([estimate.value], [y],
+                          xerr=[[min(spread, 0.9 * estimate.value)], [spread]],
                           color=look["color"], marker=look["marker"], markersize=3,
                           markeredgewidth=0.7, elinewidth=0.7, capsize=1.5, capthick=0.7,
-                          markerfacecolor="white" if figure.remarks else look["color"])
-    for text, figure in panel.beside.items():
-        axes.annotate(time_text(figure.value), (1, place_of[text]), (40, 0), ha="right",
+                          markerfacecolor="white" if estimate.remarks else look["color"])
+    for text, estimate in panel.beside.items():
+        axes.annotate(time_text(estimate.value), (1, place_of[text]), (40, 0), ha="right",
                       va="center_baseline", xycoords=axes.get_yaxis_transform(),
                       textcoords="offset points")
     for level in panel.levels:
@@ -73,7 +74,7 @@ def dot_axes(axes, panel, looks, beside):
     axes.tick_params(axis="y", length=0)
     axes.grid(True, color="0.88", linewidth=0.5)
     axes.set_axisbelow(True)
-    values = panel.figures()
+    values = panel.estimates()
     log_axis(axes.xaxis, min(one.value for one in values), max(one.value for one in values),
              decade_text if times else None)
     start, inch = 0, 1 / (WIDE - LEFT - 0.65)  # of the width of the axes

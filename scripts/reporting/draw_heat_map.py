@@ -11,10 +11,11 @@ CELL = 0.2  # inches: its height
 UNITS = {"microseconds": "µs"}  # as short as a title needs it
 
 
-def in_cell(figure):
+def in_cell(estimate):
     """The study's with its two decimals, else three digits, of which two are decimals at most."""
-    places = 2 if of_study(figure) or figure.value < 9.995 else 1 if figure.value < 99.95 else 0
-    return f"{figure.value:.{places}f}" + "!" * bool(figure.remarks)
+    value = estimate.value
+    places = 2 if of_study(estimate) or value < 9.995 else 1 if value < 99.95 else 0
+    return f"{estimate.value:.{places}f}" + "!" * bool(estimate.remarks)
 
 
 def dark(colour):
@@ -28,11 +29,11 @@ def heat_axes(axes, panel, unit, colours):
     columns, texts = tick_texts(panel)
     for line, series in enumerate(panel.series):
         for point in series.points:
-            colour = colours.to_rgba(point.figure.value)
+            colour = colours.to_rgba(point.estimate.value)
             column = columns.index(point.x)
             axes.add_patch(Rectangle((column, line), 1, 1, facecolor=colour, edgecolor="white",
                                      linewidth=0.5))
-            axes.text(column + 0.5, line + 0.5, in_cell(point.figure), ha="center",
+            axes.text(column + 0.5, line + 0.5, in_cell(point.estimate), ha="center",
                       va="center_baseline", color="white" if dark(colour) else "black")
     axes.set(xlim=(0, len(columns)), ylim=(len(panel.series), 0),
              title=f"{panel.title} ({unit})")
@@ -47,7 +48,7 @@ def heat_axes(axes, panel, unit, colours):
 
 def heat_map(chart):
     width = WIDE if chart.wide else NARROW
-    warned = any(figure.remarks for figure in chart.figures())
+    warned = any(estimate.remarks for estimate in chart.estimates())
     left, right, top, bottom = 0.4, 0.04, 0.2, 0.16  # about each panel
     left = max(left, *(0.12 + 0.056 * len(name) for name in chart.names()))
     lowest = 0.14 * (1 + warned)  # of all
@@ -55,7 +56,7 @@ def heat_map(chart):
     cell = CELL if len(rows) < 5 else 0.85 * CELL  # eight GPUs need a page
     heights = [cell * max(4, *(len(panel.series) for panel in row)) for row in rows]
     picture = sheet(width, sum(heights) + len(rows) * (top + bottom) + lowest)
-    values = [figure.value for figure in chart.figures()]
+    values = [estimate.value for estimate in chart.estimates()]
     colours = ScalarMappable(LogNorm(min(values), max(*values, 1.01 * min(values))), COLOURS)
     edge = picture.get_figheight()
     for row, height, below in zip(rows, heights, [*rows[1:], []]):

@@ -17,12 +17,12 @@ def draw_series(axes, panel, series, look, size=3, shift=0):
     """Marks of so many points with error bars, open where the run warns."""
     places = {point: place_of(panel, point.x) + shift for point in series.points}
     points = sorted(places, key=places.get)
-    spread = [0 if math.isnan(point.figure.spread) else point.figure.spread for point in points]
-    x, y = [places[point] for point in points], [point.figure.value for point in points]
+    spread = [0 if math.isnan(point.estimate.spread) else point.estimate.spread for point in points]
+    x, y = [places[point] for point in points], [point.estimate.value for point in points]
     axes.errorbar(x, y, yerr=spread, elinewidth=0.7, capsize=1.5, capthick=0.7, linewidth=0.9,
                   markersize=size, markeredgewidth=0.7, **look)
-    warned = [point for point in points if point.figure.remarks]
-    axes.plot([places[point] for point in warned], [point.figure.value for point in warned],
+    warned = [point for point in points if point.estimate.remarks]
+    axes.plot([places[point] for point in warned], [point.estimate.value for point in warned],
               linestyle="none", marker=look["marker"], color=look["color"],
               markerfacecolor="white", markersize=size, markeredgewidth=0.7, zorder=3)
 
@@ -66,7 +66,7 @@ def draw_level(axes, panel, level):
                           textcoords="offset points", xycoords=("data", "axes fraction"))
         return
     axes.axhline(level.value, color="0.4", linewidth=0.7, linestyle=":", zorder=0)
-    ends = sorted((point.x, point.figure.value) for one in panel.series for point in one.points)
+    ends = sorted((point.x, point.estimate.value) for one in panel.series for point in one.points)
     part = max(1, len(ends) // 5)
     far = [min(abs(math.log(y / level.value)) for _, y in end)
            for end in (ends[:part], ends[-part:])]
@@ -89,7 +89,7 @@ def line_chart(chart):
     width, names, rows = WIDE if chart.wide else NARROW, chart.names(), chart.rows_of_panels()
     looks = {name: look_of(place) for place, name in enumerate(names)}
     beside = legend_columns(names, width)
-    warned = any(figure.remarks for figure in chart.figures())
+    warned = any(estimate.remarks for estimate in chart.estimates())
     strip = LEGEND * (-(-len(names) // beside) + warned) + 0.06
     left, right, gap, bottom = 0.5, 0.12, 0.2, 0.32
     tops = [0.2 if any(panel.title for panel in row) else 0.06 for row in rows]

@@ -4,7 +4,7 @@ import math
 
 from parts.means import value_of
 from parts import suite
-from reporting.figures import source_of
+from reporting.estimates import source_of
 from reporting.normal import width
 from reporting.study_tables import ARRAY
 

@@ -5,7 +5,7 @@ import math
 from collections import namedtuple
 
 from parts.reduction_summary import size_name
-from reporting.figures import NONE, figure_of, highest, shape, share
+from reporting.estimates import NONE, estimate_of, highest, shape, share
 from reporting.sheets import coded
 from reporting.study_tables import ARRAY
 from parts.tsv import GRID_FILES
@@ -14,8 +14,8 @@ NOT_SUMS = ("theory", "read_limit")
 WHOLE_SM = shape(1, 1024)
 CPU = "single_omp_traditional_launch"
 
-# figure: in the headline's unit; row: that is judged, or None; which: of several methods
-Found = namedtuple("Found", "figure row which", defaults=("",))
+# estimate: in the headline's unit; row: that is judged, or None; which: of several methods
+Found = namedtuple("Found", "estimate row which", defaults=("",))
 # find(run): Found or None. study(study, gpu): the study's text or None.
 Headline = namedtuple("Headline", "name label unit find study")
 
@@ -53,7 +53,7 @@ def inside_an_sm(title, **cells):
     def find(run):
         section = run.section("BenchmarkIntraSM", title)
         row = section.find(**cells)
-        return row and Found(figure_of(run, section, row, "m(ave_cycle)"), row)
+        return row and Found(estimate_of(run, section, row, "m(ave_cycle)"), row)
     return find
 
 
@@ -64,7 +64,7 @@ def by_shape(run, title, method, gpus):
         rows = section.find_all(method=method, GPUcount=str(gpus)) if section.rows else ()
         if rows:
             return {(row.whole("blk") // run.sms, row.whole("thrd")): Found(
-                figure_of(run, section, row, "m(avginstru)", "s(avginstr)"), row)
+                estimate_of(run, section, row, "m(avginstru)", "s(avginstr)"), row)
                     for row in rows if row.whole("blk") % run.sms == 0}
     return {}
 
@@ -77,7 +77,7 @@ def launch(method, gpus=1):
     def find(run):
         section = run.section("ImplicitBarrier", "sleep kernel")
         row = section.find(method=method, GPUCount=str(gpus), blk=str(run.sms), thrd="1024")
-        return row and Found(figure_of(run, section, row, "m(ovh)"), row)
+        return row and Found(estimate_of(run, section, row, "m(ovh)"), row)
     return find
 
 
@@ -87,7 +87,7 @@ def best_sum(run):
     size = max((row.whole("bytes") for row in section.find_all(type=ARRAY)), default=0)
     row = highest((row for row in section.find_all(type=ARRAY, bytes=str(size), right="1")
                    if row["method"] not in NOT_SUMS), "m(GB/s)")
-    return row and Found(figure_of(run, section, row, "m(GB/s)"), row,
+    return row and Found(estimate_of(run, section, row, "m(GB/s)"), row,
                          f"{row['method']}, {size_name(size)}")
 
 
@@ -98,10 +98,10 @@ def share_of_reading(run):
     limit = best and section.find(method="read_limit", type=ARRAY, bytes=best.row["bytes"])
     if not limit:
         return None
-    whole = figure_of(run, section, limit, "m(GB/s)")
+    whole = estimate_of(run, section, limit, "m(GB/s)")
     if not whole.value > 0:
         return None
-    return Found(share(best.figure, whole), None)
+    return Found(share(best.estimate, whole), None)
 
 
 IN_ONE_GPU = (
@@ -132,7 +132,7 @@ SUMS = (
 
 def shown(found):
     """Whether there is a value."""
-    return found is not None and found.figure.text() not in ("", NONE)
+    return found is not None and found.estimate.text() not in ("", NONE)
 
 
 def converted(found, unit):
@@ -142,8 +142,8 @@ def converted(found, unit):
     if unit not in ("cycles", "ns") or not clock > 0 or not shown(found):
         return None
     if unit == "cycles":
-        return found.figure.value * 1e3 / clock, "ns"
-    return found.figure.value * clock / 1e3, "cycles"
+        return found.estimate.value * 1e3 / clock, "ns"
+    return found.estimate.value * clock / 1e3, "cycles"
 
 
 def of_gpus(gpus):

@@ -4,7 +4,7 @@ ones, and several runs beside each other."""
 import math
 
 from parts import means
-from reporting.figures import rounded, short_name, sources
+from reporting.estimates import rounded, short_name, sources
 from reporting.headline import converted, found_in, headlines, shown
 from reporting.names import legend
 from reporting.sheets import CODE, Cell, Sheet, coded, plain
@@ -18,14 +18,14 @@ def converted_text(found, unit):
     if not abs(value) > 0:
         return "–"
     least = 10.0 ** (math.floor(math.log10(abs(value))) - CONVERTED_DIGITS + 2)
-    mean = rounded(value, max(least, found.figure.spread * value / found.figure.value))
+    mean = rounded(value, max(least, found.estimate.spread * value / found.estimate.value))
     return f"{mean.partition(' ± ')[0]} {other}"
 
 
 def cell(found):
-    if found is None or not found.figure.text():
+    if found is None or not found.estimate.text():
         return "–"
-    return Cell(found.figure.text(), found.figure.where())
+    return Cell(found.estimate.text(), found.estimate.where())
 
 
 def verdict(part, found):
@@ -43,7 +43,7 @@ def notes(name, lines, found):
     for headline, one in zip(lines, found):
         if one and one.which:
             yield f"{plain(headline.label)}, {name}: {one.which}."
-        for text in one.figure.remarks if one else ():
+        for text in one.estimate.remarks if one else ():
             yield f"The run warns (!) of {plain(headline.label)}, {name}: {text}."
 
 
@@ -86,12 +86,12 @@ def headline_sheet(part, study, recorded):
 def found_json(headline, found):
     """A value of report.json."""
     other = converted(found, headline.unit)
-    return {"unit": headline.unit, **found.figure.numbers(),
-            "text": found.figure.text(), "of": found.which or None,
-            "nothing_waits": found.figure.nothing, "remarks": found.figure.remarks,
+    return {"unit": headline.unit, **found.estimate.numbers(),
+            "text": found.estimate.text(), "of": found.which or None,
+            "nothing_waits": found.estimate.nothing, "remarks": found.estimate.remarks,
             "converted": other and {"value": other[0], "unit": other[1], "SM_clock_MHz": float(
                 found.row["clock"])},
-            "sources": sources(found.figure.sources)}
+            "sources": sources(found.estimate.sources)}
 
 
 def study_json(headline, study):

@@ -5,7 +5,7 @@ import textwrap
 from collections import namedtuple
 
 from parts.tables import grid
-from reporting.figures import shape, short_name
+from reporting.estimates import shape, short_name
 from reporting.headline import inside_an_sm, launch, nothing_known, of_grids, of_table
 from reporting.names import legend
 
@@ -51,7 +51,7 @@ def lines(runs):
         if any(found):
             shown.append(row)
             rows.append((f"{row.label.replace('`', '')}, {row.unit}", [
-                one.figure.text() or "-" if one else "-" for one in found]))
+                one.estimate.text() or "-" if one else "-" for one in found]))
     yield from grid("What a barrier costs", [
         f"{run.gpus} {short_name(run)}" for run in runs], rows)
     yield from textwrap.wrap(names(shown).replace("`", ""), 98, initial_indent="  ",

@@ -2,7 +2,7 @@
 
 from parts.means import KEYS, UNITS
 from reporting import known_spread, outcomes
-from reporting.figures import number, remarks
+from reporting.estimates import number, remarks
 from reporting.sheets import Cell, Sheet
 
 MOST_MOVED = 20  # rows that are shown; normal.tsv has all

@@ -2,7 +2,7 @@
 
 from parts import tsv
 from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less, of_each
-from reporting.figures import Line, Table, shape, source_of
+from reporting.estimates import Line, Table, shape, source_of
 
 # This suite's choice, for the study has no such numbers: an influence is one by this factor or
 # more, and so many GPUs are many, as the study's multi-grid barrier has a step there (Figure 8).

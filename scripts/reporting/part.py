@@ -4,7 +4,7 @@ from pathlib import Path
 
 from parts import tsv
 from reporting.charts import charts_of
-from reporting.figures import short_name
+from reporting.estimates import short_name
 from reporting.headline_sheets import headline_sheet
 from reporting.observations import table_8
 from reporting.run_warnings import warned

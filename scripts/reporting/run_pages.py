@@ -6,8 +6,8 @@ from parts.means import KEYS
 from reporting import charts, moved, normal, run_warnings
 from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
 from reporting.conclusions import conclusions
-from reporting.figures import number, sources
-from reporting.figures import title_of as title_of_quantity
+from reporting.estimates import number, sources
+from reporting.estimates import title_of as title_of_quantity
 from reporting.headline_sheets import headline_json
 
 MACHINES = Path("figures/machines")  # the chart of several machines
@@ -95,10 +95,10 @@ def run_blocks(part, pictures):
     if absent:
         yield Text(f"Not in this run: {', '.join(absent)}.", note=True)
     yield Fold(f"{mark}Tables of the study", f"{name}-tables", tables_of(part), True)
-    figures = [*(Text(sentence, note=True)
-                 for sentence in charts.not_shown(part.charts, pictures)),
-               *(Picture(*shown) for shown in part.pictured())]
-    yield Fold(f"{mark}Figures", f"{name}-figures", figures, True)
+    drawn = [*(Text(sentence, note=True)
+               for sentence in charts.not_shown(part.charts, pictures)),
+             *(Picture(*shown) for shown in part.pictured())]
+    yield Fold(f"{mark}Figures", f"{name}-figures", drawn, True)
     yield Fold(f"{mark}{name}: is it normal?", f"{name}-normal", list(normal_blocks(part)), True)
     yield Fold(f"{mark}{name}: warnings of the run", f"{name}-warnings",
                list(warning_blocks(part)))
@@ -107,17 +107,17 @@ def run_blocks(part, pictures):
     yield Fold(f"{mark}{name}: all rows", f"{name}-rows", [all_rows(part)])
 
 
-def figure_json(quantity, figure):
-    return {"unit": quantity.unit, **figure.numbers(), "text": figure.text(),
-            "wrong": figure.wrong, "nothing_waits": figure.nothing,
-            "remarks": figure.remarks, "sources": sources(figure.sources)}
+def estimate_json(quantity, estimate):
+    return {"unit": quantity.unit, **estimate.numbers(), "text": estimate.text(),
+            "wrong": estimate.wrong, "nothing_waits": estimate.nothing,
+            "remarks": estimate.remarks, "sources": sources(estimate.sources)}
 
 
 def table_json(table):
     lines = [{
         "labels": dict(zip(table.labels, line.labels)),
-        "figures": {title_of_quantity(quantity): figure_json(quantity, figure)
-                    for quantity, figure in zip(table.quantities, line.figures) if figure},
+        "figures": {title_of_quantity(quantity): estimate_json(quantity, estimate)
+                    for quantity, estimate in zip(table.quantities, line.estimates) if estimate},
         "study": {gpu: {quantity.name: {"unit": quantity.unit, "value": float(text)}
                         for quantity, text in zip(table.quantities, texts or ()) if text}
                   for gpu, texts in line.study.items() if texts and any(texts)}}
@@ -129,8 +129,8 @@ def table_json(table):
 def chart_json(chart):
     return {"label": chart.label, "title": chart.title, "missing": chart.missing, "points": [
         {"panel": panel.name, "series": series.name, "x": point.x, "unit": chart.unit_of(panel),
-         "value": number(point.figure.value), "spread": number(point.figure.spread),
-         "remarks": point.figure.remarks, "sources": sources(point.figure.sources)}
+         "value": number(point.estimate.value), "spread": number(point.estimate.spread),
+         "remarks": point.estimate.remarks, "sources": sources(point.estimate.sources)}
         for panel, series, point in chart.rows()]}
 
 

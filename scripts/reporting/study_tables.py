@@ -3,7 +3,7 @@
 import math
 
 from parts import suite
-from reporting.figures import (Figure, Line, Quantity, Table, figure_of, highest, shape,
+from reporting.estimates import (Estimate, Line, Quantity, Table, estimate_of, highest, shape,
                                source_of)
 from reporting.names import legend_of_words
 from reporting.sheets import coded
@@ -46,8 +46,8 @@ def table_1(run, study):
                                        (str(run.sms), "1024", shape(1, 1024))):
             cells = {"method": method, "GPUCount": "1", "blk": blocks, "thrd": threads}
             table.add(study, (launch, shown), [
-                figure_of(run, sleep, sleep.find(**cells), "m(ovh)"),
-                figure_of(run, null, null.find(**cells, rep="1"), "m(ttl)")],
+                estimate_of(run, sleep, sleep.find(**cells), "m(ovh)"),
+                estimate_of(run, null, null.find(**cells, rep="1"), "m(ttl)")],
                       **({"launch": launch} if blocks != "1" else {}))
     table.legend = coded(legend_of_words(LAUNCHES))
     table.notes.append("Of one GPU. The study does not say the shape that it launched. "
@@ -58,7 +58,7 @@ def table_1(run, study):
 def highest_throughput(run, section, method, tile):
     """Of all shapes, as the study has it."""
     row = highest(section.find_all(method=method, tile=tile), "m(thrput)")
-    return figure_of(run, section, row, "m(thrput)", "ci95(thrput)")
+    return estimate_of(run, section, row, "m(thrput)", "ci95(thrput)")
 
 
 def spanned(sizes, measured):
@@ -91,15 +91,15 @@ def warp_lines(run, file, method, group, tiles):
               if row and row["m(ave_cycle)"] != "nan"}
     for which, sizes in alike(cycles):
         sizes = sizes or tiles
-        figure = figure_of(run, latency, rows[sizes[-1]], "m(ave_cycle)")
+        estimate = estimate_of(run, latency, rows[sizes[-1]], "m(ave_cycle)")
         shown = f"{group}: {which}, {spanned(sizes, list(cycles))}" if which else group
         # Throughput was not measured of all sizes.
         size = next((size for size in reversed(sizes) if rates.find(method=method, tile=size)),
                     sizes[-1])
         rate = highest_throughput(run, rates, method, size)
-        if rate and figure and figure.nothing:
+        if rate and estimate and estimate.nothing:
             rate.nothing = True  # the same instructions
-        yield shown + f"; throughput of {size}" * (size != sizes[-1]), figure, rate
+        yield shown + f"; throughput of {size}" * (size != sizes[-1]), estimate, rate
 
 
 def table_2(run, study):
@@ -136,7 +136,7 @@ def table_2(run, study):
     for build, (_, file) in enumerate(builds):
         section = run.section(file, "block latency")
         found[build] = (
-            figure_of(run, section, section.find(method="blocksync", thrd="32"), "m(ave_cycle)"),
+            estimate_of(run, section, section.find(method="blocksync", thrd="32"), "m(ave_cycle)"),
             highest_throughput(run, run.section(file, "throughput"), "blocksync", "32"))
     add("block", "a warp", {"a warp": found})
     table.legend = coded(legend_of_words(TYPES))
@@ -168,13 +168,13 @@ def table_3(run, study):
     one = section.find(type=SUMMED, thrd="1")
     for scenery, threads in (("1", "1"), ("1", "32"), ("2", "32"), ("2", "1024")):
         row = section.find(type=SUMMED, thrd=threads)
-        figures = None
+        estimates = None
         if row and one:
             spreads = {"bandwidth": relative(row), "latency": relative(one),
                        "concurrency": math.hypot(relative(row), relative(one))}
-            figures = [Figure(float(row[name]), float(row[name]) * spread,
+            estimates = [Estimate(float(row[name]), float(row[name]) * spread,
                               [source_of(section, row)]) for name, spread in spreads.items()]
-        table.add(study, (scenery, threads), figures, scenery=scenery, threads=threads)
+        table.add(study, (scenery, threads), estimates, scenery=scenery, threads=threads)
     table.notes.append(f"Sums of double in shared memory. {SCENERY}")
     return table
 
@@ -188,11 +188,11 @@ def table_4(run, study):
     for scenery, basic, more in (("1", "1", "32"), ("2", "32", "1024")):
         for cost in ("barriers", "steps"):
             row = section.find(type=SUMMED, basic=basic, more=more, cost=cost)
-            figures = row and [figure_of(run, section, row, "m(sync)")] + [
-                Figure(float(row[name]), math.nan, [source_of(section, row)])
+            estimates = row and [estimate_of(run, section, row, "m(sync)")] + [
+                Estimate(float(row[name]), math.nan, [source_of(section, row)])
                 for name in ("Nl", "Nm")]
             cells = {"scenery": scenery, "basic": basic} if cost == "barriers" else {}
-            table.add(study, (scenery, f"{more} instead of {basic}", cost), figures, **cells)
+            table.add(study, (scenery, f"{more} instead of {basic}", cost), estimates, **cells)
             if row and cost == "barriers":
                 found = row["measured"]
                 table.notes.append(
@@ -215,7 +215,7 @@ def table_5(run, study):
                          ("coalesced shuffle", "coa_shuffle"), ("warp_reduce", "warp_reduce")):
         sections = [run.section(file, "warp level") for _, file in builds]
         cells = {} if name == "warp_reduce" else {"sum": name}
-        table.add(study, (name,), [*(figure_of(
+        table.add(study, (name,), [*(estimate_of(
             run, section, section.find(method=method, type=SUMMED), "m(ave_cycle)")
             for section in sections), None], **cells)
     table.notes.append("A sum marked ? is wrong. That of nosync is in the study, too.")
@@ -235,9 +235,9 @@ def table_6(run, study):
         row = section.find(method=method, **(
             {} if method == "theory" else {"type": ARRAY, "bytes": size}))
         known = {"sum": name} if name else {}
-        figure = figure_of(run, section, row, "m(GB/s)")
+        estimate = estimate_of(run, section, row, "m(GB/s)")
         if method:
-            table.add(study, (name or method,), [figure], **known)
+            table.add(study, (name or method,), [estimate], **known)
         else:  # not among this suite's sums, so not missing either
             table.lines.append(Line((name,), [None], {
                 gpu: [study.value("VI", "GB_per_s", gpu=gpu, sum=name)] for gpu in GPUS}))

@@ -79,7 +79,7 @@ def wrong_in_comparison(output, files):
 
 
 def wrong_in_summary(output, files):
-    """A figure of a method that no row of it has, or None."""
+    """A number of a method that no row of it has, or None."""
     allowed = defaultdict(set)
     for row in rows_of(files):
         name = row.get("type", "") if row["method"].startswith("switch") else row["method"]

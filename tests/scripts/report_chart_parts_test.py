@@ -18,10 +18,10 @@ class ChartPartsTest(ScriptsTest):
     def test_an_order_by_level_and_cost(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
         panel, = chart_barriers.all_barriers(run, None).panels
-        value = {point.x: point.figure.value for one in panel.series for point in one.points}
+        value = {point.x: point.estimate.value for one in panel.series for point in one.points}
         self.assertEqual([one.name for one in panel.series], ["CUDA 13.0", "CUDA 11.8"])
         self.assertEqual({source[0].count("before13") for one in panel.series[1].points
-                          for source in one.figure.sources}, {1})
+                          for source in one.estimate.sources}, {1})
         self.assertEqual([level for level, _ in panel.groups],
                          ["warp", "block", "cluster", "one GPU", "all GPUs"])
         for _, texts in panel.groups:
@@ -55,7 +55,7 @@ class ChartPartsTest(ScriptsTest):
                        "grid_sync 1 1 9 264 32 1000.0 9.0 1 1.0")
         chart = chart_study.figure_5(tsv.Run(self.write_run(
             self.folder / "run", {"BenchmarkInterSM": rows})), Study())
-        self.assertEqual([(series.name, point.x, point.figure.value)
+        self.assertEqual([(series.name, point.x, point.estimate.value)
                           for _, series, point in chart.rows()], [("2", 32, 1.0)])
         self.assertEqual(chart.missing[:2], [f"1 at {threads}, which is not above 0"
                                              for threads in (32, 64)])
@@ -119,8 +119,8 @@ class ChartPartsTest(ScriptsTest):
                                          (plain, ENVIRONMENT, None)):
             found = chart_barriers.Found(tsv.Run(self.write_run(self.folder / "run", {
                 "BenchmarkIntraSM": text, "environment": environment}, only=True)))
-            figure = found.figures.get(("block", "blocksync, 32 threads"))
-            self.assertEqual(figure and (figure.value, figure.spread),
+            estimate = found.estimates.get(("block", "blocksync, 32 threads"))
+            self.assertEqual(estimate and (estimate.value, estimate.spread),
                              value and (value, value / 10))
             self.assertEqual("block: blocksync, 32 threads" in found.missing, value is None)
 
@@ -145,7 +145,7 @@ class ChartPartsTest(ScriptsTest):
         chart = chart_barriers.all_barriers(tsv.Run(self.write_run(self.folder / "run", {
             "BenchmarkIntraSM": rows, "BenchmarkIntraSM.before13": older, "environment":
             ENVIRONMENT + "sm_clock_application\t1000 MHz\n"}, only=True)), None)
-        self.assertEqual(chart.figures(), [])
+        self.assertEqual(chart.estimates(), [])
         name = "in_use_branches, 32 lanes"
         self.assertIn(f"No longer with the barrier than without: {name}.", chart.notes)
         self.assertNotIn(f"warp: {name}", chart.missing)

@@ -12,7 +12,7 @@ from scripts_support import ROOT, ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
 from reporting import blocks, chart_barriers, names, normal, sheets
-from reporting.figures import rounded, short_name
+from reporting.estimates import rounded, short_name
 from reporting.sheets import tex
 from reporting.study import FOLDER, GPUS, Study
 from reporting.study_tables import table_2
@@ -201,7 +201,7 @@ class WarpTest(ScriptsTest):
                 for blocks, (size, rate) in enumerate(throughputs, 1)))}))
         table = table_2(run, Study())
         self.missing = [text for text in table.missing if "shuffle of a coalesced" in text]
-        return [(line.labels[1], *(figure and figure.text() for figure in line.figures[:3:2]))
+        return [(line.labels[1], *(one and one.text() for one in line.estimates[:3:2]))
                 for line in table.lines if line.labels[0] == "shuffle of a coalesced group"]
 
     def test_which_group_sizes_a_line_is_of(self):

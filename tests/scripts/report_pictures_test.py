@@ -167,8 +167,8 @@ class PicturesTest(ScriptsTest):
             for warned in (True, False):
                 run = tsv.Run(ROOT / "results" / "h200x4")
                 chart, = (chart for chart in charts.charts_of(run, Study()) if chart.name == name)
-                for place, figure in enumerate(chart.figures()):
-                    figure.remarks = ["noise"] * (warned and place == 0)
+                for place, estimate in enumerate(chart.estimates()):
+                    estimate.remarks = ["noise"] * (warned and place == 0)
                 with draw_style.settings():
                     picture = draw.picture_of(chart)
                     self.check_texts(picture, name)
@@ -213,9 +213,9 @@ class PicturesTest(ScriptsTest):
         for bars, series in zip(axes.containers, panel.series):
             points = sorted(series.points, key=lambda point: point.x)
             line, _, (lengths,) = bars
-            self.assertEqual(list(line.get_ydata()), [point.figure.value for point in points])
+            self.assertEqual(list(line.get_ydata()), [point.estimate.value for point in points])
             for (low, high), point in zip(lengths.get_segments(), points):
-                self.assertAlmostEqual(high[1] - low[1], 2 * point.figure.spread)
+                self.assertAlmostEqual(high[1] - low[1], 2 * point.estimate.spread)
         for look in ("get_color", "get_marker"):  # in grey the mark tells them apart
             self.assertEqual(len({getattr(line, look)() for line, _, _ in axes.containers}), 8)
 

@@ -99,7 +99,7 @@ class ReportTest(ReportCase):
         self.compile_tex()
 
     def check_figures(self, runs):
-        """Every figure is that of its row, in the page too."""
+        """Every number is that of its row, in the page too."""
         seen = set()
         for name, run in runs.items():
             for table, row, quantity, figure in (

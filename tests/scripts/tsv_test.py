@@ -217,7 +217,7 @@ class ScriptsOfOneRunTest(ScriptsTest):
   BenchmarkInterSM, grid latency, """, done.stdout)
 
     def test_damaged_folders(self):
-        """No figure is shown, in whichever file the damage is."""
+        """No number is shown, in whichever file the damage is."""
         run, launches = self.folder / "run", ROWS["ImplicitBarrier"]
         damages = [("BenchmarkInterSM", GOOD.replace(old, new).encode("latin-1"), message)
                    for old, new, message in DAMAGES[::4]]

@@ -1,4 +1,4 @@
-"""Figures and tables of report.py: what was measured, with its spread and where it stands."""
+"""Estimates and tables of report.py: what was measured, with its spread and where it stands."""
 
 import math
 import re
@@ -11,7 +11,7 @@ NONE = "none"  # the barrier compiled to nothing
 MOST_DIGITS = 5  # of a mean; what was measured is not known better
 
 
-class Figure:
+class Estimate:
     """A value of a run. spread: the standard deviation (of a throughput the half width of its
     95% interval), nan where none was recorded; sources: (file, section, line) of its rows;
     remarks: what the run says of them; wrong: of a sum; nothing: whether nothing waits."""
@@ -79,12 +79,12 @@ def remarks(section, row):
     return [said.text for said in section.said_of(row) + section.said_of(row, "repeats")]
 
 
-def figure_of(run, section, row, column, spread=None):
-    """The Figure in this column, or None without a row. spread: its column where that is not
+def estimate_of(run, section, row, column, spread=None):
+    """The Estimate in this column, or None without a row. spread: its column where that is not
     s() of the same name, and there with --stats alone; "": none is looked for."""
     if row is None:
         return None
-    return Figure(float(row[column]),
+    return Estimate(float(row[column]),
                   float(row[f"s{column[1:]}"] if spread is None else row.get(spread, "nan")),
                   [source_of(section, row)],
                   remarks(section, row),
@@ -92,9 +92,9 @@ def figure_of(run, section, row, column, spread=None):
 
 
 def short_text(run, section, row, column, digits, scale=1.0):
-    """Figure.short() of a row, - without one."""
-    figure = figure_of(run, section, row, column, "")
-    return figure.short(digits, scale) if figure else "-"
+    """Estimate.short() of a row, - without one."""
+    estimate = estimate_of(run, section, row, column, "")
+    return estimate.short(digits, scale) if estimate else "-"
 
 
 def highest(rows, column):
@@ -104,9 +104,9 @@ def highest(rows, column):
 
 
 def share(part, whole):
-    """The Figure of a part in percent of the whole, with the spread of both."""
+    """The Estimate of a part in percent of the whole, with the spread of both."""
     value = 100 * part.value / whole.value
-    return Figure(value, math.hypot(100 * part.spread, value * whole.spread) / whole.value,
+    return Estimate(value, math.hypot(100 * part.spread, value * whole.spread) / whole.value,
                   part.sources + whole.sources, part.remarks + whole.remarks)
 
 
@@ -137,9 +137,9 @@ def titled(quantity):
     return quantity.name[0].lower() + title_of(quantity)[1:]
 
 
-# A row of a Table: texts, a Figure or None for each quantity, and for each GPU of the study the
+# A row of a Table: texts, a Estimate or None for each quantity, and for each GPU of the study the
 # texts of its numbers, None where it has none.
-Line = namedtuple("Line", "labels figures study", defaults=[(), {}])
+Line = namedtuple("Line", "labels estimates study", defaults=[(), {}])
 
 
 class Table:
@@ -156,23 +156,23 @@ class Table:
         """Whether its columns are of several toolkits, each named in its head."""
         return any(quantity.toolkit for quantity in self.quantities)
 
-    def add(self, study, labels, figures=None, absent=(), **cells):
-        """A line: its figures beside the study's rows with these cells. absent: quantities that
+    def add(self, study, labels, estimates=None, absent=(), **cells):
+        """A line: its estimates beside the study's rows with these cells. absent: quantities that
         the suite does not measure there."""
         self.known = {gpu: study.toolkit(gpu) for gpu in self.gpus}
         known = {gpu: [quantity.study and study.value(self.number, quantity.study, gpu=gpu, **cells)
                        for quantity in self.quantities] if cells else None
                  for gpu in self.gpus}
-        figures = figures or [None] * len(self.quantities)
-        self.lines.append(Line(labels, figures, known))
-        for quantity, figure in zip(self.quantities, figures):
+        estimates = estimates or [None] * len(self.quantities)
+        self.lines.append(Line(labels, estimates, known))
+        for quantity, estimate in zip(self.quantities, estimates):
             looked_for = quantity.measured and quantity not in absent
-            if looked_for and (figure is None or figure.text() == ""):
+            if looked_for and (estimate is None or estimate.text() == ""):
                 self.missing.append(f"{', '.join(filter(None, labels))}: {titled(quantity)}")
 
     def measured(self):
         """Whether the run has anything of it."""
-        return not self.quantities or any(any(line.figures) for line in self.lines)
+        return not self.quantities or any(any(line.estimates) for line in self.lines)
 
     def sides(self):
         """(quantity, GPU of the study or None for this machine), in the order of the columns,
@@ -187,9 +187,9 @@ class Table:
     def cells(self, line):
         """What stands behind the labels, in the order of sides()."""
         for place, _, gpu in self.sides():
-            figure = None if gpu else line.figures[place]
-            if figure:
-                yield Cell(figure.text() or "–", figure.where())
+            estimate = None if gpu else line.estimates[place]
+            if estimate:
+                yield Cell(estimate.text() or "–", estimate.where())
             else:
                 yield (line.study.get(gpu) or {place: None})[place] or "–"
 
@@ -206,10 +206,10 @@ class Table:
             yield (f"Behind ± stands the standard deviation{other}; a value without ± has none in "
                    "the digits shown.")
         for line in self.lines:
-            for quantity, figure in zip(self.quantities, line.figures):
+            for quantity, estimate in zip(self.quantities, line.estimates):
                 where = ", ".join(filter(None, (*line.labels, titled(quantity))))
                 yield from (f"The run warns (!) of {where}: {text}."
-                            for text in (figure.remarks if figure else ()))
+                            for text in (estimate.remarks if estimate else ()))
         if self.missing:
             yield f"Not in this run: {'; '.join(self.missing)}."
 
