@@ -19,6 +19,7 @@ struct BlockSync : Method {
 /// most programs write it: the size is known when compiling.
 template <int kThreads>
 struct NamedBarrierConstant : Method {
+  static constexpr int kFirstToolkit = 12000;
   static constexpr About kAbout = {"named_barrier_constant",
                                    "barrier.sync of half a block and of all, "
                                    "its size a constant",

@@ -47,6 +47,7 @@ struct ClusterSync : Clustered {
 /// The same in a kernel that initialises an mbarrier, as most kernels with
 /// clusters do: for these CUDA 13 compiles the release to one more fence.
 struct ClusterSyncMbarrier : ClusterSync {
+  static constexpr int kFirstToolkit = 12000;
   static constexpr About kAbout = {"cluster_sync_mbarrier",
                                    "barrier.cluster in a kernel that has an "
                                    "mbarrier",
@@ -80,7 +81,7 @@ struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
                   : "the same with four words",
       Scope::kCluster, Window::kOperation};
   static constexpr Work work(int) {
-    return cluster_barrier(9 + 12 + 6 * kWords);
+    return cluster_barrier(9 + 24 + 8 * kWords);
   }
 };
 

@@ -108,7 +108,7 @@ struct PeerGridInUse : InUse<PeerGridInState, kWords, PeerMemory> {
       Scope::kGpus, Window::kOperation};
   static constexpr Work work(int architecture) {
     Work work = PeerGridSync::work(architecture);
-    work.others += 12 + 6 * kWords;
+    work.others += 24 + 8 * kWords;
     return work;
   }
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);

@@ -46,7 +46,7 @@ struct GridInUse : InUse<GridSync, kWords, OnThisGpu> {
       Scope::kGrid, Window::kOperation};
   static constexpr Work work(int architecture) {
     Work work = GridSync::work(architecture);
-    work.others += 12 + 6 * kWords;
+    work.others += 24 + 8 * kWords;
     return work;
   }
   static constexpr int launches(int, int) { return 3; }

@@ -22,6 +22,7 @@ __host__ __device__ constexpr unsigned next_block(const Place& place,
 /// barrier of the other has passed since. `Memory` is where the words are.
 template <class Barrier, int kWords, class Memory>
 struct InUse : Barrier {
+  static constexpr int kFirstToolkit = 12000;
   static constexpr bool kInTestRepeat = false;
   static constexpr Scope kScope = Barrier::kAbout.scope;
   static constexpr long long global_words(long long threads) {

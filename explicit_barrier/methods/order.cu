@@ -206,14 +206,13 @@ struct Ordered : Method {
       kName.data(), kText.data(), Scope::kWarp, Window::kOperation,
       std::is_same_v<Pending, Nothing> ? "" : "the stores are in the row"};
   static constexpr int kFirstArchitecture = kCluster ? 90 : 70;
-  static constexpr int kFirstToolkit =
-      std::is_same_v<Operation, ProxyFence> ? 12000 : 0;
+  static constexpr int kFirstToolkit = 12000;
   static constexpr bool kInTestRepeat = false;
   static constexpr int repeats(int) { return 2; }
   static constexpr int kTrips = 32;  // all places in turn
   static constexpr Work work(int) {
     Work work = Operation::kWork;
-    work.others = 24;
+    work.others = 48;
     return work;
   }
   static constexpr long long global_words(long long) {
