@@ -3,8 +3,9 @@
 #
 # Runs the README's two commands on a minimal Debian that has nothing but git, in a clone of
 # this repository: on Debian 12 as root, who gets what is missing, elsewhere as an ordinary
-# user, who is told in one line what to install. Then the tests with the distribution's
-# toolkit. Needs root and debootstrap.
+# user, who is told in one line what to install; there warnings are errors, and tests that are
+# short elsewhere take all their cases. Then the tests with the distribution's toolkit. Needs
+# root and debootstrap.
 #
 # Exit codes: 0 all as the README says; 1 something is not; 77 no such Debian can be made here.
 set -euo pipefail
@@ -48,7 +49,7 @@ on() {
 }
 
 fail() {
-  tail -n 40 "$work/log" | sed "s/^/$suite: /"
+  { grep -E 'FAIL|error:|warning:' "$work/log" | tail -n 40; tail -n 40 "$work/log"; } | sed "s/^/$suite: /"
   exit 1
 }
 
@@ -112,8 +113,9 @@ else
   expect 1 user user scripts/test.sh
   packages=$(sed -n 's/.*sudo apt-get install //p' "$work/log")
   expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
-  first_command user user 'CUDAARCHS=90 '
-  second_command user user 'CUDAARCHS=90 '
+  settings="CUDAARCHS=90 THOROUGH=1 CXXFLAGS=-Werror CUDAFLAGS='-Werror=all-warnings -Xcompiler=-Werror' "
+  first_command user user "$settings"
+  second_command user user "$settings"
   # CUDA 12.4, which still has code for sm_70: what it compiles.
   toolkit_of_debian user
   first_command user user 'CUDAARCHS=70 '
