@@ -164,8 +164,8 @@ class Verdict:
                     abs(row.change) for row in bad) >= NOTABLE:
                 self._add(*fault_of(bad, f"{method} ({file}, {section})" + (
                     f" on {on_gpus(gpus)}" if several and gpus != "nan" else ""), len(group)), bad)
-            unclear = [row for row in group if row.verdict == "unclear"]
-            nothing = [row for row in unclear if row.value.text == "nan" and row.low == row.low]
+            unclear = [row for row in group if is_noisy(row)]
+            nothing = [row for row in unclear if row.value.text == "nan"]
             if 2 * len(nothing) > len(group) or len(group) >= 2 * FEW and 2 * len(unclear) > len(
                     group):
                 self._add("look", f"{method} ({file}, {section}): {len(unclear)} of {len(group)} "
@@ -227,6 +227,14 @@ def gpus_of(row):
 
 def on_gpus(count):
     return "1 GPU" if count == "1" else f"{count} GPUs"
+
+
+def is_noisy(row):
+    """Whether its interval is too wide, and its median is neither within the recorded means nor
+    near."""
+    median = float(row.row.get(f"med({row.quantity})", "nan"))  # nan is never near
+    return row.verdict == "unclear" and row.low == row.low and not (
+        row.low * (1 - NOTABLE / 100) <= median <= row.high * (1 + NOTABLE / 100))
 
 
 def fault_of(bad, what, of):

@@ -122,6 +122,19 @@ class CheckTest(ScriptsTest):
         self.assertIn("grid_sync (BenchmarkInterSM, grid latency)",
                       self.check(self.copy_of("h200x1", change), 2))
 
+    def test_noise(self):
+        """A busy host widens means. Medians tell whether more is wrong."""
+        for factor, code in ((1, 0), (1.3, 1)):
+            def change(_program, section, cells):
+                if (cells["method"], section) == ("single_omp_traditional_launch", "workload test"):
+                    scaled(cells, factor)
+                    for column, text in cells.items():
+                        if column.startswith(("m(", "ci95(")) and text != "nan":
+                            cells[column] = f"{float(text) * (1.3 if column[0] == 'm' else 900):.3f}"
+            with self.subTest(factor=factor):
+                output = self.check(self.copy_of("h200x1", change), code)
+                self.assertEqual("rows are too noisy to be judged" in output, code == 1)
+
     def test_a_lower_clock(self):
         def change(_program, section, cells):
             if cells.get("clock", "nan") != "nan":
