@@ -172,6 +172,9 @@ struct Method {
   static constexpr __host__ __device__ bool takes_part(const Place&) {
     return true;
   }
+  /// What those threads do meanwhile that do not.
+  template <class Here>
+  static __device__ void meanwhile(Here&) {}
   /// What operations hand on: any type of numbers.
   using Value = unsigned;
   /// What one operation makes of start_value(), a whole number, and whether the

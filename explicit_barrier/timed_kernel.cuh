@@ -96,6 +96,8 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     if (Method::takes_part(here)) {
       value =
           time_trips<Method, kRepeats>(count, first_timed, here, value, record);
+    } else {
+      Method::meanwhile(here);
     }
     if (threadIdx.x % 32 == 0) {
       const unsigned warps_per_block = (blockDim.x + 31) / 32;

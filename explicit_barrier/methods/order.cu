@@ -240,6 +240,51 @@ struct Ordered : Method {
   PlacesInTurn places;
 };
 
+/// Nothing of the warp's own is pending, but another warp of the block stores
+/// until the last operation has ended, to 64 places in turn. The row is of the
+/// first warp alone, by its own clock.
+template <class Operation>
+struct BesideStores : Ordered<Operation, Nothing> {
+  using Base = Ordered<Operation, Nothing>;
+  static constexpr auto kName = joined(Operation::kName, "_other_warp");
+  static constexpr auto kText =
+      joined("PTX instruction of this name, ", "while another warp stores");
+  static constexpr About kAbout = {kName.data(), kText.data(), Scope::kBlock,
+                                   Window::kOperation};
+  static constexpr bool fits(int threads) { return threads == 64; }
+  static constexpr __host__ __device__ bool takes_part(const Place& place) {
+    return place.thread < 32;
+  }
+  static unsigned expected(const Place& place) { return start_value(place); }
+  struct Shared {
+    unsigned ended;
+  };
+  static __device__ void start(Shared& shared, const Place&) {
+    shared.ended = 0;
+  }
+  template <class Here>
+  static __device__ void meanwhile(Here& here) {
+    const volatile unsigned& ended = here.shared.ended;
+    PlacesInTurn places;
+    for (unsigned value = 0; ended == 0; ++value) {
+      unsigned* words = reinterpret_cast<unsigned*>(places.next(here.global));
+      Base::store(words + 2 * PlacesInTurn::kWords + here.thread % 32, value);
+    }
+  }
+  template <class Here>
+  __device__ explicit BesideStores(const Here& here) : shared(here.shared) {}
+  __device__ ~BesideStores() {
+    *static_cast<volatile unsigned*>(&shared.ended) = 1;
+  }
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here& here) {
+    unsigned* words = reinterpret_cast<unsigned*>(places.next(here.global));
+    return Operation::make(words + here.thread % 32, value);
+  }
+  Shared& shared;
+  PlacesInTurn places;
+};
+
 struct FarMemory {
   std::vector<DeviceBuffer<unsigned>> peer;
   PinnedValue<std::array<unsigned, 32>> host;
@@ -275,7 +320,7 @@ void add_all(std::vector<MethodEntry>& methods) {
   for (MethodEntry& entry :
        entries<Ordered<Operation, Nothing>, Ordered<Operation, OnePlace>,
                Ordered<Operation, ManyPlaces>, Ordered<Operation, ToHost>,
-               Ordered<Operation, ToPeer>>()) {
+               Ordered<Operation, ToPeer>, BesideStores<Operation>>()) {
     methods.push_back(std::move(entry));
   }
 }
