@@ -35,8 +35,9 @@ ProgramInfo program_info() {
       "which is killed\nwhen it makes no progress. Kernels hang and trap on "
       "purpose: use a GPU that\nnobody else uses, by MPS or otherwise. The "
       "exit code is also 1 if a case does\nnot complete though its form is "
-      "allowed, a race is wrong in its right form, a\ncontrol holds its "
-      "threads, or a GPU does not recover.";
+      "allowed, a race or a litmus test is wrong in its\nright form, a litmus "
+      "test shows nothing without an order, a control holds its\nthreads, or a "
+      "GPU does not recover.";
   info.takes_gpu_count = true;
   info.default_samples = 1000;
   info.takes_stats = false;
@@ -49,7 +50,8 @@ ProgramInfo program_info() {
   info.columns = describe("warp barrier", lane_columns()) +
                  describe("warp barrier verdict", verdict_columns()) +
                  describe("partial groups", partial_columns()) +
-                 describe("races", race_columns());
+                 describe("races", race_columns()) +
+                 describe("message passing", litmus_columns());
   return info;
 }
 

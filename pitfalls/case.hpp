@@ -30,7 +30,7 @@ constexpr Form kAllForms[] = {
 const char* name_of(Form form);
 
 /// Which table the results of a case go to.
-enum class Section { kWarpBarrier, kPartialGroup, kRace };
+enum class Section { kWarpBarrier, kPartialGroup, kRace, kLitmus };
 
 class Child;
 
@@ -56,6 +56,7 @@ std::vector<Case> partial_block_cases();
 std::vector<Case> partial_grid_cases();
 std::vector<Case> block_race_cases();
 std::vector<Case> fence_race_cases();
+std::vector<Case> message_passing_cases();
 
 /// All of them, in the order of the rows.
 std::vector<Case> all_cases();

@@ -66,4 +66,12 @@ inline Columns<Cells> race_columns() {
                        {"wrong", "tries", "with a wrong result"}});
 }
 
+inline Columns<Cells> litmus_columns() {
+  return cell_columns(
+      {{"order", "", "plain, or PTX's name of it", true},
+       {"form", "", "right: PTX forbids stale data; wrong: it does not", true},
+       {"messages", "", "data and a flag each, 10,000 for each try of a race"},
+       {"stale", "messages", "whose flag was new and whose data was old"}});
+}
+
 }  // namespace syncbench

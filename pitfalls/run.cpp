@@ -20,12 +20,14 @@ PitfallsRun::PitfallsRun(const Options& options, char** argv, LineWriter& out,
       verdicts_(out, "warp barrier verdict", verdict_columns()),
       partial_(out, "partial groups", partial_columns()),
       races_(out, "races", race_columns()),
+      litmus_(out, "message passing", litmus_columns()),
       last_gpus_(gpus) {}
 
 void PitfallsRun::run(const std::vector<Case>& cases) {
   run_section(cases, Section::kWarpBarrier);
   run_section(cases, Section::kPartialGroup);
   run_section(cases, Section::kRace);
+  run_section(cases, Section::kLitmus);
   // After the last case as before each.
   start({"", Form::kAllowed, gpus_, gpus_}, limits_);
   out_.end();
@@ -96,6 +98,8 @@ void PitfallsRun::skip(const Case& one, Form form, const Remark& reason) {
       return partial_.skip(partial_.key(row), reason);
     case Section::kRace:
       return races_.skip(races_.key(row), reason);
+    case Section::kLitmus:
+      return litmus_.skip(one.name, reason);
   }
 }
 
@@ -115,11 +119,27 @@ void PitfallsRun::print(const Case& one, Form form, const std::string& point,
     for (const auto& cells : outcome.rows) lanes_.row({one.name, cells});
     return verdict_rows_.push_back({one.name, outcome.cells});
   }
+  if (one.section == Section::kLitmus) return print_messages(one, outcome);
   std::vector<std::string> cells = outcome.cells;
   cells.insert(cells.begin(), name_of(form));
   races_.row({one.name, cells});
   if (form == Form::kRight && cells.back() != "0") {
     fail(point + ": wrong with its barriers and fences");
+  }
+}
+
+// The first order is none: where nothing is stale, the test sees nothing.
+void PitfallsRun::print_messages(const Case& one, const Outcome& outcome) {
+  for (const auto& cells : outcome.rows) {
+    litmus_.row({one.name, cells});
+    const bool stale = cells.back() != "0";
+    const std::string name = std::string(one.name) + " " + cells.front();
+    if (cells[1] == name_of(Form::kRight) && stale) {
+      fail(name + ": stale data behind a new flag");
+    }
+    if (&cells == &outcome.rows.front() && !stale) {
+      fail(name + ": no stale data without an order");
+    }
   }
 }
 

@@ -39,6 +39,7 @@ class PitfallsRun {
              const Outcome& outcome);
   void print_partial(const Case& one, Form form, const Outcome& outcome);
   void print_verdicts();
+  void print_messages(const Case& one, const Outcome& outcome);
   void fail(const std::string& text);
 
   const Options& options_;
@@ -46,7 +47,7 @@ class PitfallsRun {
   const int gpus_;
   const Limits limits_;
   LineWriter& out_;
-  Table<Cells> lanes_, verdicts_, partial_, races_;
+  Table<Cells> lanes_, verdicts_, partial_, races_, litmus_;
   std::vector<Cells> verdict_rows_;
   std::vector<std::pair<std::string, Remark>> verdict_skips_;  // key, reason
   Progress progress_;

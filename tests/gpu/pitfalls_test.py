@@ -28,13 +28,13 @@ def in_session(session):
 
 def check_rows(executable):
     cases = ("no_sync,syncwarp,part_no_sync,part_syncwarp,part_shuffle,part_blocksync,"
-             "part_grid_sync,crowded_grid_sync,lost_updates")
+             "part_grid_sync,crowded_grid_sync,lost_updates,message_passing")
     done = subprocess.run([executable, "--method", cases, "--samples", "200"],
                           stdout=subprocess.PIPE)
     if done.returncode == 3:
         sys.exit(77)
     assert done.returncode == 0, done
-    lanes, verdicts, partial, races = tsv.parse(done.stdout, executable)
+    lanes, verdicts, partial, races, messages = tsv.parse(done.stdout, executable)
     assert len(lanes.rows) == 64, len(lanes.rows)
     held = {row["method"]: row["blocks"] for row in verdicts.rows}
     assert held["no_sync"] == "0", held
@@ -54,6 +54,9 @@ def check_rows(executable):
     assert outcomes.items() >= expected.items(), outcomes
     wrong = {row["form"]: int(row["wrong"]) for row in races.rows}
     assert wrong["right"] == 0 < wrong["wrong"], wrong
+    stale = {row["order"]: int(row["stale"]) for row in messages.rows}
+    assert len(stale) == 6 and stale["plain"] > 0, stale
+    assert all(row["stale"] == "0" for row in messages.rows if row["form"] == "right"), stale
 
 
 def check_end(executable, number):

@@ -100,7 +100,8 @@ RUNS.update({
     "more_than_most": ("Reduction", ["1", *SOME, "--min-bytes", "2M", "--max-bytes", "1M"]),
     "too_large": ("Reduction", ["1", *SOME, "--max-bytes", "1G"]),
     # Of pitfalls.
-    "pitfalls": ("Pitfalls", ["1", "--method", "no_sync,vote_ballot,part_no_sync,lost_updates"]),
+    "pitfalls": ("Pitfalls", ["1", "--method", "no_sync,vote_ballot,part_no_sync,lost_updates,"
+                                "message_passing"]),
     "multi_grid_pitfalls": ("Pitfalls", ["1", "--method", "part_multi_grid_blocks"]),
     "few_pitfalls": ("Pitfalls", ["1", "--method", "part_peer_grid_gpus"]),
     "no_peers_pitfalls": ("Pitfalls", ["2", "--method", "flag_in_peer_memory"],
@@ -116,6 +117,10 @@ RUNS.update({
                          dict(lets_pass="::BlockSync>")),
     "wrong_pitfalls": ("Pitfalls", ["1", "--method", "lost_updates"],
                        dict(right_is_wrong="LostUpdates")),
+    "stale_pitfalls": ("Pitfalls", ["1", "--method", "message_passing"],
+                       dict(right_is_wrong="::ReleaseAcquire<")),
+    "blind_pitfalls": ("Pitfalls", ["1", "--method", "message_passing"], dict(race_rate=0)),
+    "silent_pitfalls": ("Pitfalls", ["1", "--method", "message_passing"], dict(bad="results")),
     "hanging_pitfalls": ("Pitfalls", ["1", "--method", "syncwarp"], dict(hang="::WarpSync>")),
     "crashing_pitfalls": ("Pitfalls", ["1", "--method", "no_sync,lost_updates"],
                           dict(fail_call="HostAlloc", fail_at=1, fail_mode="abort")),
@@ -287,6 +292,13 @@ TEXTS = {
                       ["passing_pitfalls"], STILL),
     ": wrong with its barriers and fences":
         ("ends: lost_updates right: wrong with its", ["wrong_pitfalls"], STILL),
+    ": stale data behind a new flag":
+        ("ends: message_passing release_acquire: stale", ["stale_pitfalls"],
+         [*STILL, "blind_pitfalls"]),
+    ": no stale data without an order":
+        ("ends: message_passing plain: no stale", ["blind_pitfalls"], [*STILL, "stale_pitfalls"]),
+    " messages have not come":
+        (r"ends: .*[0-9]+ messages have not come", ["silent_pitfalls"], [*STILL, "blind_pitfalls"]),
     "after  the GPU does not recover: ":
         ("ends: after no_sync each in its branch the GPU does not", ["sickening_pitfalls"], STILL),
     "no usable CUDA device: ": ("ends: no usable CUDA device: ", ["sick_pitfalls"], STILL),

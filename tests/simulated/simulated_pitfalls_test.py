@@ -43,6 +43,9 @@ class Output:
     def column(self, title, column):
         return [row[column] for row in self.rows(title).values()]
 
+    def messages(self):
+        return [tuple(row.values()) for row in self._sections["message passing"].rows]
+
     def comments(self, pattern):
         return re.findall("^# " + pattern, self.text, re.MULTILINE)
 
@@ -67,6 +70,16 @@ class Run:
         return self._process.returncode, errors.decode(), Output(rest, EXECUTABLE)
 
 
+def messages(method, too_few, fence, consistent, stale):
+    """Rows of a litmus test: pairs of half as many blocks as SMs, of 32 warps."""
+    pairs, each = 4 * 32, 10000 * TRIES // (4 * 32)
+    orders = (("plain", "wrong"), ("relaxed", "wrong"), (too_few, "wrong"),
+              ("release_acquire", "right"), (fence, "right"), (consistent, "right"))
+    return [(method, *order, str(pairs * each),
+             str(pairs * (int(each * part) if part < 1 else part)))
+            for order, part in zip(orders, stale)]
+
+
 def recorded(folder, name):
     path = ROOT / "results" / folder / name
     return Output(path.read_bytes(), path)
@@ -85,6 +98,9 @@ def setUpModule():
         "right block": Run("lost_updates", "flag_in_shared_memory", right_is_wrong="LostUpdates"),
         "right fence": Run("flag_in_peer_memory", gpus=2, right_is_wrong="exchange<true"),
         "wrong lane": Run("vote_ballot", right_is_wrong="::Vote>"),
+        "right order": Run("message_passing", right_is_wrong="::ConsistentFence<"),
+        "right scope": Run("message_passing_to_peer", gpus=2, peer="all", right_is_wrong="Of)2,"),
+        "no order shows": Run("message_passing", race_rate=0),
         "no races": Run("lost_updates", "flag_in_global_memory", race_rate=0),
         "group hangs": Run("part_mbarrier", "lost_updates", hang="::Mbarrier>"),
         "warp hangs": Run("syncwarp", "match_any", hang="::WarpSync>"),
@@ -146,8 +162,22 @@ class OneGpu(unittest.TestCase):
                                   for key, row in self.theirs.rows("races").items()})
 
     def test_what_needs_more_gpus(self):
-        ours = [text for text in self.ours.comments(SKIPPED) if "multi_grid" not in text]
+        ours = [text for text in self.ours.comments(SKIPPED)
+                if "multi_grid" not in text and "message_passing" not in text]
         self.assertEqual(ours, self.theirs.comments(SKIPPED))
+
+
+    def test_messages(self):
+        """Which are not on record."""
+        methods = ("message_passing", "message_passing_to_peer")[:self.gpus]
+        orders = {"message_passing": ("fence_acq_rel_cta", "fence_acq_rel_gpu", "fence_sc_gpu"),
+                  "message_passing_to_peer":
+                      ("fence_acq_rel_gpu", "fence_acq_rel_sys", "fence_sc_sys")}
+        self.assertEqual(self.ours.messages(), [
+            row for method in methods for row in messages(
+                method, *orders[method], stale=(RATE, RATE, RATE, 0, 0, 0))])
+        self.assertEqual("message_passing_to_peer: needs 2 GPUs, 1 used"
+                         in self.ours.comments(SKIPPED), self.gpus == 1)
 
 
 class TwoGpus(OneGpu):
@@ -214,6 +244,19 @@ class PlantedTest(unittest.TestCase):
         output, _ = self.expect("right fence", 1,
                                 "flag_in_peer_memory right: wrong with its barriers and fences")
         self.assertEqual(output.column("races", "wrong"), ["750", "1"])
+
+    def test_stale_data_in_order(self):
+        output, said = self.expect("right order", 1, "message_passing fence_sc_gpu: stale data "
+                                   "behind a new flag")
+        self.assertEqual(said.count("stale"), 1)
+        self.assertEqual([row[-1] for row in output.messages()][3:], ["0", "0", "128"])
+        _, said = self.expect("right scope", 1, "message_passing_to_peer fence_acq_rel_sys: stale")
+        self.assertEqual(said.count("stale"), 1)
+
+    def test_a_litmus_test_that_sees_nothing(self):
+        output, _ = self.expect("no order shows", 1,
+                                "message_passing plain: no stale data without an order")
+        self.assertEqual({row[-1] for row in output.messages()}, {"0"})
 
     def test_a_race_that_does_not_show_is_a_result(self):
         output, _ = self.expect("no races", 0)

@@ -51,6 +51,15 @@ int stand_in(const Task& task) {
     return 0;
   } else if (task.name == "race") {
     say(std::string("result\t9\t") + (task.form == Form::kRight ? "0" : "7"));
+  } else if (task.name == "message") {
+    say("row\tplain\twrong\t9\t7");
+    say("row\tfence\tright\t9\t0");
+    say("result\tcompleted");
+  } else if (task.name == "messages") {
+    say("row\tplain\twrong\t9\t0");
+    say("row\trelaxed\twrong\t9\t0");
+    say("row\tfence\tright\t9\t1");
+    say("result\tcompleted");
   } else if (task.name == "racy") {
     say("result\t9\t1");
   } else if (task.name == "warp") {
@@ -150,6 +159,19 @@ TEST(PitfallsRun, RowsOfAllTables) {
       "1 used\n"
       "race\twrong\t9\t7\n"
       "race\tright\t9\t0\n");
+}
+
+TEST(PitfallsRun, MessagesAreStaleWithoutAnOrderAndNeverInOrder) {
+  const auto litmus = [](const char* name) {
+    return Case{name, "", Section::kLitmus, {Form::kAllowed}, 1, nullptr};
+  };
+  const Ended good = run({litmus("message")});
+  EXPECT_EQ(good.error, "");
+  EXPECT_EQ(good.rows,
+            "message\tplain\twrong\t9\t7\nmessage\tfence\tright\t9\t0\n");
+  EXPECT_EQ(run({litmus("messages")}).error,
+            "messages plain: no stale data without an order; messages fence: "
+            "stale data behind a new flag");
 }
 
 TEST(PitfallsRun, SomeAreGivenMoreTime) {

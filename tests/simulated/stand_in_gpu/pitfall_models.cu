@@ -284,6 +284,61 @@ Model exchange(const Launch& launch) {
   }};
 }
 
+// As in message_passing.cu.
+struct Words {
+  unsigned *data, *flag, *answer;
+};
+enum class Sides { kBoth, kWriters, kReaders };
+struct Messages {
+  unsigned long long seen, stale;
+};
+constexpr unsigned kPairsOfBlock = 32, kPairsApart = 32;
+
+// Whether the order of a kernel's name is enough between all who take part.
+bool is_ordered(const Launch& launch) {
+  const auto fence_for = [&](int all, int of) {
+    const std::string scope =
+        "(syncbench::messages::(anonymous namespace)::Of)";
+    return launch.is(("::AcquireReleaseFence<" + scope + std::to_string(all) +
+                      ", " + scope + std::to_string(of) + ">")
+                         .c_str());
+  };
+  return launch.is("::ReleaseAcquire<") || launch.is("::ConsistentFence<") ||
+         fence_for(1, 1) || fence_for(2, 2);
+}
+
+// Readers see of each pair as many stale messages as planted.
+Model pass_messages(const Launch& launch) {
+  const auto words = launch.argument<Words>(0);
+  const auto sides = launch.argument<Sides>(1);
+  const auto first = launch.argument<unsigned>(2);
+  const auto count = launch.argument<unsigned>(3);
+  auto* messages = launch.argument<Messages*>(4);
+  const unsigned blocks = launch.blocks() / (sides == Sides::kBoth ? 2 : 1);
+  const IsWrong is_wrong = errors_of(launch, is_ordered(launch));
+  return {[=](const Running& running) -> Ended {
+    const unsigned pairs = blocks * kPairsOfBlock;
+    const unsigned size = (pairs - 1) * kPairsApart + 1;
+    if (!are_inside(words.data, size) || !are_inside(words.flag, size) ||
+        !are_inside(words.answer, size) || !are_inside(messages, pairs)) {
+      return kOutOfBounds;
+    }
+    const unsigned last = first + count - 1;
+    unsigned& flag = words.flag[size - 1];
+    if (sides != Sides::kReaders) flag = last;
+    const Ended ended = {nanoseconds(running, 4000. * count)};
+    if (sides == Sides::kWriters) return ended;
+    if (flag != last) return kWaits;
+    for (unsigned pair = 0; pair < pairs; ++pair) {
+      messages[pair].seen += count - (scenario().bad == "results");
+      for (unsigned i = first - 1; i < last; ++i) {
+        messages[pair].stale += is_wrong(i);
+      }
+    }
+    return ended;
+  }};
+}
+
 std::optional<Model> model_of(const Launch& launch) {
   if (launch.is("::look(")) return look(launch);
   if (launch.is("::watch(")) return watch(launch);
@@ -292,6 +347,7 @@ std::optional<Model> model_of(const Launch& launch) {
   if (launch.is("::each_in_its_branch<")) return each_in_its_branch(launch);
   if (launch.is("::try_race<")) return try_race(launch);
   if (launch.is("::exchange<")) return exchange(launch);
+  if (launch.is("::pass_messages<")) return pass_messages(launch);
   return std::nullopt;
 }
 
