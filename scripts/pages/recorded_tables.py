@@ -257,6 +257,24 @@ def races(runs):
          span(method, "right")] for method, form in wrong if form == "wrong"])
 
 
+def messages(runs):
+    """How many messages of each order were stale."""
+    found = {}  # (method, order, form) -> [(messages, stale)]
+    for run in runs:
+        for row in run.section(tsv.PITFALLS[0], "message passing").rows:
+            found.setdefault((row["method"], row["order"], row["form"]), []).append(
+                (int(row["messages"]), int(row["stale"])))
+    if not found:
+        return ["No recorded run has these rows yet."]
+
+    def span(numbers):
+        return " to ".join(f"{number}" for number in dict.fromkeys((min(numbers), max(numbers))))
+
+    return markdown_table(["Litmus test", "Order", "Form", "Messages", "Stale"], 3, [
+        [code(method), code(order), form, *map(span, zip(*counts))]
+        for (method, order, form), counts in found.items()])
+
+
 SAMPLE_THREADS = ("32", "64", "128", "256", "512", "1024")
 
 

@@ -12,6 +12,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
   docs/pitfalls.md        verdicts       which barriers of a warp block
                           partial        what came of partial groups
                           races          wrong results
+                          messages       stale data behind a new flag
   docs/reduction.md       warp           sums of 32 values
                           switch         when more threads pay
                           sizes, gpus    sums on one GPU and on several
@@ -32,7 +33,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, machines_table,
-                                   partial_groups, races, sample, sums_by_gpus, sums_by_size,
+                                   messages, partial_groups, races, sample, sums_by_gpus, sums_by_size,
                                    sums_in_a_warp, switching_points, verdicts, warp_barriers)
 from reporting import known_spread
 from reporting.normal import THRESHOLD, recorded_runs
@@ -96,7 +97,8 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
                                    "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences},
-         "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races},
+         "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
+                          "messages": messages},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
                                "sizes": sums_by_size, "gpus": sums_by_gpus},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,

@@ -43,8 +43,21 @@ def races(run):
         for method in methods(section)])
 
 
+def messages(run):
+    """Of both litmus tests, side by side."""
+    section = run.section("Pitfalls", "message passing")
+    tests = methods(section)
+    orders = {}  # (order, form) -> its cells
+    for row in section.rows:
+        cells = orders.setdefault((row["order"], row["form"]), dict.fromkeys(tests, "-"))
+        cells[row["method"]] = f"{row['stale']} of {row['messages']}"
+    yield from grid("stale messages", tests, [
+        (f"{order}, {form}", list(cells.values())) for (order, form), cells in orders.items()])
+
+
 def lines(run):
     yield "What holds, hangs and races (Pitfalls)"
     yield from warp_barriers(run)
     yield from partial_groups(run)
     yield from races(run)
+    yield from messages(run)
