@@ -1,8 +1,6 @@
 // A flag that is seen before the data it announces, in global memory and in
 // that of another GPU. Every access is a single instruction of the program's
 // order (volatile, or inline PTX), so that the order is lost in the hardware.
-#include "common/errors.hpp"
-#include "common/peer_access.hpp"
 #include "pitfalls/race.cuh"
 
 namespace syncbench {
@@ -60,10 +58,6 @@ __device__ Mail mail_of(const Mail& first, unsigned number) {
   return {first.data + number * kWords * kApart, first.flag + number * kApart};
 }
 
-/// Blocks of even numbers write and those of odd ones read, or the grid does
-/// one of both.
-enum class Role { kBoth, kWriters, kReaders };
-
 template <bool kRight, Reading kReading>
 __global__ void exchange(Mail first, Role role, unsigned first_try,
                          unsigned* wrong) {
@@ -100,16 +94,12 @@ struct MailRoom {
   DeviceBuffer<unsigned> data, flags;
 };
 
-// Launches of kTogether tries, the writers on the first GPU and the readers on
-// the last. The data has the longer way to go: it is beside the reader, the
-// flag beside the writer.
+// Launches of kTogether tries. The data has the longer way to go: it is beside
+// the reader, the flag beside the writer.
 template <Reading kReading>
 void run_exchange(Child& child, Form form) {
   child.require_architecture(kRaceArchitecture);
-  const std::vector<int> devices = child.devices();
-  if (devices.size() > 1 && !enable_peer_access(devices)) {
-    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
-  }
+  const std::vector<int> devices = devices_with_access(child);
   MailRoom room(devices.back(), devices.front());
   const std::vector<Stream> streams = make_streams(devices);
   const Tries tries(devices.back(), child.tries());
@@ -119,22 +109,11 @@ void run_exchange(Child& child, Form form) {
   for (int done = 0; done < child.tries(); done += kTogether) {
     const int count = std::min(kTogether, child.tries() - done);
     room.clear();
-    const auto launch = [&](std::size_t gpu, Role role, int blocks) {
-      const DeviceGuard guard(devices[gpu]);
-      kernel<<<blocks, kWords, 0, streams[gpu].get()>>>(mail, role, done,
+    launch_both(child, devices, streams, count,
+                [&](Role role, int blocks, cudaStream_t stream) {
+                  kernel<<<blocks, kWords, 0, stream>>>(mail, role, done,
                                                         tries.wrong());
-      CUDA_CHECK(cudaGetLastError());
-    };
-    const Watchdog watchdog = child.launch();
-    if (devices.size() == 1) {
-      launch(0, Role::kBoth, 2 * count);
-    } else {
-      launch(devices.size() - 1, Role::kReaders, count);
-      launch(0, Role::kWriters, count);
-    }
-    for (const Stream& stream : streams) {
-      CUDA_CHECK(cudaStreamSynchronize(stream.get()));
-    }
+                });
   }
   tries.report(child);
 }

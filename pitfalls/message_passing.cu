@@ -4,8 +4,6 @@
 // threads send messages at the same time.
 #include <stdexcept>
 
-#include "common/errors.hpp"
-#include "common/peer_access.hpp"
 #include "pitfalls/race.cuh"
 
 namespace syncbench::messages {
@@ -141,9 +139,7 @@ struct Words {
 };
 constexpr unsigned kApart = 32;
 
-/// A pair is lane 0 of a warp of a writing block and of a reading block: of
-/// even and odd number, or of grids of their own.
-enum class Sides { kBoth, kWriters, kReaders };
+/// A pair is lane 0 of a warp of a writing block and of a reading block.
 constexpr unsigned kPairsOfBlock = 32;
 
 /// What a reader has seen.
@@ -182,13 +178,13 @@ __device__ void receive(const Words& words, unsigned first, unsigned count,
 /// Messages have numbers from `first` on. `seen`: one a pair.
 template <class Order>
 __global__ void __launch_bounds__(32 * kPairsOfBlock)
-    pass_messages(Words all, Sides sides, unsigned first, unsigned count,
+    pass_messages(Words all, Role role, unsigned first, unsigned count,
                   Seen* seen) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
   if (threadIdx.x % 32 != 0) return;
-  const bool both = sides == Sides::kBoth;
+  const bool both = role == Role::kBoth;
   const unsigned block = both ? blockIdx.x / 2 : blockIdx.x;
-  const bool writes = both ? blockIdx.x % 2 == 0 : sides == Sides::kWriters;
+  const bool writes = both ? blockIdx.x % 2 == 0 : role == Role::kWriters;
   const unsigned pair = block * kPairsOfBlock + threadIdx.x / 32;
   const Words words = {all.data + pair * kApart, all.flag + pair * kApart,
                        all.answer + pair * kApart};
@@ -208,13 +204,12 @@ constexpr unsigned kMostMessages = 1000;
 /// So many messages for each try of a race that was asked for.
 constexpr unsigned long long kMessagesOfTry = 10000;
 
-// Writers on the first GPU and readers on the last; data beside the readers,
-// flags and answers beside the writers.
+// Data is beside the readers, flags and answers are beside the writers.
 class Exchange {
  public:
   explicit Exchange(Child& child)
       : child_(child),
-        devices_(child.devices()),
+        devices_(devices_with_access(child)),
         blocks_(std::max(1, child.gpus()[0].sm_count / 2)),
         data_(devices_.back(), words()),
         flags_(devices_.front(), words()),
@@ -263,23 +258,12 @@ class Exchange {
   template <class Order>
   void launch(unsigned first, unsigned count) {
     const Words words = {data_.get(), flags_.get(), answers_.get()};
-    const auto start = [&](std::size_t gpu, Sides sides, int blocks) {
-      const DeviceGuard guard(devices_[gpu]);
-      pass_messages<Order>
-          <<<blocks, 32 * kPairsOfBlock, 0, streams_[gpu].get()>>>(
-              words, sides, first, count, seen_.get());
-      CUDA_CHECK(cudaGetLastError());
-    };
-    const Watchdog watchdog = child_.launch();
-    if (devices_.size() == 1) {
-      start(0, Sides::kBoth, 2 * blocks_);
-    } else {
-      start(devices_.size() - 1, Sides::kReaders, blocks_);
-      start(0, Sides::kWriters, blocks_);
-    }
-    for (const Stream& stream : streams_) {
-      CUDA_CHECK(cudaStreamSynchronize(stream.get()));
-    }
+    launch_both(child_, devices_, streams_, blocks_,
+                [&](Role role, int blocks, cudaStream_t stream) {
+                  pass_messages<Order>
+                      <<<blocks, 32 * kPairsOfBlock, 0, stream>>>(
+                          words, role, first, count, seen_.get());
+                });
   }
 
   Child& child_;
@@ -294,10 +278,6 @@ class Exchange {
 template <Of kReach, Of kTooFew>
 void run_messages(Child& child, Form) {
   child.require_architecture(kRaceArchitecture);
-  const std::vector<int> devices = child.devices();
-  if (devices.size() > 1 && !enable_peer_access(devices)) {
-    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
-  }
   Exchange exchange(child);
   exchange.pass<Plain<kReach>>();
   exchange.pass<Relaxed<kReach>>();

@@ -166,7 +166,6 @@ class OneGpu(unittest.TestCase):
                 if "multi_grid" not in text and "message_passing" not in text]
         self.assertEqual(ours, self.theirs.comments(SKIPPED))
 
-
     def test_messages(self):
         """Which are not on record."""
         methods = ("message_passing", "message_passing_to_peer")[:self.gpus]

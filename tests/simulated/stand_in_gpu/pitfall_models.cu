@@ -251,7 +251,7 @@ struct Mail {
 enum class Role { kBoth, kWriters, kReaders };
 constexpr unsigned kWords = 32, kApart = 1024;
 
-// Readers wait for the flags, in memory that both sides see.
+// Readers wait for the flags, in memory that both role see.
 Model exchange(const Launch& launch) {
   const auto mail = launch.argument<Mail>(0);
   const auto role = launch.argument<Role>(1);
@@ -288,7 +288,6 @@ Model exchange(const Launch& launch) {
 struct Words {
   unsigned *data, *flag, *answer;
 };
-enum class Sides { kBoth, kWriters, kReaders };
 struct Messages {
   unsigned long long seen, stale;
 };
@@ -310,11 +309,11 @@ bool is_ordered(const Launch& launch) {
 // Readers see of each pair as many stale messages as planted.
 Model pass_messages(const Launch& launch) {
   const auto words = launch.argument<Words>(0);
-  const auto sides = launch.argument<Sides>(1);
+  const auto role = launch.argument<Role>(1);
   const auto first = launch.argument<unsigned>(2);
   const auto count = launch.argument<unsigned>(3);
   auto* messages = launch.argument<Messages*>(4);
-  const unsigned blocks = launch.blocks() / (sides == Sides::kBoth ? 2 : 1);
+  const unsigned blocks = launch.blocks() / (role == Role::kBoth ? 2 : 1);
   const IsWrong is_wrong = errors_of(launch, is_ordered(launch));
   return {[=](const Running& running) -> Ended {
     const unsigned pairs = blocks * kPairsOfBlock;
@@ -325,9 +324,9 @@ Model pass_messages(const Launch& launch) {
     }
     const unsigned last = first + count - 1;
     unsigned& flag = words.flag[size - 1];
-    if (sides != Sides::kReaders) flag = last;
+    if (role != Role::kReaders) flag = last;
     const Ended ended = {nanoseconds(running, 4000. * count)};
-    if (sides == Sides::kWriters) return ended;
+    if (role == Role::kWriters) return ended;
     if (flag != last) return kWaits;
     for (unsigned pair = 0; pair < pairs; ++pair) {
       messages[pair].seen += count - (scenario().bad == "results");
