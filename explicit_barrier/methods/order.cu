@@ -222,7 +222,8 @@ struct Ordered : Method {
   using Local = Far;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
 
-  __device__ unsigned operator()(unsigned value, Here<None, Far>& here) {
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here& here) {
     const unsigned lane = here.thread % 32;
     unsigned* words = reinterpret_cast<unsigned*>(places.next(here.global));
     unsigned* stored = words + 2 * PlacesInTurn::kWords;
@@ -255,7 +256,6 @@ struct BesideStores : Ordered<Operation, Nothing> {
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
     return place.thread < 32;
   }
-  static unsigned expected(const Place& place) { return start_value(place); }
   struct Shared {
     unsigned ended;
   };
@@ -276,13 +276,7 @@ struct BesideStores : Ordered<Operation, Nothing> {
   __device__ ~BesideStores() {
     *static_cast<volatile unsigned*>(&shared.ended) = 1;
   }
-  template <class Here>
-  __device__ unsigned operator()(unsigned value, Here& here) {
-    unsigned* words = reinterpret_cast<unsigned*>(places.next(here.global));
-    return Operation::make(words + here.thread % 32, value);
-  }
   Shared& shared;
-  PlacesInTurn places;
 };
 
 struct FarMemory {
