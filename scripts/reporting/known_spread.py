@@ -57,11 +57,16 @@ def other_toolkit(row, here, there):
     return normal.toolkit(row.key[0], here) != normal.toolkit(row.key[0], there)
 
 
+def median_is_within(row, percent):
+    """Whether a row's median is beyond the recorded means by no more."""
+    median = float(row.row.get(f"med({row.quantity})", "nan"))  # nan is never there
+    allowed = abs(row.low + row.high) / 2 * percent / 100
+    return row.low - allowed <= median <= row.high + allowed
+
+
 def median_stays(row, here, there):
     """the median has not moved"""
-    median = float(row.row.get(f"med({row.quantity})", "nan"))  # nan is never there
-    allowed = abs(row.low + row.high) / 2 * normal.THRESHOLD / 100
-    return row.low - allowed <= median <= row.high + allowed
+    return median_is_within(row, normal.THRESHOLD)
 
 
 CONDITIONS = {test.__name__: test for test in (other_sm_clock, other_toolkit, median_stays)}

@@ -230,11 +230,9 @@ def on_gpus(count):
 
 
 def is_noisy(row):
-    """Whether its interval is too wide, and its median is neither within the recorded means nor
-    near."""
-    median = float(row.row.get(f"med({row.quantity})", "nan"))  # nan is never near
-    return row.verdict == "unclear" and row.low == row.low and not (
-        row.low * (1 - NOTABLE / 100) <= median <= row.high * (1 + NOTABLE / 100))
+    """Whether its interval is too wide, and its median is no nearer to the recorded means."""
+    return (row.verdict == "unclear" and row.low == row.low
+            and not known_spread.median_is_within(row, NOTABLE))
 
 
 def fault_of(bad, what, of):
