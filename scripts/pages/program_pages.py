@@ -104,6 +104,18 @@ def method_table(methods, first):
     return markdown_table(["Method", "What it does", "Notes", "Needs"], 4, rows)
 
 
+def beginnings(names, others):
+    """The fewest of the names with which all of them begin, and none of the others."""
+    found = []
+    for name in sorted(names):
+        if not any(name.startswith(begun) for begun in found):
+            found.append(name)
+    odd = [name for name in others if name.startswith(tuple(found))]
+    if odd:
+        raise ValueError(f"{odd[0]} begins as a method that is left out")
+    return found
+
+
 def methods_page(build):
     first = capabilities(build)
     yield from ("# Methods", "", "<!-- scripts/pages/program_pages.py writes this page -->", "",
@@ -118,11 +130,11 @@ def methods_page(build):
         if program == REPEATED:
             others = {method.name for one in (IN_SM, ACROSS_SMS) for method in here[one]}
             own = {method.name for method in here[program]}
-            lacks = sorted(others - own - {"multi_grid_sync"})
-            yield (f"TestRepeat measures the methods of {IN_SM} and {ACROSS_SMS}"
-                   + (", except " + ", ".join(f"`{name}`" for name in lacks) if lacks else "")
-                   + ". It adds this one:")
-            yield ""
+            lacks = others - own - {"multi_grid_sync"}
+            yield f"TestRepeat measures the methods of {IN_SM} and {ACROSS_SMS}." + (
+                " It leaves out these, and those whose names begin so:" if lacks else "")
+            yield from ("", ", ".join(f"`{name}`" for name in beginnings(lacks, own)), "")
+            yield from ("It adds this one:", "")
             yield from method_table((method for method in here[program]
                                      if method.name not in others), first)
             continue
