@@ -143,12 +143,12 @@ class Streams : public SectionOf<StreamsRow> {
             const auto pair = std::make_shared<FusionPair>(
                 method, pool, gpus, point, &UnitKernels::spin,
                 cycles_in(point.work_ns, points.mhz()));
-            return [pair, &pool] { return take(*pair, pool); };
+            return [pair, &pool] { return sample_each(*pair, pool); };
           });
         });
   }
 
-  static Sample take(FusionPair& pair, StreamPool& pool) {
+  static Sample sample_each(FusionPair& pair, StreamPool& pool) {
     Sample sample = {};
     {
       const StreamPool::Default guard(pool);
