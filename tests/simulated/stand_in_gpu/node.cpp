@@ -331,8 +331,8 @@ double gap_of(const Launch& launch, const StreamState& stream) {
   const double gap = gaps[static_cast<int>(launch.kind)];
   const bool first = node().gpus[stream.device].first == &stream;
   return gap * launch.gpus * (is_held(stream) ? costs.held_gap : 1) *
-         (first ? costs.first_stream : 1) *
-         (1 + drawn_level(launch)) * (1 + scenario().stream_level * level) *
+         (first ? costs.first_stream : 1) * (1 + drawn_level(launch)) *
+         (1 + scenario().stream_level * level) *
          (1 + scenario().process_level * std::max(process(), 0));
 }
 
