@@ -491,7 +491,8 @@ class Warned(unittest.TestCase):
         self.assertIn(("throughput", "1024"), rows)
 
     def test_lines_beyond_the_cache(self):
-        # Lengths 64, 128 and 256: the last has 128 operations that take 5 cycles more.
+        # Lengths 64, 128 and 256: the last has 128 operations that take 5 cycles more. A loop of
+        # one operation has none.
         run = of("cold_lines")
         section = run.sections[0]
         for row in section.rows:
@@ -500,6 +501,8 @@ class Warned(unittest.TestCase):
             self.assertAlmostEqual(note.number("twice"), twice, delta=0.02)
             off = 100 * (twice / operation(run.planted, row) - 1)
             self.assertAlmostEqual(note.number("percent"), off, delta=0.1)
+            self.assertEqual(row["line"], "64")
+            self.assertAlmostEqual(float(row["loop(ave_cycle)"]), twice - 5, delta=0.02)
 
     def test_throughput_above_the_limit(self):
         # Of 24 cycles and 1.01 a cycle, an SM needs 25 warps to exceed 1.
