@@ -28,7 +28,7 @@ LaunchConfig::LaunchConfig(const KernelCall& call, cudaStream_t launch_stream,
   if (attributes.cooperative) {
     add(cudaLaunchAttributeCooperative).cooperative = 1;
   }
-  if (attributes.cluster > 0) {
+  if (attributes.cluster > 0 && !attributes.in_code) {
     auto& shape = add(cudaLaunchAttributeClusterDimension).clusterDim;
     shape.x = static_cast<unsigned>(attributes.cluster);
     shape.y = shape.z = 1;

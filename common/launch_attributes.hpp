@@ -7,6 +7,7 @@ struct LaunchAttributes {
   bool cooperative = false;   ///< all blocks are resident at the same time
   int cluster = 0;            ///< blocks of a cluster; 0: no clusters
   bool programmatic = false;  ///< may start while the kernel before it runs
+  bool in_code = false;       ///< the kernel has the size of its clusters
 };
 
 }  // namespace syncbench

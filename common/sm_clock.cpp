@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "common/check.hpp"
 
@@ -21,11 +22,8 @@ double SmClockProbe::read_mhz() {
   long long* address = result_.get();
   void* arguments[] = {&duration, &address};
   CUDA_CHECK(cudaLaunchKernel(kClockRateKernel, dim3(1), dim3(1), arguments, 0,
-                              stream_.get()));
-  long long result[2];
-  CUDA_CHECK(cudaMemcpyAsync(result, result_.get(), sizeof result,
-                             cudaMemcpyDeviceToHost, stream_.get()));
-  CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
+                              cudaStreamLegacy));
+  const std::vector<long long> result = result_.read();
   return clock_rate_mhz(result[0], result[1]);
 }
 

@@ -18,11 +18,11 @@ inline const void* const kClockRateKernel =
 /// where that is no clock of an SM, say below 1 MHz or above 10 GHz.
 double clock_rate_mhz(long long cycles, long long nanoseconds);
 
-/// Measures the SM clock of one GPU. A probe keeps the GPU busy for 0.2 ms.
+/// Measures the SM clock of one GPU. A probe keeps the GPU busy for 0.2 ms, in
+/// its default stream: so that is the first stream that a program uses.
 class SmClockProbe {
  public:
-  explicit SmClockProbe(int device)
-      : device_(device), result_(device, 2), stream_(device) {}
+  explicit SmClockProbe(int device) : device_(device), result_(device, 2) {}
 
   /// SM clock in MHz, seen on the device just now.
   double read_mhz();
@@ -34,7 +34,6 @@ class SmClockProbe {
 
   int device_;
   DeviceBuffer<long long> result_;
-  Stream stream_;
 };
 
 }  // namespace syncbench

@@ -46,6 +46,7 @@ double sm_cycles(const TimedLaunch& launch,
 struct Throughput {
   Summary total;       // cycles of an SM for all operations
   Repeated per_cycle;  // warp operations a cycle and SM
+  double absolute;     // the same of the longer kernel, all that it takes
 };
 
 // Operations of each warp: `few` for up to 8 warps that an SM holds at once,
@@ -89,18 +90,18 @@ Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
   }
   const DeviceBuffer<SmWindow> windows(launch.device(), kSmSlots);
   int sms = 0;
-  const auto difference_at = [&](int trips, int count, int warm_ups) {
+  const auto cycles_at = [&](int trips, int count, int warm_ups) {
     const auto measure = [&](int line) {
       launch.run_lines(line, {trips, 0});
       return sm_cycles(launch, windows, &sms);
     };
-    const auto cycles =
-        sample_in_turn({in_line, 2 * in_line}, count, measure, warm_ups);
-    return difference(cycles[1], cycles[0], 1);
+    return sample_in_turn({in_line, 2 * in_line}, count, measure, warm_ups);
   };
   const int count = throughput_samples(samples, at_once < blocks_per_sm);
-  const Summary once = difference_at(repeats / in_line, count, 1);
-  const Summary twice = difference_at(2 * repeats / in_line, 2, 0);
+  const auto cycles = cycles_at(repeats / in_line, count, 1);
+  const auto longer = cycles_at(2 * repeats / in_line, 2, 0);
+  const Summary once = difference(cycles[1], cycles[0], 1);
+  const Summary twice = difference(longer[1], longer[0], 1);
   const double warps =
       static_cast<double>(shape.blocks) * warps_per_block / sms;
   Summary rate;
@@ -108,7 +109,9 @@ Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
   rate.mean = warps * repeats / once.mean;
   rate.median = warps * repeats / once.median;
   rate.ci95 = rate.mean * once.ci95 / once.mean;
-  return {once, {repeats, rate, 2 * warps * repeats / twice.mean}};
+  return {once,
+          {in_line, repeats, rate, 2 * warps * repeats / twice.mean},
+          2 * warps * repeats / cycles[1].mean};
 }
 
 class IntraSm {
@@ -192,8 +195,12 @@ class IntraSm {
       const Repeated latency =
           among ? measure_latency_among(launch, run_.options().samples)
                 : measure_latency(launch, run_.options().samples);
+      // A longer one is rounds of half of the longest.
+      row.line = latency.in_line > method.most_in_line ? method.most_in_line / 2
+                                                       : latency.in_line;
       row.repeats = latency.repeats;
       row.value = latency.value;
+      row.loop = measure_loop(launch);
       print(table, row, row.value);
       if (row.value.mean < kFewestCycles) {
         nothing_waits_.insert({row.method, group});
@@ -242,7 +249,9 @@ class IntraSm {
     row.repeats = result.per_cycle.repeats;
     row.total = result.total;
     row.value = result.per_cycle.value;
+    row.absolute = result.absolute;
     print(table, row, row.total);
+    table.note(table.key(row), above_limit(row, method.throughput_limit));
     table.note(table.key(row),
                count_matters(result.per_cycle, kThroughputTolerance));
   }

@@ -37,6 +37,7 @@ inline double window_cycles(const TimedLaunch& launch) {
 
 /// What a row says, and the same by a pair of lengths twice as long.
 struct Repeated {
+  int in_line;    ///< operations in the body of the shorter kernel
   int repeats;    ///< operations of a warp in the difference
   Summary value;  ///< of one operation, from two lengths
   double twice;   ///< the same from two lengths, each twice as long
@@ -95,8 +96,21 @@ inline Repeated measure_latency(TimedLaunch& launch, int samples) {
         launch.run_lines(n, trips);
         return window_cycles(launch);
       });
-  return {repeats * timed, difference(cycles[1], cycles[0], repeats * timed),
+  return {repeats, repeats * timed,
+          difference(cycles[1], cycles[0], repeats * timed),
           difference(cycles[2], cycles[1], 2 * repeats * timed).mean};
+}
+
+/// Of one operation where each trip of a loop has one, with what the loop adds.
+/// As many operations as there are places of memory.
+inline double measure_loop(TimedLaunch& launch) {
+  constexpr int kTrips = 64, kSamples = 3;
+  const auto cycles =
+      sample_in_turn({kTrips, 2 * kTrips}, kSamples, [&](int trips) {
+        launch.run_lines(1, {kTrips + trips, kTrips});
+        return window_cycles(launch);
+      });
+  return difference(cycles[1], cycles[0], kTrips).mean;
 }
 
 /// Of one operation of a warp among others in one block, which do not wait for
@@ -113,7 +127,7 @@ inline Repeated measure_latency_among(TimedLaunch& launch, int samples) {
         });
     return difference(cycles[1], cycles[0], repeats * trips);
   };
-  return {repeats * kTrips, difference_at(kTrips, samples),
+  return {repeats, repeats * kTrips, difference_at(kTrips, samples),
           difference_at(2 * kTrips, kCheckSamples).mean};
 }
 

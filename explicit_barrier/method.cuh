@@ -156,6 +156,10 @@ struct Method {
   /// SM, so that they take 100,000 cycles; more warps make fewer each. 0: this
   /// group has no throughput rows, nor, of a warp, rows of several warps.
   static constexpr int throughput_repeats(int /*group*/) { return 0; }
+  /// Operations of warps that no SM exceeds in a cycle. By default the 4 warps
+  /// that it issues; others are from the table of throughput in NVIDIA's CUDA
+  /// C++ Programming Guide.
+  static constexpr double kThroughputLimit = 4;
   /// Kernels in one queue that a sample of BenchmarkInterSM is the mean of.
   static constexpr int launches(int /*blocks_per_sm*/, int /*gpus*/) {
     return 1;
@@ -205,6 +209,9 @@ struct Method {
 
   /// How its kernels have to be launched: cooperative, clusters of `group`, ...
   static constexpr LaunchAttributes attributes(int /*group*/) { return {}; }
+  /// Blocks of a cluster that its code has by __cluster_dims__. 0: it is in
+  /// attributes(), or there are no clusters.
+  static constexpr int kClusterDims = 0;
   /// Fewest GPUs that a method of kGpus is measured on.
   static constexpr int kFewestGpus = 1;
   /// It needs the runtime's multi-device launch, gone with CUDA 13, and these

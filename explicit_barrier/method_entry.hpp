@@ -33,6 +33,7 @@ struct MethodEntry : About {
   int first_architecture, first_toolkit, most_in_line, trips;
   int (*repeats)(int group);
   int (*throughput_repeats)(int group);
+  double throughput_limit;
   int (*launches)(int blocks_per_sm, int gpus);
   Sizes (*groups)(int threads);
   bool (*fits)(int threads);

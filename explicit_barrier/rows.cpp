@@ -44,6 +44,15 @@ Remark nothing_waits() {
               "NOP or less, and they are no latency of a barrier"};
 }
 
+Remark above_limit(const Row& row, double limit) {
+  if (row.value.mean <= limit) return {};
+  const std::string most = format_number(limit, 5),
+                    absolute = format_number(row.absolute, 5);
+  return {"above-limit limit=" + most + " absolute=" + absolute,
+          "this difference of two lengths is above the hardware's limit, " +
+              most + "; take abs(thrput), " + absolute};
+}
+
 Remark does_not_fit(int blocks_per_sm) {
   const std::string holds = std::to_string(blocks_per_sm);
   return {"does-not-fit holds=" + holds,
@@ -51,12 +60,23 @@ Remark does_not_fit(int blocks_per_sm) {
 }
 
 Columns<Row> latency_columns(bool with_group, bool stats) {
-  return first() + gpus() + repeats("rep", "operations the average is over") +
-         grid() +
-         mean_stddev_columns<Row>("ave_cycle", "cycles",
-                                  "latency of one operation", &Row::value) +
-         (with_group ? group() : Columns<Row>()) +
-         (stats ? stats_columns("ave_cycle", "cycles") : Columns<Row>());
+  Columns<Row> shown =
+      first() + gpus() + repeats("rep", "operations the average is over") +
+      grid() +
+      mean_stddev_columns<Row>("ave_cycle", "cycles",
+                               "latency of one operation", &Row::value) +
+      (with_group ? group() : Columns<Row>());
+  if (!stats) return shown;
+  return shown + stats_columns("ave_cycle", "cycles") +
+         Columns<Row>{
+             column<Row>("line", "",
+                         "operations in a row, without a loop, in the shorter "
+                         "kernel",
+                         &Row::line),
+             real_column<Row>("loop(ave_cycle)", "cycles",
+                              "latency where each trip of a loop has one "
+                              "operation, loop included",
+                              &Row::loop)};
 }
 
 Columns<Row> throughput_columns(bool stats) {
@@ -74,7 +94,11 @@ Columns<Row> throughput_columns(bool stats) {
   return shown + sample_count_column<Row>(&Row::total) +
          robust_columns<Row>("ttl_latency", "cycles", &Row::total) +
          robust_columns<Row>("thrput", "warp/cycle", &Row::value, 5) +
-         clock_column<Row>();
+         clock_column<Row>() +
+         Columns<Row>{real_column<Row>(
+             "abs(thrput)", "warp/cycle",
+             "the same of the longer kernel as a whole, no difference",
+             &Row::absolute, 5)};
 }
 
 Columns<Row> inter_sm_columns(bool stats) {

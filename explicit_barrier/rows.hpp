@@ -15,12 +15,15 @@ struct Row {
   int blocks;  ///< on each GPU
   int threads;
   int group;
+  int line = 0;             ///< operations in a row, without a loop
   int repeats = 0;          ///< operations of a warp
   int more = 0;             ///< operations in the longer kernel
   int launches = 1;         ///< in one queue, of which a sample is the mean
   Summary value = {};       ///< of one operation
   Summary total = {};       ///< of all repeats
   Summary more_total = {};  ///< of the longer kernel, or by the other clock
+  double loop = kNan;       ///< of one operation, each in a trip of a loop
+  double absolute = kNan;   ///< throughput of the longer kernel as a whole
   int processes = 1;        ///< that the samples are from
   double mhz = kNan;
 };
@@ -34,6 +37,10 @@ inline constexpr double kFewestCycles = 3.5;
 /// What is said of a method, once a table, below its first row of less than
 /// kFewestCycles an operation.
 Remark nothing_waits();
+
+/// What is said of a throughput row whose difference is above the method's
+/// limit; nothing where it is not.
+Remark above_limit(const Row& row, double limit);
 
 /// Why a grid cannot be launched whose blocks an SM holds so few of.
 Remark does_not_fit(int blocks_per_sm);

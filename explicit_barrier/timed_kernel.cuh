@@ -71,11 +71,10 @@ __device__ __forceinline__ typename Method::Value time_trips(
 /// result stays alive. `global` and `argument` as the method asked for them.
 /// Results come last: what follows the loop moves registers in it.
 template <class Method, int kRepeats>
-__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
-    timed_kernel(int count, int first_timed, unsigned group,
-                 WarpRecord* records, unsigned* results,
-                 unsigned long long* global,
-                 typename Method::Argument argument) {
+__device__ __forceinline__ void time_method(
+    int count, int first_timed, unsigned group, WarpRecord* records,
+    unsigned* results, unsigned long long* global,
+    const typename Method::Argument& argument) {
 #ifdef __CUDA_ARCH__
   if constexpr (__CUDA_ARCH__ >= 10 * Method::kFirstArchitecture &&
                 CUDART_VERSION >= Method::kFirstToolkit) {
@@ -111,6 +110,45 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 #endif
 }
 
+template <class Method, int kRepeats>
+__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
+    timed_kernel(int count, int first_timed, unsigned group,
+                 WarpRecord* records, unsigned* results,
+                 unsigned long long* global,
+                 typename Method::Argument argument) {
+  time_method<Method, kRepeats>(count, first_timed, group, records, results,
+                                global, argument);
+}
+
+#if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900
+#define SYNCBENCH_CLUSTER_DIMS(blocks) __cluster_dims__(blocks)
+#else  // compilers refuse it; the kernel is empty
+#define SYNCBENCH_CLUSTER_DIMS(blocks)
+#endif
+
+/// The same with the size of its clusters in the code.
+template <class Method, int kRepeats>
+__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
+    SYNCBENCH_CLUSTER_DIMS(Method::kClusterDims)
+        timed_kernel_of_clusters(int count, int first_timed, unsigned group,
+                                 WarpRecord* records, unsigned* results,
+                                 unsigned long long* global,
+                                 typename Method::Argument argument) {
+  time_method<Method, kRepeats>(count, first_timed, group, records, results,
+                                global, argument);
+}
+#undef SYNCBENCH_CLUSTER_DIMS
+
+template <class Method, int kRepeats>
+const void* kernel_of() {
+  if constexpr (Method::kClusterDims > 0) {
+    return reinterpret_cast<const void*>(
+        &timed_kernel_of_clusters<Method, kRepeats>);
+  } else {
+    return reinterpret_cast<const void*>(&timed_kernel<Method, kRepeats>);
+  }
+}
+
 /// Most straight-line repeats of a method that any program launches: those of
 /// TestRepeat, and those of a latency row, inside an SM four times as many.
 template <class Method>
@@ -130,8 +168,7 @@ constexpr int longest_line() {
 template <class Method, int kRepeats = 1>
 void add_kernels(std::vector<const void*>& kernels) {
   if constexpr (kRepeats <= longest_line<Method>()) {
-    kernels.push_back(
-        reinterpret_cast<const void*>(&timed_kernel<Method, kRepeats>));
+    kernels.push_back(kernel_of<Method, kRepeats>());
     add_kernels<Method, 2 * kRepeats>(kernels);
   }
 }
@@ -149,6 +186,7 @@ MethodEntry entry_of() {
   entry.trips = Method::kTrips;
   entry.repeats = Method::repeats;
   entry.throughput_repeats = Method::throughput_repeats;
+  entry.throughput_limit = Method::kThroughputLimit;
   entry.launches = Method::launches;
   entry.groups = Method::groups;
   entry.fits = Method::fits;

@@ -10,10 +10,9 @@
 namespace syncbench {
 
 /// Streams of several GPUs, the same for all launch methods. The time between
-/// two kernels is a stream's own: it differs between streams of one process by
-/// up to 17% and repeats within 0.5% in each. Streams made one after the other
-/// are alike, so every 32nd is used; the samples of a row take turns with
-/// these.
+/// two kernels is a stream's own, as the section `streams` shows. Streams made
+/// one after the other are alike, so every 32nd is used; the samples of a row
+/// take turns with these.
 class StreamPool {
  public:
   static constexpr int kStreams = 10;
@@ -28,9 +27,23 @@ class StreamPool {
   void turn_to(int turn) { turn_ = turn % kStreams; }
   int turn() const { return turn_; }  ///< 0 to kStreams - 1
 
+  /// Until the guard ends, single-GPU methods launch into the default stream
+  /// of their GPU.
+  class Default {
+   public:
+    explicit Default(StreamPool& pool) : pool_(pool) { pool_.default_ = true; }
+    Default(const Default&) = delete;
+    ~Default() { pool_.default_ = false; }
+
+   private:
+    StreamPool& pool_;
+  };
+
   /// GPU at position `gpu` of the constructor's list.
   int device(int gpu) const { return devices_[gpu]; }
-  cudaStream_t stream(int gpu) const { return stream(gpu, turn_); }
+  cudaStream_t stream(int gpu) const {
+    return default_ ? cudaStreamLegacy : stream(gpu, turn_);
+  }
   cudaStream_t stream(int gpu, int turn) const {
     return made_[static_cast<std::size_t>(turn) * kApart][gpu].get();
   }
@@ -41,6 +54,7 @@ class StreamPool {
   std::vector<int> devices_;
   std::vector<std::vector<Stream>> made_;
   int turn_ = 0;
+  bool default_ = false;
 };
 
 }  // namespace syncbench

@@ -23,6 +23,7 @@ struct Atomic : Method {
   static constexpr int throughput_repeats(int group) {
     return Operation::kThroughput && kInShared && group == 1 ? 256 : 0;
   }
+  static constexpr double kThroughputLimit = 1. / 32;  // a word once a cycle
   static constexpr Sizes groups(int) { return {1, 32, 32}; }
   struct Words {
     unsigned words[32];

@@ -44,7 +44,25 @@ struct ClusterSync : Clustered {
   }
 };
 
-/// The same in a kernel that initialises an mbarrier, as most kernels with
+/// The same in a kernel with __cluster_dims__, as most kernels have it whose
+/// clusters are all of one size. Its code has no other path.
+template <int kBlocks>
+struct ClusterSyncDims : ClusterSync {
+  static constexpr About kAbout = {"cluster_sync_dims",
+                                   "barrier.cluster in a kernel with "
+                                   "__cluster_dims__",
+                                   Scope::kCluster, Window::kBarrier};
+  static constexpr int kFirstToolkit = 12000;
+  static constexpr bool kInTestRepeat = false;
+  static constexpr int kClusterDims = kBlocks;
+  static constexpr Sizes groups(int) { return {kBlocks, kBlocks}; }
+  static constexpr LaunchAttributes attributes(int) {
+    return {false, kBlocks, false, true};
+  }
+  static constexpr Work work(int) { return {R"(UCGABAR_WAIT)", 1, 9}; }
+};
+
+/// cluster_sync in a kernel that initialises an mbarrier, as most kernels with
 /// clusters do: for these CUDA 13 compiles the release to one more fence.
 struct ClusterSyncMbarrier : ClusterSync {
   static constexpr int kFirstToolkit = 12000;
@@ -205,9 +223,11 @@ struct ClusterExchange : NextBlock {
 };
 
 std::vector<MethodEntry> cluster_methods() {
-  return entries<ClusterSync, ClusterSyncMbarrier, ClusterInUse<1>,
-                 ClusterInUse<4>, ClusterRelaxed, ClusterSplit, DistributedLoad,
-                 ClusterExchange<true>, ClusterExchange<false>>();
+  return entries<ClusterSync, ClusterSyncDims<2>, ClusterSyncDims<4>,
+                 ClusterSyncDims<8>, ClusterSyncDims<16>, ClusterSyncMbarrier,
+                 ClusterInUse<1>, ClusterInUse<4>, ClusterRelaxed, ClusterSplit,
+                 DistributedLoad, ClusterExchange<true>,
+                 ClusterExchange<false>>();
 }
 
 }  // namespace syncbench

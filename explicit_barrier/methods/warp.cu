@@ -80,6 +80,7 @@ struct TileShuffle : Tiled<kSize> {
   static constexpr int throughput_repeats(int group) {
     return group == 32 ? 8192 : 0;
   }
+  static constexpr double kThroughputLimit = 1;  // 32 lanes
   static unsigned expected(const Place& place) { return from_next(place); }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return this->tile.shfl_down(value, 1);
@@ -129,6 +130,7 @@ struct CoalescedShuffle : Coalesced {
   static constexpr int throughput_repeats(int group) {
     return group == 32 ? 8192 : group == 16 ? 512 : 0;
   }
+  static constexpr double kThroughputLimit = 1;  // 32 lanes
   static unsigned expected(const Place& place) { return from_next(place); }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return group.shfl_down(value, 1);

@@ -29,6 +29,7 @@ struct WarpSum : WholeWarp {
     return reduction(R"(REDUX\.SUM .*)", architecture);
   }
   static constexpr int throughput_repeats(int) { return 2048; }
+  static constexpr double kThroughputLimit = 0.5;  // 16 lanes
   static unsigned expected(const Place& place) {
     return 32 * of_first_lane(place) + 496;  // 0 + 1 + ... + 31
   }

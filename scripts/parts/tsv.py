@@ -20,7 +20,7 @@ from parts.suite import FILES, files_of
 GRID_FILES = files_of("BenchmarkInterSM")  # of both toolkits
 REDUCTIONS = files_of("Reduction")
 PITFALLS = files_of("Pitfalls")
-NAMES = ("method", "type", "cost", "case", "order")  # columns of words
+NAMES = ("method", "type", "cost", "case", "order", "stream")  # columns of words
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 MOST_BYTES = 2 ** 26  # of a file; that of the longest recorded run has 0.3% of it
@@ -34,7 +34,7 @@ _LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicr
 _CAN_LACK = ("bytes",)  # that can be nan
 _DIFFERENCE = re.compile(r"(m|med)\(.*\)")  # only such columns can be negative
 # What a row is of; the other columns are what was found.
-_POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "form", "order")
+_POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "stream", "form", "order")
 # What a program says: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`. Without a tag it is
 # of the whole output: KIND[NAME=VALUE ...].
 _PAIR = r'[\w()]{1,20}=(?:[^\s":\[\]]{1,100}|"[^"]{0,100}")'

@@ -75,8 +75,10 @@ def source_of(section, row):
 
 
 def remarks(section, row):
-    """What the run says of this row: warnings, and that it depends on the repeat count."""
-    return [said.text for said in section.said_of(row) + section.said_of(row, "repeats")]
+    """What the run says of this row: warnings, that it depends on the repeat count, that it is
+    above the hardware's limit."""
+    return [said.text for tag in (None, "repeats", "above-limit")
+            for said in section.said_of(row, tag)]
 
 
 def estimate_of(run, section, row, column, spread=None):

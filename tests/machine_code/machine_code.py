@@ -42,12 +42,13 @@ class Instruction(NamedTuple):
 
 
 def kernels_of(symbols):
-    """{(type, repeats): symbol} of those that are syncbench::timed_kernel<type, repeats>."""
+    """{(type, repeats): symbol} of those that are syncbench::timed_kernel<type, repeats>, or
+    timed_kernel_of_clusters."""
     names = subprocess.run(["c++filt"], input="\n".join(symbols), check=True,
                            stdout=subprocess.PIPE, text=True).stdout.splitlines()
     kernels = {}
     for symbol, name in zip(symbols, names):
-        found = re.match(r"void syncbench::timed_kernel<(.*), (\d+)>\(", name)
+        found = re.match(r"void syncbench::timed_kernel(?:_of_clusters)?<(.*), (\d+)>\(", name)
         if found:
             kernels[found[1], int(found[2])] = symbol
     return kernels

@@ -85,13 +85,17 @@ def methods(program="Reduction"):
     return found
 
 
+# Operations of a warp that no SM exceeds in a cycle, where that is less than 4.
+LIMITS = {"tile_shufl": 1, "coales_shufl": 1, "warp_sum": 0.5, "shared_add": 1 / 32}
+
+
 def costs_of_methods():
     """No two alike: a mix-up shows."""
     costs = {}
     for i, (method, (scope, _)) in enumerate(methods().items()):
         across = scope in ("grid", "gpus")
         costs[f"cycles.{method}"] = round(1500.7 + 211.3 * i if across else 17.2 + 3.37 * i, 2)
-        costs[f"rate.{method}"] = round(0.2 + 0.013 * i, 3)
+        costs[f"rate.{method}"] = round((0.2 + 0.013 * i) * LIMITS.get(method, 4) / 4, 5)
     return costs
 
 

@@ -29,7 +29,8 @@ def kernel_ns(p, row, operations):
 
 def expect_latency(p, row):
     # A clock counts whole cycles: each length is off by half of one.
-    return {"ave_cycle": (operation(p, row), 1 / int(row["rep"]))}
+    return {"ave_cycle": (operation(p, row), 1 / int(row["rep"])),
+            "loop(ave_cycle)": (operation(p, row), 1 / 64)}
 
 
 def expect_throughput(p, row):
@@ -38,7 +39,12 @@ def expect_throughput(p, row):
     waves = math.ceil(per_sm / at_once)  # blocks that do not fit wait for others
     total = waves * int(row["rep"]) * operation(p, row)
     rate = per_sm * warps * int(row["rep"]) / total
-    return {"ttl_latency": (total, 2), "thrput": (rate, 2 * rate / total + 1e-5)}
+    # As a whole, the longer kernel: each wave of blocks begins once more.
+    longer = 2 * total + waves * p["fixed_cycles"]
+    if row["method"] == "blocksync":
+        longer += 2 * p["skew_cycles"] * (warps - 1)
+    return {"ttl_latency": (total, 2), "thrput": (rate, 2 * rate / total + 1e-5),
+            "abs(thrput)": (2 * rate * total / longer, 2 * rate / total + 1e-5)}
 
 
 def expect_inter(p, row):
@@ -147,6 +153,15 @@ def expect_held(p, row):
     return expected
 
 
+def expect_streams(p, row):
+    expected = expect_fusion(p, row)
+    value, bound = expected["ovh"]
+    default = row["stream"] == "default"
+    return {**expected, "min(ovh)": (value, bound), "max(ovh)": (value, bound),
+            "s_stream(ovh)": (0, None if default else bound),
+            "s_process(ovh)": (0, None if row["processes"] == "1" else bound)}
+
+
 def slept(p, asked):
     return 2 ** math.ceil(math.log2(asked)) if p["sleep_grid"] else asked
 
@@ -159,7 +174,8 @@ def expect_grid(p, row):
 EXPECT = {
     "ImplicitBarrier": {
         "null kernel": expect_launches, "sleep kernel": expect_fusion,
-        "workload test": expect_launches, "held queue": expect_held, "sleep grid": expect_grid,
+        "workload test": expect_launches, "held queue": expect_held, "streams": expect_streams,
+        "sleep grid": expect_grid,
         "sleep instruction": lambda p, row: expect_fusion(p, row, True)},
     "BenchmarkIntraSM": {
         "block latency": expect_latency, "warp latency": expect_latency,
@@ -176,7 +192,8 @@ RUNS.update({
                       dict(gpus=2, slow_gpu=1, slow_by=1.5)),
     "slow_inter": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2, slow_gpu=1, slow_by=1.5)),
     "streams": ("ImplicitBarrier", ["1", "--processes", "10", "--stats", "--method",
-                                    "traditional_launch"], dict(stream_level=0.05)),
+                                    "traditional_launch"],
+                dict(stream_level=0.05, first_stream=0.8)),
     "processes": ("ImplicitBarrier", ["1", "--processes", "5", *SOME, "--method",
                                       "traditional_launch"], dict(process_level=0.05)),
     "noisy_intra": ("BenchmarkIntraSM", ["--stats", "--samples", "12"],
@@ -244,7 +261,8 @@ class Exact(RowsOfBarriers):
             for title, row in of(name).rows():
                 if title == "multi-GPU latency":  # from several places
                     continue
-                self.assertEqual(int(row["n"]), 5 if title == "throughput" and n > 5 else n, row)
+                found = int(row["n"]) / (10 if row.get("stream") == "created" else 1)
+                self.assertEqual(found, 5 if title == "throughput" and n > 5 else n, row)
                 if processes:
                     self.assertEqual(int(row["processes"]), processes, row)
 
@@ -298,6 +316,32 @@ class Disturbed(RowsOfBarriers):
                     self.assertAlmostEqual(float(row[column]), value, delta=0.05, msg=(name, row))
                 FIGURES["rows"] += 1
 
+    def test_default_stream_and_created_ones(self):
+        streams, by_process = of("streams").planted, of("processes").planted
+        levels = {("streams", "default"): 10 * [[streams["first_stream"]]],
+                  ("streams", "created"): 10 * [[1 + 0.05 * i for i in range(10)]]}
+        for kind, count in (("default", 1), ("created", 10)):
+            levels["processes", kind] = [count * [1 + by_process["process_level"] * i]
+                                         for i in range(5)]
+        for (name, kind), parts in levels.items():
+            section, = (s for s in of(name).sections if s.title == "streams")
+            rows = section.find_all(stream=kind)
+            self.assertEqual(len(rows), 2)
+            p = of(name).planted
+            each = [[p["null"] + p["gap_traditional"] * part for part in here] for here in parts]
+            every, means = sum(each, []), [statistics.mean(here) for here in each]
+            for row in rows:
+                for column, value in (("m(ovh)", statistics.mean(every)),
+                                      ("min(ovh)", min(every)), ("max(ovh)", max(every)),
+                                      ("s_process(ovh)", statistics.stdev(means))):
+                    self.assertAlmostEqual(float(row[column]), value, delta=0.05, msg=(name, row))
+                if kind == "default":
+                    self.assertEqual(row["s_stream(ovh)"], "nan")
+                else:
+                    self.assertAlmostEqual(float(row["s_stream(ovh)"]), statistics.stdev(each[0]),
+                                           delta=0.05, msg=(name, row))
+                FIGURES["rows"] += 1
+
     def test_noise_inside_an_sm(self):
         rows = [*self.quantities("noisy_intra", "ave_cycle")]
         self.covered(row[:3] for row in rows)
@@ -325,6 +369,8 @@ class Disturbed(RowsOfBarriers):
                                     int(row.get("idea(wkld)", 0)) >= 16000)
             # All of the unit in one kernel, against as many kernels of a unit.
             for _, _, _, s, row in fusion:
+                if "stream" in row:
+                    continue  # it has no unit
                 rep, unit = int(row["rep"]), float(row["m(wkld)"])
                 pairs.append((s, 0.002 * math.hypot(
                     PLANTED["null"] + rep * unit,
@@ -337,7 +383,7 @@ class Disturbed(RowsOfBarriers):
         rows, narrow = [], 0
         for seed in SEEDS:
             for value, mean, width, s, row in [
-                    *self.quantities(f"drawn{seed}", "ovh"),
+                    *self.quantities(f"drawn{seed}", "ovh", lambda t, _: t != "streams"),
                     *self.quantities(f"drawn{seed}", "addl", lambda t, _: t == "null kernel")]:
                 if "omp" in row["method"]:
                     continue  # it has no gaps

@@ -53,6 +53,9 @@ RUNS.update({
              {"sms": 16, "cycles.tile_sync": 2, "rate.tile_sync": 99, "cycles.blocksync": 3.4,
               "rate.blocksync": 99, "cycles.tile_shufl": 3.6, "warp_cycles": 0}),
     "free_repeat": ("TestRepeat", SOME, {"sms": 16, "cycles.tile_sync": 2, "rate.tile_sync": 99}),
+    **{name: ("BenchmarkIntraSM", [*SOME, "--method", "tile_shufl"],
+              {"sms": 16, "cycles.tile_shufl": 24, "rate.tile_shufl": rate})
+       for name, rate in (("fast_shuffles", 1.01), ("slow_shuffles", 0.99))},
     "cold_lines": ("BenchmarkIntraSM", [*SOME, "--method", "syncthreads_or,tile_shufl"],
                    dict(cached_line=128, uncached_cycles=5)),
     "few_sms": ("BenchmarkIntraSM", SOME, dict(sms=7)),
@@ -207,6 +210,10 @@ TEXTS = {
     "give , % off":
         ("note: this row depends on the repeat count", ["cold_lines", "very_noisy", "cold_sums"],
          STILL),
+    "above-limit limit= absolute=this difference of two lengths is above the hardware's limit, ; "
+    "take abs(thrput), ":
+        ("note: this difference of two lengths is above the hardware's limit, 1.00000",
+         ["fast_shuffles"], ["slow_shuffles"]),
     "results right= checked=after one operation,  of  results are right":
         ("note: after one operation, 0 of 1 results are right", ["wrong"], STILL),
     "loop above=more than  repeats are a loop of  a trip":
@@ -362,7 +369,7 @@ def end_of_call(text, at):
 # What says that something is wrong.
 DOUBTS = {"clock", "interval", "spread", "shared-gpu", "few-cpus", "fewer-gpus", "launch-blocking",
           "not-hidden", "differs", "watched", "hold-expired", "no-multi-device", "no-peer-access",
-          "no-cooperative-launch", "not-measured", "nothing-waits", "repeats", "no-barrier",
+          "no-cooperative-launch", "not-measured", "nothing-waits", "repeats", "above-limit", "no-barrier",
           "architecture", "no-clock", "no-rate", "too-small", "failed", "failure"}
 # How lines begin: comments of a kind, and errors that end a run.
 KINDS = ("warning", "skipped", "note")
@@ -484,7 +491,8 @@ class Warned(unittest.TestCase):
         self.assertIn(("throughput", "1024"), rows)
 
     def test_lines_beyond_the_cache(self):
-        # Lengths 64, 128 and 256: the last has 128 operations that take 5 cycles more.
+        # Lengths 64, 128 and 256: the last has 128 operations that take 5 cycles more. A loop of
+        # one operation has none.
         run = of("cold_lines")
         section = run.sections[0]
         for row in section.rows:
@@ -493,6 +501,19 @@ class Warned(unittest.TestCase):
             self.assertAlmostEqual(note.number("twice"), twice, delta=0.02)
             off = 100 * (twice / operation(run.planted, row) - 1)
             self.assertAlmostEqual(note.number("percent"), off, delta=0.1)
+            self.assertEqual(row["line"], "64")
+            self.assertAlmostEqual(float(row["loop(ave_cycle)"]), twice - 5, delta=0.02)
+
+    def test_throughput_above_the_limit(self):
+        # Of 24 cycles and 1.01 a cycle, an SM needs 25 warps to exceed 1.
+        rows = [row for title, row in of("fast_shuffles").rows() if title == "throughput"]
+        section, = (s for s in of("fast_shuffles").sections if s.title == "throughput")
+        for row in rows:
+            above = float(row["m(thrput)"]) > 1
+            self.assertEqual(above, int(row["blk"]) / 16 * int(row["thrd"]) / 32 > 24, row)
+            notes = section.said_of(row, "above-limit")
+            self.assertEqual([note.number("absolute") for note in notes],
+                             [float(row["abs(thrput)"])] if above else [])
 
     def test_cautions_of_methods(self):
         # The notes of --list stand above the rows, once a section.

@@ -67,6 +67,7 @@ struct Allocation {
 struct Gpu {
   StreamState legacy;
   int streams = 0;
+  const StreamState* first = nullptr;  // that got a kernel
   std::size_t used = 0;
   std::mt19937_64 random;
 };
@@ -328,8 +329,10 @@ double gap_of(const Launch& launch, const StreamState& stream) {
   constexpr int kAlike = 32;  // streams made one after the other
   const int level = stream.number / kAlike;
   const double gap = gaps[static_cast<int>(launch.kind)];
+  const bool first = node().gpus[stream.device].first == &stream;
   return gap * launch.gpus * (is_held(stream) ? costs.held_gap : 1) *
-         (1 + drawn_level(launch)) * (1 + scenario().stream_level * level) *
+         (first ? costs.first_stream : 1) * (1 + drawn_level(launch)) *
+         (1 + scenario().stream_level * level) *
          (1 + scenario().process_level * std::max(process(), 0));
 }
 
@@ -355,6 +358,8 @@ cudaError_t push_kernel(const Launch& launch, StreamState& stream,
     complain("no model of " + launch.name);
     return cudaErrorInvalidDeviceFunction;
   }
+  const StreamState*& first = node().gpus[stream.device].first;
+  if (first == nullptr) first = &stream;
   Work work;
   work.submitted = host_now() + scenario().flight;
   work.gap = gap_of(launch, stream);

@@ -62,6 +62,7 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"outlier", &Scenario::outlier},
     {"stream_level", &Scenario::stream_level},
     {"process_level", &Scenario::process_level},
+    {"first_stream", &Scenario::first_stream},
     {"process_spread", &Scenario::process_spread},
     {"slow_gpu", &Scenario::slow_gpu},
     {"slow_by", &Scenario::slow_by},

@@ -63,6 +63,8 @@ struct Scenario {
   double outlier = 1e5;       // ... so many nanoseconds more
   double stream_level = 0;    // gaps grow by it from stream to stream
   double process_level = 0;   // and from process to process
+  // Gaps of the stream that a process uses first are so many times as long.
+  double first_stream = 1;
   // Standard deviation of what a process draws for the gaps of a kernel and
   // grid, once for all its launches of them.
   double process_spread = 0;

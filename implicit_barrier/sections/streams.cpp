@@ -1,0 +1,178 @@
+// Section `streams`: what a launch costs in the default stream and in others.
+#include <algorithm>
+#include <cmath>
+
+#include "implicit_barrier/section.hpp"
+#include "implicit_barrier/sections/fusion.hpp"
+
+namespace syncbench {
+namespace {
+
+/// One sample of every stream: of the default one, then of those of the pool.
+struct StreamsSample {
+  FusionSample of[1 + StreamPool::kStreams];
+};
+
+/// Which of these a row is of.
+struct StreamKind {
+  const char* name;
+  int first, count;
+};
+constexpr StreamKind kStreamKinds[] = {{"default", 0, 1},
+                                       {"created", 1, StreamPool::kStreams}};
+
+/// A level is the mean of one stream in one process.
+struct Levels {
+  double lowest = kNan, highest = kNan;
+  double streams = kNan;    ///< their standard deviation within a process
+  double processes = kNan;  ///< that of the processes' means
+};
+
+/// Samples of one quantity, those of all streams of a kind together.
+ProcessSamples samples_of_kind(const Measured<StreamsSample>& measured,
+                               const StreamKind& kind,
+                               double FusionSample::*quantity) {
+  ProcessSamples values;
+  for (const auto& process : measured.samples) {
+    values.emplace_back();
+    for (int i = kind.first; i < kind.first + kind.count; ++i) {
+      for (const StreamsSample& sample : process) {
+        values.back().push_back(sample.of[i].*quantity);
+      }
+    }
+  }
+  return values;
+}
+
+/// Of samples as samples_of_kind() orders them.
+Levels levels_of(const ProcessSamples& separate, const ProcessSamples& fused,
+                 const StreamKind& kind, int steps) {
+  std::vector<double> levels, means;
+  double variances = 0;
+  for (std::size_t process = 0; process < separate.size(); ++process) {
+    const std::size_t each = separate[process].size() / kind.count;
+    std::vector<double> here;
+    for (int stream = 0; stream < kind.count; ++stream) {
+      double sum = 0;
+      for (std::size_t i = stream * each; i < (stream + 1) * each; ++i) {
+        sum += separate[process][i] - fused[process][i];
+      }
+      here.push_back(sum / static_cast<double>(each) / steps);
+    }
+    levels.insert(levels.end(), here.begin(), here.end());
+    const Summary of_process = summarize(here);
+    variances += of_process.stddev * of_process.stddev;
+    means.push_back(of_process.mean);
+  }
+  return {*std::min_element(levels.begin(), levels.end()),
+          *std::max_element(levels.begin(), levels.end()),
+          std::sqrt(variances / static_cast<double>(means.size())),
+          summarize(means).stddev};
+}
+
+struct StreamsRow : PointRow {
+  using Sample = StreamsSample;
+  using PointRow::PointRow;
+  StreamsRow(const Point& point, const Measured<Sample>& measured,
+             const StreamKind& kind)
+      : PointRow(point, measured), stream(kind.name) {
+    const auto separate =
+        samples_of_kind(measured, kind, &FusionSample::separate);
+    const auto fused = samples_of_kind(measured, kind, &FusionSample::fused);
+    overhead = difference_of_processes(separate, fused, repeats - 1);
+    levels = levels_of(separate, fused, kind, repeats - 1);
+  }
+  std::string stream;
+  Summary overhead = {};
+  Levels levels;
+};
+
+Columns<StreamsRow> streams_columns(bool stats) {
+  using Row = StreamsRow;
+  const auto level = [](const char* name, const char* meaning,
+                        double Levels::*value) {
+    return real_column<Row>(name, "ns", meaning, [value](const Row& row) {
+      return row.levels.*value;
+    });
+  };
+  Columns<Row> columns =
+      shape_columns<Row>() + work_column<Row>("the unit, ideally") +
+      labels<Row>({column<Row>("stream", "",
+                               "default: the first that a process uses; "
+                               "created: ten that it makes",
+                               &Row::stream)}) +
+      mean_stddev_columns<Row>("ovh", "ns", "launch overhead (Eq. 6)",
+                               &Row::overhead) +
+      Columns<Row>{
+          level("min(ovh)", "lowest mean of one stream in one process",
+                &Levels::lowest),
+          level("max(ovh)", "highest mean of one stream in one process",
+                &Levels::highest),
+          level("s_stream(ovh)",
+                "standard deviation (n - 1) between streams of a process",
+                &Levels::streams),
+          level("s_process(ovh)",
+                "standard deviation (n - 1) between means of processes",
+                &Levels::processes)};
+  if (!stats) return columns;
+  return columns + count_columns<Row>(&Row::overhead) +
+         robust_columns<Row>("ovh", "ns", &Row::overhead) +
+         section_clock_column<Row>();
+}
+
+class Streams : public SectionOf<StreamsRow> {
+ public:
+  explicit Streams(Printing& printing)
+      : SectionOf(printing, "streams",
+                  "as sleep kernel, in the default stream, the first that "
+                  "each process uses, and in ten streams made later; every "
+                  "sample is of all of them",
+                  streams_columns) {}
+
+ private:
+  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+    StreamPool& pool = measuring.pool;
+    measuring.for_each_point(
+        Counts::kOneAndAll, measuring.both_shapes(),
+        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+            Point point) {
+          if (method.multi_gpu) return;
+          point.work_ns = unit_ns_of(point.gpus);
+          choose_lengths(method.queues(), point);
+          points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+            const auto pair = std::make_shared<FusionPair>(
+                method, pool, gpus, point, &UnitKernels::spin,
+                cycles_in(point.work_ns, points.mhz()));
+            return [pair, &pool] { return sample_each(*pair, pool); };
+          });
+        });
+  }
+
+  static Sample sample_each(FusionPair& pair, StreamPool& pool) {
+    Sample sample = {};
+    {
+      const StreamPool::Default guard(pool);
+      sample.of[0] = pair.take();
+    }
+    for (int turn = 0; turn < StreamPool::kStreams; ++turn) {
+      pool.turn_to(turn);
+      sample.of[1 + turn] = pair.take();
+    }
+    return sample;
+  }
+
+  void print(const Point& point, const Measured<Sample>& measured) override {
+    for (const StreamKind& kind : kStreamKinds) {
+      const StreamsRow row(point, measured, kind);
+      table().row(row);
+      warn_of_interval(row, row.overhead);
+    }
+  }
+
+  bool is_second() const override { return true; }
+};
+
+[[maybe_unused]] const bool kStreamsAdded = add_section<Streams>(45);
+
+}  // namespace
+}  // namespace syncbench
