@@ -142,7 +142,8 @@ class SignalsTest(HostFaultsTest):
             about = (shot, number.name, moment, process.returncode, errors)
             self.assert_nothing_runs(*about)
             if process.returncode == 128 + number:
-                self.assertRegex(errors, r"run\.sh: interrupted(; what was .*)?\n$", about)
+                self.assertRegex(
+                    errors, r"(run\.sh|measure\.py): interrupted(; what was .*)?\n$", about)
             else:  # before there was anything to end, or after all
                 self.assertIn(process.returncode, (0, -number), about)
             if process.returncode != -signal.SIGINT:  # Python had not begun with the script
