@@ -12,6 +12,7 @@ set -euo pipefail
 project=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 suite=$1
 work=$(mktemp -d)
+log=$work/base.log
 mounted=()
 # shellcheck disable=SC2329  # called by the trap
 cleanup() {
@@ -22,7 +23,7 @@ cleanup() {
 trap cleanup EXIT
 
 make_base() {
-  debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$work/base" >"$work/log" 2>&1 &&
+  debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$work/base" >"$log" 2>&1 &&
     cp /etc/resolv.conf "$work/base/etc/" &&
     cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs/" && chroot "$work/base" useradd -m user
 }
@@ -40,16 +41,17 @@ copy_of_base() {
   chroot "$root" chown -R "$2" /home/user/suite
 }
 
-# on MACHINE USER COMMAND: in the clone, with a clean environment; output into $work/log.
+# on MACHINE USER COMMAND: in the clone, with a clean environment; output into $log.
 on() {
   local -a variables
+  log=$work/$1.log
   mapfile -t variables < <(env | grep -iE '^(PIP_(INDEX_URL|DEFAULT_TIMEOUT)|https?_proxy|no_proxy)=' || true)
   chroot --userspec="$2" "$work/$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/home/user \
-    PIP_CERT=/etc/ssl/certs/ca-certificates.crt "${variables[@]}" bash -c "cd ~/suite && $3" >"$work/log" 2>&1 </dev/null
+    PIP_CERT=/etc/ssl/certs/ca-certificates.crt "${variables[@]}" bash -c "cd ~/suite && $3" >"$log" 2>&1 </dev/null
 }
 
 fail() {
-  { grep -E 'FAIL|error:|warning:' "$work/log" | tail -n 40; tail -n 40 "$work/log"; } | sed "s/^/$suite: /"
+  { grep -E 'FAIL|error:|warning:' "$log" | tail -n 40; tail -n 40 "$log"; } | sed "s/^/$suite: /"
   exit 1
 }
 
@@ -60,13 +62,13 @@ expect() {
   printf '%s, %s: %s: exit code %s, %s s, %s MB fetched\n' "$suite" "$3" "$4" "$status" $((SECONDS - start)) \
     "$(awk '/^Fetched / { sum += $2 * ($3 == "kB" ? 0.001 : 1) }
             /Downloading .*\(/ { sub(/.*\(/, ""); sum += $1 * ($2 ~ /^kB/ ? 0.001 : 1) }
-            END { printf "%.0f", sum }' "$work/log")"
+            END { printf "%.0f", sum }' "$log")"
   ((status == $1)) || fail
 }
 
 # shows TEXT: it is in the output of the last command.
 shows() {
-  grep -q -- "$1" "$work/log" || { printf '%s: not in the output: %s\n' "$suite" "$1" && fail; }
+  grep -q -- "$1" "$log" || { printf '%s: not in the output: %s\n' "$suite" "$1" && fail; }
 }
 
 # first_command MACHINE USER [SETTING]
@@ -96,28 +98,33 @@ toolkit_of_debian() {
   expect 0 "$1" root "apt-get update -q && apt-get install -q -y --no-install-recommends nvidia-cuda-toolkit ${*:2}"
 }
 
-make_base || { tail -n 3 "$work/log" && exit 77; }
+make_base || { tail -n 3 "$log" && exit 77; }
 
+# Toolkits are long to fetch, so that goes beside the rest.
 if [[ $suite == bookworm ]]; then
   copy_of_base first root
+  # CUDA 11.8, the oldest that is supported, and Debian's matplotlib
+  copy_of_base second root
+  toolkit_of_debian second g++-11 python3-matplotlib &
   first_command first root # with code for the default architectures
   diff -r "$work"/{base,first}/etc/apt # package sources are as they were
-  # CUDA 11.8, the oldest that is supported, and Debian's matplotlib, without the tests that no
-  # toolkit changes.
-  copy_of_base second root
-  toolkit_of_debian second g++-11 python3-matplotlib
+  wait $!
+  # without the tests that no toolkit changes
   second_command second root "CUDAARCHS=90 CTEST_ARGUMENTS='-E ^(scripts_|PeerGridModel|barrier_threads)' "
   expect 0 second root 'python3 tests/scripts/report_pictures_test.py'
 else
   copy_of_base user user
+  copy_of_base older root
+  { # CUDA 12.4, which still has code for sm_70: what it compiles
+    toolkit_of_debian older
+    first_command older root 'CUDAARCHS=70 '
+    expect 0 older root 'python3 tests/machine_code/machine_code_test.py build/ImplicitBarrier build/Reduction'
+  } &
   expect 1 user user scripts/test.sh
-  packages=$(sed -n 's/.*sudo apt-get install //p' "$work/log")
+  packages=$(sed -n 's/.*sudo apt-get install //p' "$log")
   expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
   settings="CUDAARCHS=90 THOROUGH=1 CXXFLAGS=-Werror CUDAFLAGS='-Werror=all-warnings -Xcompiler=-Werror' "
   first_command user user "$settings"
   second_command user user "$settings"
-  # CUDA 12.4, which still has code for sm_70: what it compiles.
-  toolkit_of_debian user
-  first_command user user 'CUDAARCHS=70 '
-  expect 0 user user 'python3 tests/machine_code/machine_code_test.py build/ImplicitBarrier build/Reduction'
+  wait $!
 fi
