@@ -1,5 +1,6 @@
 #include "common/sm_clock.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -26,7 +27,9 @@ double SmClockProbe::read_mhz() {
   CUDA_CHECK(cudaMemcpyAsync(result, result_.get(), sizeof result,
                              cudaMemcpyDeviceToHost, stream_.get()));
   CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
-  return clock_rate_mhz(result[0], result[1]);
+  const double mhz = clock_rate_mhz(result[0], result[1]);
+  highest_mhz_ = std::max(highest_mhz_, mhz);
+  return mhz;
 }
 
 }  // namespace syncbench

@@ -432,7 +432,9 @@ void forget_meetings(Counted& of_meeting, const char* first,
 
 double Running::ghz() const {
   const double halved = scenario().halve_at * 1e9;
-  return scenario().ghz * (halved >= 0 && start >= halved ? 0.5 : 1);
+  const double full = scenario().full_at * 1e9;
+  const bool slow = halved >= 0 && start >= halved;
+  return scenario().ghz * (slow && !(full >= 0 && start >= full) ? 0.5 : 1);
 }
 
 long long Running::cycles(double after) const {

@@ -66,6 +66,8 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"slow_gpu", &Scenario::slow_gpu},
     {"slow_by", &Scenario::slow_by},
     {"halve_at", &Scenario::halve_at},
+    {"full_at", &Scenario::full_at},
+    {"reasons", &Scenario::reasons},
     {"seed", &Scenario::seed},
     {"race_rate", &Scenario::race_rate},
     {"fail_at", &Scenario::fail_at},
