@@ -21,12 +21,16 @@ ComputeProcesses::ComputeProcesses()
   load("nvmlInit_v2", init_);
   load("nvmlDeviceGetHandleByPciBusId_v2", by_pci_bus_id_);
   load("nvmlDeviceGetComputeRunningProcesses_v3", running_);
-  usable_ = init_ && by_pci_bus_id_ && running_ && init_() == 0;
+  load("nvmlDeviceGetCurrentClocksThrottleReasons", reasons_);
+  usable_ = init_ && by_pci_bus_id_ && init_() == 0;
 }
 
 int ComputeProcesses::others_on(const std::string& pci_bus_id) const {
   void* device = nullptr;
-  if (!usable_ || by_pci_bus_id_(pci_bus_id.c_str(), &device) != 0) return -1;
+  if (!usable_ || !running_ ||
+      by_pci_bus_id_(pci_bus_id.c_str(), &device) != 0) {
+    return -1;
+  }
   std::vector<Process> processes(64);
   unsigned count = static_cast<unsigned>(processes.size());
   if (running_(device, &count, processes.data()) != 0) return -1;
@@ -34,6 +38,29 @@ int ComputeProcesses::others_on(const std::string& pci_bus_id) const {
   // under another one.
   const int all = static_cast<int>(count);
   return all > 0 ? all - 1 : 0;
+}
+
+std::string ComputeProcesses::clock_reasons(
+    const std::string& pci_bus_id) const {
+  // Bits of nvmlClocksThrottleReasons. Bit 0 is an idle GPU.
+  static constexpr const char* kNames[] = {
+      nullptr,       "application-clocks", "sw-power-cap",
+      "hw-slowdown", "sync-boost",         "sw-thermal",
+      "hw-thermal",  "hw-power-brake",     "display-clocks"};
+  void* device = nullptr;
+  unsigned long long bits = 0;
+  if (!usable_ || !reasons_ ||
+      by_pci_bus_id_(pci_bus_id.c_str(), &device) != 0 ||
+      reasons_(device, &bits) != 0) {
+    return "unknown";
+  }
+  std::string text;
+  for (int bit = 1; bit < 64; ++bit) {
+    if ((bits >> bit & 1) == 0) continue;
+    if (!text.empty()) text += '+';
+    text += bit < 9 ? kNames[bit] : "bit-" + std::to_string(bit);
+  }
+  return text.empty() ? "none" : text;
 }
 
 }  // namespace syncbench

@@ -1,4 +1,5 @@
-// Who else computes on a GPU, asked of the driver's management library (NVML).
+// Who else computes on a GPU, and why its clock is low, asked of the driver's
+// management library (NVML).
 #pragma once
 
 #include <memory>
@@ -14,6 +15,10 @@ class ComputeProcesses {
   /// Number of other processes that have a compute context on the GPU; -1 where
   /// that cannot be known (no NVML, or it may not say).
   int others_on(const std::string& pci_bus_id) const;
+
+  /// Why the GPU's clock is lowered now, "sw-power-cap+hw-slowdown"; "none", or
+  /// "unknown" where that cannot be known. An idle GPU is no reason.
+  std::string clock_reasons(const std::string& pci_bus_id) const;
 
  private:
   struct Process {  // nvmlProcessInfo_t as of _v3
@@ -33,6 +38,7 @@ class ComputeProcesses {
   int (*init_)() = nullptr;
   int (*by_pci_bus_id_)(const char*, void**) = nullptr;
   int (*running_)(void*, unsigned*, Process*) = nullptr;
+  int (*reasons_)(void*, unsigned long long*) = nullptr;
   bool usable_ = false;
 };
 

@@ -77,6 +77,32 @@ double MeasuringRun::clock_mhz() {
   return mhz;
 }
 
+SlowClock MeasuringRun::look_at_clocks(int gpus) {
+  SlowClock clocks;
+  for (int i = 0; i < gpus; ++i) {
+    const double mhz = probes_[i].read_mhz();
+    const Gpu& gpu = gpus_[i];
+    if (clocks.add(gpu.index, mhz, probes_[i].highest_mhz())) {
+      clocks.explain(processes_.clock_reasons(gpu.pci_bus_id));
+    }
+  }
+  return clocks;
+}
+
+AtClock MeasuringRun::sample_at_full_clock(
+    int gpus, const std::function<void()>& sample) {
+  Remark repeated;
+  for (int attempt = 1;; ++attempt) {
+    sample();
+    const SlowClock clocks = look_at_clocks(gpus);
+    if (!clocks.slow()) return {clocks.mhz(), {}, repeated};
+    if (attempt == kAttempts) {
+      return {clocks.mhz(), clocks.warning(attempt), {}};
+    }
+    repeated = clocks.repeated(attempt + 1);
+  }
+}
+
 void MeasuringRun::check_row(const std::string& key, const Summary& summary) {
   const std::string method = method_of(key);
   if (method != watched_method_) judge_spreads();

@@ -18,8 +18,17 @@
 
 namespace syncbench {
 
+/// At which SM clock rows were measured.
+struct AtClock {
+  double mhz = kNan;     ///< of the slowest GPU
+  Remark warning = {};   ///< it was slow at the last attempt
+  Remark repeated = {};  ///< it was slow at earlier attempts only
+};
+
 class MeasuringRun {
  public:
+  static constexpr int kAttempts = 3;
+
   /// Finds and prepares the GPUs, gives them access to each other's memory
   /// where they can have it, warms up their clocks, pins this thread next to
   /// GPU 0 and writes the provenance lines.
@@ -63,8 +72,10 @@ class MeasuringRun {
   /// the section began, and takes the new value as the one to compare with.
   double clock_mhz();
 
-  /// The same for what memory limits: the clock may then fall with its power.
-  double clock_mhz_unwatched() { return probes_[0].read_mhz(); }
+  /// Runs `sample` until the SM clocks of the first `gpus` GPUs are not slow
+  /// after it, but at most kAttempts times. A clock is slow when it is more
+  /// than 2% below the highest that this run has seen on its GPU.
+  AtClock sample_at_full_clock(int gpus, const std::function<void()>& sample);
 
   /// To be called after the row of `key`, whose main quantity is `summary`.
   /// Warns when another process has come, and after the last row of a method of
@@ -97,6 +108,8 @@ class MeasuringRun {
 
  private:
   void say_skipped(const std::string& key, const std::string& reason);
+
+  SlowClock look_at_clocks(int gpus);
 
   // Of the rows since the last call.
   void judge_spreads();

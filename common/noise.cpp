@@ -15,6 +15,35 @@ Remark ClockWatch::check(double mhz) {
               " MHz; do not compare cycles and nanoseconds near this line"};
 }
 
+bool SlowClock::add(int gpu, double mhz, double full_mhz) {
+  if (mhz / full_mhz >= lowest_ / full_) return false;  // not so of the first
+  gpu_ = gpu;
+  lowest_ = mhz;
+  full_ = full_mhz;
+  return slow();
+}
+
+Remark SlowClock::warning(int attempts) const {
+  const std::string mhz = format_number(lowest_, 0),
+                    full = format_number(full_, 0);
+  return {"slow-clock gpu=" + std::to_string(gpu_) + " mhz=" + mhz +
+              " full=" + full + " attempts=" + std::to_string(attempts) +
+              " reasons=" + reasons_,
+          "the SM clock of GPU " + std::to_string(gpu_) + " was " + mhz +
+              " MHz instead of " + full + ", in each of " +
+              std::to_string(attempts) +
+              " attempts; reasons by the driver: " + reasons_};
+}
+
+Remark SlowClock::repeated(int attempt) const {
+  const std::string mhz = format_number(lowest_, 0);
+  return {"measured-again gpu=" + std::to_string(gpu_) + " mhz=" + mhz +
+              " attempt=" + std::to_string(attempt) + " reasons=" + reasons_,
+          "this is attempt " + std::to_string(attempt) +
+              ": before, the SM clock of GPU " + std::to_string(gpu_) +
+              " was " + mhz + " MHz; reasons by the driver: " + reasons_};
+}
+
 Remark wide_interval(const Summary& summary) {
   const double share = summary.ci95 / std::abs(summary.mean);
   if (!(share > 0.1)) return {};

@@ -24,6 +24,30 @@ class ClockWatch {
   double reference_ = kNan;
 };
 
+/// SM clocks of the GPUs that rows use, read after their samples.
+class SlowClock {
+ public:
+  /// GPU `gpu` runs at `mhz`, and could at `full_mhz`. True: it is the slowest
+  /// so far, and slow: by more than 2%.
+  bool add(int gpu, double mhz, double full_mhz);
+
+  /// Why the clock of the slowest GPU is lowered.
+  void explain(const std::string& reasons) { reasons_ = reasons; }
+
+  bool slow() const { return lowest_ < 0.98 * full_; }
+  double mhz() const { return lowest_; }  ///< of the slowest GPU
+
+  /// What to warn of below rows of slow clocks after so many attempts.
+  Remark warning(int attempts) const;
+  /// What to note below rows when the clock was full only at this attempt.
+  Remark repeated(int attempt) const;
+
+ private:
+  int gpu_ = 0;
+  double lowest_ = kNan, full_ = kNan;
+  std::string reasons_ = "unknown";
+};
+
 /// What to warn of below a row whose 95% interval is more than 10% of its mean
 /// to either side; else nothing.
 Remark wide_interval(const Summary& summary);

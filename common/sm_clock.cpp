@@ -1,5 +1,6 @@
 #include "common/sm_clock.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,7 +25,9 @@ double SmClockProbe::read_mhz() {
   CUDA_CHECK(cudaLaunchKernel(kClockRateKernel, dim3(1), dim3(1), arguments, 0,
                               cudaStreamLegacy));
   const std::vector<long long> result = result_.read();
-  return clock_rate_mhz(result[0], result[1]);
+  const double mhz = clock_rate_mhz(result[0], result[1]);
+  highest_mhz_ = std::max(highest_mhz_, mhz);
+  return mhz;
 }
 
 }  // namespace syncbench

@@ -27,6 +27,9 @@ class SmClockProbe {
   /// SM clock in MHz, seen on the device just now.
   double read_mhz();
 
+  /// The highest that it has read.
+  double highest_mhz() const { return highest_mhz_; }
+
  private:
   // 200 us against two reads of about 20 ns each: a few parts in 10,000, and
   // independent of how coarse the timer's tick is.
@@ -34,6 +37,7 @@ class SmClockProbe {
 
   int device_;
   DeviceBuffer<long long> result_;
+  double highest_mhz_ = 0;
 };
 
 }  // namespace syncbench

@@ -77,7 +77,7 @@ class ManyGpus {
         return table.key({name, type.name, static_cast<int>(gpus),
                           static_cast<double>(whole)});
       };
-      measure(type, parts, key, candidates);
+      const AtClock clock = measure(type, parts, key, candidates);
       for (Candidate& candidate : candidates) {
         run_.show(key(candidate.name));
         SumRow row = {candidate.name, type.name, static_cast<int>(gpus),
@@ -86,7 +86,7 @@ class ManyGpus {
         row.rate = rate_summary(whole, candidate.times);
         row.host = per(summarize(candidate.times), 1e3);
         row.right = candidate.right;
-        wrong_ += print_sum(run_, table, row);
+        wrong_ += print_sum(run_, table, row, clock);
       }
     }
   }
@@ -107,8 +107,8 @@ class ManyGpus {
   // The samples of all candidates in turn, so that what changes slowly
   // touches all alike. key(name): that of a row, for messages.
   template <class Key>
-  void measure(const ElementType& type, const std::vector<Part>& parts, Key key,
-               std::vector<Candidate>& candidates) {
+  AtClock measure(const ElementType& type, const std::vector<Part>& parts,
+                  Key key, std::vector<Candidate>& candidates) {
     run_.show(key("reference sums"));
     DoubleDouble reference;
     long long count = 0;
@@ -125,22 +125,24 @@ class ManyGpus {
       for (int i = 0; i < kWarmUps; ++i) candidate.sum->time_ns(parts);
       samples = std::max(samples, sum_samples(candidate.sum->time_ns(parts),
                                               run_.options().samples));
-      candidate.times.clear();
       candidate.right = true;
     }
-    for (int i = 0; i < samples; ++i) {
-      for (Candidate& candidate : candidates) {
-        run_.measure_at(
-            [&] { return key(candidate.name); },
-            [&] {
-              check_interrupt();
-              candidate.sum->spoil();
-              candidate.times.push_back(candidate.sum->time_ns(parts));
-              candidate.right &= is_right(type, candidate.sum->sum(), count,
-                                          run_.gpu().sm_count, reference);
-            });
+    const auto sample = [&](Candidate& candidate) {
+      check_interrupt();
+      candidate.sum->spoil();
+      candidate.times.push_back(candidate.sum->time_ns(parts));
+      candidate.right &= is_right(type, candidate.sum->sum(), count,
+                                  run_.gpu().sm_count, reference);
+    };
+    return run_.sample_at_full_clock(static_cast<int>(parts.size()), [&] {
+      for (Candidate& candidate : candidates) candidate.times.clear();
+      for (int i = 0; i < samples; ++i) {
+        for (Candidate& candidate : candidates) {
+          run_.measure_at([&] { return key(candidate.name); },
+                          [&] { sample(candidate); });
+        }
       }
-    }
+    });
   }
 
   MeasuringRun& run_;

@@ -49,7 +49,7 @@ class OneGpu {
       SumRow row = {"theory", "any"};
       row.rate.mean = theoretical_rate(run_.gpu().index);
       if (row.rate.mean > 0) {
-        print(row);
+        print(row, run_.sample_at_full_clock(1, [] {}));
       } else {
         run_.skip(table_, "theory",
                   {"no-clock", "the driver does not tell the clock"});
@@ -125,21 +125,27 @@ class OneGpu {
       sample(type, bytes, candidate);  // a warm-up
       samples = std::max(samples, sum_samples(candidate.device_ns.back(),
                                               run_.options().samples));
-      candidate.device_ns.clear();
-      candidate.host_ns.clear();
     }
     // The median, for a single one that takes long would make sums too fast.
     run_.show(key("no sum", type, static_cast<double>(bytes)));
     std::vector<double> events_ns;
-    for (int i = 0; i < samples; ++i) {
-      events_ns.push_back(timer_.events_ns());
+    const AtClock clock = run_.sample_at_full_clock(1, [&] {
+      events_ns.clear();
       for (Candidate* candidate : able) {
-        const auto name = [&] {
-          return key(candidate->method->name, type, static_cast<double>(bytes));
-        };
-        run_.measure_at(name, [&] { sample(type, bytes, *candidate); });
+        candidate->device_ns.clear();
+        candidate->host_ns.clear();
       }
-    }
+      for (int i = 0; i < samples; ++i) {
+        events_ns.push_back(timer_.events_ns());
+        for (Candidate* candidate : able) {
+          const auto name = [&] {
+            return key(candidate->method->name, type,
+                       static_cast<double>(bytes));
+          };
+          run_.measure_at(name, [&] { sample(type, bytes, *candidate); });
+        }
+      }
+    });
     const double extra_ns = median_of(events_ns);
     for (const Candidate* candidate : able) {
       const ArraySumMethod& method = *candidate->method;
@@ -151,7 +157,7 @@ class OneGpu {
       row.rate = rate_summary(bytes, candidate->device_ns, extra_ns);
       row.host = per(summarize(candidate->host_ns), 1e3);
       if (method.sums) row.right = candidate->right;
-      print(row);
+      print(row, clock);
     }
   }
 
@@ -185,7 +191,9 @@ class OneGpu {
     check_next();
   }
 
-  void print(SumRow& row) { wrong_ += print_sum(run_, table_, row); }
+  void print(SumRow& row, const AtClock& clock) {
+    wrong_ += print_sum(run_, table_, row, clock);
+  }
 
   MeasuringRun& run_;
   const SumOptions& sums_;

@@ -37,15 +37,21 @@ Columns<SumRow> stats_columns() {
   return sample_count_column<SumRow>(&SumRow::rate) +
          robust_columns<SumRow>("GB/s", "10^9 B/s", &SumRow::rate) +
          robust_columns<SumRow>("host", "us", &SumRow::host) +
-         clock_column<SumRow>();
+         Columns<SumRow>{real_column<SumRow>(
+             "clock", "MHz",
+             "SM clock of the slowest GPU used, after the samples",
+             &SumRow::mhz, 1)};
 }
 
 }  // namespace
 
-bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row) {
-  row.mhz = run.clock_mhz_unwatched();
+bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row,
+               const AtClock& clock) {
+  row.mhz = clock.mhz;
   table.row(row);
   const std::string key = table.key(row);
+  run.warn(key, clock.warning);
+  table.note(key, clock.repeated);
   run.warn(key, wide_interval(row.rate));
   if (std::isnan(row.rate.mean)) {
     run.warn(key, {"no-rate",

@@ -40,13 +40,14 @@ struct SumRow {
   Summary rate = {};     ///< GB/s
   Summary host = {};     ///< us, as the host sees it
   double right = kNan;   ///< 1: all sums were right; 0: one was not
-  double mhz = kNan;
+  double mhz = kNan;     ///< SM clock of the slowest GPU, after the samples
 };
 
-/// Prints a row with the SM clock of now; warns where its mean is not known
-/// within 10%, or at all. Its spread is watched from 100 us on: of less the
-/// jitter of a launch alone is percents. True: a sum was wrong.
-bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row);
+/// Prints a row; warns where it was measured at a slow SM clock, and where its
+/// mean is not known within 10%, or at all. Its spread is watched from 100 us
+/// on: of less the jitter of a launch alone is percents. True: a sum was wrong.
+bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row,
+               const AtClock& clock);
 
 /// Of one GPU, whose rate is by its own events.
 Columns<SumRow> array_columns(bool stats);

@@ -39,6 +39,13 @@ def values(run):
     return found
 
 
+@functools.lru_cache(maxsize=None)
+def at_low_clock(run):
+    """Of a run the rows, by id, that were measured while the SM clock was low: no reference."""
+    return {id(row) for output in run.files.values() for section in output
+            for row in section.rows if section.said_of(row, "slow-clock")}
+
+
 def recorded_runs(folder):
     """Those kept for reference, <gpu>x<count>; they were measured."""
     return [tsv.Run(path, simulated=None) for path in sorted(folder.glob("*x[0-9]*"))
@@ -105,7 +112,9 @@ def judged(run, runs):
         for other in runs:
             if key in values(other) and (key[2] not in OF_COMPILER or toolkit(
                     key[0], run.environment) == toolkit(key[0], other.environment)):
-                yield values(other)[key][1]
+                value = values(other)[key][1]
+                if id(value.row) not in at_low_clock(other):
+                    yield value
 
     return [Judged(key, quantity, value, value.row, *judge(quantity, value, list(known(key))))
             for key, (quantity, value) in values(run).items()]

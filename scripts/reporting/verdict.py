@@ -246,4 +246,5 @@ def fault_of(bad, what, of):
 
 # Tags of warnings that are of the node, and not of a row.
 WARNED = {"clock": "the SM clock changed while it was measured",
+          "slow-clock": "the SM clock was low for some rows, at each attempt",
           "shared-gpu": "another process used a GPU"}

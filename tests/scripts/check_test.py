@@ -174,6 +174,22 @@ class CheckTest(ScriptsTest):
             self.assertIn("look: another process used a GPU (BenchmarkInterSM)",
                           self.check(folder, 1))
 
+    def test_a_row_at_a_low_clock(self):
+        """It is told, and no reference."""
+        folder = self.copy_of("h200x1")
+        path, row = folder / "Reduction.tsv", "implicit\tdouble\t1\t1048576\t"
+        lines = path.read_text().split("\n")
+        at = next(i for i, line in enumerate(lines) if line.startswith(row))
+        lines.insert(at + 1, "# warning[slow-clock gpu=0 mhz=1005 full=1980 attempts=3 "
+                     "reasons=sw-power-cap] implicit type=double GPUcount=1 bytes=1048576: slow")
+        path.write_text("\n".join(lines))
+        self.assertIn("look: the SM clock was low for some rows, at each attempt (Reduction)",
+                      self.check(folder, 1))
+        other = tsv.Run(ROOT / "results/h200x1")
+        unknown = [one.key for one in normal.judged(other, [tsv.Run(folder)])
+                   if one.verdict == "not recorded"]
+        self.assertEqual([(key[2], key[3]) for key in unknown], [("implicit", "1")])
+
     def test_missing_rows(self):
         def change(_program, section, cells):
             if cells["method"] == "grid_sync" and section == "grid latency":

@@ -70,6 +70,13 @@ RUNS.update({
     # Of sums. Those of one method take little.
     "sums": ("Reduction", ["2", *SOME, "--max-bytes", "1M"], dict(gpus=2)),
     "halved_sums": ("Reduction", ["1", *SOME, "--method", "shared_sum"], dict(halve_at=0.15)),
+    **{name: ("Reduction", ["1", *SOME, "--max-bytes", "4M", "--method", "implicit"], planted)
+       for name, planted in (
+           ("slow_sums", dict(halve_at=0.056, reasons=0x44)),
+           ("slow_sums_unknown", dict(halve_at=0.056, reasons=-1)),
+           ("sums_slow_for_a_while", dict(halve_at=0.0567, full_at=0.0573, reasons=4)))},
+    "sums_of_slow_gpu": ("Reduction", ["2", *SOME, "--max-bytes", "4M", "--method",
+                                       "peer_grid"], dict(gpus=2, halve_at=0.056, halve_gpu=1)),
     "noisy_sums": ("Reduction", ["1", *SOME, "--max-bytes", "4M", "--method", "tile,implicit"],
                    dict(noise=0.1)),
     "cold_sums": ("Reduction", ["1", *SOME, "--method", "tile_shuffle"],
@@ -151,6 +158,15 @@ TEXTS = {
     "near this line":
         ("warning: the SM clock moved from 1755 to 878 MHz",
          ["halved_intra", "halved_inter", "halved_sums"], STILL),
+    "slow-clock gpu= mhz= full= attempts= reasons=the SM clock of GPU  was  MHz instead of , in "
+    "each of  attempts; reasons by the driver: ":
+        ("warning: the SM clock of GPU [01] was 878 MHz instead of 1755, in each of 3 attempts; "
+         r"reasons by the driver: (sw-power-cap\+hw-thermal|unknown|none)$",
+         ["slow_sums", "slow_sums_unknown", "sums_of_slow_gpu"], [*STILL, "sums_slow_for_a_while"]),
+    "measured-again gpu= mhz= attempt= reasons=this is attempt : before, the SM clock of GPU  was  "
+    "MHz; reasons by the driver: ":
+        ("note: this is attempt 2: before, the SM clock of GPU 0 was 878 MHz; reasons by the "
+         "driver: sw-power-cap$", ["sums_slow_for_a_while"], [*STILL, "slow_sums"]),
     "interval percent=the 95% interval of this row is % of its mean":
         (r"warning: the 95% interval of this row is \d+% of its mean", ["wide", "noisy_sums"],
          [*STILL, "noisy_implicit1"]),
@@ -367,7 +383,8 @@ def end_of_call(text, at):
 
 
 # What says that something is wrong.
-DOUBTS = {"clock", "interval", "spread", "shared-gpu", "few-cpus", "fewer-gpus", "launch-blocking",
+DOUBTS = {"clock", "slow-clock", "measured-again", "interval", "spread", "shared-gpu", "few-cpus",
+          "fewer-gpus", "launch-blocking",
           "not-hidden", "differs", "watched", "hold-expired", "no-multi-device", "no-peer-access",
           "no-cooperative-launch", "not-measured", "nothing-waits", "repeats", "above-limit", "no-barrier",
           "architecture", "no-clock", "no-rate", "too-small", "failed", "failure"}

@@ -436,8 +436,11 @@ void forget_meetings(Counted& of_meeting, const char* first,
 }  // namespace
 
 double Running::ghz() const {
-  const double halved = scenario().halve_at * 1e9;
-  return scenario().ghz * (halved >= 0 && start >= halved ? 0.5 : 1);
+  const Scenario& planted = scenario();
+  const auto since = [&](double s) { return s >= 0 && start >= s * 1e9; };
+  const bool slow = since(planted.halve_at) && !since(planted.full_at) &&
+                    (planted.halve_gpu < 0 || planted.halve_gpu == device);
+  return planted.ghz * (slow ? 0.5 : 1);
 }
 
 long long Running::cycles(double after) const {

@@ -1,5 +1,5 @@
 // Stands in for the driver's management library: on each GPU compute this
-// process and those planted as `others`.
+// process and those planted as `others`; and why its clock is low.
 #include "stand_in_gpu/scenario.hpp"
 
 extern "C" {
@@ -15,6 +15,13 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char*, void** device) {
 // It leaves the list of processes alone: what they are is not asked.
 int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void*) {
   *count = 1 + static_cast<unsigned>(stand_in::scenario().others);
+  return 0;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*,
+                                              unsigned long long* reasons) {
+  if (stand_in::scenario().reasons < 0) return 3;  // not supported
+  *reasons = static_cast<unsigned long long>(stand_in::scenario().reasons);
   return 0;
 }
 

@@ -69,7 +69,10 @@ struct Scenario {
   // grid, once for all its launches of them.
   double process_spread = 0;
   double slow_gpu = -1, slow_by = 1;  // this GPU takes so many times as long
-  double halve_at = -1;  // s, after which the SM clock is half as fast
+  double halve_at = -1;   // s, after which the SM clock is half as fast
+  double halve_gpu = -1;  // only of this GPU; -1: of all
+  double full_at = -1;    // s, after which it is as before
+  double reasons = 0;     // why, as NVML's bits; -1: it does not say
   double seed = 1;
 
   // Values that cannot be: clock0, clockneg, timer0, records0, recordsneg,
