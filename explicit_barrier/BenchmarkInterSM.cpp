@@ -12,6 +12,7 @@
 #include "common/process_samples.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
 #include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/late.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
 #include "explicit_barrier/timed_launch.hpp"
@@ -155,6 +156,7 @@ class InterSm {
               "row says",
               Scope::kGrid, {});
       section("multi-GPU latency", "", Scope::kGpus, missing_gpu_methods());
+      late_section();
     });
     run_.finish();
   }
@@ -194,6 +196,34 @@ class InterSm {
         });
       }
     }
+  }
+
+  void late_section() {
+    Table<Row> table(run_.out(), "one late",
+                     late_columns("exit", "ns", run_.options().stats));
+    run_.begin_section("one late");
+    if (!run_.gpu().cooperative_launch) return;  // said in the first section
+    for (const MethodEntry& method : methods_of(Scope::kGrid, Scope::kGrid)) {
+      if (method.late_kernel == nullptr || !run_.options().wants(method.name)) {
+        continue;
+      }
+      const std::vector<Gpu> gpus = {run_.gpu()};
+      for_each_row(run_, table, method, gpus, blocks_per_sm_,
+                   [&](Row& row, int fit) {
+                     if (row.blocks > fit * gpus[0].sm_count) return;
+                     late_row(table, row, method, gpus);
+                   });
+    }
+  }
+
+  void late_row(Table<Row>& table, Row& row, const MethodEntry& method,
+                const std::vector<Gpu>& gpus) {
+    row.late = late_cycles(method.scope);
+    TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
+    row.value = measure_late(launch, run_.options().samples);
+    row.mhz = run_.clock_mhz();
+    table.row(row);
+    run_.check_row(table.key(row), row.value);
   }
 
   // A row of what other processes have sampled.
@@ -304,7 +334,8 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   take_methods(info, methods_of(Scope::kGrid, Scope::kGpus));
   info.missing = missing_gpu_methods();
   info.columns =
-      describe("grid latency, multi-GPU latency", inter_sm_columns(true));
+      describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
+      describe("one late", late_columns("exit", "ns", true));
   return info;
 }
 

@@ -46,6 +46,8 @@ struct MethodEntry : About {
   int places, fewest_gpus;
   bool in_test_repeat, checked, multi_device, peer_access, differs_by_process;
   std::vector<const void*> kernels;
+  const void* late_kernel =
+      nullptr;  ///< of rows with one late, where it has them
 
   /// The kernel with so many operations in a row; std::out_of_range where there
   /// is none.

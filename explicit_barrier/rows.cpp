@@ -101,6 +101,19 @@ Columns<Row> throughput_columns(bool stats) {
              &Row::absolute, 5)};
 }
 
+Columns<Row> late_columns(const std::string& name, const std::string& unit,
+                          bool stats) {
+  Columns<Row> shown =
+      first() + gpus() + grid() + group() +
+      labels<Row>({column<Row>(
+          "late", "cycles",
+          "by which the last warp, or block of several, comes after the others",
+          &Row::late)}) +
+      mean_stddev_columns<Row>(
+          name, unit, "from the last arrival to the last exit", &Row::value);
+  return stats ? shown + stats_columns(name, unit) : shown;
+}
+
 Columns<Row> inter_sm_columns(bool stats) {
   Columns<Row> shown =
       first() + gpus() + repeats("basicrep", "operations in the basic kernel") +

@@ -18,6 +18,7 @@ struct Row {
   int line = 0;             ///< operations in a row, without a loop
   int repeats = 0;          ///< operations of a warp
   int more = 0;             ///< operations in the longer kernel
+  int late = 0;             ///< cycles by which one warp or block comes late
   int launches = 1;         ///< in one queue, of which a sample is the mean
   Summary value = {};       ///< of one operation
   Summary total = {};       ///< of all repeats
@@ -50,6 +51,10 @@ Columns<Row> latency_columns(bool with_group, bool stats);
 
 /// Of BenchmarkIntraSM; `value` is warp operations per cycle.
 Columns<Row> throughput_columns(bool stats);
+
+/// Of both, section `one late`; `value` is what `name` says.
+Columns<Row> late_columns(const std::string& name, const std::string& unit,
+                          bool stats);
 
 /// Of BenchmarkInterSM; `repeats` and `total` are of the basic kernel.
 Columns<Row> inter_sm_columns(bool stats);

@@ -139,6 +139,68 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 }
 #undef SYNCBENCH_CLUSTER_DIMS
 
+/// Whether the calling thread is of those that come late.
+template <class Method>
+__device__ bool comes_late(const Place& place) {
+  return Method::kAbout.scope == Scope::kBlock
+             ? place.thread / 32 == (place.threads - 1) / 32
+             : place.block == place.blocks - 1;
+}
+
+/// A clock that all threads of the group share.
+template <class Method>
+__device__ long long read_common_clock() {
+  return Method::kAbout.scope == Scope::kBlock ? read_sm_clock()
+                                               : read_global_timer();
+}
+
+/// All threads meet `count` times, and once more each time, where one warp or
+/// block comes `late` cycles later than the others. Records when each warp came
+/// to the last of these and left it; with `count` 0 two reads of the clock with
+/// nothing between them. Other arguments as those of timed_kernel.
+template <class Method>
+__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
+    late_kernel(int count, int late, unsigned group, WarpRecord* records,
+                unsigned* /*results*/, unsigned long long* global,
+                typename Method::Argument argument) {
+#ifdef __CUDA_ARCH__
+  if constexpr (__CUDA_ARCH__ >= 10 * Method::kFirstArchitecture &&
+                CUDART_VERSION >= Method::kFirstToolkit) {
+    static_assert(std::is_empty_v<typename Method::Shared>);
+    typename Method::Shared shared;
+    using Local = typename Method::Local;
+    Here<typename Method::Shared, Local> here = {
+        {threadIdx.x, blockDim.x, blockIdx.x, gridDim.x, group},
+        shared,
+        global,
+        Local(argument)};
+    auto method = made<Method>(here);
+    auto value = static_cast<typename Method::Value>(start_value(here));
+    WarpRecord record = {};
+    record.start = read_common_clock<Method>();
+    record.end = read_common_clock<Method>();
+#pragma unroll 1
+    for (int turn = 0; turn < count; ++turn) {
+      value = method(value, here);
+      if (comes_late<Method>(here)) {
+        const long long begin = read_sm_clock();
+        while (read_sm_clock() - begin < late) {
+        }
+      }
+      __syncwarp();
+      record.start = read_common_clock<Method>();
+      value = method(value, here);
+      record.end = read_common_clock<Method>();
+    }
+    if (threadIdx.x % 32 == 0) {
+      record.sm = read_sm_id();
+      const unsigned warps_per_block = (blockDim.x + 31) / 32;
+      records[blockIdx.x * warps_per_block + threadIdx.x / 32] = record;
+    }
+  }
+#endif
+}
+
 template <class Method, int kRepeats>
 const void* kernel_of() {
   if constexpr (Method::kClusterDims > 0) {
@@ -204,6 +266,9 @@ MethodEntry entry_of() {
   entry.peer_access = Method::kPeerAccess;
   entry.differs_by_process = Method::kDiffersByProcess;
   add_kernels<Method>(entry.kernels);
+  if constexpr (std::is_same_v<typename Method::Late, Method>) {
+    entry.late_kernel = reinterpret_cast<const void*>(&late_kernel<Method>);
+  }
   return entry;
 }
 

@@ -56,6 +56,16 @@ TimedLaunch::TimedLaunch(const MethodEntry& method,
 double TimedLaunch::run_lines(int in_line, const Trips& trips, int launches) {
   kernel_ = method_.kernel(in_line);
   trips_ = trips;
+  return run_kernel(launches);
+}
+
+void TimedLaunch::run_late(int count, int late) {
+  kernel_ = method_.late_kernel;
+  trips_ = {count, late};
+  run_kernel(1);
+}
+
+double TimedLaunch::run_kernel(int launches) {
   try {
     return method_.multi_device ? run_multi_device(launches)
            : threads_           ? run_threads(launches)
@@ -149,7 +159,9 @@ void TimedLaunch::launch_alone() {
 void TimedLaunch::require_fit() {
   const LaunchAttributes attributes = method_.attributes(shape_.group);
   if (attributes.cluster == 0) return;
-  for (const void* kernel : method_.kernels) {
+  std::vector<const void*> kernels = method_.kernels;
+  if (method_.late_kernel != nullptr) kernels.push_back(method_.late_kernel);
+  for (const void* kernel : kernels) {
     CUDA_ASK(cudaFuncSetAttribute(
         kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }

@@ -45,6 +45,9 @@ class TimedLaunch {
   /// multiple of the straight line that the method asks for.
   double run(int repeats, int launches = 1);
 
+  /// Launches the method's late_kernel, with its `count` and `late`.
+  void run_late(int count, int late);
+
   /// Records of the last launch on the first GPU, of the warps that took part.
   /// std::runtime_error where they cannot be.
   std::vector<WarpRecord> records() const;
@@ -84,6 +87,9 @@ class TimedLaunch {
   long long threads() const {
     return static_cast<long long>(shape_.blocks) * shape_.threads;
   }
+
+  // Launches kernel_ on all GPUs, as run_lines() does.
+  double run_kernel(int launches);
 
   KernelCall call_of(Share& share) const;
   CallResult run_share(int rank, int launches);

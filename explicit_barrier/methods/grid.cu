@@ -21,6 +21,7 @@ struct GridSync : Method {
     return {"", 1, others, Proof::kBarrier};
   }
   static constexpr int repeats(int) { return 8; }
+  using Late = GridSync;
   // The cost differs between launches, long or short (one H200: by 0.6%). So a
   // sample is the mean of several launches. It takes about 8 ms at any shape,
   // in one queue: only at its end can a host that stalls matter.

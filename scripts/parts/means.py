@@ -12,8 +12,8 @@ OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd"
 # otherwise.
 ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "thrput": ("rep",)}
 MORE_IS_FASTER = ("thrput", "GB/s")
-UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru"), "ns"),
-         **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
+UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru", "exit"), "ns"),
+         **dict.fromkeys(("ave_cycle", "cycle", "sync", "exit_cycle"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
 VERDICTS = ("same", "faster", "slower", "unclear")
 

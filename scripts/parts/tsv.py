@@ -30,7 +30,7 @@ HANGS, ERROR = "no progress", "error"
 _OUTCOME = re.compile(rf"(completed|wrong result)|({HANGS}) within (\w+ s)|({ERROR}) (\w.*)")
 _PHRASE = re.compile(r"[A-Za-z]\w*(?: \w+)*", re.ASCII)
 _LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicrep", "moredrep",
-                           "bytes"), 1), "lane": 0, "tile": 0}  # of columns of whole numbers
+                           "bytes", "late"), 1), "lane": 0, "tile": 0}  # of columns of whole numbers
 _CAN_LACK = ("bytes",)  # that can be nan
 _DIFFERENCE = re.compile(r"(m|med)\(.*\)")  # only such columns can be negative
 # What a row is of; the other columns are what was found.

@@ -137,6 +137,47 @@ Ended run_timed(const Timed& timed, const Running& running) {
   return {scenario().null + waves * (before + cycles) / running.ghz()};
 }
 
+// A launch of late_kernel: of all warps the last comes `late` cycles after the
+// others, which come together. `turns` 0: two reads of the clock.
+Ended run_late(const Timed& timed, int turns, int late,
+               const Running& running) {
+  const std::size_t records = std::size_t{timed.blocks} * timed.warps();
+  if (!inside(timed.records, records * sizeof(WarpRecord), "records")) {
+    return {0, cudaErrorIllegalAddress};
+  }
+  const double ghz = running.ghz(), read = scenario().clock_read;
+  const double cost = turns == 0 ? 0 : running.factor * busy(timed, 1);
+  const double others = std::max(turns - 1, 0) * (2 * cost + late) + cost;
+  const auto clock = [&](double cycles) {
+    return timed.method.scope == Scope::kBlock
+               ? running.cycles() + std::llround(cycles)
+               : running.timer(cycles / ghz);
+  };
+  for (std::size_t i = 0; i < records; ++i) {
+    const double arrival = others + (i + 1 == records ? late : 0);
+    timed.records[i] = {clock(arrival), clock(others + late + cost + read), 0};
+    damage(timed.records[i]);
+  }
+  return {scenario().null + (others + late + cost) / ghz};
+}
+
+Model late_model(const Launch& launch, const MethodEntry& method) {
+  const Timed timed = {method,
+                       launch.blocks(),
+                       launch.threads(),
+                       launch.argument<unsigned>(2),
+                       1,
+                       0,
+                       0,
+                       launch.gpus,
+                       launch.argument<WarpRecord*>(3),
+                       nullptr};
+  const int turns = launch.argument<int>(0), late = launch.argument<int>(1);
+  return {[=](const Running& running) {
+    return run_late(timed, turns, late, running);
+  }};
+}
+
 Model timed_model(const Launch& launch, const MethodEntry& method,
                   int in_line) {
   // Their arguments begin with the end of the barrier.
@@ -209,6 +250,9 @@ std::optional<Model> model_of(const Launch& launch) {
 std::optional<Model> model_of_method(const Launch& launch,
                                      const std::vector<MethodEntry>& methods) {
   for (const MethodEntry& method : methods) {
+    if (method.late_kernel == launch.function) {
+      return late_model(launch, method);
+    }
     for (std::size_t i = 0; i < method.kernels.size(); ++i) {
       if (method.kernels[i] == launch.function) {
         return timed_model(launch, method, 1 << i);
