@@ -220,8 +220,9 @@ class InterSm {
                 const std::vector<Gpu>& gpus) {
     row.late = late_cycles(method.scope);
     TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
-    row.value = measure_late(launch, run_.options().samples);
     row.mhz = run_.clock_mhz();
+    row.value =
+        per(measure_late(launch, run_.options().samples), row.mhz / 1e3);
     table.row(row);
     run_.check_row(table.key(row), row.value);
   }

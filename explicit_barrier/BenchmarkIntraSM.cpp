@@ -238,12 +238,7 @@ class IntraSm {
     run_.measure_or_skip(table, table.key(row), [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
       row.value = measure_late(launch, run_.options().samples);
-      row.mhz = run_.clock_mhz();
-      // The blocks of a cluster share the GPU's timer only.
-      if (method.scope == Scope::kCluster)
-        row.value = per(row.value, 1e3 / row.mhz);
-      table.row(row);
-      run_.check_row(table.key(row), row.value);
+      print(table, row, row.value);
     });
   }
 

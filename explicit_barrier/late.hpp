@@ -1,9 +1,8 @@
-// What a barrier costs when one warp or block comes late, as in most programs:
-// from the last arrival to the last exit.
+// What a barrier costs when one block comes late, as in most programs: from the
+// last arrival until another block is out.
 #pragma once
 
-#include <algorithm>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/interrupt.hpp"
@@ -12,52 +11,26 @@
 
 namespace syncbench {
 
-/// Cycles by which the last one is late: until then all others wait.
+/// Cycles by which a block is late: until then all others are at the barrier.
 constexpr int late_cycles(Scope scope) {
   return scope == Scope::kGrid ? 20000 : 4000;
 }
 
-/// Over so many launches, as a timer's tick is longer than a read of it.
-template <class Take>
-double mean_of_launches(Take take) {
-  constexpr int kLaunches = 16;
-  double sum = 0;
-  for (int i = 0; i < kLaunches; ++i) sum += static_cast<double>(take());
-  return sum / kLaunches;
-}
-
-/// From the last arrival to the last exit, less a read of the clock: cycles of
-/// a block, nanoseconds of a cluster or a grid.
+/// Cycles. The first and the last block are late in turn. So an operation takes
+/// the wait, and then until the one that will wait next is out: all by the
+/// clock of one SM. The two wait as long.
 inline Summary measure_late(TimedLaunch& launch, int samples) {
-  constexpr int kTurns = 3;  // the first two load the code
-  const int late = late_cycles(launch.method().scope);
-  const auto late_ticks = [&] {
-    launch.run_late(kTurns, late);
-    const std::vector<WarpRecord> records = launch.records();
-    long long arrival = records[0].start, exit = records[0].end;
-    for (const WarpRecord& record : records) {
-      arrival = std::max(arrival, record.start);
-      exit = std::max(exit, record.end);
-    }
-    return exit - arrival;
-  };
-  const auto read_ticks = [&] {
-    launch.run_late(0, 0);
-    double sum = 0;
-    const std::vector<WarpRecord> records = launch.records();
-    for (const WarpRecord& record : records) {
-      sum += static_cast<double>(record.end - record.start);
-    }
-    return sum / static_cast<double>(records.size());
-  };
-  late_ticks();
-  std::vector<double> costs, reads;
-  for (int i = 0; i < samples; ++i) {
+  constexpr int kOperations = 64;
+  std::vector<double> cycles;
+  for (int i = -1; i < samples; ++i) {  // the first warms up
     check_interrupt();
-    costs.push_back(mean_of_launches(late_ticks));
-    reads.push_back(mean_of_launches(read_ticks));
+    launch.run_late(kOperations, late_cycles(launch.method().scope));
+    const WarpRecord first = launch.records().front();
+    if (i < 0) continue;
+    cycles.push_back(static_cast<double>(first.end - 2 * first.start) /
+                     kOperations);
   }
-  return difference(summarize(costs), summarize(reads), 1);
+  return summarize(std::move(cycles));
 }
 
 }  // namespace syncbench

@@ -142,9 +142,8 @@ struct Method {
   /// the counter of two, by which the machine-code test counts them.
   static constexpr int kMostInLine = 1 << 30;
 
-  /// The method itself, if it has rows of one that comes late: the last warp of
-  /// a block, or the last block of a cluster or grid. What derives from it has
-  /// none.
+  /// The method itself, if it has rows of one block that comes late. What
+  /// derives from it has none.
   using Late = void;
   /// Whether TestRepeat measures it, in lines of up to kMostTestRepeats.
   static constexpr bool kInTestRepeat = true;

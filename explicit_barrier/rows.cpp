@@ -105,12 +105,12 @@ Columns<Row> late_columns(const std::string& name, const std::string& unit,
                           bool stats) {
   Columns<Row> shown =
       first() + gpus() + grid() + group() +
-      labels<Row>({column<Row>(
-          "late", "cycles",
-          "by which the last warp, or block of several, comes after the others",
-          &Row::late)}) +
+      labels<Row>({column<Row>("late", "cycles",
+                               "by which a block comes after all others",
+                               &Row::late)}) +
       mean_stddev_columns<Row>(
-          name, unit, "from the last arrival to the last exit", &Row::value);
+          name, unit, "from the last arrival until another block is out",
+          &Row::value);
   return stats ? shown + stats_columns(name, unit) : shown;
 }
 

@@ -18,7 +18,7 @@ struct Row {
   int line = 0;             ///< operations in a row, without a loop
   int repeats = 0;          ///< operations of a warp
   int more = 0;             ///< operations in the longer kernel
-  int late = 0;             ///< cycles by which one warp or block comes late
+  int late = 0;             ///< cycles by which a block comes late
   int launches = 1;         ///< in one queue, of which a sample is the mean
   Summary value = {};       ///< of one operation
   Summary total = {};       ///< of all repeats

@@ -139,25 +139,10 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 }
 #undef SYNCBENCH_CLUSTER_DIMS
 
-/// Whether the calling thread is of those that come late.
-template <class Method>
-__device__ bool comes_late(const Place& place) {
-  return Method::kAbout.scope == Scope::kBlock
-             ? place.thread / 32 == (place.threads - 1) / 32
-             : place.block == place.blocks - 1;
-}
-
-/// A clock that all threads of the group share.
-template <class Method>
-__device__ long long read_common_clock() {
-  return Method::kAbout.scope == Scope::kBlock ? read_sm_clock()
-                                               : read_global_timer();
-}
-
-/// All threads meet `count` times, and once more each time, where one warp or
-/// block comes `late` cycles later than the others. Records when each warp came
-/// to the last of these and left it; with `count` 0 two reads of the clock with
-/// nothing between them. Other arguments as those of timed_kernel.
+/// Operations to which the first and the last block come at least `late` cycles
+/// later than all others, in turn; `count`, which is even, after some that
+/// bring the blocks in step. Records of each warp as `start` the cycles that it
+/// waited, as `end` what all took. Other arguments as those of timed_kernel.
 template <class Method>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     late_kernel(int count, int late, unsigned group, WarpRecord* records,
@@ -176,26 +161,27 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
         Local(argument)};
     auto method = made<Method>(here);
     auto value = static_cast<typename Method::Value>(start_value(here));
-    WarpRecord record = {};
-    record.start = read_common_clock<Method>();
-    record.end = read_common_clock<Method>();
+    long long begin = 0, waited = 0;
 #pragma unroll 1
-    for (int turn = 0; turn < count; ++turn) {
-      value = method(value, here);
-      if (comes_late<Method>(here)) {
-        const long long begin = read_sm_clock();
-        while (read_sm_clock() - begin < late) {
-        }
+    for (int trip = -4; trip < count; ++trip) {
+      if (trip == 0) {
+        begin = read_sm_clock();
+        waited = 0;
       }
-      __syncwarp();
-      record.start = read_common_clock<Method>();
+      const unsigned whose = trip % 2 == 0 ? 0 : here.blocks - 1;
+      if (here.block == whose) {
+        const long long came = read_sm_clock();
+        long long now = came;
+        while (now - came < late) now = read_sm_clock();
+        waited += now - came;
+      }
       value = method(value, here);
-      record.end = read_common_clock<Method>();
     }
+    const long long took = read_sm_clock() - begin;
     if (threadIdx.x % 32 == 0) {
-      record.sm = read_sm_id();
       const unsigned warps_per_block = (blockDim.x + 31) / 32;
-      records[blockIdx.x * warps_per_block + threadIdx.x / 32] = record;
+      records[blockIdx.x * warps_per_block + threadIdx.x / 32] = {waited, took,
+                                                                  read_sm_id()};
     }
   }
 #endif

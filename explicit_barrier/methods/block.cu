@@ -9,7 +9,6 @@ struct BlockSync : Method {
                                    Scope::kBlock, Window::kBarrier};
   static constexpr Work work(int) { return {R"(BAR\.(SYNC|RED)\S* 0x0)"}; }
   static constexpr int throughput_repeats(int) { return 8192; }
-  using Late = BlockSync;
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     __syncthreads();
     return value;

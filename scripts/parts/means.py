@@ -1,5 +1,6 @@
 """The means of rows: which rows of two runs are of the same, and how their means differ."""
 
+import functools
 import math
 from collections import namedtuple
 
@@ -35,16 +36,22 @@ def quantity_of(section):
     return mean[2:-1] or None
 
 
-def key_of(section, quantity, row):
-    def cell(key):
-        if key in ADAPTED.get(quantity, ()):
-            return "nan"
-        if key == "rep" and quantity == "addl" and row["rep"] != "1":
-            return "many"  # the length of a series is adapted, a single launch is one
-        columns = OTHER_NAMES.get(key, (key,))
-        return next((row[column] for column in columns if column in row), "nan")
+@functools.lru_cache(maxsize=None)
+def _columns(header, quantity):
+    """The column of each of KEYS but the first; None where there is none, or its value was chosen
+    by the executable."""
+    def column(key):
+        names = () if key in ADAPTED.get(quantity, ()) else OTHER_NAMES.get(key, (key,))
+        return next((name for name in names if name in header), None)
 
-    return section.title, *(cell(key) for key in KEYS[1:])
+    return tuple(column(key) for key in KEYS[1:])
+
+
+def key_of(section, quantity, row):
+    many = quantity == "addl" and row["rep"] != "1"
+    return section.title, *(  # the length of a series is adapted, a single launch is one
+        "nan" if column is None else "many" if many and column == "rep" else row[column]
+        for column in _columns(tuple(section.header), quantity))
 
 
 def value_of(row, quantity):

@@ -25,6 +25,7 @@ PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 MOST_BYTES = 2 ** 26  # of a file; that of the longest recorded run has 0.3% of it
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
+_PLAIN = re.compile(r"[0-9]{1,15}\.([0-9]{1,9})")  # right in a column of any number
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 HANGS, ERROR = "no progress", "error"
 _OUTCOME = re.compile(rf"(completed|wrong result)|({HANGS}) within (\w+ s)|({ERROR}) (\w.*)")
@@ -33,7 +34,7 @@ _LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicr
                            "bytes", "late"), 1), "lane": 0, "tile": 0}  # of columns of whole numbers
 _CAN_LACK = ("bytes",)  # that can be nan
 _DIFFERENCE = re.compile(r"(m|med)\(.*\)")  # only such columns can be negative
-# What a row is of; the other columns are what was found.
+# Columns of what a row is of; the others are what was found.
 _POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "stream", "form", "order")
 # What a program says: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`. Without a tag it is
 # of the whole output: KIND[NAME=VALUE ...].
@@ -118,6 +119,9 @@ class Section:
         self.where = where  # file and line of its header
         self.title, _, self.how = (part.strip() for part in title.partition(":"))
         self.header = header
+        self.any_number = [column not in _LEAST and column not in NAMES + PHRASES
+                           for column in header]  # whether its cells are numbers of any kind
+        self.point = [column for column in _POINT if column in header]  # what a row is of
         self.rows = []  # of class Row
         self.annotations = []  # below the header
         self._by_method = self._said = None  # rows, annotations
@@ -215,14 +219,15 @@ def _wrong(column, cell):
 def _check_cells(cells, section, decimals, where):
     if len(cells) != len(section.header):
         raise TsvError(f"{where}: {len(cells)} cells, but {len(section.header)} columns")
-    for column, cell in zip(section.header, cells):
-        wrong = _wrong(column, cell)
+    for column, cell, any_number in zip(section.header, cells, section.any_number):
+        plain = any_number and _PLAIN.fullmatch(cell)
+        wrong = None if plain else _wrong(column, cell)
         if wrong:
             raise TsvError(f"{where}, column {shown(column)}: '{shown(cell)}' is {wrong}")
-        if column in NAMES + PHRASES or cell == "nan":
+        if not plain and (column in NAMES + PHRASES or cell == "nan"):
             continue
         # A column is printed with one number of decimals: fewer were cut off.
-        places = len(cell.partition(".")[2])
+        places = len(plain[1] if plain else cell.partition(".")[2])
         if decimals.setdefault(column, places) != places:
             raise TsvError(f"{where}, column {shown(column)}: '{cell}' has {places} decimals, "
                            f"the rows above have {decimals[column]}")
@@ -240,7 +245,9 @@ def _lines(data, name):
     if lines.pop():
         raise TsvError(f"{name}, line {len(lines) + 1}: the last line is cut short")
     for number, line in enumerate(lines, 1):
-        for position, letter in enumerate(line, 1) if not line.isprintable() else ():
+        if line.replace("\t", "").isprintable():
+            continue
+        for position, letter in enumerate(line, 1):
             if letter != "\t" and not letter.isprintable():
                 raise TsvError(f"{name}, line {number}: no such character can be here: "
                                f"'{letter}' (character {position})")
@@ -286,7 +293,7 @@ def parse(data, name="standard input"):
             _check_cells(cells, section, decimals, where)
             title = None
             row = Row(section.header, cells, where)
-            point = (cells[0], *(row.get(column) for column in _POINT))
+            point = (cells[0], *[row[column] for column in section.point])
             if points.setdefault(point, row) is not row:
                 raise TsvError(f"{where}: the same point twice, as in line {points[point].line}")
             section.rows.append(row)

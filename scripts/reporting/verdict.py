@@ -178,13 +178,19 @@ class Verdict:
             self._add("look", f"{file}.tsv is missing")
 
     def _missing_rows(self, run, partial):
-        """partial: only if a method that was measured has none on so many GPUs."""
+        """partial: only if a method that was measured has none on so many GPUs. Programs of
+        another commit may not have had a section."""
         rows = normal.values(run)
+        could = {(file, section.title) for file, output in run.files.items() for section in output}
+        for other in self.runs:
+            could.update((file, section.title) for file, output in other.files.items()
+                         for section in output if file in run.files
+                         and output.program("commit") == run.files[file].program("commit"))
         there = {(key[0], key[2]) if partial else key[0] for key in rows}
         counts = {(*key[:3], key[GPUS]) for key in rows} if partial else ()
         by_section = defaultdict(list)
         for key in self.lacking or ():
-            if key[2] in OPTIONAL:
+            if key[2] in OPTIONAL or key[:2] not in could:
                 continue
             if (((key[0], key[2]) if partial else key[0]) in there
                     and (*key[:3], key[GPUS]) not in counts):

@@ -1,7 +1,8 @@
 // GPU test: barriers by the CPU clock's difference of two lengths (what
 // BenchmarkInterSM prints) against the SMs' own clocks in the same kernel; that
 // of several GPUs in a kernel of this file, too. Which one that is the toolkit
-// decides: multi_grid_sync before CUDA 13, then peer_grid_sync.
+// decides: multi_grid_sync before CUDA 13, then peer_grid_sync. Barriers to
+// which a block comes late: the section's kernel against a loop of this file.
 #include <cooperative_groups.h>
 
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "common/measuring_run.hpp"
+#include "explicit_barrier/late.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "explicit_barrier/timed_launch.hpp"
@@ -22,6 +24,8 @@ namespace {
 constexpr double kTolerance = 0.01;
 // Of several GPUs the clock of the first alone is read; 1.2% was seen.
 constexpr double kSeveralTolerance = 0.02;
+// The loop has its overhead, and another block late each time.
+constexpr double kLateTolerance = 0.1;
 // The code round peer_grid_sync moves it by up to 8.4% where blocks crowd.
 constexpr double kOtherKernelTolerance = 0.1;
 
@@ -42,12 +46,12 @@ double in_kernel_ns(TimedLaunch& point, int launches, double mhz) {
 }
 
 int compare(const char* kernel, const char* name, int gpus, int per_sm,
-            int threads, double cpu_ns, double clock_ns, double tolerance) {
-  const double off = cpu_ns / clock_ns - 1;
+            int threads, double suite_ns, double clock_ns, double tolerance) {
+  const double off = suite_ns / clock_ns - 1;
   std::printf(
-      "%s on %d, %2d x %4d: %9.2f ns by CPU clock, %9.2f ns by SM clock of %s "
+      "%s on %d, %2d x %4d: %9.2f ns by the suite, %9.2f ns by SM clock of %s "
       "kernel, %+.3f%%\n",
-      name, gpus, per_sm, threads, cpu_ns, clock_ns, kernel, 100 * off);
+      name, gpus, per_sm, threads, suite_ns, clock_ns, kernel, 100 * off);
   return std::abs(off) < tolerance ? 0 : 1;
 }
 
@@ -63,6 +67,55 @@ int check_grid(MeasuringRun& run, int per_sm, int threads) {
       point, run.options().samples * kPlan.launches, run.clock_mhz());
   return compare("the same", "grid_sync", 1, per_sm, threads,
                  result.instruction.mean, clock_ns, kTolerance);
+}
+
+/// One block after the other comes so many cycles late; notes what all take by
+/// the clock of each block's SM.
+__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
+    late_loop(int in_step, int repeats, long long late, long long* cycles) {
+  auto grid = cooperative_groups::this_grid();
+  long long start = 0;
+  unsigned whose = 0;
+  for (int i = -in_step; i < repeats; ++i) {
+    if (i == 0) start = read_sm_clock();
+    if (blockIdx.x == whose) {
+      const long long begin = read_sm_clock();
+      while (read_sm_clock() - begin < late) {
+      }
+    }
+    whose = (whose + 7) % gridDim.x;
+    grid.sync();
+  }
+  if (threadIdx.x == 0) cycles[blockIdx.x] = read_sm_clock() - start;
+}
+
+// From the arrival of the late block of that kernel to the exit of the next.
+double late_loop_ns(const Gpu& gpu, int blocks, int threads, double mhz) {
+  int in_step = 8, repeats = 2 * blocks;
+  long long late = late_cycles(Scope::kGrid);
+  const DeviceBuffer<long long> cycles(gpu.index, blocks);
+  long long* address = cycles.get();
+  void* arguments[] = {&in_step, &repeats, &late, &address};
+  const Stream stream(gpu.index);
+  CUDA_CHECK(launch_cooperative({reinterpret_cast<const void*>(late_loop),
+                                 dim3(blocks), dim3(threads), arguments},
+                                stream.get()));
+  CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+  double sum = 0;
+  for (const long long each : cycles.read()) sum += static_cast<double>(each);
+  return (sum / blocks / repeats - static_cast<double>(late)) * 1e3 / mhz;
+}
+
+int check_late(MeasuringRun& run, int threads) {
+  const int blocks = run.gpu().sm_count;
+  TimedLaunch launch(find_method("grid_sync"), {run.gpu()},
+                     {blocks, threads, 32});
+  const double mhz = run.clock_mhz();
+  const double suite_ns =
+      measure_late(launch, run.options().samples).mean * 1e3 / mhz;
+  const double loop_ns = late_loop_ns(run.gpu(), blocks, threads, mhz);
+  return compare("another", "grid_sync, one late,", 1, 1, threads, suite_ns,
+                 loop_ns, kLateTolerance);
 }
 
 #if CUDART_VERSION < 13000
@@ -214,6 +267,7 @@ int run() {
       failures += check_grid(run, per_sm, threads);
     }
   }
+  for (const int threads : {32, 1024}) failures += check_late(run, threads);
   constexpr struct {
     int per_sm, threads;
   } kShapes[] = {{1, 32}, {1, 1024}, {4, 256}, {16, 64}, {32, 64}};

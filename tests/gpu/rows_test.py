@@ -172,7 +172,7 @@ def check_intra(sections, sms, listed):
     shuffles = [float(r["m(ave_cycle)"]) for r in warp if r["method"] == "tile_shufl"]
     assert all(5 < value < 100 for value in shuffles), shuffles
     check_late(sections["one late"].rows, "m(exit_cycle)",
-               sections["block latency"].rows + sections["group latency"].rows, "m(ave_cycle)")
+               sections["group latency"].rows, "m(ave_cycle)")
     throughput = sections["throughput"]
     shapes = {}
     for row in throughput.rows:  # no SM issues more than 4 warps a cycle
@@ -193,7 +193,6 @@ def check_late(late, quantity, together, bare):
     """All wait but one: its barrier costs no more than one to which all come at once, and not
     nothing."""
     costs = {(row["method"], row["blk"], row["thrd"]): float(row[bare]) for row in together}
-    assert late
     for row in late:
         ratio = float(row[quantity]) / costs[row["method"], row["blk"], row["thrd"]]
         assert 0.2 < ratio < 1.2, (ratio, row)

@@ -137,28 +137,19 @@ Ended run_timed(const Timed& timed, const Running& running) {
   return {scenario().null + waves * (before + cycles) / running.ghz()};
 }
 
-// A launch of late_kernel: of all warps the last comes `late` cycles after the
-// others, which come together. `turns` 0: two reads of the clock.
-Ended run_late(const Timed& timed, int turns, int late,
+// A launch of late_kernel: what the first block records.
+Ended run_late(const Timed& timed, int count, int late,
                const Running& running) {
   const std::size_t records = std::size_t{timed.blocks} * timed.warps();
   if (!inside(timed.records, records * sizeof(WarpRecord), "records")) {
     return {0, cudaErrorIllegalAddress};
   }
-  const double ghz = running.ghz(), read = scenario().clock_read;
-  const double cost = turns == 0 ? 0 : running.factor * busy(timed, 1);
-  const double others = std::max(turns - 1, 0) * (2 * cost + late) + cost;
-  const auto clock = [&](double cycles) {
-    return timed.method.scope == Scope::kBlock
-               ? running.cycles() + std::llround(cycles)
-               : running.timer(cycles / ghz);
-  };
+  const double took = count * (late + running.factor * busy(timed, 1));
   for (std::size_t i = 0; i < records; ++i) {
-    const double arrival = others + (i + 1 == records ? late : 0);
-    timed.records[i] = {clock(arrival), clock(others + late + cost + read), 0};
+    timed.records[i] = {std::llround(count / 2. * late), std::llround(took), 0};
     damage(timed.records[i]);
   }
-  return {scenario().null + (others + late + cost) / ghz};
+  return {scenario().null + took / running.ghz()};
 }
 
 Model late_model(const Launch& launch, const MethodEntry& method) {
@@ -172,9 +163,9 @@ Model late_model(const Launch& launch, const MethodEntry& method) {
                        launch.gpus,
                        launch.argument<WarpRecord*>(3),
                        nullptr};
-  const int turns = launch.argument<int>(0), late = launch.argument<int>(1);
+  const int count = launch.argument<int>(0), late = launch.argument<int>(1);
   return {[=](const Running& running) {
-    return run_late(timed, turns, late, running);
+    return run_late(timed, count, late, running);
   }};
 }
 
