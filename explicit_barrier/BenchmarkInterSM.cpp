@@ -200,7 +200,7 @@ class InterSm {
 
   void late_section() {
     Table<Row> table(run_.out(), "one late",
-                     late_columns("exit", "ns", run_.options().stats));
+                     late_columns(run_.options().stats));
     run_.begin_section("one late");
     if (!run_.gpu().cooperative_launch) return;  // said in the first section
     for (const MethodEntry& method : methods_of(Scope::kGrid, Scope::kGrid)) {
@@ -218,7 +218,7 @@ class InterSm {
 
   void late_row(Table<Row>& table, Row& row, const MethodEntry& method,
                 const std::vector<Gpu>& gpus) {
-    row.late = late_cycles(method.scope);
+    row.late = kLateCycles;
     TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
     row.mhz = run_.clock_mhz();
     row.value =
@@ -336,7 +336,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   info.missing = missing_gpu_methods();
   info.columns =
       describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
-      describe("one late", late_columns("exit", "ns", true));
+      describe("one late", late_columns(true));
   return info;
 }
 

@@ -9,7 +9,6 @@
 
 #include "common/measuring_run.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
-#include "explicit_barrier/late.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
@@ -115,10 +114,6 @@ Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
           2 * warps * repeats / cycles[1].mean};
 }
 
-Columns<Row> late_columns(bool stats) {
-  return syncbench::late_columns("exit_cycle", "cycles", stats);
-}
-
 class IntraSm {
  public:
   IntraSm(const ProgramInfo& info, const Options& options, LineWriter& out,
@@ -162,8 +157,6 @@ class IntraSm {
     }
     run_.begin_section("throughput");
     throughput_section();
-    run_.begin_section("one late");
-    late_section();
   }
 
   // One warp, then several that do not wait for each other.
@@ -215,30 +208,6 @@ class IntraSm {
       } else {
         table.note(key, count_matters(latency, kLatencyTolerance));
       }
-    });
-  }
-
-  void late_section() {
-    Table<Row> table(run_.out(), "one late", late_columns(stats()));
-    for (const MethodEntry& method : methods_) {
-      if (method.late_kernel == nullptr) continue;
-      for (int threads = 64; threads <= kMaxThreads; threads *= 2) {
-        method.groups(threads).for_each(
-            [&](int size) { late_row(table, method, threads, size); });
-      }
-    }
-  }
-
-  void late_row(Table<Row>& table, const MethodEntry& method, int threads,
-                int group) {
-    const Shape shape = {std::max(1, method.attributes(group).cluster), threads,
-                         group};
-    Row row = {method.name, 1, shape.blocks, threads, group};
-    row.late = late_cycles(method.scope);
-    run_.measure_or_skip(table, table.key(row), [&] {
-      TimedLaunch launch(method, {run_.gpu()}, shape);
-      row.value = measure_late(launch, run_.options().samples);
-      print(table, row, row.value);
     });
   }
 
@@ -307,8 +276,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   info.columns =
       describe("block latency", latency_columns(false, true)) +
       describe("warp latency, group latency", latency_columns(true, true)) +
-      describe("throughput", throughput_columns(true)) +
-      describe("one late", late_columns(true));
+      describe("throughput", throughput_columns(true));
   return info;
 }
 

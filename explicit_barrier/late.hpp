@@ -12,9 +12,7 @@
 namespace syncbench {
 
 /// Cycles by which a block is late: until then all others are at the barrier.
-constexpr int late_cycles(Scope scope) {
-  return scope == Scope::kGrid ? 20000 : 4000;
-}
+inline constexpr int kLateCycles = 20000;
 
 /// Cycles. The first and the last block are late in turn. So an operation takes
 /// the wait, and then until the one that will wait next is out: all by the
@@ -24,7 +22,7 @@ inline Summary measure_late(TimedLaunch& launch, int samples) {
   std::vector<double> cycles;
   for (int i = -1; i < samples; ++i) {  // the first warms up
     check_interrupt();
-    launch.run_late(kOperations, late_cycles(launch.method().scope));
+    launch.run_late(kOperations, kLateCycles);
     const WarpRecord first = launch.records().front();
     if (i < 0) continue;
     cycles.push_back(static_cast<double>(first.end - 2 * first.start) /

@@ -52,9 +52,8 @@ Columns<Row> latency_columns(bool with_group, bool stats);
 /// Of BenchmarkIntraSM; `value` is warp operations per cycle.
 Columns<Row> throughput_columns(bool stats);
 
-/// Of both, section `one late`; `value` is what `name` says.
-Columns<Row> late_columns(const std::string& name, const std::string& unit,
-                          bool stats);
+/// Of BenchmarkInterSM, section `one late`.
+Columns<Row> late_columns(bool stats);
 
 /// Of BenchmarkInterSM; `repeats` and `total` are of the basic kernel.
 Columns<Row> inter_sm_columns(bool stats);

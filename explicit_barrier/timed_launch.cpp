@@ -159,9 +159,7 @@ void TimedLaunch::launch_alone() {
 void TimedLaunch::require_fit() {
   const LaunchAttributes attributes = method_.attributes(shape_.group);
   if (attributes.cluster == 0) return;
-  std::vector<const void*> kernels = method_.kernels;
-  if (method_.late_kernel != nullptr) kernels.push_back(method_.late_kernel);
-  for (const void* kernel : kernels) {
+  for (const void* kernel : method_.kernels) {
     CUDA_ASK(cudaFuncSetAttribute(
         kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }

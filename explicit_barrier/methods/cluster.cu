@@ -37,7 +37,6 @@ struct ClusterSync : Clustered {
                                    "barrier.cluster of 2 to 16 blocks",
                                    Scope::kCluster, Window::kBarrier};
   static constexpr Work work(int) { return cluster_barrier(9); }
-  using Late = ClusterSync;
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     cluster_arrive();
     cluster_wait();

@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 // From the arrival of the late block of that kernel to the exit of the next.
 double late_loop_ns(const Gpu& gpu, int blocks, int threads, double mhz) {
   int in_step = 8, repeats = 2 * blocks;
-  long long late = late_cycles(Scope::kGrid);
+  long long late = kLateCycles;
   const DeviceBuffer<long long> cycles(gpu.index, blocks);
   long long* address = cycles.get();
   void* arguments[] = {&in_step, &repeats, &late, &address};

@@ -57,10 +57,8 @@ def expect_inter(p, row):
 
 def expect_late(p, row):
     # The clock that the row is converted with is off by a cycle of 200 us.
-    cycles, bound = operation(p, row), 1 / 64
-    if "m(exit)" in row:
-        return {"exit": (cycles / p["ghz"], bound + 3e-6 * cycles)}
-    return {"exit_cycle": (cycles, bound)}
+    cycles = operation(p, row)
+    return {"exit": (cycles / p["ghz"], 1 / 64 + 3e-6 * cycles)}
 
 
 def expect_repeats(p, row):
@@ -187,8 +185,7 @@ EXPECT = {
         "sleep instruction": lambda p, row: expect_fusion(p, row, True)},
     "BenchmarkIntraSM": {
         "block latency": expect_latency, "warp latency": expect_latency,
-        "group latency": expect_latency, "throughput": expect_throughput,
-        "one late": expect_late},
+        "group latency": expect_latency, "throughput": expect_throughput},
     "BenchmarkInterSM": {"grid latency": expect_inter, "multi-GPU latency": expect_inter,
                          "one late": expect_late},
     "TestRepeat": {"repeats": expect_repeats, "method validation": expect_validation}}
