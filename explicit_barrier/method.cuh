@@ -153,8 +153,8 @@ struct Method {
   /// what an operation takes settles only after a while.
   static constexpr int kTrips = 1;
   /// Operations of each warp in a throughput row where up to 8 warps share an
-  /// SM, so that they take 100,000 cycles; more warps make fewer each. 0: this
-  /// group has no throughput rows, nor, of a warp, rows of several warps.
+  /// SM; more warps make fewer each. 0: this group has no throughput rows, nor,
+  /// of a warp, rows of several warps.
   static constexpr int throughput_repeats(int /*group*/) { return 0; }
   /// Kernels in one queue that a sample of BenchmarkInterSM is the mean of.
   static constexpr int launches(int /*blocks_per_sm*/, int /*gpus*/) {

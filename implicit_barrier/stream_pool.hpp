@@ -10,10 +10,8 @@
 namespace syncbench {
 
 /// Streams of several GPUs, the same for all launch methods. The time between
-/// two kernels is a stream's own: it differs between streams of one process by
-/// up to 17% and repeats within 0.5% in each. Streams made one after the other
-/// are alike, so every 32nd is used; the samples of a row take turns with
-/// these.
+/// two kernels is a stream's own. Streams made one after the other are alike,
+/// so every 32nd is used; the samples of a row take turns with these.
 class StreamPool {
  public:
   static constexpr int kStreams = 10;

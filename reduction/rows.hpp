@@ -44,8 +44,8 @@ struct SumRow {
 };
 
 /// Prints a row with the SM clock of now; warns where its mean is not known
-/// within 10%, or at all. Its spread is watched from 100 us on: of less the
-/// jitter of a launch alone is percents. True: a sum was wrong.
+/// within 10%, or at all. Its spread is watched from 100 us on: shorter ones
+/// vary with each launch. True: a sum was wrong.
 bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row);
 
 /// Of one GPU, whose rate is by its own events.

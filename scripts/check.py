@@ -2,7 +2,7 @@
 """Is this node normal?
 
   check.py DIR    judges a results folder
-  check.py        measures the rows that tell most, in about a minute, and judges them
+  check.py        measures the few rows that tell most, and judges them
 
 Rows are compared with recorded runs of the same kind of GPU. docs/repeatability.md says what is
 normal. stdout: a line for each fault, then the verdict:
@@ -25,7 +25,7 @@ from reporting.verdict import LEVELS, Fault, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = 8  # faults of the node, and of each GPU
-SECONDS = 300  # the most that a program may take; all together take a minute
+SECONDS = 300  # the most that a program may take
 # (program, methods, more arguments)
 IN_SM = ("BenchmarkIntraSM", "blocksync,cluster_sync,threadfence,global_add", ())
 MEMORY = ("Reduction", "read_limit", ("--samples", "20", "--type", "float"))

@@ -15,7 +15,7 @@
 # of BenchmarkIntraSM and TestRepeat and, of Reduction, the sums of one warp and by the
 # multi-GPU barrier, in files that end in .before13.tsv.
 #
-#   --quick        measure the main barriers alone, in about a minute
+#   --quick        measure the main barriers alone
 #   --method NAME[,NAME...]
 #                  measure these methods alone; like --quick, it builds the programs that have them
 #   --label TEXT   a name for this machine, in the folder's name and in environment.tsv
@@ -112,7 +112,7 @@ if [[ -n $no_gpu ]]; then
     run python3 "$scripts/summary.py" --short "${recorded[@]}"
     printf '\n'
   fi
-  [[ -n $no_build ]] || printf 'Now the suite is built, for a machine that has one: some minutes, 0.1 GB in build/ for each architecture.\n'
+  [[ -n $no_build ]] || printf 'Now the suite is built, for a machine that has one.\n'
 fi
 # shellcheck disable=SC2119  # none of them are for it
 [[ -n $no_build ]] || require_tools

@@ -101,7 +101,7 @@ struct ClusterRelaxed : Clustered {
 };
 
 /// Work of its own between arrive and wait: a chain of float additions of a 0,
-/// 256 cycles that an unsplit barrier would add to its own.
+/// which an unsplit barrier would add to its own time.
 struct ClusterSplit : Clustered {
   static constexpr About kAbout = {"cluster_split",
                                    "barrier.cluster, 64 float additions "

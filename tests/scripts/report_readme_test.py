@@ -26,10 +26,8 @@ class PagesTest(ReportCase):
         done = self.script("pages/write_pages.py", "--check")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         for page, text in pages.items():
-            for cell in ("| 14 |", "| 95.7% |", "| 9.4% |", "| 1.6 cycles |", "| 5.65 |", "| 11.3% |",
-                         "| completed |", "| 375 |"):
-                page.write_text(page.read_text().replace(cell, "| 0 |", 1))
-            self.assertNotEqual(page.read_text(), text)
+            self.assertIn("writes this -->\n", text)
+            page.write_text(text.replace("writes this -->\n", "writes this -->\n| 0 |\n", 1))
         self.assert_refused(self.script("pages/write_pages.py", "--check"), 1,
                             f"not what results/ has: {', '.join(names)}; ")
         for page in pages:
