@@ -71,7 +71,7 @@ struct ClusterSyncMbarrier : ClusterSync {
   }
 };
 
-/// In use. The arrival is a release, which waits longer behind stores.
+/// In use. The arrival is a release, which takes longer after stores.
 template <int kWords>
 struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
   static constexpr About kAbout = {

@@ -35,7 +35,7 @@ struct GridSync : Method {
   cooperative_groups::grid_group group = cooperative_groups::this_grid();
 };
 
-/// In use. A fence waits longer behind stores.
+/// In use. A fence takes longer after stores.
 template <int kWords>
 struct GridInUse : InUse<GridSync, kWords, OnThisGpu> {
   static constexpr About kAbout = {
