@@ -209,6 +209,14 @@ def quoted_numbers(page, text):
                 f"write it, leave it out, or name its source in {QUOTED.relative_to(ROOT)}")
 
 
+def of_a_gpu(source):
+    """(line number, text) of comments that name a kind of GPU and a number with a unit."""
+    for found in re.finditer(r"(?m)(?:^[ \t]*(?://|#).*\n)+|(?://|(?<!\S)#).*", source):
+        text = re.sub(r"(?m)^[ \t]*(?://[/<!]*|#)", " ", found[0])
+        if re.search(r"\b[AHPV][12]00\b", text) and numbers_in(text, False):
+            yield source.count("\n", 0, found.start()) + 1, " ".join(text.split())
+
+
 def to_change(page, text):
     """file:line: what to do, in the order of lines."""
     found = [*dead_links(page, text), *quoted_numbers(page, text)]
@@ -269,6 +277,18 @@ class PagesTest(unittest.TestCase):
                      for first, last in places(row["words"], text)]
             self.assertTrue(any(numbers_in(words, True) for words in found), row)
             self.assertIn(row["there"], (ROOT / row["source"]).read_text(), row)
+
+    def test_comments_quote_no_measurement(self):
+        sources = [path for folder in {*FLOORS, "scripts", "tests"} - {"peer_grid_barrier"}
+                   for path in (ROOT / folder).rglob("*") if path != Path(__file__).resolve()
+                   and re.search(r"\.(cuh?|[ch]pp|py|sh)$|^CMakeLists.txt$", path.name)]
+        self.assertGreater(len(sources), 200)
+        found = [f"{path.relative_to(ROOT)}:{number}: {text}" for path in sources
+                 for number, text in of_a_gpu(path.read_text())]
+        self.assertEqual(found, [], "no row says these numbers\n" + "\n".join(found))
+        for source in ("int a;\n// On an H200 it\n// takes 2.7\n// us.\n", "a = 1  # 3% on V100\n"):
+            self.assertEqual(len(list(of_a_gpu(source))), 1, source)
+        self.assertEqual(list(of_a_gpu("// An H200 has 132 SMs.\n\n// Waits for 3 ms.\n")), [])
 
     def test_reasons_quote_no_numbers(self):
         for spread in known_spread.read():
