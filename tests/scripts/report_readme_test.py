@@ -4,11 +4,13 @@ import re
 import shutil
 import struct
 import unittest
+from types import SimpleNamespace
 
 from report_support import NO_SUMS, ReportCase, rows_of
 from scripts_support import ROOT, ScriptsTest
 
-from pages import readme_pictures, write_pages  # scripts_support has put scripts/ on the path
+# scripts_support has put scripts/ on the path
+from pages import readme_pictures, recorded_tables, write_pages
 from reporting import known_spread
 from reporting.study import FOLDER
 
@@ -40,6 +42,13 @@ class PagesTest(ReportCase):
         page.write_text(pages[page].replace("<!-- causes end -->", ""))
         self.assert_refused(self.script("pages/write_pages.py"), 2,
                             "there are no comments to put causes")
+
+    def test_durations(self):
+        took = {"seconds": "ImplicitBarrier 60.0; TestRepeat.before13 130.4"}
+        runs = [SimpleNamespace(gpus=2, simulated=False, environment={"gpu": "NVIDIA H200", **more})
+                for more in (took, {})]
+        self.assertEqual(list(recorded_tables.durations(runs))[2:], ["| 2 H200 | 3 |"])
+        self.assertEqual(len(recorded_tables.durations(runs[1:])), 1)
 
 
 class ReadmePicturesTest(ScriptsTest):
