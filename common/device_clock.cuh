@@ -13,7 +13,7 @@ __device__ inline long long read_sm_clock() {
   return cycles;
 }
 
-/// Nanoseconds of the GPU's global timer; its tick may be as coarse as 1 us.
+/// Nanoseconds of the GPU's global timer, whose tick may be coarse.
 __device__ inline long long read_global_timer() {
   long long nanoseconds;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds)::"memory");

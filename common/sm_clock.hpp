@@ -31,8 +31,8 @@ class SmClockProbe {
   double highest_mhz() const { return highest_mhz_; }
 
  private:
-  // 200 us against two reads of about 20 ns each: a few parts in 10,000, and
-  // independent of how coarse the timer's tick is.
+  // Long beside the two reads of the clock; it begins and ends at a tick, so
+  // that a coarse timer does no harm.
   static constexpr long long kDurationNs = 200000;
 
   int device_;

@@ -60,9 +60,8 @@ int throughput_repeats(int few, int warps_at_once) {
 }
 
 // Of the samples asked for a fifth, or a tenth where blocks run in waves, each
-// of which takes as long as all of a smaller row; but five. A sample of
-// 100,000 cycles and more spreads by 0.3% at most, by 0.004% in the median row
-// (H100, H200).
+// of which takes as long as all of a smaller row; but five. So long samples
+// spread little: see the column ci95(thrput).
 int throughput_samples(int samples, bool waves) {
   return std::max(std::min(samples, 5), samples / (waves ? 10 : 5));
 }
@@ -71,9 +70,7 @@ int throughput_samples(int samples, bool waves) {
 // trips round bodies of twice and of once as many operations: the loop cancels
 // as well as start-up, launch skew and clock reads. Each warp of each wave of
 // blocks has so much to do that the waves' starts and ends, which do not quite
-// cancel, stay hidden: tile_shufl of 64 x 1024 a SM read 0.14% more than the
-// hardware can with 128 operations a warp on H200, 0.04% with 256 and less
-// than 0.01% from 512 on.
+// cancel, weigh little.
 Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
                               int samples) {
   const MethodEntry& method = launch.method();

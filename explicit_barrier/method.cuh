@@ -156,8 +156,8 @@ struct Method {
   /// what an operation takes settles only after a while.
   static constexpr int kTrips = 1;
   /// Operations of each warp in a throughput row where up to 8 warps share an
-  /// SM, so that they take 100,000 cycles; more warps make fewer each. 0: this
-  /// group has no throughput rows, nor, of a warp, rows of several warps.
+  /// SM; more warps make fewer each. 0: this group has no throughput rows, nor,
+  /// of a warp, rows of several warps.
   static constexpr int throughput_repeats(int /*group*/) { return 0; }
   /// Operations of warps that no SM exceeds in a cycle. By default the 4 warps
   /// that it issues; others are from the table of throughput in NVIDIA's CUDA

@@ -54,8 +54,8 @@ class Gate {
 };
 
 /// Launches of another method that wait, all of them, until the last is queued:
-/// its total is from then to their end. Queues at most 512 kernels on one GPU
-/// (from 1,022 on the call blocks).
+/// its total is from then to their end. There must be few: a call that
+/// finds the queue full waits until the hold expires.
 class HeldLaunch : public LaunchMethod {
  public:
   HeldLaunch(QueuedLaunch& queue, Gate& gate) : queue_(queue), gate_(gate) {}

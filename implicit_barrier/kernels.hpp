@@ -38,7 +38,7 @@ struct GateFlags {
   volatile unsigned expired;
 };
 
-/// How long a held stream waits to be let go. Queueing takes milliseconds.
+/// How long a held stream waits to be let go: far longer than queueing takes.
 inline constexpr long long kHoldLimitNs = 500000000;
 
 /// Ends when the gate is open.

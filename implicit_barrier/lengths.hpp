@@ -28,15 +28,13 @@ inline int repeats_of(const Point& point) {
   return repeats_within(1.3e6, std::max(point.work_ns, 8000 * point.gpus));
 }
 
-/// The unit of work, the same in every run, so that rows compare. It is more
-/// than 1.5 times what a launch call takes on an H200: 2.7 us on one GPU, 8 us
-/// a GPU on several. So launches hide behind it; where not, a comment says so.
+/// The unit of work, the same in every run, so that rows compare. It is meant
+/// to be longer than a launch call, which then hides behind it; where it does
+/// not, a comment says so.
 inline int unit_ns_of(int gpus) { return gpus == 1 ? 10000 : 16000 * gpus; }
 
 /// Sets repeats and lead of a point of kernel fusion. On several GPUs the first
-/// multi-device launches of a series differ from later ones, so they lead. On
-/// two H200, later ones take 7 to 8 us. The first 8 or more take 16 us where
-/// the queue was held, and mostly 6 us where it was not.
+/// multi-device launches of a series differ from later ones, so they lead.
 inline void choose_lengths(bool queues, Point& point) {
   const bool steady_later = queues && point.gpus > 1;
   point.repeats = steady_later ? 48 : repeats_of(point);

@@ -8,8 +8,8 @@
 
 namespace syncbench {
 
-/// What --processes says; by default fewer on many GPUs, of which each takes a
-/// process 0.3 s to begin and end.
+/// What --processes says; by default fewer on many GPUs, of which each makes a
+/// process slower to begin and end.
 struct ProcessCount {
   static constexpr int kFewGpus = 4, kOnFew = 10, kOnMany = 5;
   int given = 0;

@@ -89,8 +89,8 @@ void run_spin_barrier(Child& child, Form form) {
       {count.get()});
 }
 
-// Of the suite's barrier. The host has learnt more than half a second later
-// that a kernel gave up (H200), hence the patience.
+// Of the suite's barrier. The host may learn late that a kernel gave up,
+// hence the patience.
 constexpr int kLimitMs = 100, kPatience = 2;
 
 // Or kernels would end by themselves before they are said to hang.

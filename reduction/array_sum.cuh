@@ -8,8 +8,7 @@
 
 namespace syncbench {
 
-/// Loads of 16 bytes that a thread has in flight: with 2,048 threads on an SM
-/// 128 KiB, more than the memory of an H200 delivers during its latency.
+/// Loads of 16 bytes that a thread has in flight, to hide the memory's latency.
 inline constexpr int kLoadsInFlight = 4;
 
 /// What one load brings.

@@ -13,8 +13,8 @@ namespace {
 
 constexpr long long kMostInt = std::numeric_limits<int>::max();
 
-// CUB counts with the type of the count, and is up to 4% faster with an int;
-// before CUB 2.2 it has nothing else.
+// CUB counts with the type of the count, here an int where it fits; before CUB
+// 2.2 it has nothing else.
 template <class T>
 cudaError_t sum(void* memory, std::size_t& bytes, const T* data, T* result,
                 long long count, cudaStream_t stream) {

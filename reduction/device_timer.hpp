@@ -58,8 +58,7 @@ class DeviceTimer {
     return 1e6 * static_cast<double>(milliseconds);
   }
 
-  /// The same with nothing between: an event takes time itself, 1.3 us on one
-  /// H200 and 2.9 on one that is connected to others.
+  /// The same with nothing between: an event takes time itself.
   double events_ns() {
     return time_ns([] {});
   }

@@ -45,7 +45,7 @@ struct SumRow {
 
 /// Prints a row; warns where it was measured at a slow SM clock, and where its
 /// mean is not known within 10%, or at all. Its spread is watched from 100 us
-/// on: of less the jitter of a launch alone is percents. True: a sum was wrong.
+/// on: shorter ones vary with each launch. True: a sum was wrong.
 bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row,
                const AtClock& clock);
 

@@ -15,8 +15,8 @@ namespace syncbench {
 
 inline constexpr int kSumThreads = 512;  ///< of a block
 
-/// How many blocks of kSumThreads threads sum an array fastest, as tried on an
-/// H200 with 1 to 32 blocks for each SM.
+/// How many blocks of kSumThreads threads sum an array. The numbers were chosen
+/// on an H200 and may not be the best of another GPU.
 ///  * Short arrays: so many that each thread makes two loads of 16 bytes, up to
 ///    what an SM holds at the same time.
 ///  * Long ones: more than that, which run in waves and so even out the SMs'
@@ -30,8 +30,8 @@ class SumGrid {
     resident_ = threads / kSumThreads;
   }
 
-  /// For `bytes`, of a kernel after which the blocks' sums are added up: more
-  /// than 16 blocks for each SM take that longer than they gain.
+  /// For `bytes`, of a kernel after which the blocks' sums are added up: fewer
+  /// blocks, because each makes a sum to add.
   int blocks(long long bytes) const { return sms_ * waves(bytes, 16); }
 
   /// Of a kernel without sums.

@@ -82,8 +82,8 @@ class Model {
 
   bool stats() const { return run_.options().stats; }
 
-  // Passes over 32 KiB, of which each thread gets whole rounds of the loop, so
-  // often that they take 10,000 cycles or more; the difference of two numbers.
+  // Passes over 32 KiB, of which each thread gets whole rounds of the loop,
+  // more of them for more threads; the difference of two numbers.
   void measure_loops(Type& type) {
     constexpr int kBytes = 32 * 1024;
     for (const int threads : kThreads) {

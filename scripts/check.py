@@ -25,7 +25,7 @@ from reporting.verdict import LEVELS, Fault, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = 8  # faults of the node, and of each GPU
-SECONDS = 300  # the most that a program may take; all together take a minute
+SECONDS = 300  # the most that a program may take
 # (program, methods, more arguments)
 IN_SM = ("BenchmarkIntraSM", "blocksync,cluster_sync,threadfence,global_add", ())
 MEMORY = ("Reduction", "read_limit", ("--samples", "20", "--type", "float"))

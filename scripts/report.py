@@ -12,9 +12,9 @@ its figures and more, which rows moved, the warnings, and how to cite. Beside re
   figures/NAME/             *.png, *.pdf, their numbers (*.tsv), *.tex with captions (graphicx)
   tables/, figures/machines.*    of several folders
 
-It takes about 10 seconds of CPU for a folder. Without matplotlib there are no pictures; stderr
-then names the Python that lacks it. What a folder lacks is said on stderr and left out. No file
-is ever half written. What earlier reports wrote of other folders stays.
+Without matplotlib there are no pictures; stderr then names the Python that lacks it. What a
+folder lacks is said on stderr and left out. No file is ever half written. What earlier reports
+wrote of other folders stays.
 
 Exit codes: 0 written; 1 something cannot be written, or is a link to another folder; 2 bad usage,
 also a file that is damaged, of which nothing is written.

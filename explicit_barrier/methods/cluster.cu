@@ -89,7 +89,7 @@ struct ClusterSyncMbarrier : ClusterSync {
   }
 };
 
-/// In use. The arrival is a release, which waits longer behind stores.
+/// In use. The arrival is a release, which takes longer after stores.
 template <int kWords>
 struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
   static constexpr About kAbout = {
@@ -119,7 +119,7 @@ struct ClusterRelaxed : Clustered {
 };
 
 /// Work of its own between arrive and wait: a chain of float additions of a 0,
-/// 256 cycles that an unsplit barrier would add to its own.
+/// which an unsplit barrier would add to its own time.
 struct ClusterSplit : Clustered {
   static constexpr About kAbout = {"cluster_split",
                                    "barrier.cluster, 64 float additions "

@@ -22,7 +22,7 @@ struct PeerGridSync : Method {
   static constexpr int repeats(int) { return 4; }
   static constexpr int kMostInLine = 8;
   static constexpr int launches(int, int gpus) { return gpus == 1 ? 8 : 2; }
-  // With 16 blocks per SM of one H200 1.85 us in most places, 2.06 in some.
+  // The cost depends on where the memory lies (results/known_spread.tsv).
   static constexpr int kPlaces = 5;
   static constexpr LaunchAttributes attributes(int) { return {true}; }
   using Argument = peer_grid::BarrierEnd;

@@ -22,9 +22,8 @@ struct GridSync : Method {
   }
   static constexpr int repeats(int) { return 8; }
   using Late = GridSync;
-  // The cost differs between launches, long or short (one H200: by 0.6%). So a
-  // sample is the mean of several launches. It takes about 8 ms at any shape,
-  // in one queue: only at its end can a host that stalls matter.
+  // The cost differs between launches, so a sample is the mean of several. They
+  // are in one queue: only at its end can a host that stalls matter.
   static constexpr int launches(int blocks_per_sm, int) {
     const int launches = 100 / blocks_per_sm;
     return launches < 3 ? 3 : launches > 32 ? 32 : launches;
@@ -37,7 +36,7 @@ struct GridSync : Method {
   cooperative_groups::grid_group group = cooperative_groups::this_grid();
 };
 
-/// In use. A fence waits longer behind stores.
+/// In use. A fence takes longer after stores.
 template <int kWords>
 struct GridInUse : InUse<GridSync, kWords, OnThisGpu> {
   static constexpr About kAbout = {

@@ -65,8 +65,8 @@ struct InUseNone : InUse {
       "in a warp without a barrier",
       Scope::kWarp, Window::kOperation,
       "nothing orders what it writes and reads; the price of a barrier is "
-      "in_use_syncwarp or in_use_coalesced less this row; the loop makes up to "
-      "4 cycles of difference"};
+      "in_use_syncwarp or in_use_coalesced less this row; their loops are not "
+      "the same code, so a few cycles are no price"};
   static constexpr bool kChecked = false;
   static constexpr Work work(int) { return writes_and_reads(); }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }

@@ -90,7 +90,7 @@ struct CudaBarrier : Method {
     return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, others};
   }
   static constexpr int kFirstArchitecture = 80;
-  static constexpr int repeats(int) { return 2; }  // of 16 each takes 15% more
+  static constexpr int repeats(int) { return 2; }  // of many, each takes longer
   static constexpr int kMostInLine = 8;
   static constexpr int kTrips = 64;
   struct Shared {

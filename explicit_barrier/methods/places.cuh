@@ -3,10 +3,9 @@
 
 namespace syncbench {
 
-/// How far a word of global memory is from an SM depends on where it lies: on
-/// H200 an atomic took 380 cycles in one place and 560 in another. So that rows
-/// do not depend on it, operations go to kPlaces places in turn, of kBytes
-/// each; a latency row is over as many, or a multiple (Method::repeats,
+/// How far a word of global memory is from an SM depends on where it lies. So
+/// that rows do not depend on it, operations go to kPlaces places in turn, of
+/// kBytes each; a latency row is over as many, or a multiple (Method::repeats,
 /// kTrips).
 struct PlacesInTurn {
   static constexpr unsigned kBytes = 16384, kPlaces = 64;

@@ -114,8 +114,7 @@ struct CoalescedSync : Coalesced {
 };
 
 /// Shuffle down by one rank among the active lanes. Each operation asks whether
-/// all 32 take part. If not, the library searches the source lane in software,
-/// some 40 instructions.
+/// all 32 take part. If not, the library searches the source lane in software.
 struct CoalescedShuffle : Coalesced {
   static constexpr About kAbout = {"coales_shufl",
                                    "shfl_down() among 1 to 32 coalesced "
@@ -125,7 +124,7 @@ struct CoalescedShuffle : Coalesced {
     const int others = architecture >= 100 ? 0 : 50;
     return {R"(SHFL\.(DOWN|IDX) .*)", 1, others, Proof::kChain, 2};
   }
-  // More of a whole warp in a row read up to 50% too much.
+  // Of a whole warp the cost depends on how many stand in a row (TestRepeat).
   static constexpr int repeats(int group) { return group == 32 ? 2 : 4; }
   static constexpr int throughput_repeats(int group) {
     return group == 32 ? 8192 : group == 16 ? 512 : 0;

@@ -178,8 +178,8 @@ inline BarrierSet::BarrierSet(const std::vector<int>& devices,
                 std::to_string(wait_limit.count()) + " ms");
   }
   detail::check_devices(devices);
-  // More blocks per SM, and a leader is faster than one counter for all;
-  // measured on H200. It needs a block for each of its counters.
+  // From so many blocks on, a leader instead of one counter for all, as chosen
+  // on an H200. It needs a block for each of its counters.
   const int sms = detail::properties_of(devices[0]).multiProcessorCount;
   crowd_ = std::max(GpuState::kLines,
                     static_cast<unsigned>(sms * (devices.size() == 1 ? 8 : 4)));

@@ -92,8 +92,8 @@ struct BasicGpuMachine {
   }
 
   /// Lets the arrivals of `blocks` blocks at one counter land before it is
-  /// polled. Measured on H200: polls that come sooner slow the arrivals, a
-  /// first poll that comes later is late itself.
+  /// polled: polls that come sooner slow the arrivals, a first poll that comes
+  /// later is late itself. The cycles were chosen on an H200.
   __device__ static void let_arrivals_land(unsigned blocks) {
     const unsigned cycles = 150 + blocks * 60 / 64;
     const unsigned arrived = clock();
@@ -106,7 +106,7 @@ struct BasicGpuMachine {
 
  protected:
   /// Until done(), or wait_limit. The clock is looked at every so many polls
-  /// only, each of half a microsecond or more, so that the limit costs nothing.
+  /// only, so that the limit costs nothing.
   template <class Done>
   __device__ void wait(Done done, Failure why) const {
     constexpr unsigned kPollsPerLook = 1024;

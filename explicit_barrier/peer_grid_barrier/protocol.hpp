@@ -3,9 +3,8 @@
 // memory operations to a scheduler that tries every order of them. It is the
 // same source, so neither can change without the other.
 //
-// There are three ways to meet. Fences decide what a barrier costs (about 800
-// cycles each on an H200), so there are as few as possible, and crowding at one
-// address is the next largest cost.
+// There are three ways to meet. Fences decide what a barrier costs, so there
+// are as few as possible; crowding at one address is the next largest cost.
 //  * Flat, on one GPU: every block adds to one counter (release) and polls it
 //    (acquire).
 //  * Last tells, on several GPUs: the block that completes its GPU's counter

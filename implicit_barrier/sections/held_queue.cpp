@@ -46,7 +46,7 @@ Columns<HeldRow> held_columns(bool stats) {
 // Why no stream can be held here; nothing where it can. Tools that watch every
 // launch may wait in it for the kernels before, and so for ever.
 Remark why_not_hold(const StreamPool& pool) {
-  constexpr double kWatchedNs = 1e5;  // a launch and its wait take 8 us
+  constexpr double kWatchedNs = 1e5;  // far more than a launch and its wait
   if (launches_wait_for_kernels()) {
     return {"launch-blocking", "CUDA_LAUNCH_BLOCKING is set"};
   }
@@ -111,7 +111,7 @@ class HeldQueue : public SectionOf<HeldRow> {
     compare_with_fusion(row);
   }
 
-  // Medians: one stall of the host is 0.1 ms. By timer and by CPU.
+  // Medians, for a stall of the host moves a mean. By timer and by CPU.
   void compare_with_fusion(const HeldRow& row) {
     constexpr double kAgree = 0.05;
     const auto spin = printing().spin_overhead.find(row.shape());

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from fnmatch import fnmatchcase
 
 from parts import means, suite, tsv
@@ -273,6 +274,16 @@ def messages(runs):
     return markdown_table(["Litmus test", "Order", "Form", "Messages", "Stale"], 3, [
         [code(method), code(order), form, *map(span, zip(*counts))]
         for (method, order, form), counts in found.items()])
+
+
+def durations(runs):
+    """How long each run took, by the `seconds` that measure.py writes."""
+    rows = [[f"{run.gpus} {short_name(run)}",
+             f"{sum(map(float, re.findall(r' ([0-9.]+)', run.environment['seconds']))) / 60:.0f}"]
+            for run in runs if "seconds" in run.environment]
+    if not rows:
+        return ["No recorded run says it yet."]
+    return markdown_table(["GPUs", "Minutes"], 1, rows)
 
 
 SAMPLE_THREADS = ("32", "64", "128", "256", "512", "1024")

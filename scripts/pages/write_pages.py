@@ -9,6 +9,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           causes         what is known to move rows further
   docs/limits.md          warp           what toolkits leave of the barriers of a warp
                           differences    how far rows of the recorded runs differ
+  docs/clusters.md        durations      how long a run takes
   docs/pitfalls.md        verdicts       which barriers of a warp block
                           partial        what came of partial groups
                           races          wrong results
@@ -32,9 +33,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
-from pages.recorded_tables import (barrier_cost, barriers_table, differences, machines_table,
-                                   messages, partial_groups, races, sample, sums_by_gpus, sums_by_size,
-                                   sums_in_a_warp, switching_points, verdicts, warp_barriers)
+from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
+                                   machines_table, messages, partial_groups, races, sample,
+                                   sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
+                                   verdicts, warp_barriers)
 from reporting import known_spread
 from reporting.normal import THRESHOLD, recorded_runs
 from reporting.sheets import coded, markdown_table
@@ -97,6 +99,7 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
                                    "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences},
+         "docs/clusters.md": {"durations": durations},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
                           "messages": messages},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,

@@ -41,8 +41,8 @@ def figure_15(run, _):
               f"sums of {ARRAY}")
     chart.add(Panel("", "size of the array", "percent of read_limit",
                     percent(rates, "read_limit"), log_x=True, ticks=SIZES, from_zero=False))
-    chart.notes.append("read_limit reads and sums nothing; theory (dotted): the memory's clock "
-                       f"and width. {PERCENT}")
+    chart.notes.append("read_limit reads and sums nothing, yet a sum may be faster; theory "
+                       f"(dotted): the memory's clock and width. {PERCENT}")
     return chart
 
 

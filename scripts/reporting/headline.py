@@ -95,10 +95,10 @@ def share_of_reading(run):
     """best_sum() beside the kernel that reads the same and sums nothing, in percent."""
     best = best_sum(run)
     section = run.section("Reduction", "one GPU")
-    limit = best and section.find(method="read_limit", type=ARRAY, bytes=best.row["bytes"])
-    if not limit:
+    reading = best and section.find(method="read_limit", type=ARRAY, bytes=best.row["bytes"])
+    if not reading:
         return None
-    whole = estimate_of(run, section, limit, "m(GB/s)")
+    whole = estimate_of(run, section, reading, "m(GB/s)")
     if not whole.value > 0:
         return None
     return Found(share(best.estimate, whole), None)

@@ -10,7 +10,7 @@ from reporting.names import legend
 from reporting.sheets import CODE, Cell, Sheet, coded, plain
 from reporting.study import GPUS
 
-CONVERTED_DIGITS = 4  # the SM clock is known to a few parts in 10,000
+CONVERTED_DIGITS = 4  # more than the SM clock is known to
 
 
 def converted_text(found, unit):

@@ -147,7 +147,7 @@ int compare(const char* name, int per_sm, int threads, double suite,
 
 // As few operations in a row as the suite's kernels have: with more the number
 // depends on how many there are. Two loops, because nothing hides what is round
-// so few; where they lie moves a trip by 2 cycles.
+// so few; where they lie moves a trip.
 template <int kFew, int kMore>
 int check_coalesced(MeasuringRun& run, double cycle_ns, int lanes,
                     unsigned* sink) {
@@ -219,8 +219,8 @@ int check_grids(MeasuringRun& run) {
                 grid_loop_ns(reinterpret_cast<const void*>(grid_barrier_loop),
                              blocks, threads, nullptr, 10),
                 kGridTolerance, "ns");
-    // Where the barrier's memory lies moves it by up to 5%, at some shapes;
-    // both sides are the mean over several places.
+    // Where the barrier's memory lies moves it; both sides are the mean over
+    // several places.
     std::deque<TimedLaunch> places;
     for (int i = 0; i < kPlaces; ++i) {
       places.emplace_back(find_method("peer_grid_sync"),

@@ -22,16 +22,16 @@ namespace syncbench {
 namespace {
 
 constexpr double kTolerance = 0.01;
-// Of several GPUs the clock of the first alone is read; 1.2% was seen.
+// Of several GPUs the clock of the first alone is read.
 constexpr double kSeveralTolerance = 0.02;
 // The loop has its overhead, and another block late each time.
 constexpr double kLateTolerance = 0.1;
-// The code round peer_grid_sync moves it by up to 8.4% where blocks crowd.
+// The code round peer_grid_sync moves it where blocks crowd.
 constexpr double kOtherKernelTolerance = 0.1;
 
 // Nanoseconds of one operation by the clock of every warp's SM on the first
 // GPU, after trips that bring all GPUs in step; mean of many launches, because
-// they differ by half a percent.
+// they differ.
 double in_kernel_ns(TimedLaunch& point, int launches, double mhz) {
   constexpr int kInStep = 4, kTimed = 64;
   const int in_line = point.method().repeats(point.shape().group);

@@ -2,10 +2,10 @@
 // and path. Kernel fusion by the CPU's clock, as ImplicitBarrier's main rows
 // have it; kernels queued behind a held stream, by the CPU's clock without the
 // pace of the CPU and by %globaltimer in the kernels, both for spinning and for
-// null kernels. Medians (one stall of the host is 0.1 ms), which have to agree
-// within 5%. The gap alone, between other kernels that note their own ends and
-// begins, leaves out how blocks start one after the other and contains a store:
-// 15%. What the study's sleeping kernels read stands beside them.
+// null kernels. Medians, for a stall of the host moves a mean; they have to
+// agree within 5%. The gap alone, between other kernels that note their own
+// ends and begins, leaves out how blocks start one after the other and contains
+// a store: 15%. What the study's sleeping kernels read stands beside them.
 //
 // Launches that wait for their kernel cannot be held: their rounds are timed by
 // %globaltimer alone, from begin to begin of kernels that spin by it, for one

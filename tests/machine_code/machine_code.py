@@ -124,7 +124,7 @@ _JUDGED = re.compile(rb"(timed|null|sleep|spin)_kernel")
 _read = {}  # functions by the bytes of the code: executables share most of their code
 
 
-@functools.lru_cache(maxsize=None)  # half a minute
+@functools.lru_cache(maxsize=None)  # it is slow
 def disassemble(executable):
     """{architecture: {symbol: [Instruction]}} of an executable, without the pieces of code
     that do not name a kernel which is judged: those of array sums are large."""
@@ -133,7 +133,7 @@ def disassemble(executable):
     # Extracted code is disassembled much faster than by `cuobjdump -sass`, and
     # calls keep the names of what they call.
     code = {}
-    # The disassembler takes half a second to start: one for each processor at a time.
+    # The disassembler is slow to start: one for each processor at a time.
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         _output([os.path.join(tools, "cuobjdump"), "-xelf", "all", executable],

@@ -31,7 +31,7 @@ SHOWN = ("h200x2", ("theory", "cub", "read_limit", "implicit", "tile", "blocksyn
                     "tile_shufl", "cluster_sync", "grid_sync", "peer_grid_sync", "shared_loop",
                     "switch_point", "traditional_launch", "single_omp_traditional_launch",
                     "multi_grid_sync", "part_grid_sync", "syncwarp", "no_sync", "lost_updates"))
-SECONDS = 5  # of a processor that a reader has; it takes some hundredths
+SECONDS = 5  # of a processor that a reader has, far more than it needs
 # What a message says of a file or of a folder as a whole; all others name a line.
 OF_A_FILE = ("is not a results folder|cannot read|these are rows of|the number of (SMs|GPUs) is|"
              "no row in common|simulated rows|SHA256SUMS|the end is missing|nothing is in it")

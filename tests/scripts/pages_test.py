@@ -10,12 +10,26 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from pages import write_pages
+from parts import tsv
+from reporting import known_spread
 
 LONGEST_SENTENCE = 40  # words
 LONGEST_MEAN = 25  # words a sentence, of a page
 MOST_WORDS = {"README.md": 1300}  # of all that stands there, as `wc -w` counts
 GLOSSARY = "docs/design.md"
 BY_PROGRAMS = "<!-- scripts/pages/program_pages.py writes this page -->"  # its words are the programs'
+# A number with a unit, or alone in a cell, comes from recorded rows. All others stand in this
+# table: the page (* for any), the words round it, the file that has it, and how it stands there.
+QUOTED = ROOT / "tests/scripts/quoted_numbers.tsv"
+NUMBER = re.compile(
+    r"(?<![\w.,/-])\d[\d,]*(?:\.\d+)?(?:\s*(?:to|or|and|±|–|-)\s*\d[\d,]*(?:\.\d+)?)?[\s-]*"
+    r"(?:%|(?:[nuµm]?s|cycles?|[GMTk]B/s|[GMk]B|[GMk]?Hz|W|times|percent|"
+    r"\w*seconds?|minutes?|hours?)\b)"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten)\s+"
+    r"(?:cycles|times|percent|seconds|minutes|hours)\b")
+CELL = re.compile(r"(?<=\|)\s*~?(?:\d[\d,]*\.\d+|\d[\d,]+)(?:\s*±\s*[\d.]+)?!?\s*(?=\|)")
 FLOORS = {"peer_grid_barrier": (), "common": (), "implicit_barrier": ("common",),
           "explicit_barrier": ("common", "peer_grid_barrier"),
           "pitfalls": ("common", "peer_grid_barrier"),
@@ -154,9 +168,58 @@ def bad_style(page, text):
         yield 1, f"{words} words; at most {MOST_WORDS[page]}: move a part to a page of docs/"
 
 
+def blank(found):
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def without_rendered(page, text):
+    for name in write_pages.PAGES.get(page, ()):
+        text = re.sub(f"<!-- {name}: .*?<!-- {name} end -->", blank, text, flags=re.DOTALL)
+    return text
+
+
+def allowed():
+    return tsv.read_table(tsv.read_bytes(QUOTED), QUOTED)
+
+
+def places(words, text):
+    """(start, end) of each, also where a line ends in it."""
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    return [found.span() for found in re.finditer(pattern, text)]
+
+
+def numbers_in(text, cells):
+    """(start, end) of each, outside of code and links."""
+    text = re.sub(r"`[^`\n]*`|<[^>\n]*>|\]\([^)\n]*\)", blank, text)
+    patterns = (NUMBER, CELL) if cells else (NUMBER,)
+    return [found.span() for pattern in patterns for found in pattern.finditer(text)]
+
+
+def quoted_numbers(page, text):
+    cells = BY_PROGRAMS not in text
+    text = without_rendered(page, text)
+    kept = {number for number, line in prose(text) if line.strip()}
+    text = "\n".join(line * (number in kept) for number, line in enumerate(text.splitlines(), 1))
+    known = [place for row in allowed() if row["page"] in (page, "*")
+             for place in places(row["words"], text)]
+    for start, end in numbers_in(text, cells):
+        if not any(first <= start and end <= last for first, last in known):
+            yield text.count("\n", 0, start) + 1, (
+                f"\"{' '.join(text[start:end].split())}\": no row says it; let write_pages.py "
+                f"write it, leave it out, or name its source in {QUOTED.relative_to(ROOT)}")
+
+
+def of_a_gpu(source):
+    """(line number, text) of comments that name a kind of GPU and a number with a unit."""
+    for found in re.finditer(r"(?m)(?:^[ \t]*(?://|#).*\n)+|(?://|(?<!\S)#).*", source):
+        text = re.sub(r"(?m)^[ \t]*(?://[/<!]*|#)", " ", found[0])
+        if re.search(r"\b[AHPV][12]00\b", text) and numbers_in(text, False):
+            yield source.count("\n", 0, found.start()) + 1, " ".join(text.split())
+
+
 def to_change(page, text):
     """file:line: what to do, in the order of lines."""
-    found = list(dead_links(page, text))
+    found = [*dead_links(page, text), *quoted_numbers(page, text)]
     if BY_PROGRAMS not in text:
         found += bad_style(page, text)
     return [f"{page}:{number}: {what}" for number, what in sorted(found)]
@@ -185,6 +248,51 @@ class PagesTest(unittest.TestCase):
             self.assertTrue(found[0].startswith(f"A.md:{line}: "), found)
             self.assertIn(what, found[0])
         self.assertIn("at most 1300", to_change("README.md", 1301 * "word. ")[0])
+
+    def test_quoted_numbers_are_told(self):
+        """On a page with rendered parts, outside of them; no number that a source has."""
+        part = "<!-- sample: x -->\n\n| 985.77 |\n\n<!-- sample end -->\n"
+        for text, line, number in (
+                ("A fence takes 672 cycles.\n", 1, "672 cycles"),
+                ("It took 1.1\nus.\n", 1, "1.1 us"), ("It is 40%\nlonger.\n", 1, "40%"),
+                ("4,665 to 4,684 GB/s\n", 1, "4,665 to 4,684 GB/s"),
+                ("It takes two minutes.\n", 1, "two minutes"), (part + "3% more\n", 6, "3%"),
+                ("| a |\n| --- |\n| 985.77 ± 0.91 |\n", 3, "985.77 ± 0.91"),
+                ("| a |\n| --- |\n| 624! |\n", 3, "624!"),
+                (part.replace("sample", "other"), 3, "985.77")):
+            found = to_change("README.md", text)
+            self.assertEqual(len(found), 1, (text, found))
+            told = f'README.md:{line}: "{number}": no row says it'
+            self.assertTrue(found[0].startswith(told), found)
+        for text in (part, "the 95% interval\n", "`--for 3 s`\n", "Text:\n\n    5 ms\n", "| 7 |\n",
+                     "sm_90, CUDA 13\n"):
+            self.assertEqual(to_change("README.md", text), [], text)
+
+    def test_sources_of_quoted_numbers(self):
+        """Each line of the table is of a number that stands there, and whose source has it."""
+        for row in allowed():
+            pages = all_pages() if row["page"] == "*" else [row["page"]]
+            texts = [without_rendered(page, (ROOT / page).read_text()) for page in pages]
+            found = [text[first:last] for text in texts
+                     for first, last in places(row["words"], text)]
+            self.assertTrue(any(numbers_in(words, True) for words in found), row)
+            self.assertIn(row["there"], (ROOT / row["source"]).read_text(), row)
+
+    def test_comments_quote_no_measurement(self):
+        sources = [path for folder in {*FLOORS, "scripts", "tests"} - {"peer_grid_barrier"}
+                   for path in (ROOT / folder).rglob("*") if path != Path(__file__).resolve()
+                   and re.search(r"\.(cuh?|[ch]pp|py|sh)$|^CMakeLists.txt$", path.name)]
+        self.assertGreater(len(sources), 200)
+        found = [f"{path.relative_to(ROOT)}:{number}: {text}" for path in sources
+                 for number, text in of_a_gpu(path.read_text())]
+        self.assertEqual(found, [], "no row says these numbers\n" + "\n".join(found))
+        for source in ("int a;\n// On an H200 it\n// takes 2.7\n// us.\n", "a = 1  # 3% on V100\n"):
+            self.assertEqual(len(list(of_a_gpu(source))), 1, source)
+        self.assertEqual(list(of_a_gpu("// An H200 has 132 SMs.\n\n// Waits for 3 ms.\n")), [])
+
+    def test_reasons_quote_no_numbers(self):
+        for spread in known_spread.read():
+            self.assertEqual(numbers_in(spread.why, False), [], spread.why)
 
     def test_good_pages_pass(self):
         for text in ("```\n" + 50 * "word " + "\n```\n", "Text:\n\n    " + 50 * "word " + "\n",
