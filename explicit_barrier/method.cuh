@@ -98,35 +98,35 @@ struct Sizes {
 
 /// Where a thread is. `group`: the size of the group, of those that
 /// Method::groups gives, that the launch is for.
-struct Place {
+struct Position {
   unsigned thread, threads;  ///< in its block, of the block
   unsigned block, blocks;    ///< in its grid, of the grid
   unsigned group;
 };
 
 /// What every thread has before its first operation: no two of a block alike.
-__host__ __device__ constexpr unsigned start_value(const Place& place) {
-  return place.thread + place.group;
+__host__ __device__ constexpr unsigned start_value(const Position& position) {
+  return position.thread + position.group;
 }
 
 /// That of lane 0 of the thread's warp.
-__host__ __device__ constexpr unsigned of_first_lane(const Place& place) {
-  return start_value(place) - place.thread % 32;
+__host__ __device__ constexpr unsigned of_first_lane(const Position& position) {
+  return start_value(position) - position.thread % 32;
 }
 
 /// Whether it is one of the first lanes of its warp, as many as the group has.
-__host__ __device__ constexpr bool first_lanes(const Place& place) {
-  return place.thread % 32 < place.group;
+__host__ __device__ constexpr bool first_lanes(const Position& position) {
+  return position.thread % 32 < position.group;
 }
 
 struct None {};
 
 struct Arguments;  // arguments.hpp
 
-/// What an operation finds: its place and the method's state. `shared` is that
+/// What an operation finds: its position and the method's state. `shared` is that
 /// of its block, `global` the words of its GPU, `local` the thread's own.
 template <class Shared = None, class Local = None>
-struct Here : Place {
+struct Here : Position {
   Shared& shared;
   unsigned long long* global;
   Local local;
@@ -169,14 +169,14 @@ struct Method {
   }
 
   /// The groups to measure in a block of so many threads; one of them is in
-  /// Place::group and in the column `tile` (About::tile says what it counts).
-  /// {32, 32}: it has no sizes of its own.
+  /// Position::group and in the column `tile` (About::tile says what it
+  /// counts). {32, 32}: it has no sizes of its own.
   static constexpr Sizes groups(int /*threads*/) { return {32, 32}; }
   /// Whether it can be measured in blocks of so many threads.
   static constexpr bool fits(int /*threads*/) { return true; }
   /// Whether a thread calls it. Lane 0, which records the clock, has to be
   /// among the lanes of a warp that do.
-  static constexpr __host__ __device__ bool takes_part(const Place&) {
+  static constexpr __host__ __device__ bool takes_part(const Position&) {
     return true;
   }
   /// What those threads do meanwhile that do not.
@@ -186,17 +186,19 @@ struct Method {
   using Value = unsigned;
   /// What one operation makes of start_value(), a whole number, and whether the
   /// thread, of those that take part, is one that gets it.
-  static unsigned expected(const Place& place) { return start_value(place); }
-  static constexpr bool has_result(const Place&) { return true; }
+  static unsigned expected(const Position& position) {
+    return start_value(position);
+  }
+  static constexpr bool has_result(const Position&) { return true; }
   /// Whether something else is an error. If not (say a chain without the
   /// barrier that it needs), a comment says how many results are right.
   static constexpr bool kChecked = true;
 
   /// State in shared memory, a plain struct. All threads of a block start it,
-  /// a __syncthreads() follows. start() may take a Here in place of a Place.
+  /// a __syncthreads() follows. start() may take a Here in place of a Position.
   using Shared = None;
   template <class Shared>
-  static __device__ void start(Shared&, const Place&) {}
+  static __device__ void start(Shared&, const Position&) {}
   /// Words of state in global memory, for a GPU that runs so many threads. They
   /// are zero before the first kernel and left to the next as they are.
   static constexpr long long global_words(long long /*threads*/) { return 0; }

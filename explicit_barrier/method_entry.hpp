@@ -37,9 +37,9 @@ struct MethodEntry : About {
   int (*launches)(int blocks_per_sm, int gpus);
   Sizes (*groups)(int threads);
   bool (*fits)(int threads);
-  bool (*takes_part)(const Place&);
-  unsigned (*expected)(const Place&);
-  bool (*has_result)(const Place&);
+  bool (*takes_part)(const Position&);
+  unsigned (*expected)(const Position&);
+  bool (*has_result)(const Position&);
   long long (*global_words)(long long threads);
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);

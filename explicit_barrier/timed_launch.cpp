@@ -9,7 +9,7 @@
 
 namespace syncbench {
 
-TimedLaunch::Share::Share(int device, TimedLaunch& launch, void* argument)
+TimedLaunch::PerGpu::PerGpu(int device, TimedLaunch& launch, void* argument)
     : stream(device),
       records(device, static_cast<std::size_t>(launch.shape_.blocks) *
                           ((launch.shape_.threads + 31) / 32)),
@@ -43,8 +43,8 @@ TimedLaunch::TimedLaunch(const MethodEntry& method,
   require_fit();
   host_arguments_ = method.make_arguments(device_numbers(gpus), shape.blocks);
   for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-    shares_.emplace_back(gpus[rank].index, *this,
-                         host_arguments_.of_rank[rank]);
+    per_gpu_.emplace_back(gpus[rank].index, *this,
+                          host_arguments_.of_rank[rank]);
   }
   if (gpus.size() > 1 && !method.multi_device) {
     threads_.emplace(gpus);
@@ -88,23 +88,22 @@ double TimedLaunch::run(int repeats, int launches) {
 }
 
 std::vector<WarpRecord> TimedLaunch::records() const {
-  return of_those_that_took_part(shares_[0].records.read());
+  return of_those_that_took_part(per_gpu_[0].records.read());
 }
 
-KernelCall TimedLaunch::call_of(Share& share) const {
-  return {kernel_, dim3(shape_.blocks), dim3(shape_.threads), share.arguments};
+KernelCall TimedLaunch::call_of(PerGpu& gpu) const {
+  return {kernel_, dim3(shape_.blocks), dim3(shape_.threads), gpu.arguments};
 }
 
 CallResult TimedLaunch::run_share(int rank, int launches) {
-  Share& share = shares_[rank];
+  PerGpu& gpu = per_gpu_[rank];
   CallResult result;
   for (int i = 0; i < launches; ++i) {
-    result.note(launch(call_of(share), share.stream.get(),
+    result.note(launch(call_of(gpu), gpu.stream.get(),
                        method_.attributes(shape_.group)),
                 "cudaLaunchKernelExC");
   }
-  result.note(cudaStreamSynchronize(share.stream.get()),
-              "cudaStreamSynchronize");
+  result.note(cudaStreamSynchronize(gpu.stream.get()), "cudaStreamSynchronize");
   return result;
 }
 
@@ -127,9 +126,9 @@ double TimedLaunch::run_threads(int launches) {
 double TimedLaunch::run_multi_device(int launches) {
   std::vector<KernelCall> calls;
   std::vector<cudaStream_t> streams;
-  for (Share& share : shares_) {
-    calls.push_back(call_of(share));
-    streams.push_back(share.stream.get());
+  for (PerGpu& gpu : per_gpu_) {
+    calls.push_back(call_of(gpu));
+    streams.push_back(gpu.stream.get());
   }
   MultiDeviceLaunch launch(calls, device_numbers(gpus_), streams);
   const auto start = HostClock::now();
@@ -187,7 +186,7 @@ void TimedLaunch::check_results() {
   std::deque<DeviceBuffer<unsigned>> results;
   for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
     results.emplace_back(gpus_[rank].index, threads());
-    shares_[rank].results_address = results.back().get();
+    per_gpu_[rank].results_address = results.back().get();
   }
   run_lines(1, {1, 0});
   records();  // which have to be possible, too
@@ -195,20 +194,22 @@ void TimedLaunch::check_results() {
     const std::vector<unsigned> found = results[rank].read();
     const unsigned block = shape_.threads, grid = shape_.blocks;
     for (unsigned i = 0; i < block * grid; ++i) {
-      const Place place = {i % block, block, i / block, grid,
-                           static_cast<unsigned>(shape_.group)};
-      if (!method_.takes_part(place) || !method_.has_result(place)) continue;
-      const unsigned wanted = method_.expected(place);
+      const Position position = {i % block, block, i / block, grid,
+                                 static_cast<unsigned>(shape_.group)};
+      if (!method_.takes_part(position) || !method_.has_result(position)) {
+        continue;
+      }
+      const unsigned wanted = method_.expected(position);
       ++results_.checked;
       results_.right += found[i] == wanted;
       if (found[i] == wanted || !method_.checked) continue;
       throw std::runtime_error(std::string(method_.name) + " returns " +
                                std::to_string(found[i]) + " in thread " +
-                               std::to_string(place.thread) + " of block " +
-                               std::to_string(place.block) +
+                               std::to_string(position.thread) + " of block " +
+                               std::to_string(position.block) +
                                ", which should be " + std::to_string(wanted));
     }
-    shares_[rank].results_address = nullptr;
+    per_gpu_[rank].results_address = nullptr;
   }
 }
 

@@ -54,7 +54,7 @@ class TimedLaunch {
 
   /// All records of the last launch on the first GPU, in its memory.
   const DeviceBuffer<WarpRecord>& device_records() const {
-    return shares_[0].records;
+    return per_gpu_[0].records;
   }
 
   /// What the kernel of GPU `rank` gets as the method's argument.
@@ -71,9 +71,9 @@ class TimedLaunch {
 
  private:
   // A GPU's part: memory, stream and arguments, which point into it.
-  struct Share {
-    Share(int device, TimedLaunch& launch, void* argument);
-    Share(const Share&) = delete;
+  struct PerGpu {
+    PerGpu(int device, TimedLaunch& launch, void* argument);
+    PerGpu(const PerGpu&) = delete;
 
     Stream stream;
     DeviceBuffer<WarpRecord> records;
@@ -91,7 +91,7 @@ class TimedLaunch {
   // Launches kernel_ on all GPUs, as run_lines() does.
   double run_kernel(int launches);
 
-  KernelCall call_of(Share& share) const;
+  KernelCall call_of(PerGpu& gpu) const;
   CallResult run_share(int rank, int launches);
   double run_alone(int rank, int launches);
   double run_threads(int launches);
@@ -114,8 +114,8 @@ class TimedLaunch {
   const void* kernel_ = nullptr;
   Arguments host_arguments_;
   Rightness results_;
-  bool works_ = false;        // its multi-device launch, if it is one
-  std::deque<Share> shares_;  // which never moves its elements
+  bool works_ = false;          // its multi-device launch, if it is one
+  std::deque<PerGpu> per_gpu_;  // which never moves its elements
   std::optional<GpuThreads> threads_;
 };
 

@@ -55,7 +55,7 @@ class ImplicitMulti : public LocalSums<T> {
 /// What one kernel a GPU gets: its part, where all partial sums go, in the
 /// memory of the first GPU, and how it meets the others.
 template <class T, class End>
-struct Share {
+struct SumArguments {
   const T* data;
   long long count;
   int rank, gpus;
@@ -68,7 +68,7 @@ struct Share {
 /// and one block there adds up (Figure 13).
 template <class T, class Meeting>
 __global__ void __launch_bounds__(kSumThreads, 2 * kFullBlocksPerSm)
-    sum_by_node(const Share<T, typename Meeting::End> own) {
+    sum_by_node(const SumArguments<T, typename Meeting::End> own) {
   const T share = sum_of_block(share_of_thread(own.data, own.count));
   if (threadIdx.x == 0) {
     own.gathered[own.rank * gridDim.x + blockIdx.x] = share;
@@ -96,7 +96,8 @@ class OneKernel : public LocalSums<T> {
     return this->grid().resident_blocks(this->bytes(parts), fit_);
   }
 
-  Share<T, End> share(int rank, const Part& part, const End& end) const {
+  SumArguments<T, End> arguments(int rank, const Part& part,
+                                 const End& end) const {
     return {static_cast<const T*>(part.data),
             part.count,
             rank,
@@ -136,10 +137,10 @@ class PeerGridSum : public OneKernel<T, PeerGrid> {
     try {
       return this->threads().run([&](int rank) {
         CallResult result;
-        result.note(
-            launch_sum(this->kKernel, blocks, kSumThreads, this->stream(rank),
-                       attributes, this->share(rank, parts[rank], ends[rank])),
-            "cudaLaunchKernelExC");
+        result.note(launch_sum(this->kKernel, blocks, kSumThreads,
+                               this->stream(rank), attributes,
+                               this->arguments(rank, parts[rank], ends[rank])),
+                    "cudaLaunchKernelExC");
         result.note(cudaStreamSynchronize(this->stream(rank)),
                     "cudaStreamSynchronize");
         return result;
@@ -179,9 +180,9 @@ class MultiGridSum : public OneKernel<T, MultiGrid> {
   }
 
   double time_ns(const std::vector<Part>& parts) override {
-    std::vector<Share<T, MultiGrid::End>> shares;
+    std::vector<SumArguments<T, MultiGrid::End>> shares;
     for (int rank = 0; rank < this->gpus(); ++rank) {
-      shares.push_back(this->share(rank, parts[rank], {}));
+      shares.push_back(this->arguments(rank, parts[rank], {}));
     }
     std::vector<void*> arguments;
     for (auto& share : shares) arguments.push_back(&share);

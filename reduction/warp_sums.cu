@@ -25,12 +25,12 @@ struct SumOf32 : Method {
   struct Shared {
     Type values[32];
   };
-  static __device__ void start(Shared& shared, const Place& place) {
-    shared.values[place.thread] = static_cast<Type>(place.thread + 1);
+  static __device__ void start(Shared& shared, const Position& position) {
+    shared.values[position.thread] = static_cast<Type>(position.thread + 1);
   }
-  static unsigned expected(const Place&) { return 528; }  // 1 + 2 + ... + 32
-  static constexpr bool has_result(const Place& place) {
-    return place.thread == 0;
+  static unsigned expected(const Position&) { return 528; }  // 1 + 2 + ... + 32
+  static constexpr bool has_result(const Position& position) {
+    return position.thread == 0;
   }
 };
 
@@ -60,8 +60,9 @@ struct SerialSum : SumOf32<Type> {
     if (std::is_integral_v<Type>) return {R"(LDS\S* .*)", 32, 33};
     return {R"([DF]ADD .*)", 31, 34, Proof::kChain};
   }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread == 0;
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.thread == 0;
   }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {

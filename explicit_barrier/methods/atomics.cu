@@ -29,13 +29,13 @@ struct Atomic : Method {
     unsigned words[32];
   };
   using Shared = std::conditional_t<kInShared, Words, None>;
-  static __device__ void start(Words& shared, const Place& place) {
-    if (place.thread < 32) shared.words[place.thread] = 0;
+  static __device__ void start(Words& shared, const Position& position) {
+    if (position.thread < 32) shared.words[position.thread] = 0;
   }
   static constexpr long long global_words(long long) {
     return kInShared ? 0 : PlacesInTurn::kWords;
   }
-  static unsigned expected(const Place&) { return 0; }
+  static unsigned expected(const Position&) { return 0; }
   // Were it known to the compiler that all lanes take one word, it would sum up
   // in the warp first and add once.
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {

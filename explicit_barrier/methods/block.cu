@@ -30,8 +30,9 @@ struct NamedBarrierConstant : Method {
     return threads >= 64 && (threads == kThreads || threads == 2 * kThreads);
   }
   static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread < kThreads;
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.thread < kThreads;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.sync 1, %0;" ::"n"(kThreads) : "memory");
@@ -47,8 +48,9 @@ struct NamedBarrier : Method {
   static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x1, U?R\d+)"}; }
   static constexpr bool fits(int threads) { return threads >= 64; }
   static constexpr Sizes groups(int n) { return {n / 2, n, 2}; }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread < place.group;
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.thread < position.group;
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     asm volatile("barrier.sync 1, %0;" ::"r"(here.group) : "memory");
@@ -64,7 +66,9 @@ struct SyncCount : Method {
   static constexpr Work work(int) {
     return {R"(BAR\.RED\.POPC\S* 0x0.*)", 1, 2};
   }
-  static unsigned expected(const Place& place) { return place.threads / 2; }
+  static unsigned expected(const Position& position) {
+    return position.threads / 2;
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_count(value & 1);
   }
@@ -79,7 +83,7 @@ struct SyncAnd : Method {
   static constexpr Work work(int) {
     return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 2};
   }
-  static unsigned expected(const Place&) { return 1; }
+  static unsigned expected(const Position&) { return 1; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_and(value != 0) != 0;
   }
@@ -92,7 +96,7 @@ struct SyncOr : Method {
                                    "__syncthreads_or() of a block",
                                    Scope::kBlock, Window::kBarrier};
   static constexpr Work work(int) { return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 2}; }
-  static unsigned expected(const Place&) { return 0; }
+  static unsigned expected(const Position&) { return 0; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_or(value == 0) != 0;
   }

@@ -38,9 +38,9 @@ struct BlockSum : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Shared;
   static constexpr About kAbout = {"block_sum", "cub::BlockReduce, sum",
                                    Scope::kBlock, Window::kBarrier, kOfThread0};
-  static unsigned expected(const Place& place) {
-    if (place.thread > 0) return start_value(place);
-    return kThreads * place.group + kThreads * (kThreads - 1) / 2;
+  static unsigned expected(const Position& position) {
+    if (position.thread > 0) return start_value(position);
+    return kThreads * position.group + kThreads * (kThreads - 1) / 2;
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned sum = Reduce(here.shared).Sum(value);
@@ -67,8 +67,8 @@ struct BlockMax : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Shared;
   static constexpr About kAbout = {"block_max", "cub::BlockReduce, greatest",
                                    Scope::kBlock, Window::kBarrier, kOfThread0};
-  static unsigned expected(const Place& place) {
-    return start_value(place) + (place.thread == 0 ? kThreads - 1 : 0);
+  static unsigned expected(const Position& position) {
+    return start_value(position) + (position.thread == 0 ? kThreads - 1 : 0);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned greatest = Reduce(here.shared).Reduce(value, Greater());
@@ -84,9 +84,9 @@ struct BlockMin : BlockReduction<kThreads> {
   static constexpr About kAbout = {"block_min", "cub::BlockReduce, least",
                                    Scope::kBlock, Window::kBarrier, kOfThread0};
   // Of values that fall from thread to thread.
-  static unsigned expected(const Place& place) {
-    return place.thread == 0 ? ~(place.group + kThreads - 1)
-                             : ~start_value(place);
+  static unsigned expected(const Position& position) {
+    return position.thread == 0 ? ~(position.group + kThreads - 1)
+                                : ~start_value(position);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned least = Reduce(here.shared).Reduce(~value, Less());
@@ -109,9 +109,9 @@ struct BlockPrefixSum : BlockCollective<kThreads> {
     return {R"(BAR\.SYNC\S* 0x0)", 3, others};
   }
   using Shared = typename Scan::TempStorage;
-  static unsigned expected(const Place& place) {
-    return (place.thread + 1) * place.group +
-           place.thread * (place.thread + 1) / 2;
+  static unsigned expected(const Position& position) {
+    return (position.thread + 1) * position.group +
+           position.thread * (position.thread + 1) / 2;
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     Scan(here.shared).InclusiveSum(value, value);
@@ -132,7 +132,7 @@ struct BlockBroadcast : Method {
   struct Shared {
     unsigned value;
   };
-  static unsigned expected(const Place& place) { return place.group; }
+  static unsigned expected(const Position& position) { return position.group; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     if (here.thread == 0) here.shared.value = value;
     __syncthreads();

@@ -75,8 +75,8 @@ struct ClusterSyncMbarrier : ClusterSync {
   struct Shared {
     unsigned long long mbarrier;
   };
-  static __device__ void start(Shared& shared, const Place& place) {
-    if (place.thread != 0) return;
+  static __device__ void start(Shared& shared, const Position& position) {
+    if (position.thread != 0) return;
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(
                      shared_address(&shared.mbarrier))
                  : "memory");
@@ -146,11 +146,11 @@ struct ClusterSplit : Clustered {
 struct NextBlock : Clustered {
   /// Where the next block has what is `shared` here.
   static __device__ unsigned* in_next(const unsigned* shared,
-                                      const Place& place) {
+                                      const Position& position) {
     unsigned* address;
     asm("mapa.u64 %0, %1, %2;"
         : "=l"(address)
-        : "l"(shared), "r"((place.block + 1) % place.group));
+        : "l"(shared), "r"((position.block + 1) % position.group));
     return address;
   }
   struct Together {
@@ -171,11 +171,11 @@ struct DistributedLoad : NextBlock {
   struct Shared {
     unsigned next[1024 + 16];  // by value
   };
-  static __device__ void start(Shared& shared, const Place& place) {
-    shared.next[start_value(place)] = expected(place);
+  static __device__ void start(Shared& shared, const Position& position) {
+    shared.next[start_value(position)] = expected(position);
   }
-  static __host__ __device__ unsigned expected(const Place& place) {
-    return (place.thread + 1) % place.threads + place.group;
+  static __host__ __device__ unsigned expected(const Position& position) {
+    return (position.thread + 1) % position.threads + position.group;
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned* next = in_next(here.shared.next, here) + value;
@@ -204,11 +204,12 @@ struct ClusterExchange : NextBlock {
   struct Shared {
     unsigned words[2][1024];
   };
-  static __device__ void start(Shared& shared, const Place& place) {
-    shared.words[0][place.thread] = shared.words[1][place.thread] = 0;
+  static __device__ void start(Shared& shared, const Position& position) {
+    shared.words[0][position.thread] = shared.words[1][position.thread] = 0;
   }
-  static unsigned expected(const Place& place) {  // of the thread before
-    return (place.thread + place.threads - 1) % place.threads + place.group;
+  static unsigned expected(const Position& position) {  // of the thread before
+    return (position.thread + position.threads - 1) % position.threads +
+           position.group;
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     unsigned* words = here.shared.words[0];

@@ -21,12 +21,12 @@ struct Copy : Method {
     unsigned words[4096];
     unsigned long long barrier;
   };
-  static __device__ void start(Shared& shared, const Place& place) {
-    for (unsigned i = place.thread; i < 4096; i += place.threads) {
+  static __device__ void start(Shared& shared, const Position& position) {
+    for (unsigned i = position.thread; i < 4096; i += position.threads) {
       shared.words[i] = 1;
     }
   }
-  static unsigned expected(const Place&) { return 0; }
+  static unsigned expected(const Position&) { return 0; }
 };
 
 /// cp.async of 16 bytes a lane, past L1, as often as it takes; a commit and a
@@ -50,8 +50,9 @@ struct CopyAsync : Copy {
             CUDART_VERSION < 13000 ? 30 + kRounds : 18 + addresses};
   }
   static constexpr Sizes groups(int) { return {kBytes, kBytes}; }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread % 32 * 16 < kBytes;
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.thread % 32 * 16 < kBytes;
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     const unsigned at = here.thread * 16;
@@ -77,13 +78,14 @@ struct CopyAsync : Copy {
 struct BulkCopy : Copy {
   static constexpr int kFirstArchitecture = 90;
   static constexpr int kFirstToolkit = 12000;
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread == 0;
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.thread == 0;
   }
-  static __device__ void start(Shared& shared, const Place& place) {
-    Copy::start(shared, place);
+  static __device__ void start(Shared& shared, const Position& position) {
+    Copy::start(shared, position);
     asm volatile("fence.proxy.async;" ::: "memory");
-    if (place.thread > 0) return;
+    if (position.thread > 0) return;
     asm volatile(
         "mbarrier.init.shared.b64 [%0], 1;\n"
         "fence.mbarrier_init.release.cluster;" ::"r"(
@@ -159,7 +161,9 @@ struct BulkOut : BulkCopy {
     return {R"(UBLKCP\.G\.S .*|UTMACMDFLUSH.*|DEPBAR\.LE SB0, 0x0)", 3,
             CUDART_VERSION < 13000 ? 15 : 9};
   }
-  static unsigned expected(const Place& place) { return start_value(place); }
+  static unsigned expected(const Position& position) {
+    return start_value(position);
+  }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     static_cast<volatile unsigned*>(here.shared.words)[0] = value;
     asm volatile(

@@ -14,7 +14,7 @@ struct VoteAny : Method {
   static constexpr Work work(int) {
     return {R"(VOTE\.ANY (P\d|R\d+, PT), !?P\d)", 1, 3};
   }
-  static unsigned expected(const Place&) { return 1; }
+  static unsigned expected(const Position&) { return 1; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __any_sync(kAllLanes, value == wanted);
   }
@@ -29,10 +29,10 @@ struct VoteBallot : Method {
   static constexpr Work work(int) {
     return {R"(VOTE\.ANY U?R\d+, PT, !?P\d)", 1, 2};
   }
-  static unsigned expected(const Place& place) {
+  static unsigned expected(const Position& position) {
     unsigned ballot = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
-      ballot |= (of_first_lane(place) + lane) & 1u << lane;
+      ballot |= (of_first_lane(position) + lane) & 1u << lane;
     }
     return ballot;
   }
@@ -51,8 +51,8 @@ struct MatchAny : Method {
     return {R"(MATCH\.ANY .*)", 1, 0, Proof::kChain};
   }
   static constexpr int kFirstArchitecture = 70;
-  static unsigned expected(const Place& place) {
-    return 1u << place.thread % 32;
+  static unsigned expected(const Position& position) {
+    return 1u << position.thread % 32;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     unsigned lanes;
@@ -75,7 +75,7 @@ struct MatchAll : Method {
     return {R"(MATCH\.A(NY|LL) .*)", 1, 5};
   }
   static constexpr int kFirstArchitecture = 70;
-  static unsigned expected(const Place&) { return kAllLanes; }
+  static unsigned expected(const Position&) { return kAllLanes; }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     unsigned lanes;
     asm volatile("match.all.sync.b32 %0, %1, 0xffffffff;"
@@ -91,8 +91,8 @@ struct ReduxAdd : Method {
                                    Scope::kWarp, Window::kOperation};
   static constexpr Work work(int) { return {R"(REDUX\.SUM .*)", 1, 1}; }
   static constexpr int kFirstArchitecture = 80;
-  static unsigned expected(const Place& place) {
-    return 32 * of_first_lane(place) + 496;
+  static unsigned expected(const Position& position) {
+    return 32 * of_first_lane(position) + 496;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     unsigned sum;
@@ -110,8 +110,8 @@ struct ShuffleIndex : Method {
   static constexpr Work work(int) {
     return {R"(SHFL\.IDX .*, R\d+, 0x1f)", 1, 0, Proof::kChain};
   }
-  static unsigned expected(const Place& place) {
-    return of_first_lane(place) + (place.thread + 1) % 32;
+  static unsigned expected(const Position& position) {
+    return of_first_lane(position) + (position.thread + 1) % 32;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __shfl_sync(kAllLanes, value, source);
@@ -126,8 +126,8 @@ struct ShuffleUp : Method {
   static constexpr Work work(int) {
     return {R"(SHFL\.UP .*, 0x1, .*)", 1, 0, Proof::kChain};
   }
-  static unsigned expected(const Place& place) {
-    return start_value(place) - (place.thread % 32 > 0);
+  static unsigned expected(const Position& position) {
+    return start_value(position) - (position.thread % 32 > 0);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __shfl_up_sync(kAllLanes, value, 1);
@@ -141,8 +141,8 @@ struct ShuffleXor : Method {
   static constexpr Work work(int) {
     return {R"(SHFL\.BFLY .*, 0x1, .*)", 1, 0, Proof::kChain};
   }
-  static unsigned expected(const Place& place) {
-    return of_first_lane(place) + (place.thread % 32 ^ 1);
+  static unsigned expected(const Position& position) {
+    return of_first_lane(position) + (position.thread % 32 ^ 1);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __shfl_xor_sync(kAllLanes, value, 1);
@@ -158,8 +158,8 @@ struct ShuffleBroadcast : Method {
   static constexpr Work work(int) {
     return {R"(SHFL\.IDX .*, RZ, 0x1f)", 1, 1, Proof::kChain};
   }
-  static unsigned expected(const Place& place) {
-    return of_first_lane(place) + place.thread;
+  static unsigned expected(const Position& position) {
+    return of_first_lane(position) + position.thread;
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     return __shfl_sync(kAllLanes, value, 0) + here.thread;

@@ -21,15 +21,16 @@ constexpr __host__ __device__ unsigned neighbour(unsigned thread,
 struct InUse : Method {
   static constexpr int repeats(int) { return 16; }
   static constexpr int kMostInLine = 2;
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return first_lanes(place);
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return first_lanes(position);
   }
   struct Shared {
     unsigned values[2][1024];
   };
-  static unsigned expected(const Place& place) {
-    Place other = place;
-    other.thread = neighbour(place.thread, place.group);
+  static unsigned expected(const Position& position) {
+    Position other = position;
+    other.thread = neighbour(position.thread, position.group);
     return start_value(other);
   }
   static constexpr Work writes_and_reads() {
@@ -105,7 +106,7 @@ struct InUseTile : InUse {
     return writes_meets_and_reads(architecture, 4);
   }
   static constexpr Sizes groups(int) { return {kSize, kSize}; }
-  static constexpr __host__ __device__ bool takes_part(const Place&) {
+  static constexpr __host__ __device__ bool takes_part(const Position&) {
     return true;
   }
   cg::thread_block_tile<kSize> tile =
@@ -134,9 +135,9 @@ struct InUseCoalesced : InUse {
 /// compiler does not make predicates of them.
 struct FromBranches : InUse {
   static constexpr int kLength = 8;
-  static unsigned expected(const Place& place) {
-    unsigned value = InUse::expected(place);
-    const bool odd = place.thread % 2 == 0;  // is its neighbour
+  static unsigned expected(const Position& position) {
+    unsigned value = InUse::expected(position);
+    const bool odd = position.thread % 2 == 0;  // is its neighbour
     for (int i = 0; i < kLength; ++i) value = value * (odd ? 5 : 3) + 1;
     return value;
   }
@@ -189,8 +190,9 @@ struct InUseBranchesNone : FromBranches {
 struct InUseOfBlock : InUse {
   static constexpr int kMostInLine = Method::kMostInLine;
   static constexpr Sizes groups(int n) { return {n, n}; }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread < place.group;
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.thread < position.group;
   }
 };
 
@@ -236,8 +238,8 @@ struct InUse4BlockSync : InUseOfBlock {
   struct Shared {
     unsigned values[2][kWords][1024];
   };
-  static unsigned expected(const Place& place) {
-    return kWords * InUse::expected(place);
+  static unsigned expected(const Position& position) {
+    return kWords * InUse::expected(position);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     volatile auto& values = here.shared.values[turn];

@@ -9,11 +9,12 @@ namespace syncbench {
 
 /// The block whose words a block reads behind the barrier: the next one of its
 /// cluster or grid, behind the last the first.
-__host__ __device__ constexpr unsigned next_block(const Place& place,
+__host__ __device__ constexpr unsigned next_block(const Position& position,
                                                   Scope scope) {
-  const unsigned count = scope == Scope::kCluster ? place.group : place.blocks;
-  const unsigned first = place.block - place.block % count;
-  return first + (place.block - first + 1) % count;
+  const unsigned count =
+      scope == Scope::kCluster ? position.group : position.blocks;
+  const unsigned first = position.block - position.block % count;
+  return first + (position.block - first + 1) % count;
 }
 
 /// A barrier in use: every thread stores kWords words to global memory, all
@@ -32,10 +33,10 @@ struct InUse : Barrier {
                                                        unsigned block) {
     return value + block;
   }
-  static unsigned expected(const Place& place) {
-    Place other = place;
-    other.thread = (place.thread + 1) % place.threads;
-    other.block = next_block(place, kScope);
+  static unsigned expected(const Position& position) {
+    Position other = position;
+    other.thread = (position.thread + 1) % position.threads;
+    other.block = next_block(position, kScope);
     return kWords * stored(start_value(other), other.block);
   }
   template <class Here>

@@ -25,11 +25,11 @@ struct BarrierObject : Method {
   struct Shared {
     unsigned long long barrier;
   };
-  static __device__ void start(Shared& shared, const Place& place) {
-    if (place.thread > 0) return;
+  static __device__ void start(Shared& shared, const Position& position) {
+    if (position.thread > 0) return;
     asm volatile(
         "mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(&shared)),
-        "r"(place.threads));
+        "r"(position.threads));
   }
 };
 
@@ -102,8 +102,8 @@ struct CudaBarrier : Method {
     return reinterpret_cast<Barrier&>(shared);
   }
   template <class = void>
-  static __device__ void start(Shared& shared, const Place& place) {
-    if (place.thread == 0) init(&barrier(shared), place.threads);
+  static __device__ void start(Shared& shared, const Position& position) {
+    if (position.thread == 0) init(&barrier(shared), position.threads);
   }
   template <class State>
   __device__ unsigned operator()(unsigned value, State& here) const {

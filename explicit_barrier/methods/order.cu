@@ -253,13 +253,14 @@ struct BesideStores : Ordered<Operation, Nothing> {
   static constexpr About kAbout = {kName.data(), kText.data(), Scope::kBlock,
                                    Window::kOperation};
   static constexpr bool fits(int threads) { return threads == 64; }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.thread < 32;
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.thread < 32;
   }
   struct Shared {
     unsigned ended;
   };
-  static __device__ void start(Shared& shared, const Place&) {
+  static __device__ void start(Shared& shared, const Position&) {
     shared.ended = 0;
   }
   template <class Here>

@@ -26,9 +26,10 @@ struct Semaphore : Method {
   static constexpr int repeats(int) { return 8; }
   static constexpr long long global_words(long long threads) { return threads; }
   static constexpr LaunchAttributes attributes(int) { return {true}; }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return (place.block ^ 1) < place.blocks &&
-           place.thread < Meeting::participants(place.threads);
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return (position.block ^ 1) < position.blocks &&
+           position.thread < Meeting::participants(position.threads);
   }
   __device__ explicit Semaphore(Here<>& here)
       : turns(here.global + here.block / 2 * 32) {}
@@ -68,7 +69,7 @@ struct BlockMeets {
   static constexpr __host__ __device__ unsigned participants(unsigned threads) {
     return threads;
   }
-  static __device__ void meet(const Place&) { __syncthreads(); }
+  static __device__ void meet(const Position&) { __syncthreads(); }
 };
 
 /// The first half of the block, a warp at least; the others need not know.
@@ -82,8 +83,8 @@ struct HalfMeets {
   static constexpr __host__ __device__ unsigned participants(unsigned threads) {
     return threads < 64 ? 32 : threads / 2;
   }
-  static __device__ void meet(const Place& place) {
-    asm volatile("barrier.sync 1, %0;" ::"r"(participants(place.threads))
+  static __device__ void meet(const Position& position) {
+    asm volatile("barrier.sync 1, %0;" ::"r"(participants(position.threads))
                  : "memory");
   }
 };

@@ -15,8 +15,9 @@ struct FloatAdd : Method {
     return {R"(FADD .*)", 1, 0, Proof::kChain};
   }
   static constexpr int repeats(int) { return 256; }
-  static unsigned expected(const Place& place) {
-    const auto sum = static_cast<float>(place.threads);  // and next to nothing
+  static unsigned expected(const Position& position) {
+    const auto sum =
+        static_cast<float>(position.threads);  // and next to nothing
     unsigned bits;
     std::memcpy(&bits, &sum, sizeof bits);
     return bits;

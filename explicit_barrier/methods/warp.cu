@@ -60,9 +60,10 @@ struct TileSync : Tiled<kSize> {
 };
 
 /// What a thread gets from the next of its group, the last one from itself.
-inline unsigned from_next(Place place) {
-  if (place.thread % 32 % place.group + 1 < place.group) ++place.thread;
-  return start_value(place);
+inline unsigned from_next(Position position) {
+  if (position.thread % 32 % position.group + 1 < position.group)
+    ++position.thread;
+  return start_value(position);
 }
 
 /// Shuffle down by one lane inside a tile: the exchange of a tree reduction.
@@ -81,7 +82,9 @@ struct TileShuffle : Tiled<kSize> {
     return group == 32 ? 8192 : 0;
   }
   static constexpr double kThroughputLimit = 1;  // 32 lanes
-  static unsigned expected(const Place& place) { return from_next(place); }
+  static unsigned expected(const Position& position) {
+    return from_next(position);
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return this->tile.shfl_down(value, 1);
   }
@@ -90,8 +93,9 @@ struct TileShuffle : Tiled<kSize> {
 /// The lanes that are active together.
 struct Coalesced : Method {
   static constexpr Sizes groups(int) { return {1, 32}; }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return first_lanes(place);
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return first_lanes(position);
   }
   cg::coalesced_group group = cg::coalesced_threads();
 };
@@ -130,7 +134,9 @@ struct CoalescedShuffle : Coalesced {
     return group == 32 ? 8192 : group == 16 ? 512 : 0;
   }
   static constexpr double kThroughputLimit = 1;  // 32 lanes
-  static unsigned expected(const Place& place) { return from_next(place); }
+  static unsigned expected(const Position& position) {
+    return from_next(position);
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return group.shfl_down(value, 1);
   }
@@ -148,8 +154,9 @@ struct WarpSync : Method {
     return warp_barrier(kLanes, architecture, 12050);
   }
   static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return first_lanes(place);
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return first_lanes(position);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     __syncwarp(0xffffffffu >> (32 - kLanes));

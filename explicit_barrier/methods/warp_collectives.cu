@@ -30,8 +30,8 @@ struct WarpSum : WholeWarp {
   }
   static constexpr int throughput_repeats(int) { return 2048; }
   static constexpr double kThroughputLimit = 0.5;  // 16 lanes
-  static unsigned expected(const Place& place) {
-    return 32 * of_first_lane(place) + 496;  // 0 + 1 + ... + 31
+  static unsigned expected(const Position& position) {
+    return 32 * of_first_lane(position) + 496;  // 0 + 1 + ... + 31
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::reduce(tile, value, cg::plus<unsigned>());
@@ -45,8 +45,8 @@ struct WarpMax : WholeWarp {
     return reduction(R"(C?REDUX\.MAX.*)", architecture);
   }
   static constexpr int repeats(int) { return 32; }
-  static unsigned expected(const Place& place) {
-    return of_first_lane(place) + 31;
+  static unsigned expected(const Position& position) {
+    return of_first_lane(position) + 31;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::reduce(tile, value, cg::greater<unsigned>());
@@ -60,7 +60,9 @@ struct WarpMin : WholeWarp {
     return reduction(R"(C?REDUX\.MIN.*)", architecture);
   }
   static constexpr int repeats(int) { return 32; }
-  static unsigned expected(const Place& place) { return of_first_lane(place); }
+  static unsigned expected(const Position& position) {
+    return of_first_lane(position);
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::reduce(tile, value, cg::less<unsigned>());
   }
@@ -78,7 +80,7 @@ struct WarpArgmax : WholeWarp {
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr int kMostInLine = 32;
-  static unsigned expected(const Place&) { return 31; }
+  static unsigned expected(const Position&) { return 31; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     using Pair = unsigned long long;
     const unsigned zero = value >> 31;
@@ -97,9 +99,9 @@ struct WarpInclusiveSum : WholeWarp {
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr int kMostInLine = 32;
-  static unsigned expected(const Place& place) {
-    const unsigned lane = place.thread % 32;
-    return (lane + 1) * of_first_lane(place) + lane * (lane + 1) / 2;
+  static unsigned expected(const Position& position) {
+    const unsigned lane = position.thread % 32;
+    return (lane + 1) * of_first_lane(position) + lane * (lane + 1) / 2;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::inclusive_scan(tile, value, cg::plus<unsigned>());
@@ -116,9 +118,9 @@ struct WarpExclusiveSum : WholeWarp {
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr int kMostInLine = 32;
-  static unsigned expected(const Place& place) {
-    const unsigned lane = place.thread % 32;
-    return lane * of_first_lane(place) + lane * (lane - 1) / 2;
+  static unsigned expected(const Position& position) {
+    const unsigned lane = position.thread % 32;
+    return lane * of_first_lane(position) + lane * (lane - 1) / 2;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::exclusive_scan(tile, value, cg::plus<unsigned>());

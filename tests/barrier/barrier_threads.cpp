@@ -128,9 +128,9 @@ bool wait_until(Done done) {
 }
 
 // Where the threads of a block, or of its first warp, meet.
-class Place {
+class HostBarrier {
  public:
-  explicit Place(unsigned threads) : threads_(threads) {}
+  explicit HostBarrier(unsigned threads) : threads_(threads) {}
 
   template <int kOrder>
   void meet() {
@@ -155,7 +155,7 @@ class Place {
 };
 
 struct Block {
-  Place all, first_warp;
+  HostBarrier all, first_warp;
 };
 
 /// A thread of a kernel.
@@ -344,8 +344,8 @@ class Node {
     end.gpus = static_cast<int>(states_.size());
     end.blocks = launch.blocks;
     end.meeting = launch.meeting;
-    std::vector<Block> blocks(launch.blocks,
-                              {Place(launch.threads()), Place(launch.lanes)});
+    std::vector<Block> blocks(launch.blocks, {HostBarrier(launch.threads()),
+                                              HostBarrier(launch.lanes)});
     std::vector<std::thread> threads;
     for (unsigned block = 0; block < launch.blocks; ++block) {
       for (unsigned i = 0; i < launch.threads(); ++i) {

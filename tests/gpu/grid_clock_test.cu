@@ -150,21 +150,21 @@ class ClockLoop {
   /// With the arguments of `suite`, so that both meet at the same memory.
   ClockLoop(const std::vector<Gpu>& gpus, int blocks, int threads,
             const TimedLaunch& suite)
-      : gpus_(gpus), threads_(gpus), shares_(gpus.size()) {
+      : gpus_(gpus), threads_(gpus), per_gpu_(gpus.size()) {
     for (std::size_t i = 0; i < gpus.size(); ++i) {
       buffers_.emplace_back(gpus[i].index, blocks);
       streams_.emplace_back(gpus[i].index);
       probes_.emplace_back(gpus[i].index);
-      Share& share = shares_[i];
-      share.cycles = buffers_[i].get();
-      share.arguments[3] = suite.argument(static_cast<int>(i));
-      share.call = {reinterpret_cast<const void*>(barrier_loop), dim3(blocks),
-                    dim3(threads), share.arguments};
+      PerGpu& gpu = per_gpu_[i];
+      gpu.cycles = buffers_[i].get();
+      gpu.arguments[3] = suite.argument(static_cast<int>(i));
+      gpu.call = {reinterpret_cast<const void*>(barrier_loop), dim3(blocks),
+                  dim3(threads), gpu.arguments};
     }
     for (std::size_t i = 0; i < gpus.size(); ++i) {
       // Alone, without a barrier: a first launch may wait for other GPUs.
       const DeviceGuard guard(gpus[i].index);
-      CUDA_CHECK(launch_cooperative(shares_[i].call, streams_[i].get()));
+      CUDA_CHECK(launch_cooperative(per_gpu_[i].call, streams_[i].get()));
       CUDA_CHECK(cudaStreamSynchronize(streams_[i].get()));
     }
   }
@@ -172,9 +172,9 @@ class ClockLoop {
   /// Nanoseconds of a barrier, mean of all blocks and of so many launches.
   double barrier_ns(int launches) {
     constexpr int kInStep = 8, kRepeats = 512;
-    for (Share& share : shares_) {
-      share.in_step = kInStep;
-      share.repeats = kRepeats;
+    for (PerGpu& gpu : per_gpu_) {
+      gpu.in_step = kInStep;
+      gpu.repeats = kRepeats;
     }
     double sum = 0;
     for (int launch = 0; launch < launches; ++launch) {
@@ -198,7 +198,7 @@ class ClockLoop {
 #if CUDART_VERSION < 13000
   void launch_all() {
     std::vector<KernelCall> calls;
-    for (const Share& share : shares_) calls.push_back(share.call);
+    for (const PerGpu& gpu : per_gpu_) calls.push_back(gpu.call);
     MultiDeviceLaunch launch(calls, device_numbers(gpus_),
                              stream_handles(streams_));
     CUDA_CHECK(launch());
@@ -211,14 +211,14 @@ class ClockLoop {
     threads_.run([this](int rank) {
       CallResult result;
       cudaStream_t stream = streams_[rank].get();
-      result.note(launch_cooperative(shares_[rank].call, stream), "launch");
+      result.note(launch_cooperative(per_gpu_[rank].call, stream), "launch");
       result.note(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
       return result;
     });
   }
 #endif
 
-  struct Share {
+  struct PerGpu {
     int in_step = 0, repeats = 0;
     long long* cycles = nullptr;
     void* arguments[4] = {&in_step, &repeats, &cycles, nullptr};
@@ -230,7 +230,7 @@ class ClockLoop {
   std::vector<DeviceBuffer<long long>> buffers_;
   std::vector<Stream> streams_;
   std::vector<SmClockProbe> probes_;
-  std::vector<Share> shares_;  // not moved: arguments point into them
+  std::vector<PerGpu> per_gpu_;  // not moved: arguments point into them
 };
 
 int check_several(MeasuringRun& run, const std::vector<Gpu>& gpus, int per_sm,

@@ -14,8 +14,9 @@ struct StuckGridSync : Method {
   static constexpr int repeats(int) { return 1; }
   static constexpr int kMostInLine = 2;
   static constexpr LaunchAttributes attributes(int) { return {true}; }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return place.block > 0;
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.block > 0;
   }
   using Argument = peer_grid::BarrierEnd;
   using Local = peer_grid::Barrier;

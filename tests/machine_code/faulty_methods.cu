@@ -45,8 +45,9 @@ struct GroupEachTime : Method {
   static Work work(int architecture) {
     return find_method("coales_shufl").work(architecture);
   }
-  static constexpr __host__ __device__ bool takes_part(const Place& place) {
-    return first_lanes(place);
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return first_lanes(position);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     const auto again = cooperative_groups::coalesced_threads();

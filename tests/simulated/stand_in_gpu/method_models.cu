@@ -12,7 +12,7 @@ namespace stand_in {
 namespace {
 
 using syncbench::MethodEntry;
-using syncbench::Place;
+using syncbench::Position;
 using syncbench::Scope;
 using syncbench::SmWindow;
 using syncbench::WarpRecord;
@@ -40,7 +40,7 @@ struct Timed {
   unsigned sms() const { return static_cast<unsigned>(scenario().sms); }
   unsigned resident() const { return blocks_at_once(blocks, threads); }
   unsigned per_sm() const { return blocks_of_sm(blocks); }
-  Place place(unsigned block, unsigned thread) const {
+  Position position(unsigned block, unsigned thread) const {
     return {thread, threads, block, blocks, group};
   }
 };
@@ -62,13 +62,13 @@ void write_results(const Timed& timed) {
   const std::string& bad = scenario().bad;
   for (unsigned block = 0; block < timed.blocks; ++block) {
     for (unsigned thread = 0; thread < timed.threads; ++thread) {
-      const Place place = timed.place(block, thread);
-      const bool has =
-          timed.method.takes_part(place) && timed.method.has_result(place);
+      const Position position = timed.position(block, thread);
+      const bool has = timed.method.takes_part(position) &&
+                       timed.method.has_result(position);
       timed.results[block * timed.threads + thread] =
           bad == "results" ? 4242
-          : has            ? timed.method.expected(place)
-                           : syncbench::start_value(place);
+          : has            ? timed.method.expected(position)
+                           : syncbench::start_value(position);
     }
   }
 }
@@ -77,7 +77,7 @@ bool takes_part(const Timed& timed, unsigned block, unsigned warp) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     const unsigned thread = 32 * warp + lane;
     if (thread < timed.threads &&
-        timed.method.takes_part(timed.place(block, thread))) {
+        timed.method.takes_part(timed.position(block, thread))) {
       return true;
     }
   }

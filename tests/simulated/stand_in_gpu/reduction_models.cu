@@ -284,7 +284,7 @@ Model read_packets(const Launch& launch) {
 
 // What sum_by_node is given: as in node_sums.cu, whose own nobody else sees.
 template <class T, class End>
-struct Share {
+struct SumArguments {
   const T* data;
   long long count;
   int rank, gpus;
@@ -301,7 +301,7 @@ struct Gathering {
 };
 
 template <class T, class End>
-Model sum_by_node(const Launch& launch, const Share<T, End>& own,
+Model sum_by_node(const Launch& launch, const SumArguments<T, End>& own,
                   const char* method) {
   const unsigned blocks = launch.blocks(), threads = launch.threads();
   return {[=](const Running& running) -> Ended {
@@ -338,11 +338,11 @@ template <class T>
 Model sum_by_node(const Launch& launch) {
   if (launch.is("MultiGrid")) {
     struct End {};
-    const auto own = launch.argument<Share<T, End>>(0);
+    const auto own = launch.argument<SumArguments<T, End>>(0);
     if (!launched(launch, LaunchKind::kMultiDevice)) return failing();
     return sum_by_node(launch, own, "multi_grid_sync");
   }
-  const auto own = launch.argument<Share<T, peer_grid::BarrierEnd>>(0);
+  const auto own = launch.argument<SumArguments<T, peer_grid::BarrierEnd>>(0);
   const auto& end = own.end.end;
   if (!launched(launch, LaunchKind::kCooperative)) return failing();
   if (own.rank != end.rank || own.gpus != end.gpus ||
