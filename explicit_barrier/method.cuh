@@ -123,8 +123,8 @@ struct None {};
 
 struct Arguments;  // arguments.hpp
 
-/// What an operation finds: its position and the method's state. `shared` is that
-/// of its block, `global` the words of its GPU, `local` the thread's own.
+/// What an operation finds: its position and the method's state. `shared` is
+/// that of its block, `global` the words of its GPU, `local` the thread's own.
 template <class Shared = None, class Local = None>
 struct Here : Position {
   Shared& shared;
