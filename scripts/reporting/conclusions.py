@@ -50,7 +50,7 @@ def conclusions(run):
                     launch(run, "traditional_launch", 1))]
     if run.gpus > 1:
         found.append(versus(
-            f"On {run.gpus} GPUs, peer_grid_sync", "back to the CPU",
+            f"On {run.gpus} GPUs, peer_grid_sync", "a launch on each and an OpenMP barrier",
             barriers(run, "multi-GPU latency", "peer_grid_sync", run.gpus),
             launch(run, "single_omp_traditional_launch", run.gpus)))
     return [sentence for sentence in found if sentence]
