@@ -17,6 +17,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
   docs/reduction.md       warp           sums of 32 values
                           switch         when more threads pay
                           sizes, gpus    sums on one GPU and on several
+  docs/study.md           conclusions    what has become of the study's conclusions
   explicit_barrier/peer_grid_barrier/README.md
                           cost           a line of its cost
                           barriers       the multi-GPU barriers side by side
@@ -37,6 +38,7 @@ from pages.recorded_tables import (barrier_cost, barriers_table, differences, du
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
                                    verdicts, warp_barriers)
+from pages.study_conclusions import conclusions
 from reporting import known_spread
 from reporting.normal import THRESHOLD, recorded_runs
 from reporting.sheets import coded, markdown_table
@@ -104,6 +106,7 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                           "messages": messages},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
                                "sizes": sums_by_size, "gpus": sums_by_gpus},
+         "docs/study.md": {"conclusions": conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
                                                           "barriers": barriers_table}}
 

@@ -4,7 +4,8 @@ scripts/ on the path, for tsv.py and what else is there.
 What is told of a run, each from its rows:
   study             the study's own numbers, of results/ipdps20
   estimates         a value with its spread and where it stands; tables of them
-  study_tables      Tables I to VII; observations: Table VIII, judged by rows of evidence
+  study_tables      Tables I to VII; observations: Table VIII, judged by rows of evidence,
+                    with section_claims, what sections of the study say beside it
   conclusions       what the headline numbers say, in sentences; verdict: is the node normal?
   headline          what a barrier costs, from a warp to all GPUs; headline_sheets: as tables
   normal            every row beside the recorded runs; moved: which moved; known_spread: what

@@ -54,10 +54,12 @@ def of_each(barriers, look):
 
 
 class Evidence:
-    """A run's rows by what they are of; sources: of those used; study: class Study."""
+    """A run's rows by what they are of; sources: of those used; study: class Study;
+    judging_only: gpus() has only what judges."""
 
-    def __init__(self, run, study):
+    def __init__(self, run, study, judging_only=False):
         self.run, self.study, self.sources = run, study, []
+        self.judging_only = judging_only
 
     def row(self, file, title, **cells):
         section = self.run.section(file, title)
@@ -100,8 +102,9 @@ class Evidence:
         if not found:
             raise NotMeasured("no barrier of several GPUs was measured")
         studied = any(method == "multi_grid_sync" for _, method, _ in found)
-        return [(file, method, gpus, method == "multi_grid_sync" or not studied)
-                for file, method, gpus in found]
+        judged = [(file, method, gpus, method == "multi_grid_sync" or not studied)
+                  for file, method, gpus in found]
+        return [one for one in judged if one[-1] or not self.judging_only]
 
     def shapes(self, file, method, gpus, *needed):
         """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""

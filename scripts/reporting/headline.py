@@ -29,6 +29,11 @@ def of_table(table, column, **cells):
     return lambda study, gpu: study.value(table, column, gpu=gpu, **cells)
 
 
+def whole_block(study, gpu):
+    """`__syncthreads()` of 1024 threads: Table IV has the cycles of five."""
+    return f"{study.number('IV', 'sync_cycles', gpu=gpu, basic='32') / 5:.0f}"
+
+
 def best_known_sum(study, gpu):
     """The fastest sum that the study has of this GPU."""
     texts = [row["GB_per_s"] for row in study.tables["VI"]
@@ -115,7 +120,7 @@ IN_ONE_GPU = (
              inside_an_sm("block latency", method="blocksync", thrd="32"),
              of_table("II", "latency_cycles", type="block")),
     Headline("block_1024", coded("Block: `blocksync`, 1024 threads"), "cycles",
-             inside_an_sm("block latency", method="blocksync", thrd="1024"), nothing_known),
+             inside_an_sm("block latency", method="blocksync", thrd="1024"), whole_block),
     Headline("cluster", coded("Cluster: `cluster_sync`, 2 x 32"), "cycles",
              inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32"),
              nothing_known),

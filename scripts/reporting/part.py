@@ -6,20 +6,21 @@ from parts import tsv
 from reporting.charts import charts_of
 from reporting.estimates import short_name
 from reporting.headline_sheets import headline_sheet
-from reporting.observations import table_8
+from reporting.observations import table_8, table_8b
 from reporting.run_warnings import warned
 from reporting.study_tables import MAKERS
 from reporting.verdict import Verdict
 
 
 class Part:
-    """tables: I to VIII; observations: of table_8(); verdict: of class Verdict, which explains what
-    is taken from it; charts: of charts.charts_of(); headline: a Sheet."""
+    """tables: I to VIII b; observations: of table_8() and table_8b(); verdict: of
+    class Verdict, which explains what is taken from it; charts: of charts.charts_of(); headline: a Sheet."""
 
     def __init__(self, run, study, recorded, name):
         self.run, self.name = run, name
-        summary, self.observations = table_8(run, study)
-        self.tables = [*(make(run, study) for make in MAKERS), summary]
+        summaries, observations = zip(table_8(run, study), table_8b(run, study))
+        self.observations = sum(observations, [])
+        self.tables = [*(make(run, study) for make in MAKERS), *summaries]
         self.verdict = found = Verdict(run, recorded)
         self.recorded, self.alike = found.runs, found.alike
         self.normal, self.lacking, self.outcomes = found.rows, found.lacking, found.outcomes

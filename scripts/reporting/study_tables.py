@@ -220,6 +220,8 @@ def table_5(run, study):
         table.add(study, (name,), [*(estimate_of(
             run, section, section.find(method=method, type=SUMMED), "m(ave_cycle)")
             for section in sections), None], **cells)
+    table.legend = coded("In the rows, coalesced is `coa`, tile shuffle `tile_shuffle`, coalesced "
+                         "shuffle `coa_shuffle`.")
     table.notes.append("A sum marked ? is wrong. That of nosync is in the study, too.")
     return table
 
@@ -243,6 +245,7 @@ def table_6(run, study):
         else:  # not among this suite's sums, so not missing either
             table.lines.append(Line((name,), [None], {
                 gpu: [study.value("VI", "GB_per_s", gpu=gpu, sum=name)] for gpu in GPUS}))
+    table.legend = coded("In the rows, grid sync is `grid_sync`, CUB `cub`.")
     if sizes:
         table.notes.append(f"Sums of {int(size) / 2 ** 30:g} GiB of {ARRAY}. The line theory is of "
                            "the memory's clock and width; the kernel read_limit reads and sums "

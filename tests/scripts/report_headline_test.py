@@ -12,7 +12,8 @@ MACHINES = "**What a barrier costs, by machine.**"
 NAMES = ("1 H100", "1 H200", "2 H200", "4 H200")
 # What the study prints: its Tables II, I and VI, and Figures 8 (V100) and 7 (P100), in us, each
 # of as many GPUs.
-STUDY = {"tile_sync": ("14", "1"), "tile_shuffle": ("22", "31"), "block_32": ("22", "218"),
+STUDY = {"block_1024": ("84", "427"),
+         "tile_sync": ("14", "1"), "tile_shuffle": ("22", "31"), "block_32": ("22", "218"),
          "multi_grid_sync_1": ("7340", "2500"), "multi_grid_sync_2": ("12410", "8440"), "launch": ("1081", "–"), "sum": ("865.40", "592.40")}
 CYCLES, NS, RATE = (("m(ave_cycle)", "s(ave_cycle)"), ("m(avginstru)", "s(avginstr)"),
                     ("m(GB/s)", "s(GB/s)"))

@@ -67,7 +67,7 @@ class ReportTest(ReportCase):
         for name, run in runs.items():
             measured = (ROOT / "results" / name / "Reduction.tsv").exists()
             self.assertEqual(list(run["tables"]), [
-                "I", "II", *["III", "IV", "V", "VI"] * measured, "VII", "VIII"])
+                "I", "II", *["III", "IV", "V", "VI"] * measured, "VII", "VIII", "VIII b"])
             self.assertEqual(f"{name} has no " in self.errors, not measured)
             texts = sorted((self.out / "tables" / name).glob("*.tex"))
             self.assertEqual(len(texts), len(run["tables"]) + 1)  # and headline.tex
@@ -76,7 +76,7 @@ class ReportTest(ReportCase):
                 text, of = path.read_text(), path.stem.rpartition("_")[2]
                 self.assertRegex(text, r"(?m)^\\caption\{.*, driver [\d.]+" + {
                     "headline": r", CUDA 13\.0 and 11\.8 \(all multi-grid barriers\)",
-                    **dict.fromkeys("2578", "")}.get(of, r", CUDA 13\.0") + r", commit .*\}$")
+                    **dict.fromkeys("25789", "")}.get(of, r", CUDA 13\.0") + r", commit .*\}$")
                 if of in "25":  # each column says its own
                     for gpu, toolkit in ((name[:4].upper(), "13.0"), (name[:4].upper(), "11.8"),
                                          ("V100", "10.0"), ("P100", "10.0")):
@@ -225,7 +225,7 @@ class ReportTest(ReportCase):
         run = self.write_run(self.folder / "few", {"ImplicitBarrier": ROWS["ImplicitBarrier"]},
                              only=True)
         tables = self.report(run, recorded=self.folder)["few"]["tables"]
-        self.assertEqual(list(tables), ["I", "VII", "VIII"])
+        self.assertEqual(list(tables), ["I", "VII", "VIII", "VIII b"])
         self.assertIn("| traditional | 1 per SM x 1024 | 1081.2 ± 3.5 | 1081 | – | 8888 |", self.page)
         self.assertIn("traditional, 1 x 32: launch overhead; ", self.page)
         self.assertIn("few has no BenchmarkIntraSM.tsv, ", self.errors)
@@ -233,7 +233,7 @@ class ReportTest(ReportCase):
         self.assertIn("There is no recorded run to compare with.", self.page)
         self.write_run(self.folder / "few")  # all of what the made-up rows have
         tables = self.report(run, recorded=self.folder)["few"]["tables"]
-        self.assertEqual(list(tables), ["I", "II", "IV", "V", "VI", "VII", "VIII"])
+        self.assertEqual(list(tables), ["I", "II", "IV", "V", "VI", "VII", "VIII", "VIII b"])
         text = (self.out / "tables/few/table_6.tex").read_text()
         self.write_run(run, {"Reduction": None})
         self.report(run, recorded=self.folder)
@@ -254,7 +254,8 @@ class ReportTest(ReportCase):
                     lines[number] = "\t".join(cells[place] for place in kept)
             path.write_text("\n".join(lines) + "\n")
         found = self.report(run)["h200x1"]
-        self.assertEqual(list(found["tables"]), ["I", "II", "III", "IV", "V", "VI", "VII", "VIII"])
+        self.assertEqual(list(found["tables"]), [
+            "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "VIII b"])
         rate = next(row["figures"]["Throughput, CUDA 13.0"] for row in found["tables"]["II"]["rows"]
                     if row["labels"]["Type"] == "block")
         self.assertIsNone(rate["spread"])
@@ -268,7 +269,7 @@ class ReportTest(ReportCase):
         self.assertRegex(done.stderr, r"\Areport.py: drawing mine\n"
                          r"(report.py: no pictures, because .*\n)?\Z")
         page = (run / "report" / "report.md").read_text()
-        self.assertEqual(page.count("no barrier of several GPUs was measured"), 4)
+        self.assertEqual(page.count("no barrier of several GPUs was measured"), 6)
         self.assertIn("same kind of GPU: h200x2, h200x4.\n", page)  # and not with itself
 
     def test_what_a_folder_says_is_no_markup(self):
