@@ -190,9 +190,21 @@ class Verdict:
                     and (*key[:3], key[GPUS]) not in counts):
                 by_section[key[:2]].append(key)
         for (file, section), keys in by_section.items():
+            if not self._can_have(run, file, section):
+                continue
             methods = list(dict.fromkeys(key[2] for key in keys))
             self._add("look", f"{len(keys)} rows are missing ({file}, {section}): "
                       + ", ".join(methods[:3]) + " and others" * (len(methods) > 3))
+
+    def _can_have(self, run, file, section):
+        """False if a run's program may be too old for a section: it has none, and all recorded runs
+        that have it are of other commits."""
+        def has(one):
+            return any(other.title == section for other in one.files.get(file, ()))
+
+        commit = run.environment.get("suite_commit")
+        return has(run) or any(has(other) and commit in (None, other.environment.get("suite_commit"))
+                               for other in normal.as_many(run, self.runs))
 
     def _toolkits(self, run):
         here = normal.toolkit("", run.environment) or "none"

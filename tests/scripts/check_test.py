@@ -221,6 +221,23 @@ class CheckTest(ScriptsTest):
         del run.files["TestRepeat"]
         self.assertIn("look: TestRepeat.tsv is missing", self.check(run, 1))
 
+    def test_a_section_that_older_programs_lack(self):
+        """It is no fault of a run of another commit. Rows of a section that is there are."""
+        def check(commit, code, change=None):
+            run = changed_run("h200x1", change, **commit)
+            if not change:
+                output = run.files["BenchmarkInterSM"]
+                output[:] = [one for one in output if one.title != "grid latency"]
+            return self.check(run, code)
+
+        def lose_rows(_program, section, cells):
+            if section == "grid latency":
+                cells.clear()
+        missing = "rows are missing (BenchmarkInterSM, grid latency)"
+        self.assertIn(missing, check({}, 1))
+        self.assertNotIn("missing", check({"suite_commit": "0123456789ab"}, 0))
+        self.assertIn(missing, check({"suite_commit": "0123456789ab"}, 1, lose_rows))
+
     def test_fewer_shapes_of_some_methods(self):
         """As check.py measures them."""
         wanted = {"BenchmarkIntraSM": ("blocksync", "cluster_sync"),
