@@ -107,6 +107,7 @@ def names(cell):
     return re.split(", *", cell)
 
 
+@functools.lru_cache(maxsize=None)
 def is_one_of(text, cell):
     return cell == "any" or any(fnmatchcase(text, name) for name in names(cell))
 

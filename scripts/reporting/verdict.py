@@ -178,27 +178,33 @@ class Verdict:
             self._add("look", f"{file}.tsv is missing")
 
     def _missing_rows(self, run, partial):
-        """partial: only if a method that was measured has none on so many GPUs. Programs of
-        another commit may not have had a section."""
+        """partial: only if a method that was measured has none on so many GPUs."""
         rows = normal.values(run)
-        could = {(file, section.title) for file, output in run.files.items() for section in output}
-        for other in self.runs:
-            could.update((file, section.title) for file, output in other.files.items()
-                         for section in output if file in run.files
-                         and output.program("commit") == run.files[file].program("commit"))
         there = {(key[0], key[2]) if partial else key[0] for key in rows}
         counts = {(*key[:3], key[GPUS]) for key in rows} if partial else ()
         by_section = defaultdict(list)
         for key in self.lacking or ():
-            if key[2] in OPTIONAL or key[:2] not in could:
+            if key[2] in OPTIONAL:
                 continue
             if (((key[0], key[2]) if partial else key[0]) in there
                     and (*key[:3], key[GPUS]) not in counts):
                 by_section[key[:2]].append(key)
         for (file, section), keys in by_section.items():
+            if not self._can_have(run, file, section):
+                continue
             methods = list(dict.fromkeys(key[2] for key in keys))
             self._add("look", f"{len(keys)} rows are missing ({file}, {section}): "
                       + ", ".join(methods[:3]) + " and others" * (len(methods) > 3))
+
+    def _can_have(self, run, file, section):
+        """False if a run's program may be too old for a section: it has none, and all recorded runs
+        that have it are of other commits."""
+        def has(one):
+            return any(other.title == section for other in one.files.get(file, ()))
+
+        commit = run.environment.get("suite_commit")
+        return has(run) or any(has(other) and commit in (None, other.environment.get("suite_commit"))
+                               for other in normal.as_many(run, self.runs))
 
     def _toolkits(self, run):
         here = normal.toolkit("", run.environment) or "none"

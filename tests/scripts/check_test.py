@@ -1,6 +1,10 @@
 """Tests of check.py and its verdict: healthy machines are normal, planted faults are found."""
 
-import collections
+import contextlib
+import copy
+import functools
+import io
+import itertools
 import re
 import unittest
 
@@ -8,7 +12,8 @@ from made_up_rows import ended
 from report_support import copy_of
 from scripts_support import ROOT, ScriptsTest
 
-from parts import tsv  # from scripts/, which scripts_support has put on the path
+import check  # from scripts/, which scripts_support has put on the path
+from parts import tsv
 from pages import healthy_pairs
 from reporting import known_spread, normal
 from reporting.verdict import Verdict
@@ -27,20 +32,35 @@ GROUPS = {
 TIME = re.compile(r"(m|s|med|ci95)\((?!clk)")
 
 
-def changed_rows(path, change):
-    """change(program, section, cells by column) may change the cells of each row."""
-    section, header, lines = "", [], []
-    for line in path.read_text().split("\n"):
-        if line.startswith("# "):
-            section = line[2:].split(":")[0]
-        elif line.startswith("method\t"):
-            header, title = line.split("\t"), section
-        elif "\t" in line:
-            cells = dict(zip(header, line.split("\t")))
-            change(path.name.split(".")[0], title, cells)
-            line = "\t".join(cells.values()) if cells else None
-        lines.append(line)
-    path.write_text(ended("\n".join(line for line in lines if line is not None)))
+@functools.lru_cache(maxsize=None)
+def recorded_runs():
+    return normal.recorded_runs(ROOT / "results")
+
+
+def changed_run(name, change=None, **environment):
+    """A recorded run of another day, changed in memory. change(program, section, cells by column)
+    may change the cells of each row, or take all: then the row is not there."""
+    run = copy.copy(next(run for run in recorded_runs() if run.path.name == name))
+    run.environment = {**run.environment, "date_utc": "later", **environment}
+    run.files = {file: changed_output(file.split(".")[0], output, change)
+                 for file, output in run.files.items()}
+    return run
+
+
+def changed_output(program, output, change):
+    result = copy.copy(output)
+    result.clear()
+    for section in output:
+        rows = []
+        for row in section.rows:
+            cells = tsv.Row(row, row.values(), row.where)
+            if change:
+                change(program, section.title, cells)
+            rows.append(cells)
+        result.append(tsv.Section(section.title, section.header, section.where))
+        result[-1].rows = [row for row in rows if row]
+        result[-1].annotations = section.annotations
+    return result
 
 
 def scaled(cells, factor):
@@ -51,17 +71,16 @@ def scaled(cells, factor):
 
 
 class CheckTest(ScriptsTest):
-    def copy_of(self, name, change=None, **environment):
-        folder = copy_of(name, self.folder / "run", **environment)
-        for path in folder.glob("*.tsv") if change else ():
-            if path.name != "environment.tsv":
-                changed_rows(path, change)
-        return folder
-
-    def check(self, folder, code):
-        done = self.execute([str(ROOT / "scripts/check.py"), str(folder)])
-        if code is not None:
-            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+    def check(self, run, code):
+        """What check.py says of a run, or of a folder."""
+        if isinstance(run, tsv.Run):
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                found = check.show([("", Verdict(run, recorded_runs()), [])])
+            self.assertEqual(found, code, said.getvalue())
+            return said.getvalue()
+        done = self.execute([str(ROOT / "scripts/check.py"), str(run)])
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout
 
     def test_recorded_runs_are_normal(self):
@@ -74,7 +93,6 @@ class CheckTest(ScriptsTest):
                       self.check(ROOT / "results/h100x1", 1))
 
     def test_scaled_rows_of_each_group_are_found(self):
-        recorded = normal.recorded_runs(ROOT / "results")
         for name, groups in (("h200x1", GROUPS), ("h200x4", ["several GPUs"])):
             for group in groups:
                 is_of = GROUPS[group]
@@ -82,7 +100,7 @@ class CheckTest(ScriptsTest):
                     def change(program, section, cells):
                         if is_of(program, section, cells["method"]):
                             scaled(cells, factor)
-                    verdict = Verdict(tsv.Run(self.copy_of(name, change)), recorded)
+                    verdict = Verdict(changed_run(name, change), recorded_runs())
                     with self.subTest(run=name, group=group, factor=factor):
                         slower = factor > 1 and group != "sums"
                         self.assertIn(verdict.level, {True: ("broken",), False: (
@@ -93,7 +111,7 @@ class CheckTest(ScriptsTest):
         def change(_program, section, cells):
             if "barrier" in cells["method"] or section == "null kernel":
                 scaled(cells, 4 if section == "null kernel" else 3)
-        output = self.check(self.copy_of("h200x1", change), 2)
+        output = self.check(changed_run("h200x1", change), 2)
         for method in ("mbarrier_parity", "cuda_barrier", "traditional_launch"):
             self.assertIn(method, output)
 
@@ -103,7 +121,7 @@ class CheckTest(ScriptsTest):
                 cells["right"] = "0"
             if program == "Pitfalls" and cells.get("form") == "right" and "wrong" in cells:
                 cells["wrong"] = "9"
-        output = self.check(self.copy_of("h200x1", change), 2)
+        output = self.check(changed_run("h200x1", change), 2)
         self.assertRegex(output, r"broken: \d+ wrong results \(Reduction\)")
         self.assertRegex(output, r"broken: \d+ right programs have wrong results \(Pitfalls\)")
 
@@ -113,7 +131,7 @@ class CheckTest(ScriptsTest):
             if program == "BenchmarkInterSM":
                 cells["clock"] = "990.0"
                 scaled(cells, 2)
-        self.assertRegex(self.check(self.copy_of("h200x1", change), 2),
+        self.assertRegex(self.check(changed_run("h200x1", change), 2),
                          r"broken: SM clock 990 MHz \(BenchmarkInterSM.*\), recorded 1,980 MHz")
 
     def test_three_rows_that_are_far_slower(self):
@@ -122,7 +140,7 @@ class CheckTest(ScriptsTest):
                     cells["blk"] in ("2112", "4224")):
                 scaled(cells, 10)
         self.assertIn("grid_sync (BenchmarkInterSM, grid latency)",
-                      self.check(self.copy_of("h200x1", change), 2))
+                      self.check(changed_run("h200x1", change), 2))
 
     def test_noise(self):
         """A busy host widens means. Medians tell whether more is wrong."""
@@ -134,7 +152,7 @@ class CheckTest(ScriptsTest):
                         if column.startswith(("m(", "ci95(")) and text != "nan":
                             cells[column] = f"{float(text) * (1.3 if column[0] == 'm' else 900):.3f}"
             with self.subTest(factor=factor):
-                output = self.check(self.copy_of("h200x1", change), code)
+                output = self.check(changed_run("h200x1", change), code)
                 self.assertEqual("rows are too noisy to be judged" in output, code == 1)
 
     def test_a_lower_clock(self):
@@ -143,7 +161,7 @@ class CheckTest(ScriptsTest):
                 cells["clock"] = "1410.0"
                 if "cycle" not in "".join(cells):
                     scaled(cells, 1980 / 1410)
-        output = self.check(self.copy_of("h200x1", change), 2)
+        output = self.check(changed_run("h200x1", change), 2)
         self.assertIn("broken: SM clock 1,410 MHz, recorded 1,980 MHz", output)
 
     def test_what_heads_say(self):
@@ -154,21 +172,23 @@ class CheckTest(ScriptsTest):
                  "look: GPU 3: SM clock 1,900 MHz"),
                 ("peer_access=yes", "peer_access=no", 2,
                  "broken: no access between all pairs of GPUs")):
-            folder = self.copy_of("h200x4")
-            for path in folder.glob("[A-Z]*.tsv"):
-                path.write_text(re.sub(old, new, path.read_text()))
-            self.assertIn(fault, self.check(folder, code))
+            run = changed_run("h200x4")
+            for name, output in run.files.items():
+                path = run.path / f"{name}.tsv"
+                head = path.read_text().partition("\nmethod\t")[0] + "\n"
+                output.annotations = tsv.parse(re.sub(old, new, head).encode(), path).annotations
+            self.assertIn(fault, self.check(run, code))
 
     def test_one_slow_gpu_of_four(self):
         def change(program, section, cells):
             if program == "BenchmarkInterSM" and cells["GPUcount"] == "4":
                 scaled(cells, 1.3)
-        output = self.check(self.copy_of("h200x4", change), 2)
+        output = self.check(changed_run("h200x4", change), 2)
         self.assertIn("on 4 GPUs: 3", output)
         self.assertNotIn("on 3 GPUs", output)
 
     def test_a_second_process(self):
-        folder = self.copy_of("h200x1")
+        folder = copy_of("h200x1", self.folder / "run")
         path = folder / "BenchmarkInterSM.tsv"
         text, warning = path.read_text(), "# warning[shared-gpu gpu=0 processes=1]: busy\n"
         for warned in (warning + text, ended(text + warning)):
@@ -178,7 +198,7 @@ class CheckTest(ScriptsTest):
 
     def test_a_row_at_a_low_clock(self):
         """It is told, and no reference."""
-        folder = self.copy_of("h200x1")
+        folder = copy_of("h200x1", self.folder / "run")
         path, row = folder / "Reduction.tsv", "implicit\tdouble\t1\t1048576\t"
         lines = path.read_text().split("\n")
         at = next(i for i, line in enumerate(lines) if line.startswith(row))
@@ -197,20 +217,27 @@ class CheckTest(ScriptsTest):
             if cells["method"] == "grid_sync" and section == "grid latency":
                 cells.clear()
         self.assertIn("look: 26 rows are missing (BenchmarkInterSM, grid latency): grid_sync",
-                      self.check(self.copy_of("h200x1", change), 1))
-        folder = self.copy_of("h200x1")
-        path = folder / "ImplicitBarrier.tsv"
-        parts = re.split("(?m)^(?=# [a-z]+ [a-z]+(?::|$))", path.read_text())
-        less = ended("".join(part for part in parts if not part.startswith("# held queue")))
-        self.assertNotEqual(less.count("\n"), path.read_text().count("\n"))
-        path.write_text(less)
-        self.assertRegex(self.check(folder, 1), r"look: \d+ rows are missing \(ImplicitBarrier, held")
-        commit = tsv.Run(folder).files["ImplicitBarrier"].program("commit")
-        path.write_text(less.replace(f"commit={commit}", "commit=0123456789ab"))
-        self.assertNotIn("rows are missing", self.check(folder, None))
-        folder = self.copy_of("h200x1")
-        (folder / "TestRepeat.tsv").unlink()
-        self.assertIn("look: TestRepeat.tsv is missing", self.check(folder, 1))
+                      self.check(changed_run("h200x1", change), 1))
+        run = changed_run("h200x1")
+        del run.files["TestRepeat"]
+        self.assertIn("look: TestRepeat.tsv is missing", self.check(run, 1))
+
+    def test_a_section_that_older_programs_lack(self):
+        """It is no fault of a run of another commit. Rows of a section that is there are."""
+        def check(commit, code, change=None):
+            run = changed_run("h200x1", change, **commit)
+            if not change:
+                output = run.files["BenchmarkInterSM"]
+                output[:] = [one for one in output if one.title != "grid latency"]
+            return self.check(run, code)
+
+        def lose_rows(_program, section, cells):
+            if section == "grid latency":
+                cells.clear()
+        missing = "rows are missing (BenchmarkInterSM, grid latency)"
+        self.assertIn(missing, check({}, 1))
+        self.assertNotIn("missing", check({"suite_commit": "0123456789ab"}, 0))
+        self.assertIn(missing, check({"suite_commit": "0123456789ab"}, 1, lose_rows))
 
     def test_fewer_shapes_of_some_methods(self):
         """As check.py measures them."""
@@ -221,17 +248,15 @@ class CheckTest(ScriptsTest):
             if (cells["method"] not in wanted.get(program, ()) or cells.get("type") == "double"
                     or program == "BenchmarkInterSM" and cells["blk"] not in ("132", "528")):
                 cells.clear()
-        folder = self.copy_of("h200x1", change)
-        environment = folder / "environment.tsv"
-        environment.write_text(environment.read_text() + "methods\tsome\n")
-        self.assertRegex(self.check(folder, 0), r"^normal: [1-9]\d+ rows judged\n$")
+        self.assertRegex(self.check(changed_run("h200x1", change, methods="some"), 0),
+                         r"^normal: [1-9]\d+ rows judged\n$")
 
     def test_another_toolkit(self):
         """What the compiler leaves of a warp's barrier is not judged."""
         def change(_program, _section, cells):
             if cells["method"] in ("syncwarp", "tile_sync"):
                 scaled(cells, 9)
-        output = self.check(self.copy_of("h200x1", change, cuda_toolkit="13.1",
+        output = self.check(changed_run("h200x1", change, cuda_toolkit="13.1",
                                          cuda_toolkit_multi_grid="12.4"), 1)
         self.assertIn("look: compiled by CUDA 13.1, ", output)
         self.assertEqual(output.count("look: "), 2)
@@ -245,16 +270,17 @@ class CheckTest(ScriptsTest):
 
 class HealthyPairsTest(ScriptsTest):
     def test_recorded_verdicts(self):
-        """results/healthy_pairs.tsv is of these runs and bounds: two pairs are judged again."""
+        """results/healthy_pairs.tsv is of these runs and bounds: three pairs are judged again."""
         path = ROOT / "results/healthy_pairs.tsv"
         rows = tsv.read_table(tsv.read_bytes(path), path)
         runs = {run.path.name: run for run in (
-            *normal.recorded_runs(ROOT / "results"),
-            *map(tsv.Run, healthy_pairs.unpacked(self.folder)))}
-        kinds = collections.Counter(run.environment["gpu"] for run in runs.values())
-        self.assertEqual({row["run"] for row in rows}, set(runs))
-        self.assertEqual(len(rows), sum(count * (count - 1) for count in kinds.values()))
-        for one, other in (("h200x1", "h200x2_d"), ("h100x1_b", "h100x1")):
+            *recorded_runs(), *map(tsv.Run, healthy_pairs.unpacked(self.folder)))}
+        pairs = [(row["run"], row["against"]) for row in rows]
+        self.assertCountEqual(pairs, [
+            (one, other) for one, other in itertools.permutations(runs, 2)
+            if runs[one].environment["gpu"] == runs[other].environment["gpu"]])
+        self.assertEqual({name[:4] for pair in pairs for name in pair}, {"h100", "h200"})
+        for one, other in (("h200x1", "h200x2_d"), ("h200x1_c", "h200x4"), ("h100x1_a", "h100x1")):
             row = next(row for row in rows if (row["run"], row["against"]) == (one, other))
             verdict = Verdict(runs[one], [runs[other]], partial=True, chosen=True)
             self.assertEqual((row["rows"], row["unexplained"], row["verdict"]), (
