@@ -8,6 +8,10 @@ from reporting.estimates import source_of
 from reporting.normal import width
 from reporting.study_tables import ARRAY
 
+# What the study's observations of several GPUs are judged by: the first that was measured. Its
+# barrier programs never switch peer access on, its sums do.
+JUDGING = ("multi_grid_sync_no_peer", "multi_grid_sync", "peer_grid_sync")
+
 
 class NotMeasured(Exception):
     """Which rows are missing."""
@@ -87,23 +91,22 @@ class Evidence:
         return self.value("BenchmarkInterSM", "grid latency", "avginstru", method="grid_sync",
                           blk=str(blocks * self.run.sms), thrd=str(threads))
 
-    def gpus(self):
+    def gpus(self, sums=False):
         """(file, method, GPUs, judges) of the barriers of all GPUs of the run; at least two.
-        judges: whether the study's observations are judged by it: by multi_grid_sync, which the
-        study had, and by this suite's own where that was not measured."""
+        sums: of those that sums of arrays have. judges: whether the study's observations are
+        judged by it."""
+        methods = JUDGING[1:] if sums else JUDGING
         found = []
-        for file, method in (("BenchmarkInterSM", "peer_grid_sync"),
-                             ("BenchmarkInterSM" + suite.OLDER, "multi_grid_sync"),
-                             ("BenchmarkInterSM", "multi_grid_sync")):
-            rows = self.run.section(file, "multi-GPU latency").find_all(method=method)
-            counts = [row.whole("GPUcount") for row in rows]
-            if max(counts, default=1) > 1:
-                found.append((file, method, max(counts)))
+        for method in reversed(methods):
+            for file in ("BenchmarkInterSM" + suite.OLDER, "BenchmarkInterSM"):
+                rows = self.run.section(file, "multi-GPU latency").find_all(method=method)
+                counts = [row.whole("GPUcount") for row in rows]
+                if max(counts, default=1) > 1:
+                    found.append((file, method, max(counts)))
         if not found:
             raise NotMeasured("no barrier of several GPUs was measured")
-        studied = any(method == "multi_grid_sync" for _, method, _ in found)
-        judged = [(file, method, gpus, method == "multi_grid_sync" or not studied)
-                  for file, method, gpus in found]
+        judge = min((method for _, method, _ in found), key=methods.index)
+        judged = [(file, method, gpus, method == judge) for file, method, gpus in found]
         return [one for one in judged if one[-1] or not self.judging_only]
 
     def shapes(self, file, method, gpus, *needed):

@@ -203,7 +203,7 @@ def implicit_few_steps(rows):
             raise NotMeasured(f"no {what}")
         return faster_sums(implicit, explicit, what)
 
-    verdicts, texts, barriers = [], [], rows.gpus()
+    verdicts, texts, barriers = [], [], rows.gpus(sums=True)
     for (*_, judges), (parts, sentence) in of_each(barriers, look):
         if judges:
             verdicts += parts

@@ -105,8 +105,8 @@ class ObservationsTest(ScriptsTest):
             self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), (both, acceptable))
             self.assertNotIn("judged by", self.texts["gpus_both"])
         # Where it was measured, the study's barrier alone is judged.
-        of_study = section("multi-GPU latency", GRID, *barriers(
-            "multi_grid_sync", 2, 2000, 2500, 2600, 4100, 8000, 9000))
+        with_peer = barriers("multi_grid_sync", 2, 2000, 2500, 2600, 4100, 8000, 9000)
+        of_study = section("multi-GPU latency", GRID, *with_peer)
         found = self.verdicts(**{"BenchmarkInterSM": text, "BenchmarkInterSM.before13": of_study})
         self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), ("holds", "holds"))
         self.assertEqual(self.texts["gpus_acceptable"], (
@@ -116,6 +116,17 @@ class ObservationsTest(ScriptsTest):
             "2.57 and 0.41; judged by multi_grid_sync alone)"))
         self.assertTrue(self.texts["gpus_both"].endswith(
             "(holds if both make it 1.1 times as long or more; judged by multi_grid_sync alone)"))
+        # So it is without peer access, as the study has it, of either toolkit.
+        no_peer = barriers("multi_grid_sync_no_peer", 2, 2000, 2100, 5200, 4500, 8000, 9000)
+        for files in ({"BenchmarkInterSM.before13": with_peer + no_peer},
+                      {"BenchmarkInterSM": no_peer, "BenchmarkInterSM.before13": with_peer}):
+            files = {name: section("multi-GPU latency", GRID, *of) for name, of in files.items()}
+            found = self.verdicts(**files)
+            self.assertEqual((found["gpus_both"], found["gpus_acceptable"]),
+                             ("holds in part", "does not hold"))
+            for name in ("gpus_both", "gpus_acceptable"):
+                self.assertIn("multi_grid_sync on 2 GPUs", self.texts[name])
+                self.assertIn("judged by multi_grid_sync_no_peer alone", self.texts[name])
         # What does not judge may have been measured in part, what does may not.
         part = "".join(text.splitlines(keepends=True)[:-1])
         for own, study, *verdicts in (
@@ -181,7 +192,10 @@ class ObservationsTest(ScriptsTest):
 
     def test_sums_with_one_barrier(self):
         """GB/s of CPU threads, with intervals of 2, beside 100 and 200 with intervals of 1."""
-        barrier = section("multi-GPU latency", GRID, *barriers("multi_grid_sync", 2, *[2100] * 6))
+        with_peer, no_peer = (barriers(method, 2, *[2100] * 6) for method in (
+            "multi_grid_sync", "multi_grid_sync_no_peer"))
+        barrier, both = (section("multi-GPU latency", GRID, *of) for of in (
+            with_peer, with_peer + no_peer))
 
         def rows(method, rates, half):
             return section("strong scaling", NODE_SUM, *(
@@ -205,6 +219,12 @@ class ObservationsTest(ScriptsTest):
         self.assertEqual(self.sources["implicit_few_steps"], [
             (f"{file}.tsv", "strong scaling", line)
             for file in ("Reduction", "Reduction.before13") for line in (3, 4)])
+        # Sums have peer access: those of multi_grid_sync judge.
+        found = self.verdicts(**{"BenchmarkInterSM.before13": both, "Reduction": rows(
+            "implicit_multi", (104, 210), 2), "Reduction.before13": rows(
+                "multi_grid", (100, 200), 1)})
+        self.assertEqual(found["implicit_few_steps"], "holds")
+        self.assertNotIn("no_peer", self.texts["implicit_few_steps"])
         # Sums that nobody measured, or that were wrong, or have no rate judge nothing.
         sums = rows("multi_grid", (100, 200), 1)
         for text in (None, sums.replace("\t1\t9\t", "\t0\t9\t"),
