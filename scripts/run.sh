@@ -99,12 +99,14 @@ if ((${#simulated[@]} == 0)) && ! has_nvidia_gpu; then no_gpu=1; fi
 programs=(all) # of the build
 older_programs=(all)
 older= # nvcc
-if [[ -n $methods ]]; then
-  require_python
+choose_programs() {
+  local needed
   needed=$(python3 "$scripts/parts/method_programs.py" "$methods") || exit
   mapfile -t programs < <(grep -v ' older$' <<<"$needed")
   mapfile -t older_programs < <(sed -n 's/ older$//p' <<<"$needed")
-fi
+}
+# Before anything is fetched, unless Python itself is.
+if [[ -n $methods ]] && (require_python) 2>/dev/null; then choose_programs; fi
 if [[ -n $no_gpu ]]; then
   printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
   if ((${#recorded[@]})) && (require_python) 2>/dev/null; then
@@ -117,6 +119,7 @@ fi
 # shellcheck disable=SC2119  # none of them are for it
 [[ -n $no_build ]] || require_tools
 require_python
+[[ -z $methods || ${programs[0]} != all ]] || choose_programs
 if [[ -z $no_build ]]; then
   # shellcheck disable=SC2034  # for build()
   BUILD_TARGETS=("${programs[@]}")
