@@ -10,7 +10,10 @@ THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)
 SHOWN_GPUS = (1, 2, 5, 6, 8)  # as in Figure 8
 US = 1e-3  # of nanoseconds
-IN_FIGURE_7 = (1, 2)  # GPUs; Figure 8 does not repeat their multi_grid_sync
+IN_FIGURE_7 = (1, 2)  # GPUs; Figure 8 does not repeat its panels
+# Like the study's barrier, which has no peer access: the first that was measured of so many GPUs.
+STUDIED = ("multi_grid_sync_no_peer", "multi_grid_sync")
+PEER_ACCESS = "Like the study's barrier, multi_grid_sync_no_peer has no peer access; others have."
 SHAPES = ((1, 32), (1, 1024), (32, 64))  # Figure 9: blocks per SM, threads
 
 
@@ -134,47 +137,55 @@ def barrier_files(run, method):
             yield section
 
 
+def studied(run, gpus):
+    """The one of STUDIED."""
+    return next((method for method in STUDIED for section in barrier_files(run, method)
+                 if section.find(method=method, GPUcount=str(gpus))), STUDIED[-1])
+
+
 def figure_7(run, study):
-    chart = Chart("figure_7", "Figure 7", "One barrier of all blocks of one and of two GPUs "
-                  "(multi_grid_sync), beside the study's P100", HEAT, "microseconds", columns=2)
+    chart = Chart("figure_7", "Figure 7", "One barrier of all blocks of one and of two GPUs, "
+                  "beside the study's P100 (multi-grid)", HEAT, "microseconds", columns=2)
     for gpus in IN_FIGURE_7:
-        panels = [heat_panel(run, section, "multi_grid_sync", gpus,
-                             f"{short_name(run)}, {many(gpus)}")
-                  for section in barrier_files(run, "multi_grid_sync")][:1]
+        method = studied(run, gpus)
+        panels = [heat_panel(run, section, method, gpus,
+                             f"{short_name(run)}, {many(gpus)}: {method}")
+                  for section in barrier_files(run, method)][:1]
         for panel in panels or [Panel("", "", "", ())]:
-            chart.add(panel, f"multi_grid_sync on {many(gpus)}")
+            chart.add(panel, f"{method} on {many(gpus)}")
     chart.columns = 3 if len(chart.panels) == 1 else 2  # no panel stands alone
     for panel in study_panels(study, "7", "P100"):
         chart.add(panel)
-    chart.notes.append(how_to_read(chart))
+    chart.notes += [how_to_read(chart), PEER_ACCESS]
     return chart
 
 
 def figure_8(run, study):
-    chart = Chart("figure_8", "Figure 8", "One barrier of all blocks of several GPUs "
-                  "(multi_grid_sync, peer_grid_sync), beside the study's V100 (multi-grid)", HEAT,
+    chart = Chart("figure_8", "Figure 8", "One barrier of all blocks of several GPUs, "
+                  "beside the study's V100 (multi-grid)", HEAT,
                   "microseconds", columns=3)
     left_out = set()
-    for method in ("multi_grid_sync", "peer_grid_sync"):
+    for method in (*STUDIED, "peer_grid_sync"):
         sections = list(barrier_files(run, method))[:1]
         for section in sections:
             most = max(row.whole("GPUcount") for row in section.rows)
             counts = {row.whole("GPUcount") for row in section.rows}
-            in_7 = IN_FIGURE_7 if method == "multi_grid_sync" else ()
+            in_7 = {gpus for gpus in IN_FIGURE_7 if method == studied(run, gpus)}
+            in_7.update({1} if method == STUDIED[0] else ())  # it needs two
             counts.update(count for count in SHOWN_GPUS if count <= most)
-            for gpus in sorted(counts.difference(in_7)):
+            for gpus in sorted(counts - in_7):
                 panel = heat_panel(run, section, method, gpus,
                                    f"{short_name(run)}, {many(gpus)}: {method}")
                 if gpus in SHOWN_GPUS or gpus == most:
                     chart.add(panel, f"{method} on {many(gpus)}")
                 elif panel.series:
                     left_out.add(many(gpus))
-        if not sections:
+        if not sections and (method != STUDIED[0] or run.gpus > 1):
             chart.missing.append(method)
     for panel in study_panels(study, "8", "V100"):
         chart.add(panel)
-    chart.notes.append(how_to_read(chart))
-    chart.notes.append("Of one and of two GPUs, multi_grid_sync stands in Figure 7.")
+    chart.notes += [how_to_read(chart), PEER_ACCESS,
+                    "What Figure 7 shows of one and of two GPUs is not repeated."]
     if left_out:
         chart.notes.append(f"Measured, but not drawn here: {', '.join(sorted(left_out))} "
                            "(Figure 9 has three of the shapes).")
@@ -189,8 +200,8 @@ def launch_series(run):
             run, section, rows, lambda row: row.whole("GPUCount"), "m(ovh)", None, US))
 
 
-def barrier_series(run):
-    for method in ("multi_grid_sync", "peer_grid_sync"):
+def barrier_series(run, *methods):
+    for method in methods:
         for section in list(barrier_files(run, method))[:1]:
             for blocks, threads in SHAPES:
                 rows = section.find_all(method=method, blk=str(blocks * run.sms),
@@ -200,10 +211,10 @@ def barrier_series(run):
                     "s(avginstr)", US))
 
 
-def study_multi_grid(study):
+def study_multi_grid(study, method):
     rows = study.figures["8"]
     for blocks, threads in SHAPES:
-        yield Series(f"multi_grid_sync, {shape(blocks, threads)}", [
+        yield Series(f"{method}, {shape(blocks, threads)}", [
             Point(row.whole("gpus"), study_estimate(row["latency_us"], "figure_8.tsv", line))
             for line, row in enumerate(rows, 2)
             if (row["blocks_per_SM"], row["threads"]) == (str(blocks), str(threads))])
@@ -212,18 +223,19 @@ def study_multi_grid(study):
 def figure_9(run, study):
     chart = Chart("figure_9", "Figure 9", "Barriers of several GPUs by their number", LINES, "microseconds", SPREAD,
                   columns=2, several=True, same_y=True, same_x=True)
-    panel = Panel(short_name(run), "GPUs", "microseconds",
-                  [*launch_series(run), *barrier_series(run)], log_y=True)
+    method = studied(run, 2)
+    panel = Panel(short_name(run), "GPUs", "microseconds", [
+        *launch_series(run), *barrier_series(run, method, "peer_grid_sync")], log_y=True)
     gpus = sorted({point.x for series in panel.series for point in series.points})
     panel.ticks = gpus
     if len(gpus) > 1:
         chart.add(panel)
-        chart.add(Panel("V100: the study", "GPUs", "microseconds", study_multi_grid(study),
+        chart.add(Panel("V100: the study", "GPUs", "microseconds", study_multi_grid(study, method),
                         log_y=True, ticks=SHOWN_GPUS))
     else:
         chart.missing.append("rows of several GPUs")
-    chart.notes.append("Launches: one more launch that is also a barrier, by kernel fusion. Of "
-                       "V100 the study prints multi-grid barriers only (its Figure 8).")
+    chart.notes += ["Launches are barriers, timed by kernel fusion. Of V100 the study prints "
+                    "multi-grid barriers only (its Figure 8).", PEER_ACCESS]
     return chart
 
 

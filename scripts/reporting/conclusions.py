@@ -6,7 +6,7 @@ from reporting import headline
 
 
 def launch(run, method, gpus):
-    """What one more launch costs, in ns."""
+    """What a launch costs as a barrier, in ns."""
     found = headline.launch(method, gpus)(run)
     return found.estimate.value if found else math.nan
 
@@ -45,7 +45,7 @@ def versus(name, what, costs, limit, unit=" per SM"):
 
 def conclusions(run):
     """The sentences, of what was measured."""
-    found = [versus("grid_sync", "one more launch",
+    found = [versus("grid_sync", "traditional_launch",
                     barriers(run, "grid latency", "grid_sync", 1),
                     launch(run, "traditional_launch", 1))]
     if run.gpus > 1:

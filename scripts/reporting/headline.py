@@ -151,13 +151,21 @@ def converted(found, unit):
     return found.estimate.value * clock / 1e3, "cycles"
 
 
+def multi_gpu_methods(gpus):
+    """(method, the study's number); its barrier has no peer access, which one GPU cannot have."""
+    known = multi_grid_of(gpus, 1, 1024)
+    yield "peer_grid_sync", nothing_known
+    yield "multi_grid_sync", known if gpus == 1 else nothing_known
+    if gpus > 1:
+        yield "multi_grid_sync_no_peer", known
+
+
 def of_gpus(gpus):
     """The headlines of so many GPUs."""
     on = f"{gpus} GPU" + "s" * (gpus > 1)
     for name, method, find, known in (
             *((method, method, of_grids("multi-GPU latency", method, 1, 1024, gpus), known)
-              for method, known in (("peer_grid_sync", nothing_known),
-                                    ("multi_grid_sync", multi_grid_of(gpus, 1, 1024)))),
+              for method, known in multi_gpu_methods(gpus)),
             ("cpu", CPU, launch(CPU, gpus), nothing_known)):
         yield Headline(f"{name}_{gpus}", coded(f"{on}: `{method}`, {WHOLE_SM}"), "ns", find, known)
 

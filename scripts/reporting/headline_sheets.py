@@ -51,8 +51,9 @@ HOW = ("Behind ± stands the standard deviation. A dash is for what is not measu
        "none for what the toolkit compiles to no instruction that waits. Shapes are n x t, n blocks "
        "of t threads, or n per SM x t, n blocks for each SM.")
 ALONE, BESIDE = (0.42, 0.06), (0.26, 0.05)  # in LaTeX, of the columns of words
-STUDY = ("V100 and P100 are the study's (Tables I, II, VI, Figures 7, 8; CUDA 10.0). Its launch is "
-         "of a shape that it does not say, its sum the best of its own.")
+STUDY = ("V100 and P100 are the study's (Tables I, II, IV, VI, Figures 7, 8; CUDA 10.0). Its "
+         "launch is of a shape that it does not say, its sum the best of its own. Its barriers of several "
+         "GPUs have no peer access.")
 
 
 def legend_of(lines):

@@ -76,7 +76,7 @@ def grid_two_blocks(rows):
     one_launch = rows.launch("traditional_launch", 1)
     accepted = rows.study.number("VIII", "more_us", id="grid_two_blocks")
     return holds(slowest.mean - one_launch.mean <= 1e3 * accepted), (
-        f"at most {us(slowest)} up to 2 blocks per SM, one more launch {us(one_launch)}" +
+        f"at most {us(slowest)} up to 2 blocks per SM, traditional_launch {us(one_launch)}" +
         holds_if(f"it is at most {accepted:g} µs more, as the study accepts"))
 
 
@@ -162,7 +162,7 @@ def gpus_acceptable(rows):
 def implicit_one_gpu(rows):
     one_launch, barrier = rows.launch("traditional_launch", 1), rows.grid_sync(1, 1024)
     verdicts = [is_less(one_launch, barrier)]
-    text = f"one more launch {us(one_launch)}, grid_sync at {shape(1, 1024)} {us(barrier)}"
+    text = f"traditional_launch {us(one_launch)}, grid_sync at {shape(1, 1024)} {us(barrier)}"
     rule = "the launch takes less"
     implicit, explicit = (rows.sums("Reduction", "one GPU", method, 1)
                           for method in ("implicit", "grid_sync"))

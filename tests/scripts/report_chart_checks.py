@@ -45,7 +45,8 @@ class ChartChecks:
             shape_ = (cells["blocks_per_SM"], cells["threads"])
             if chart == "figure_9":
                 self.assertEqual((row["x"], row["series"]), (
-                    cells["gpus"], "multi_grid_sync, {} per SM x {}".format(*shape_)))
+                    cells["gpus"], "{}, {} per SM x {}".format(
+                        "multi_grid_sync_no_peer", *shape_)))
             else:
                 self.assertEqual((row["series"], row["x"]), shape_)
                 self.assertTrue(row["panel"].startswith(f"{cells['gpu']}, {cells['gpus']} GPU"))
@@ -94,12 +95,14 @@ class ChartChecks:
         self.check_heat(name, rows, lambda method, gpus: method == "grid_sync")
 
     def check_figure_7(self, name, rows):
-        self.check_heat(name, rows, lambda method, gpus: method == "multi_grid_sync" and gpus < 3)
+        self.check_heat(name, rows, lambda method, gpus: (method, gpus) in (
+            ("multi_grid_sync", 1), ("multi_grid_sync_no_peer", 2)))
 
     def check_figure_8(self, name, rows):
         """What Figure 7 does not have."""
-        self.check_heat(name, rows, lambda method, gpus: (method, gpus) == ("multi_grid_sync", 4)
-                        or method == "peer_grid_sync" and gpus in (1, 2, 4))  # here is none of 5
+        self.check_heat(name, rows, lambda method, gpus: gpus in {  # here is none of 5
+            "multi_grid_sync_no_peer": (4,), "multi_grid_sync": (2, 4),
+            "peer_grid_sync": (1, 2, 4)}.get(method, ()))
 
     def check_figure_9(self, name, rows):
         seen = Counter()
@@ -110,7 +113,8 @@ class ChartChecks:
             self.assertEqual(row["series"], "{}, {} per SM x {}".format(
                 cells["method"], *shape(cells)))
             seen[row["series"]] += 1
-        self.assertEqual(set(seen.values()), {int(name[-1])})  # all counts of GPUs
+        for series, count in seen.items():  # all counts of GPUs
+            self.assertEqual(count, int(name[-1]) - ("no_peer" in series), series)
         self.assertEqual(len(seen), 2 + 2 * 3)
 
     def check_sums(self, name, rows, x, base):

@@ -14,7 +14,8 @@ NAMES = ("1 H100", "1 H200", "2 H200", "4 H200")
 # of as many GPUs.
 STUDY = {"block_1024": ("84", "427"),
          "tile_sync": ("14", "1"), "tile_shuffle": ("22", "31"), "block_32": ("22", "218"),
-         "multi_grid_sync_1": ("7340", "2500"), "multi_grid_sync_2": ("12410", "8440"), "launch": ("1081", "–"), "sum": ("865.40", "592.40")}
+         "multi_grid_sync_1": ("7340", "2500"), "multi_grid_sync_no_peer_2": ("12410", "8440"),
+         "launch": ("1081", "–"), "sum": ("865.40", "592.40")}
 CYCLES, NS, RATE = (("m(ave_cycle)", "s(ave_cycle)"), ("m(avginstru)", "s(avginstr)"),
                     ("m(GB/s)", "s(GB/s)"))
 LAUNCH = ("m(ovh)", "s(ovh)")
@@ -40,6 +41,9 @@ EXPECTED = {
             "method": "peer_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": gpus}, NS),
         f"multi_grid_sync_{gpus}": ("BenchmarkInterSM.before13", "multi-GPU latency", {
             "method": "multi_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": gpus}, NS),
+        **({f"multi_grid_sync_no_peer_{gpus}": ("BenchmarkInterSM.before13", "multi-GPU latency", {
+            "method": "multi_grid_sync_no_peer", "blk": 1, "thrd": "1024", "GPUcount": gpus}, NS)}
+           if gpus != "1" else {}),
         f"cpu_{gpus}": ("ImplicitBarrier", "sleep kernel", {
             "method": "single_omp_traditional_launch", "GPUCount": gpus, "thrd": "1024"},
             LAUNCH)}.items()},
