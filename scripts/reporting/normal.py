@@ -43,7 +43,8 @@ def values(run):
 def at_low_clock(run):
     """Of a run the rows, by id, that were measured while the SM clock was low: no reference."""
     return {id(row) for output in run.files.values() for section in output
-            for row in section.rows if section.said_of(row, "slow-clock")}
+            for said in section.annotations if said.tag == "slow-clock"
+            for row in section.rows_of(said)}
 
 
 def recorded_runs(folder):
