@@ -61,9 +61,8 @@ def judged_by(ids):
     """A judge like those of CLAIMS, of several of Table VIII."""
     def judge(rows):
         found = [JUDGES[name](rows) for name in ids]
-        verdicts = [VERDICTS[verdict] for verdict, _ in found]
-        return min(verdicts, key=WORST_FIRST.index), "", "; ".join(
-            text.split(" (holds if ")[0].split(" (works if ")[0] for _, text in found)
+        verdicts = [VERDICTS[verdict] for verdict, *_ in found]
+        return min(verdicts, key=WORST_FIRST.index), "", "; ".join(text for _, text, _ in found)
     return judge
 
 

@@ -1,4 +1,7 @@
-"""Table VIII of the study for a run: which of its observations still hold, from rows alone."""
+"""Table VIII of the study for a run: which of its observations still hold, from rows alone.
+
+Each judge takes Evidence and gives (verdict, what the rows say, the rule in brackets).
+"""
 
 from parts import tsv
 from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less, of_each
@@ -21,7 +24,7 @@ def holds(*parts):
 
 
 def holds_if(rule, barriers=()):
-    """The end of a line's text. barriers: of Evidence.gpus(), where not all of them judge."""
+    """The rule of a verdict. barriers: of Evidence.gpus(), where not all of them judge."""
     judges = dict.fromkeys(method for _, method, _, judge in barriers if judge)
     alone = f"; judged by {' and '.join(judges)} alone" * any(not one[-1] for one in barriers)
     return f" (holds if {rule}{alone})"
@@ -41,7 +44,7 @@ def warp_holds(rows):
     held = [row["method"] for row in tried if row["blocks"] == "1"]
     verdict = "works here" if len(held) == len(tried) else "does not work here"
     return verdict, (f"{len(held)} of {len(tried)} make all lanes wait: "
-                     f"{', '.join(held) or 'none'} (works if all do)")
+                     f"{', '.join(held) or 'none'}"), " (works if all do)"
 
 
 def warp_shuffle(rows):
@@ -52,22 +55,22 @@ def warp_shuffle(rows):
         verdicts.append(is_less(shuffle, tile))
         texts.append(f"{shuffle.mean:g} and {tile.mean:g} of {kind}")
     return holds(*verdicts), ("cycles of a sum of 32 by shuffles of a tile and by its barrier: "
-                              + ", ".join(texts) + holds_if("shuffles take less of each type"))
+                              + ", ".join(texts)), holds_if("shuffles take less of each type")
 
 
 def block_warps(rows):
     one, all_ = (rows.value("BenchmarkIntraSM", "block latency", "ave_cycle", method="blocksync",
                             thrd=threads).mean for threads in ("32", "1024"))
-    return holds(all_ >= AFFECTS * one), (f"{one:g} cycles with 1 warp, {all_:g} with 32" +
-                                          holds_if(f"that is {AFFECTS:g} times as long or more"))
+    return (holds(all_ >= AFFECTS * one), f"{one:g} cycles with 1 warp, {all_:g} with 32",
+            holds_if(f"that is {AFFECTS:g} times as long or more"))
 
 
 def grid_blocks(rows):
     one, blocks, threads = (rows.grid_sync(*of) for of in ((1, 32), (32, 32), (1, 1024)))
     return holds(blocks.mean >= AFFECTS * threads.mean), (
         f"from {us(one)} at {shape(1, 32)} to {us(blocks)} at {shape(32, 32)}, to {us(threads)} at "
-        f"{shape(1, 1024)}" +
-        holds_if(f"the blocks make it {AFFECTS:g} times as long as the threads do, or more"))
+        f"{shape(1, 1024)}"), holds_if(
+            f"the blocks make it {AFFECTS:g} times as long as the threads do, or more")
 
 
 def grid_two_blocks(rows):
@@ -75,9 +78,9 @@ def grid_two_blocks(rows):
                   key=lambda value: value.mean)
     one_launch = rows.launch("traditional_launch", 1)
     accepted = rows.study.number("VIII", "more_us", id="grid_two_blocks")
-    return holds(slowest.mean - one_launch.mean <= 1e3 * accepted), (
-        f"at most {us(slowest)} up to 2 blocks per SM, traditional_launch {us(one_launch)}" +
-        holds_if(f"it is at most {accepted:g} µs more, as the study accepts"))
+    return (holds(slowest.mean - one_launch.mean <= 1e3 * accepted),
+            f"at most {us(slowest)} up to 2 blocks per SM, traditional_launch {us(one_launch)}",
+            holds_if(f"it is at most {accepted:g} µs more, as the study accepts"))
 
 
 def outcomes(rows, file, methods):
@@ -103,7 +106,7 @@ def hangs_alone(rows, file, methods):
     """The study's "only": these hang, and of a warp or a block a part does no harm."""
     found = outcomes(rows, file, methods)
     smaller = outcomes(rows, "Pitfalls", SMALL_GROUPS)
-    return holds(*hanging(found), not any(hanging(smaller))), listed({**found, **smaller}) + (
+    return holds(*hanging(found), not any(hanging(smaller))), listed({**found, **smaller}), (
         holds_if("the parts of grids hang either way, and those of a warp or a block never do"))
 
 
@@ -128,7 +131,7 @@ def gpus_both(rows):
             verdicts += [of[more] >= AFFECTS * of[1, 32] for more in ((32, 32), (1, 1024))]
         texts.append(f"{method} on {gpus} GPUs: {of[1, 32]:.2f} µs at {shape(1, 32)}, "
                      f"{of[32, 32]:.2f} at {shape(32, 32)}, {of[1, 1024]:.2f} at {shape(1, 1024)}")
-    return holds(*verdicts), "; ".join(texts) + holds_if(
+    return holds(*verdicts), "; ".join(texts), holds_if(
         f"both make it {AFFECTS:g} times as long or more", barriers)
 
 
@@ -154,7 +157,7 @@ def gpus_acceptable(rows):
             verdicts += [ratio <= limit for ratio, limit in zip(found, limits)]
         texts.append("{} on {} GPUs: at most {:.2f} times the fastest and {:.2f} times the "
                      "slowest shape".format(method, gpus, *found))
-    return holds(*verdicts), "; ".join(texts) + holds_if(
+    return holds(*verdicts), "; ".join(texts), holds_if(
         "at most {:g} and {:g}, as the study says; its own GPUs have up to {:.2f} and "
         "{:.2f}".format(*limits, *known), barriers)
 
@@ -171,7 +174,7 @@ def implicit_one_gpu(rows):
         verdicts += parts
         text += f"; {sentence}"
         rule += ", some sums are faster by launches and none slower"
-    return holds(*verdicts), text + holds_if(rule)
+    return holds(*verdicts), text, holds_if(rule)
 
 
 def implicit_gpus(rows):
@@ -186,10 +189,10 @@ def implicit_gpus(rows):
             verdicts.append(is_less(cpu, barrier))
         texts.append(f"on {gpus} GPUs at {shape(1, 1024)}: CPU threads {us(cpu)}, "
                      f"{method} {us(barrier)}")
-    text = "; ".join(texts) + holds_if("CPU threads take less", barriers)
+    text, rule = "; ".join(texts), holds_if("CPU threads take less", barriers)
     if max(gpus for _, _, gpus, _ in barriers) < MANY_GPUS:
-        return "not measured", f"many are {MANY_GPUS} GPUs or more; {text}"
-    return holds(*verdicts), text
+        return "not measured", f"many are {MANY_GPUS} GPUs or more; {text}", rule
+    return holds(*verdicts), text, rule
 
 
 def implicit_few_steps(rows):
@@ -208,12 +211,12 @@ def implicit_few_steps(rows):
         if judges:
             verdicts += parts
         texts.append(sentence)
-    return holds(*verdicts), "; ".join(texts) + holds_if(
+    return holds(*verdicts), "; ".join(texts), holds_if(
         "some are faster by CPU threads and none slower", barriers)
 
 
 def programmability(rows):
-    return "not measured", "no row can tell"
+    return "not measured", "no row can tell", ""
 
 
 # By the names that results/ipdps20/table_8.tsv has for them.
@@ -234,7 +237,8 @@ def table_8(run, study):
         if known["id"] not in JUDGES:
             raise tsv.TsvError(f"{known.where}, column id: nothing judges '{known['id']}'")
         try:
-            verdict, text = JUDGES[known["id"]](rows)
+            verdict, found, rule = JUDGES[known["id"]](rows)
+            text = found + rule
         except NotMeasured as missing:
             verdict, text = "not measured", str(missing)
         table.lines.append(Line((known["about"], known["observation"], verdict, text)))
