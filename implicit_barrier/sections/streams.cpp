@@ -44,20 +44,18 @@ ProcessSamples samples_of_kind(const Measured<StreamsSample>& measured,
   return values;
 }
 
-/// Of samples as samples_of_kind() orders them.
-Levels levels_of(const ProcessSamples& separate, const ProcessSamples& fused,
+Levels levels_of(const Measured<StreamsSample>& measured,
                  const StreamKind& kind, int steps) {
   std::vector<double> levels, means;
   double variances = 0;
-  for (std::size_t process = 0; process < separate.size(); ++process) {
-    const std::size_t each = separate[process].size() / kind.count;
+  for (const auto& process : measured.samples) {
     std::vector<double> here;
-    for (int stream = 0; stream < kind.count; ++stream) {
+    for (int i = kind.first; i < kind.first + kind.count; ++i) {
       double sum = 0;
-      for (std::size_t i = stream * each; i < (stream + 1) * each; ++i) {
-        sum += separate[process][i] - fused[process][i];
+      for (const StreamsSample& sample : process) {
+        sum += sample.of[i].separate - sample.of[i].fused;
       }
-      here.push_back(sum / static_cast<double>(each) / steps);
+      here.push_back(sum / static_cast<double>(process.size()) / steps);
     }
     levels.insert(levels.end(), here.begin(), here.end());
     const Summary of_process = summarize(here);
@@ -76,11 +74,10 @@ struct StreamsRow : PointRow {
   StreamsRow(const Point& point, const Measured<Sample>& measured,
              const StreamKind& kind)
       : PointRow(point, measured), stream(kind.name) {
-    const auto separate =
-        samples_of_kind(measured, kind, &FusionSample::separate);
-    const auto fused = samples_of_kind(measured, kind, &FusionSample::fused);
-    overhead = difference_of_processes(separate, fused, repeats - 1);
-    levels = levels_of(separate, fused, kind, repeats - 1);
+    overhead = difference_of_processes(
+        samples_of_kind(measured, kind, &FusionSample::separate),
+        samples_of_kind(measured, kind, &FusionSample::fused), repeats - 1);
+    levels = levels_of(measured, kind, repeats - 1);
   }
   std::string stream;
   Summary overhead = {};
