@@ -83,7 +83,7 @@ SlowClock MeasuringRun::look_at_clocks(int gpus) {
     const double mhz = probes_[i].read_mhz();
     const Gpu& gpu = gpus_[i];
     if (clocks.add(gpu.index, mhz, probes_[i].highest_mhz())) {
-      clocks.explain(processes_.clock_reasons(gpu.pci_bus_id));
+      clocks.explain(nvml_.clock_reasons(gpu.pci_bus_id));
     }
   }
   return clocks;
@@ -137,7 +137,7 @@ void MeasuringRun::judge_spreads() {
 void MeasuringRun::look_for_others() {
   last_look_ = HostClock::now();
   for (const Gpu& gpu : gpus_) {
-    const int others = processes_.others_on(gpu.pci_bus_id);
+    const int others = nvml_.others_on(gpu.pci_bus_id);
     if (others <= 0 || !shared_.insert(gpu.index).second) continue;
     std::string tag = "shared-gpu gpu=" + std::to_string(gpu.index);
     tag += " processes=" + std::to_string(others);

@@ -10,8 +10,8 @@
 #include "common/asked_for.hpp"
 #include "common/devices.hpp"
 #include "common/errors.hpp"
-#include "common/gpu_sharing.hpp"
 #include "common/noise.hpp"
+#include "common/nvml.hpp"
 #include "common/program.hpp"
 #include "common/sm_clock.hpp"
 #include "common/timing.hpp"
@@ -130,7 +130,7 @@ class MeasuringRun {
   SpreadWatch spread_watch_;
   std::string watched_method_;
   AskedFor asked_;
-  ComputeProcesses processes_;
+  Nvml nvml_;
   HostClock::time_point last_look_;
   std::set<int> shared_;  // GPUs found to be used by others
 };

@@ -1,4 +1,4 @@
-#include "common/gpu_sharing.hpp"
+#include "common/nvml.hpp"
 
 #include <dlfcn.h>
 
@@ -7,16 +7,13 @@
 namespace syncbench {
 
 template <class Function>
-void ComputeProcesses::load(const char* name, Function& function) {
+void Nvml::load(const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library_.get(), name));
 }
 
-void ComputeProcesses::Close::operator()(void* library) const {
-  dlclose(library);
-}
+void Nvml::Close::operator()(void* library) const { dlclose(library); }
 
-ComputeProcesses::ComputeProcesses()
-    : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW)) {
+Nvml::Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW)) {
   if (!library_) return;
   load("nvmlInit_v2", init_);
   load("nvmlDeviceGetHandleByPciBusId_v2", by_pci_bus_id_);
@@ -25,12 +22,16 @@ ComputeProcesses::ComputeProcesses()
   usable_ = init_ && by_pci_bus_id_ && init_() == 0;
 }
 
-int ComputeProcesses::others_on(const std::string& pci_bus_id) const {
+void* Nvml::handle_of(const std::string& pci_bus_id) const {
   void* device = nullptr;
-  if (!usable_ || !running_ ||
-      by_pci_bus_id_(pci_bus_id.c_str(), &device) != 0) {
-    return -1;
-  }
+  const bool found =
+      usable_ && by_pci_bus_id_(pci_bus_id.c_str(), &device) == 0;
+  return found ? device : nullptr;
+}
+
+int Nvml::others_on(const std::string& pci_bus_id) const {
+  void* device = handle_of(pci_bus_id);
+  if (device == nullptr || running_ == nullptr) return -1;
   std::vector<Process> processes(64);
   unsigned count = static_cast<unsigned>(processes.size());
   if (running_(device, &count, processes.data()) != 0) return -1;
@@ -40,17 +41,15 @@ int ComputeProcesses::others_on(const std::string& pci_bus_id) const {
   return all > 0 ? all - 1 : 0;
 }
 
-std::string ComputeProcesses::clock_reasons(
-    const std::string& pci_bus_id) const {
+std::string Nvml::clock_reasons(const std::string& pci_bus_id) const {
   // Bits of nvmlClocksThrottleReasons. Bit 0 is an idle GPU.
   static constexpr const char* kNames[] = {
       nullptr,       "application-clocks", "sw-power-cap",
       "hw-slowdown", "sync-boost",         "sw-thermal",
       "hw-thermal",  "hw-power-brake",     "display-clocks"};
-  void* device = nullptr;
+  void* device = handle_of(pci_bus_id);
   unsigned long long bits = 0;
-  if (!usable_ || !reasons_ ||
-      by_pci_bus_id_(pci_bus_id.c_str(), &device) != 0 ||
+  if (device == nullptr || reasons_ == nullptr ||
       reasons_(device, &bits) != 0) {
     return "unknown";
   }

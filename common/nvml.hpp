@@ -1,5 +1,5 @@
-// Who else computes on a GPU, and why its clock is low, asked of the driver's
-// management library (NVML).
+// The driver's management library (NVML): who else computes on a GPU, and why
+// its clock is low.
 #pragma once
 
 #include <memory>
@@ -7,10 +7,10 @@
 
 namespace syncbench {
 
-/// NVML, loaded when running: a program must start, and measure, without it.
-class ComputeProcesses {
+/// Loaded when running: a program must start, and measure, without it.
+class Nvml {
  public:
-  ComputeProcesses();
+  Nvml();
 
   /// Number of other processes that have a compute context on the GPU; -1 where
   /// that cannot be known (no NVML, or it may not say).
@@ -30,6 +30,9 @@ class ComputeProcesses {
   struct Close {
     void operator()(void* library) const;
   };
+
+  // Of a GPU; null where there is none to be had.
+  void* handle_of(const std::string& pci_bus_id) const;
 
   template <class Function>
   void load(const char* name, Function& function);
