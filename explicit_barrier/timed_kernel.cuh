@@ -65,6 +65,12 @@ __device__ __forceinline__ typename Method::Value time_trips(
   return value;
 }
 
+/// Where the calling thread's warp writes, of one record a warp of the grid.
+__device__ inline WarpRecord& record_of_warp(WarpRecord* records) {
+  const unsigned warps_per_block = (blockDim.x + 31) / 32;
+  return records[blockIdx.x * warps_per_block + threadIdx.x / 32];
+}
+
 /// Writes one record a warp of the grid, with end 0 where none of its threads
 /// takes part. `results` gets the last value of every thread of the grid; null
 /// in all launches that are timed, but the compiler cannot know, so every
@@ -99,9 +105,8 @@ __device__ __forceinline__ void time_method(
       Method::meanwhile(here);
     }
     if (threadIdx.x % 32 == 0) {
-      const unsigned warps_per_block = (blockDim.x + 31) / 32;
       record.sm = read_sm_id();
-      records[blockIdx.x * warps_per_block + threadIdx.x / 32] = record;
+      record_of_warp(records) = record;
     }
     if (results != nullptr)
       results[blockIdx.x * blockDim.x + threadIdx.x] =
@@ -120,16 +125,13 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
                                 global, argument);
 }
 
-#if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900
-#define SYNCBENCH_CLUSTER_DIMS(blocks) __cluster_dims__(blocks)
-#else  // compilers refuse it; the kernel is empty
-#define SYNCBENCH_CLUSTER_DIMS(blocks)
-#endif
-
-/// The same with the size of its clusters in the code.
+/// The same with the size of its clusters in the code; empty where compilers
+/// refuse that.
 template <class Method, int kRepeats>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
-    SYNCBENCH_CLUSTER_DIMS(Method::kClusterDims)
+#if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900
+    __cluster_dims__(Method::kClusterDims)
+#endif
         timed_kernel_of_clusters(int count, int first_timed, unsigned group,
                                  WarpRecord* records, unsigned* results,
                                  unsigned long long* global,
@@ -137,7 +139,6 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   time_method<Method, kRepeats>(count, first_timed, group, records, results,
                                 global, argument);
 }
-#undef SYNCBENCH_CLUSTER_DIMS
 
 /// Operations to which the first and the last block come at least `late` cycles
 /// later than all others, in turn; `count`, which is even, after some that
@@ -179,9 +180,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     }
     const long long took = read_sm_clock() - begin;
     if (threadIdx.x % 32 == 0) {
-      const unsigned warps_per_block = (blockDim.x + 31) / 32;
-      records[blockIdx.x * warps_per_block + threadIdx.x / 32] = {waited, took,
-                                                                  read_sm_id()};
+      record_of_warp(records) = {waited, took, read_sm_id()};
     }
   }
 #endif
