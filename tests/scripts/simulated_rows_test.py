@@ -100,7 +100,7 @@ class SimulatedTest(ReadersCase):
         page = (self.out / "report.md").read_text()
         self.assertTrue(page.startswith("# simulated, not measured: "))
         for caption in re.findall(r"(?m)^\*\*.*", page):
-            self.assertRegex(caption, r"^\*\*(Table [IV]+\.\*\* |Figure \d+\.\*\* |Chart\.\*\* )?"
+            self.assertRegex(caption, r"^\*\*(Table [IV]+( [ab])?\.\*\* |Figure \d+\.\*\* |Chart\.\*\* )?"
                              "simulated, not measured: ")
         for head in re.findall(r"(?m)^###? (?!How to cite).*", page):
             self.assertIn(" simulated, not measured: ", head)
