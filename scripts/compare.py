@@ -17,11 +17,11 @@ change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% 
   unclear   it is more than the threshold, but not than the interval, or one value is nan
 
 stdout: tab-separated rows, those that are the same only with --all; then, as comments, what
-only one side has. stderr: the counts, and how the runs of B differ from those of A by more than
-healthy machines do (docs/repeatability.md). A row has moved when it is not the same or only one
-side has it. Exit codes: 0 B is as A; 1 it is not, or of as many GPUs one side lacks a file or a
-section, or the output cannot be written; 2 bad usage, also what cannot be read or has no row in
-common. With --allow, or where the GPUs differ, B is as A if at most so many percent of the rows
+only one side has. stderr: the counts, how many rows of each group are the same, and how the runs
+of B differ from those of A by more than healthy machines do (docs/repeatability.md). A row has
+moved when it is not the same or only one side has it. Exit codes: 0 B is as A; 1 it is not, or of
+as many GPUs one side lacks a file or a section, or the output cannot be written; 2 bad usage, also
+what cannot be read or has no row in common. With --allow, or where the GPUs differ, B is as A if at most so many percent of the rows
 have moved.
 """
 
@@ -30,6 +30,7 @@ import sys
 
 from parts import command_line, tsv
 from parts.means import KEYS, VERDICTS, Value, compare, values_of
+from reporting import groups
 from reporting.verdict import Verdict
 
 ALLOWED = 3  # percent
@@ -140,6 +141,7 @@ def work():
         print(line)
 
     verdicts = [row.verdict for row in compared.values()]
+    agreed = groups.agreement((file, key[1], row.verdict) for (file, key), row in compared.items())
     alone = sum(rows for entries in only for rows, _, _ in entries)
     moved = len(verdicts) - verdicts.count("same") + alone
     share = 100 * moved / (len(verdicts) + alone)
@@ -149,6 +151,7 @@ def work():
         + f"; {alone} on one side only")
     say(f"{moved} rows ({share:.1f}%) have moved by more than {options.threshold:g}%"
         + ("" if allowed is None else f"; {allowed:g}% may"))
+    say("the same: " + "; ".join(f"{name} {share}" for name, share in agreed.items()))
     for text in whole:
         say(f"missing on one side: {text}")
     if allowed is not None:

@@ -4,7 +4,7 @@
 Each stands between two comments, `NAME: scripts/pages/write_pages.py writes this` and `NAME end`:
   README.md               machines       what a barrier costs on the recorded machines
                           sample         lines of output
-  docs/repeatability.md   runs           how many rows of two recorded runs agree
+  docs/repeatability.md   runs           how many rows of two runs agree
                           pairs          how often healthy runs are called faulty
                           causes         what is known to move rows further
   docs/limits.md          warp           what toolkits leave of the barriers of a warp
@@ -39,7 +39,7 @@ from pages.recorded_tables import (barrier_cost, barriers_table, differences, du
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
                                    verdicts, warp_barriers)
 from pages.study_conclusions import conclusions
-from reporting import known_spread
+from reporting import groups, known_spread
 from reporting.normal import THRESHOLD, recorded_runs
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
@@ -49,27 +49,22 @@ PATH = re.compile(r"\b(docs|results)/[\w./]*\w")  # in a sheet's text
 
 
 def agreement(one, other):
-    """How many rows two of means.values_of() have in common, and the share that is the same."""
-    verdicts = [means.compare(quantity, value, other[file][key][1], THRESHOLD).verdict
-                for file in one.keys() & other.keys()
-                for key, (quantity, value) in one[file].items() if key in other[file]]
-    return [f"{len(verdicts):,}", f"{100 * verdicts.count('same') / len(verdicts):.1f}%"]
+    """groups.agreement() of the rows that two of means.values_of() have in common."""
+    return groups.agreement(
+        (file, key[1], means.compare(quantity, value, other[file][key][1], THRESHOLD).verdict)
+        for file in one.keys() & other.keys()
+        for key, (quantity, value) in one[file].items() if key in other[file])
 
 
 def runs_side_by_side(runs):
-    """Each pair of runs of one kind of GPU, with the sums and without."""
-    def without_sums(files):
-        return {name: rows for name, rows in files.items() if name not in tsv.REDUCTIONS}
-
+    """Each pair of runs of one kind of GPU, by group of rows."""
     rows = []
     for pair in itertools.combinations(runs, 2):
         if len({run.environment["gpu"] for run in pair}) == 1:
-            values = [means.values_of(run) for run in pair]
+            found = agreement(*map(means.values_of, pair))
             rows.append([" and ".join(f"results/{run.path.name}" for run in pair),
-                         *agreement(*values), *agreement(*map(without_sums, values))])
-    within = f"within {THRESHOLD:g}%"
-    return linked(markdown_table(("Runs", "Rows of both", within, "Without sums", within), 1,
-                                 rows))
+                         *(found.get(name, "–") for name in groups.NAMES)])
+    return linked(markdown_table(("Runs", *groups.NAMES), 1, rows))
 
 
 def linked(lines):

@@ -8,8 +8,8 @@ What is told of a run, each from its rows:
                     with section_claims, what sections of the study say beside it
   conclusions       what the headline numbers say, in sentences; verdict: is the node normal?
   headline          what a barrier costs, from a warp to all GPUs; headline_sheets: as tables
-  normal            every row beside the recorded runs; moved: which moved; known_spread: what
-                    is known to move them
+  normal            every row beside the recorded runs, by groups; moved: which moved;
+                    known_spread: what is known to move them
   run_warnings      what the programs warned of
   cite              how to cite
   chart             what a picture shows; chart_study, chart_sums, chart_barriers, chart_methods

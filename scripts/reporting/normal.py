@@ -6,6 +6,7 @@ import re
 from collections import Counter, namedtuple
 
 from parts import means, suite, tsv
+from reporting import groups
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
@@ -148,10 +149,16 @@ def counts(part):
 
 
 def table(part):
-    """Heads and lines of counts(), as texts."""
-    return ("File", "Section", *VERDICTS, LACKING), [
-        (*key, *("–" if count is None else str(count) for count in found.values()))
-        for key, found in counts(part).items()]
+    """Heads and lines: how many rows of each group have which verdict, as texts."""
+    found = {name: Counter() for name in groups.NAMES}
+    for row in part.normal:
+        found[groups.group_of(row.key[0], row.key[2])][row.verdict] += 1
+    for key in part.lacking or ():
+        found[groups.group_of(key[0], key[2])][LACKING] += 1
+    verdicts = (*VERDICTS, LACKING)
+    return ("Group of rows", *verdicts), [
+        (name, *("–" if part.lacking is None and verdict == LACKING else str(count[verdict])
+                 for verdict in verdicts)) for name, count in found.items() if count]
 
 
 def moved(rows):

@@ -56,7 +56,7 @@ def normal_blocks(part):
     if part.recorded:
         head, lines = normal.table(part)
         yield from moved.sheets(part)
-        yield Rows(part.run.mark + normal.HOW, head, 2, lines)
+        yield Rows(part.run.mark + normal.HOW, head, 1, lines)
 
 
 def all_rows(part):

@@ -82,6 +82,17 @@ class CompareTest(ScriptsTest):
         self.compare(one, other, code=1)
         self.assertIn("the GPUs differ", self.errors[0])
 
+    def test_shares_of_groups(self):
+        """Rows that differ lie in their groups, and say nothing of the others."""
+        rows = [("blocksync", 10, 10)] * 3 + [("cluster_sync", 10, 12), ("threadfence", 10, 10)] + [
+            ("grid_sync", 10, 9), ("semaphore", 10, 9), ("peer_grid_sync", 10, 10)]
+        sides = [section("block latency", LATENCY, *(
+            f"{row[0]} 1 64 1 {number} {row[side]} 1 32 9 0" for number, row in enumerate(rows, 1)))
+            for side in (1, 2)]
+        self.two(*sides, "--allow", "100")
+        self.assertEqual(self.errors[-1], "compare.py: the same: in an SM 100.0% of 3; "
+                         "clusters and fences 50.0% of 2; grid 0.0% of 2; several GPUs 100.0% of 1")
+
     def test_a_method_that_is_slower(self):
         first, second = latencies(*[100.0] * 20), latencies(*[100.0] * 12, *[110.0] * 8)
         self.two(first, second, code=1)

@@ -174,8 +174,8 @@ class CausesTest(ScriptsTest):
             row = moved("Reduction", "one GPU", method, change, {"bytes": str(size)})
             self.assertEqual(self.causes(row, H200), causes, (method, size))
             self.assertEqual(self.causes(row, {**H200, **H100}), [])
-        for repeats, change, causes in (("2", 120, ["few places"]), ("4", 120, []),
-                                        ("4", 20, ["few places"])):
+        for repeats, change, causes in (("4", 120, ["few places"]), ("8", 120, []),
+                                        ("8", 20, ["few places"])):
             row = moved(REPEAT, "repeats", "global_add", change, {"rep": repeats})
             self.assertEqual(self.causes(row, H200), causes, repeats)
         for size, change, causes in ((2 ** 29, 38, ["short sums on several GPUs"]),

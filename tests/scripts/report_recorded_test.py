@@ -79,7 +79,8 @@ class LackingTest(ReportCase):
         self.assertEqual(line.split("\t")[:7], ["BenchmarkInterSM", "grid latency", "grid_sync",
                                                 "1", "nan", "2xSM", "32"])
         self.assertEqual(line.split("\t")[-3:], ["not in this run", "nan", "nan"])
-        self.assertEqual(table_below(self.page, "same: within"), [COUNTS, counts])
+        self.assertEqual(table_below(self.page, "same: within"), [
+            ["Group of rows", *COUNTS[2:]], ["grid", *counts[2:]]])
         self.assertIn('<th scope="col">not in this run</th>', (self.out / "report.html").read_text())
         run("h200x2", 1, 4)
         found = self.report(run("mine", 1, 4), recorded=self.folder)["mine"]["normal"]["counts"]
