@@ -1,5 +1,4 @@
-// Methods that do not do what they say, for machine_code_gate_test.py: each
-// claims the machine code of a real one.
+// Methods that do not do what they say, for machine_code_gate_test.py.
 //
 // usage: faulty_methods --machine-code ARCHITECTURE
 #include <cooperative_groups.h>
@@ -12,13 +11,21 @@
 
 namespace syncbench {
 
+constexpr About faulty(const char* name, Scope scope) {
+  return {name, "", scope, Window::kOperation};
+}
+
+/// Claims the machine code of the real method of its name.
+template <class Fault, int kGroup = 32>
+struct Claims : Fault {
+  static Work work(int architecture) {
+    return find_method(Fault::kAbout.name, kGroup).work(architecture);
+  }
+};
+
 /// Each warp meets itself, not its block.
 struct WarpsApart : Method {
-  static constexpr About kAbout = {"blocksync", "", Scope::kBlock,
-                                   Window::kBarrier};
-  static Work work(int architecture) {
-    return find_method("blocksync").work(architecture);
-  }
+  static constexpr About kAbout = faulty("blocksync", Scope::kBlock);
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.sync 1, 32;" ::: "memory");
     return value;
@@ -27,11 +34,7 @@ struct WarpsApart : Method {
 
 /// Does something else as well.
 struct ShuffleAndMultiply : Method {
-  static constexpr About kAbout = {"tile_shufl", "", Scope::kWarp,
-                                   Window::kOperation};
-  static Work work(int architecture) {
-    return find_method("tile_shufl").work(architecture);
-  }
+  static constexpr About kAbout = faulty("tile_shufl", Scope::kWarp);
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     value = __shfl_down_sync(0xffffffffu, value, 1);
     return value * (value * here.group);
@@ -40,11 +43,7 @@ struct ShuffleAndMultiply : Method {
 
 /// Builds its group again each time, for all have as many threads.
 struct GroupEachTime : Method {
-  static constexpr About kAbout = {"coales_shufl", "", Scope::kWarp,
-                                   Window::kOperation};
-  static Work work(int architecture) {
-    return find_method("coales_shufl").work(architecture);
-  }
+  static constexpr About kAbout = faulty("coales_shufl", Scope::kWarp);
   static constexpr __host__ __device__ bool takes_part(const Place& place) {
     return first_lanes(place);
   }
@@ -56,13 +55,30 @@ struct GroupEachTime : Method {
       cooperative_groups::coalesced_threads();
 };
 
+/// The halves of a warp have masks of their own, so that a branch leaves to
+/// code behind the kernel. What it says of its machine code is of the code that
+/// does not run.
+struct MasksDiffer : Method {
+  static constexpr About kAbout = faulty("redux_add_half", Scope::kWarp);
+  static constexpr int kFirstArchitecture = 80;
+  static constexpr Work work(int) { return {R"(REDUX\.SUM .*)", 1, 120}; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+#if __CUDA_ARCH__ >= 800
+    value = __reduce_add_sync(half, value);
+#endif
+    return value;
+  }
+  unsigned half = threadIdx.x % 32 < 16 ? 0xffffu : 0xffff0000u;
+};
+
 }  // namespace syncbench
 
 int main(int argc, char** argv) {
   using namespace syncbench;
   if (argc != 3) return 2;
   std::puts(
-      machine_code_of(entries<WarpsApart, ShuffleAndMultiply, GroupEachTime>(),
+      machine_code_of(entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
+                              Claims<GroupEachTime>, MasksDiffer>(),
                       std::atoi(argv[2]))
           .c_str());
 }

@@ -139,6 +139,21 @@ def waiting_loops(region):
             if bisect.bisect_left(meetings, first) == bisect.bisect_right(meetings, last)]
 
 
+def masks_differ(instructions):
+    """Whether the lanes' masks decide if a warp leaves for code behind the kernel: R2UR finds
+    whether all have the same."""
+    equal = set()  # predicates that say so
+    for i in instructions:
+        if i.opcode.startswith(("BRA.DIV", "BRA.CONV")) and i.guard.lstrip("!") in equal:
+            return True
+        first = i.operands.split(",")[0]
+        if i.opcode == "R2UR":
+            equal.add(first)
+        else:
+            equal.discard(first)
+    return False
+
+
 def is_repeated(region, work, repeats):
     """Whether one loop of `repeats` rounds holds all the work: a register that
     grows by 1, a uniform one in CUDA 12.4, is compared with `repeats`, or a copy of it, made

@@ -26,6 +26,10 @@ class Work(NamedTuple):
     def a_round(self):
         return self.in_line // 2
 
+    def in_code(self, repeats):
+        """How many of the operations the code has."""
+        return repeats if repeats <= self.in_line else self.a_round
+
     @classmethod
     def read(cls, text):
         """{type: Work}"""
@@ -56,6 +60,8 @@ def judge(work, instructions, repeats, half=None):
         region, start = paths.timed_region(instructions)
     except paths.NotTimed as error:
         return Verdict("SR_CLOCK", "-", f"FAIL: {error}")
+    if paths.masks_differ(instructions):
+        return Verdict("BRA.DIV", "-", "FAIL: masks differ between lanes, other code is executed")
     verdict = PROOFS[work.proof](work, region, start, repeats)
     clocks = sum("SR_CLOCK" in i.operands for i in instructions)
     if clocks != 2 and work.proof != "barrier":
@@ -138,6 +144,13 @@ def parts_of_barrier(region, name, pattern):
     return found
 
 
+def _lacks(region, needs, operations):
+    """What there is too little of."""
+    return [f"{name} not {times} or more for each of {operations}"
+            for name, pattern, times in needs
+            if len(parts_of_barrier(region, name, pattern)) < times * operations]
+
+
 def _operations(region, meetings, first=0):
     """The code from the first BAR to the second of each operation; of those from `first` on."""
     addresses = [i.address for i in region]
@@ -165,9 +178,7 @@ def judge_barrier(work, region, start, repeats):
     unrolled = repeats
     if repeats > work.in_line and paths.is_repeated(region, parts[1], repeats // work.a_round):
         unrolled = work.a_round
-    faults = [f"{name} not {times} or more for each of {unrolled}"
-              for found, (name, _, times) in zip(parts, BARRIER_NEEDS)
-              if len(found) < times * unrolled]
+    faults = _lacks(region, BARRIER_NEEDS, unrolled)
     meetings = parts[0]
     executed = paths.fewest_and_most(region, set(meetings).__contains__)
     if executed != (2 * unrolled, 2 * unrolled):
@@ -194,10 +205,9 @@ def judge_turn(work, region, start, repeats):
     verdict = judge_each(work._replace(proof="each"), region, start, repeats)
     if verdict.text != "ok":
         return verdict
-    for name, pattern, _ in BARRIER_NEEDS[1:]:
-        found = parts_of_barrier(region, name, pattern)
-        if len(found) < repeats:
-            return verdict._replace(text=f"FAIL: {len(found)} {name}")
+    lacks = _lacks(region, BARRIER_NEEDS[1:], repeats)
+    if lacks:
+        return verdict._replace(text=f"FAIL: {lacks[0]}")
     meetings = [i for i in region if re.fullmatch(work.instruction, i.text)]
     if not all(map(_arrives_once, _operations(region, meetings, 1))):
         return verdict._replace(text="FAIL: a turn is not handed over once, after a fence")
