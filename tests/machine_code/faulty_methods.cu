@@ -71,14 +71,25 @@ struct MasksDiffer : Method {
   unsigned half = threadIdx.x % 32 < 16 ? 0xffffu : 0xffff0000u;
 };
 
+/// Blocks do not wait for each other, nor does it say that they do.
+struct BlocksApart : Method {
+  static constexpr About kAbout = faulty("grid_sync_apart", Scope::kGrid);
+  static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x0)", 2}; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    __syncthreads();
+    __syncthreads();
+    return value;
+  }
+};
+
 }  // namespace syncbench
 
 int main(int argc, char** argv) {
   using namespace syncbench;
   if (argc != 3) return 2;
-  std::puts(
-      machine_code_of(entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
-                              Claims<GroupEachTime>, MasksDiffer>(),
-                      std::atoi(argv[2]))
-          .c_str());
+  std::puts(machine_code_of(
+                entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
+                        Claims<GroupEachTime>, MasksDiffer, BlocksApart>(),
+                std::atoi(argv[2]))
+                .c_str());
 }

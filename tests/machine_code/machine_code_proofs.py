@@ -21,6 +21,7 @@ class Work(NamedTuple):
     paths: int
     instruction: str
     method: str  # its name in rows
+    scope: str
 
     @property
     def a_round(self):
@@ -29,6 +30,11 @@ class Work(NamedTuple):
     def in_code(self, repeats):
         """How many of the operations the code has."""
         return repeats if repeats <= self.in_line else self.a_round
+
+    @property
+    def waits_for_blocks(self):
+        """In the kernel itself, not in a function of the library."""
+        return self.scope in ("grid", "gpus") and not self.instruction.startswith("CALL")
 
     @classmethod
     def read(cls, text):
@@ -63,6 +69,10 @@ def judge(work, instructions, repeats, half=None):
     if paths.masks_differ(instructions):
         return Verdict("BRA.DIV", "-", "FAIL: masks differ between lanes, other code is executed")
     verdict = PROOFS[work.proof](work, region, start, repeats)
+    if work.waits_for_blocks and work.proof not in ("barrier", "turn"):
+        lacks = _lacks(region, BARRIER_NEEDS[2:], work.in_code(repeats))
+        if lacks:
+            return verdict._replace(text=f"FAIL: {lacks[0]}")
     clocks = sum("SR_CLOCK" in i.operands for i in instructions)
     if clocks != 2 and work.proof != "barrier":
         return Verdict("SR_CLOCK", str(clocks), "FAIL: not 2 clock reads")
