@@ -82,14 +82,62 @@ struct BlocksApart : Method {
   }
 };
 
+/// The 64 bits at an address, acquired.
+__device__ inline unsigned long long polled(unsigned long long* word) {
+  unsigned long long value;
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+               : "=l"(value)
+               : "l"(word)
+               : "memory");
+  return value;
+}
+__device__ inline void add_one(unsigned long long* word) {
+  asm volatile("red.release.gpu.global.add.u64 [%0], 1;" ::"l"(word)
+               : "memory");
+}
+
+/// Whoever has arrived may go on.
+struct GridPasses : Method {
+  static constexpr About kAbout = faulty("grid_sync", Scope::kGrid);
+  static constexpr int kFirstArchitecture = 70;
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    __syncthreads();
+    if (here.thread == 0) {
+      add_one(here.global);
+      while (polled(here.global) == 0) continue;
+    }
+    __syncthreads();
+    return value;
+  }
+};
+
+/// It is always the block's turn.
+struct TurnIsFree : Method {
+  static constexpr About kAbout = faulty("semaphore", Scope::kGrid);
+  static constexpr int kFirstArchitecture = 70;
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    unsigned long long* turns = here.global + here.block / 2 * 32;
+    if (here.thread == 0) {
+      for (unsigned polls = 0; polled(turns) + 1 == 0; ++polls) {
+        if (polls == 1 << 22) __trap();
+      }
+    }
+    __syncthreads();
+    __syncthreads();
+    if (here.thread == 0) add_one(turns);
+    return value;
+  }
+};
+
 }  // namespace syncbench
 
 int main(int argc, char** argv) {
   using namespace syncbench;
   if (argc != 3) return 2;
-  std::puts(machine_code_of(
-                entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
-                        Claims<GroupEachTime>, MasksDiffer, BlocksApart>(),
-                std::atoi(argv[2]))
-                .c_str());
+  std::puts(
+      machine_code_of(entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
+                              Claims<GroupEachTime>, MasksDiffer, BlocksApart,
+                              Claims<GridPasses>, Claims<TurnIsFree>>(),
+                      std::atoi(argv[2]))
+          .c_str());
 }

@@ -154,6 +154,25 @@ def masks_differ(instructions):
     return False
 
 
+def compares(loop, poll):
+    """Whether a loop compares what it polls with a register or a constant of the launch, not
+    with numbers in the code alone."""
+    first = _written(poll)
+    polled = {first, f"R{int(first[1:]) + 1}"} if ".64" in poll.opcode else {first}
+    for i in loop[loop.index(poll) + 1:]:
+        written = _written(i)
+        read = _REGISTER.findall(i.operands)
+        if written:
+            read.remove(written)
+        if not polled.intersection(read) or i.opcode.startswith(("LD", "ST", "ATOM", "RED")):
+            polled.discard(written)
+        elif polled.issuperset(read):
+            polled.add(written)
+        else:
+            return True
+    return False
+
+
 def is_repeated(region, work, repeats):
     """Whether one loop of `repeats` rounds holds all the work: a register that
     grows by 1, a uniform one in CUDA 12.4, is compared with `repeats`, or a copy of it, made
@@ -175,6 +194,16 @@ def is_repeated(region, work, repeats):
                 if (found := re.match(r"U?ISETP.*, (U?R\d+), (0x[0-9a-f]+),", i.text))):
             return True
     return False
+
+
+_REGISTER = re.compile(r"\b(U?R\d+|c\[\w+\])")
+
+
+def _written(instruction):
+    """The first register that it writes, a uniform one too."""
+    found = re.match(r"(?:U?P\w+, )*(U?R\d+)", instruction.operands)
+    only_reads = re.match(r"U?[IFD]SETP|R2P|BRA", instruction.opcode)
+    return found[1] if found and not only_reads else None
 
 
 @functools.lru_cache(maxsize=None)  # operations in a row repeat the same few

@@ -170,8 +170,12 @@ def _operations(region, meetings, first=0):
 
 
 def _arrives_once(operation):
-    """One arrival at most on a path, and one there is; a fence before each; and a poll."""
-    if not parts_of_barrier(operation, *BARRIER_NEEDS[3][:2]):
+    """One arrival at most on a path, and one there is; a fence before each; and a poll, which
+    is compared with what can change."""
+    polls = parts_of_barrier(operation, *BARRIER_NEEDS[3][:2])
+    if not any(paths.compares(paths.inside(operation, [span]), poll)
+               for span in paths.waiting_loops(operation) for poll in polls
+               if span[0] <= poll.address <= span[1]):
         return False
     arrivals, fences = (parts_of_barrier(operation, *need[:2]) for need in BARRIER_NEEDS[1:3])
     if paths.fewest_and_most(operation, set(arrivals).__contains__)[1] != 1:
@@ -201,7 +205,7 @@ def judge_barrier(work, region, start, repeats):
     if len(rounds) != (unrolled < repeats):
         faults.append(f"in {len(rounds)} loops")
     if not all(map(_arrives_once, _operations(region, meetings))):
-        faults.append("not one arrival after a fence")
+        faults.append("not one arrival after a fence, and a poll for it")
     names, total = (" + ".join(map(str, them))
                     for them in ((need[0] for need in BARRIER_NEEDS), map(len, parts)))
     total = total if unrolled == repeats else f"{repeats // unrolled} x ({total})"
@@ -220,7 +224,8 @@ def judge_turn(work, region, start, repeats):
         return verdict._replace(text=f"FAIL: {lacks[0]}")
     meetings = [i for i in region if re.fullmatch(work.instruction, i.text)]
     if not all(map(_arrives_once, _operations(region, meetings, 1))):
-        return verdict._replace(text="FAIL: a turn is not handed over once, after a fence")
+        return verdict._replace(text="FAIL: a turn is not waited for, or not handed over once, "
+                                     "after a fence")
     return verdict
 
 
