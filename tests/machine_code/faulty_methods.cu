@@ -55,6 +55,15 @@ struct GroupEachTime : Method {
       cooperative_groups::coalesced_threads();
 };
 
+/// Takes the same words each time.
+struct PlacesStay : Method {
+  static constexpr About kAbout = faulty("global_add", Scope::kWarp);
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    auto* words = reinterpret_cast<unsigned*>(here.global);
+    return atomicAdd(words + (here.thread & (here.group - 1)), value >> 31);
+  }
+};
+
 /// The halves of a warp have masks of their own, so that a branch leaves to
 /// code behind the kernel. What it says of its machine code is of the code that
 /// does not run.
@@ -135,9 +144,10 @@ int main(int argc, char** argv) {
   using namespace syncbench;
   if (argc != 3) return 2;
   std::puts(
-      machine_code_of(entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
-                              Claims<GroupEachTime>, MasksDiffer, BlocksApart,
-                              Claims<GridPasses>, Claims<TurnIsFree>>(),
-                      std::atoi(argv[2]))
+      machine_code_of(
+          entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
+                  Claims<GroupEachTime>, Claims<PlacesStay, 1>, MasksDiffer,
+                  BlocksApart, Claims<GridPasses>, Claims<TurnIsFree>>(),
+          std::atoi(argv[2]))
           .c_str());
 }

@@ -1,8 +1,10 @@
 """Paths through the code that a kernel times: what is executed, how often."""
 import bisect
+import collections
 import functools
 import itertools
 import math
+import operator
 import re
 
 from machine_code import NEVER, SYNCHRONIZES_OR_READS
@@ -171,6 +173,19 @@ def compares(loop, poll):
         else:
             return True
     return False
+
+
+def moves(region, works, operations):
+    """Whether each operation works in another place of global memory than the one before."""
+    changes = collections.Counter()  # of each register
+    places = []
+    for i in region:
+        if works(i) and re.match(r"(ATOMG?|REDG?|STG|LDG|LDGSTS)\b", i.opcode):
+            places.append([(place, [changes[name] for name in _REGISTER.findall(place)])
+                           for place in re.findall(r"(?<!desc)\[(U?R\d[^]]*)\]", i.operands)])
+        changes[_written(i)] += 1
+    each = len(places) // operations
+    return not each or all(map(operator.ne, places, places[each:]))
 
 
 def is_repeated(region, work, repeats):

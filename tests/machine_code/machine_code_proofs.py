@@ -108,7 +108,9 @@ def judge_each(work, region, start, repeats):
         (any(i.address < start for i in found), "before the first clock read"),
         (len(rounds) != (operations < repeats), f"in {len(rounds)} loops"),
         (executed != (needed, needed), f"{executed[0]} to {executed[1]} are executed"),
-        (work.proof == "chain" and not paths.is_chain(region, works), "not a chain"))
+        (work.proof == "chain" and not paths.is_chain(region, works), "not a chain"),
+        (work.scope == "warp" and not paths.moves(region, works, operations),
+         "the same place of global memory each time, no PlacesInTurn"))
     texts = [f"FAIL: {text}" for wrong, text in faults if wrong]
     return Verdict(work.instruction, str(len(found)), texts[0] if texts else "ok")
 
