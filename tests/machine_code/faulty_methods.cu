@@ -55,6 +55,27 @@ struct GroupEachTime : Method {
       cooperative_groups::coalesced_threads();
 };
 
+/// Orders nothing.
+struct ClusterUnordered : Method {
+  static constexpr About kAbout = faulty("cluster_sync", Scope::kCluster);
+  static constexpr int kFirstArchitecture = 90;
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    return value;
+  }
+};
+
+/// Has a second fence in place of the store.
+struct FenceWithoutStore : Method {
+  static constexpr About kAbout = faulty("threadfence", Scope::kWarp);
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    __threadfence();
+    __threadfence();
+    return value;
+  }
+};
+
 /// Takes the same words each time.
 struct PlacesStay : Method {
   static constexpr About kAbout = faulty("global_add", Scope::kWarp);
@@ -143,11 +164,12 @@ struct TurnIsFree : Method {
 int main(int argc, char** argv) {
   using namespace syncbench;
   if (argc != 3) return 2;
-  std::puts(
-      machine_code_of(
-          entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
-                  Claims<GroupEachTime>, Claims<PlacesStay, 1>, MasksDiffer,
-                  BlocksApart, Claims<GridPasses>, Claims<TurnIsFree>>(),
-          std::atoi(argv[2]))
-          .c_str());
+  std::puts(machine_code_of(
+                entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
+                        Claims<GroupEachTime>, Claims<ClusterUnordered, 2>,
+                        Claims<FenceWithoutStore, 1>, Claims<PlacesStay, 1>,
+                        MasksDiffer, BlocksApart, Claims<GridPasses>,
+                        Claims<TurnIsFree>>(),
+                std::atoi(argv[2]))
+                .c_str());
 }

@@ -20,6 +20,7 @@ class Work(NamedTuple):
     others: int
     paths: int
     instruction: str
+    also: str
     method: str  # its name in rows
     scope: str
 
@@ -99,6 +100,8 @@ def judge_each(work, region, start, repeats):
     if repeats > work.in_line and paths.is_repeated(region, found, repeats // work.a_round):
         operations = work.a_round
     needed = work.count * operations
+    also = {i for i in region if i.guard not in NEVER and re.fullmatch(work.also, i.text)}
+    on_a_path = paths.fewest_and_most(region, also.__contains__)[1]
     executed = paths.fewest_and_most(region, works)
     rounds = [span for span in paths.loops(region) if paths.inside(found, [span])]
     faults = (
@@ -109,6 +112,8 @@ def judge_each(work, region, start, repeats):
         (len(rounds) != (operations < repeats), f"in {len(rounds)} loops"),
         (executed != (needed, needed), f"{executed[0]} to {executed[1]} are executed"),
         (work.proof == "chain" and not paths.is_chain(region, works), "not a chain"),
+        (work.also and not len(also) == on_a_path == operations,
+         f"{len(also)} {work.also}, not {operations} on a path"),
         (work.scope == "warp" and not paths.moves(region, works, operations),
          "the same place of global memory each time, no PlacesInTurn"))
     texts = [f"FAIL: {text}" for wrong, text in faults if wrong]
