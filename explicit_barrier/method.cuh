@@ -79,6 +79,9 @@ struct Work {
   int others = 0;
   Proof proof = Proof::kEach;
   int paths = 1;  ///< ways through an operation that each have the instruction
+  /// Another one that an operation has exactly once, on one of its paths: the
+  /// fence of a release.
+  const char* also = "";
 };
 
 /// 0 or more sizes to measure: first, then one more, or `factor` times as many,

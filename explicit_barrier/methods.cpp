@@ -82,7 +82,7 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
                                      "barrier", "turn",  "nothing"};
   std::string text =
       "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
-      "method\tscope\tchecked";
+      "also\tmethod\tscope\tchecked";
   for (const MethodEntry& method : methods) {
     const Work work = method.work(architecture);
     const bool missing = architecture < method.first_architecture ||
@@ -98,7 +98,7 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
       text += "\t" + std::to_string(number);
     }
     for (const char* word :
-         {work.instruction, method.name, name_of(method.scope)}) {
+         {work.instruction, work.also, method.name, name_of(method.scope)}) {
       text += "\t" + std::string(word);
     }
     text += method.checked ? "\t1" : "\t0";

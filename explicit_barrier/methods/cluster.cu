@@ -16,12 +16,19 @@ struct Clustered : Method {
   }
 };
 
+/// The fence of an arrival that is a release.
+constexpr const char* kRelease = R"(MEMBAR\..*GPU)";
+
 /// A barrier of the cluster. A block that was launched without a cluster waits
 /// at a BAR instead.
-constexpr Work cluster_barrier(int others) {
+constexpr Work cluster_barrier(int others, const char* fence = kRelease) {
   const int older = CUDART_VERSION < 13000 ? 2 : 0;
-  return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, others + older, Proof::kEach,
-          2};
+  return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)",
+          1,
+          others + older,
+          Proof::kEach,
+          2,
+          fence};
 }
 
 __device__ inline void cluster_arrive() {
@@ -59,7 +66,9 @@ struct ClusterSyncDims : ClusterSync {
   static constexpr LaunchAttributes attributes(int) {
     return {false, kBlocks, false, true};
   }
-  static constexpr Work work(int) { return {R"(UCGABAR_WAIT)", 1, 9}; }
+  static constexpr Work work(int) {
+    return {R"(UCGABAR_WAIT)", 1, 9, Proof::kEach, 1, kRelease};
+  }
 };
 
 /// cluster_sync in a kernel that initialises an mbarrier, as most kernels with
@@ -110,7 +119,7 @@ struct ClusterRelaxed : Clustered {
                                    "memory order",
                                    Scope::kCluster, Window::kBarrier};
   static constexpr int kFirstToolkit = 12000;
-  static constexpr Work work(int) { return cluster_barrier(6); }
+  static constexpr Work work(int) { return cluster_barrier(6, ""); }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
     cluster_wait();

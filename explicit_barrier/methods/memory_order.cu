@@ -18,7 +18,8 @@ struct Fenced : Method {
                                    "stores of each lane before the fence"};
   static constexpr Work work(int architecture) {
     const int addresses = kStores == 0 ? 0 : architecture >= 100 ? 7 : 4;
-    return {Fence::kInstruction, 1 + kStores, Fence::kOthers + addresses};
+    return {Fence::kInstruction, 1 + kStores, Fence::kOthers + addresses,
+            Proof::kEach,        1,           Fence::kFence};
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr int kTrips = 8;
@@ -38,6 +39,7 @@ struct Fenced : Method {
 struct BlockFence {
   static constexpr const char *kName = "threadfence_block",
                               *kText = "__threadfence_block() behind stores",
+                              *kFence = R"(MEMBAR\.SC\.CTA)",
                               *kInstruction = R"(MEMBAR\.SC\.CTA|STG\.E\S* .*)";
   static constexpr int kOthers = CUDART_VERSION < 13000 ? 1 : 0;
   static __device__ void make() { __threadfence_block(); }
@@ -46,6 +48,7 @@ struct BlockFence {
 struct GpuFence {
   static constexpr const char *kName = "threadfence",
                               *kText = "__threadfence() behind stores",
+                              *kFence = R"(MEMBAR\.SC\.GPU)",
                               *kInstruction = R"(MEMBAR\.SC\.GPU|STG\.E\S* .*)";
   static constexpr int kOthers = CUDART_VERSION < 13000 ? 4 : 3;
   static __device__ void make() { __threadfence(); }
@@ -54,6 +57,7 @@ struct GpuFence {
 struct SystemFence {
   static constexpr const char *kName = "threadfence_system",
                               *kText = "__threadfence_system() behind stores",
+                              *kFence = R"(MEMBAR\.SC\.SYS)",
                               *kInstruction = R"(MEMBAR\.SC\.SYS|STG\.E\S* .*)";
   static constexpr int kOthers = CUDART_VERSION < 13000 ? 4 : 3;
   static __device__ void make() { __threadfence_system(); }

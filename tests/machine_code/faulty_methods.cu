@@ -1,5 +1,4 @@
-// Methods that do not do what they say, for machine_code_gate_test.py: each
-// claims the machine code of a real one.
+// Methods that do not do what they say, for machine_code_gate_test.py.
 //
 // usage: faulty_methods --machine-code ARCHITECTURE
 #include <cooperative_groups.h>
@@ -12,13 +11,21 @@
 
 namespace syncbench {
 
+constexpr About faulty(const char* name, Scope scope) {
+  return {name, "", scope, Window::kOperation};
+}
+
+/// Claims the machine code of the real method of its name.
+template <class Fault, int kGroup = 32>
+struct Claims : Fault {
+  static Work work(int architecture) {
+    return find_method(Fault::kAbout.name, kGroup).work(architecture);
+  }
+};
+
 /// Each warp meets itself, not its block.
 struct WarpsApart : Method {
-  static constexpr About kAbout = {"blocksync", "", Scope::kBlock,
-                                   Window::kBarrier};
-  static Work work(int architecture) {
-    return find_method("blocksync").work(architecture);
-  }
+  static constexpr About kAbout = faulty("blocksync", Scope::kBlock);
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.sync 1, 32;" ::: "memory");
     return value;
@@ -27,11 +34,7 @@ struct WarpsApart : Method {
 
 /// Does something else as well.
 struct ShuffleAndMultiply : Method {
-  static constexpr About kAbout = {"tile_shufl", "", Scope::kWarp,
-                                   Window::kOperation};
-  static Work work(int architecture) {
-    return find_method("tile_shufl").work(architecture);
-  }
+  static constexpr About kAbout = faulty("tile_shufl", Scope::kWarp);
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     value = __shfl_down_sync(0xffffffffu, value, 1);
     return value * (value * here.group);
@@ -40,11 +43,7 @@ struct ShuffleAndMultiply : Method {
 
 /// Builds its group again each time, for all have as many threads.
 struct GroupEachTime : Method {
-  static constexpr About kAbout = {"coales_shufl", "", Scope::kWarp,
-                                   Window::kOperation};
-  static Work work(int architecture) {
-    return find_method("coales_shufl").work(architecture);
-  }
+  static constexpr About kAbout = faulty("coales_shufl", Scope::kWarp);
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return first_lanes(position);
@@ -57,13 +56,121 @@ struct GroupEachTime : Method {
       cooperative_groups::coalesced_threads();
 };
 
+/// Orders nothing.
+struct ClusterUnordered : Method {
+  static constexpr About kAbout = faulty("cluster_sync", Scope::kCluster);
+  static constexpr int kFirstArchitecture = 90;
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    return value;
+  }
+};
+
+/// Has a second fence in place of the store.
+struct FenceWithoutStore : Method {
+  static constexpr About kAbout = faulty("threadfence", Scope::kWarp);
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    __threadfence();
+    __threadfence();
+    return value;
+  }
+};
+
+/// Takes the same words each time.
+struct PlacesStay : Method {
+  static constexpr About kAbout = faulty("global_add", Scope::kWarp);
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    auto* words = reinterpret_cast<unsigned*>(here.global);
+    return atomicAdd(words + (here.thread & (here.group - 1)), value >> 31);
+  }
+};
+
+/// The halves of a warp have masks of their own, so that a branch leaves to
+/// code behind the kernel. What it says of its machine code is of the code that
+/// does not run.
+struct MasksDiffer : Method {
+  static constexpr About kAbout = faulty("redux_add_half", Scope::kWarp);
+  static constexpr int kFirstArchitecture = 80;
+  static constexpr Work work(int) { return {R"(REDUX\.SUM .*)", 1, 120}; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+#if __CUDA_ARCH__ >= 800
+    value = __reduce_add_sync(half, value);
+#endif
+    return value;
+  }
+  unsigned half = threadIdx.x % 32 < 16 ? 0xffffu : 0xffff0000u;
+};
+
+/// Blocks do not wait for each other, nor does it say that they do.
+struct BlocksApart : Method {
+  static constexpr About kAbout = faulty("grid_sync_apart", Scope::kGrid);
+  static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x0)", 2}; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    __syncthreads();
+    __syncthreads();
+    return value;
+  }
+};
+
+/// The 64 bits at an address, acquired.
+__device__ inline unsigned long long polled(unsigned long long* word) {
+  unsigned long long value;
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+               : "=l"(value)
+               : "l"(word)
+               : "memory");
+  return value;
+}
+__device__ inline void add_one(unsigned long long* word) {
+  asm volatile("red.release.gpu.global.add.u64 [%0], 1;" ::"l"(word)
+               : "memory");
+}
+
+/// Whoever has arrived may go on.
+struct GridPasses : Method {
+  static constexpr About kAbout = faulty("grid_sync", Scope::kGrid);
+  static constexpr int kFirstArchitecture = 70;
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    __syncthreads();
+    if (here.thread == 0) {
+      add_one(here.global);
+      while (polled(here.global) == 0) continue;
+    }
+    __syncthreads();
+    return value;
+  }
+};
+
+/// It is always the block's turn.
+struct TurnIsFree : Method {
+  static constexpr About kAbout = faulty("semaphore", Scope::kGrid);
+  static constexpr int kFirstArchitecture = 70;
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    unsigned long long* turns = here.global + here.block / 2 * 32;
+    if (here.thread == 0) {
+      for (unsigned polls = 0; polled(turns) + 1 == 0; ++polls) {
+        if (polls == 1 << 22) __trap();
+      }
+    }
+    __syncthreads();
+    __syncthreads();
+    if (here.thread == 0) add_one(turns);
+    return value;
+  }
+};
+
 }  // namespace syncbench
 
 int main(int argc, char** argv) {
   using namespace syncbench;
   if (argc != 3) return 2;
-  std::puts(
-      machine_code_of(entries<WarpsApart, ShuffleAndMultiply, GroupEachTime>(),
-                      std::atoi(argv[2]))
-          .c_str());
+  std::puts(machine_code_of(
+                entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
+                        Claims<GroupEachTime>, Claims<ClusterUnordered, 2>,
+                        Claims<FenceWithoutStore, 1>, Claims<PlacesStay, 1>,
+                        MasksDiffer, BlocksApart, Claims<GridPasses>,
+                        Claims<TurnIsFree>>(),
+                std::atoi(argv[2]))
+                .c_str());
 }

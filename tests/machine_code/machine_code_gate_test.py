@@ -72,6 +72,9 @@ def work_faults(work, code, _):
     for _ in range(max(2, work.others + 1)):  # one more than the method allows
         more = add_behind(more, set(works), "IMAD R254, R254, R254, RZ")
     yield "more multiplications in each", more
+    also = [i for i in body if i.address < clock[-1] and re.fullmatch(work.also, i.text)]
+    if also:
+        yield f"{work.also} lost", [i for i in code if i is not also[-1]]
     if work.proof == "chain":
         yield "unchained", replace(code, last,
                                    operands=re.sub(r"\bR\d+", "R254", last.operands))
@@ -88,9 +91,8 @@ def barrier_faults(work, code, repeats):
     clock = [i.address for i in code if "SR_CLOCK" in i.operands]
     region = [i for i in code if clock[0] < i.address <= clock[-1]]
     parts = {name: parts_of_barrier(region, name, pattern) for name, pattern, _ in BARRIER_NEEDS}
-    in_code = repeats if repeats <= work.in_line else work.a_round
     for name, _, times in BARRIER_NEEDS:
-        lost = set(parts[name][times * in_code - 1:])
+        lost = set(parts[name][times * work.in_code(repeats) - 1:])
         yield f"{name} lost", [i for i in code if i not in lost]
     meetings = parts["BAR"]
     first, second, last = meetings[0], meetings[1], meetings[-1]

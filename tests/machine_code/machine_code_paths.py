@@ -1,8 +1,10 @@
 """Paths through the code that a kernel times: what is executed, how often."""
 import bisect
+import collections
 import functools
 import itertools
 import math
+import operator
 import re
 
 from machine_code import NEVER, SYNCHRONIZES_OR_READS
@@ -139,6 +141,53 @@ def waiting_loops(region):
             if bisect.bisect_left(meetings, first) == bisect.bisect_right(meetings, last)]
 
 
+def masks_differ(instructions):
+    """Whether the lanes' masks decide if a warp leaves for code behind the kernel: R2UR finds
+    whether all have the same."""
+    equal = set()  # predicates that say so
+    for i in instructions:
+        if i.opcode.startswith(("BRA.DIV", "BRA.CONV")) and i.guard.lstrip("!") in equal:
+            return True
+        first = i.operands.split(",")[0]
+        if i.opcode == "R2UR":
+            equal.add(first)
+        else:
+            equal.discard(first)
+    return False
+
+
+def compares(loop, poll):
+    """Whether a loop compares what it polls with a register or a constant of the launch, not
+    with numbers in the code alone."""
+    first = _written(poll)
+    polled = {first, f"R{int(first[1:]) + 1}"} if ".64" in poll.opcode else {first}
+    for i in loop[loop.index(poll) + 1:]:
+        written = _written(i)
+        read = _REGISTER.findall(i.operands)
+        if written:
+            read.remove(written)
+        if not polled.intersection(read) or i.opcode.startswith(("LD", "ST", "ATOM", "RED")):
+            polled.discard(written)
+        elif polled.issuperset(read):
+            polled.add(written)
+        else:
+            return True
+    return False
+
+
+def moves(region, works, operations):
+    """Whether each operation works in another place of global memory than the one before."""
+    changes = collections.Counter()  # of each register
+    places = []
+    for i in region:
+        if works(i) and re.match(r"(ATOMG?|REDG?|STG|LDG|LDGSTS)\b", i.opcode):
+            places.append([(place, [changes[name] for name in _REGISTER.findall(place)])
+                           for place in re.findall(r"(?<!desc)\[(U?R\d[^]]*)\]", i.operands)])
+        changes[_written(i)] += 1
+    each = len(places) // operations
+    return not each or all(map(operator.ne, places, places[each:]))
+
+
 def is_repeated(region, work, repeats):
     """Whether one loop of `repeats` rounds holds all the work: a register that
     grows by 1, a uniform one in CUDA 12.4, is compared with `repeats`, or a copy of it, made
@@ -160,6 +209,16 @@ def is_repeated(region, work, repeats):
                 if (found := re.match(r"U?ISETP.*, (U?R\d+), (0x[0-9a-f]+),", i.text))):
             return True
     return False
+
+
+_REGISTER = re.compile(r"\b(U?R\d+|c\[\w+\])")
+
+
+def _written(instruction):
+    """The first register that it writes, a uniform one too."""
+    found = re.match(r"(?:U?P\w+, )*(U?R\d+)", instruction.operands)
+    only_reads = re.match(r"U?[IFD]SETP|R2P|BRA", instruction.opcode)
+    return found[1] if found and not only_reads else None
 
 
 @functools.lru_cache(maxsize=None)  # operations in a row repeat the same few

@@ -20,11 +20,22 @@ class Work(NamedTuple):
     others: int
     paths: int
     instruction: str
+    also: str
     method: str  # its name in rows
+    scope: str
 
     @property
     def a_round(self):
         return self.in_line // 2
+
+    def in_code(self, repeats):
+        """How many of the operations the code has."""
+        return repeats if repeats <= self.in_line else self.a_round
+
+    @property
+    def waits_for_blocks(self):
+        """In the kernel itself, not in a function of the library."""
+        return self.scope in ("grid", "gpus") and not self.instruction.startswith("CALL")
 
     @classmethod
     def read(cls, text):
@@ -56,7 +67,13 @@ def judge(work, instructions, repeats, half=None):
         region, start = paths.timed_region(instructions)
     except paths.NotTimed as error:
         return Verdict("SR_CLOCK", "-", f"FAIL: {error}")
+    if paths.masks_differ(instructions):
+        return Verdict("BRA.DIV", "-", "FAIL: masks differ between lanes, other code is executed")
     verdict = PROOFS[work.proof](work, region, start, repeats)
+    if work.waits_for_blocks and work.proof not in ("barrier", "turn"):
+        lacks = _lacks(region, BARRIER_NEEDS[2:], work.in_code(repeats))
+        if lacks:
+            return verdict._replace(text=f"FAIL: {lacks[0]}")
     clocks = sum("SR_CLOCK" in i.operands for i in instructions)
     if clocks != 2 and work.proof != "barrier":
         return Verdict("SR_CLOCK", str(clocks), "FAIL: not 2 clock reads")
@@ -83,6 +100,8 @@ def judge_each(work, region, start, repeats):
     if repeats > work.in_line and paths.is_repeated(region, found, repeats // work.a_round):
         operations = work.a_round
     needed = work.count * operations
+    also = {i for i in region if i.guard not in NEVER and re.fullmatch(work.also, i.text)}
+    on_a_path = paths.fewest_and_most(region, also.__contains__)[1]
     executed = paths.fewest_and_most(region, works)
     rounds = [span for span in paths.loops(region) if paths.inside(found, [span])]
     faults = (
@@ -92,7 +111,11 @@ def judge_each(work, region, start, repeats):
         (any(i.address < start for i in found), "before the first clock read"),
         (len(rounds) != (operations < repeats), f"in {len(rounds)} loops"),
         (executed != (needed, needed), f"{executed[0]} to {executed[1]} are executed"),
-        (work.proof == "chain" and not paths.is_chain(region, works), "not a chain"))
+        (work.proof == "chain" and not paths.is_chain(region, works), "not a chain"),
+        (work.also and not len(also) == on_a_path == operations,
+         f"{len(also)} {work.also}, not {operations} on a path"),
+        (work.scope == "warp" and not paths.moves(region, works, operations),
+         "the same place of global memory each time, no PlacesInTurn"))
     texts = [f"FAIL: {text}" for wrong, text in faults if wrong]
     return Verdict(work.instruction, str(len(found)), texts[0] if texts else "ok")
 
@@ -138,6 +161,13 @@ def parts_of_barrier(region, name, pattern):
     return found
 
 
+def _lacks(region, needs, operations):
+    """What there is too little of."""
+    return [f"{name} not {times} or more for each of {operations}"
+            for name, pattern, times in needs
+            if len(parts_of_barrier(region, name, pattern)) < times * operations]
+
+
 def _operations(region, meetings, first=0):
     """The code from the first BAR to the second of each operation; of those from `first` on."""
     addresses = [i.address for i in region]
@@ -147,8 +177,12 @@ def _operations(region, meetings, first=0):
 
 
 def _arrives_once(operation):
-    """One arrival at most on a path, and one there is; a fence before each; and a poll."""
-    if not parts_of_barrier(operation, *BARRIER_NEEDS[3][:2]):
+    """One arrival at most on a path, and one there is; a fence before each; and a poll, which
+    is compared with what can change."""
+    polls = parts_of_barrier(operation, *BARRIER_NEEDS[3][:2])
+    if not any(paths.compares(paths.inside(operation, [span]), poll)
+               for span in paths.waiting_loops(operation) for poll in polls
+               if span[0] <= poll.address <= span[1]):
         return False
     arrivals, fences = (parts_of_barrier(operation, *need[:2]) for need in BARRIER_NEEDS[1:3])
     if paths.fewest_and_most(operation, set(arrivals).__contains__)[1] != 1:
@@ -165,9 +199,7 @@ def judge_barrier(work, region, start, repeats):
     unrolled = repeats
     if repeats > work.in_line and paths.is_repeated(region, parts[1], repeats // work.a_round):
         unrolled = work.a_round
-    faults = [f"{name} not {times} or more for each of {unrolled}"
-              for found, (name, _, times) in zip(parts, BARRIER_NEEDS)
-              if len(found) < times * unrolled]
+    faults = _lacks(region, BARRIER_NEEDS, unrolled)
     meetings = parts[0]
     executed = paths.fewest_and_most(region, set(meetings).__contains__)
     if executed != (2 * unrolled, 2 * unrolled):
@@ -180,7 +212,7 @@ def judge_barrier(work, region, start, repeats):
     if len(rounds) != (unrolled < repeats):
         faults.append(f"in {len(rounds)} loops")
     if not all(map(_arrives_once, _operations(region, meetings))):
-        faults.append("not one arrival after a fence")
+        faults.append("not one arrival after a fence, and a poll for it")
     names, total = (" + ".join(map(str, them))
                     for them in ((need[0] for need in BARRIER_NEEDS), map(len, parts)))
     total = total if unrolled == repeats else f"{repeats // unrolled} x ({total})"
@@ -194,13 +226,13 @@ def judge_turn(work, region, start, repeats):
     verdict = judge_each(work._replace(proof="each"), region, start, repeats)
     if verdict.text != "ok":
         return verdict
-    for name, pattern, _ in BARRIER_NEEDS[1:]:
-        found = parts_of_barrier(region, name, pattern)
-        if len(found) < repeats:
-            return verdict._replace(text=f"FAIL: {len(found)} {name}")
+    lacks = _lacks(region, BARRIER_NEEDS[1:], repeats)
+    if lacks:
+        return verdict._replace(text=f"FAIL: {lacks[0]}")
     meetings = [i for i in region if re.fullmatch(work.instruction, i.text)]
     if not all(map(_arrives_once, _operations(region, meetings, 1))):
-        return verdict._replace(text="FAIL: a turn is not handed over once, after a fence")
+        return verdict._replace(text="FAIL: a turn is not waited for, or not handed over once, "
+                                     "after a fence")
     return verdict
 
 
