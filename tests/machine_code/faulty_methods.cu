@@ -59,7 +59,7 @@ struct GroupEachTime : Method {
 /// Orders nothing.
 struct ClusterUnordered : Method {
   static constexpr About kAbout = faulty("cluster_sync", Scope::kCluster);
-  static constexpr int kFirstArchitecture = 90;
+  static constexpr int kFirstArchitecture = 90, kFirstToolkit = 12000;
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
