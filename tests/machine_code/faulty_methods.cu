@@ -88,10 +88,10 @@ struct PlacesStay : Method {
 
 /// The halves of a warp have masks of their own, so that a branch leaves to
 /// code behind the kernel. What it says of its machine code is of the code that
-/// does not run.
+/// does not run. (From CUDA 11.8 it runs, once for each mask.)
 struct MasksDiffer : Method {
   static constexpr About kAbout = faulty("redux_add_half", Scope::kWarp);
-  static constexpr int kFirstArchitecture = 80;
+  static constexpr int kFirstArchitecture = 80, kFirstToolkit = 12000;
   static constexpr Work work(int) { return {R"(REDUX\.SUM .*)", 1, 120}; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
 #if __CUDA_ARCH__ >= 800
