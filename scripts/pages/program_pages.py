@@ -29,6 +29,7 @@ SCOPES = {"warp": "Warp", "block": "Block", "cluster": "Cluster", "grid": "All b
           "gpus": "All blocks of several GPUs", "thread": "Thread", "": ""}
 CAPABILITIES = (60, 70, 75, 80, 86, 89, 90)  # that a method can be the first to need
 FILE = Path(__file__).with_name("only_some_builds.tsv")
+INSTRUCTION = "PTX instruction of this name, "  # begins what such a method does
 
 Method = namedtuple("Method", "name what notes scope")
 Column = namedtuple("Column", "name unit meaning")
@@ -97,11 +98,32 @@ def code(name):
 
 
 def method_table(methods, first):
-    rows = []
-    for method in methods:
-        rows.append([code(method.name), coded(method.what), coded(method.notes),
-                     needs_of(method, first)])
-    return markdown_table(["Method", "What it does", "Notes", "Needs"], 4, rows)
+    return markdown_table(["Method", "What it does", "Notes", "Needs"], 4, [
+        [code(method.name), coded(method.what), coded(method.notes), needs_of(method, first)]
+        for method in methods if not method.what.startswith(INSTRUCTION)])
+
+
+def instruction_tables(methods, first, listed):
+    """Of methods that are one instruction each, with what is pending in the name. listed: the
+    instructions that the program's page already has; new ones are added."""
+    names = [method.name for method in methods if method.what.startswith(INSTRUCTION)]
+    new = {} if listed else {name: needs_of(method, first) for method in methods
+                             for name in beginnings(names, ()) if name == method.name}
+    listed += new
+    states = {method.name[len(max((one for one in listed if method.name.startswith(one)), key=len)):]:
+              (method.what[len(INSTRUCTION):], method.notes)
+              for method in methods if method.name in names}
+    if not states:
+        return
+    yield from ("", "More methods are one PTX instruction each. The name is that of the instruction"
+                + (" and of what is pending:" if new else ", as above, and of what is pending:"), "")
+    if new:
+        yield from markdown_table(["Instruction", "Needs"], 2, [
+            [", ".join(code(name) for name in new if new[name] == needs), needs]
+            for needs in sorted(set(new.values()))])
+        yield ""
+    yield from markdown_table(["Name goes on", "Pending", "Notes"], 3, [
+        [code(state) if state else "", *map(coded, said)] for state, said in states.items()])
 
 
 def beginnings(names, others):
@@ -138,6 +160,7 @@ def methods_page(build):
             yield from method_table((method for method in here[program]
                                      if method.name not in others), first)
             continue
+        instructions = []
         parts = {scope: [method for method in here[program] if method.scope == scope]
                  for scope in SCOPES}
         for scope, methods in parts.items():
@@ -145,6 +168,7 @@ def methods_page(build):
                 if scope:
                     yield from ("", f"### {SCOPES[scope]}", "")
                 yield from method_table(methods, first)
+                yield from instruction_tables(methods, first, instructions)
 
 
 def sections_of(build, program):
@@ -155,18 +179,52 @@ def sections_of(build, program):
     return found
 
 
+def of_one_quantity(columns):
+    """The Columns with m(x), s(x), med(x) and ci95(x) as one, which says of what m(x) is the mean."""
+    by_name = {column.name: column for column in columns}
+    said = {"s": "standard deviation (n - 1) of the same", "med": "median of {}",
+            "ci95": "half width of the 95% interval of m({})"}
+    found = {}
+    for column in columns:
+        kind, _, quantity = column.name.rstrip(")").partition("(")
+        mean = by_name.get(f"m({quantity})")
+        if kind in said and mean and (column.unit, column.meaning) == (
+                mean.unit, said[kind].format(quantity)):
+            found[mean.name].append(column.name)
+        else:
+            found[column.name] = [column.name]
+    for first, names in found.items():
+        meaning = by_name[first].meaning
+        yield Column(", ".join(map(code, names)), by_name[first].unit,
+                     meaning[len("mean of "):] if meaning.startswith("mean of ") else meaning)
+
+
+def column_table(columns):
+    return markdown_table(["Column", "Unit", "Meaning"], 3, [
+        [column.name, column.unit, coded(column.meaning)] for column in columns])
+
+
 def columns_page(build):
     yield from ("# Columns", "", "<!-- scripts/pages/program_pages.py writes this page -->", "",
-                "This page shows the columns that `--columns` of each program prints. A program "
-                "prints the columns from `n` on only with `--stats`. `m(x)` is the mean, `s(x)` the "
-                "standard deviation, `med(x)` the median. `ci95(x)` is half the width of the 95% "
-                "interval of the mean. [methods.md](methods.md) lists the methods.")
+                "This page shows what `--columns` of each program prints. `m(x)` is the mean, `s(x)` "
+                "the standard deviation (n - 1), `med(x)` the median. `ci95(x)` is half the width of "
+                "the 95% interval of the mean. A program prints the columns from `n` on only with "
+                "`--stats`, among them every `med(x)` and `ci95(x)`. "
+                "[methods.md](methods.md) lists the methods.")
     for program in NAMES:
+        sections = {title: list(of_one_quantity(columns))
+                    for title, columns in sections_of(build, program).items()}
+        shared = [column for column in next(iter(sections.values()))
+                  if all(column in columns for columns in sections.values())]
         yield from ("", f"## {program}")
-        for title, columns in sections_of(build, program).items():
+        if len(sections) > 1:
+            yield from ("", "In all sections:", "")
+            yield from column_table(shared)
+        else:
+            shared = []
+        for title, columns in sections.items():
             yield from ("", f"### {program}: {title}", "")
-            yield from markdown_table(["Column", "Unit", "Meaning"], 3, [
-                [code(column.name), column.unit, coded(column.meaning)] for column in columns])
+            yield from column_table(column for column in columns if column not in shared)
 
 
 def methods_of_programs(build):

@@ -43,7 +43,7 @@ class ProgramPagesTest(unittest.TestCase):
             docs = Path(folder)
             for name in PAGES:
                 shutil.copyfile(ROOT / "docs" / name, docs / name)
-            for name, old in zip(PAGES, ("| `blocksync` |", "| `m(ave_cycle)` | cycles |",
+            for name, old in zip(PAGES, ("| `blocksync` |", "| `m(ave_cycle)`, `s(ave_cycle)`",
                                          "BenchmarkIntraSM\tblocksync\tany")):
                 text = (docs / name).read_text()
                 self.assertIn(old, text)
