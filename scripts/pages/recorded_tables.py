@@ -31,7 +31,9 @@ def machines_table(runs):
                      ", ".join(filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
     _, line, *rest = markdown_table(head, 2, rows)
     return ["| " + " | ".join(head) + " |", line, *rest,  # the links are none of a text
-            "", f"* {names(ROWS)}"]
+            "", f"* {names(ROWS)}",
+            *(["* !: the run warned about this row."] if any("!" in cell for row in rows
+                                                             for cell in row[2:]) else [])]
 
 
 # Of the table of multi-GPU barriers: label, method.
@@ -282,8 +284,8 @@ def durations(runs):
              f"{sum(map(float, re.findall(r' ([0-9.]+)', run.environment['seconds']))) / 60:.0f}"]
             for run in runs if "seconds" in run.environment]
     if not rows:
-        return ["No recorded run says it yet."]
-    return markdown_table(["GPUs", "Minutes"], 1, rows)
+        return []
+    return ["The recorded runs took:", "", *markdown_table(["GPUs", "Minutes"], 1, rows)]
 
 
 SAMPLE_THREADS = ("32", "64", "128", "256", "512", "1024")
