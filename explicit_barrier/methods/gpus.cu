@@ -11,12 +11,11 @@
 
 namespace syncbench {
 
-/// This suite's barrier over peer memory; one cooperative launch a GPU.
+/// One cooperative launch a GPU.
 struct PeerGridSync : Method {
   static constexpr About kAbout = {
       "peer_grid_sync",
-      "barrier over peer memory "
-      "(peer_grid_barrier/) on 1 to gpu_count GPUs",
+      "this suite's barrier over peer memory, on 1 to gpu_count GPUs",
       Scope::kGpus, Window::kBarrier};
   static constexpr Work work(int) { return {"", 1, 800, Proof::kBarrier}; }
   static constexpr int repeats(int) { return 4; }

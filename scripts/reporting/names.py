@@ -28,7 +28,7 @@ CUDA = {
     "grid_sync": "`grid_group::sync()`",
     "semaphore": "two blocks take turns by a semaphore in global memory, there and back",
     "named_semaphore": "the same of half of each block",
-    "peer_grid_sync": "barrier over peer memory",
+    "peer_grid_sync": "this suite's barrier over peer memory",
     "multi_grid_sync": "`multi_grid_group::sync()`",
     "multi_grid_sync_no_peer": "`multi_grid_group::sync()`"}
 

@@ -59,5 +59,5 @@ class Part:
         measured = " They were measured, this run is simulated." * self.run.simulated
         if self.alike:
             return f"Compared with the recorded runs of the same kind of GPU: {names}.{measured}"
-        return (f"No run of this kind of GPU is recorded. Compared with the nearest, which is "
+        return (f"No other run of this kind of GPU is recorded. Compared with the nearest, which is "
                 f"another: {short_name(self.recorded[0])} ({names}).{measured}")

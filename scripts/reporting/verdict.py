@@ -44,7 +44,7 @@ class Verdict:
             self._judge(run, partial)
         else:
             gpu = run.environment.get("gpu", "this GPU")
-            self._add("look", f"no run of {gpu} is recorded")
+            self._add("look", f"no other run of {gpu} is recorded")
         self.faults.sort(key=lambda fault: -LEVELS.index(fault.level))  # a stable sort
 
     @property

@@ -79,7 +79,7 @@ class CheckTest(ScriptsTest):
         # Nothing is known of more GPUs than other recorded runs have.
         self.assertRegex(self.check(ROOT / "results/h200x4", 1),
                          "^look: 464 rows are on more than 2 GPUs, .*\nlook: .* rows judged\n$")
-        self.assertIn("look: no run of NVIDIA H100 80GB HBM3 is recorded",
+        self.assertIn("look: no other run of NVIDIA H100 80GB HBM3 is recorded",
                       self.check(ROOT / "results/h100x1", 1))
 
     def test_scaled_rows_of_each_group_are_found(self):
