@@ -12,9 +12,6 @@
 
 namespace syncbench {
 
-// For whom it is ordered: the threads of a block, a cluster, the GPU, the node.
-enum class For { kBlock, kCluster, kGpu, kSystem };
-
 // A text of two parts, for names.
 constexpr std::array<char, 128> joined(std::string_view first,
                                        std::string_view second) {
@@ -27,144 +24,85 @@ constexpr std::array<char, 128> joined(std::string_view first,
 
 // Instructions, each for the lane's own word, which holds 0. All but loads and
 // fences for a block begin with MEMBAR; loads end with CCTL, which forgets what
-// the SM has cached.
-template <For kFor>
-struct AcquireReleaseFence {
-  static constexpr const char* kName =
-      kFor == For::kBlock     ? "fence_acq_rel_cta"
-      : kFor == For::kCluster ? "fence_acq_rel_cluster"
-      : kFor == For::kGpu     ? "fence_acq_rel_gpu"
-                              : "fence_acq_rel_sys";
-  static constexpr Work kWork = {kFor == For::kBlock ? R"(MEMBAR\.\w+\.CTA.*)"
-                                 : kFor == For::kSystem
-                                     ? R"(MEMBAR\.\w+\.SYS.*)"
-                                     : R"(MEMBAR\.\w+\.GPU.*)"};
-  static __device__ unsigned make(unsigned*, unsigned value) {
-    if (kFor == For::kBlock) asm volatile("fence.acq_rel.cta;" ::: "memory");
-    if (kFor == For::kGpu) asm volatile("fence.acq_rel.gpu;" ::: "memory");
-    if (kFor == For::kSystem) asm volatile("fence.acq_rel.sys;" ::: "memory");
-    if constexpr (kFor == For::kCluster) {
-      asm volatile("fence.acq_rel.cluster;" ::: "memory");
-    }
-    return value;
+// the SM has cached. The last arguments are the Work.
+#define SYNCBENCH_FENCE(Type, name, ptx, architecture, ...)                   \
+  struct Type {                                                               \
+    static constexpr const char* kName = name;                                \
+    static constexpr int kFirstArchitecture = architecture;                   \
+    static constexpr Work kWork = {__VA_ARGS__};                              \
+    [[maybe_unused]] static __device__ unsigned make(unsigned*, unsigned v) { \
+      asm volatile(ptx ";" ::: "memory");                                     \
+      return v;                                                               \
+    }                                                                         \
   }
-};
-
-template <For kFor>
-struct ConsistentFence {
-  static constexpr const char* kName = kFor == For::kBlock ? "fence_sc_cta"
-                                       : kFor == For::kGpu ? "fence_sc_gpu"
-                                                           : "fence_sc_sys";
-  static constexpr Work kWork = {kFor == For::kBlock ? R"(MEMBAR\.SC\.CTA.*)"
-                                 : kFor == For::kSystem
-                                     ? R"(MEMBAR\.SC\.SYS.*)"
-                                     : R"(MEMBAR\.SC\.GPU.*)"};
-  static __device__ unsigned make(unsigned*, unsigned value) {
-    if (kFor == For::kBlock) asm volatile("fence.sc.cta;" ::: "memory");
-    if (kFor == For::kGpu) asm volatile("fence.sc.gpu;" ::: "memory");
-    if (kFor == For::kSystem) asm volatile("fence.sc.sys;" ::: "memory");
-    return value;
-  }
-};
-
+SYNCBENCH_FENCE(FenceCta, "fence_acq_rel_cta", "fence.acq_rel.cta", 70,
+                R"(MEMBAR\.\w+\.CTA.*)");
+SYNCBENCH_FENCE(FenceCluster, "fence_acq_rel_cluster", "fence.acq_rel.cluster",
+                90, R"(MEMBAR\.\w+\.GPU.*)");
+SYNCBENCH_FENCE(FenceGpu, "fence_acq_rel_gpu", "fence.acq_rel.gpu", 70,
+                R"(MEMBAR\.\w+\.GPU.*)");
+SYNCBENCH_FENCE(FenceSys, "fence_acq_rel_sys", "fence.acq_rel.sys", 70,
+                R"(MEMBAR\.\w+\.SYS.*)");
+SYNCBENCH_FENCE(ConsistentCta, "fence_sc_cta", "fence.sc.cta", 70,
+                R"(MEMBAR\.SC\.CTA.*)");
+SYNCBENCH_FENCE(ConsistentGpu, "fence_sc_gpu", "fence.sc.gpu", 70,
+                R"(MEMBAR\.SC\.GPU.*)");
+SYNCBENCH_FENCE(ConsistentSys, "fence_sc_sys", "fence.sc.sys", 70,
+                R"(MEMBAR\.SC\.SYS.*)");
 // Between ordinary accesses and those of the copy engine.
-struct ProxyFence {
-  static constexpr const char* kName = "fence_proxy_async";
-  static constexpr Work kWork = {R"(FENCE\.VIEW\.ASYNC.*)"};
-  [[maybe_unused]] static __device__ unsigned make(unsigned*, unsigned value) {
-    asm volatile("fence.proxy.async;" ::: "memory");
-    return value;
-  }
-};
+SYNCBENCH_FENCE(ProxyFence, "fence_proxy_async", "fence.proxy.async", 90,
+                R"(FENCE\.VIEW\.ASYNC.*)");
+#undef SYNCBENCH_FENCE
 
-template <For kFor>
-struct LoadAcquire {
-  static constexpr const char* kName =
-      kFor == For::kGpu ? "load_acquire_gpu" : "load_acquire_sys";
-  static constexpr Work kWork = {
-      kFor == For::kGpu ? R"(LDG?\.E\S*\.STRONG\.GPU .*|CCTL\.IVALL.*)"
-                        : R"(LDG?\.E\S*\.STRONG\.SYS .*|CCTL\.IVALL.*)",
-      2};
-  static __device__ unsigned make(unsigned* word, unsigned value) {
-    unsigned found;
-    if (kFor == For::kGpu) {
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    } else {
-      asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    }
-    return value + found;
+// With a result, which is added to the value.
+#define SYNCBENCH_READ(Type, name, ptx, ...)                      \
+  struct Type {                                                   \
+    static constexpr const char* kName = name;                    \
+    static constexpr int kFirstArchitecture = 70;                 \
+    static constexpr Work kWork = {__VA_ARGS__, 2};               \
+    static __device__ unsigned make(unsigned* word, unsigned v) { \
+      unsigned found;                                             \
+      asm volatile(ptx ";" : "=r"(found) : "l"(word) : "memory"); \
+      return v + found;                                           \
+    }                                                             \
   }
-};
-
-template <For kFor>
-struct StoreRelease {
-  static constexpr const char* kName =
-      kFor == For::kGpu ? "store_release_gpu" : "store_release_sys";
-  static constexpr Work kWork = {
-      kFor == For::kGpu ? R"(MEMBAR\.\w+\.GPU.*|STG?\.E\S*\.STRONG\.GPU .*)"
-                        : R"(MEMBAR\.\w+\.SYS.*|STG?\.E\S*\.STRONG\.SYS .*)",
-      2};
-  static __device__ unsigned make(unsigned* word, unsigned value) {
-    if (kFor == For::kGpu) {
-      asm volatile("st.release.gpu.global.u32 [%0], 0;" ::"l"(word) : "memory");
-    } else {
-      asm volatile("st.release.sys.global.u32 [%0], 0;" ::"l"(word) : "memory");
-    }
-    return value;
+#define SYNCBENCH_WRITE(Type, name, ptx, ...)                     \
+  struct Type {                                                   \
+    static constexpr const char* kName = name;                    \
+    static constexpr int kFirstArchitecture = 70;                 \
+    static constexpr Work kWork = {__VA_ARGS__, 2};               \
+    static __device__ unsigned make(unsigned* word, unsigned v) { \
+      asm volatile(ptx ";" ::"l"(word) : "memory");               \
+      return v;                                                   \
+    }                                                             \
   }
-};
-
-template <For kFor>
-struct AddRelease {
-  static constexpr const char* kName =
-      kFor == For::kGpu ? "red_release_gpu" : "red_release_sys";
-  static constexpr Work kWork = {
-      kFor == For::kGpu
-          ? R"(MEMBAR\.\w+\.GPU.*|(RED|ATOM)G?\.E\S*\.STRONG\.GPU .*)"
-          : R"(MEMBAR\.\w+\.SYS.*|(RED|ATOM)G?\.E\S*\.STRONG\.SYS .*)",
-      2};
-  static __device__ unsigned make(unsigned* word, unsigned value) {
-    if (kFor == For::kGpu) {
-      asm volatile("red.release.gpu.global.add.u32 [%0], 0;" ::"l"(word)
-                   : "memory");
-    } else {
-      asm volatile("red.release.sys.global.add.u32 [%0], 0;" ::"l"(word)
-                   : "memory");
-    }
-    return value;
-  }
-};
-
-template <For kFor>
-struct AtomicAcquireRelease {
-  static constexpr const char* kName =
-      kFor == For::kGpu ? "atom_acq_rel_gpu" : "atom_acq_rel_sys";
-  static constexpr Work kWork = {
-      kFor == For::kGpu ? R"(MEMBAR\.\w+\.GPU.*|ATOMG?\.E\S*\.STRONG\.GPU .*)"
-                        : R"(MEMBAR\.\w+\.SYS.*|ATOMG?\.E\S*\.STRONG\.SYS .*)",
-      2};
-  static __device__ unsigned make(unsigned* word, unsigned value) {
-    unsigned found;
-    if (kFor == For::kGpu) {
-      asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 0;"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    } else {
-      asm volatile("atom.acq_rel.sys.global.add.u32 %0, [%1], 0;"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    }
-    return value + found;
-  }
-};
+// For the threads of the GPU, of the node.
+SYNCBENCH_READ(LoadGpu, "load_acquire_gpu",
+               "ld.acquire.gpu.global.u32 %0, [%1]",
+               R"(LDG?\.E\S*\.STRONG\.GPU .*|CCTL\.IVALL.*)");
+SYNCBENCH_READ(LoadSys, "load_acquire_sys",
+               "ld.acquire.sys.global.u32 %0, [%1]",
+               R"(LDG?\.E\S*\.STRONG\.SYS .*|CCTL\.IVALL.*)");
+SYNCBENCH_READ(AtomicGpu, "atom_acq_rel_gpu",
+               "atom.acq_rel.gpu.global.add.u32 %0, [%1], 0",
+               R"(MEMBAR\.\w+\.GPU.*|ATOMG?\.E\S*\.STRONG\.GPU .*)");
+SYNCBENCH_READ(AtomicSys, "atom_acq_rel_sys",
+               "atom.acq_rel.sys.global.add.u32 %0, [%1], 0",
+               R"(MEMBAR\.\w+\.SYS.*|ATOMG?\.E\S*\.STRONG\.SYS .*)");
+SYNCBENCH_WRITE(StoreGpu, "store_release_gpu",
+                "st.release.gpu.global.u32 [%0], 0",
+                R"(MEMBAR\.\w+\.GPU.*|STG?\.E\S*\.STRONG\.GPU .*)");
+SYNCBENCH_WRITE(StoreSys, "store_release_sys",
+                "st.release.sys.global.u32 [%0], 0",
+                R"(MEMBAR\.\w+\.SYS.*|STG?\.E\S*\.STRONG\.SYS .*)");
+SYNCBENCH_WRITE(AddGpu, "red_release_gpu",
+                "red.release.gpu.global.add.u32 [%0], 0",
+                R"(MEMBAR\.\w+\.GPU.*|(RED|ATOM)G?\.E\S*\.STRONG\.GPU .*)");
+SYNCBENCH_WRITE(AddSys, "red_release_sys",
+                "red.release.sys.global.add.u32 [%0], 0",
+                R"(MEMBAR\.\w+\.SYS.*|(RED|ATOM)G?\.E\S*\.STRONG\.SYS .*)");
+#undef SYNCBENCH_READ
+#undef SYNCBENCH_WRITE
 
 // What is pending: a store of every lane before each operation.
 struct Nothing {
@@ -196,16 +134,13 @@ template <class Operation, class Pending>
 struct Ordered : Method {
   static constexpr bool kFar =
       std::is_same_v<Pending, ToHost> || std::is_same_v<Pending, ToPeer>;
-  static constexpr bool kCluster =
-      std::is_same_v<Operation, AcquireReleaseFence<For::kCluster>> ||
-      std::is_same_v<Operation, ProxyFence>;
   static constexpr auto kName = joined(Operation::kName, Pending::kName);
   static constexpr auto kText =
       joined("PTX instruction of this name, ", Pending::kText);
   static constexpr About kAbout = {
       kName.data(), kText.data(), Scope::kWarp, Window::kOperation,
       std::is_same_v<Pending, Nothing> ? "" : "the stores are in the row"};
-  static constexpr int kFirstArchitecture = kCluster ? 90 : 70;
+  static constexpr int kFirstArchitecture = Operation::kFirstArchitecture;
   static constexpr int kFirstToolkit = 12000;
   static constexpr bool kInTestRepeat = false;
   static constexpr int repeats(int) { return 2; }
@@ -310,35 +245,23 @@ Arguments Ordered<Operation, Pending>::make_arguments(
   return arguments;
 }
 
-template <class Operation>
-void add_all(std::vector<MethodEntry>& methods) {
-  for (MethodEntry& entry :
-       entries<Ordered<Operation, Nothing>, Ordered<Operation, OnePlace>,
-               Ordered<Operation, ManyPlaces>, Ordered<Operation, ToHost>,
-               Ordered<Operation, ToPeer>, BesideStores<Operation>>()) {
-    methods.push_back(std::move(entry));
+template <class... Operations>
+std::vector<MethodEntry> in_all_states() {
+  std::vector<MethodEntry> methods;
+  for (const std::vector<MethodEntry>& states :
+       {entries<Ordered<Operations, Nothing>, Ordered<Operations, OnePlace>,
+                Ordered<Operations, ManyPlaces>, Ordered<Operations, ToHost>,
+                Ordered<Operations, ToPeer>, BesideStores<Operations>>()...}) {
+    methods.insert(methods.end(), states.begin(), states.end());
   }
+  return methods;
 }
 
 std::vector<MethodEntry> order_methods() {
-  std::vector<MethodEntry> methods;
-  add_all<AcquireReleaseFence<For::kBlock>>(methods);
-  add_all<AcquireReleaseFence<For::kCluster>>(methods);
-  add_all<AcquireReleaseFence<For::kGpu>>(methods);
-  add_all<AcquireReleaseFence<For::kSystem>>(methods);
-  add_all<ConsistentFence<For::kBlock>>(methods);
-  add_all<ConsistentFence<For::kGpu>>(methods);
-  add_all<ConsistentFence<For::kSystem>>(methods);
-  add_all<ProxyFence>(methods);
-  add_all<LoadAcquire<For::kGpu>>(methods);
-  add_all<LoadAcquire<For::kSystem>>(methods);
-  add_all<StoreRelease<For::kGpu>>(methods);
-  add_all<StoreRelease<For::kSystem>>(methods);
-  add_all<AddRelease<For::kGpu>>(methods);
-  add_all<AddRelease<For::kSystem>>(methods);
-  add_all<AtomicAcquireRelease<For::kGpu>>(methods);
-  add_all<AtomicAcquireRelease<For::kSystem>>(methods);
-  return methods;
+  return in_all_states<FenceCta, FenceCluster, FenceGpu, FenceSys,
+                       ConsistentCta, ConsistentGpu, ConsistentSys, ProxyFence,
+                       LoadGpu, LoadSys, StoreGpu, StoreSys, AddGpu, AddSys,
+                       AtomicGpu, AtomicSys>();
 }
 
 }  // namespace syncbench
