@@ -59,16 +59,16 @@ double line_cycles(const Timed& timed, int trips) {
 }
 
 void write_results(const Timed& timed) {
-  const std::string& bad = scenario().bad;
+  const bool wrong = scenario().bad == "results";
   for (unsigned block = 0; block < timed.blocks; ++block) {
     for (unsigned thread = 0; thread < timed.threads; ++thread) {
       const Position position = timed.position(block, thread);
       const bool has = timed.method.takes_part(position) &&
                        timed.method.has_result(position);
       timed.results[block * timed.threads + thread] =
-          bad == "results" ? 4242
-          : has            ? timed.method.expected(position)
-                           : syncbench::start_value(position);
+          wrong ? 4242
+          : has ? timed.method.expected(position)
+                : syncbench::start_value(position);
     }
   }
 }
@@ -91,10 +91,13 @@ void write_records(const Timed& timed, const Running& running, double before,
   const unsigned warps = timed.warps();
   const bool meet = timed.method.window == syncbench::Window::kBarrier &&
                     timed.method.scope == Scope::kBlock;
-  const double skew = meet ? scenario().skew_cycles : 0;
+  const double skew = scenario().skew_cycles;
+  const long long took = std::llround(cycles);
   for (unsigned block = 0; block < timed.blocks; ++block) {
     const unsigned wave = block / timed.sms() / timed.resident();
-    const double begin = wave * (before + cycles);
+    const long long last = running.cycles() +
+                           std::llround(wave * (before + cycles)) +
+                           std::llround(before);
     int later = 0;  // warps that start later
     for (unsigned warp = 0; warp < warps; ++warp) {
       later += takes_part(timed, block, warp);
@@ -105,10 +108,9 @@ void write_records(const Timed& timed, const Running& running, double before,
       record.sm = block % timed.sms();
       if (!takes_part(timed, block, warp)) continue;
       --later;
-      const auto last =
-          running.cycles() + std::llround(begin) + std::llround(before);
-      record.start = last - std::llround(later * skew);
-      record.end = last + std::llround(cycles) + std::llround(later * skew);
+      const long long apart = meet ? std::llround(later * skew) : 0;
+      record.start = last - apart;
+      record.end = last + took + apart;
       damage(record);
     }
   }
@@ -283,6 +285,7 @@ void meet_peers(const peer_grid::BarrierEnd& end, Model& model) {
 
 void damage(WarpRecord& record) {
   const std::string& bad = scenario().bad;
+  if (bad.empty()) return;
   if (bad == "records0") record.start = record.end = 0;
   if (bad == "recordsneg") std::swap(record.start, record.end);
   if (bad == "recordsff") std::memset(&record, 0xff, sizeof record);
