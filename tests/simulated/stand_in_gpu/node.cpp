@@ -66,7 +66,8 @@ struct Allocation {
 
 struct Gpu {
   StreamState legacy;
-  int streams = 0;
+  std::set<StreamState*> made;
+  int streams = 0;  // made so far
   const StreamState* first = nullptr;  // that got a kernel
   std::size_t used = 0;
   std::mt19937_64 random;
@@ -288,9 +289,8 @@ void drain(Lock& lock, StreamState& stream) {
 // Until a GPU has done its work; when that is.
 double drain_gpu(Lock& lock, int device) {
   std::vector<StreamState*> all = {&node().gpus[device].legacy};
-  for (StreamState* stream : node().streams) {
-    if (stream->device == device) all.push_back(stream);
-  }
+  const std::set<StreamState*>& made = node().gpus[device].made;
+  all.insert(all.end(), made.begin(), made.end());
   double end = 0;
   for (StreamState* stream : all) {
     drain(lock, *stream);
@@ -559,6 +559,7 @@ cudaError_t create_stream(cudaStream_t* stream) {
   made->device = current_gpu();
   made->number = node().gpus[current_gpu()].streams++;
   node().streams.insert(made);
+  node().gpus[made->device].made.insert(made);
   *stream = reinterpret_cast<cudaStream_t>(made);
   return cudaSuccess;
 }
@@ -569,6 +570,7 @@ cudaError_t destroy_stream(cudaStream_t stream) {
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
   run_all();
   node().streams.erase(found);
+  node().gpus[found->device].made.erase(found);
   node().busy.erase(found);
   delete found;
   return cudaSuccess;
