@@ -75,11 +75,17 @@ def linked(lines):
 
 
 def spreads(_runs):
+    """What stands in the row above is left out."""
     head = ("Name", "Programs", "Rows", "GPUs", "Up to", "Why", "Shown in")
-    return linked(markdown_table(head, len(head), [
-        [spread.name, spread.programs, coded(spread.rows()), spread.where(),
-         spread.extent(), coded(spread.why), spread.evidence]
-        for spread in known_spread.read()]))
+    rows, above = [], [""] * len(head)
+    for spread in known_spread.read():
+        row = [spread.name, spread.programs, coded(spread.rows()), spread.where(),
+               spread.extent(), coded(spread.why), spread.evidence]
+        alike = row[0] == above[0]
+        rows.append([cell if not alike or at == 2 or cell != above[at] else ""
+                     for at, cell in enumerate(row)])
+        above = row
+    return linked(markdown_table(head, len(head), rows))
 
 
 def healthy_pairs(_runs):
