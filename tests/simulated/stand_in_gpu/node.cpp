@@ -67,7 +67,7 @@ struct Allocation {
 struct Gpu {
   StreamState legacy;
   std::set<StreamState*> made;
-  int streams = 0;  // made so far
+  int streams = 0;                     // made so far
   const StreamState* first = nullptr;  // that got a kernel
   std::size_t used = 0;
   std::mt19937_64 random;
