@@ -19,10 +19,11 @@ change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% 
 stdout: tab-separated rows, those that are the same only with --all; then, as comments, what
 only one side has. stderr: the counts, how many rows of each group are the same, and how the runs
 of B differ from those of A by more than healthy machines do (docs/repeatability.md). A row has
-moved when it is not the same or only one side has it. Exit codes: 0 B is as A; 1 it is not, or of
-as many GPUs one side lacks a file or a section, or the output cannot be written; 2 bad usage, also
-what cannot be read or has no row in common. With --allow, or where the GPUs differ, B is as A if at most so many percent of the rows
-have moved.
+moved when it is not the same or only one side has it. With --allow, or where the GPUs differ, B is
+as A if at most so many percent of the rows have moved.
+
+Exit codes: 0 B is as A; 1 it is not, or of as many GPUs one side lacks a file or a section, or the
+output cannot be written; 2 bad usage, also what cannot be read or has no row in common.
 """
 
 import math
