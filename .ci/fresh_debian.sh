@@ -100,16 +100,17 @@ toolkit_of_debian() {
 
 make_base || { tail -n 3 "$log" && exit 77; }
 
-# Toolkits are long to fetch, so that goes beside the rest.
+# Toolkits are long to fetch, so that goes beside the rest. ($! is also that of <(...).)
 if [[ $suite == bookworm ]]; then
   copy_of_base first root
   # CUDA 11.8, the oldest that is supported, and Debian's matplotlib
   copy_of_base second root
   toolkit_of_debian second g++-11 python3-matplotlib &
+  beside=$!
   # with code for the default architectures; Debian 13 builds all programs
   first_command first root '' ' --method traditional_launch'
   diff -r "$work"/{base,first}/etc/apt # package sources are as they were
-  wait $!
+  wait "$beside"
   # without the tests that no toolkit changes
   second_command second root "CUDAARCHS=90 CTEST_ARGUMENTS='-E ^(scripts_|PeerGridModel|barrier_threads)' "
   expect 0 second root 'python3 tests/scripts/report_pictures_test.py'
@@ -121,11 +122,12 @@ else
     first_command older root 'CUDAARCHS=70 '
     expect 0 older root 'python3 tests/machine_code/machine_code_test.py build/ImplicitBarrier build/Reduction'
   } &
+  beside=$!
   expect 1 user user scripts/test.sh
   packages=$(sed -n 's/.*sudo apt-get install //p' "$log")
   expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
   settings="CUDAARCHS=90 THOROUGH=1 CXXFLAGS=-Werror CUDAFLAGS='-Werror=all-warnings -Xcompiler=-Werror' "
   first_command user user "$settings"
   second_command user user "$settings"
-  wait $!
+  wait "$beside"
 fi
