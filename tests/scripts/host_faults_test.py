@@ -22,7 +22,7 @@ from pathlib import Path
 from made_up_rows import ROWS
 from scripts_support import CMAKE, ROOT, WAIT, ScriptsTest, lives, write_program
 
-SHOTS = int(os.environ.get("HOST_FAULTS_SHOTS", 20 if os.environ.get("THOROUGH") else 5))
+SHOTS = int(os.environ.get("HOST_FAULTS_SHOTS", 10 if os.environ.get("THOROUGH") else 5))
 # What fakes do to take time, with processes of their own.
 PIP = ('mkdir -p "$target/cmake/data/bin"; for n in 1 2 3 4 5; do sleep 0.02; echo >"$target/$n"; '
        'done; cp "$FAKES/cmake" "$target/cmake/data/bin"')

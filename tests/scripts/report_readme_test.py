@@ -47,8 +47,8 @@ class PagesTest(ReportCase):
         took = {"seconds": "ImplicitBarrier 60.0; TestRepeat.before13 130.4"}
         runs = [SimpleNamespace(gpus=2, simulated=False, environment={"gpu": "NVIDIA H200", **more})
                 for more in (took, {})]
-        self.assertEqual(list(recorded_tables.durations(runs))[2:], ["| 2 H200 | 3 |"])
-        self.assertEqual(len(recorded_tables.durations(runs[1:])), 1)
+        self.assertEqual(list(recorded_tables.durations(runs))[-1:], ["| 2 H200 | 3 |"])
+        self.assertEqual(recorded_tables.durations(runs[1:]), [])
 
 
 class ReadmePicturesTest(ScriptsTest):
