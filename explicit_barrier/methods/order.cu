@@ -22,87 +22,185 @@ constexpr std::array<char, 128> joined(std::string_view first,
   return text;
 }
 
-// Instructions, each for the lane's own word, which holds 0. All but loads and
-// fences for a block begin with MEMBAR; loads end with CCTL, which forgets what
-// the SM has cached. The last arguments are the Work.
-#define SYNCBENCH_FENCE(Type, name, ptx, architecture, ...)                   \
-  struct Type {                                                               \
-    static constexpr const char* kName = name;                                \
-    static constexpr int kFirstArchitecture = architecture;                   \
-    static constexpr Work kWork = {__VA_ARGS__};                              \
-    [[maybe_unused]] static __device__ unsigned make(unsigned*, unsigned v) { \
-      asm volatile(ptx ";" ::: "memory");                                     \
-      return v;                                                               \
-    }                                                                         \
-  }
-SYNCBENCH_FENCE(FenceCta, "fence_acq_rel_cta", "fence.acq_rel.cta", 70,
-                R"(MEMBAR\.\w+\.CTA.*)");
-SYNCBENCH_FENCE(FenceCluster, "fence_acq_rel_cluster", "fence.acq_rel.cluster",
-                90, R"(MEMBAR\.\w+\.GPU.*)");
-SYNCBENCH_FENCE(FenceGpu, "fence_acq_rel_gpu", "fence.acq_rel.gpu", 70,
-                R"(MEMBAR\.\w+\.GPU.*)");
-SYNCBENCH_FENCE(FenceSys, "fence_acq_rel_sys", "fence.acq_rel.sys", 70,
-                R"(MEMBAR\.\w+\.SYS.*)");
-SYNCBENCH_FENCE(ConsistentCta, "fence_sc_cta", "fence.sc.cta", 70,
-                R"(MEMBAR\.SC\.CTA.*)");
-SYNCBENCH_FENCE(ConsistentGpu, "fence_sc_gpu", "fence.sc.gpu", 70,
-                R"(MEMBAR\.SC\.GPU.*)");
-SYNCBENCH_FENCE(ConsistentSys, "fence_sc_sys", "fence.sc.sys", 70,
-                R"(MEMBAR\.SC\.SYS.*)");
-// Between ordinary accesses and those of the copy engine.
-SYNCBENCH_FENCE(ProxyFence, "fence_proxy_async", "fence.proxy.async", 90,
-                R"(FENCE\.VIEW\.ASYNC.*)");
-#undef SYNCBENCH_FENCE
+// Instructions, each for the lane's own word, which holds 0. What they return
+// is added to the lane's value. All but loads and fences for a block begin with
+// MEMBAR; loads end with CCTL, which forgets what the SM has cached.
+struct Instruction {
+  static constexpr int kFirstArchitecture = 70;
+};
 
-// With a result, which is added to the value.
-#define SYNCBENCH_READ(Type, name, ptx, ...)                      \
-  struct Type {                                                   \
-    static constexpr const char* kName = name;                    \
-    static constexpr int kFirstArchitecture = 70;                 \
-    static constexpr Work kWork = {__VA_ARGS__, 2};               \
-    static __device__ unsigned make(unsigned* word, unsigned v) { \
-      unsigned found;                                             \
-      asm volatile(ptx ";" : "=r"(found) : "l"(word) : "memory"); \
-      return v + found;                                           \
-    }                                                             \
+struct FenceCta : Instruction {
+  static constexpr const char* kName = "fence_acq_rel_cta";
+  static constexpr Work kWork = {R"(MEMBAR\.\w+\.CTA.*)"};
+  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.acq_rel.cta;" ::: "memory");
+    return 0;
   }
-#define SYNCBENCH_WRITE(Type, name, ptx, ...)                     \
-  struct Type {                                                   \
-    static constexpr const char* kName = name;                    \
-    static constexpr int kFirstArchitecture = 70;                 \
-    static constexpr Work kWork = {__VA_ARGS__, 2};               \
-    static __device__ unsigned make(unsigned* word, unsigned v) { \
-      asm volatile(ptx ";" ::"l"(word) : "memory");               \
-      return v;                                                   \
-    }                                                             \
+};
+
+struct FenceCluster : Instruction {
+  static constexpr const char* kName = "fence_acq_rel_cluster";
+  static constexpr int kFirstArchitecture = 90;
+  static constexpr Work kWork = {R"(MEMBAR\.\w+\.GPU.*)"};
+  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.acq_rel.cluster;" ::: "memory");
+    return 0;
   }
-// For the threads of the GPU, of the node.
-SYNCBENCH_READ(LoadGpu, "load_acquire_gpu",
-               "ld.acquire.gpu.global.u32 %0, [%1]",
-               R"(LDG?\.E\S*\.STRONG\.GPU .*|CCTL\.IVALL.*)");
-SYNCBENCH_READ(LoadSys, "load_acquire_sys",
-               "ld.acquire.sys.global.u32 %0, [%1]",
-               R"(LDG?\.E\S*\.STRONG\.SYS .*|CCTL\.IVALL.*)");
-SYNCBENCH_READ(AtomicGpu, "atom_acq_rel_gpu",
-               "atom.acq_rel.gpu.global.add.u32 %0, [%1], 0",
-               R"(MEMBAR\.\w+\.GPU.*|ATOMG?\.E\S*\.STRONG\.GPU .*)");
-SYNCBENCH_READ(AtomicSys, "atom_acq_rel_sys",
-               "atom.acq_rel.sys.global.add.u32 %0, [%1], 0",
-               R"(MEMBAR\.\w+\.SYS.*|ATOMG?\.E\S*\.STRONG\.SYS .*)");
-SYNCBENCH_WRITE(StoreGpu, "store_release_gpu",
-                "st.release.gpu.global.u32 [%0], 0",
-                R"(MEMBAR\.\w+\.GPU.*|STG?\.E\S*\.STRONG\.GPU .*)");
-SYNCBENCH_WRITE(StoreSys, "store_release_sys",
-                "st.release.sys.global.u32 [%0], 0",
-                R"(MEMBAR\.\w+\.SYS.*|STG?\.E\S*\.STRONG\.SYS .*)");
-SYNCBENCH_WRITE(AddGpu, "red_release_gpu",
-                "red.release.gpu.global.add.u32 [%0], 0",
-                R"(MEMBAR\.\w+\.GPU.*|(RED|ATOM)G?\.E\S*\.STRONG\.GPU .*)");
-SYNCBENCH_WRITE(AddSys, "red_release_sys",
-                "red.release.sys.global.add.u32 [%0], 0",
-                R"(MEMBAR\.\w+\.SYS.*|(RED|ATOM)G?\.E\S*\.STRONG\.SYS .*)");
-#undef SYNCBENCH_READ
-#undef SYNCBENCH_WRITE
+};
+
+struct FenceGpu : Instruction {
+  static constexpr const char* kName = "fence_acq_rel_gpu";
+  static constexpr Work kWork = {R"(MEMBAR\.\w+\.GPU.*)"};
+  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    return 0;
+  }
+};
+
+struct FenceSys : Instruction {
+  static constexpr const char* kName = "fence_acq_rel_sys";
+  static constexpr Work kWork = {R"(MEMBAR\.\w+\.SYS.*)"};
+  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+    return 0;
+  }
+};
+
+struct ConsistentCta : Instruction {
+  static constexpr const char* kName = "fence_sc_cta";
+  static constexpr Work kWork = {R"(MEMBAR\.SC\.CTA.*)"};
+  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.sc.cta;" ::: "memory");
+    return 0;
+  }
+};
+
+struct ConsistentGpu : Instruction {
+  static constexpr const char* kName = "fence_sc_gpu";
+  static constexpr Work kWork = {R"(MEMBAR\.SC\.GPU.*)"};
+  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.sc.gpu;" ::: "memory");
+    return 0;
+  }
+};
+
+struct ConsistentSys : Instruction {
+  static constexpr const char* kName = "fence_sc_sys";
+  static constexpr Work kWork = {R"(MEMBAR\.SC\.SYS.*)"};
+  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.sc.sys;" ::: "memory");
+    return 0;
+  }
+};
+
+// Between ordinary accesses and those of the copy engine.
+struct ProxyFence : Instruction {
+  static constexpr const char* kName = "fence_proxy_async";
+  static constexpr int kFirstArchitecture = 90;
+  static constexpr Work kWork = {R"(FENCE\.VIEW\.ASYNC.*)"};
+  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.proxy.async;" ::: "memory");
+    return 0;
+  }
+};
+
+struct LoadGpu : Instruction {
+  static constexpr const char* kName = "load_acquire_gpu";
+  static constexpr Work kWork = {R"(LDG?\.E\S*\.STRONG\.GPU .*|CCTL\.IVALL.*)",
+                                 2};
+  static __device__ unsigned make(unsigned* word) {
+    unsigned found;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                 : "=r"(found)
+                 : "l"(word)
+                 : "memory");
+    return found;
+  }
+};
+
+struct LoadSys : Instruction {
+  static constexpr const char* kName = "load_acquire_sys";
+  static constexpr Work kWork = {R"(LDG?\.E\S*\.STRONG\.SYS .*|CCTL\.IVALL.*)",
+                                 2};
+  static __device__ unsigned make(unsigned* word) {
+    unsigned found;
+    asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
+                 : "=r"(found)
+                 : "l"(word)
+                 : "memory");
+    return found;
+  }
+};
+
+struct AtomicGpu : Instruction {
+  static constexpr const char* kName = "atom_acq_rel_gpu";
+  static constexpr Work kWork = {
+      R"(MEMBAR\.\w+\.GPU.*|ATOMG?\.E\S*\.STRONG\.GPU .*)", 2};
+  static __device__ unsigned make(unsigned* word) {
+    unsigned found;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 0;"
+                 : "=r"(found)
+                 : "l"(word)
+                 : "memory");
+    return found;
+  }
+};
+
+struct AtomicSys : Instruction {
+  static constexpr const char* kName = "atom_acq_rel_sys";
+  static constexpr Work kWork = {
+      R"(MEMBAR\.\w+\.SYS.*|ATOMG?\.E\S*\.STRONG\.SYS .*)", 2};
+  static __device__ unsigned make(unsigned* word) {
+    unsigned found;
+    asm volatile("atom.acq_rel.sys.global.add.u32 %0, [%1], 0;"
+                 : "=r"(found)
+                 : "l"(word)
+                 : "memory");
+    return found;
+  }
+};
+
+struct StoreGpu : Instruction {
+  static constexpr const char* kName = "store_release_gpu";
+  static constexpr Work kWork = {
+      R"(MEMBAR\.\w+\.GPU.*|STG?\.E\S*\.STRONG\.GPU .*)", 2};
+  static __device__ unsigned make(unsigned* word) {
+    asm volatile("st.release.gpu.global.u32 [%0], 0;" ::"l"(word) : "memory");
+    return 0;
+  }
+};
+
+struct StoreSys : Instruction {
+  static constexpr const char* kName = "store_release_sys";
+  static constexpr Work kWork = {
+      R"(MEMBAR\.\w+\.SYS.*|STG?\.E\S*\.STRONG\.SYS .*)", 2};
+  static __device__ unsigned make(unsigned* word) {
+    asm volatile("st.release.sys.global.u32 [%0], 0;" ::"l"(word) : "memory");
+    return 0;
+  }
+};
+
+struct AddGpu : Instruction {
+  static constexpr const char* kName = "red_release_gpu";
+  static constexpr Work kWork = {
+      R"(MEMBAR\.\w+\.GPU.*|(RED|ATOM)G?\.E\S*\.STRONG\.GPU .*)", 2};
+  static __device__ unsigned make(unsigned* word) {
+    asm volatile("red.release.gpu.global.add.u32 [%0], 0;" ::"l"(word)
+                 : "memory");
+    return 0;
+  }
+};
+
+struct AddSys : Instruction {
+  static constexpr const char* kName = "red_release_sys";
+  static constexpr Work kWork = {
+      R"(MEMBAR\.\w+\.SYS.*|(RED|ATOM)G?\.E\S*\.STRONG\.SYS .*)", 2};
+  static __device__ unsigned make(unsigned* word) {
+    asm volatile("red.release.sys.global.add.u32 [%0], 0;" ::"l"(word)
+                 : "memory");
+    return 0;
+  }
+};
 
 // What is pending: a store of every lane before each operation.
 struct Nothing {
@@ -168,7 +266,7 @@ struct Ordered : Method {
     }
     if (kFar) stored = here.local.words;
     if (!std::is_same_v<Pending, Nothing>) store(stored + lane, value);
-    return Operation::make(words + lane, value);
+    return value + Operation::make(words + lane);
   }
   static __device__ void store(unsigned* word, unsigned value) {
     asm volatile("st.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
