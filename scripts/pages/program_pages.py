@@ -103,24 +103,20 @@ def method_table(methods, first):
         for method in methods if not method.what.startswith(INSTRUCTION)])
 
 
-def instruction_tables(methods, first, listed):
-    """Of methods that are one instruction each, with what is pending in the name. listed: the
-    instructions that the program's page already has; new ones are added."""
-    names = [method.name for method in methods if method.what.startswith(INSTRUCTION)]
-    new = {} if listed else {name: needs_of(method, first) for method in methods
-                             for name in beginnings(names, ()) if name == method.name}
-    listed += new
-    states = {method.name[len(max((one for one in listed if method.name.startswith(one)), key=len)):]:
+def instruction_tables(methods, instructions, first):
+    """Of methods that are one of these instructions each, with what is pending in the name."""
+    here = {method.name: needs_of(method, first) for method in methods if method.name in instructions}
+    states = {method.name[len(max((one for one in instructions if method.name.startswith(one)), key=len)):]:
               (method.what[len(INSTRUCTION):], method.notes)
-              for method in methods if method.name in names}
+              for method in methods if method.what.startswith(INSTRUCTION)}
     if not states:
         return
     yield from ("", "More methods are one PTX instruction each. The name is that of the instruction"
-                + (" and of what is pending:" if new else ", as above, and of what is pending:"), "")
-    if new:
+                + (" and of what is pending:" if here else ", as above, and of what is pending:"), "")
+    if here:
         yield from markdown_table(["Instruction", "Needs"], 2, [
-            [", ".join(code(name) for name in new if new[name] == needs), needs]
-            for needs in sorted(set(new.values()))])
+            [", ".join(code(name) for name in here if here[name] == needs), needs]
+            for needs in sorted(set(here.values()))])
         yield ""
     yield from markdown_table(["Name goes on", "Pending", "Notes"], 3, [
         [code(state) if state else "", *map(coded, said)] for state, said in states.items()])
@@ -160,7 +156,8 @@ def methods_page(build):
             yield from method_table((method for method in here[program]
                                      if method.name not in others), first)
             continue
-        instructions = []
+        instructions = beginnings([method.name for method in here[program]
+                                   if method.what.startswith(INSTRUCTION)], ())
         parts = {scope: [method for method in here[program] if method.scope == scope]
                  for scope in SCOPES}
         for scope, methods in parts.items():
@@ -168,7 +165,7 @@ def methods_page(build):
                 if scope:
                     yield from ("", f"### {SCOPES[scope]}", "")
                 yield from method_table(methods, first)
-                yield from instruction_tables(methods, first, instructions)
+                yield from instruction_tables(methods, instructions, first)
 
 
 def sections_of(build, program):
