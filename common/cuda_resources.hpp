@@ -64,6 +64,26 @@ inline std::vector<cudaStream_t> stream_handles(
   return handles;
 }
 
+/// An event without times, of the current GPU.
+class Event {
+ public:
+  Event() {
+    cudaEvent_t event = nullptr;
+    CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    event_.reset(event);
+  }
+
+  cudaEvent_t get() const { return event_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(cudaEvent_t event) const {
+      KEEP_FAILURE(cudaEventDestroy(event));
+    }
+  };
+  std::unique_ptr<CUevent_st, Destroy> event_;
+};
+
 /// `size` values of type T in the memory of `device`, not initialized; none is
 /// a null pointer.
 template <class T>

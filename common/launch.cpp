@@ -37,6 +37,12 @@ LaunchConfig::LaunchConfig(const KernelCall& call, cudaStream_t launch_stream,
     add(cudaLaunchAttributeProgrammaticStreamSerialization)
         .programmaticStreamSerializationAllowed = 1;
   }
+#if CUDART_VERSION >= 12000
+  if (attributes.remote_domain) {
+    add(cudaLaunchAttributeMemSyncDomain).memSyncDomain =
+        cudaLaunchMemSyncDomainRemote;
+  }
+#endif
 }
 
 cudaError_t launch(const KernelCall& call, cudaStream_t stream,

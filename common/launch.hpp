@@ -39,12 +39,43 @@ struct LaunchConfig : cudaLaunchConfig_t {
   LaunchConfig(const KernelCall& call, cudaStream_t launch_stream,
                const LaunchAttributes& attributes);
   LaunchConfig(const LaunchConfig&) = delete;
-  cudaLaunchAttribute list[3] = {};
+  cudaLaunchAttribute list[4] = {};
 };
 
 /// A launch with any attributes.
 cudaError_t launch(const KernelCall& call, cudaStream_t stream,
                    const LaunchAttributes& attributes);
+
+/// A kernel may begin while the one before it in the stream runs, and waits for
+/// it by an instruction of its own.
+inline cudaError_t launch_programmatic(const KernelCall& call,
+                                       cudaStream_t stream) {
+  LaunchAttributes attributes;
+  attributes.programmatic = true;
+  return launch(call, stream, attributes);
+}
+
+/// In the remote memory synchronization domain.
+inline cudaError_t launch_in_remote_domain(const KernelCall& call,
+                                           cudaStream_t stream) {
+  LaunchAttributes attributes;
+  attributes.remote_domain = true;
+  return launch(call, stream, attributes);
+}
+
+/// A way to launch one kernel on one GPU.
+struct LaunchApi {
+  const char* name;  ///< of the call, for errors
+  cudaError_t (*launch)(const KernelCall&, cudaStream_t);
+};
+inline constexpr LaunchApi kTraditionalApi = {"cudaLaunchKernel",
+                                              launch_traditional};
+inline constexpr LaunchApi kCooperativeApi = {"cudaLaunchCooperativeKernel",
+                                              launch_cooperative};
+inline constexpr LaunchApi kProgrammaticApi = {"cudaLaunchKernelExC",
+                                               launch_programmatic};
+inline constexpr LaunchApi kRemoteDomainApi = {"cudaLaunchKernelExC",
+                                               launch_in_remote_domain};
 
 /// One cooperative launch on several devices, with the runtime's call or, where
 /// that is gone (CUDA 13), with the driver's.

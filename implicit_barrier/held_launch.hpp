@@ -61,13 +61,6 @@ class HeldLaunch : public LaunchMethod {
   HeldLaunch(QueuedLaunch& queue, Gate& gate) : queue_(queue), gate_(gate) {}
 
   LaunchTimes run(int repeats) override {
-    return run_queue([&] { queue_.launch(repeats); });
-  }
-
-  /// The same of whatever `launch_all()` launches into the streams of this
-  /// method.
-  template <class LaunchAll>
-  LaunchTimes run_queue(LaunchAll launch_all) {
     gate_.close();
     HostClock::time_point start, launched;
     try {
@@ -76,7 +69,7 @@ class HeldLaunch : public LaunchMethod {
         gate_.hold(pool.device(gpu), pool.stream(gpu));
       }
       start = HostClock::now();
-      launch_all();
+      queue_.launch(repeats);
       launched = HostClock::now();
     } catch (...) {
       gate_.open();  // before what the kernels need is given back
@@ -103,22 +96,36 @@ class TimesOfKernels {
                  int most_blocks) {
     for (const int device : devices) {
       const DeviceGuard guard(device);
-      buffers_.emplace_back(device, most_kernels * most_blocks);
-      check_cuda(note_times_at(buffers_.back().get()), "cudaMemcpyToSymbol",
-                 __FILE__, __LINE__);
-      devices_.push_back(device);
+      on_.push_back({device,
+                     {device, static_cast<std::size_t>(most_kernels) * most_blocks},
+                     {device, static_cast<std::size_t>(most_blocks)}});
+      const NotedKernels noted = {on_.back().times.get(),
+                                  on_.back().counts.get()};
+      check_cuda(note_times_at(noted), "cudaMemcpyToSymbol", __FILE__,
+                 __LINE__);
     }
   }
 
-  /// Of the last series on the first `gpus` GPUs; the mean of what they noted.
-  NotedTimes read(int gpus, int kernels, int blocks, double lead_ns) const {
+  /// The next kernel is the first.
+  void begin() {
+    for (OnGpu& gpu : on_) {
+      const DeviceGuard guard(gpu.device);
+      gpu.counts.set_to_zero();
+    }
+  }
+
+  /// Of `kernels` behind the first `skipped` on the first `gpus` GPUs; the mean
+  /// of what they noted.
+  NotedTimes read(int gpus, int skipped, int kernels, int blocks,
+                  double lead_ns) const {
     NotedTimes mean = {0, 0, 0};
     std::vector<BlockTimes> times(static_cast<std::size_t>(kernels) * blocks);
     for (int i = 0; i < gpus; ++i) {
-      const DeviceGuard guard(devices_[i]);
-      CUDA_CHECK(cudaMemcpy(times.data(), buffers_[i].get(),
-                            times.size() * sizeof times[0],
-                            cudaMemcpyDeviceToHost));
+      const DeviceGuard guard(on_[i].device);
+      CUDA_CHECK(cudaMemcpy(
+          times.data(),
+          on_[i].times.get() + static_cast<std::size_t>(skipped) * blocks,
+          times.size() * sizeof times[0], cudaMemcpyDeviceToHost));
       const NotedTimes noted = summarize_times(times, kernels, blocks, lead_ns);
       mean.length += noted.length / gpus;
       mean.period += noted.period / gpus;
@@ -128,8 +135,12 @@ class TimesOfKernels {
   }
 
  private:
-  std::vector<int> devices_;
-  std::vector<DeviceBuffer<BlockTimes>> buffers_;
+  struct OnGpu {
+    int device;
+    DeviceBuffer<BlockTimes> times;
+    DeviceBuffer<unsigned> counts;
+  };
+  std::vector<OnGpu> on_;
 };
 
 }  // namespace syncbench

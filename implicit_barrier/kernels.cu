@@ -2,12 +2,11 @@
 #include "implicit_barrier/kernels.hpp"
 
 namespace syncbench {
+namespace {
 
-static __device__ BlockTimes* noted_times;
+__device__ NotedKernels noted_kernels;
 
-__global__ void null_kernel() {}
-
-__global__ void spin_kernel(int units, long long cycles) {
+__device__ void spin(int units, long long cycles) {
 #pragma unroll 1
   for (int i = 0; i < units; ++i) {
     const long long start = read_sm_clock();
@@ -16,12 +15,132 @@ __global__ void spin_kernel(int units, long long cycles) {
   }
 }
 
-__global__ void sleep_kernel(int units, long long sleeps) {
+__device__ void sleep(int units, long long sleeps) {
 #if __CUDA_ARCH__ >= 700
 #pragma unroll 1
   for (long long i = units * sleeps; i > 0; --i) __nanosleep(kSleepNs);
 #endif
 }
+
+__device__ void note(int units, long long cycles) {
+  const long long first = read_sm_clock();
+  long long begin = 0;
+  if (threadIdx.x == 0 && blockIdx.x == 0) begin = read_global_timer();
+  unsigned number = 0;
+  if (threadIdx.x == 0) number = noted_kernels.counts[blockIdx.x];
+  long long start = first;
+#pragma unroll 1
+  for (int i = 1; i < units; ++i) {
+    while (read_sm_clock() - start < cycles) {
+    }
+    start = read_sm_clock();
+  }
+  while (read_sm_clock() - start < cycles - kRecordLeadCycles) {
+  }
+  if (threadIdx.x == 0) {
+    noted_kernels.counts[blockIdx.x] = number + 1;
+    noted_kernels.times[number * gridDim.x + blockIdx.x] = {
+        begin, read_global_timer()};
+  }
+  while (read_sm_clock() - start < cycles) {
+  }
+}
+
+// Words of the links are read and written past the L1 cache, whatever a block
+// has read before.
+__device__ void link(Links links) {
+  if (threadIdx.x != 0) return;
+  const unsigned block = blockIdx.x, blocks = gridDim.x;
+  const unsigned number = __ldcg(&links.counts[block]);
+  const unsigned other = (block + blocks / 2) % blocks;
+  if (__ldcg(&links.words[(number % 2) * blocks + other]) != number) {
+    atomicAdd(links.wrong, 1u);
+  }
+  if (number % blocks == block) spin(1, kLinkDelayCycles);
+  __stcg(&links.words[((number + 1) % 2) * blocks + block], number + 1);
+  __stcg(&links.counts[block], number + 1);
+}
+
+// When a kernel lets the next one begin, and waits for the one before: no
+// instructions where neither is to be.
+template <Trigger kTrigger>
+__device__ void wait_for_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  if (kTrigger == Trigger::kFirst || kTrigger == Trigger::kNoWait) {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  }
+  if (kTrigger != Trigger::kNoWait) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+  }
+  if (kTrigger == Trigger::kAfterWait) {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  }
+#endif
+}
+
+template <Trigger kTrigger>
+__global__ void programmatic_null() {
+  wait_for_kernel_before<kTrigger>();
+}
+
+template <Trigger kTrigger>
+__global__ void programmatic_spin(int units, long long cycles) {
+  wait_for_kernel_before<kTrigger>();
+  spin(units, cycles);
+}
+
+template <Trigger kTrigger>
+__global__ void programmatic_sleep(int units, long long sleeps) {
+  wait_for_kernel_before<kTrigger>();
+  sleep(units, sleeps);
+}
+
+template <Trigger kTrigger>
+__global__ void programmatic_noting(int units, long long cycles) {
+  wait_for_kernel_before<kTrigger>();
+  note(units, cycles);
+}
+
+template <Trigger kTrigger>
+__global__ void programmatic_link(Links links) {
+  wait_for_kernel_before<kTrigger>();
+  link(links);
+}
+
+const void* address_of(void (*kernel)()) {
+  return reinterpret_cast<const void*>(kernel);
+}
+const void* address_of(void (*kernel)(int, long long)) {
+  return reinterpret_cast<const void*>(kernel);
+}
+const void* address_of(void (*kernel)(Links)) {
+  return reinterpret_cast<const void*>(kernel);
+}
+
+template <Trigger kTrigger>
+const UnitKernels kProgrammatic = {address_of(programmatic_null<kTrigger>),
+                                   address_of(programmatic_spin<kTrigger>),
+                                   address_of(programmatic_sleep<kTrigger>),
+                                   address_of(programmatic_noting<kTrigger>),
+                                   address_of(programmatic_link<kTrigger>)};
+
+}  // namespace
+
+__global__ void null_kernel() {}
+
+__global__ void spin_kernel(int units, long long cycles) {
+  spin(units, cycles);
+}
+
+__global__ void sleep_kernel(int units, long long sleeps) {
+  sleep(units, sleeps);
+}
+
+__global__ void noting_kernel(int units, long long cycles) {
+  note(units, cycles);
+}
+
+__global__ void link_kernel(Links links) { link(links); }
 
 __global__ void sleep_grid_kernel(unsigned asked_ns, int count,
                                   long long* cycles) {
@@ -44,28 +163,22 @@ __global__ void hold_kernel(GateFlags* gate) {
   }
 }
 
-__global__ void noting_kernel(int units, long long cycles, int number) {
-  const long long first = read_sm_clock();
-  long long begin = 0;
-  if (threadIdx.x == 0 && blockIdx.x == 0) begin = read_global_timer();
-  long long start = first;
-#pragma unroll 1
-  for (int i = 1; i < units; ++i) {
-    while (read_sm_clock() - start < cycles) {
-    }
-    start = read_sm_clock();
+const UnitKernels& programmatic_kernels(Trigger trigger) {
+  switch (trigger) {
+    case Trigger::kFirst:
+      return kProgrammatic<Trigger::kFirst>;
+    case Trigger::kAfterWait:
+      return kProgrammatic<Trigger::kAfterWait>;
+    case Trigger::kNever:
+      return kProgrammatic<Trigger::kNever>;
+    case Trigger::kNoWait:
+      return kProgrammatic<Trigger::kNoWait>;
   }
-  while (read_sm_clock() - start < cycles - kRecordLeadCycles) {
-  }
-  if (threadIdx.x == 0) {
-    noted_times[number * gridDim.x + blockIdx.x] = {begin, read_global_timer()};
-  }
-  while (read_sm_clock() - start < cycles) {
-  }
+  throw std::logic_error("not a trigger");
 }
 
-cudaError_t note_times_at(BlockTimes* times) {
-  return cudaMemcpyToSymbol(noted_times, &times, sizeof times);
+cudaError_t note_times_at(const NotedKernels& noted) {
+  return cudaMemcpyToSymbol(noted_kernels, &noted, sizeof noted);
 }
 
 }  // namespace syncbench

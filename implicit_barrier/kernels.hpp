@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include <stdexcept>
+
 #include "implicit_barrier/noted_times.hpp"
 
 namespace syncbench {
@@ -48,13 +50,34 @@ __global__ void hold_kernel(GateFlags* gate);
 /// its way when the kernel ends. The end noted is short by them.
 inline constexpr long long kRecordLeadCycles = 2000;
 
+/// Where noting kernels write, on each GPU: block b of the n-th kernel since
+/// its counts were set to 0 at times[n * blocks + b].
+struct NotedKernels {
+  BlockTimes* times;
+  unsigned* counts;  ///< of each block
+};
+cudaError_t note_times_at(const NotedKernels& noted);
+
 /// Spins as spin_kernel and notes its times. Without a spin it ends by writing.
-__global__ void noting_kernel(int units, long long cycles, int number);
+__global__ void noting_kernel(int units, long long cycles);
+
+/// What a series of kernels shows its order by. Block b reads what another
+/// block of the kernel before has written.
+struct Links {
+  unsigned* words;   ///< two for each block, 0 at first
+  unsigned* counts;  ///< of each block: the kernels so far
+  unsigned* wrong;   ///< reads of another kernel's word
+};
+
+/// One block of each link writes so late.
+inline constexpr long long kLinkDelayCycles = 5000;
+
+__global__ void link_kernel(Links links);
 
 /// The kernels that sections launch. A launch method may have its own, which do
 /// the same for the same arguments.
 struct UnitKernels {
-  const void *null, *spin, *sleep, *noting;
+  const void *null, *spin, *sleep, *noting, *link;
 };
 using UnitKernel = const void* UnitKernels::*;
 
@@ -62,10 +85,18 @@ inline const UnitKernels kUnitKernels = {
     reinterpret_cast<const void*>(null_kernel),
     reinterpret_cast<const void*>(spin_kernel),
     reinterpret_cast<const void*>(sleep_kernel),
-    reinterpret_cast<const void*>(noting_kernel)};
+    reinterpret_cast<const void*>(noting_kernel),
+    reinterpret_cast<const void*>(link_kernel)};
 
-/// The blocks of noting_kernel n on the current GPU write to
-/// times[n * blocks + block].
-cudaError_t note_times_at(BlockTimes* times);
+/// First compute capability with programmatic launches, times 10.
+inline constexpr int kProgrammaticVersion = 90;
+
+/// When a kernel lets the next one begin: before it waits for the one before,
+/// after that, when it ends, or at once without any wait (a control, which
+/// orders nothing).
+enum class Trigger { kFirst, kAfterWait, kNever, kNoWait };
+
+/// The kernels above, for programmatic launches.
+const UnitKernels& programmatic_kernels(Trigger trigger);
 
 }  // namespace syncbench

@@ -1,6 +1,7 @@
 // The ways to launch a kernel, each with the wait that ends it (study, IV, VI).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
 #include "common/timing.hpp"
+#include "implicit_barrier/graphs.hpp"
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/stream_pool.hpp"
 
@@ -68,32 +70,111 @@ class QueuedLaunch : public LaunchMethod {
   int gpus_;
 };
 
-/// kernel<<<...>>>() or a cooperative launch on one GPU of each kernel of a
-/// chain, then cudaDeviceSynchronize().
+/// So many launches of a kernel.
+struct ChainLink {
+  KernelCall call;
+  int times = 1;
+};
+/// What is launched, one behind the other, at each repeat.
+using KernelChain = std::vector<ChainLink>;
+
+/// One call a kernel on one GPU, then cudaDeviceSynchronize().
 class SingleGpuLaunch : public QueuedLaunch {
  public:
-  using Launch = cudaError_t (*)(const KernelCall&, cudaStream_t);
+  SingleGpuLaunch(const LaunchApi& api, const StreamPool& pool,
+                  KernelChain chain)
+      : QueuedLaunch(pool, 1), api_(api), chain_(std::move(chain)) {}
 
-  SingleGpuLaunch(Launch launch, const StreamPool& pool,
-                  std::vector<KernelCall> chain)
-      : QueuedLaunch(pool, 1), launch_(launch), chain_(std::move(chain)) {}
+  void launch(int repeats) override { launch_into(pool().stream(0), repeats); }
+  void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
 
-  void launch(int repeats) override {
+ protected:
+  void launch_into(cudaStream_t stream, int repeats) {
     for (int i = 0; i < repeats; ++i) {
-      for (const KernelCall& call : chain_) {
-        check_cuda(launch_(call, pool().stream(0)),
-                   launch_ == launch_traditional
-                       ? "cudaLaunchKernel"
-                       : "cudaLaunchCooperativeKernel",
-                   __FILE__, __LINE__);
+      for (const ChainLink& link : chain_) {
+        for (int j = 0; j < link.times; ++j) launch_one(link.call, stream);
       }
     }
   }
-  void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
+  void launch_one(const KernelCall& call, cudaStream_t stream) {
+    check_cuda(api_.launch(call, stream), api_.name, __FILE__, __LINE__);
+  }
+  const KernelChain& chain() const { return chain_; }
 
  private:
-  Launch launch_;
-  std::vector<KernelCall> chain_;
+  LaunchApi api_;
+  KernelChain chain_;
+};
+
+/// Every other kernel in another stream of the GPU, each behind an event of the
+/// one before.
+class EventLaunch : public SingleGpuLaunch {
+ public:
+  using SingleGpuLaunch::SingleGpuLaunch;
+
+  void launch(int repeats) override {
+    int number = 0;
+    for (int i = 0; i < repeats; ++i) {
+      for (const ChainLink& link : chain()) {
+        for (int j = 0; j < link.times; ++j) launch_next(link.call, number++);
+      }
+    }
+  }
+
+ private:
+  void launch_next(const KernelCall& call, int number) {
+    const cudaStream_t streams[] = {
+        pool().stream(0),
+        pool().stream(0, (pool().turn() + 1) % StreamPool::kStreams)};
+    const int here = number % 2;
+    if (number > 0) {
+      CUDA_CHECK(
+          cudaStreamWaitEvent(streams[here], events_[1 - here].get(), 0));
+    }
+    launch_one(call, streams[here]);
+    CUDA_CHECK(cudaEventRecord(events_[here].get(), streams[here]));
+  }
+
+  Event events_[2];
+};
+
+/// One launch of a graph of all kernels, one behind the other.
+class GraphLaunch : public SingleGpuLaunch {
+ public:
+  GraphLaunch(const LaunchApi& api, const StreamPool& pool, KernelChain chain)
+      : SingleGpuLaunch(api, pool, std::move(chain)),
+        capturing_(pool.device(0)) {}
+
+  void launch(int repeats) override {
+    graph_of(repeats).launch(pool().stream(0));
+  }
+
+  /// The graph that `repeats` make.
+  Graph capture(int repeats) {
+    return Graph(capturing_.get(),
+                 [&] { launch_into(capturing_.get(), repeats); });
+  }
+
+ protected:
+  GraphExec& graph_of(int repeats) {
+    const auto found = graphs_.find(repeats);
+    if (found != graphs_.end()) return found->second;
+    const Graph graph = capture(repeats);
+    return graphs_.emplace(repeats, GraphExec(graph)).first->second;
+  }
+
+ private:
+  Stream capturing_;
+  std::map<int, GraphExec> graphs_;  // by their repeats
+};
+
+/// A launch of a graph at each repeat, of one kernel if the chain is.
+class GraphSeamLaunch : public GraphLaunch {
+ public:
+  using GraphLaunch::GraphLaunch;
+  void launch(int repeats) override {
+    for (int i = 0; i < repeats; ++i) graph_of(1).launch(pool().stream(0));
+  }
 };
 
 /// One multi-device launch for all GPUs, which is also a barrier between them;
@@ -101,26 +182,28 @@ class SingleGpuLaunch : public QueuedLaunch {
 class MultiCooperativeLaunch : public QueuedLaunch {
  public:
   MultiCooperativeLaunch(const StreamPool& pool, int gpus,
-                         const KernelCall& call)
+                         const KernelChain& chain)
       : QueuedLaunch(pool, gpus) {
     std::vector<int> devices;
     for (int gpu = 0; gpu < gpus; ++gpu) devices.push_back(pool.device(gpu));
-    for (int turn = 0; turn < StreamPool::kStreams; ++turn) {
-      std::vector<cudaStream_t> streams;
-      for (int gpu = 0; gpu < gpus; ++gpu) {
-        streams.push_back(pool.stream(gpu, turn));
+    for (const auto& [call, times] : chain) {
+      links_.push_back({{}, times});
+      for (int turn = 0; turn < StreamPool::kStreams; ++turn) {
+        std::vector<cudaStream_t> streams;
+        for (int gpu = 0; gpu < gpus; ++gpu) {
+          streams.push_back(pool.stream(gpu, turn));
+        }
+        links_.back().launches.emplace_back(std::vector<KernelCall>(gpus, call),
+                                            devices, streams);
       }
-      launches_.emplace_back(std::vector<KernelCall>(gpus, call), devices,
-                             streams);
     }
   }
 
   void launch(int repeats) override {
     for (int i = 0; i < repeats; ++i) {
-      const auto check = works_ ? check_cuda : check_asked;
-      check(launches_[pool().turn()](), MultiDeviceLaunch::kApi, __FILE__,
-            __LINE__);
-      works_ = true;
+      for (Link& link : links_) {
+        for (int j = 0; j < link.times; ++j) launch_one(link);
+      }
     }
   }
 
@@ -133,7 +216,19 @@ class MultiCooperativeLaunch : public QueuedLaunch {
   }
 
  private:
-  std::vector<MultiDeviceLaunch> launches_;  // one a turn
+  struct Link {
+    std::vector<MultiDeviceLaunch> launches;  // one a turn
+    int times;
+  };
+
+  void launch_one(Link& link) {
+    const auto check = works_ ? check_cuda : check_asked;
+    check(link.launches[pool().turn()](), MultiDeviceLaunch::kApi, __FILE__,
+          __LINE__);
+    works_ = true;
+  }
+
+  std::vector<Link> links_;
   bool works_ = false;  // the first launch asks whether these GPUs have it
 };
 
@@ -188,58 +283,93 @@ inline void require_cooperative(const std::vector<Gpu>& gpus) {
   }
 }
 
+/// Programmatic launches have to be in the code that a GPU runs.
+inline void require_programmatic(const void* kernel) {
+  cudaFuncAttributes attributes = {};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  if (attributes.ptxVersion >= kProgrammaticVersion) return;
+  throw CannotMeasure("no-programmatic-launch",
+                      "no programmatic launch before compute capability 9.0");
+}
+
 /// One entry of the list of methods.
 struct LaunchMethodInfo {
-  template <class Made>
+  template <class Made, class What>
   using Make = std::unique_ptr<Made> (*)(const StreamPool&,
-                                         const std::vector<Gpu>&,
-                                         const KernelCall&);
+                                         const std::vector<Gpu>&, const What&);
   const char* name;
   const char* description;
   bool multi_gpu;
-  /// Makes a launch on the given GPUs, the first of the pool: of the kernel of
-  /// a section, or of a chain of kernels with that one. A QueuedLaunch if
+  /// Makes a launch on the given GPUs, the first of the pool. A QueuedLaunch if
   /// launches queue up; another one waits for each kernel.
-  Make<QueuedLaunch> make_queued;
-  Make<LaunchMethod> make_waiting = nullptr;
+  Make<QueuedLaunch, KernelChain> make_queued;
+  Make<LaunchMethod, KernelCall> make_waiting = nullptr;
   const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
+  bool in_streams = false;                     ///< in the section `streams`
+  bool in_graphs = false;  ///< in the section `graphs`: makes a GraphLaunch
 
   bool queues() const { return make_queued != nullptr; }
   std::unique_ptr<LaunchMethod> make(const StreamPool& pool,
                                      const std::vector<Gpu>& gpus,
                                      const KernelCall& call) const {
-    if (queues()) return make_queued(pool, gpus, call);
+    if (queues()) return make_queued(pool, gpus, {{call}});
     return make_waiting(pool, gpus, call);
   }
 };
+
+/// make_queued of a `Made` that launches by this API.
+template <class Made, const LaunchApi& kApi>
+std::unique_ptr<QueuedLaunch> make_single(const StreamPool& pool,
+                                          const std::vector<Gpu>& gpus,
+                                          const KernelChain& chain) {
+  if (&kApi == &kCooperativeApi) require_cooperative(gpus);
+  if (&kApi == &kProgrammaticApi) require_programmatic(chain[0].call.kernel);
+  return std::make_unique<Made>(kApi, pool, chain);
+}
+
+/// The same of graphs of programmatic launches, which older toolkits cannot
+/// capture.
+inline std::unique_ptr<QueuedLaunch> make_programmatic_graph(
+    const StreamPool& pool, const std::vector<Gpu>& gpus,
+    const KernelChain& chain) {
+  if (CUDART_VERSION < 12030) {
+    throw CannotMeasure("needs-toolkit",
+                        "programmatic launches in graphs need CUDA 12.3");
+  }
+  return make_single<GraphLaunch, kProgrammaticApi>(pool, gpus, chain);
+}
+
+/// The same of launches in a domain, which older toolkits do not know.
+inline std::unique_ptr<QueuedLaunch> make_remote_domain(
+    const StreamPool& pool, const std::vector<Gpu>& gpus,
+    const KernelChain& chain) {
+  if (CUDART_VERSION < 12000) {
+    throw CannotMeasure("needs-toolkit",
+                        "memory synchronization domains need CUDA 12");
+  }
+  return make_single<SingleGpuLaunch, kRemoteDomainApi>(pool, gpus, chain);
+}
 
 /// Every launch method that ImplicitBarrier measures, in the order of its rows.
 /// A .cu file beside this one adds its own by add_launch_method().
 inline std::vector<LaunchMethodInfo>& launch_methods() {
   using Gpus = std::vector<Gpu>;
-  using Made = std::unique_ptr<QueuedLaunch>;
   static std::vector<LaunchMethodInfo> methods = {
       {"traditional_launch", "kernel<<<...>>>() on one GPU", false,
-       [](const StreamPool& pool, const Gpus&, const KernelCall& call) -> Made {
-         return std::make_unique<SingleGpuLaunch>(
-             launch_traditional, pool, std::vector<KernelCall>{call});
-       }},
+       make_single<SingleGpuLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
+       true},
       {"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU", false,
-       [](const StreamPool& pool, const Gpus& gpus,
-          const KernelCall& call) -> Made {
-         require_cooperative(gpus);
-         return std::make_unique<SingleGpuLaunch>(
-             launch_cooperative, pool, std::vector<KernelCall>{call});
-       }},
+       make_single<SingleGpuLaunch, kCooperativeApi>, nullptr, &kUnitKernels,
+       true},
       {"multi_cooperative_launch",
        "cuLaunchCooperativeKernelMultiDevice (driver); before CUDA 13 "
        "cudaLaunchCooperativeKernelMultiDevice (runtime)",
        true,
        [](const StreamPool& pool, const Gpus& gpus,
-          const KernelCall& call) -> Made {
+          const KernelChain& chain) -> std::unique_ptr<QueuedLaunch> {
          require_cooperative(gpus);
          return std::make_unique<MultiCooperativeLaunch>(
-             pool, static_cast<int>(gpus.size()), call);
+             pool, static_cast<int>(gpus.size()), chain);
        }},
       {"single_omp_traditional_launch",
        "a thread a GPU: launch, device synchronize, OpenMP barrier", true,
@@ -247,7 +377,35 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
        [](const StreamPool& pool, const Gpus& gpus,
           const KernelCall& call) -> std::unique_ptr<LaunchMethod> {
          return std::make_unique<OmpTraditionalLaunch>(pool, gpus, call);
-       }}};
+       }},
+      {"graph_launch", "a graph of all the kernels, one behind the other",
+       false, make_single<GraphLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
+       true, true},
+      {"graph_cooperative", "a graph of cooperative kernels", false,
+       make_single<GraphLaunch, kCooperativeApi>, nullptr, &kUnitKernels, false,
+       true},
+      {"graph_seam", "a launch of a graph of one kernel, each time", false,
+       make_single<GraphSeamLaunch, kTraditionalApi>},
+      {"programmatic_launch",
+       "programmatic launch; each kernel lets the next begin, then waits for "
+       "the one before",
+       false, make_single<SingleGpuLaunch, kProgrammaticApi>, nullptr,
+       &programmatic_kernels(Trigger::kFirst), true},
+      {"programmatic_after_wait",
+       "the same, but each waits first, then lets the next begin", false,
+       make_single<SingleGpuLaunch, kProgrammaticApi>, nullptr,
+       &programmatic_kernels(Trigger::kAfterWait)},
+      {"programmatic_at_end", "the same, but the next begins when it has ended",
+       false, make_single<SingleGpuLaunch, kProgrammaticApi>, nullptr,
+       &programmatic_kernels(Trigger::kNever)},
+      {"graph_programmatic", "a graph of programmatic_launch", false,
+       make_programmatic_graph, nullptr, &programmatic_kernels(Trigger::kFirst),
+       false, true},
+      {"event_wait",
+       "two streams in turn, each kernel behind an event of the one before",
+       false, make_single<EventLaunch, kTraditionalApi>},
+      {"remote_domain_launch", "in the remote memory synchronization domain",
+       false, make_remote_domain}};
   return methods;
 }
 

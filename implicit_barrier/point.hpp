@@ -53,8 +53,8 @@ inline long long cycles_in(double nanoseconds, double mhz) {
   return std::llround(nanoseconds * mhz / 1000);
 }
 
-/// A kernel of (units, amount, number), or of fewer of these, with its
-/// arguments, ready to be launched.
+/// A kernel of (units, amount), or of neither, with its arguments, ready to be
+/// launched.
 class UnitCall {
  public:
   UnitCall(const void* kernel, const Point& point, int units, long long amount)
@@ -68,13 +68,11 @@ class UnitCall {
   UnitCall& operator=(const UnitCall&) = delete;
 
   const KernelCall& call() const { return call_; }
-  int* number() { return &number_; }  ///< read at each launch
 
  private:
   int units_;
   long long amount_;
-  int number_ = 0;
-  void* arguments_[3] = {&units_, &amount_, &number_};
+  void* arguments_[2] = {&units_, &amount_};
   KernelCall call_;
 };
 

@@ -27,13 +27,15 @@ class StreamPool {
   void turn_to(int turn) { turn_ = turn % kStreams; }
   int turn() const { return turn_; }  ///< 0 to kStreams - 1
 
-  /// Until the guard ends, single-GPU methods launch into the default stream
-  /// of their GPU.
-  class Default {
+  /// Until the guard ends, single-GPU methods launch into this stream that
+  /// nobody makes.
+  class Given {
    public:
-    explicit Default(StreamPool& pool) : pool_(pool) { pool_.default_ = true; }
-    Default(const Default&) = delete;
-    ~Default() { pool_.default_ = false; }
+    Given(StreamPool& pool, cudaStream_t stream) : pool_(pool) {
+      pool_.given_ = stream;
+    }
+    Given(const Given&) = delete;
+    ~Given() { pool_.given_ = nullptr; }
 
    private:
     StreamPool& pool_;
@@ -42,7 +44,7 @@ class StreamPool {
   /// GPU at position `gpu` of the constructor's list.
   int device(int gpu) const { return devices_[gpu]; }
   cudaStream_t stream(int gpu) const {
-    return default_ ? cudaStreamLegacy : stream(gpu, turn_);
+    return given_ != nullptr ? given_ : stream(gpu, turn_);
   }
   cudaStream_t stream(int gpu, int turn) const {
     return made_[static_cast<std::size_t>(turn) * kApart][gpu].get();
@@ -54,7 +56,7 @@ class StreamPool {
   std::vector<int> devices_;
   std::vector<std::vector<Stream>> made_;
   int turn_ = 0;
-  bool default_ = false;
+  cudaStream_t given_ = nullptr;
 };
 
 }  // namespace syncbench

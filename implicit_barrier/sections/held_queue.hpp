@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "implicit_barrier/held_launch.hpp"
@@ -20,22 +21,32 @@ struct HeldSample {
 class HeldPoint {
  public:
   /// Kernels that spin for point.work_ns on an SM clock of `mhz`; null kernels
-  /// where that is 0. `times` has room for point.repeats kernels.
+  /// where that is 0. `times` has room for lead and repeats of `point`.
   HeldPoint(const LaunchMethodInfo& method, const StreamPool& pool,
             const std::vector<Gpu>& gpus, const Point& point, double mhz,
-            Gate& gate, const TimesOfKernels& times)
+            Gate& gate, TimesOfKernels& times)
       : point_(point),
         times_(times),
-        lead_ns_(spins() ? 1e3 * kRecordLeadCycles / mhz : 0) {
-    const auto make = [&](UnitKernel kernel, int units) {
-      return std::make_unique<Queue>(method, pool, gpus, gate, point, kernel,
-                                     units, cycles_in(point.work_ns, mhz));
+        lead_ns_(spins() ? 1e3 * kRecordLeadCycles / mhz : 0),
+        cycles_(cycles_in(point.work_ns, mhz)),
+        one_(spins() ? method.kernels->spin : method.kernels->null, point, 1,
+             cycles_),
+        all_(method.kernels->spin, point, point.repeats, cycles_),
+        noting_one_(method.kernels->noting, point, 1, cycles_),
+        noting_all_(method.kernels->noting, point, point.repeats, cycles_) {
+    const auto make = [&](const KernelChain& chain) {
+      return std::make_unique<Queue>(method.make_queued(pool, gpus, chain),
+                                     gate);
     };
-    using Kernels = UnitKernels;
-    single_ = spins() ? make(&Kernels::spin, 1) : make(&Kernels::null, 0);
-    fused_ = make(&Kernels::spin, point.repeats);
-    noting_ = make(&Kernels::noting, 1);
-    noting_fused_ = make(&Kernels::noting, point.repeats);
+    const ChainLink one = {one_.call()}, noting = {noting_one_.call()};
+    single_ = make({one});
+    fused_ = make({{all_.call()}});
+    between_ = make({{one.call, point.lead},
+                     noting,
+                     {one.call, point.repeats - 1},
+                     noting});
+    noting_ = make({noting});
+    noting_fused_ = make({{noting_all_.call()}});
   }
 
   HeldSample take() {
@@ -47,64 +58,52 @@ class HeldPoint {
     const double period = period_ns();
     sample.timer = spins() ? period - unit_ns() : period;
     // unit_ns() comes last: what its kernels noted is still there.
-    sample.gap = spins() ? read(point_.repeats).gap : kNan;
+    sample.gap = spins() ? read(point_.lead, point_.repeats).gap : kNan;
     return sample;
   }
 
  private:
-  // A method bound to a kernel, launched behind held streams.
+  // Launches behind held streams.
   struct Queue {
-    Queue(const LaunchMethodInfo& method, const StreamPool& pool,
-          const std::vector<Gpu>& gpus, Gate& gate, const Point& point,
-          UnitKernel kernel, int units, long long cycles)
-        : call(method.kernels->*kernel, point, units, cycles),
-          queue(method.make_queued(pool, gpus, call.call())),
-          held(*queue, gate) {}
+    Queue(std::unique_ptr<QueuedLaunch> made, Gate& gate)
+        : queue(std::move(made)), held(*queue, gate) {}
 
-    UnitCall call;
     std::unique_ptr<QueuedLaunch> queue;
     HeldLaunch held;
   };
 
   bool spins() const { return point_.work_ns > 0; }
 
-  NotedTimes read(int kernels) const {
-    return times_.read(point_.gpus, kernels, point_.blocks, lead_ns_);
+  void note(Queue& kernels, int repeats) {
+    times_.begin();
+    kernels.held.run(repeats);
   }
-
-  void note(int number) {
-    *noting_->call.number() = number;
-    noting_->queue->launch(1);
+  NotedTimes read(int skipped, int kernels) const {
+    return times_.read(point_.gpus, skipped, kernels, point_.blocks, lead_ns_);
   }
 
   // From begin to begin of kernels that note nothing, between two that do: to
   // write its times makes a kernel end later. One of `repeats` is such a one.
   double period_ns() {
-    noting_->held.run_queue([this] {
-      single_->queue->launch(point_.lead);
-      note(0);
-      single_->queue->launch(point_.repeats - 1);
-      note(1);
-    });
-    return read(2).period / point_.repeats;
+    note(*between_, 1);
+    return read(0, 2).period / point_.repeats;
   }
 
   // Leaves the times of a series of noting kernels in memory.
   double unit_ns() {
-    noting_fused_->held.run(1);
-    const double all_ns = read(1).length;
-    noting_->held.run_queue([this] {
-      // Those before count for nothing: note(0) below overwrites their times.
-      for (int i = 0; i < point_.lead; ++i) note(0);
-      for (int i = 0; i < point_.repeats; ++i) note(i);
-    });
-    return (all_ns - read(point_.repeats).length) / (point_.repeats - 1);
+    note(*noting_fused_, 1);
+    const double all_ns = read(0, 1).length;
+    note(*noting_, point_.lead + point_.repeats);
+    return (all_ns - read(point_.lead, point_.repeats).length) /
+           (point_.repeats - 1);
   }
 
   Point point_;
-  const TimesOfKernels& times_;
+  TimesOfKernels& times_;
   double lead_ns_;
-  std::unique_ptr<Queue> single_, fused_, noting_, noting_fused_;
+  long long cycles_;
+  UnitCall one_, all_, noting_one_, noting_all_;
+  std::unique_ptr<Queue> single_, fused_, between_, noting_, noting_fused_;
 };
 
 }  // namespace syncbench

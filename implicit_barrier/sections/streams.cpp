@@ -8,9 +8,10 @@
 namespace syncbench {
 namespace {
 
-/// One sample of every stream: of the default one, then of those of the pool.
+/// One sample of every stream: of the default one, of that of the thread, then
+/// of those of the pool.
 struct StreamsSample {
-  FusionSample of[1 + StreamPool::kStreams];
+  FusionSample of[2 + StreamPool::kStreams];
 };
 
 /// Which of these a row is of.
@@ -19,7 +20,8 @@ struct StreamKind {
   int first, count;
 };
 constexpr StreamKind kStreamKinds[] = {{"default", 0, 1},
-                                       {"created", 1, StreamPool::kStreams}};
+                                       {"per-thread", 1, 1},
+                                       {"created", 2, StreamPool::kStreams}};
 
 /// A level is the mean of one stream in one process.
 struct Levels {
@@ -96,7 +98,8 @@ Columns<StreamsRow> streams_columns(bool stats) {
       shape_columns<Row>() + work_column<Row>("the unit, ideally") +
       labels<Row>({column<Row>("stream", "",
                                "default: the first that a process uses; "
-                               "created: ten that it makes",
+                               "per-thread: cudaStreamPerThread; created: ten "
+                               "that it makes",
                                &Row::stream)}) +
       mean_stddev_columns<Row>("ovh", "ns", "launch overhead (Eq. 6)",
                                &Row::overhead) +
@@ -122,8 +125,8 @@ class Streams : public SectionOf<StreamsRow> {
   explicit Streams(Printing& printing)
       : SectionOf(printing, "streams",
                   "as sleep kernel, in the default stream, the first that "
-                  "each process uses, and in ten streams made later; every "
-                  "sample is of all of them",
+                  "each process uses, in the thread's and in ten streams made "
+                  "later; every sample is of all of them",
                   streams_columns) {}
 
  private:
@@ -133,7 +136,7 @@ class Streams : public SectionOf<StreamsRow> {
         Counts::kOneAndAll, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             Point point) {
-          if (method.multi_gpu) return;
+          if (!method.in_streams) return;
           point.work_ns = unit_ns_of(point.gpus);
           choose_lengths(method.queues(), point);
           points.add(point, [&]() -> PointsInTurn<Sample>::Take {
@@ -147,13 +150,14 @@ class Streams : public SectionOf<StreamsRow> {
 
   static Sample sample_each(FusionPair& pair, StreamPool& pool) {
     Sample sample = {};
-    {
-      const StreamPool::Default guard(pool);
-      sample.of[0] = pair.take();
+    const cudaStream_t given[] = {cudaStreamLegacy, cudaStreamPerThread};
+    for (int i = 0; i < 2; ++i) {
+      const StreamPool::Given guard(pool, given[i]);
+      sample.of[i] = pair.take();
     }
     for (int turn = 0; turn < StreamPool::kStreams; ++turn) {
       pool.turn_to(turn);
-      sample.of[1 + turn] = pair.take();
+      sample.of[2 + turn] = pair.take();
     }
     return sample;
   }

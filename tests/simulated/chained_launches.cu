@@ -24,11 +24,17 @@ const UnitKernels& own_kernels() {
 
 std::unique_ptr<QueuedLaunch> make_chain(const StreamPool& pool,
                                          const std::vector<Gpu>&,
-                                         const KernelCall& call) {
+                                         const KernelChain& chain) {
   const KernelCall first = {reinterpret_cast<const void*>(first_of_chain),
                             dim3(1), dim3(32)};
-  return std::make_unique<SingleGpuLaunch>(
-      launch_traditional, pool, std::vector<KernelCall>{first, call});
+  KernelChain both;
+  for (const auto& [call, times] : chain) {
+    for (int i = 0; i < times; ++i) {
+      both.push_back({first});
+      both.push_back({call});
+    }
+  }
+  return std::make_unique<SingleGpuLaunch>(kTraditionalApi, pool, both);
 }
 
 // So many times as long as an empty kernel.
@@ -46,7 +52,7 @@ std::optional<stand_in::Model> model_of(const stand_in::Launch& launch) {
 
 [[maybe_unused]] const bool kAdded =
     add_launch_method({"chained_launch", "two kernels on one GPU", false,
-                       make_chain, nullptr, &own_kernels()}) &&
+                       make_chain, nullptr, &own_kernels(), true}) &&
     stand_in::add_models(model_of);
 
 }  // namespace

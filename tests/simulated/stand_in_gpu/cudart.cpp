@@ -540,6 +540,13 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   return call("cudaEventCreate", [&] { return create_event(event); });
 }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  return call("cudaEventCreateWithFlags", [&] { return create_event(event); });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                unsigned) {
+  return call("cudaStreamWaitEvent", [&] { return queue_wait(stream, event); });
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return giving_back("cudaEventDestroy", [&] { return destroy_event(event); });
 }
@@ -557,6 +564,45 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from,
                                  cudaEvent_t to) {
   return call("cudaEventElapsedTime",
               [&] { return elapsed(milliseconds, from, to); });
+}
+
+// Graphs.
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  return call("cudaStreamBeginCapture", [&] { return begin_capture(stream); });
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return call("cudaStreamEndCapture",
+              [&] { return end_capture(stream, graph); });
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec,
+                                          cudaGraph_t graph,
+                                          unsigned long long) {
+  return call("cudaGraphInstantiateWithFlags",
+              [&] { return instantiate(exec, graph); });
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
+  return call("cudaGraphUpload", [&] { return upload_graph(exec); });
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  return call("cudaGraphLaunch", scenario().call_graph,
+              [&] { return queue_graph(exec, stream); });
+}
+#if CUDART_VERSION >= 12000
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo*) {
+#else
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphNode_t*, cudaGraphExecUpdateResult*) {
+#endif
+  return call("cudaGraphExecUpdate", [&] { return update_graph(exec, graph); });
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return giving_back("cudaGraphDestroy", [&] { return destroy_graph(graph); });
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  return giving_back("cudaGraphExecDestroy",
+                     [&] { return destroy_graph_exec(exec); });
 }
 
 // Kernels.

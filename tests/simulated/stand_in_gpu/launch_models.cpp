@@ -82,12 +82,14 @@ Model hold(const Launch& launch) {
 Model noting(const Launch& launch) {
   const auto units = launch.argument<int>(0);
   const auto cycles = launch.argument<long long>(1);
-  const auto kernel = static_cast<std::size_t>(launch.argument<int>(2));
   const std::size_t blocks = launch.blocks();
   return {[=](const Running& running) -> Ended {
-    BlockTimes* times = nullptr;
-    std::memcpy(&times, variable(running.device, sizeof times), sizeof times);
-    times += kernel * blocks;
+    syncbench::NotedKernels noted = {};
+    std::memcpy(&noted, variable(running.device, sizeof noted), sizeof noted);
+    if (!inside(noted.counts, blocks * sizeof *noted.counts, "noting_kernel")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    BlockTimes* times = noted.times + noted.counts[0] * blocks;
     if (!inside(times, blocks * sizeof *times, "noting_kernel")) {
       return {0, cudaErrorIllegalAddress};
     }
@@ -101,6 +103,7 @@ Model noting(const Launch& launch) {
             : 0;
     const bool bad = scenario().bad == "notes";
     for (std::size_t i = 0; i < blocks; ++i) {
+      ++noted.counts[i];
       times[i] = {i > 0 ? 0 : running.timer(),
                   bad ? 1 : running.timer(length - lead)};
     }
@@ -108,18 +111,50 @@ Model noting(const Launch& launch) {
   }};
 }
 
+// All blocks of a link at once, the late one too.
+Model link(const Launch& launch) {
+  const auto links = launch.argument<syncbench::Links>(0);
+  const unsigned blocks = launch.blocks();
+  return {[=](const Running& running) -> Ended {
+    const std::size_t bytes = blocks * sizeof *links.words;
+    if (!inside(links.words, 2 * bytes, "link_kernel") ||
+        !inside(links.counts, bytes, "link_kernel") ||
+        !inside(links.wrong, sizeof *links.wrong, "link_kernel")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    const bool forgets = scenario().bad == "links";
+    for (unsigned i = 0; i < blocks; ++i) {
+      const unsigned number = links.counts[i];
+      const unsigned other = (i + blocks / 2) % blocks;
+      *links.wrong += links.words[number % 2 * blocks + other] != number;
+      if (forgets && number == 500) continue;
+      links.words[(number + 1) % 2 * blocks + i] = ++links.counts[i];
+    }
+    return {scenario().null +
+            static_cast<double>(syncbench::kLinkDelayCycles) / running.ghz()};
+  }};
+}
+
+Model null_kernel() {
+  return {[](const Running& running) -> Ended {
+    return {running.factor * scenario().null};
+  }};
+}
+
 std::optional<Model> model_of(const Launch& launch) {
-  if (launch.is("::clock_rate_kernel(")) return clock_rate(launch);
-  if (launch.is("::null_kernel(")) {
-    return Model{[](const Running& running) -> Ended {
-      return {running.factor * scenario().null};
-    }};
-  }
-  if (launch.is("::spin_kernel(")) return spin(launch);
-  if (launch.is("::sleep_kernel(")) return sleep(launch);
-  if (launch.is("::sleep_grid_kernel(")) return sleep_grid(launch);
-  if (launch.is("::hold_kernel(")) return hold(launch);
-  if (launch.is("::noting_kernel(")) return noting(launch);
+  // The same for programmatic launches, under names of their own.
+  const auto is = [&](const std::string& name) {
+    return launch.is(("::" + name + "_kernel(").c_str()) ||
+           launch.is(("::programmatic_" + name + "<").c_str());
+  };
+  if (is("clock_rate")) return clock_rate(launch);
+  if (is("null")) return null_kernel();
+  if (is("spin")) return spin(launch);
+  if (is("sleep")) return sleep(launch);
+  if (is("sleep_grid")) return sleep_grid(launch);
+  if (is("hold")) return hold(launch);
+  if (is("noting")) return noting(launch);
+  if (is("link")) return link(launch);
   return std::nullopt;
 }
 

@@ -46,16 +46,30 @@ struct Work {
   std::string name;
 };
 
+// A kernel of a graph.
+struct GraphNode {
+  Launch launch;  // its arguments are gone
+  Model model;
+};
+using Nodes = std::vector<GraphNode>;
+
+struct GraphExecState {
+  Nodes nodes;
+  bool uploaded = false;
+};
+
 struct StreamState {
   int device = 0;
   int number = 0;  // of those that its GPU has had
   std::deque<Work> work;
-  double end = 0;  // of what has been done
+  double end = 0;                   // of what has been done
+  std::unique_ptr<Nodes> captured;  // while launches make a graph
 };
 
 struct EventState {
   double time = -1;
-  bool queued = false;
+  long long asked = 0, done = 0;  // records
+  bool queued() const { return done < asked; }
 };
 
 struct Allocation {
@@ -65,7 +79,7 @@ struct Allocation {
 };
 
 struct Gpu {
-  StreamState legacy;
+  StreamState legacy, per_thread;
   std::set<StreamState*> made;
   int streams = 0;                     // made so far
   const StreamState* first = nullptr;  // that got a kernel
@@ -81,6 +95,8 @@ struct Node {
   std::set<StreamState*> streams;
   std::set<StreamState*> busy;  // those with work, default streams too
   std::set<EventState*> events;
+  std::set<Nodes*> graphs;
+  std::set<GraphExecState*> graph_execs;
   std::map<const void*, std::string> kernels;
   struct Variable {
     std::size_t size;
@@ -101,6 +117,7 @@ Node& node() {
     made->gpus.resize(static_cast<std::size_t>(scenario().gpus));
     for (std::size_t i = 0; i < made->gpus.size(); ++i) {
       made->gpus[i].legacy.device = static_cast<int>(i);
+      made->gpus[i].per_thread.device = static_cast<int>(i);
       made->gpus[i].random.seed(static_cast<unsigned long>(
           1000 * scenario().seed + 64 * (process() + 1) + i));
     }
@@ -112,9 +129,11 @@ Node& node() {
 using Lock = std::unique_lock<std::mutex>;
 
 StreamState* stream_of(cudaStream_t stream) {
-  if (stream == nullptr || stream == cudaStreamLegacy ||
-      stream == cudaStreamPerThread) {
+  if (stream == nullptr || stream == cudaStreamLegacy) {
     return &node().gpus[current_gpu()].legacy;
+  }
+  if (stream == cudaStreamPerThread) {
+    return &node().gpus[current_gpu()].per_thread;
   }
   auto* found = reinterpret_cast<StreamState*>(stream);
   if (node().streams.count(found) == 0) {
@@ -131,6 +150,15 @@ EventState* event_of(cudaEvent_t event) {
     return nullptr;
   }
   return found;
+}
+
+// The state behind a handle, if it is one of `all`.
+template <class State, class Handle>
+State* state_of(const std::set<State*>& all, Handle handle, const char* what) {
+  auto* found = reinterpret_cast<State*>(handle);
+  if (all.count(found) != 0) return found;
+  complain(std::string(what) + " that there is not");
+  return nullptr;
 }
 
 double draw(int device) {
@@ -288,7 +316,8 @@ void drain(Lock& lock, StreamState& stream) {
 
 // Until a GPU has done its work; when that is.
 double drain_gpu(Lock& lock, int device) {
-  std::vector<StreamState*> all = {&node().gpus[device].legacy};
+  std::vector<StreamState*> all = {&node().gpus[device].legacy,
+                                   &node().gpus[device].per_thread};
   const std::set<StreamState*>& made = node().gpus[device].made;
   all.insert(all.end(), made.begin(), made.end());
   double end = 0;
@@ -336,6 +365,17 @@ double gap_of(const Launch& launch, const StreamState& stream) {
          (1 + scenario().process_level * std::max(process(), 0));
 }
 
+Work work_of(const Launch& launch, const Model& model, double gap) {
+  Work work;
+  work.submitted = host_now() + scenario().flight;
+  work.gap = gap;
+  work.kernel = true;
+  work.threads = launch.threads();
+  work.model = model;
+  work.name = launch.name;
+  return work;
+}
+
 cudaError_t push_kernel(const Launch& launch, StreamState& stream,
                         const std::shared_ptr<Meeting>& together) {
   if (launch.threads() == 0 || launch.threads() > 1024 ||
@@ -358,15 +398,13 @@ cudaError_t push_kernel(const Launch& launch, StreamState& stream,
     complain("no model of " + launch.name);
     return cudaErrorInvalidDeviceFunction;
   }
+  if (stream.captured) {
+    stream.captured->push_back({launch, *model});
+    return cudaSuccess;
+  }
   const StreamState*& first = node().gpus[stream.device].first;
   if (first == nullptr) first = &stream;
-  Work work;
-  work.submitted = host_now() + scenario().flight;
-  work.gap = gap_of(launch, stream);
-  work.kernel = true;
-  work.threads = launch.threads();
-  work.model = *model;
-  work.name = launch.name;
+  Work work = work_of(launch, *model, gap_of(launch, stream));
   work.meeting = together;
   if (!together && model->meeting != nullptr && model->members > 1) {
     const int turn = node().launches[{model->meeting, model->rank}]++;
@@ -648,13 +686,131 @@ cudaError_t queue_event(cudaEvent_t event, cudaStream_t stream) {
   if (into == nullptr || state == nullptr) {
     return cudaErrorInvalidResourceHandle;
   }
-  state->queued = true;
-  push(*into, [state](const Running& running) -> Ended {
+  const long long number = ++state->asked;
+  push(*into, [state, number](const Running& running) -> Ended {
     state->time = running.start + scenario().event;
-    state->queued = false;
+    state->done = number;
     return {scenario().event};
   });
   return cudaSuccess;
+}
+
+cudaError_t queue_wait(cudaStream_t stream, cudaEvent_t event) {
+  Lock lock(node().mutex);
+  StreamState* into = stream_of(stream);
+  EventState* state = event_of(event);
+  if (into == nullptr || state == nullptr) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  push(*into, [state, number = state->asked](const Running& running) -> Ended {
+    if (state->done < number) return {0, cudaSuccess, true};
+    return {std::max(0., state->time - running.start) + scenario().event_wait};
+  });
+  return cudaSuccess;
+}
+
+cudaError_t begin_capture(cudaStream_t stream) {
+  const Lock lock(node().mutex);
+  StreamState* found = stream_of(stream);
+  if (found == nullptr) return cudaErrorInvalidResourceHandle;
+  if (found == &node().gpus[current_gpu()].legacy) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  if (found->captured) return cudaErrorIllegalState;
+  found->captured = std::make_unique<Nodes>();
+  return cudaSuccess;
+}
+
+cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph) {
+  const Lock lock(node().mutex);
+  StreamState* found = stream_of(stream);
+  if (found == nullptr) return cudaErrorInvalidResourceHandle;
+  if (!found->captured) return cudaErrorIllegalState;
+  Nodes* made = found->captured.release();
+  node().graphs.insert(made);
+  *graph = reinterpret_cast<cudaGraph_t>(made);
+  return cudaSuccess;
+}
+
+cudaError_t destroy_graph(cudaGraph_t graph) {
+  const Lock lock(node().mutex);
+  Nodes* found = state_of(node().graphs, graph, "a graph");
+  if (found == nullptr) return cudaErrorInvalidResourceHandle;
+  node().graphs.erase(found);
+  delete found;
+  return cudaSuccess;
+}
+
+cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
+  const Lock lock(node().mutex);
+  const Nodes* found = state_of(node().graphs, graph, "a graph");
+  if (found == nullptr) return cudaErrorInvalidResourceHandle;
+  host_spends(scenario().instantiate_node * static_cast<double>(found->size()));
+  auto* made = new GraphExecState{*found};
+  node().graph_execs.insert(made);
+  *exec = reinterpret_cast<cudaGraphExec_t>(made);
+  return cudaSuccess;
+}
+
+cudaError_t update_graph(cudaGraphExec_t exec, cudaGraph_t graph) {
+  const Lock lock(node().mutex);
+  const Nodes* found = state_of(node().graphs, graph, "a graph");
+  GraphExecState* state =
+      state_of(node().graph_execs, exec, "an executable graph");
+  if (found == nullptr || state == nullptr) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (found->size() != state->nodes.size()) {
+    return cudaErrorGraphExecUpdateFailure;
+  }
+  host_spends(scenario().update_node * static_cast<double>(found->size()));
+  state->nodes = *found;
+  return cudaSuccess;
+}
+
+cudaError_t destroy_graph_exec(cudaGraphExec_t exec) {
+  const Lock lock(node().mutex);
+  GraphExecState* state =
+      state_of(node().graph_execs, exec, "an executable graph");
+  if (state == nullptr) return cudaErrorInvalidResourceHandle;
+  node().graph_execs.erase(state);
+  delete state;
+  return cudaSuccess;
+}
+
+cudaError_t upload_graph(cudaGraphExec_t exec) {
+  const Lock lock(node().mutex);
+  GraphExecState* state =
+      state_of(node().graph_execs, exec, "an executable graph");
+  if (state == nullptr) return cudaErrorInvalidResourceHandle;
+  if (!state->uploaded) {
+    host_spends(scenario().upload_node *
+                static_cast<double>(state->nodes.size()));
+  }
+  state->uploaded = true;
+  return cudaSuccess;
+}
+
+cudaError_t queue_graph(cudaGraphExec_t exec, cudaStream_t stream) {
+  const cudaError_t error = upload_graph(exec);
+  if (error != cudaSuccess) return error;
+  Lock lock(node().mutex);
+  StreamState* into = stream_of(stream);
+  const GraphExecState* state =
+      state_of(node().graph_execs, exec, "an executable graph");
+  if (into == nullptr || state == nullptr) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  bool first = true;
+  for (const auto& [launch, model] : state->nodes) {
+    const double gap = gap_of(launch, *into) * scenario().node_gap;
+    into->work.push_back(
+        work_of(launch, model, first ? scenario().gap_seam : gap));
+    first = false;
+  }
+  node().busy.insert(into);
+  node().changed.notify_all();
+  return after_launch(lock, *into);
 }
 
 cudaError_t wait_for_stream(cudaStream_t stream) {
@@ -675,7 +831,7 @@ cudaError_t wait_for_event(cudaEvent_t event) {
   EventState* state = event_of(event);
   if (state == nullptr) return cudaErrorInvalidResourceHandle;
   run_all();
-  if (node().error == cudaSuccess && state->queued) {
+  if (node().error == cudaSuccess && state->queued()) {
     complain("an event that never comes");
     return cudaErrorLaunchTimeout;
   }
@@ -688,8 +844,8 @@ cudaError_t query_event(cudaEvent_t event) {
   if (state == nullptr) return cudaErrorInvalidResourceHandle;
   run_all();
   if (node().error != cudaSuccess) return node().error;
-  return state->queued || state->time > host_now() ? cudaErrorNotReady
-                                                   : cudaSuccess;
+  return state->queued() || state->time > host_now() ? cudaErrorNotReady
+                                                     : cudaSuccess;
 }
 
 cudaError_t elapsed(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
@@ -772,11 +928,13 @@ const std::string& kernel_name(const void* function) {
 void check_leaks() {
   const Lock lock(node().mutex);
   const auto memory = node().memory.size(), streams = node().streams.size(),
-             events = node().events.size();
-  if (memory + streams + events == 0) return;
+             events = node().events.size(),
+             graphs = node().graphs.size() + node().graph_execs.size();
+  if (memory + streams + events + graphs == 0) return;
   std::fprintf(stderr,
-               "stand-in: leak: %zu allocations, %zu streams, %zu events\n",
-               memory, streams, events);
+               "stand-in: leak: %zu allocations, %zu streams, %zu events, %zu "
+               "graphs\n",
+               memory, streams, events, graphs);
 }
 
 }  // namespace stand_in

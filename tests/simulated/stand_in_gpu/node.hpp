@@ -42,6 +42,17 @@ cudaError_t queue_kernels(const std::vector<Launch>& launches,
 cudaError_t queue_copy(void* to, const void* from, std::size_t bytes,
                        cudaStream_t stream, bool between_gpus);
 cudaError_t queue_event(cudaEvent_t event, cudaStream_t stream);
+cudaError_t queue_wait(cudaStream_t stream, cudaEvent_t event);
+
+/// Launches into a stream make a graph, from begin_capture() to end_capture().
+cudaError_t begin_capture(cudaStream_t stream);
+cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t destroy_graph(cudaGraph_t graph);
+cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph);
+cudaError_t update_graph(cudaGraphExec_t exec, cudaGraph_t graph);
+cudaError_t destroy_graph_exec(cudaGraphExec_t exec);
+cudaError_t upload_graph(cudaGraphExec_t exec);
+cudaError_t queue_graph(cudaGraphExec_t exec, cudaStream_t stream);
 
 /// Waits for a stream, for all of the current GPU, for an event.
 cudaError_t wait_for_stream(cudaStream_t stream);

@@ -26,16 +26,21 @@ struct Scenario {
   double clock_read = 25, call = 300, call_copy = 6000, call_synchronize = 600;
   double call_traditional = 2000, call_cooperative = 2300;
   double call_multi_device = 4000;  // for each GPU
+  // Of graphs, the last three for each kernel.
+  double call_graph = 2500, instantiate_node = 400, upload_node = 100;
+  double update_node = 200;
 
   // Nanoseconds of the GPU. Between two kernels of a stream, by how the second
   // is launched; from a call to an idle GPU; from an end to a host that waits.
   double gap_traditional = 1000, gap_cooperative = 1200, gap_programmatic = 400;
   double gap_multi_device = 1500;  // for each GPU
+  double node_gap = 0.4;           // gaps are so many times as long in a graph
+  double gap_seam = 900;           // from a graph to the next
   double held_gap = 1;  // gaps are so many times as long in a held stream
   double flight = 900, notice = 700;
   double null = 600;   // an empty kernel
   double nccl = 9000;  // ncclReduce of one number
-  double event = 1300;
+  double event = 1300, event_wait = 500;
   double sleep_grid = 1;    // sleeps end on powers of two
   double bandwidth = 2000;  // GB/s at which sums read
   double ghz = 1.98;        // of the SMs

@@ -1,0 +1,77 @@
+// Graphs of kernels that free themselves. Move-only.
+#pragma once
+
+#include <memory>
+
+#include "common/cuda_resources.hpp"
+
+namespace syncbench {
+
+/// What launch_all() launches into `stream`, as a graph.
+class Graph {
+ public:
+  template <class LaunchAll>
+  Graph(cudaStream_t stream, LaunchAll launch_all) {
+    CUDA_ASK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    cudaGraph_t graph = nullptr;
+    try {
+      launch_all();
+    } catch (...) {
+      // The error of the launch is the one to tell.
+      if (cudaStreamEndCapture(stream, &graph) == cudaSuccess) {
+        graph_.reset(graph);
+      }
+      throw;
+    }
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    graph_.reset(graph);
+  }
+
+  cudaGraph_t get() const { return graph_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(cudaGraph_t graph) const {
+      KEEP_FAILURE(cudaGraphDestroy(graph));
+    }
+  };
+  std::unique_ptr<CUgraph_st, Destroy> graph_;
+};
+
+/// A graph ready to be launched.
+class GraphExec {
+ public:
+  explicit GraphExec(const Graph& graph) {
+    cudaGraphExec_t exec = nullptr;
+    CUDA_CHECK(cudaGraphInstantiateWithFlags(&exec, graph.get(), 0));
+    exec_.reset(exec);
+  }
+
+  void upload(cudaStream_t stream) {
+    CUDA_CHECK(cudaGraphUpload(exec_.get(), stream));
+  }
+  void launch(cudaStream_t stream) {
+    CUDA_CHECK(cudaGraphLaunch(exec_.get(), stream));
+  }
+  /// Takes over what differs in a graph of the same kernels.
+  void update(const Graph& graph) {
+#if CUDART_VERSION >= 12000
+    cudaGraphExecUpdateResultInfo result = {};
+    CUDA_CHECK(cudaGraphExecUpdate(exec_.get(), graph.get(), &result));
+#else
+    cudaGraphNode_t node = nullptr;
+    cudaGraphExecUpdateResult result = {};
+    CUDA_CHECK(cudaGraphExecUpdate(exec_.get(), graph.get(), &node, &result));
+#endif
+  }
+
+ private:
+  struct Destroy {
+    void operator()(cudaGraphExec_t exec) const {
+      KEEP_FAILURE(cudaGraphExecDestroy(exec));
+    }
+  };
+  std::unique_ptr<CUgraphExec_st, Destroy> exec_;
+};
+
+}  // namespace syncbench
