@@ -61,6 +61,7 @@ class HeldLaunch : public LaunchMethod {
   HeldLaunch(QueuedLaunch& queue, Gate& gate) : queue_(queue), gate_(gate) {}
 
   LaunchTimes run(int repeats) override {
+    queue_.prepare(repeats);
     gate_.close();
     HostClock::time_point start, launched;
     try {
@@ -96,9 +97,10 @@ class TimesOfKernels {
                  int most_blocks) {
     for (const int device : devices) {
       const DeviceGuard guard(device);
-      on_.push_back({device,
-                     {device, static_cast<std::size_t>(most_kernels) * most_blocks},
-                     {device, static_cast<std::size_t>(most_blocks)}});
+      on_.push_back(
+          {device,
+           {device, static_cast<std::size_t>(most_kernels) * most_blocks},
+           {device, static_cast<std::size_t>(most_blocks)}});
       const NotedKernels noted = {on_.back().times.get(),
                                   on_.back().counts.get()};
       check_cuda(note_times_at(noted), "cudaMemcpyToSymbol", __FILE__,

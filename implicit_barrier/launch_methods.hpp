@@ -45,6 +45,7 @@ class QueuedLaunch : public LaunchMethod {
   QueuedLaunch(const StreamPool& pool, int gpus) : pool_(pool), gpus_(gpus) {}
 
   LaunchTimes run(int repeats) override {
+    prepare(repeats);
     const auto start = HostClock::now();
     launch(repeats);
     const auto launched = HostClock::now();
@@ -58,6 +59,8 @@ class QueuedLaunch : public LaunchMethod {
     return elapsed_ns(start, HostClock::now());
   }
 
+  /// What a launch of so many needs once, and what may wait for kernels.
+  virtual void prepare(int /*repeats*/) {}
   /// As often as `repeats` says, all into the streams of the pool's turn.
   virtual void launch(int repeats) = 0;
   virtual void wait() = 0;
@@ -145,8 +148,15 @@ class GraphLaunch : public SingleGpuLaunch {
       : SingleGpuLaunch(api, pool, std::move(chain)),
         capturing_(pool.device(0)) {}
 
+  void prepare(int repeats) override {
+    if (graphs_.count(repeats) != 0) return;
+    GraphExec exec(capture(repeats));
+    exec.upload(capturing_.get());
+    CUDA_CHECK(cudaStreamSynchronize(capturing_.get()));
+    graphs_.emplace(repeats, std::move(exec));
+  }
   void launch(int repeats) override {
-    graph_of(repeats).launch(pool().stream(0));
+    graphs_.at(repeats).launch(pool().stream(0));
   }
 
   /// The graph that `repeats` make.
@@ -155,26 +165,42 @@ class GraphLaunch : public SingleGpuLaunch {
                  [&] { launch_into(capturing_.get(), repeats); });
   }
 
- protected:
-  GraphExec& graph_of(int repeats) {
-    const auto found = graphs_.find(repeats);
-    if (found != graphs_.end()) return found->second;
-    const Graph graph = capture(repeats);
-    return graphs_.emplace(repeats, GraphExec(graph)).first->second;
-  }
-
  private:
   Stream capturing_;
   std::map<int, GraphExec> graphs_;  // by their repeats
 };
 
-/// A launch of a graph at each repeat, of one kernel if the chain is.
-class GraphSeamLaunch : public GraphLaunch {
+/// A launch of a graph of one kernel for each.
+class GraphSeamLaunch : public QueuedLaunch {
  public:
-  using GraphLaunch::GraphLaunch;
-  void launch(int repeats) override {
-    for (int i = 0; i < repeats; ++i) graph_of(1).launch(pool().stream(0));
+  GraphSeamLaunch(const LaunchApi& api, const StreamPool& pool,
+                  const KernelChain& chain)
+      : QueuedLaunch(pool, 1) {
+    for (const auto& [call, times] : chain) {
+      graphs_.push_back(
+          {std::make_unique<GraphLaunch>(api, pool, KernelChain{{call}}),
+           times});
+    }
   }
+
+  void prepare(int /*repeats*/) override {
+    for (const OneKernel& kernel : graphs_) kernel.graph->prepare(1);
+  }
+  void launch(int repeats) override {
+    for (int i = 0; i < repeats; ++i) {
+      for (const auto& [graph, times] : graphs_) {
+        for (int j = 0; j < times; ++j) graph->launch(1);
+      }
+    }
+  }
+  void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
+
+ private:
+  struct OneKernel {
+    std::unique_ptr<GraphLaunch> graph;
+    int times;
+  };
+  std::vector<OneKernel> graphs_;
 };
 
 /// One multi-device launch for all GPUs, which is also a barrier between them;
@@ -292,6 +318,11 @@ inline void require_programmatic(const void* kernel) {
                       "no programmatic launch before compute capability 9.0");
 }
 
+/// In which sections a method is: in `null kernel`, `sleep kernel` and `held
+/// queue`; in `workload test` and `streams` too; in all of them, as the
+/// study's.
+enum class Breadth { kFew, kMost, kAll };
+
 /// One entry of the list of methods.
 struct LaunchMethodInfo {
   template <class Made, class What>
@@ -305,7 +336,7 @@ struct LaunchMethodInfo {
   Make<QueuedLaunch, KernelChain> make_queued;
   Make<LaunchMethod, KernelCall> make_waiting = nullptr;
   const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
-  bool in_streams = false;                     ///< in the section `streams`
+  Breadth breadth = Breadth::kFew;
   bool in_graphs = false;  ///< in the section `graphs`: makes a GraphLaunch
 
   bool queues() const { return make_queued != nullptr; }
@@ -357,10 +388,10 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
   static std::vector<LaunchMethodInfo> methods = {
       {"traditional_launch", "kernel<<<...>>>() on one GPU", false,
        make_single<SingleGpuLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
-       true},
+       Breadth::kAll},
       {"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU", false,
        make_single<SingleGpuLaunch, kCooperativeApi>, nullptr, &kUnitKernels,
-       true},
+       Breadth::kAll},
       {"multi_cooperative_launch",
        "cuLaunchCooperativeKernelMultiDevice (driver); before CUDA 13 "
        "cudaLaunchCooperativeKernelMultiDevice (runtime)",
@@ -370,27 +401,29 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
          require_cooperative(gpus);
          return std::make_unique<MultiCooperativeLaunch>(
              pool, static_cast<int>(gpus.size()), chain);
-       }},
+       },
+       nullptr, &kUnitKernels, Breadth::kAll},
       {"single_omp_traditional_launch",
        "a thread a GPU: launch, device synchronize, OpenMP barrier", true,
        nullptr,
        [](const StreamPool& pool, const Gpus& gpus,
           const KernelCall& call) -> std::unique_ptr<LaunchMethod> {
          return std::make_unique<OmpTraditionalLaunch>(pool, gpus, call);
-       }},
+       },
+       &kUnitKernels, Breadth::kAll},
       {"graph_launch", "a graph of all the kernels, one behind the other",
        false, make_single<GraphLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
-       true, true},
+       Breadth::kMost, true},
       {"graph_cooperative", "a graph of cooperative kernels", false,
-       make_single<GraphLaunch, kCooperativeApi>, nullptr, &kUnitKernels, false,
-       true},
+       make_single<GraphLaunch, kCooperativeApi>, nullptr, &kUnitKernels,
+       Breadth::kFew, true},
       {"graph_seam", "a launch of a graph of one kernel, each time", false,
        make_single<GraphSeamLaunch, kTraditionalApi>},
       {"programmatic_launch",
        "programmatic launch; each kernel lets the next begin, then waits for "
        "the one before",
        false, make_single<SingleGpuLaunch, kProgrammaticApi>, nullptr,
-       &programmatic_kernels(Trigger::kFirst), true},
+       &programmatic_kernels(Trigger::kFirst), Breadth::kMost},
       {"programmatic_after_wait",
        "the same, but each waits first, then lets the next begin", false,
        make_single<SingleGpuLaunch, kProgrammaticApi>, nullptr,
@@ -400,7 +433,7 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
        &programmatic_kernels(Trigger::kNever)},
       {"graph_programmatic", "a graph of programmatic_launch", false,
        make_programmatic_graph, nullptr, &programmatic_kernels(Trigger::kFirst),
-       false, true},
+       Breadth::kFew, true},
       {"event_wait",
        "two streams in turn, each kernel behind an event of the one before",
        false, make_single<EventLaunch, kTraditionalApi>},

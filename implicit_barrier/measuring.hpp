@@ -55,14 +55,16 @@ struct Measuring {
   }
   LaunchShape filling_shape() const { return {run.gpu().sm_count, 1024}; }
 
-  /// Calls visit(method, GPUs, point) for every wanted method and the given
-  /// shapes.
+  /// Calls visit(method, GPUs, point) for every wanted method that is as broad
+  /// and the given shapes.
   template <class Visitor>
-  void for_each_point(Counts counts, const std::vector<LaunchShape>& shapes,
+  void for_each_point(Breadth breadth, Counts counts,
+                      const std::vector<LaunchShape>& shapes,
                       Visitor visit) const {
     const std::vector<Gpu>& all = run.gpus();
     const int most = static_cast<int>(all.size());
     for (const LaunchMethodInfo& method : launch_methods()) {
+      if (method.breadth < breadth) continue;
       if (!run.options().wants(method.name)) continue;
       for (int count = 1; count <= (method.multi_gpu ? most : 1); ++count) {
         const bool wanted = count == most || counts == Counts::kEach ||

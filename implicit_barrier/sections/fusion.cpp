@@ -37,9 +37,10 @@ class Fusion : public SectionOf<FusionRow> {
   /// Units of kernel(units, amount_of(nanoseconds)).
   template <class Amount>
   static void add_all(Measuring& measuring, PointsInTurn<Sample>& points,
-                      Counts counts, UnitKernel kernel, Amount amount_of) {
+                      Breadth breadth, Counts counts, UnitKernel kernel,
+                      Amount amount_of) {
     measuring.for_each_point(
-        counts, measuring.both_shapes(),
+        breadth, counts, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             Point point) {
           point.work_ns = unit_ns_of(point.gpus);
@@ -80,7 +81,7 @@ class SleepKernel : public Fusion {
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
-    add_all(measuring, points, Counts::kEach, &UnitKernels::spin,
+    add_all(measuring, points, Breadth::kFew, Counts::kEach, &UnitKernels::spin,
             [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
   }
 
@@ -99,7 +100,8 @@ class SleepInstruction : public Fusion {
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
-    add_all(measuring, points, Counts::kOneAndAll, &UnitKernels::sleep,
+    add_all(measuring, points, Breadth::kAll, Counts::kOneAndAll,
+            &UnitKernels::sleep,
             [](int unit_ns) { return unit_ns / kSleepNs; });
   }
 

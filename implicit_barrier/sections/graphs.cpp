@@ -1,4 +1,5 @@
 // Section `graphs`: what a graph of kernels costs the GPU, and the host.
+#include <algorithm>
 #include <cmath>
 
 #include "implicit_barrier/section.hpp"
@@ -6,7 +7,13 @@
 namespace syncbench {
 namespace {
 
-/// Nanoseconds.
+/// How many graphs of so many kernels are launched in a row; 1 is no row.
+int graphs_in_a_row(int nodes) {
+  constexpr int kMostNodes = 1000;
+  return std::max(1, kMostNodes / nodes);
+}
+
+/// Nanoseconds. `seam` is NaN where there are no graphs in a row.
 struct GraphSample {
   double node, seam;                                ///< of the GPU
   double instantiate, upload, first, call, update;  ///< of the host
@@ -21,7 +28,7 @@ struct GraphRow : PointRow {
       return summarize_processes(measured.of(quantity));
     };
     node = of(&Sample::node);
-    seam = of(&Sample::seam);
+    if (graphs_in_a_row(repeats) > 1) seam = of(&Sample::seam);
     instantiate = of(&Sample::instantiate);
     upload = of(&Sample::upload);
     first = of(&Sample::first);
@@ -39,8 +46,7 @@ Columns<GraphRow> graph_columns(bool stats) {
     Summary Row::*value;
   } quantities[] = {
       {"node", "one more kernel in the graph", &Row::node},
-      {"seam", "from the last kernel of a graph to the first of the next",
-       &Row::seam},
+      {"seam", "one more graph, beyond its other kernels", &Row::seam},
       {"inst", "cudaGraphInstantiate", &Row::instantiate},
       {"upload", "cudaGraphUpload and the wait for it", &Row::upload},
       {"first", "the call of a first launch, without upload", &Row::first},
@@ -65,49 +71,53 @@ class GraphPoint {
   GraphPoint(const LaunchMethodInfo& method, const StreamPool& pool,
              const std::vector<Gpu>& gpus, const Point& point)
       : call_(method.kernels->null, point, 0, 0),
-        repeats_(point.repeats),
+        nodes_(point.repeats),
+        graphs_(graphs_in_a_row(nodes_)),
         queue_(method.make_queued(pool, gpus, {{call_.call()}})),
-        launch_(dynamic_cast<GraphLaunch&>(*queue_)) {}
+        launch_(dynamic_cast<GraphLaunch&>(*queue_)),
+        one_(launch_.capture(1)),
+        all_(launch_.capture(graphs_ * nodes_)) {}
 
   GraphSample take() {
     const cudaStream_t stream = launch_.pool().stream(0);
     GraphSample sample = {};
-    const Graph graph = launch_.capture(repeats_);
+    const Graph graph = launch_.capture(nodes_);
     auto start = HostClock::now();
-    GraphExec uploaded(graph);
+    GraphExec exec(graph);
     sample.instantiate = since(start);
     start = HostClock::now();
-    uploaded.upload(stream);
+    exec.upload(stream);
     CUDA_CHECK(cudaStreamSynchronize(stream));
     sample.upload = since(start);
-    GraphExec exec(graph);
     start = HostClock::now();
-    exec.launch(stream);
+    exec.update(graph);
+    sample.update = since(start);
+    const double once = total_ns(exec, 1, &sample.call);
+    sample.node = (once - total_ns(one_, 1)) / (nodes_ - 1);
+    // As Eq. 6: so many graphs against one of all their kernels.
+    sample.seam =
+        graphs_ == 1
+            ? kNan
+            : sample.node +
+                  (total_ns(exec, graphs_) - total_ns(all_, 1)) / (graphs_ - 1);
+    GraphExec unused(graph);
+    start = HostClock::now();
+    unused.launch(stream);
     sample.first = since(start);
     launch_.wait();
-    const double once = total_ns(exec, 1, &sample.call);
-    sample.seam = (total_ns(exec, kGraphs, nullptr) - once) / (kGraphs - 1);
-    GraphExec one(launch_.capture(1));
-    total_ns(one, 1, nullptr);
-    const double more = once - total_ns(one, 1, nullptr);
-    sample.node = more / (repeats_ - 1);
-    sample.seam -= more;
-    const Graph same = launch_.capture(repeats_);
-    start = HostClock::now();
-    exec.update(same);
-    sample.update = since(start);
     return sample;
   }
 
  private:
-  static constexpr int kGraphs = 11;  // launched in a row
-
   static double since(HostClock::time_point start) {
     return elapsed_ns(start, HostClock::now());
   }
 
-  // Of so many launches until their end; of the last call alone.
-  double total_ns(GraphExec& exec, int launches, double* call_ns) {
+  // Of so many launches until their end, behind one that does not count; of
+  // the last call alone.
+  double total_ns(GraphExec& exec, int launches, double* call_ns = nullptr) {
+    exec.launch(launch_.pool().stream(0));
+    launch_.wait();
     const auto start = HostClock::now();
     auto last = start;
     for (int i = 0; i < launches; ++i) {
@@ -120,23 +130,24 @@ class GraphPoint {
   }
 
   UnitCall call_;
-  int repeats_;
+  int nodes_, graphs_;
   std::unique_ptr<QueuedLaunch> queue_;
   GraphLaunch& launch_;
+  GraphExec one_, all_;
 };
 
 class Graphs : public SectionOf<GraphRow> {
  public:
   explicit Graphs(Printing& printing)
       : SectionOf(printing, "graphs",
-                  "null kernels in graphs of so many (rep); node and seam of "
-                  "the GPU, by the CPU's clock, all else of the host",
+                  "null kernels, so many (rep) a graph; node and seam are the "
+                  "GPU's, all else the host's",
                   graph_columns) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
     measuring.for_each_point(
-        Counts::kOneAndAll, measuring.both_shapes(),
+        Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             Point point) {
           if (!method.in_graphs) return;

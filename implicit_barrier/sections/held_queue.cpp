@@ -83,7 +83,7 @@ class HeldQueue : public SectionOf<HeldRow> {
         measuring.run.gpu().sm_count);
     const Remark reason = why_not_hold(measuring.pool);
     measuring.for_each_point(
-        Counts::kOneAndAll, measuring.both_shapes(),
+        Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             Point point) {
           if (!method.queues()) return;

@@ -86,7 +86,7 @@ class NullKernel : public Launches {
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
     measuring.for_each_point(
-        Counts::kEach, measuring.both_shapes(),
+        Breadth::kFew, Counts::kEach, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             const Point& point) {
           add(measuring, points, method, gpus, point, &UnitKernels::null, 0, 0);
@@ -106,7 +106,7 @@ class WorkloadTest : public Launches {
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
     measuring.for_each_point(
-        Counts::kAll, {measuring.filling_shape()},
+        Breadth::kMost, Counts::kAll, {measuring.filling_shape()},
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             Point point) {
           for (const int work_ns :

@@ -20,7 +20,7 @@ struct StreamKind {
   int first, count;
 };
 constexpr StreamKind kStreamKinds[] = {{"default", 0, 1},
-                                       {"per-thread", 1, 1},
+                                       {"per_thread", 1, 1},
                                        {"created", 2, StreamPool::kStreams}};
 
 /// A level is the mean of one stream in one process.
@@ -98,7 +98,7 @@ Columns<StreamsRow> streams_columns(bool stats) {
       shape_columns<Row>() + work_column<Row>("the unit, ideally") +
       labels<Row>({column<Row>("stream", "",
                                "default: the first that a process uses; "
-                               "per-thread: cudaStreamPerThread; created: ten "
+                               "per_thread: cudaStreamPerThread; created: ten "
                                "that it makes",
                                &Row::stream)}) +
       mean_stddev_columns<Row>("ovh", "ns", "launch overhead (Eq. 6)",
@@ -133,10 +133,10 @@ class Streams : public SectionOf<StreamsRow> {
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
     StreamPool& pool = measuring.pool;
     measuring.for_each_point(
-        Counts::kOneAndAll, measuring.both_shapes(),
+        Breadth::kMost, Counts::kOneAndAll, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             Point point) {
-          if (!method.in_streams) return;
+          if (method.multi_gpu) return;
           point.work_ns = unit_ns_of(point.gpus);
           choose_lengths(method.queues(), point);
           points.add(point, [&]() -> PointsInTurn<Sample>::Take {

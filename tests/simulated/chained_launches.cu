@@ -52,7 +52,7 @@ std::optional<stand_in::Model> model_of(const stand_in::Launch& launch) {
 
 [[maybe_unused]] const bool kAdded =
     add_launch_method({"chained_launch", "two kernels on one GPU", false,
-                       make_chain, nullptr, &own_kernels(), true}) &&
+                       make_chain, nullptr, &own_kernels(), Breadth::kAll}) &&
     stand_in::add_models(model_of);
 
 }  // namespace
