@@ -129,25 +129,33 @@ class DeviceBuffer {
   std::size_t size_ = 0;
 };
 
-/// A T in pinned host memory that all GPUs can access, not initialized.
+/// `size` values of type T in pinned host memory that all GPUs can access, not
+/// initialized.
 template <class T>
-class PinnedValue {
+class PinnedArray {
  public:
-  PinnedValue() {
-    T* value = nullptr;
-    CUDA_CHECK(cudaHostAlloc(&value, sizeof(T),
+  explicit PinnedArray(std::size_t size) {
+    T* values = nullptr;
+    CUDA_CHECK(cudaHostAlloc(&values, size * sizeof(T),
                              cudaHostAllocPortable | cudaHostAllocMapped));
-    value_.reset(value);
+    values_.reset(values);
   }
 
-  T* get() const { return value_.get(); }
-  T* operator->() const { return get(); }
+  T* get() const { return values_.get(); }
 
  private:
   struct Free {
-    void operator()(T* value) const { KEEP_FAILURE(cudaFreeHost(value)); }
+    void operator()(T* values) const { KEEP_FAILURE(cudaFreeHost(values)); }
   };
-  std::unique_ptr<T, Free> value_;
+  std::unique_ptr<T, Free> values_;
+};
+
+/// One such value.
+template <class T>
+class PinnedValue : public PinnedArray<T> {
+ public:
+  PinnedValue() : PinnedArray<T>(1) {}
+  T* operator->() const { return this->get(); }
 };
 
 }  // namespace syncbench

@@ -11,6 +11,7 @@
 #include "common/child_processes.hpp"
 #include "common/process_samples.hpp"
 #include "common/program.hpp"
+#include "implicit_barrier/gpu_rounds.hpp"
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/order.hpp"
 #include "implicit_barrier/process_count.hpp"
@@ -83,6 +84,11 @@ ProgramInfo program_info(ProcessCount& process_count) {
     info.methods.push_back({method.name, method.description,
                             std::string(method.multi_gpu ? "gpus" : "grid") +
                                 (method.queues() ? "" : "-waiting")});
+  }
+  for (const GpuBarrierInfo& way : gpu_barriers()) {
+    if (!way.is_launch) {
+      info.methods.push_back({way.name, way.description, "gpus"});
+    }
   }
   // To be asked for their columns; they write nothing.
   const Options options;

@@ -50,15 +50,18 @@ __device__ void note(int units, long long cycles) {
 // has read before.
 __device__ void link(Links links) {
   if (threadIdx.x != 0) return;
-  const unsigned block = blockIdx.x, blocks = gridDim.x;
-  const unsigned number = __ldcg(&links.counts[block]);
-  const unsigned other = (block + blocks / 2) % blocks;
-  if (__ldcg(&links.words[(number % 2) * blocks + other]) != number) {
-    atomicAdd(links.wrong, 1u);
+  const unsigned block = links.first + blockIdx.x;
+  volatile unsigned* count = &links.counts[block];
+  volatile unsigned* words = links.words;
+  const unsigned number = *count;
+  const unsigned others = max(links.blocks - 1, 1u);
+  const unsigned other = (block + 1 + number % others) % links.blocks;
+  if (words[(number % 2) * links.blocks + other] != number) {
+    ++links.wrong[block];
   }
-  if (number % blocks == block) spin(1, kLinkDelayCycles);
-  __stcg(&links.words[((number + 1) % 2) * blocks + block], number + 1);
-  __stcg(&links.counts[block], number + 1);
+  if (number % links.blocks == block) spin(1, kLinkDelayCycles);
+  words[((number + 1) % 2) * links.blocks + block] = number + 1;
+  *count = number + 1;
 }
 
 // When a kernel lets the next one begin, and waits for the one before: no

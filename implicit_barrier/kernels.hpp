@@ -61,12 +61,14 @@ cudaError_t note_times_at(const NotedKernels& noted);
 /// Spins as spin_kernel and notes its times. Without a spin it ends by writing.
 __global__ void noting_kernel(int units, long long cycles);
 
-/// What a series of kernels shows its order by. Block b reads what another
-/// block of the kernel before has written.
+/// What a series of kernels shows its order by. Each block reads what another
+/// block of the kernels before has written, on any GPU, and of all in turn.
 struct Links {
   unsigned* words;   ///< two for each block, 0 at first
   unsigned* counts;  ///< of each block: the kernels so far
-  unsigned* wrong;   ///< reads of another kernel's word
+  unsigned* wrong;   ///< of each block: words that are not of the kernel before
+  unsigned first;    ///< of the blocks of this kernel
+  unsigned blocks;   ///< of all kernels that meet
 };
 
 /// One block of each link writes so late.

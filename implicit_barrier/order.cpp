@@ -2,27 +2,42 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 namespace syncbench {
 
-LinksSeen run_links(
-    const Gpu& gpu, const void* kernel,
-    const std::function<std::unique_ptr<LaunchMethod>(const KernelCall&)>&
-        make) {
-  const auto blocks = static_cast<std::size_t>(gpu.sm_count);
-  DeviceBuffer<unsigned> words(gpu.index, 2 * blocks),
-      counts(gpu.index, blocks), wrong(gpu.index, 1);
-  for (DeviceBuffer<unsigned>* all : {&words, &counts, &wrong}) {
-    all->set_to_zero();
+LinkCalls::LinkCalls(const void* kernel, int gpus, int blocks)
+    : blocks_(static_cast<unsigned>(gpus * blocks)), memory_(4 * blocks_) {
+  std::fill_n(memory_.get(), 4 * blocks_, 0u);
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    links_.push_back({memory_.get(), memory_.get() + 2 * blocks_,
+                      memory_.get() + 3 * blocks_,
+                      static_cast<unsigned>(gpu * blocks), blocks_});
   }
-  Links links = {words.get(), counts.get(), wrong.get()};
-  void* arguments[] = {&links};
-  make({kernel, dim3(gpu.sm_count), dim3(32), arguments})->run(kLinks);
-  const std::vector<unsigned> seen = counts.read();
-  const auto [fewest, most] = std::minmax_element(seen.begin(), seen.end());
-  return {wrong.read()[0], static_cast<int>(*fewest), static_cast<int>(*most)};
+  for (Links& links : links_) arguments_.push_back(&links);
+  for (void*& argument : arguments_) {
+    calls_.push_back({kernel, dim3(blocks), dim3(32), &argument});
+  }
+}
+
+LinksSeen LinkCalls::seen() const {
+  LinksSeen seen;
+  seen.fewest = kLinks;
+  for (unsigned i = 0; i < blocks_; ++i) {
+    const unsigned count = memory_.get()[2 * blocks_ + i];
+    seen.fewest = std::min(seen.fewest, count);
+    seen.most = std::max(seen.most, count);
+    seen.wrong += memory_.get()[3 * blocks_ + i];
+  }
+  return seen;
+}
+
+void check_order(const std::string& method, const LinksSeen& seen) {
+  if (seen.in_order()) return;
+  throw std::runtime_error(
+      method + " orders nothing: of " + std::to_string(kLinks) +
+      " kernels, a block has been in " + std::to_string(seen.fewest) +
+      ", one in " + std::to_string(seen.most) + ", and " +
+      std::to_string(seen.wrong) + " words were not of the kernel before");
 }
 
 int prove_order(Measuring& measuring) {
@@ -31,18 +46,9 @@ int prove_order(Measuring& measuring) {
   for (const LaunchMethodInfo& method : launch_methods()) {
     if (!measuring.run.options().wants(method.name)) continue;
     try {
-      const LinksSeen seen =
-          run_links(gpu, method.kernels->link, [&](const KernelCall& call) {
-            return method.make(measuring.pool, {gpu}, call);
-          });
-      if (!seen.in_order()) {
-        throw std::runtime_error(
-            std::string(method.name) + " orders nothing: of " +
-            std::to_string(kLinks) + " kernels, one block has seen " +
-            std::to_string(seen.fewest) + ", one " +
-            std::to_string(seen.largest) + ", and " +
-            std::to_string(seen.wrong) + " words were not of the one before");
-      }
+      const LinkCalls links(method.kernels->link, 1, gpu.sm_count);
+      method.make(measuring.pool, {gpu}, links.call(0))->run(kLinks);
+      check_order(method.name, links.seen());
       ++proved;
     } catch (const CannotMeasure&) {
       // Each section says so.

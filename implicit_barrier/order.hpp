@@ -1,33 +1,55 @@
-// Whether kernels launched one behind the other run so, in one stream or graph.
+// Whether kernels launched one behind the other run so, in one stream or graph
+// or on several GPUs.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/cuda_resources.hpp"
+#include "common/launch.hpp"
+#include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/measuring.hpp"
 
 namespace syncbench {
 
-/// Links of a chain by which a launch method shows its order.
+/// Kernels of a chain by which a launch method shows its order.
 inline constexpr int kLinks = 1000;
 
 /// What the links of a chain have seen.
 struct LinksSeen {
-  unsigned wrong;       ///< words that are not of the kernel before
-  int fewest, largest;  ///< kernels, of the block that has seen fewest, most
+  unsigned wrong = 0;             ///< words that are not of the kernel before
+  unsigned fewest = 0, most = 0;  ///< kernels that a block has been in
 
   bool in_order() const {
-    return wrong == 0 && fewest == kLinks && largest == kLinks;
+    return wrong == 0 && fewest == kLinks && most == kLinks;
   }
 };
 
-/// Launches kLinks links as `make(call)` does, a block of one warp on each SM
-/// of the first GPU of the pool.
-LinksSeen run_links(
-    const Gpu& gpu, const void* kernel,
-    const std::function<std::unique_ptr<LaunchMethod>(const KernelCall&)>&
-        make);
+/// The kernels of a chain, in memory that all GPUs can access.
+class LinkCalls {
+ public:
+  /// `blocks` of one warp on each of so many GPUs.
+  LinkCalls(const void* kernel, int gpus, int blocks);
 
-/// Throws unless the kernels of each wanted method run one after the other,
-/// each with the memory that the one before has left. How many methods showed
-/// it; one that cannot be had here is none.
+  /// The kernel of a GPU, from 0 on.
+  const KernelCall& call(int gpu) const { return calls_[gpu]; }
+  LinksSeen seen() const;
+
+ private:
+  unsigned blocks_;
+  PinnedArray<unsigned> memory_;
+  std::vector<Links> links_;
+  std::vector<void*> arguments_;
+  std::vector<KernelCall> calls_;
+};
+
+/// Throws that `method` orders nothing, if that is what the links have seen.
+void check_order(const std::string& method, const LinksSeen& seen);
+
+/// Throws unless the kernels of each wanted method run one after the other on
+/// the first GPU, each with what the one before has written. How many methods
+/// showed it; one that cannot be had here is none.
 int prove_order(Measuring& measuring);
 
 }  // namespace syncbench

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <functional>
 
+#include "implicit_barrier/gpu_rounds.hpp"
 #include "implicit_barrier/order.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
@@ -49,21 +49,27 @@ class LooseGraph : public SingleGpuLaunch {
   }
 };
 
+/// Nothing between the rounds of several GPUs.
+class NoBarrier : public EnqueuedBarrier {
+ public:
+  void enqueue(const std::vector<cudaStream_t>&) override {}
+};
+
 struct Control {
   const char* name;
   const void* kernel;
   LaunchMethodInfo::Make<QueuedLaunch, KernelChain> make;
 };
 
-int run() {
-  if (launches_wait_for_kernels()) return kSkipped;
-  ProgramInfo info;
-  info.name = "launch_order_test";
-  Options options;
-  options.gpu_count = 1;
-  LineWriter out(STDOUT_FILENO);
-  Measuring measuring(info, options, out);
-  std::printf("%d methods are in order\n", prove_order(measuring));
+/// 1 where what a control has seen looks like order.
+int judge(const char* name, const LinksSeen& seen) {
+  std::printf("%s: %u wrong words, %u to %u kernels of %d: %s\n", name,
+              seen.wrong, seen.fewest, seen.most, kLinks,
+              seen.in_order() ? "NOT SEEN" : "seen");
+  return seen.in_order() ? 1 : 0;
+}
+
+int control_one_gpu(Measuring& measuring) {
   const void* no_wait = programmatic_kernels(Trigger::kNoWait).link;
   const Control controls[] = {
       {"two streams without events", kUnitKernels.link,
@@ -73,21 +79,43 @@ int run() {
       {"programmatic launch without wait", no_wait,
        make_single<SingleGpuLaunch, kProgrammaticApi>},
       {"a graph of it", no_wait, make_programmatic_graph}};
+  const Gpu& gpu = measuring.run.gpu();
   int failures = 0;
   for (const Control& control : controls) {
     try {
-      const LinksSeen seen = run_links(
-          measuring.run.gpu(), control.kernel, [&](const KernelCall& call) {
-            return control.make(measuring.pool, measuring.run.gpus(), {{call}});
-          });
-      std::printf("%s: %u wrong words, %d to %d kernels of %d: %s\n",
-                  control.name, seen.wrong, seen.fewest, seen.largest, kLinks,
-                  seen.in_order() ? "NOT SEEN" : "seen");
-      failures += seen.in_order();
+      const LinkCalls links(control.kernel, 1, gpu.sm_count);
+      control.make(measuring.pool, {gpu}, {{links.call(0)}})->run(kLinks);
+      failures += judge(control.name, links.seen());
     } catch (const CannotMeasure& error) {
       std::printf("%s: skipped, %s\n", control.name, error.what());
     }
   }
+  return failures;
+}
+
+int control_gpus(Measuring& measuring) {
+  const int gpus = static_cast<int>(measuring.run.gpus().size());
+  if (gpus < 2) return 0;
+  const LinkCalls links(kUnitKernels.link, gpus, 1);
+  RoundCalls calls;
+  for (int gpu = 0; gpu < gpus; ++gpu) calls.late.push_back(links.call(gpu));
+  calls.other = calls.late;
+  EnqueuedRounds(measuring.pool, calls, std::make_unique<NoBarrier>())
+      .run(kLinks);
+  return judge("GPUs without a barrier", links.seen());
+}
+
+int run() {
+  if (launches_wait_for_kernels()) return kSkipped;
+  ProgramInfo info;
+  info.name = "launch_order_test";
+  info.takes_gpu_count = true;
+  Options options;
+  options.gpu_count = static_cast<int>(find_gpus().size());
+  LineWriter out(STDOUT_FILENO);
+  Measuring measuring(info, options, out);
+  std::printf("%d methods are in order\n", prove_order(measuring));
+  const int failures = control_one_gpu(measuring) + control_gpus(measuring);
   return failures == 0 ? 0 : 1;
 }
 

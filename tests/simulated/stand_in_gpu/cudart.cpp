@@ -199,8 +199,28 @@ CUresult launch_on_devices(CUDA_LAUNCH_PARAMS* list, unsigned count, unsigned) {
 }
 #endif
 
+CUresult stream_memory_operations(CUstream stream, unsigned count,
+                                  CUstreamBatchMemOpParams* all, unsigned) {
+  const auto body = [&] {
+    for (unsigned i = 0; i < count; ++i) {
+      const auto& one = all[i].writeValue;  // waitValue has the same members
+      const cudaError_t error = queue_memory_operation(
+          reinterpret_cast<cudaStream_t>(stream),
+          reinterpret_cast<unsigned*>(one.address), one.value,
+          one.operation == CU_STREAM_MEM_OP_WRITE_VALUE_32);
+      if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+  };
+  return static_cast<CUresult>(call("cuStreamBatchMemOp", body));
+}
+
 cudaError_t entry_point(const char* name, void** entry) {
   *entry = nullptr;
+  if (std::strcmp(name, "cuStreamBatchMemOp") == 0 &&
+      scenario().stream_memory != 0) {
+    *entry = reinterpret_cast<void*>(stream_memory_operations);
+  }
   if (std::strcmp(name, "cuModuleGetLoadingMode") == 0) {
     *entry = reinterpret_cast<void*>(loading_mode);
   }

@@ -114,19 +114,21 @@ Model noting(const Launch& launch) {
 // All blocks of a link at once, the late one too.
 Model link(const Launch& launch) {
   const auto links = launch.argument<syncbench::Links>(0);
-  const unsigned blocks = launch.blocks();
+  const unsigned here = launch.blocks();
   return {[=](const Running& running) -> Ended {
+    const unsigned blocks = links.blocks;
     const std::size_t bytes = blocks * sizeof *links.words;
     if (!inside(links.words, 2 * bytes, "link_kernel") ||
         !inside(links.counts, bytes, "link_kernel") ||
-        !inside(links.wrong, sizeof *links.wrong, "link_kernel")) {
+        !inside(links.wrong, bytes, "link_kernel")) {
       return {0, cudaErrorIllegalAddress};
     }
     const bool forgets = scenario().bad == "links";
-    for (unsigned i = 0; i < blocks; ++i) {
+    for (unsigned i = links.first; i < links.first + here; ++i) {
       const unsigned number = links.counts[i];
-      const unsigned other = (i + blocks / 2) % blocks;
-      *links.wrong += links.words[number % 2 * blocks + other] != number;
+      const unsigned other =
+          (i + 1 + number % std::max(blocks - 1, 1u)) % blocks;
+      links.wrong[i] += links.words[number % 2 * blocks + other] != number;
       if (forgets && number == 500) continue;
       links.words[(number + 1) % 2 * blocks + i] = ++links.counts[i];
     }

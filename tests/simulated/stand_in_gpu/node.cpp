@@ -46,30 +46,60 @@ struct Work {
   std::string name;
 };
 
-// A kernel of a graph.
+struct EventState;
+
+// What a graph has of a stream that it was captured from: a kernel, or an event
+// that is recorded or waited for there.
 struct GraphNode {
-  Launch launch;  // its arguments are gone
-  Model model;
+  int lane = 0;  // the stream, by when it came into the graph
+  int device = 0;
+  Launch launch = {};  // its arguments are gone
+  Model model = {};
+  const EventState* records = nullptr;
+  const EventState* waits = nullptr;
 };
 using Nodes = std::vector<GraphNode>;
-
-struct GraphExecState {
-  Nodes nodes;
-  bool uploaded = false;
-};
 
 struct StreamState {
   int device = 0;
   int number = 0;  // of those that its GPU has had
   std::deque<Work> work;
   double end = 0;                   // of what has been done
-  std::unique_ptr<Nodes> captured;  // while launches make a graph
+  std::shared_ptr<Nodes> captured;  // while launches make a graph
+  int lane = 0;                     // there
+};
+
+// When something has reached a number, of the last numbers.
+class Reached {
+ public:
+  void note(long long number, double time) {
+    constexpr std::size_t kMost = 4096;
+    times_[number] = time;
+    if (times_.size() > kMost) times_.erase(times_.begin());
+  }
+  double time_of(long long number) const {
+    const auto found = times_.lower_bound(number);
+    return found == times_.end() ? -1 : found->second;
+  }
+
+ private:
+  std::map<long long, double> times_;
 };
 
 struct EventState {
   double time = -1;
   long long asked = 0, done = 0;  // records
+  Reached reached;
   bool queued() const { return done < asked; }
+  std::weak_ptr<Nodes> captured;  // recorded there
+};
+
+struct GraphExecState {
+  Nodes nodes;
+  bool uploaded = false;
+  std::map<int, StreamState> lanes =
+      {};  // but the first, which is launched into
+  std::map<const EventState*, EventState> events = {};
 };
 
 struct Allocation {
@@ -95,6 +125,7 @@ struct Node {
   std::set<StreamState*> streams;
   std::set<StreamState*> busy;  // those with work, default streams too
   std::set<EventState*> events;
+  std::map<const unsigned*, Reached> written;  // by streams
   std::set<Nodes*> graphs;
   std::set<GraphExecState*> graph_execs;
   std::map<const void*, std::string> kernels;
@@ -399,7 +430,7 @@ cudaError_t push_kernel(const Launch& launch, StreamState& stream,
     return cudaErrorInvalidDeviceFunction;
   }
   if (stream.captured) {
-    stream.captured->push_back({launch, *model});
+    stream.captured->push_back({stream.lane, stream.device, launch, *model});
     return cudaSuccess;
   }
   const StreamState*& first = node().gpus[stream.device].first;
@@ -439,6 +470,24 @@ void push(StreamState& stream, std::function<Ended(const Running&)> run) {
   work.model.run = std::move(run);
   stream.work.push_back(std::move(work));
   node().busy.insert(&stream);
+}
+
+void push_record(StreamState& stream, EventState& event, double cost) {
+  push(stream,
+       [&event, cost, number = ++event.asked](const Running& running) -> Ended {
+         event.time = running.start + cost;
+         event.done = number;
+         event.reached.note(number, event.time);
+         return {cost};
+       });
+}
+
+void push_wait(StreamState& stream, EventState& event) {
+  push(stream, [&event, number = event.asked](const Running& running) -> Ended {
+    if (event.done < number) return {0, cudaSuccess, true};
+    const double time = event.reached.time_of(number);
+    return {std::max(0., time - running.start) + scenario().event_wait};
+  });
 }
 
 long long new_version() {
@@ -686,12 +735,14 @@ cudaError_t queue_event(cudaEvent_t event, cudaStream_t stream) {
   if (into == nullptr || state == nullptr) {
     return cudaErrorInvalidResourceHandle;
   }
-  const long long number = ++state->asked;
-  push(*into, [state, number](const Running& running) -> Ended {
-    state->time = running.start + scenario().event;
-    state->done = number;
-    return {scenario().event};
-  });
+  state->captured = into->captured;
+  if (into->captured) {
+    GraphNode record = {into->lane, into->device};
+    record.records = state;
+    into->captured->push_back(record);
+  } else {
+    push_record(*into, *state, scenario().event);
+  }
   return cudaSuccess;
 }
 
@@ -702,9 +753,40 @@ cudaError_t queue_wait(cudaStream_t stream, cudaEvent_t event) {
   if (into == nullptr || state == nullptr) {
     return cudaErrorInvalidResourceHandle;
   }
-  push(*into, [state, number = state->asked](const Running& running) -> Ended {
-    if (state->done < number) return {0, cudaSuccess, true};
-    return {std::max(0., state->time - running.start) + scenario().event_wait};
+  if (const auto graph = state->captured.lock()) {
+    if (!into->captured) {  // the stream joins
+      int lanes = 0;
+      for (const GraphNode& one : *graph) lanes = std::max(lanes, one.lane + 1);
+      into->captured = graph;
+      into->lane = lanes;
+    }
+    GraphNode wait = {into->lane, into->device};
+    wait.waits = state;
+    graph->push_back(wait);
+  } else {
+    push_wait(*into, *state);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t queue_memory_operation(cudaStream_t stream, unsigned* address,
+                                   unsigned value, bool writes) {
+  Lock lock(node().mutex);
+  StreamState* into = stream_of(stream);
+  if (into == nullptr) return cudaErrorInvalidResourceHandle;
+  if (!inside(address, sizeof *address, "a stream's memory operation")) {
+    return cudaErrorInvalidValue;
+  }
+  push(*into, [=](const Running& running) -> Ended {
+    Reached& written = node().written[address];
+    if (writes) {
+      *address = value;
+      written.note(value, running.start + scenario().event);
+      return {scenario().event};
+    }
+    if (static_cast<int>(*address - value) < 0) return {0, cudaSuccess, true};
+    const double time = written.time_of(value);
+    return {std::max(0., time - running.start) + scenario().event_wait};
   });
   return cudaSuccess;
 }
@@ -717,7 +799,8 @@ cudaError_t begin_capture(cudaStream_t stream) {
     return cudaErrorStreamCaptureUnsupported;
   }
   if (found->captured) return cudaErrorIllegalState;
-  found->captured = std::make_unique<Nodes>();
+  found->captured = std::make_shared<Nodes>();
+  found->lane = 0;
   return cudaSuccess;
 }
 
@@ -726,7 +809,11 @@ cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph) {
   StreamState* found = stream_of(stream);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
   if (!found->captured) return cudaErrorIllegalState;
-  Nodes* made = found->captured.release();
+  const std::shared_ptr<Nodes> captured = found->captured;
+  auto* made = new Nodes(*captured);
+  for (StreamState* stream : node().streams) {
+    if (stream->captured == captured) stream->captured.reset();
+  }
   node().graphs.insert(made);
   *graph = reinterpret_cast<cudaGraph_t>(made);
   return cudaSuccess;
@@ -746,7 +833,8 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
   const Nodes* found = state_of(node().graphs, graph, "a graph");
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
   host_spends(scenario().instantiate_node * static_cast<double>(found->size()));
-  auto* made = new GraphExecState{*found};
+  auto* made = new GraphExecState;
+  made->nodes = *found;
   node().graph_execs.insert(made);
   *exec = reinterpret_cast<cudaGraphExec_t>(made);
   return cudaSuccess;
@@ -773,6 +861,8 @@ cudaError_t destroy_graph_exec(cudaGraphExec_t exec) {
   GraphExecState* state =
       state_of(node().graph_execs, exec, "an executable graph");
   if (state == nullptr) return cudaErrorInvalidResourceHandle;
+  run_all();
+  for (auto& [number, lane] : state->lanes) node().busy.erase(&lane);
   node().graph_execs.erase(state);
   delete state;
   return cudaSuccess;
@@ -796,17 +886,26 @@ cudaError_t queue_graph(cudaGraphExec_t exec, cudaStream_t stream) {
   if (error != cudaSuccess) return error;
   Lock lock(node().mutex);
   StreamState* into = stream_of(stream);
-  const GraphExecState* state =
+  GraphExecState* state =
       state_of(node().graph_execs, exec, "an executable graph");
   if (into == nullptr || state == nullptr) {
     return cudaErrorInvalidResourceHandle;
   }
   bool first = true;
-  for (const auto& [launch, model] : state->nodes) {
-    const double gap = gap_of(launch, *into) * scenario().node_gap;
-    into->work.push_back(
-        work_of(launch, model, first ? scenario().gap_seam : gap));
-    first = false;
+  for (const GraphNode& one : state->nodes) {
+    StreamState& lane = one.lane == 0 ? *into : state->lanes[one.lane];
+    lane.device = one.device;
+    node().busy.insert(&lane);
+    if (one.records != nullptr) {
+      push_record(lane, state->events[one.records], 0);
+    } else if (one.waits != nullptr) {
+      push_wait(lane, state->events[one.waits]);
+    } else {
+      const double gap = gap_of(one.launch, lane) * scenario().node_gap;
+      lane.work.push_back(
+          work_of(one.launch, one.model, first ? scenario().gap_seam : gap));
+      first = false;
+    }
   }
   node().busy.insert(into);
   node().changed.notify_all();

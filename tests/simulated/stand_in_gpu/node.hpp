@@ -44,6 +44,10 @@ cudaError_t queue_copy(void* to, const void* from, std::size_t bytes,
 cudaError_t queue_event(cudaEvent_t event, cudaStream_t stream);
 cudaError_t queue_wait(cudaStream_t stream, cudaEvent_t event);
 
+/// The stream writes a word, or waits until it is as large.
+cudaError_t queue_memory_operation(cudaStream_t stream, unsigned* address,
+                                   unsigned value, bool writes);
+
 /// Launches into a stream make a graph, from begin_capture() to end_capture().
 cudaError_t begin_capture(cudaStream_t stream);
 cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph);

@@ -24,6 +24,7 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"driver", &Scenario::driver},
     {"cooperative", &Scenario::cooperative},
     {"multi_device", &Scenario::multi_device},
+    {"stream_memory", &Scenario::stream_memory},
     {"others", &Scenario::others},
     {"clock_read", &Scenario::clock_read},
     {"call", &Scenario::call},

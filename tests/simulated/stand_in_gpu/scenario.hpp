@@ -19,8 +19,9 @@ struct Scenario {
   double memory_khz = 3201000, bus_bits = 6144;  // of its memory's clock
   std::string peer = "all";  // all, none, or halves: within each half
   double driver = 13000, cooperative = 1;
-  double multi_device = 1;  // whether the driver has that launch
-  double others = 0;        // processes of others on each GPU, as NVML says
+  double multi_device = 1;   // whether the driver has that launch
+  double stream_memory = 1;  // whether it has stream memory operations
+  double others = 0;         // processes of others on each GPU, as NVML says
 
   // Nanoseconds of the host's calls, by what they do.
   double clock_read = 25, call = 300, call_copy = 6000, call_synchronize = 600;

@@ -1,0 +1,196 @@
+// Section `between GPUs`: what rounds of kernels on several GPUs cost.
+#include <algorithm>
+#include <cmath>
+
+#include "implicit_barrier/gpu_rounds.hpp"
+#include "implicit_barrier/held_launch.hpp"
+#include "implicit_barrier/order.hpp"
+#include "implicit_barrier/section.hpp"
+
+namespace syncbench {
+namespace {
+
+/// Nanoseconds a round beyond its work; `held` is NaN of launches that do not
+/// queue up.
+struct RoundSample {
+  double late, turns, held;
+};
+
+struct RoundRow : PointRow {
+  using Sample = RoundSample;
+  using PointRow::PointRow;
+  RoundRow(const Point& point, const Measured<Sample>& measured)
+      : PointRow(point, measured),
+        late(summarize_processes(measured.of(&Sample::late))),
+        turns(summarize_processes(measured.of(&Sample::turns))) {
+    if (!std::isnan(measured.samples[0][0].held)) {
+      held = summarize_processes(measured.of(&Sample::held));
+    }
+  }
+  Summary late = {}, turns = {}, held = {};
+};
+
+Columns<RoundRow> round_columns(bool stats) {
+  using Row = RoundRow;
+  Columns<Row> columns =
+      shape_columns<Row>() +
+      work_column<Row>("the unit of the late GPU, ideally") +
+      mean_stddev_columns<Row>("late", "ns",
+                               "a round beyond its work; the first GPU is "
+                               "always last",
+                               &Row::late) +
+      mean_stddev_columns<Row>("turns", "ns",
+                               "the same; each GPU is last in turn: from the "
+                               "end there to a begin elsewhere",
+                               &Row::turns) +
+      mean_stddev_columns<Row>("held", "ns",
+                               "the same of equal work, all queued behind held "
+                               "streams",
+                               &Row::held);
+  if (!stats) return columns;
+  return columns + count_columns<Row>(&Row::late) +
+         robust_columns<Row>("late", "ns", &Row::late) +
+         robust_columns<Row>("turns", "ns", &Row::turns) +
+         robust_columns<Row>("held", "ns", &Row::held) +
+         section_clock_column<Row>();
+}
+
+// Access of GPUs to each other's memory, while a section is measured.
+class PeerAccess {
+ public:
+  explicit PeerAccess(const std::vector<int>& devices) : devices_(devices) {
+    works_ = enable_peer_access(devices_);
+  }
+  PeerAccess(const PeerAccess&) = delete;
+  ~PeerAccess() {
+    try {
+      disable_peer_access(devices_);
+    } catch (const std::exception&) {
+      // The next call says so.
+    }
+  }
+  bool works() const { return works_; }
+
+ private:
+  std::vector<int> devices_;
+  bool works_;
+};
+
+/// One way on several GPUs.
+class RoundPoint {
+ public:
+  RoundPoint(const GpuBarrierInfo& way, const StreamPool& pool,
+             const std::vector<Gpu>& gpus, const Point& point, double mhz,
+             Gate& gate)
+      : rounds_(point.repeats),
+        unit_(kUnitKernels.spin, point, 1, cycles_in(point.work_ns, mhz)),
+        none_(kUnitKernels.spin, point, 0, 0),
+        all_(kUnitKernels.spin, point, rounds_, cycles_in(point.work_ns, mhz)) {
+    const auto make = [&](const KernelCall& late, const KernelCall& other,
+                          Late who) {
+      return way.make(pool, gpus,
+                      {std::vector<KernelCall>(gpus.size(), late),
+                       std::vector<KernelCall>(gpus.size(), other), who});
+    };
+    late_ = make(unit_.call(), none_.call(), Late::kFirst);
+    turns_ = make(unit_.call(), none_.call(), Late::kInTurn);
+    fused_ = make(all_.call(), none_.call(), Late::kFirst);
+    equal_ = make(unit_.call(), none_.call(), Late::kAll);
+    all_equal_ = make(all_.call(), none_.call(), Late::kAll);
+    auto* equal = dynamic_cast<QueuedLaunch*>(equal_.get());
+    auto* all_equal = dynamic_cast<QueuedLaunch*>(all_equal_.get());
+    if (equal == nullptr || all_equal == nullptr) return;
+    held_ = std::make_unique<HeldLaunch>(*equal, gate);
+    held_fused_ = std::make_unique<HeldLaunch>(*all_equal, gate);
+  }
+
+  RoundSample take() {
+    late_->run(kWarmUpLaunches);
+    const double fused = fused_->run(1).total;
+    RoundSample sample = {};
+    sample.late = each(late_->run(rounds_).total, fused);
+    sample.turns = each(turns_->run(rounds_).total, fused);
+    sample.held = held_ == nullptr ? kNan
+                                   : each(held_->run(rounds_).total,
+                                          held_fused_->run(1).total);
+    return sample;
+  }
+
+ private:
+  // Eq. 6.
+  double each(double separate, double fused) const {
+    return (separate - fused) / (rounds_ - 1);
+  }
+
+  int rounds_;
+  UnitCall unit_, none_, all_;
+  std::unique_ptr<LaunchMethod> late_, turns_, fused_, equal_, all_equal_;
+  std::unique_ptr<HeldLaunch> held_, held_fused_;
+};
+
+class BetweenGpus : public SectionOf<RoundRow> {
+ public:
+  explicit BetweenGpus(Printing& printing)
+      : SectionOf(printing, "between GPUs",
+                  "rounds of spinning kernels, one on each GPU, none of which "
+                  "begins before all of the round before have ended",
+                  round_columns) {}
+
+ private:
+  bool exists(const Measuring& measuring) const override {
+    return measuring.run.gpus().size() > 1;
+  }
+
+  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+    const std::vector<Gpu>& gpus = measuring.run.gpus();
+    const auto gate = std::make_shared<Gate>();
+    const auto peers = std::make_shared<PeerAccess>(device_numbers(gpus));
+    for (const GpuBarrierInfo& way : gpu_barriers()) {
+      if (!measuring.run.options().wants(way.name)) continue;
+      for (const LaunchShape& shape : measuring.both_shapes()) {
+        Point point;
+        point.method = way.name;
+        point.gpus = static_cast<int>(gpus.size());
+        point.blocks = shape.blocks;
+        point.threads = shape.threads;
+        point.work_ns = unit_ns_of(point.gpus);
+        point.repeats = repeats_of(point);
+        points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+          if (way.needs_peers && !peers->works()) {
+            throw CannotMeasure(
+                "no-peer-access",
+                "these GPUs lack access to each other's memory");
+          }
+          prove(way, measuring.pool, gpus);
+          const auto rounds = std::make_shared<RoundPoint>(
+              way, measuring.pool, gpus, point, points.mhz(), *gate);
+          return [gate, peers, rounds] { return rounds->take(); };
+        });
+      }
+    }
+  }
+
+  static void prove(const GpuBarrierInfo& way, const StreamPool& pool,
+                    const std::vector<Gpu>& gpus) {
+    const LinkCalls links(kUnitKernels.link, static_cast<int>(gpus.size()), 1);
+    RoundCalls calls;
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      calls.late.push_back(links.call(static_cast<int>(i)));
+    }
+    calls.other = calls.late;
+    way.make(pool, gpus, calls)->run(kLinks);
+    check_order(way.name, links.seen());
+  }
+
+  void print(const Point& point, const Measured<Sample>& measured) override {
+    const RoundRow row(point, measured);
+    table().row(row);
+    warn_of_interval(row, row.late);
+    warn_of_interval(row, row.turns);
+  }
+};
+
+[[maybe_unused]] const bool kBetweenGpusAdded = add_section<BetweenGpus>(48);
+
+}  // namespace
+}  // namespace syncbench
