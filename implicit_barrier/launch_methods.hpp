@@ -151,8 +151,8 @@ class GraphLaunch : public SingleGpuLaunch {
   void prepare(int repeats) override {
     if (graphs_.count(repeats) != 0) return;
     GraphExec exec(capture(repeats));
-    exec.upload(capturing_.get());
-    CUDA_CHECK(cudaStreamSynchronize(capturing_.get()));
+    exec.upload(pool().stream(0));
+    CUDA_CHECK(cudaStreamSynchronize(pool().stream(0)));
     graphs_.emplace(repeats, std::move(exec));
   }
   void launch(int repeats) override {
@@ -338,6 +338,7 @@ struct LaunchMethodInfo {
   const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
   Breadth breadth = Breadth::kFew;
   bool in_graphs = false;  ///< in the section `graphs`: makes a GraphLaunch
+  bool one_stream = true;  ///< uses no other than that of the pool's turn
 
   bool queues() const { return make_queued != nullptr; }
   std::unique_ptr<LaunchMethod> make(const StreamPool& pool,
@@ -415,8 +416,7 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
        false, make_single<GraphLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
        Breadth::kMost, true},
       {"graph_cooperative", "a graph of cooperative kernels", false,
-       make_single<GraphLaunch, kCooperativeApi>, nullptr, &kUnitKernels,
-       Breadth::kFew, true},
+       make_single<GraphLaunch, kCooperativeApi>},
       {"graph_seam", "a launch of a graph of one kernel, each time", false,
        make_single<GraphSeamLaunch, kTraditionalApi>},
       {"programmatic_launch",
@@ -436,7 +436,8 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
        Breadth::kFew, true},
       {"event_wait",
        "two streams in turn, each kernel behind an event of the one before",
-       false, make_single<EventLaunch, kTraditionalApi>},
+       false, make_single<EventLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
+       Breadth::kFew, false, false},
       {"remote_domain_launch", "in the remote memory synchronization domain",
        false, make_remote_domain}};
   return methods;

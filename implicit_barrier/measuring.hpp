@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/lengths.hpp"
+#include "implicit_barrier/links.hpp"
 #include "implicit_barrier/point.hpp"
 #include "implicit_barrier/stream_pool.hpp"
 
@@ -59,8 +61,7 @@ struct Measuring {
   /// and the given shapes.
   template <class Visitor>
   void for_each_point(Breadth breadth, Counts counts,
-                      const std::vector<LaunchShape>& shapes,
-                      Visitor visit) const {
+                      const std::vector<LaunchShape>& shapes, Visitor visit) {
     const std::vector<Gpu>& all = run.gpus();
     const int most = static_cast<int>(all.size());
     for (const LaunchMethodInfo& method : launch_methods()) {
@@ -83,6 +84,22 @@ struct Measuring {
       }
     }
   }
+
+  /// The first time for this name, where it is a launch method's: it proves
+  /// its order. CannotMeasure where it cannot be had here.
+  void prove(const std::string& name) {
+    if (proved_.count(name) != 0) return;
+    for (const LaunchMethodInfo& method : launch_methods()) {
+      if (method.name != name) continue;
+      prove_order(method, pool, run.gpu());
+      proved_.insert(name);
+    }
+  }
+  /// Methods that have.
+  std::size_t proved() const { return proved_.size(); }
+
+ private:
+  std::set<std::string> proved_;
 };
 
 /// All points of a section in turn, a sample each, so that the samples of every
@@ -93,7 +110,8 @@ class PointsInTurn {
   using Take = std::function<Sample()>;
 
   PointsInTurn(Measuring& measuring, const char* section, std::size_t number)
-      : run_(measuring.run),
+      : measuring_(measuring),
+        run_(measuring.run),
         pool_(measuring.pool),
         section_(section),
         number_(number) {
@@ -103,13 +121,15 @@ class PointsInTurn {
 
   double mhz() const { return mhz_; }  ///< SM clock of GPU 0 at the beginning
 
-  /// Adds what `make() -> Take` makes. A point that this GPU, driver or tool
+  /// Adds what `make() -> Take` makes, once the method's order is proved. A
+  /// point that this GPU, driver or tool
   /// does not support is a record with the reason.
   template <class Make>
   void add(const Point& point, Make make) {
     try {
       run_.measure_at([&] { return name_of(point); },
                       [&] {
+                        measuring_.prove(point.method);
                         Task task = {point, make(), {}};
                         take(task);
                         tasks_.push_back(std::move(task));
@@ -172,6 +192,7 @@ class PointsInTurn {
     }
   }
 
+  Measuring& measuring_;
   MeasuringRun& run_;
   StreamPool& pool_;
   std::string section_;

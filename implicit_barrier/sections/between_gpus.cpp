@@ -4,7 +4,7 @@
 
 #include "implicit_barrier/gpu_rounds.hpp"
 #include "implicit_barrier/held_launch.hpp"
-#include "implicit_barrier/order.hpp"
+#include "implicit_barrier/links.hpp"
 #include "implicit_barrier/section.hpp"
 
 namespace syncbench {

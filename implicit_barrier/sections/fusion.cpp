@@ -70,6 +70,43 @@ class Fusion : public SectionOf<FusionRow> {
   virtual void add_notes(const FusionRow& row) = 0;
 };
 
+/// Before a process has used a second stream: from then on it launches more
+/// slowly.
+class OneStream : public Fusion {
+ public:
+  explicit OneStream(Printing& printing)
+      : Fusion(printing, "one stream",
+               "as sleep kernel, in the default stream, before the process has "
+               "used others",
+               fusion_columns) {}
+
+ private:
+  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+    StreamPool& pool = measuring.pool;
+    // The proofs of order, too.
+    const StreamPool::Given guard(pool, cudaStreamLegacy);
+    measuring.for_each_point(
+        Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
+        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+            Point point) {
+          if (method.multi_gpu || !method.one_stream) return;
+          point.work_ns = unit_ns_of(point.gpus);
+          choose_lengths(method.queues(), point);
+          points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+            const auto pair = std::make_shared<FusionPair>(
+                method, pool, gpus, point, &UnitKernels::spin,
+                cycles_in(point.work_ns, points.mhz()));
+            return [pair, &pool] {
+              const StreamPool::Given guard(pool, cudaStreamLegacy);
+              return pair->take();
+            };
+          });
+        });
+  }
+
+  void add_notes(const FusionRow&) override {}
+};
+
 class SleepKernel : public Fusion {
  public:
   explicit SleepKernel(Printing& printing)
@@ -122,8 +159,9 @@ class SleepInstruction : public Fusion {
   }
 };
 
-[[maybe_unused]] const bool kFusionAdded =
-    add_section<SleepKernel>(20) && add_section<SleepInstruction>(60);
+[[maybe_unused]] const bool kFusionAdded = add_section<OneStream>(5) &&
+                                           add_section<SleepKernel>(20) &&
+                                           add_section<SleepInstruction>(60);
 
 }  // namespace
 }  // namespace syncbench

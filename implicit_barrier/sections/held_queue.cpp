@@ -88,6 +88,7 @@ class HeldQueue : public SectionOf<HeldRow> {
             Point point) {
           if (!method.queues()) return;
           for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
+            if (work_ns == 0 && method.breadth < Breadth::kMost) continue;
             point.work_ns = work_ns;
             choose_lengths(method.queues(), point);
             if (reason) {

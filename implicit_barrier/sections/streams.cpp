@@ -14,6 +14,9 @@ struct StreamsSample {
   FusionSample of[2 + StreamPool::kStreams];
 };
 
+/// Launches of a sample, few because there are so many streams.
+constexpr int kRepeats = 48;
+
 /// Which of these a row is of.
 struct StreamKind {
   const char* name;
@@ -138,7 +141,7 @@ class Streams : public SectionOf<StreamsRow> {
             Point point) {
           if (method.multi_gpu) return;
           point.work_ns = unit_ns_of(point.gpus);
-          choose_lengths(method.queues(), point);
+          point.repeats = kRepeats;
           points.add(point, [&]() -> PointsInTurn<Sample>::Take {
             const auto pair = std::make_shared<FusionPair>(
                 method, pool, gpus, point, &UnitKernels::spin,

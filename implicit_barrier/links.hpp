@@ -9,7 +9,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/launch.hpp"
 #include "implicit_barrier/kernels.hpp"
-#include "implicit_barrier/measuring.hpp"
+#include "implicit_barrier/launch_methods.hpp"
 
 namespace syncbench {
 
@@ -47,9 +47,9 @@ class LinkCalls {
 /// Throws that `method` orders nothing, if that is what the links have seen.
 void check_order(const std::string& method, const LinksSeen& seen);
 
-/// Throws unless the kernels of each wanted method run one after the other on
-/// the first GPU, each with what the one before has written. How many methods
-/// showed it; one that cannot be had here is none.
-int prove_order(Measuring& measuring);
+/// Throws unless the kernels of a method run one after the other on one GPU,
+/// each with what the one before has written. CannotMeasure as make() does.
+void prove_order(const LaunchMethodInfo& method, const StreamPool& pool,
+                 const Gpu& gpu);
 
 }  // namespace syncbench

@@ -1,4 +1,4 @@
-#include "implicit_barrier/order.hpp"
+#include "implicit_barrier/links.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -40,21 +40,11 @@ void check_order(const std::string& method, const LinksSeen& seen) {
       std::to_string(seen.wrong) + " words were not of the kernel before");
 }
 
-int prove_order(Measuring& measuring) {
-  int proved = 0;
-  const Gpu& gpu = measuring.run.gpu();
-  for (const LaunchMethodInfo& method : launch_methods()) {
-    if (!measuring.run.options().wants(method.name)) continue;
-    try {
-      const LinkCalls links(method.kernels->link, 1, gpu.sm_count);
-      method.make(measuring.pool, {gpu}, links.call(0))->run(kLinks);
-      check_order(method.name, links.seen());
-      ++proved;
-    } catch (const CannotMeasure&) {
-      // Each section says so.
-    }
-  }
-  return proved;
+void prove_order(const LaunchMethodInfo& method, const StreamPool& pool,
+                 const Gpu& gpu) {
+  const LinkCalls links(method.kernels->link, 1, gpu.sm_count);
+  method.make(pool, {gpu}, links.call(0))->run(kLinks);
+  check_order(method.name, links.seen());
 }
 
 }  // namespace syncbench
