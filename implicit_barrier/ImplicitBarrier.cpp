@@ -15,6 +15,7 @@
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/process_count.hpp"
 #include "implicit_barrier/section.hpp"
+#include "implicit_barrier/steps.hpp"
 
 namespace syncbench {
 namespace {
@@ -87,6 +88,11 @@ ProgramInfo program_info(ProcessCount& process_count) {
   for (const GpuBarrierInfo& way : gpu_barriers()) {
     if (!way.is_launch) {
       info.methods.push_back({way.name, way.description, "gpus"});
+    }
+  }
+  for (const StepWay& way : step_ways()) {
+    if (*way.description != '\0') {
+      info.methods.push_back({way.name, way.description, "grid"});
     }
   }
   // To be asked for their columns; they write nothing.

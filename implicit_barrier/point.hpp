@@ -22,6 +22,7 @@ struct Point {
   int threads = 0;  ///< of a block
   int work_ns = 0;  ///< of each kernel, or asked of each sleep
   int lead = 0;     ///< launches in the queue before those that count
+  int reads = 0;    ///< words that a block reads of another
 
   /// What was launched but for its length and work, alike in all sections.
   std::string shape() const {
@@ -32,7 +33,8 @@ struct Point {
   /// For Record::point.
   std::string text() const {
     std::string text = method;
-    for (const int number : {gpus, repeats, blocks, threads, work_ns, lead}) {
+    for (const int number :
+         {gpus, repeats, blocks, threads, work_ns, lead, reads}) {
       text += ' ' + std::to_string(number);
     }
     return text;
@@ -42,7 +44,7 @@ struct Point {
     Point point;
     std::istringstream words(text);
     words >> point.method >> point.gpus >> point.repeats >> point.blocks >>
-        point.threads >> point.work_ns >> point.lead;
+        point.threads >> point.work_ns >> point.lead >> point.reads;
     if (!words) throw std::invalid_argument("not a point: " + text);
     return point;
   }

@@ -55,27 +55,6 @@ Columns<RoundRow> round_columns(bool stats) {
          section_clock_column<Row>();
 }
 
-// Access of GPUs to each other's memory, while a section is measured.
-class PeerAccess {
- public:
-  explicit PeerAccess(const std::vector<int>& devices) : devices_(devices) {
-    works_ = enable_peer_access(devices_);
-  }
-  PeerAccess(const PeerAccess&) = delete;
-  ~PeerAccess() {
-    try {
-      disable_peer_access(devices_);
-    } catch (const std::exception&) {
-      // The next call says so.
-    }
-  }
-  bool works() const { return works_; }
-
- private:
-  std::vector<int> devices_;
-  bool works_;
-};
-
 /// One way on several GPUs.
 class RoundPoint {
  public:
@@ -144,7 +123,8 @@ class BetweenGpus : public SectionOf<RoundRow> {
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
     const std::vector<Gpu>& gpus = measuring.run.gpus();
     const auto gate = std::make_shared<Gate>();
-    const auto peers = std::make_shared<PeerAccess>(device_numbers(gpus));
+    // It stays on: this is the last section.
+    const bool peers = enable_peer_access(device_numbers(gpus));
     for (const GpuBarrierInfo& way : gpu_barriers()) {
       if (!measuring.run.options().wants(way.name)) continue;
       for (const LaunchShape& shape : measuring.both_shapes()) {
@@ -156,7 +136,7 @@ class BetweenGpus : public SectionOf<RoundRow> {
         point.work_ns = unit_ns_of(point.gpus);
         point.repeats = repeats_of(point);
         points.add(point, [&]() -> PointsInTurn<Sample>::Take {
-          if (way.needs_peers && !peers->works()) {
+          if (way.needs_peers && !peers) {
             throw CannotMeasure(
                 "no-peer-access",
                 "these GPUs lack access to each other's memory");
@@ -164,7 +144,7 @@ class BetweenGpus : public SectionOf<RoundRow> {
           prove(way, measuring.pool, gpus);
           const auto rounds = std::make_shared<RoundPoint>(
               way, measuring.pool, gpus, point, points.mhz(), *gate);
-          return [gate, peers, rounds] { return rounds->take(); };
+          return [gate, rounds] { return rounds->take(); };
         });
       }
     }
@@ -190,7 +170,7 @@ class BetweenGpus : public SectionOf<RoundRow> {
   }
 };
 
-[[maybe_unused]] const bool kBetweenGpusAdded = add_section<BetweenGpus>(48);
+[[maybe_unused]] const bool kBetweenGpusAdded = add_section<BetweenGpus>(80);
 
 }  // namespace
 }  // namespace syncbench

@@ -94,8 +94,8 @@ class SleepGrid : public SectionOf<GridRow> {
     const auto timer = std::make_shared<SleepTimer>(measuring.run.gpu());
     for (const int asked_ns :
          {200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000}) {
-      const Point point = {"nanosleep", 1, SleepTimer::kSleeps, 1, 32,
-                           asked_ns,    0};
+      const Point point = {"nanosleep", 1,  SleepTimer::kSleeps,
+                           1,           32, asked_ns};
       points.add(point, [&]() -> PointsInTurn<Sample>::Take {
         return [timer, asked_ns, mhz = points.mhz()] {
           return GridSample{1e3 * timer->cycles_of(asked_ns) / mhz};

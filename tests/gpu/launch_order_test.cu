@@ -7,6 +7,7 @@
 
 #include "implicit_barrier/gpu_rounds.hpp"
 #include "implicit_barrier/measuring.hpp"
+#include "implicit_barrier/steps.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench {
@@ -105,6 +106,25 @@ int control_gpus(Measuring& measuring) {
   return judge("GPUs without a barrier", links.seen());
 }
 
+int control_steps(Measuring& measuring) {
+  const Gpu& gpu = measuring.run.gpu();
+  int failures = 0;
+  for (const StepWay& way : unordered_step_ways()) {
+    try {
+      way.make(measuring.pool, gpu,
+               {gpu.sm_count, 256, kLinks, 0, true, kLinkDelayCycles})
+          ->run();
+      std::printf("%s: NOT SEEN\n", way.name);
+      ++failures;
+    } catch (const CannotMeasure& error) {
+      std::printf("%s: skipped, %s\n", way.name, error.what());
+    } catch (const std::runtime_error& error) {
+      std::printf("%s: seen, %s\n", way.name, error.what());
+    }
+  }
+  return failures;
+}
+
 int run() {
   if (launches_wait_for_kernels()) return kSkipped;
   ProgramInfo info;
@@ -122,7 +142,8 @@ int run() {
     }
   }
   std::printf("%zu methods are in order\n", measuring.proved());
-  const int failures = control_one_gpu(measuring) + control_gpus(measuring);
+  const int failures = control_one_gpu(measuring) + control_gpus(measuring) +
+                       control_steps(measuring);
   return failures == 0 ? 0 : 1;
 }
 

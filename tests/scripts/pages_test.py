@@ -30,7 +30,7 @@ NUMBER = re.compile(
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten)\s+"
     r"(?:cycles|times|percent|seconds|minutes|hours)\b")
 CELL = re.compile(r"(?<=\|)\s*~?(?:\d[\d,]*\.\d+|\d[\d,]+)(?:\s*±\s*[\d.]+)?!?\s*(?=\|)")
-FLOORS = {"peer_grid_barrier": (), "common": (), "implicit_barrier": ("common",),
+FLOORS = {"peer_grid_barrier": (), "common": (), "implicit_barrier": ("common", "peer_grid_barrier"),
           "explicit_barrier": ("common", "peer_grid_barrier"),
           "pitfalls": ("common", "peer_grid_barrier"),
           "reduction": ("common", "peer_grid_barrier", "explicit_barrier")}

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "implicit_barrier/kernels.hpp"
+#include "implicit_barrier/steps.hpp"
 #include "stand_in_gpu/model.hpp"
 #include "stand_in_gpu/scenario.hpp"
 
@@ -137,6 +138,34 @@ Model link(const Launch& launch) {
   }};
 }
 
+// A step's end: each block's word follows from another's in the step before.
+bool write_words(const syncbench::StepData& data, int step, unsigned blocks) {
+  if (!data.reads) return true;
+  unsigned* words = data.words + static_cast<std::size_t>(step) * blocks;
+  if (!inside(words, 2 * blocks * sizeof *words, "a step")) return false;
+  const bool forgets = scenario().bad == "steps" && step == 10;
+  for (unsigned i = 0; i < blocks; ++i) {
+    const unsigned seen = words[(i + blocks / 2) % blocks];
+    words[blocks + i] = forgets ? 1 : seen + 1;
+  }
+  return true;
+}
+
+Model steps(const Launch& launch, bool one) {
+  const auto data = launch.argument<syncbench::StepData>(0);
+  const int first = one ? launch.argument<int>(1) : 0;
+  const int count = one ? 1 : data.steps;
+  const unsigned blocks = launch.blocks();
+  return {[=](const Running& running) -> Ended {
+    for (int step = first; step < first + count; ++step) {
+      if (!write_words(data, step, blocks)) return {0, cudaErrorIllegalAddress};
+    }
+    const double work = static_cast<double>(data.cycles) / running.ghz();
+    return {running.factor *
+            (scenario().null + count * work + (count - 1) * scenario().step)};
+  }};
+}
+
 Model null_kernel() {
   return {[](const Running& running) -> Ended {
     return {running.factor * scenario().null};
@@ -157,6 +186,8 @@ std::optional<Model> model_of(const Launch& launch) {
   if (is("hold")) return hold(launch);
   if (is("noting")) return noting(launch);
   if (is("link")) return link(launch);
+  if (is("step")) return steps(launch, true);
+  if (launch.is("::steps_kernel<")) return steps(launch, false);
   return std::nullopt;
 }
 

@@ -47,6 +47,7 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"flight", &Scenario::flight},
     {"notice", &Scenario::notice},
     {"null", &Scenario::null},
+    {"step", &Scenario::step},
     {"event", &Scenario::event},
     {"event_wait", &Scenario::event_wait},
     {"sleep_grid", &Scenario::sleep_grid},

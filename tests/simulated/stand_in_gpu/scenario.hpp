@@ -40,6 +40,7 @@ struct Scenario {
   double held_gap = 1;  // gaps are so many times as long in a held stream
   double flight = 900, notice = 700;
   double null = 600;   // an empty kernel
+  double step = 700;   // between two steps of one kernel
   double nccl = 9000;  // ncclReduce of one number
   double event = 1300, event_wait = 500;
   double sleep_grid = 1;    // sleeps end on powers of two

@@ -1,0 +1,137 @@
+// Section `dependent steps`: what is between two steps that depend on each
+// other, by every way.
+#include "implicit_barrier/steps.hpp"
+
+#include "implicit_barrier/section.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr int kSteps = 50;
+constexpr int kProved = 1000;  // steps by which a way shows its order
+
+/// Nanoseconds a step: all of it, and what is beyond its work.
+struct StepSample {
+  double step, seam;
+};
+
+struct StepRow : PointRow {
+  using Sample = StepSample;
+  using PointRow::PointRow;
+  StepRow(const Point& point, const Measured<Sample>& measured)
+      : PointRow(point, measured),
+        step(summarize_processes(measured.of(&Sample::step))),
+        seam(summarize_processes(measured.of(&Sample::seam))) {}
+  Summary step = {}, seam = {};
+};
+
+Columns<StepRow> step_columns(bool stats) {
+  using Row = StepRow;
+  Columns<Row> columns =
+      shape_columns<Row>() + work_column<Row>("spin of each step") +
+      labels<Row>({column<Row>("reads", "words",
+                               "that a block reads of another in the step "
+                               "before",
+                               &Row::reads)}) +
+      mean_stddev_columns<Row>("step", "ns", "one more step", &Row::step) +
+      mean_stddev_columns<Row>("seam", "ns",
+                               "less a step's work in a kernel of all steps "
+                               "that waits for nothing",
+                               &Row::seam);
+  if (!stats) return columns;
+  return columns + count_columns<Row>(&Row::step) +
+         robust_columns<Row>("step", "ns", &Row::step) +
+         robust_columns<Row>("seam", "ns", &Row::seam) +
+         section_clock_column<Row>();
+}
+
+/// One way, shape and work.
+class StepPoint {
+ public:
+  StepPoint(const StepWay& way, const StreamPool& pool, const Gpu& gpu,
+            const Point& point, double mhz)
+      : one_(spin(point, 1, mhz)),
+        all_(spin(point, kSteps, mhz)),
+        one_launch_(kTraditionalApi, pool, {{one_.call()}}),
+        all_launch_(kTraditionalApi, pool, {{all_.call()}}) {
+    StepShape shape = {point.blocks, point.threads, 1,
+                       cycles_in(point.work_ns, mhz), point.reads != 0};
+    short_ = way.make(pool, gpu, shape);
+    shape.steps = kSteps;
+    long_ = way.make(pool, gpu, shape);
+  }
+
+  StepSample take() {
+    const double unit =
+        (all_launch_.run(1).total - one_launch_.run(1).total) / (kSteps - 1);
+    const double once = short_->run();
+    const double step = (long_->run() - once) / (kSteps - 1);
+    return {step, step - unit};
+  }
+
+ private:
+  static UnitCall spin(const Point& point, int units, double mhz) {
+    return UnitCall(kUnitKernels.spin, point, units,
+                    cycles_in(point.work_ns, mhz));
+  }
+
+  UnitCall one_, all_;
+  SingleGpuLaunch one_launch_, all_launch_;
+  std::unique_ptr<StepChain> short_, long_;
+};
+
+class Steps : public SectionOf<StepRow> {
+ public:
+  explicit Steps(Printing& printing)
+      : SectionOf(printing, "dependent steps",
+                  "a chain of equal steps on one GPU, by launches and in one "
+                  "kernel; each way has shown its order in 1,000 steps",
+                  step_columns) {}
+
+ private:
+  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+    const Gpu& gpu = measuring.run.gpu();
+    for (const StepWay& way : step_ways()) {
+      if (!measuring.run.options().wants(way.name)) continue;
+      for (const LaunchShape& shape :
+           {LaunchShape{1, 32}, {8, 256}, {gpu.sm_count, 256}}) {
+        for (const int reads : {1, 0}) {  // in this order: the first proves
+          if (reads == 0 && way.only_reads) continue;
+          for (const int work_ns : {0, 1000, 5000, 20000}) {
+            Point point;
+            point.method = way.name;
+            point.repeats = kSteps;
+            point.blocks = shape.blocks;
+            point.threads = shape.threads;
+            point.work_ns = work_ns;
+            point.reads = reads;
+            points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+              if (reads == 1 && work_ns == 0) {
+                way.make(measuring.pool, gpu,
+                         {shape.blocks, shape.threads, kProved, 0, true,
+                          kLinkDelayCycles})
+                    ->run();
+              }
+              const auto step = std::make_shared<StepPoint>(
+                  way, measuring.pool, gpu, point, points.mhz());
+              return [step] { return step->take(); };
+            });
+          }
+        }
+      }
+    }
+  }
+
+  void print(const Point& point, const Measured<Sample>& measured) override {
+    const StepRow row(point, measured);
+    table().row(row);
+    warn_of_interval(row, row.step);
+  }
+
+  bool is_second() const override { return true; }
+};
+
+[[maybe_unused]] const bool kStepsAdded = add_section<Steps>(70);
+
+}  // namespace
+}  // namespace syncbench

@@ -1,0 +1,434 @@
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "common/device_clock.cuh"
+#include "common/errors.hpp"
+#include "implicit_barrier/steps.hpp"
+#include "peer_grid_barrier/barrier.cuh"
+
+namespace syncbench {
+namespace {
+
+// How often a wait looks: seconds, where microseconds are enough.
+constexpr int kMostLooks = 1 << 22;
+
+__device__ unsigned other_block() {
+  return (blockIdx.x + gridDim.x / 2) % gridDim.x;
+}
+
+__device__ unsigned load_acquire(const unsigned* address) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.u32 %0, [%1];"
+               : "=r"(value)
+               : "l"(address)
+               : "memory");
+  return value;
+}
+
+// Until the word is at least `value`.
+__device__ void wait_for(const unsigned* address, unsigned value,
+                         unsigned* failed) {
+  for (int i = 0; i < kMostLooks; ++i) {
+    if (load_acquire(address) >= value) return;
+  }
+  *failed = 1;
+}
+
+__device__ void spin(long long cycles) {
+  const long long start = read_sm_clock();
+  while (read_sm_clock() - start < cycles) {
+  }
+}
+
+// `polls`: the word that is read says itself that it is there.
+__device__ void do_step(const StepData& data, int step, bool polls) {
+  const unsigned blocks = gridDim.x;
+  unsigned seen = 0;
+  if (data.reads) {
+    const volatile unsigned* word = &data.words[step * blocks + other_block()];
+    seen = *word;
+    for (int i = 0; polls && seen == 0 && i < kMostLooks; ++i) seen = *word;
+  }
+  spin(data.cycles);
+  if (data.late > 0 && step % blocks == blockIdx.x) spin(data.late);
+  if (!data.reads) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    volatile unsigned* words = data.words;
+    words[(step + 1) * blocks + blockIdx.x] = seen + 1;
+  }
+}
+
+// A kernel a step.
+
+__global__ void step_kernel(StepData data, int step) {
+  do_step(data, step, false);
+}
+
+template <bool kWaits>
+__global__ void programmatic_step(StepData data, int step) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  if (kWaits) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  do_step(data, step, false);
+}
+
+// All steps in one kernel.
+
+struct Nothing {};
+
+/// What is between two steps: before() one, and after() it.
+struct InKernel {
+  using Argument = Nothing;
+  static constexpr bool kPolls = false;
+  __device__ explicit InKernel(Nothing) {}
+  __device__ void before(const StepData&, int) {}
+  __device__ void after(const StepData&, int) {}
+};
+
+struct GridSync : InKernel {
+  using InKernel::InKernel;
+  __device__ void after(const StepData&, int) { grid.sync(); }
+  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+};
+
+struct PeerGridSync {
+  using Argument = peer_grid::BarrierEnd;
+  static constexpr bool kPolls = false;
+  __device__ explicit PeerGridSync(const Argument& end) : barrier(end) {}
+  __device__ void before(const StepData&, int) {}
+  __device__ void after(const StepData&, int) { barrier.sync(); }
+  peer_grid::Barrier barrier;
+};
+
+/// Every block adds to the step's counter and polls it.
+struct Counter : InKernel {
+  using InKernel::InKernel;
+  __device__ void after(const StepData& data, int step) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      unsigned* counter = &data.flags[step];
+      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter)
+                   : "memory");
+      wait_for(counter, gridDim.x, data.failed);
+    }
+    __syncthreads();
+  }
+};
+
+/// A block waits for the one whose word it reads, and for no other.
+struct TileFlags : InKernel {
+  using InKernel::InKernel;
+  __device__ void before(const StepData& data, int step) {
+    if (step == 0) return;
+    if (threadIdx.x == 0) {
+      wait_for(&data.flags[other_block()], static_cast<unsigned>(step),
+               data.failed);
+    }
+    __syncthreads();
+  }
+  __device__ void after(const StepData& data, int step) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      asm volatile(
+          "st.release.gpu.global.u32 [%0], %1;" ::"l"(&data.flags[blockIdx.x]),
+          "r"(step + 1)
+          : "memory");
+    }
+  }
+};
+
+/// A word that is not 0 is there: no flag, no fence.
+struct DataFlag : InKernel {
+  using InKernel::InKernel;
+  static constexpr bool kPolls = true;
+};
+
+struct ClusterSync : InKernel {
+  using InKernel::InKernel;
+  __device__ void after(const StepData&, int) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "barrier.cluster.arrive.release.aligned;\n"
+        "barrier.cluster.wait.acquire.aligned;" ::
+            : "memory");
+#endif
+  }
+};
+
+template <class Way>
+__global__ void steps_kernel(StepData data, typename Way::Argument argument) {
+  Way way(argument);
+#pragma unroll 1
+  for (int step = 0; step < data.steps; ++step) {
+    way.before(data, step);
+    do_step(data, step, Way::kPolls);
+    if (step + 1 < data.steps) way.after(data, step);
+  }
+}
+
+// The host's side.
+
+/// Kernels of a chain, of which each has a number.
+class KernelSteps : public StepChain {
+ protected:
+  KernelSteps(int device, const StepShape& shape, const void* kernel)
+      : StepChain(device, shape), numbers_(shape.steps) {
+    arguments_.resize(2 * numbers_.size());
+    for (int i = 0; i < shape.steps; ++i) {
+      numbers_[i] = i;
+      arguments_[2 * i] = const_cast<StepData*>(&data());
+      arguments_[2 * i + 1] = &numbers_[i];
+      kernels_.push_back({{kernel, dim3(shape.blocks), dim3(shape.threads),
+                           &arguments_[2 * i]}});
+    }
+  }
+  const KernelChain& kernels() const { return kernels_; }
+
+ private:
+  std::vector<int> numbers_;
+  std::vector<void*> arguments_;
+  KernelChain kernels_;
+};
+
+/// Launched by a launch method.
+class LaunchedSteps : public KernelSteps {
+ public:
+  LaunchedSteps(const LaunchMethodInfo& method, const StreamPool& pool,
+                const Gpu& gpu, const StepShape& shape, const void* kernel)
+      : KernelSteps(gpu.index, shape, kernel),
+        queue_(method.make_queued(pool, {gpu}, kernels())) {}
+
+ private:
+  double run_all() override { return queue_->run(1).total; }
+
+  std::unique_ptr<QueuedLaunch> queue_;
+};
+
+/// The host waits for each kernel.
+class WaitedSteps : public KernelSteps {
+ public:
+  WaitedSteps(const StreamPool& pool, const Gpu& gpu, const StepShape& shape)
+      : KernelSteps(gpu.index, shape,
+                    reinterpret_cast<const void*>(step_kernel)),
+        pool_(pool) {}
+
+ private:
+  double run_all() override {
+    const cudaStream_t stream = pool_.stream(0);
+    const auto start = HostClock::now();
+    for (const ChainLink& link : kernels()) {
+      CUDA_CHECK(launch_traditional(link.call, stream));
+      CUDA_CHECK(cudaStreamSynchronize(stream));
+    }
+    return elapsed_ns(start, HostClock::now());
+  }
+
+  const StreamPool& pool_;
+};
+
+/// One kernel of all steps.
+template <class Way>
+class FusedSteps : public StepChain {
+ public:
+  FusedSteps(const StreamPool& pool, const Gpu& gpu, const StepShape& shape,
+             typename Way::Argument argument, LaunchAttributes attributes)
+      : StepChain(gpu.index, shape),
+        pool_(pool),
+        argument_(argument),
+        attributes_(attributes) {}
+
+ private:
+  double run_all() override {
+    void* arguments[] = {const_cast<StepData*>(&data()), &argument_};
+    const KernelCall call = {reinterpret_cast<const void*>(steps_kernel<Way>),
+                             dim3(shape().blocks), dim3(shape().threads),
+                             arguments};
+    const auto start = HostClock::now();
+    CUDA_CHECK(launch(call, pool_.stream(0), attributes_));
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return elapsed_ns(start, HostClock::now());
+  }
+
+  const StreamPool& pool_;
+  typename Way::Argument argument_;
+  LaunchAttributes attributes_;
+};
+
+using Made = std::unique_ptr<StepChain>;
+
+template <const LaunchApi& kApi, class Launch>
+Made make_launched(const StreamPool& pool, const Gpu& gpu,
+                   const StepShape& shape, const void* kernel) {
+  LaunchMethodInfo method = {};
+  method.make_queued = make_single<Launch, kApi>;
+  return std::make_unique<LaunchedSteps>(method, pool, gpu, shape, kernel);
+}
+
+Made make_in_stream(const StreamPool& pool, const Gpu& gpu,
+                    const StepShape& shape) {
+  return make_launched<kTraditionalApi, SingleGpuLaunch>(
+      pool, gpu, shape, reinterpret_cast<const void*>(step_kernel));
+}
+Made make_graph(const StreamPool& pool, const Gpu& gpu,
+                const StepShape& shape) {
+  return make_launched<kTraditionalApi, GraphLaunch>(
+      pool, gpu, shape, reinterpret_cast<const void*>(step_kernel));
+}
+template <bool kWaits>
+Made make_programmatic(const StreamPool& pool, const Gpu& gpu,
+                       const StepShape& shape) {
+  return make_launched<kProgrammaticApi, SingleGpuLaunch>(
+      pool, gpu, shape,
+      reinterpret_cast<const void*>(programmatic_step<kWaits>));
+}
+Made make_programmatic_in_graph(const StreamPool& pool, const Gpu& gpu,
+                                const StepShape& shape) {
+  LaunchMethodInfo method = {};
+  method.make_queued = make_programmatic_graph;
+  return std::make_unique<LaunchedSteps>(
+      method, pool, gpu, shape,
+      reinterpret_cast<const void*>(programmatic_step<true>));
+}
+Made make_waited(const StreamPool& pool, const Gpu& gpu,
+                 const StepShape& shape) {
+  return std::make_unique<WaitedSteps>(pool, gpu, shape);
+}
+
+// All blocks at once.
+template <class Way>
+Made make_resident(const StreamPool& pool, const Gpu& gpu,
+                   const StepShape& shape) {
+  require_cooperative({gpu});
+  LaunchAttributes attributes;
+  attributes.cooperative = true;
+  return std::make_unique<FusedSteps<Way>>(pool, gpu, shape, Nothing{},
+                                           attributes);
+}
+
+/// Keeps the barrier's memory.
+class PeerGridSteps : public FusedSteps<PeerGridSync> {
+ public:
+  PeerGridSteps(const StreamPool& pool, const Gpu& gpu, const StepShape& shape,
+                peer_grid::BarrierSet set, LaunchAttributes attributes)
+      : FusedSteps(pool, gpu, shape, set.for_blocks(shape.blocks).at(0),
+                   attributes),
+        set_(std::move(set)) {}
+
+ private:
+  void check() const override {
+    if (const auto failure = set_.failure()) throw std::runtime_error(*failure);
+  }
+  peer_grid::BarrierSet set_;
+};
+
+Made make_peer_grid(const StreamPool& pool, const Gpu& gpu,
+                    const StepShape& shape) {
+  require_cooperative({gpu});
+  LaunchAttributes attributes;
+  attributes.cooperative = true;
+  try {
+    return std::make_unique<PeerGridSteps>(
+        pool, gpu, shape, peer_grid::BarrierSet({gpu.index}), attributes);
+  } catch (const peer_grid::CannotJoin& error) {
+    throw CannotMeasure("no-barrier", error.what());
+  }
+}
+
+Made make_cluster(const StreamPool& pool, const Gpu& gpu,
+                  const StepShape& shape) {
+  constexpr int kMostBlocks = 8;  // of a cluster, on every GPU that has them
+  if (shape.blocks > kMostBlocks) {
+    throw CannotMeasure("does-not-fit",
+                        "a cluster has at most 8 blocks everywhere");
+  }
+  const auto* kernel = reinterpret_cast<const void*>(steps_kernel<ClusterSync>);
+  cudaFuncAttributes of_kernel = {};
+  CUDA_CHECK(cudaFuncGetAttributes(&of_kernel, kernel));
+  if (of_kernel.ptxVersion < 90) {
+    throw CannotMeasure("no-clusters",
+                        "no clusters before compute capability 9.0");
+  }
+  LaunchAttributes attributes;
+  attributes.cluster = shape.blocks;
+  return std::make_unique<FusedSteps<ClusterSync>>(pool, gpu, shape, Nothing{},
+                                                   attributes);
+}
+
+}  // namespace
+
+StepChain::StepChain(int device, const StepShape& shape)
+    : shape_(shape),
+      words_(device, static_cast<std::size_t>(shape.steps + 1) * shape.blocks),
+      flags_(device, std::max(shape.steps, shape.blocks)) {
+  data_ = {words_.get(), flags_.get(), failed_.get(), shape.cycles,
+           shape.late,   shape.steps,  shape.reads};
+}
+
+double StepChain::run() {
+  const std::vector<unsigned> first(shape_.blocks, 1u);
+  words_.set_to_zero();
+  flags_.set_to_zero();
+  *failed_.get() = 0;
+  CUDA_CHECK(cudaMemcpy(words_.get(), first.data(),
+                        first.size() * sizeof first[0],
+                        cudaMemcpyHostToDevice));
+  const double taken = run_all();
+  check();
+  if (*failed_.get() != 0) {
+    throw std::runtime_error("a block has waited for seconds");
+  }
+  if (!shape_.reads) return taken;
+  std::vector<unsigned> last(shape_.blocks);
+  CUDA_CHECK(cudaMemcpy(
+      last.data(),
+      words_.get() + static_cast<std::size_t>(shape_.steps) * shape_.blocks,
+      last.size() * sizeof last[0], cudaMemcpyDeviceToHost));
+  const auto expected = static_cast<unsigned>(shape_.steps + 1);
+  const auto wrong = last.size() - static_cast<std::size_t>(std::count(
+                                       last.begin(), last.end(), expected));
+  if (wrong == 0) return taken;
+  throw std::runtime_error(
+      "the steps are not in order: " + std::to_string(wrong) + " of " +
+      std::to_string(last.size()) +
+      " blocks have read another word than that of the "
+      "step before");
+}
+
+const std::vector<StepWay>& step_ways() {
+  static const std::vector<StepWay> all = {
+      {"traditional_launch", "", make_in_stream},
+      {"graph_launch", "", make_graph},
+      {"programmatic_launch", "", make_programmatic<true>},
+      {"graph_programmatic", "", make_programmatic_in_graph},
+      {"launch_and_wait", "a launch and cudaStreamSynchronize for each step",
+       make_waited},
+      {"steps_grid_sync", "one kernel, grid_group::sync() after each step",
+       make_resident<GridSync>},
+      {"steps_peer_grid_sync", "one kernel, this suite's barrier on one GPU",
+       make_peer_grid},
+      {"steps_counter", "one kernel, a counter a step that all blocks poll",
+       make_resident<Counter>},
+      {"steps_tile_flags",
+       "one kernel; a block waits for the flag of the one that it reads from",
+       make_resident<TileFlags>, true},
+      {"steps_data_flag",
+       "one kernel; a block polls the word that it reads, without a fence",
+       make_resident<DataFlag>, true},
+      {"steps_cluster_sync", "one kernel of one cluster, cluster barrier",
+       make_cluster}};
+  return all;
+}
+
+const std::vector<StepWay>& unordered_step_ways() {
+  static const std::vector<StepWay> all = {
+      {"programmatic launch without wait", "", make_programmatic<false>},
+      {"one kernel without barrier", "", make_resident<InKernel>}};
+  return all;
+}
+
+}  // namespace syncbench

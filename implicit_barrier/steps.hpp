@@ -1,0 +1,72 @@
+// One chain of dependent steps on one GPU, by every way there is. A step spins;
+// where it reads, each of its blocks reads the word that another block has
+// written in the step before, and writes its own.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "implicit_barrier/launch_methods.hpp"
+
+namespace syncbench {
+
+/// What the kernels of a chain get.
+struct StepData {
+  unsigned* words;   ///< of step s, block b: words[s * blocks + b]; 0 is none
+  unsigned* flags;   ///< a counter a step, or a flag a block
+  unsigned* failed;  ///< not 0: a wait was longer than it can be
+  long long cycles;  ///< of the SM clock that every warp spins in a step
+  long long late;    ///< cycles that one block spins more, another each step
+  int steps;         ///< of the chain
+  bool reads;
+};
+
+/// What a chain is of.
+struct StepShape {
+  int blocks, threads;
+  int steps;
+  long long cycles;
+  bool reads;
+  long long late = 0;
+};
+
+/// A chain, ready to be run.
+class StepChain {
+ public:
+  virtual ~StepChain() = default;
+  /// Runs it once; nanoseconds from the first call to the end of the wait.
+  /// Throws where a step has not read what the one before has written.
+  double run();
+
+ protected:
+  StepChain(int device, const StepShape& shape);
+  virtual double run_all() = 0;
+  virtual void check() const {}
+  const StepData& data() const { return data_; }
+  const StepShape& shape() const { return shape_; }
+
+ private:
+  StepShape shape_;
+  DeviceBuffer<unsigned> words_, flags_;
+  PinnedValue<unsigned> failed_;
+  StepData data_;
+};
+
+/// One entry of the list of ways.
+struct StepWay {
+  const char* name;
+  const char* description;  ///< empty: that of the launch method of this name
+  /// CannotMeasure where it cannot be had here.
+  std::unique_ptr<StepChain> (*make)(const StreamPool&, const Gpu&,
+                                     const StepShape&);
+  bool only_reads = false;  ///< orders by what is read
+};
+
+/// Every way that the section `dependent steps` measures, in the order of its
+/// rows.
+const std::vector<StepWay>& step_ways();
+
+/// Ways that order nothing, for a test of the check.
+const std::vector<StepWay>& unordered_step_ways();
+
+}  // namespace syncbench
