@@ -338,7 +338,8 @@ struct LaunchMethodInfo {
   const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
   Breadth breadth = Breadth::kFew;
   bool in_graphs = false;  ///< in the section `graphs`: makes a GraphLaunch
-  bool one_stream = true;  ///< uses no other than that of the pool's turn
+  /// Leaves a process that has used one stream alone as fast as it was.
+  bool one_stream = true;
 
   bool queues() const { return make_queued != nullptr; }
   std::unique_ptr<LaunchMethod> make(const StreamPool& pool,
@@ -365,7 +366,7 @@ inline std::unique_ptr<QueuedLaunch> make_programmatic_graph(
     const StreamPool& pool, const std::vector<Gpu>& gpus,
     const KernelChain& chain) {
   if (CUDART_VERSION < 12030) {
-    throw CannotMeasure("needs-toolkit",
+    throw CannotMeasure("toolkit",
                         "programmatic launches in graphs need CUDA 12.3");
   }
   return make_single<GraphLaunch, kProgrammaticApi>(pool, gpus, chain);
@@ -376,7 +377,7 @@ inline std::unique_ptr<QueuedLaunch> make_remote_domain(
     const StreamPool& pool, const std::vector<Gpu>& gpus,
     const KernelChain& chain) {
   if (CUDART_VERSION < 12000) {
-    throw CannotMeasure("needs-toolkit",
+    throw CannotMeasure("toolkit",
                         "memory synchronization domains need CUDA 12");
   }
   return make_single<SingleGpuLaunch, kRemoteDomainApi>(pool, gpus, chain);
@@ -392,7 +393,7 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
        Breadth::kAll},
       {"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU", false,
        make_single<SingleGpuLaunch, kCooperativeApi>, nullptr, &kUnitKernels,
-       Breadth::kAll},
+       Breadth::kAll, false, false},
       {"multi_cooperative_launch",
        "cuLaunchCooperativeKernelMultiDevice (driver); before CUDA 13 "
        "cudaLaunchCooperativeKernelMultiDevice (runtime)",
@@ -416,7 +417,8 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
        false, make_single<GraphLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
        Breadth::kMost, true},
       {"graph_cooperative", "a graph of cooperative kernels", false,
-       make_single<GraphLaunch, kCooperativeApi>},
+       make_single<GraphLaunch, kCooperativeApi>, nullptr, &kUnitKernels,
+       Breadth::kFew, false, false},
       {"graph_seam", "a launch of a graph of one kernel, each time", false,
        make_single<GraphSeamLaunch, kTraditionalApi>},
       {"programmatic_launch",
@@ -439,7 +441,8 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
        false, make_single<EventLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
        Breadth::kFew, false, false},
       {"remote_domain_launch", "in the remote memory synchronization domain",
-       false, make_remote_domain}};
+       false, make_remote_domain, nullptr, &kUnitKernels, Breadth::kFew, false,
+       false}};
   return methods;
 }
 

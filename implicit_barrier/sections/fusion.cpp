@@ -70,14 +70,14 @@ class Fusion : public SectionOf<FusionRow> {
   virtual void add_notes(const FusionRow& row) = 0;
 };
 
-/// Before a process has used a second stream: from then on it launches more
-/// slowly.
+/// Before a process has used a second stream, or launched what takes another
+/// path: from then on it launches more slowly, in all its streams.
 class OneStream : public Fusion {
  public:
   explicit OneStream(Printing& printing)
       : Fusion(printing, "one stream",
                "as sleep kernel, in the default stream, before the process has "
-               "used others",
+               "used others or launched cooperatively",
                fusion_columns) {}
 
  private:

@@ -62,6 +62,7 @@ class StepPoint {
   }
 
   StepSample take() {
+    one_launch_.run(kWarmUpLaunches);
     const double unit =
         (all_launch_.run(1).total - one_launch_.run(1).total) / (kSteps - 1);
     const double once = short_->run();

@@ -7,13 +7,15 @@ from collections import namedtuple
 from parts import tsv
 
 KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type", "bytes",
-        "cost", "stream")
+        "cost", "stream", "reads")
 OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd": ("thrd", "more")}
 # Chosen by the executable, so not part of what was asked for; an older one may have chosen
 # otherwise.
 ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "thrput": ("rep",)}
+MAIN = ("m(cpu)", "m(GB/s)", "m(node)", "m(step)", "m(late)")  # where there are several means
 MORE_IS_FASTER = ("thrput", "GB/s")
-UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru", "exit"), "ns"),
+UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru", "exit",
+                         "node", "step", "late"), "ns"),
          **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
 VERDICTS = ("same", "faster", "slower", "unclear")
@@ -24,11 +26,10 @@ Comparison = namedtuple("Comparison", "a b change interval verdict")
 
 
 def quantity_of(section):
-    """Name of the last mean: "ovh" of m(ovh); None where a section has none. Where launches
-    are timed in several ways, that of the CPU's clock, which every row has; of sums the rate."""
+    """Name of the mean of MAIN or of the last one: "ovh" of m(ovh); None where a section has
+    none."""
     means = [column for column in section.header if column.startswith("m(")]
-    mean = next((column for column in ("m(cpu)", "m(GB/s)") if column in means),
-                means[-1] if means else "")
+    mean = next((column for column in MAIN if column in means), means[-1] if means else "")
     odd = [column for column in means
            if column[-1] != ")" or column == mean and column[2:-1] not in UNITS]
     if odd:

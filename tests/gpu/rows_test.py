@@ -18,6 +18,10 @@ SHAPE = "method GPUCount rep blk thrd idea(wkld) ".split()
 FUSION = SHAPE + "m(wkld) s(wkld) m(ovh) s(ovh)".split()
 HELD = SHAPE + "m(cpu) s(cpu) m(timer) s(timer) m(gap) s(gap)".split()
 STREAMS = SHAPE + "stream m(ovh) s(ovh) min(ovh) max(ovh) s_stream(ovh) s_process(ovh)".split()
+GRAPHS = SHAPE[:-1] + ("m(node) s(node) m(seam) s(seam) m(inst) s(inst) m(upload) s(upload) "
+                       "m(first) s(first) m(call) s(call) m(update) s(update)").split()
+STEPS = SHAPE + "reads m(step) s(step) m(seam) s(seam)".split()
+ROUNDS = SHAPE + "m(late) s(late) m(turns) s(turns) m(held) s(held)".split()
 SLEEPS = SHAPE + "m(wkld) s(wkld)".split()
 LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
@@ -27,10 +31,11 @@ LATE = "method GPUcount blk thrd late m(exit) s(exit)".split()
 REPEAT = ("method rep blk thrd tile m(cycle) s(cycle) m(ns) s(ns) "
           "m(ave_cycle) s(ave_cycle)").split()
 EXPECTED = {
-    "ImplicitBarrier": {"null kernel": NULL, "sleep kernel": FUSION,
+    "ImplicitBarrier": {"one stream": FUSION, "null kernel": NULL, "sleep kernel": FUSION,
                         "workload test": NULL + ["idea(wkld)"],
-                        "held queue": HELD, "streams": STREAMS, "sleep grid": SLEEPS,
-                        "sleep instruction": FUSION},
+                        "held queue": HELD, "streams": STREAMS, "graphs": GRAPHS,
+                        "sleep grid": SLEEPS, "sleep instruction": FUSION,
+                        "dependent steps": STEPS, "between GPUs": ROUNDS},
     "BenchmarkIntraSM": {"block latency": LATENCY,
                          "warp latency": LATENCY + ["tile"],
                          "group latency": LATENCY + ["tile"],
@@ -59,8 +64,10 @@ def check_finite(section):
                 continue
             single = row.get("rep") == "1" and column.split("(")[-1] == "addl)"
             null_gap = row.get("idea(wkld)") == "0" and "gap)" in column
-            only = row.get("stream") == "default" and column == "s_stream(ovh)"
-            assert single or null_gap or only, f"{section.title}: {column} is {cell} in {row}"
+            only = row.get("stream") not in (None, "created") and column == "s_stream(ovh)"
+            lone = row.get("rep") == "1000" and "seam)" in column
+            waits = row["method"] == "single_omp_traditional_launch" and "held)" in column
+            assert single or null_gap or only or lone or waits, f"{section.title}: {column} is {cell} in {row}"
 
 
 def close(left, right):
@@ -94,7 +101,7 @@ def check_held(sections):
     fusion = {shape_key(row): float(row["m(ovh)"])
               for row in sections["sleep kernel"].rows}
     for row in sections["held queue"].rows:
-        assert min(float(row[c]) for c in ("m(cpu)", "m(timer)")) > 300, row
+        assert min(float(row[c]) for c in ("m(cpu)", "m(timer)")) > 100, row
         if row["idea(wkld)"] == "0":
             continue
         for column in ("m(cpu)", "m(timer)"):
@@ -104,36 +111,56 @@ def check_held(sections):
 
 def check_streams(rows, points):
     assert ([(*shape_key(row), row["stream"]) for row in rows] ==
-            [(*point, stream) for point in points for stream in ("default", "created")])
+            [(*point, stream) for point in points for stream in ("default", "per_thread", "created")])
     for row in rows:
         least, mean, most = (float(row[f"{name}(ovh)"]) for name in ("min", "m", "max"))
-        assert 300 < least <= mean <= most < 10000, row
+        assert 150 < least <= mean <= most < 10000, row
+
+
+STUDY = ("traditional_launch", "cooperative_launch", "multi_cooperative_launch",
+         "single_omp_traditional_launch")
+BROAD = (*STUDY, "graph_launch", "programmatic_launch")  # in more sections than others
+OTHER_PATH = ("cooperative_launch", "graph_cooperative", "event_wait", "remote_domain_launch")
 
 
 def check_implicit(sections, gpus, sms, groups):
-    methods = {method: gpus if group.startswith("gpus") else 1
-               for method, group in groups.items()}
+    launched = [method for method in groups
+                if any(row["method"] == method for row in sections["null kernel"].rows)]
+    others = {row["method"] for title in ("dependent steps", "between GPUs") if title in sections
+              for row in sections[title].rows}
+    known = {method for method, group in groups.items()
+             if gpus > 1 or group != "gpus" or method in launched}
+    assert set(launched) | others == known, (launched, others, known)
     points = [(method, str(count), blocks, threads)
-              for method, last in methods.items() for count in range(1, last + 1)
+              for method in launched
+              for count in range(1, (gpus if groups[method].startswith("gpus") else 1) + 1)
               for blocks, threads in (("1", "32"), (str(sms), "1024"))]
     one_and_all = [point for point in points if int(point[1]) in (1, gpus)]
+
+    def of(methods, among=points):
+        return [point for point in among if point[0] in methods]
+
     check_null(sections["null kernel"].rows, points)
-    for title in ("sleep kernel", "sleep instruction"):
+    alone = [point for point in of(set(launched) - set(OTHER_PATH))
+             if not groups[point[0]].startswith("gpus")]
+    for title, expected in (("sleep kernel", points), ("one stream", alone),
+                            ("sleep instruction", of(STUDY, one_and_all))):
         if title not in sections:
             continue
-        assert ([shape_key(row) for row in sections[title].rows] ==
-                (points if title == "sleep kernel" else one_and_all))
+        assert [shape_key(row) for row in sections[title].rows] == expected, title
         for row in sections[title].rows:
             ratio = float(row["m(wkld)"]) / float(row["idea(wkld)"])
-            assert (0.98 < ratio < 1.05 if title == "sleep kernel"
-                    else 0.5 < ratio < 2), row
+            assert (0.5 < ratio < 2 if title == "sleep instruction"
+                    else 0.98 < ratio < 1.05), row
     queued = [point for point in one_and_all if not groups[point[0]].endswith("waiting")]
     assert ([shape_key(row) for row in sections["held queue"].rows] ==
-            [point for point in queued for _ in range(2)])
+            [point for point in queued for _ in range(2 if point[0] in BROAD else 1)])
     check_held(sections)
     check_streams(sections["streams"].rows,
-                  [point for point in points if not groups[point[0]].startswith("gpus")])
-    assert len(sections["workload test"].rows) == len(methods) * 9 * 2
+                  [point for point in of(BROAD) if not groups[point[0]].startswith("gpus")])
+    assert len(sections["workload test"].rows) == len(BROAD) * 9 * 2
+    for row in sections["dependent steps"].rows:
+        assert float(row["m(step)"]) > 50 + float(row["idea(wkld)"]), row
     for row in sections.get("sleep grid", sections["held queue"]).rows:
         assert float(row.get("m(wkld)", "inf")) > 0.5 * float(row["idea(wkld)"]), row
 
@@ -278,6 +305,7 @@ def main():
         expected.pop("sleep instruction", None)
     if gpus == 1:
         expected.pop("weak scaling", None)
+        expected.pop("between GPUs", None)
     count = [str(gpus)] if suite.BY_NAME[name].takes_gpu_count else []
     for stats in ([], ["--stats"]):
         result = run(executable, *count, "--samples", "3", *LIMITS.get(name, ()), *stats)

@@ -82,10 +82,13 @@ class Launches:
 
     def __init__(self, p, row):
         self.p, self.gpus, self.method = p, number(row, "GPUCount"), row["method"]
-        kind = {"cooperative_launch": "cooperative",
-                "multi_cooperative_launch": "multi_device"}.get(self.method, "traditional")
+        kind = {"cooperative_launch": "cooperative", "graph_cooperative": "cooperative",
+                "multi_cooperative_launch": "multi_device"}.get(
+                    self.method, "programmatic" if "programmatic" in self.method
+                    else "traditional")
         together = self.gpus if kind == "multi_device" else 1
-        self.call, self.gap = p[f"call_{kind}"] * together, p[f"gap_{kind}"] * together
+        self.call = p[f"call_{kind}" if kind != "programmatic" else "call_traditional"] * together
+        self.gap = p[f"gap_{kind}"] * together
         # One call, or the threads at the end of a repeat, wait for the slowest.
         slowed = [p["slow_by"] if p["slow_gpu"] == gpu else 1 for gpu in range(self.gpus)]
         self.slowest = max(slowed) * (1 + p["noise"] * GREATEST[self.gpus])
@@ -94,6 +97,13 @@ class Launches:
         # Thread 0 reads the clock where the threads start, the others go on.
         self.ahead = p["clock_read"] * (p["slow_gpu"] in range(1, self.gpus))
         self.waits = self.method == "single_omp_traditional_launch"
+        self.in_graph = self.method in ("graph_launch", "graph_cooperative", "graph_programmatic")
+        self.events = self.method == "event_wait"
+        if self.method.startswith("graph"):
+            self.call = p["call_graph"]
+            self.gap = self.gap * p["node_gap"] if self.in_graph else p["gap_seam"]
+        if self.events:
+            self.gap += p["event"] + p["event_wait"]
         # Of a launch beyond its kernel's work.
         self.overhead = self.null + (self.call + p["flight"] + p["notice"] if self.waits
                                      else self.gap)
@@ -111,6 +121,15 @@ class Launches:
         """Until the last call has returned, and until all is over."""
         p, length = self.p, self.null + work * self.slowest
         launched = count * self.call + p["clock_read"]
+        if self.in_graph:
+            launched = self.call + p["clock_read"]
+            end = self.call + p["flight"] + count * length + (count - 1) * self.gap
+            return launched, self.wait(launched, end) + p["clock_read"]
+        if self.events:  # a record behind each kernel, and a wait before all but the first
+            later = (self.call + 2 * p["call"], self.gap, length)
+            end = queue_end(p, [(self.call, self.gap, length), *(count - 1) * [later]])
+            launched += (2 * count - 1) * p["call"]
+            return launched, self.wait(launched, end + p["event"]) + p["clock_read"]
         if not self.waits:
             end = queue_end(p, count * [(self.call, self.gap, length)])
             return launched, self.wait(launched, end) + p["clock_read"]
@@ -146,6 +165,52 @@ def expect_fusion(p, row, sleeps=False):
             "ovh": (launches.overhead, 4 / (rep - 1))}
 
 
+def expect_one_stream(p, row):
+    gaps = {key: value * p["first_stream"] for key, value in p.items()
+            if key.startswith("gap_") and key != "gap_seam"}
+    return expect_fusion({**p, **gaps}, row)
+
+
+def expect_graphs(p, row):
+    launches, nodes, clock = Launches(p, row), int(row["rep"]), p["clock_read"]
+    return {"node": (launches.overhead, 4 / (nodes - 1)),
+            "seam": (launches.null + p["gap_seam"], 4) if nodes < 1000 else (None, None),
+            "inst": (p["call"] + nodes * p["instantiate_node"] + clock, 1),
+            "upload": (p["call"] + nodes * p["upload_node"] + p["call_synchronize"] + clock, 1),
+            "first": (p["call_graph"] + nodes * p["upload_node"] + clock, 1),
+            "call": (p["call_graph"] + clock, 1),
+            "update": (p["call"] + nodes * p["update_node"] + clock, 1)}
+
+
+def expect_rounds(p, row):
+    launches, rep, others = Launches(p, row), int(row["rep"]), int(row["GPUCount"]) - 1
+    waits = others * p["event_wait"]
+    late = {"events_to_all": launches.gap + p["event"] + waits,
+            "events_of_star": launches.gap + p["event"] + waits,
+            "graph_of_gpus": p["gap_traditional"] * p["node_gap"] + waits}.get(
+                row["method"], launches.gap + others * p["event"] + waits)
+    late = launches.overhead if row["method"] in ("multi_cooperative_launch",
+                                                  "single_omp_traditional_launch") \
+        else launches.null + late
+    slow = 1e6 if p["slow_gpu"] in range(launches.gpus) else 0
+    coarse = (late, 0.6 * late + slow)  # who waits for whom is not modelled here
+    return {"late": (late, 1 + 4 / (rep - 1) + slow), "turns": coarse,
+            "held": (None, None) if launches.waits else coarse}
+
+
+def expect_steps(p, row):
+    launches, rep, work = Launches(p, row), int(row["rep"]), int(row["idea(wkld)"])
+    unit = work * launches.slowest
+    if row["method"] == "launch_and_wait":
+        step = launches.call + p["flight"] + launches.null + unit + p["notice"]
+    elif row["method"].startswith("steps_"):
+        step = p["step"] * launches.slowest + unit
+    else:
+        step = (launches.series(rep, work)[1] - launches.series(1, work)[1]) / (rep - 1)
+    bound = 4 / (rep - 1) + 3e-6 * unit + 1 / p["ghz"]
+    return {"step": (step, bound), "seam": (step - unit, 2 * bound)}
+
+
 def expect_held(p, row):
     launches, rep, work = Launches(p, row), int(row["rep"]), int(row["idea(wkld)"])
     apart = launches.slowest - launches.usual  # who is done waits for the others
@@ -162,7 +227,7 @@ def expect_held(p, row):
 def expect_streams(p, row):
     expected = expect_fusion(p, row)
     value, bound = expected["ovh"]
-    default = row["stream"] == "default"
+    default = row["stream"] != "created"
     return {**expected, "min(ovh)": (value, bound), "max(ovh)": (value, bound),
             "s_stream(ovh)": (0, None if default else bound),
             "s_process(ovh)": (0, None if row["processes"] == "1" else bound)}
@@ -179,10 +244,12 @@ def expect_grid(p, row):
 
 EXPECT = {
     "ImplicitBarrier": {
-        "null kernel": expect_launches, "sleep kernel": expect_fusion,
-        "workload test": expect_launches, "held queue": expect_held, "streams": expect_streams,
+        "one stream": expect_one_stream, "null kernel": expect_launches,
+        "sleep kernel": expect_fusion, "workload test": expect_launches,
+        "held queue": expect_held, "streams": expect_streams, "graphs": expect_graphs,
         "sleep grid": expect_grid,
-        "sleep instruction": lambda p, row: expect_fusion(p, row, True)},
+        "sleep instruction": lambda p, row: expect_fusion(p, row, True),
+        "dependent steps": expect_steps, "between GPUs": expect_rounds},
     "BenchmarkIntraSM": {
         "block latency": expect_latency, "warp latency": expect_latency,
         "group latency": expect_latency, "throughput": expect_throughput},
@@ -208,20 +275,22 @@ RUNS.update({
     "noisy_inter": ("BenchmarkInterSM", ["2", "--stats", "--samples", "10"],
                     dict(gpus=2, noise=0.01)),
     "drift": ("BenchmarkInterSM", ["1", "--stats", "--samples", "20"], dict(drift=0.005))})
+STUDY = ["--method", "traditional_launch,cooperative_launch,multi_cooperative_launch,"
+                     "single_omp_traditional_launch"]
 # Of processes that draw levels, of noisy hosts, of noisy kernels.
 SEEDS, HOSTS, NOISES = range(1, 13), range(1, 9), range(1, 5)
 for seed in NOISES:
     RUNS[f"outliers{seed}"] = ("BenchmarkInterSM", [
         "1", "--stats", "--samples", "9", "--blocks-per-sm", "1,2,4,8,16",
         "--method", "grid_sync,peer_grid_sync"], dict(outliers=0.001, seed=seed))
-    RUNS[f"noisy_implicit{seed}"] = ("ImplicitBarrier", ["1", "--processes", "4", *SOME],
+    RUNS[f"noisy_implicit{seed}"] = ("ImplicitBarrier", ["1", "--processes", "4", *SOME, *STUDY],
                                      dict(noise=0.002, seed=seed))
 for seed in HOSTS:
     RUNS[f"host{seed}"] = ("ImplicitBarrier", ["1", "--processes", "3", *SOME, "--method",
                                                "traditional_launch,cooperative_launch"],
                            dict(host_noise=0.05, seed=seed))
 for seed in SEEDS:
-    RUNS[f"drawn{seed}"] = ("ImplicitBarrier", ["1", "--processes", "4", *SOME],
+    RUNS[f"drawn{seed}"] = ("ImplicitBarrier", ["1", "--processes", "4", *SOME, *STUDY],
                             dict(process_spread=0.1, noise=0.0005, seed=seed, sms=3,
                                  call_traditional=300, call_cooperative=300,
                                  call_multi_device=300))
@@ -233,8 +302,8 @@ class RowsOfBarriers(RowChecks):
     def check(self, name):
         run = self.check_rows(name)
         self.assertEqual([section.title for section in run.sections],
-                         [title for title in EXPECT[run.program] if title != "multi-GPU latency"
-                          or title in (section.title for section in run.sections)])
+                         [title for title in EXPECT[run.program]
+                          if title not in ("multi-GPU latency", "between GPUs") or title in (section.title for section in run.sections)])
         return run
 
 

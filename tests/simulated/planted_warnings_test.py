@@ -46,6 +46,14 @@ RUNS.update({
                         dict(multi_device=0)),
     "not_cooperative_implicit": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
                                  dict(cooperative=0)),
+    "old_implicit": ("ImplicitBarrier", ["1", "--processes", "1", *SOME, "--method",
+                                         "programmatic_launch,steps_cluster_sync"],
+                     dict(sms=9, capability=80, code=80)),
+    **{name: ("ImplicitBarrier", ["2", "--processes", "1", *SOME, "--method", method],
+              dict(gpus=2, **lacks))
+       for name, method, lacks in (
+           ("no_stream_memory", "stream_flags_host", dict(stream_memory=0)),
+           ("no_peer_flags", "stream_flags_peer", dict(peer="none")))},
     "not_cooperative_inter": ("BenchmarkInterSM", ["1", *SOME], dict(cooperative=0)),
     "not_cooperative_repeat": ("TestRepeat", SOME, dict(sms=16, cooperative=0)),
     "no_peers": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2, peer="none")),
@@ -207,6 +215,19 @@ TEXTS = {
     "no-multi-devicethe driver has no cuLaunchCooperativeKernelMultiDevice":
         ("skipped: the driver has no", ["no_multi_device"],
          STILL),
+    "no-programmatic-launchno programmatic launch before compute capability 9.0":
+        ("skipped: no programmatic launch before", ["old_implicit"], ["implicit1"]),
+    "no-clustersno clusters before compute capability 9.0":
+        ("skipped: no clusters before", ["old_implicit"], ["implicit1"]),
+    "does-not-fita cluster has at most 8 blocks everywhere":
+        ("skipped: a cluster has at most 8", ["old_implicit"], ["implicit1"]),
+    "no-stream-memory-operationsthe driver has no ":
+        ("skipped: the driver has no cuStreamBatchMemOp", ["no_stream_memory"], ["implicit2"]),
+    "no-peer-accessthese GPUs lack access to each other's memory":
+        ("skipped: these GPUs lack access", ["no_peer_flags"], ["implicit2"]),
+    "toolkitmemory synchronization domains need CUDA 12": "it is for builds with an older toolkit",
+    "toolkitprogrammatic launches in graphs need CUDA 12.3":
+        "it is for builds with an older toolkit",
     "no-cooperative-launchno cooperative launch on GPU ":
         ("skipped: no cooperative launch on GPU 0",
          ["not_cooperative_implicit"], STILL),
@@ -344,6 +365,8 @@ TEXTS = {
 PLAIN = {
     "cuda[driver= runtime=nvccgcc", "gpus[visible= used=", "gpu[ clock= cpu=any",
     "host[waits=spinningotherwise kernels=", "program[ asked_samples=", "tile counts",
+    "order[links= methods=]: before these launch methods were timed on one GPU, each of so many "
+    "kernels read what the one before had written",
     "processes[count= streams=]: one process after the other, each with so many samples; the "
     "streams in turn", ": ", ", ", ". s"}
 # Functions whose texts others print, by file.
@@ -479,7 +502,8 @@ class Warned(unittest.TestCase):
         count = 0
         for section in of("wide").sections:
             quantity = {"null kernel": "addl", "workload test": "addl",
-                        "held queue": "cpu"}.get(section.title, "ovh")
+                        "held queue": "cpu", "graphs": "node",
+                        "dependent steps": "step"}.get(section.title, "ovh")
             if section.title == "sleep grid":
                 continue
             told = {id(row) for row in section.rows if section.said_of(row, "interval")}
