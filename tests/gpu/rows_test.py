@@ -31,9 +31,9 @@ LATE = "method GPUcount blk thrd late m(exit) s(exit)".split()
 REPEAT = ("method rep blk thrd tile m(cycle) s(cycle) m(ns) s(ns) "
           "m(ave_cycle) s(ave_cycle)").split()
 EXPECTED = {
-    "ImplicitBarrier": {"one stream": FUSION, "null kernel": NULL, "sleep kernel": FUSION,
+    "ImplicitBarrier": {"one stream": FUSION, "graphs": GRAPHS, "null kernel": NULL, "sleep kernel": FUSION,
                         "workload test": NULL + ["idea(wkld)"],
-                        "held queue": HELD, "streams": STREAMS, "graphs": GRAPHS,
+                        "held queue": HELD, "streams": STREAMS,
                         "sleep grid": SLEEPS, "sleep instruction": FUSION,
                         "dependent steps": STEPS, "between GPUs": ROUNDS},
     "BenchmarkIntraSM": {"block latency": LATENCY,

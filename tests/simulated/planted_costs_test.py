@@ -244,9 +244,9 @@ def expect_grid(p, row):
 
 EXPECT = {
     "ImplicitBarrier": {
-        "one stream": expect_one_stream, "null kernel": expect_launches,
+        "one stream": expect_one_stream, "graphs": expect_graphs, "null kernel": expect_launches,
         "sleep kernel": expect_fusion, "workload test": expect_launches,
-        "held queue": expect_held, "streams": expect_streams, "graphs": expect_graphs,
+        "held queue": expect_held, "streams": expect_streams,
         "sleep grid": expect_grid,
         "sleep instruction": lambda p, row: expect_fusion(p, row, True),
         "dependent steps": expect_steps, "between GPUs": expect_rounds},
