@@ -17,6 +17,10 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
   docs/reduction.md       warp           sums of 32 values
                           switch         when more threads pay
                           sizes, gpus    sums on one GPU and on several
+  docs/launches.md        kernels        one more kernel, by every way
+                          ladder         steps that depend on each other
+                          rounds         kernels of two GPUs
+                          graphs         what graphs cost GPU and host
   docs/study.md           conclusions    what has become of the study's conclusions
   explicit_barrier/peer_grid_barrier/README.md
                           cost           a line of its cost
@@ -34,6 +38,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
+from pages import launch_tables
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
@@ -107,6 +112,9 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                           "messages": messages},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
                                "sizes": sums_by_size, "gpus": sums_by_gpus},
+         "docs/launches.md": {"kernels": launch_tables.one_more_kernel,
+                              "ladder": launch_tables.ladder, "rounds": launch_tables.rounds,
+                              "graphs": launch_tables.graphs},
          "docs/study.md": {"conclusions": conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
                                                           "barriers": barriers_table}}

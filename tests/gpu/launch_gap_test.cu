@@ -27,7 +27,7 @@
 namespace syncbench {
 namespace {
 
-constexpr double kTolerance = 0.05, kGapTolerance = 0.15, kCoarse = 0.25;
+constexpr double kTolerance = 0.05, kCoarse = 0.25, kGapTolerance = 0.15;
 // What two clocks may differ by where a launch takes little.
 constexpr double kToleranceNs = 30;
 constexpr int kWarmUps = 10, kSamples = 60, kRounds = 64;
