@@ -54,13 +54,18 @@ def recorded_runs(folder):
             if path.is_dir() and re.fullmatch(r"[A-Za-z0-9]+x\d+", path.name)]
 
 
+def _rows(run):
+    return {name: [section.rows for section in output] for name, output in run.files.items()}
+
+
 def references(run, recorded):
     """(runs, whether they are of the same kind of GPU): all of that kind, else all of the
     nearest: by compute capability, the number of SMs, and as which most are recorded. Without
     the run itself."""
     kinds = {}
     for other in recorded:
-        if other.environment != run.environment:
+        # GPUs of one node may have been measured in the same second.
+        if other.environment != run.environment or _rows(other) != _rows(run):
             kinds.setdefault(other.environment.get("gpu"), []).append(other)
 
     def distance(runs):
