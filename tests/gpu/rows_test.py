@@ -114,7 +114,9 @@ def check_streams(rows, points):
             [(*point, stream) for point in points for stream in ("default", "per_thread", "created")])
     for row in rows:
         least, mean, most = (float(row[f"{name}(ovh)"]) for name in ("min", "m", "max"))
-        assert 150 < least <= mean <= most < 10000, row
+        # A level is of few samples, and some ways take little.
+        assert least <= mean <= most < 10000, row
+        assert mean > 150 and (least > 300 or row["method"] not in STUDY), row
 
 
 STUDY = ("traditional_launch", "cooperative_launch", "multi_cooperative_launch",
