@@ -152,9 +152,10 @@ struct ClusterSync : InKernel {
   using InKernel::InKernel;
   __device__ void after(const StepData&, int) {
 #if __CUDA_ARCH__ >= 900
+    // Release and acquire, as without a modifier, which CUDA 11.8 has none of.
     asm volatile(
-        "barrier.cluster.arrive.release.aligned;\n"
-        "barrier.cluster.wait.acquire.aligned;" ::
+        "barrier.cluster.arrive.aligned;\n"
+        "barrier.cluster.wait.aligned;" ::
             : "memory");
 #endif
   }

@@ -23,15 +23,18 @@ def machines_table(runs):
         f"[{run.gpus} {short_name(run)}](results/{run.path.name}), "
         f"CUDA {run.environment['cuda_toolkit']}" for run in runs),
         f"Study: {', '.join(GPUS)}"]
-    rows = []
+    rows, shown = [], []
     for row in ROWS:
         found = [row.find(run) for run in runs]
+        if not any(found):
+            continue
+        shown.append(row)
         rows.append([coded(row.label), row.unit,
                      *(one.estimate.text() or "–" if one else "–" for one in found),
                      ", ".join(filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
     _, line, *rest = markdown_table(head, 2, rows)
     return ["| " + " | ".join(head) + " |", line, *rest,  # the links are none of a text
-            "", f"* {names(ROWS)}",
+            "", f"* {names(shown)}",
             *(["* !: the run warned about this row."] if any("!" in cell for row in rows
                                                              for cell in row[2:]) else [])]
 

@@ -78,9 +78,9 @@ def of_grids(title, method, blocks, threads, gpus=1):
     return lambda run: by_shape(run, title, method, gpus).get((blocks, threads))
 
 
-def launch(method, gpus=1):
+def launch(method, gpus=1, title="sleep kernel"):
     def find(run):
-        section = run.section("ImplicitBarrier", "sleep kernel")
+        section = run.section("ImplicitBarrier", title)
         row = section.find(method=method, GPUCount=str(gpus), blk=str(run.sms), thrd="1024")
         return row and Found(estimate_of(run, section, row, "m(ovh)"), row)
     return find
@@ -129,7 +129,10 @@ IN_ONE_GPU = (
                of_grids("grid latency", "grid_sync", blocks, threads), nothing_known)
       for blocks, threads in ((1, 32), (1, 1024), (32, 64))),
     Headline("launch", coded(f"1 GPU: `traditional_launch`, {WHOLE_SM}"), "ns",
-             launch("traditional_launch"), of_table("I", "overhead_ns", launch="traditional")))
+             launch("traditional_launch"), of_table("I", "overhead_ns", launch="traditional")),
+    *(Headline(name, coded(f"1 GPU: `{method}`, {WHOLE_SM}, one stream"), "ns",
+               launch(method, title="one stream"), nothing_known)
+      for name, method in (("graph", "graph_launch"), ("programmatic", "programmatic_launch"))))
 SUMS = (
     Headline("sum", "Best sum of the largest array of float", "GB/s", best_sum, best_known_sum),
     Headline("sum_share", "The same beside reading alone", "%", share_of_reading, nothing_known))

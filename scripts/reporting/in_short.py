@@ -35,7 +35,9 @@ ROWS = (
     grid_sync(1, 1024), grid_sync(32, 64),
     peer_grid_sync(2), peer_grid_sync(4),
     Row(f"1 GPU: `traditional_launch`, {shape(1, 1024)}", "ns",
-        launch("traditional_launch")))
+        launch("traditional_launch")),
+    *(Row(f"1 GPU: `{method}`, {shape(1, 1024)}, one stream", "ns",
+          launch(method, title="one stream")) for method in ("graph_launch", "programmatic_launch")))
 
 
 def names(rows):

@@ -49,6 +49,15 @@ def table_1(run, study):
                 estimate_of(run, sleep, sleep.find(**cells), "m(ovh)"),
                 estimate_of(run, null, null.find(**cells, rep="1"), "m(ttl)")],
                       **({"launch": launch} if blocks != "1" else {}))
+    alone = run.section("ImplicitBarrier", "one stream")
+    for blocks, threads, shown in (("1", "32", "1 x 32"), (str(run.sms), "1024", shape(1, 1024))):
+        rows = alone.find_all(blk=blocks, thrd=threads)
+        if rows:
+            fastest = min(rows, key=lambda row: float(row["m(ovh)"]))
+            cells = {"method": fastest["method"], "GPUCount": "1", "blk": blocks, "thrd": threads}
+            table.add(study, (f"fastest today: {fastest['method']}", shown), [
+                estimate_of(run, alone, fastest, "m(ovh)"),
+                estimate_of(run, null, null.find(**cells, rep="1"), "m(ttl)")])
     table.legend = coded(legend_of_words(LAUNCHES))
     table.notes.append("Of one GPU. The study does not say the shape that it launched. "
                        "Kernels here spin on the SM's clock, those of the study sleep.")

@@ -36,6 +36,9 @@ EXPECTED = {
        for blocks, threads in ((1, 32), (1, 1024), (32, 64))},
     "launch": ("ImplicitBarrier", "sleep kernel", {
         "method": "traditional_launch", "GPUCount": "1", "thrd": "1024"}, LAUNCH),
+    **{name: ("ImplicitBarrier", "one stream", {
+        "method": f"{name}_launch", "GPUCount": "1", "thrd": "1024"}, LAUNCH)
+       for name in ("graph", "programmatic")},
     **{name: row for gpus in "124" for name, row in {
         f"peer_grid_sync_{gpus}": ("BenchmarkInterSM", "multi-GPU latency", {
             "method": "peer_grid_sync", "blk": 1, "thrd": "1024", "GPUcount": gpus}, NS),
