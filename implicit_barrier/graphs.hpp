@@ -12,7 +12,8 @@ class Graph {
  public:
   template <class LaunchAll>
   Graph(cudaStream_t stream, LaunchAll launch_all) {
-    CUDA_ASK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    CUDA_CHECK(
+        cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     cudaGraph_t graph = nullptr;
     try {
       launch_all();
