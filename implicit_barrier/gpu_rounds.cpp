@@ -121,10 +121,12 @@ void FlagsOfStreams::enqueue(const std::vector<cudaStream_t>& streams) {
       waits.push_back(operation);
     }
     writes.insert(writes.end(), waits.begin(), waits.end());
-    check_asked(static_cast<cudaError_t>(batch_(
-                    reinterpret_cast<CUstream>(streams[i]),
-                    static_cast<unsigned>(writes.size()), writes.data(), 0)),
-                "cuStreamBatchMemOp", __FILE__, __LINE__);
+    const auto check = works_ ? check_cuda : check_asked;
+    check(static_cast<cudaError_t>(
+              batch_(reinterpret_cast<CUstream>(streams[i]),
+                     static_cast<unsigned>(writes.size()), writes.data(), 0)),
+          "cuStreamBatchMemOp", __FILE__, __LINE__);
+    works_ = true;
   }
 }
 

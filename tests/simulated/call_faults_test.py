@@ -66,6 +66,11 @@ ASKING = {
         "drivers may drop this launch",
     ("syncbench::MultiDeviceLaunch::operator()", "cuLaunchCooperativeKernelMultiDevice"):
         "the first launch of a point tells whether these GPUs have it",
+    ("syncbench::MultiDeviceRounds::launch", "cuLaunchCooperativeKernelMultiDevice"): "as above",
+    ("syncbench::FlagsOfStreams::enqueue", "cuStreamBatchMemOp"):
+        "the first tells whether these GPUs have it",
+    ("syncbench::(anonymous namespace)::driver_entry", "cudaGetDriverEntryPoint"):
+        "old drivers lack such operations",
     ("syncbench::TimedLaunch::require_fit", "cudaFuncSetAttribute"):
         "GPUs without clusters",
     ("syncbench::TimedLaunch::require_fit", "cudaOccupancyMaxActiveClusters"):
