@@ -49,23 +49,21 @@ constexpr std::size_t kApart = 64;
 
 std::unique_ptr<LaunchMethod> make_events_to_all(const StreamPool& pool,
                                                  const std::vector<Gpu>& gpus,
-                                                 RoundCalls calls) {
+                                                 const RoundCalls& calls) {
   return std::make_unique<EnqueuedRounds>(
-      pool, std::move(calls),
-      std::make_unique<EventsToAll>(device_numbers(gpus)));
+      pool, calls, std::make_unique<EventsToAll>(device_numbers(gpus)));
 }
 
 std::unique_ptr<LaunchMethod> make_events_of_star(const StreamPool& pool,
                                                   const std::vector<Gpu>& gpus,
-                                                  RoundCalls calls) {
+                                                  const RoundCalls& calls) {
   return std::make_unique<EnqueuedRounds>(
-      pool, std::move(calls),
-      std::make_unique<EventsOfStar>(device_numbers(gpus)));
+      pool, calls, std::make_unique<EventsOfStar>(device_numbers(gpus)));
 }
 
 std::unique_ptr<LaunchMethod> make_flags_on_host(const StreamPool& pool,
                                                  const std::vector<Gpu>& gpus,
-                                                 RoundCalls calls) {
+                                                 const RoundCalls& calls) {
   PinnedArray<unsigned> memory(gpus.size() * kApart);
   std::vector<unsigned*> flags;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -73,13 +71,13 @@ std::unique_ptr<LaunchMethod> make_flags_on_host(const StreamPool& pool,
     std::fill_n(flags.back(), kApart, 0u);
   }
   return std::make_unique<EnqueuedRounds>(
-      pool, std::move(calls),
+      pool, calls,
       std::make_unique<FlagsOnHost>(std::move(memory), std::move(flags)));
 }
 
 std::unique_ptr<LaunchMethod> make_flags_of_peers(const StreamPool& pool,
                                                   const std::vector<Gpu>& gpus,
-                                                  RoundCalls calls) {
+                                                  const RoundCalls& calls) {
   std::vector<DeviceBuffer<unsigned>> memory;
   std::vector<unsigned*> flags;
   for (const Gpu& gpu : gpus) {
@@ -89,7 +87,7 @@ std::unique_ptr<LaunchMethod> make_flags_of_peers(const StreamPool& pool,
     flags.push_back(memory.back().get());
   }
   return std::make_unique<EnqueuedRounds>(
-      pool, std::move(calls),
+      pool, calls,
       std::make_unique<FlagsInMemory>(std::move(memory), std::move(flags)));
 }
 
@@ -143,15 +141,15 @@ const std::vector<GpuBarrierInfo>& gpu_barriers() {
   static const std::vector<GpuBarrierInfo> all = {
       {"multi_cooperative_launch", "",
        [](const StreamPool& pool, const std::vector<Gpu>& gpus,
-          RoundCalls calls) -> std::unique_ptr<LaunchMethod> {
+          const RoundCalls& calls) -> std::unique_ptr<LaunchMethod> {
          require_cooperative(gpus);
-         return std::make_unique<MultiDeviceRounds>(pool, std::move(calls));
+         return std::make_unique<MultiDeviceRounds>(pool, calls);
        },
        false, true},
       {"single_omp_traditional_launch", "",
        [](const StreamPool& pool, const std::vector<Gpu>& gpus,
-          RoundCalls calls) -> std::unique_ptr<LaunchMethod> {
-         return std::make_unique<ThreadRounds>(pool, gpus, std::move(calls));
+          const RoundCalls& calls) -> std::unique_ptr<LaunchMethod> {
+         return std::make_unique<ThreadRounds>(pool, gpus, calls);
        },
        false, true},
       {"events_to_all", "each GPU's stream waits for an event of each other",
@@ -166,8 +164,8 @@ const std::vector<GpuBarrierInfo>& gpu_barriers() {
        make_flags_of_peers, true},
       {"graph_of_gpus", "events_to_all, all rounds in one graph",
        [](const StreamPool& pool, const std::vector<Gpu>&,
-          RoundCalls calls) -> std::unique_ptr<LaunchMethod> {
-         return std::make_unique<GraphOfGpus>(pool, std::move(calls));
+          const RoundCalls& calls) -> std::unique_ptr<LaunchMethod> {
+         return std::make_unique<GraphOfGpus>(pool, calls);
        }}};
   return all;
 }

@@ -175,7 +175,7 @@ class FlagsOfStreams : public EnqueuedBarrier {
 /// Rounds with events from each GPU to each other in one graph.
 class GraphOfGpus : public EnqueuedRounds {
  public:
-  GraphOfGpus(const StreamPool& pool, RoundCalls calls)
+  GraphOfGpus(const StreamPool& pool, const RoundCalls& calls)
       : EnqueuedRounds(pool, calls,
                        std::make_unique<EventsToAll>(devices_of(pool, calls))),
         events_(make_events(devices_of(pool, calls))) {}
@@ -295,7 +295,8 @@ struct GpuBarrierInfo {
   const char* name;
   const char* description;
   std::unique_ptr<LaunchMethod> (*make)(const StreamPool&,
-                                        const std::vector<Gpu>&, RoundCalls);
+                                        const std::vector<Gpu>&,
+                                        const RoundCalls&);
   bool needs_peers = false;  ///< access of all GPUs to each other's memory
   bool is_launch = false;    ///< a launch method, whose name this is too
 };

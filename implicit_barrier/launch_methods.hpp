@@ -337,9 +337,31 @@ struct LaunchMethodInfo {
   Make<LaunchMethod, KernelCall> make_waiting = nullptr;
   const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
   Breadth breadth = Breadth::kFew;
-  bool in_graphs = false;  ///< in the section `graphs`: makes a GraphLaunch
-  /// Leaves a process that has used one stream alone as fast as it was.
-  bool one_stream = true;
+  bool makes_graphs = false;  ///< GraphLaunch, for the section `graphs`
+  /// From then on the process launches more slowly, so it is not in the
+  /// sections before those that use several streams.
+  bool slows_process = false;
+
+  LaunchMethodInfo of(const UnitKernels& own) const {
+    LaunchMethodInfo copy = *this;
+    copy.kernels = &own;
+    return copy;
+  }
+  LaunchMethodInfo in(Breadth sections) const {
+    LaunchMethodInfo copy = *this;
+    copy.breadth = sections;
+    return copy;
+  }
+  LaunchMethodInfo with_graphs() const {
+    LaunchMethodInfo copy = *this;
+    copy.makes_graphs = true;
+    return copy;
+  }
+  LaunchMethodInfo slowing() const {
+    LaunchMethodInfo copy = *this;
+    copy.slows_process = true;
+    return copy;
+  }
 
   bool queues() const { return make_queued != nullptr; }
   std::unique_ptr<LaunchMethod> make(const StreamPool& pool,
@@ -387,62 +409,71 @@ inline std::unique_ptr<QueuedLaunch> make_remote_domain(
 /// A .cu file beside this one adds its own by add_launch_method().
 inline std::vector<LaunchMethodInfo>& launch_methods() {
   using Gpus = std::vector<Gpu>;
-  static std::vector<LaunchMethodInfo> methods = {
-      {"traditional_launch", "kernel<<<...>>>() on one GPU", false,
-       make_single<SingleGpuLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
-       Breadth::kAll},
-      {"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU", false,
-       make_single<SingleGpuLaunch, kCooperativeApi>, nullptr, &kUnitKernels,
-       Breadth::kAll, false, false},
-      {"multi_cooperative_launch",
-       "cuLaunchCooperativeKernelMultiDevice (driver); before CUDA 13 "
-       "cudaLaunchCooperativeKernelMultiDevice (runtime)",
-       true,
-       [](const StreamPool& pool, const Gpus& gpus,
-          const KernelChain& chain) -> std::unique_ptr<QueuedLaunch> {
-         require_cooperative(gpus);
-         return std::make_unique<MultiCooperativeLaunch>(
-             pool, static_cast<int>(gpus.size()), chain);
-       },
-       nullptr, &kUnitKernels, Breadth::kAll},
-      {"single_omp_traditional_launch",
-       "a thread a GPU: launch, device synchronize, OpenMP barrier", true,
-       nullptr,
-       [](const StreamPool& pool, const Gpus& gpus,
-          const KernelCall& call) -> std::unique_ptr<LaunchMethod> {
-         return std::make_unique<OmpTraditionalLaunch>(pool, gpus, call);
-       },
-       &kUnitKernels, Breadth::kAll},
-      {"graph_launch", "a graph of all the kernels, one behind the other",
-       false, make_single<GraphLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
-       Breadth::kMost, true},
-      {"graph_cooperative", "a graph of cooperative kernels", false,
-       make_single<GraphLaunch, kCooperativeApi>, nullptr, &kUnitKernels,
-       Breadth::kFew, false, false},
-      {"graph_seam", "a launch of a graph of one kernel, each time", false,
-       make_single<GraphSeamLaunch, kTraditionalApi>},
-      {"programmatic_launch",
-       "programmatic launch; each kernel lets the next begin, then waits for "
-       "the one before",
-       false, make_single<SingleGpuLaunch, kProgrammaticApi>, nullptr,
-       &programmatic_kernels(Trigger::kFirst), Breadth::kMost},
-      {"programmatic_after_wait",
-       "the same, but each waits first, then lets the next begin", false,
-       make_single<SingleGpuLaunch, kProgrammaticApi>, nullptr,
-       &programmatic_kernels(Trigger::kAfterWait)},
-      {"programmatic_at_end", "the same, but the next begins when it has ended",
-       false, make_single<SingleGpuLaunch, kProgrammaticApi>, nullptr,
-       &programmatic_kernels(Trigger::kNever)},
-      {"graph_programmatic", "a graph of programmatic_launch", false,
-       make_programmatic_graph, nullptr, &programmatic_kernels(Trigger::kFirst),
-       Breadth::kFew, true},
-      {"event_wait",
-       "two streams in turn, each kernel behind an event of the one before",
-       false, make_single<EventLaunch, kTraditionalApi>, nullptr, &kUnitKernels,
-       Breadth::kFew, false, false},
-      {"remote_domain_launch", "in the remote memory synchronization domain",
-       false, make_remote_domain, nullptr, &kUnitKernels, Breadth::kFew, false,
-       false}};
+  using Info = LaunchMethodInfo;
+  static std::vector<Info> methods = {
+      Info{"traditional_launch", "kernel<<<...>>>() on one GPU", false,
+           make_single<SingleGpuLaunch, kTraditionalApi>}
+          .in(Breadth::kAll),
+      Info{"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU",
+           false, make_single<SingleGpuLaunch, kCooperativeApi>}
+          .in(Breadth::kAll)
+          .slowing(),
+      Info{"multi_cooperative_launch",
+           "cuLaunchCooperativeKernelMultiDevice (driver); before CUDA 13 "
+           "cudaLaunchCooperativeKernelMultiDevice (runtime)",
+           true,
+           [](const StreamPool& pool, const Gpus& gpus,
+              const KernelChain& chain) -> std::unique_ptr<QueuedLaunch> {
+             require_cooperative(gpus);
+             return std::make_unique<MultiCooperativeLaunch>(
+                 pool, static_cast<int>(gpus.size()), chain);
+           }}
+          .in(Breadth::kAll)
+          .slowing(),
+      Info{"single_omp_traditional_launch",
+           "a thread a GPU: launch, device synchronize, OpenMP barrier", true,
+           nullptr,
+           [](const StreamPool& pool, const Gpus& gpus,
+              const KernelCall& call) -> std::unique_ptr<LaunchMethod> {
+             return std::make_unique<OmpTraditionalLaunch>(pool, gpus, call);
+           }}
+          .in(Breadth::kAll)
+          .slowing(),
+      Info{"graph_launch", "a graph of all the kernels, one behind the other",
+           false, make_single<GraphLaunch, kTraditionalApi>}
+          .in(Breadth::kMost)
+          .with_graphs(),
+      Info{"graph_cooperative", "a graph of cooperative kernels", false,
+           make_single<GraphLaunch, kCooperativeApi>}
+          .slowing(),
+      Info{"graph_seam", "a launch of a graph of one kernel, each time", false,
+           make_single<GraphSeamLaunch, kTraditionalApi>},
+      Info{"programmatic_launch",
+           "programmatic launch; each kernel lets the next begin, then waits "
+           "for the one before",
+           false, make_single<SingleGpuLaunch, kProgrammaticApi>}
+          .of(programmatic_kernels(Trigger::kFirst))
+          .in(Breadth::kMost),
+      Info{"programmatic_after_wait",
+           "the same, but each waits first, then lets the next begin", false,
+           make_single<SingleGpuLaunch, kProgrammaticApi>}
+          .of(programmatic_kernels(Trigger::kAfterWait)),
+      Info{"programmatic_at_end",
+           "the same, but the next begins when it has ended", false,
+           make_single<SingleGpuLaunch, kProgrammaticApi>}
+          .of(programmatic_kernels(Trigger::kNever)),
+      Info{"graph_programmatic", "a graph of programmatic_launch", false,
+           make_programmatic_graph}
+          .of(programmatic_kernels(Trigger::kFirst))
+          .with_graphs(),
+      Info{"event_wait",
+           "two streams in turn, each kernel behind an event of the one before",
+           false, make_single<EventLaunch, kTraditionalApi>}
+          .slowing(),
+      Info{"remote_domain_launch",
+           "in the remote memory synchronization domain", false,
+           make_remote_domain}
+          .slowing()};
   return methods;
 }
 

@@ -6,12 +6,13 @@
 namespace syncbench {
 
 LinkCalls::LinkCalls(const void* kernel, int gpus, int blocks)
-    : blocks_(static_cast<unsigned>(gpus * blocks)), memory_(4 * blocks_) {
+    : blocks_(static_cast<std::size_t>(gpus) * blocks), memory_(4 * blocks_) {
   std::fill_n(memory_.get(), 4 * blocks_, 0u);
   for (int gpu = 0; gpu < gpus; ++gpu) {
     links_.push_back({memory_.get(), memory_.get() + 2 * blocks_,
                       memory_.get() + 3 * blocks_,
-                      static_cast<unsigned>(gpu * blocks), blocks_});
+                      static_cast<unsigned>(gpu * blocks),
+                      static_cast<unsigned>(blocks_)});
   }
   for (Links& links : links_) arguments_.push_back(&links);
   for (void*& argument : arguments_) {
@@ -22,7 +23,7 @@ LinkCalls::LinkCalls(const void* kernel, int gpus, int blocks)
 LinksSeen LinkCalls::seen() const {
   LinksSeen seen;
   seen.fewest = kLinks;
-  for (unsigned i = 0; i < blocks_; ++i) {
+  for (std::size_t i = 0; i < blocks_; ++i) {
     const unsigned count = memory_.get()[2 * blocks_ + i];
     seen.fewest = std::min(seen.fewest, count);
     seen.most = std::max(seen.most, count);

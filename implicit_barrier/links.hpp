@@ -37,7 +37,7 @@ class LinkCalls {
   LinksSeen seen() const;
 
  private:
-  unsigned blocks_;
+  std::size_t blocks_;  // of all GPUs
   PinnedArray<unsigned> memory_;
   std::vector<Links> links_;
   std::vector<void*> arguments_;

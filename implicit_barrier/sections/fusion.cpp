@@ -89,7 +89,7 @@ class OneStream : public Fusion {
         Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             Point point) {
-          if (method.multi_gpu || !method.one_stream) return;
+          if (method.slows_process) return;
           point.work_ns = unit_ns_of(point.gpus);
           choose_lengths(method.queues(), point);
           points.add(point, [&]() -> PointsInTurn<Sample>::Take {

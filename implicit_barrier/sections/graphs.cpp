@@ -154,7 +154,7 @@ class Graphs : public SectionOf<GraphRow> {
         Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             Point point) {
-          if (!method.in_graphs) return;
+          if (!method.makes_graphs) return;
           for (const int nodes : {20, 128, 1000}) {
             point.repeats = nodes;
             points.add(point, [&]() -> PointsInTurn<Sample>::Take {

@@ -51,8 +51,10 @@ std::optional<stand_in::Model> model_of(const stand_in::Launch& launch) {
 }
 
 [[maybe_unused]] const bool kAdded =
-    add_launch_method({"chained_launch", "two kernels on one GPU", false,
-                       make_chain, nullptr, &own_kernels(), Breadth::kAll}) &&
+    add_launch_method(LaunchMethodInfo{
+        "chained_launch", "two kernels on one GPU", false, make_chain}
+                          .of(own_kernels())
+                          .in(Breadth::kAll)) &&
     stand_in::add_models(model_of);
 
 }  // namespace

@@ -204,9 +204,10 @@ CUresult stream_memory_operations(CUstream stream, unsigned count,
   const auto body = [&] {
     for (unsigned i = 0; i < count; ++i) {
       const auto& one = all[i].writeValue;  // waitValue has the same members
+      unsigned* address = nullptr;
+      std::memcpy(&address, &one.address, sizeof address);
       const cudaError_t error = queue_memory_operation(
-          reinterpret_cast<cudaStream_t>(stream),
-          reinterpret_cast<unsigned*>(one.address), one.value,
+          reinterpret_cast<cudaStream_t>(stream), address, one.value,
           one.operation == CU_STREAM_MEM_OP_WRITE_VALUE_32);
       if (error != cudaSuccess) return error;
     }

@@ -142,7 +142,7 @@ Model link(const Launch& launch) {
 bool write_words(const syncbench::StepData& data, int step, unsigned blocks) {
   if (!data.reads) return true;
   unsigned* words = data.words + static_cast<std::size_t>(step) * blocks;
-  if (!inside(words, 2 * blocks * sizeof *words, "a step")) return false;
+  if (!inside(words, sizeof *words * 2 * blocks, "a step")) return false;
   const bool forgets = scenario().bad == "steps" && step == 10;
   for (unsigned i = 0; i < blocks; ++i) {
     const unsigned seen = words[(i + blocks / 2) % blocks];
