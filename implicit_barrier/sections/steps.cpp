@@ -92,10 +92,13 @@ class Steps : public SectionOf<StepRow> {
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
     const Gpu& gpu = measuring.run.gpu();
+    std::vector<LaunchShape> shapes = {{1, 32}, {8, 256}};
+    if (gpu.sm_count != shapes.back().blocks) {
+      shapes.push_back({gpu.sm_count, 256});
+    }
     for (const StepWay& way : step_ways()) {
       if (!measuring.run.options().wants(way.name)) continue;
-      for (const LaunchShape& shape :
-           {LaunchShape{1, 32}, {8, 256}, {gpu.sm_count, 256}}) {
+      for (const LaunchShape& shape : shapes) {
         for (const int reads : {1, 0}) {  // in this order: the first proves
           if (reads == 0 && way.only_reads) continue;
           for (const int work_ns : {0, 1000, 5000, 20000}) {
