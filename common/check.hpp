@@ -41,6 +41,21 @@ inline void check_cuda(cudaError_t code, const char* call, const char* file,
 void check_asked(cudaError_t code, const char* call, const char* file,
                  int line);
 
+/// The calls of one API, of which the first asks whether it can be had here.
+class AskedApi {
+ public:
+  explicit AskedApi(const char* name) : name_(name) {}
+
+  void check(cudaError_t code, const char* file, int line) {
+    (works_ ? check_cuda : check_asked)(code, name_, file, line);
+    works_ = true;
+  }
+
+ private:
+  const char* name_;
+  bool works_ = false;
+};
+
 }  // namespace syncbench
 
 #define CUDA_CHECK(call) \

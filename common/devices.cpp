@@ -9,6 +9,7 @@
 
 #include "common/check.hpp"
 #include "common/cpus.hpp"
+#include "common/driver_entry.hpp"
 #include "common/errors.hpp"
 
 namespace syncbench {
@@ -109,25 +110,7 @@ bool waits_spinning() {
 }
 
 const char* kernel_loading() {
-  void* entry = nullptr;
-#if CUDART_VERSION >= 12000
-  cudaDriverEntryPointQueryResult found = {};
-#endif
-#if CUDART_VERSION >= 13000
-  const cudaError_t error = cudaGetDriverEntryPointByVersion(
-      "cuModuleGetLoadingMode", &entry, 11070, cudaEnableDefault, &found);
-#elif CUDART_VERSION >= 12000
-  const cudaError_t error = cudaGetDriverEntryPoint(
-      "cuModuleGetLoadingMode", &entry, cudaEnableDefault, &found);
-#else
-  const cudaError_t error = cudaGetDriverEntryPoint("cuModuleGetLoadingMode",
-                                                    &entry, cudaEnableDefault);
-#endif
-  if (error == cudaErrorSymbolNotFound || error == cudaErrorNotSupported) {
-    cudaGetLastError();
-    return "?";
-  }
-  check_cuda(error, "cudaGetDriverEntryPoint", __FILE__, __LINE__);
+  void* entry = find_driver_entry("cuModuleGetLoadingMode", 11070);
   if (entry == nullptr) return "?";
   CUmoduleLoadingMode mode = {};
   const auto ask = reinterpret_cast<CUresult (*)(CUmoduleLoadingMode*)>(entry);

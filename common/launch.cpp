@@ -5,6 +5,7 @@
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
+#include "common/driver_entry.hpp"
 #include "common/errors.hpp"
 
 namespace syncbench {
@@ -12,6 +13,12 @@ namespace syncbench {
 bool launches_wait_for_kernels() {
   const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
   return blocking != nullptr && std::strcmp(blocking, "0") != 0;
+}
+
+int code_version(const void* kernel) {
+  cudaFuncAttributes attributes = {};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  return attributes.ptxVersion;
 }
 
 LaunchConfig::LaunchConfig(const KernelCall& call, cudaStream_t launch_stream,
@@ -81,14 +88,8 @@ cudaError_t MultiDeviceLaunch::operator()() {
 MultiDeviceLaunch::MultiDeviceLaunch(const std::vector<KernelCall>& calls,
                                      const std::vector<int>& devices,
                                      const std::vector<cudaStream_t>& streams) {
-  // Looked up when running: linked, the program would not even start, and
-  // say why, on a machine without a driver.
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found = {};
-  CUDA_ASK(cudaGetDriverEntryPointByVersion(
-      "cuLaunchCooperativeKernelMultiDevice", &entry, 9000, cudaEnableDefault,
-      &found));
-  if (found != cudaDriverEntryPointSuccess || entry == nullptr) {
+  void* entry = find_driver_entry("cuLaunchCooperativeKernelMultiDevice", 9000);
+  if (entry == nullptr) {
     throw CannotMeasure(
         "no-multi-device",
         "the driver has no cuLaunchCooperativeKernelMultiDevice");

@@ -13,6 +13,10 @@ namespace syncbench {
 /// True when CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel.
 bool launches_wait_for_kernels();
 
+/// Compute capability, times 10, that the kernel's code is made for on this
+/// GPU. Made from PTX for an older one, it lacks what a newer one has.
+int code_version(const void* kernel);
+
 /// A kernel with everything but the stream: what to launch, ready made, so that
 /// nothing but the launch itself is timed.
 struct KernelCall {

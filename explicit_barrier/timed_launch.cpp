@@ -132,11 +132,8 @@ double TimedLaunch::run_multi_device(int launches) {
   }
   MultiDeviceLaunch launch(calls, device_numbers(gpus_), streams);
   const auto start = HostClock::now();
-  // The first one asks whether these GPUs have it.
   for (int i = 0; i < launches; ++i) {
-    const auto check = works_ ? check_cuda : check_asked;
-    check(launch(), MultiDeviceLaunch::kApi, __FILE__, __LINE__);
-    works_ = true;
+    multi_device_.check(launch(), __FILE__, __LINE__);
   }
   for (const cudaStream_t stream : streams) {
     CUDA_CHECK(cudaStreamSynchronize(stream));

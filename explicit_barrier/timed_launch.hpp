@@ -114,7 +114,7 @@ class TimedLaunch {
   const void* kernel_ = nullptr;
   Arguments host_arguments_;
   Rightness results_;
-  bool works_ = false;          // its multi-device launch, if it is one
+  AskedApi multi_device_{MultiDeviceLaunch::kApi};
   std::deque<PerGpu> per_gpu_;  // which never moves its elements
   std::optional<GpuThreads> threads_;
 };

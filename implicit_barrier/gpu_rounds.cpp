@@ -2,47 +2,32 @@
 
 #include <utility>
 
+#include "common/driver_entry.hpp"
 #include "common/errors.hpp"
+#include "implicit_barrier/launch_methods.hpp"
 
 namespace syncbench {
 namespace {
 
-void* driver_entry(const char* name) {
-  void* entry = nullptr;
-#if CUDART_VERSION >= 13000
-  cudaDriverEntryPointQueryResult found = {};
-  CUDA_ASK(cudaGetDriverEntryPointByVersion(name, &entry, 12000,
-                                            cudaEnableDefault, &found));
-#elif CUDART_VERSION >= 12000
-  cudaDriverEntryPointQueryResult found = {};
-  CUDA_ASK(cudaGetDriverEntryPoint(name, &entry, cudaEnableDefault, &found));
-#else
-  CUDA_ASK(cudaGetDriverEntryPoint(name, &entry, cudaEnableDefault));
-#endif
-  if (entry != nullptr) return entry;
-  throw CannotMeasure("no-stream-memory-operations",
-                      std::string("the driver has no ") + name);
+/// Keeps the memory of its flags.
+template <class Memory>
+class FlagsIn : public FlagsOfStreams {
+ public:
+  FlagsIn(Memory memory, std::vector<unsigned*> flags)
+      : FlagsOfStreams(std::move(flags)), memory_(std::move(memory)) {}
+
+ private:
+  Memory memory_;
+};
+
+template <class Memory>
+std::unique_ptr<LaunchMethod> make_flags(const StreamPool& pool,
+                                         const RoundCalls& calls, Memory memory,
+                                         std::vector<unsigned*> flags) {
+  return std::make_unique<EnqueuedRounds>(
+      pool, calls,
+      std::make_unique<FlagsIn<Memory>>(std::move(memory), std::move(flags)));
 }
-
-// The flags of each GPU in its own memory, or all in the host's.
-class FlagsInMemory : public FlagsOfStreams {
- public:
-  FlagsInMemory(std::vector<DeviceBuffer<unsigned>> memory,
-                std::vector<unsigned*> flags)
-      : FlagsOfStreams(std::move(flags)), memory_(std::move(memory)) {}
-
- private:
-  std::vector<DeviceBuffer<unsigned>> memory_;
-};
-
-class FlagsOnHost : public FlagsOfStreams {
- public:
-  FlagsOnHost(PinnedArray<unsigned> memory, std::vector<unsigned*> flags)
-      : FlagsOfStreams(std::move(flags)), memory_(std::move(memory)) {}
-
- private:
-  PinnedArray<unsigned> memory_;
-};
 
 // Words of one GPU are this far from those of the next: a line each.
 constexpr std::size_t kApart = 64;
@@ -70,9 +55,7 @@ std::unique_ptr<LaunchMethod> make_flags_on_host(const StreamPool& pool,
     flags.push_back(memory.get() + i * kApart);
     std::fill_n(flags.back(), kApart, 0u);
   }
-  return std::make_unique<EnqueuedRounds>(
-      pool, calls,
-      std::make_unique<FlagsOnHost>(std::move(memory), std::move(flags)));
+  return make_flags(pool, calls, std::move(memory), std::move(flags));
 }
 
 std::unique_ptr<LaunchMethod> make_flags_of_peers(const StreamPool& pool,
@@ -86,16 +69,20 @@ std::unique_ptr<LaunchMethod> make_flags_of_peers(const StreamPool& pool,
     memory.back().set_to_zero();
     flags.push_back(memory.back().get());
   }
-  return std::make_unique<EnqueuedRounds>(
-      pool, calls,
-      std::make_unique<FlagsInMemory>(std::move(memory), std::move(flags)));
+  return make_flags(pool, calls, std::move(memory), std::move(flags));
 }
 
 }  // namespace
 
 FlagsOfStreams::FlagsOfStreams(std::vector<unsigned*> flags)
-    : batch_(reinterpret_cast<BatchMemOp>(driver_entry("cuStreamBatchMemOp"))),
-      flags_(std::move(flags)) {}
+    : batch_(reinterpret_cast<BatchMemOp>(
+          find_driver_entry("cuStreamBatchMemOp", 12000))),
+      flags_(std::move(flags)) {
+  if (batch_ == nullptr) {
+    throw CannotMeasure("no-stream-memory-operations",
+                        "the driver has no cuStreamBatchMemOp");
+  }
+}
 
 void FlagsOfStreams::enqueue(const std::vector<cudaStream_t>& streams) {
   ++round_;
@@ -119,12 +106,10 @@ void FlagsOfStreams::enqueue(const std::vector<cudaStream_t>& streams) {
       waits.push_back(operation);
     }
     writes.insert(writes.end(), waits.begin(), waits.end());
-    const auto check = works_ ? check_cuda : check_asked;
-    check(static_cast<cudaError_t>(
-              batch_(reinterpret_cast<CUstream>(streams[i]),
-                     static_cast<unsigned>(writes.size()), writes.data(), 0)),
-          "cuStreamBatchMemOp", __FILE__, __LINE__);
-    works_ = true;
+    api_.check(static_cast<cudaError_t>(batch_(
+                   reinterpret_cast<CUstream>(streams[i]),
+                   static_cast<unsigned>(writes.size()), writes.data(), 0)),
+               __FILE__, __LINE__);
   }
 }
 

@@ -9,25 +9,9 @@
 #include <vector>
 
 #include "common/peer_access.hpp"
-#include "implicit_barrier/launch_methods.hpp"
+#include "implicit_barrier/launch_kinds.hpp"
 
 namespace syncbench {
-
-/// Which GPU's kernel of a round is the long one.
-enum class Late { kFirst, kInTurn, kAll };
-
-/// The kernels of each GPU.
-struct RoundCalls {
-  std::vector<KernelCall> late, other;
-  Late who = Late::kAll;
-
-  const KernelCall& of(int round, int gpu) const {
-    const int gpus = static_cast<int>(late.size());
-    const bool is_late =
-        who == Late::kAll || gpu == (who == Late::kFirst ? 0 : round % gpus);
-    return is_late ? late[gpu] : other[gpu];
-  }
-};
 
 /// What is enqueued in the streams of all GPUs between two rounds.
 class EnqueuedBarrier {
@@ -169,7 +153,7 @@ class FlagsOfStreams : public EnqueuedBarrier {
   BatchMemOp batch_ = nullptr;
   std::vector<unsigned*> flags_;
   unsigned round_ = 0;
-  bool works_ = false;  // the first call asks whether these GPUs have it
+  AskedApi api_{"cuStreamBatchMemOp"};
 };
 
 /// Rounds with events from each GPU to each other in one graph.
@@ -181,14 +165,11 @@ class GraphOfGpus : public EnqueuedRounds {
         events_(make_events(devices_of(pool, calls))) {}
 
   void prepare(int repeats) override {
-    if (graphs_.count(repeats) != 0) return;
-    GraphExec exec(capture(repeats));
-    exec.upload(pool().stream(0));
-    CUDA_CHECK(cudaStreamSynchronize(pool().stream(0)));
-    graphs_.emplace(repeats, std::move(exec));
+    graphs_.prepare(repeats, pool().stream(0),
+                    [&] { return capture(repeats); });
   }
   void launch(int repeats) override {
-    graphs_.at(repeats).launch(pool().stream(0));
+    graphs_.launch(repeats, pool().stream(0));
   }
 
  private:
@@ -218,7 +199,7 @@ class GraphOfGpus : public EnqueuedRounds {
   }
 
   std::vector<Event> events_;
-  std::map<int, GraphExec> graphs_;  // by their repeats
+  PreparedGraphs graphs_;
 };
 
 /// One multi-device launch a round.
@@ -232,10 +213,7 @@ class MultiDeviceRounds : public GpuRounds {
   }
   void launch(int repeats) override {
     for (int round = 0; round < repeats; ++round) {
-      const auto check = works_ ? check_cuda : check_asked;
-      check(launch_of(round % gpus())(), MultiDeviceLaunch::kApi, __FILE__,
-            __LINE__);
-      works_ = true;
+      api_.check(launch_of(round % gpus())(), __FILE__, __LINE__);
     }
   }
 
@@ -257,37 +235,7 @@ class MultiDeviceRounds : public GpuRounds {
   }
 
   std::map<std::pair<int, int>, MultiDeviceLaunch> launches_;
-  bool works_ = false;  // as above
-};
-
-/// A thread a GPU: launch, wait, and an OpenMP barrier, each round. Launches do
-/// not queue up.
-class ThreadRounds : public LaunchMethod {
- public:
-  ThreadRounds(const StreamPool& pool, const std::vector<Gpu>& gpus,
-               RoundCalls calls)
-      : pool_(pool), threads_(gpus), calls_(std::move(calls)) {}
-
-  LaunchTimes run(int repeats) override {
-    const double total = threads_.run([&](int rank) {
-      CallResult result;
-      for (int round = 0; round < repeats; ++round) {
-        result.note(
-            launch_traditional(calls_.of(round, rank), pool_.stream(rank)),
-            "cudaLaunchKernel");
-        result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-#pragma omp barrier
-      }
-      return result;
-    });
-    return {total, total};
-  }
-  double idle_wait_ns() override { return run(0).total; }
-
- private:
-  const StreamPool& pool_;
-  GpuThreads threads_;
-  RoundCalls calls_;
+  AskedApi api_{MultiDeviceLaunch::kApi};
 };
 
 /// One entry of the list of ways.

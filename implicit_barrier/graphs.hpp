@@ -1,7 +1,9 @@
 // Graphs of kernels that free themselves. Move-only.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "common/cuda_resources.hpp"
 
@@ -73,6 +75,26 @@ class GraphExec {
     }
   };
   std::unique_ptr<CUgraphExec_st, Destroy> exec_;
+};
+
+/// Graphs that differ in what they repeat, each made and uploaded once.
+class PreparedGraphs {
+ public:
+  /// Unless there is one of so many repeats: makes it of capture().
+  template <class Capture>
+  void prepare(int repeats, cudaStream_t stream, Capture capture) {
+    if (by_repeats_.count(repeats) != 0) return;
+    GraphExec exec(capture());
+    exec.upload(stream);
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    by_repeats_.emplace(repeats, std::move(exec));
+  }
+  void launch(int repeats, cudaStream_t stream) {
+    by_repeats_.at(repeats).launch(stream);
+  }
+
+ private:
+  std::map<int, GraphExec> by_repeats_;
 };
 
 }  // namespace syncbench

@@ -11,7 +11,7 @@
 #include "common/launch.hpp"
 #include "common/timing.hpp"
 #include "implicit_barrier/kernels.hpp"
-#include "implicit_barrier/launch_methods.hpp"
+#include "implicit_barrier/launch_kinds.hpp"
 #include "implicit_barrier/noted_times.hpp"
 
 namespace syncbench {

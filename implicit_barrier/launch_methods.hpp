@@ -1,302 +1,17 @@
-// The ways to launch a kernel, each with the wait that ends it (study, IV, VI).
+// Every launch method that ImplicitBarrier measures.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/devices.hpp"
 #include "common/errors.hpp"
-#include "common/gpu_threads.hpp"
-#include "common/launch.hpp"
-#include "common/timing.hpp"
-#include "implicit_barrier/graphs.hpp"
 #include "implicit_barrier/kernels.hpp"
-#include "implicit_barrier/stream_pool.hpp"
+#include "implicit_barrier/launch_kinds.hpp"
 
 namespace syncbench {
-
-/// Nanoseconds of a series of launches.
-struct LaunchTimes {
-  double launched;  ///< until the last launch call returned
-  double total;     ///< until all kernels had ended and the host knew
-};
-
-/// A launch method bound to what it launches and to the GPUs it runs on.
-class LaunchMethod {
- public:
-  virtual ~LaunchMethod() = default;
-
-  /// Launches `repeats` times and waits for the end.
-  virtual LaunchTimes run(int repeats) = 0;
-
-  /// Nanoseconds that the wait takes when nothing is running.
-  virtual double idle_wait_ns() = 0;
-};
-
-/// Launches that queue up behind each other, all from the calling thread, and
-/// one wait at the end.
-class QueuedLaunch : public LaunchMethod {
- public:
-  /// On the first `gpus` GPUs of the pool.
-  QueuedLaunch(const StreamPool& pool, int gpus) : pool_(pool), gpus_(gpus) {}
-
-  LaunchTimes run(int repeats) override {
-    prepare(repeats);
-    const auto start = HostClock::now();
-    launch(repeats);
-    const auto launched = HostClock::now();
-    wait();
-    return {elapsed_ns(start, launched), elapsed_ns(start, HostClock::now())};
-  }
-
-  double idle_wait_ns() override {
-    const auto start = HostClock::now();
-    wait();
-    return elapsed_ns(start, HostClock::now());
-  }
-
-  /// What a launch of so many needs once, and what may wait for kernels.
-  virtual void prepare(int /*repeats*/) {}
-  /// As often as `repeats` says, all into the streams of the pool's turn.
-  virtual void launch(int repeats) = 0;
-  virtual void wait() = 0;
-
-  const StreamPool& pool() const { return pool_; }
-  int gpus() const { return gpus_; }
-
- private:
-  const StreamPool& pool_;
-  int gpus_;
-};
-
-/// So many launches of a kernel.
-struct ChainLink {
-  KernelCall call;
-  int times = 1;
-};
-/// What is launched, one behind the other, at each repeat.
-using KernelChain = std::vector<ChainLink>;
-
-/// One call a kernel on one GPU, then cudaDeviceSynchronize().
-class SingleGpuLaunch : public QueuedLaunch {
- public:
-  SingleGpuLaunch(const LaunchApi& api, const StreamPool& pool,
-                  KernelChain chain)
-      : QueuedLaunch(pool, 1), api_(api), chain_(std::move(chain)) {}
-
-  void launch(int repeats) override { launch_into(pool().stream(0), repeats); }
-  void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
-
- protected:
-  void launch_into(cudaStream_t stream, int repeats) {
-    for (int i = 0; i < repeats; ++i) {
-      for (const ChainLink& link : chain_) {
-        for (int j = 0; j < link.times; ++j) launch_one(link.call, stream);
-      }
-    }
-  }
-  void launch_one(const KernelCall& call, cudaStream_t stream) {
-    check_cuda(api_.launch(call, stream), api_.name, __FILE__, __LINE__);
-  }
-  const KernelChain& chain() const { return chain_; }
-
- private:
-  LaunchApi api_;
-  KernelChain chain_;
-};
-
-/// Every other kernel in another stream of the GPU, each behind an event of the
-/// one before.
-class EventLaunch : public SingleGpuLaunch {
- public:
-  using SingleGpuLaunch::SingleGpuLaunch;
-
-  void launch(int repeats) override {
-    int number = 0;
-    for (int i = 0; i < repeats; ++i) {
-      for (const ChainLink& link : chain()) {
-        for (int j = 0; j < link.times; ++j) launch_next(link.call, number++);
-      }
-    }
-  }
-
- private:
-  void launch_next(const KernelCall& call, int number) {
-    const cudaStream_t streams[] = {
-        pool().stream(0),
-        pool().stream(0, (pool().turn() + 1) % StreamPool::kStreams)};
-    const int here = number % 2;
-    if (number > 0) {
-      CUDA_CHECK(
-          cudaStreamWaitEvent(streams[here], events_[1 - here].get(), 0));
-    }
-    launch_one(call, streams[here]);
-    CUDA_CHECK(cudaEventRecord(events_[here].get(), streams[here]));
-  }
-
-  Event events_[2];
-};
-
-/// One launch of a graph of all kernels, one behind the other.
-class GraphLaunch : public SingleGpuLaunch {
- public:
-  GraphLaunch(const LaunchApi& api, const StreamPool& pool, KernelChain chain)
-      : SingleGpuLaunch(api, pool, std::move(chain)),
-        capturing_(pool.device(0)) {}
-
-  void prepare(int repeats) override {
-    if (graphs_.count(repeats) != 0) return;
-    GraphExec exec(capture(repeats));
-    exec.upload(pool().stream(0));
-    CUDA_CHECK(cudaStreamSynchronize(pool().stream(0)));
-    graphs_.emplace(repeats, std::move(exec));
-  }
-  void launch(int repeats) override {
-    graphs_.at(repeats).launch(pool().stream(0));
-  }
-
-  /// The graph that `repeats` make.
-  Graph capture(int repeats) {
-    return Graph(capturing_.get(),
-                 [&] { launch_into(capturing_.get(), repeats); });
-  }
-
- private:
-  Stream capturing_;
-  std::map<int, GraphExec> graphs_;  // by their repeats
-};
-
-/// A launch of a graph of one kernel for each.
-class GraphSeamLaunch : public QueuedLaunch {
- public:
-  GraphSeamLaunch(const LaunchApi& api, const StreamPool& pool,
-                  const KernelChain& chain)
-      : QueuedLaunch(pool, 1) {
-    for (const auto& [call, times] : chain) {
-      graphs_.push_back(
-          {std::make_unique<GraphLaunch>(api, pool, KernelChain{{call}}),
-           times});
-    }
-  }
-
-  void prepare(int /*repeats*/) override {
-    for (const OneKernel& kernel : graphs_) kernel.graph->prepare(1);
-  }
-  void launch(int repeats) override {
-    for (int i = 0; i < repeats; ++i) {
-      for (const auto& [graph, times] : graphs_) {
-        for (int j = 0; j < times; ++j) graph->launch(1);
-      }
-    }
-  }
-  void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
-
- private:
-  struct OneKernel {
-    std::unique_ptr<GraphLaunch> graph;
-    int times;
-  };
-  std::vector<OneKernel> graphs_;
-};
-
-/// One multi-device launch for all GPUs, which is also a barrier between them;
-/// then cudaDeviceSynchronize() of each.
-class MultiCooperativeLaunch : public QueuedLaunch {
- public:
-  MultiCooperativeLaunch(const StreamPool& pool, int gpus,
-                         const KernelChain& chain)
-      : QueuedLaunch(pool, gpus) {
-    std::vector<int> devices;
-    for (int gpu = 0; gpu < gpus; ++gpu) devices.push_back(pool.device(gpu));
-    for (const auto& [call, times] : chain) {
-      links_.push_back({{}, times});
-      for (int turn = 0; turn < StreamPool::kStreams; ++turn) {
-        std::vector<cudaStream_t> streams;
-        for (int gpu = 0; gpu < gpus; ++gpu) {
-          streams.push_back(pool.stream(gpu, turn));
-        }
-        links_.back().launches.emplace_back(std::vector<KernelCall>(gpus, call),
-                                            devices, streams);
-      }
-    }
-  }
-
-  void launch(int repeats) override {
-    for (int i = 0; i < repeats; ++i) {
-      for (Link& link : links_) {
-        for (int j = 0; j < link.times; ++j) launch_one(link);
-      }
-    }
-  }
-
-  void wait() override {
-    for (int gpu = 0; gpu < gpus(); ++gpu) {
-      CUDA_CHECK(cudaSetDevice(pool().device(gpu)));
-      CUDA_CHECK(cudaDeviceSynchronize());
-    }
-    CUDA_CHECK(cudaSetDevice(pool().device(0)));
-  }
-
- private:
-  struct Link {
-    std::vector<MultiDeviceLaunch> launches;  // one a turn
-    int times;
-  };
-
-  void launch_one(Link& link) {
-    const auto check = works_ ? check_cuda : check_asked;
-    check(link.launches[pool().turn()](), MultiDeviceLaunch::kApi, __FILE__,
-          __LINE__);
-    works_ = true;
-  }
-
-  std::vector<Link> links_;
-  bool works_ = false;  // the first launch asks whether these GPUs have it
-};
-
-/// One OpenMP thread a GPU: launch, device synchronize, OpenMP barrier (study,
-/// Fig. 6). Every repeat ends in the barrier, so `launched` contains the waits
-/// of all repeats but the last.
-class OmpTraditionalLaunch : public LaunchMethod {
- public:
-  OmpTraditionalLaunch(const StreamPool& pool, const std::vector<Gpu>& gpus,
-                       const KernelCall& call)
-      : pool_(pool), threads_(gpus), call_(call) {}
-
-  LaunchTimes run(int repeats) override {
-    HostClock::time_point launched;
-    const double total = threads_.run([&](int rank) {
-      CallResult result;
-      for (int i = 0; i < repeats; ++i) {
-        result.note(launch_traditional(call_, pool_.stream(rank)),
-                    "cudaLaunchKernel");
-        if (rank == 0 && i == repeats - 1) launched = HostClock::now();
-        result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-#pragma omp barrier
-      }
-      return result;
-    });
-    return {elapsed_ns(threads_.start(), launched), total};
-  }
-
-  double idle_wait_ns() override {
-    return threads_.run([](int) {
-      CallResult result;
-      result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-#pragma omp barrier
-      return result;
-    });
-  }
-
- private:
-  const StreamPool& pool_;
-  GpuThreads threads_;
-  KernelCall call_;
-};
 
 /// Cooperative launches have to be had on all GPUs that take part.
 inline void require_cooperative(const std::vector<Gpu>& gpus) {
@@ -311,9 +26,7 @@ inline void require_cooperative(const std::vector<Gpu>& gpus) {
 
 /// Programmatic launches have to be in the code that a GPU runs.
 inline void require_programmatic(const void* kernel) {
-  cudaFuncAttributes attributes = {};
-  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
-  if (attributes.ptxVersion >= kProgrammaticVersion) return;
+  if (code_version(kernel) >= kProgrammaticVersion) return;
   throw CannotMeasure("no-programmatic-launch",
                       "no programmatic launch before compute capability 9.0");
 }
@@ -435,7 +148,9 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
            nullptr,
            [](const StreamPool& pool, const Gpus& gpus,
               const KernelCall& call) -> std::unique_ptr<LaunchMethod> {
-             return std::make_unique<OmpTraditionalLaunch>(pool, gpus, call);
+             const std::vector<KernelCall> calls(gpus.size(), call);
+             return std::make_unique<ThreadRounds>(pool, gpus,
+                                                   RoundCalls{calls, calls});
            }}
           .in(Breadth::kAll)
           .slowing(),

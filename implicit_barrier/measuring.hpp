@@ -36,10 +36,8 @@ struct LaunchShape {
 inline bool have_sleep(const std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) {
     const DeviceGuard guard(gpu.index);
-    cudaFuncAttributes attributes = {};
-    CUDA_CHECK(cudaFuncGetAttributes(
-        &attributes, reinterpret_cast<const void*>(sleep_kernel)));
-    if (attributes.ptxVersion < kSleepVersion) return false;
+    const auto* kernel = reinterpret_cast<const void*>(sleep_kernel);
+    if (code_version(kernel) < kSleepVersion) return false;
   }
   return true;
 }
@@ -119,13 +117,18 @@ class PointsInTurn {
     mhz_ = run_.clock_mhz();
   }
 
+  /// All points of a section launch into this stream, also when they are made;
+  /// default: those of the pool.
+  void launch_into(cudaStream_t stream) { stream_ = stream; }
+
   double mhz() const { return mhz_; }  ///< SM clock of GPU 0 at the beginning
 
   /// Adds what `make() -> Take` makes, once the method's order is proved. A
-  /// point that this GPU, driver or tool
-  /// does not support is a record with the reason.
+  /// point that this GPU, driver or tool does not support is a record with the
+  /// reason.
   template <class Make>
   void add(const Point& point, Make make) {
+    const StreamPool::Given guard(pool_, stream_);
     try {
       run_.measure_at([&] { return name_of(point); },
                       [&] {
@@ -180,6 +183,7 @@ class PointsInTurn {
   }
 
   void take(Task& task) {
+    const StreamPool::Given guard(pool_, stream_);
     const auto start = HostClock::now();
     task.samples.push_back(task.take());
     spent_ns_ += elapsed_ns(start, HostClock::now());
@@ -197,6 +201,7 @@ class PointsInTurn {
   StreamPool& pool_;
   std::string section_;
   std::size_t number_;
+  cudaStream_t stream_ = nullptr;
   std::vector<Task> tasks_;
   double mhz_ = kNan;
   double spent_ns_ = 0;  // on samples

@@ -196,13 +196,15 @@ class KernelSteps : public StepChain {
   KernelChain kernels_;
 };
 
-/// Launched by a launch method.
+using MakeQueued = LaunchMethodInfo::Make<QueuedLaunch, KernelChain>;
+
+/// Launched as a launch method does it.
 class LaunchedSteps : public KernelSteps {
  public:
-  LaunchedSteps(const LaunchMethodInfo& method, const StreamPool& pool,
-                const Gpu& gpu, const StepShape& shape, const void* kernel)
+  LaunchedSteps(MakeQueued make, const StreamPool& pool, const Gpu& gpu,
+                const StepShape& shape, const void* kernel)
       : KernelSteps(gpu.index, shape, kernel),
-        queue_(method.make_queued(pool, {gpu}, kernels())) {}
+        queue_(make(pool, {gpu}, kernels())) {}
 
  private:
   double run_all() override { return queue_->run(1).total; }
@@ -262,43 +264,19 @@ class FusedSteps : public StepChain {
 
 using Made = std::unique_ptr<StepChain>;
 
-template <const LaunchApi& kApi, class Launch>
+template <MakeQueued kMake, auto kKernel>
 Made make_launched(const StreamPool& pool, const Gpu& gpu,
-                   const StepShape& shape, const void* kernel) {
-  LaunchMethodInfo method = {};
-  method.make_queued = make_single<Launch, kApi>;
-  return std::make_unique<LaunchedSteps>(method, pool, gpu, shape, kernel);
-}
-
-Made make_in_stream(const StreamPool& pool, const Gpu& gpu,
-                    const StepShape& shape) {
-  return make_launched<kTraditionalApi, SingleGpuLaunch>(
-      pool, gpu, shape, reinterpret_cast<const void*>(step_kernel));
-}
-Made make_graph(const StreamPool& pool, const Gpu& gpu,
-                const StepShape& shape) {
-  return make_launched<kTraditionalApi, GraphLaunch>(
-      pool, gpu, shape, reinterpret_cast<const void*>(step_kernel));
-}
-template <bool kWaits>
-Made make_programmatic(const StreamPool& pool, const Gpu& gpu,
-                       const StepShape& shape) {
-  return make_launched<kProgrammaticApi, SingleGpuLaunch>(
-      pool, gpu, shape,
-      reinterpret_cast<const void*>(programmatic_step<kWaits>));
-}
-Made make_programmatic_in_graph(const StreamPool& pool, const Gpu& gpu,
-                                const StepShape& shape) {
-  LaunchMethodInfo method = {};
-  method.make_queued = make_programmatic_graph;
+                   const StepShape& shape) {
   return std::make_unique<LaunchedSteps>(
-      method, pool, gpu, shape,
-      reinterpret_cast<const void*>(programmatic_step<true>));
+      kMake, pool, gpu, shape, reinterpret_cast<const void*>(kKernel));
 }
 Made make_waited(const StreamPool& pool, const Gpu& gpu,
                  const StepShape& shape) {
   return std::make_unique<WaitedSteps>(pool, gpu, shape);
 }
+
+constexpr MakeQueued make_programmatic =
+    make_single<SingleGpuLaunch, kProgrammaticApi>;
 
 // All blocks at once.
 template <class Way>
@@ -348,9 +326,7 @@ Made make_cluster(const StreamPool& pool, const Gpu& gpu,
                         "a cluster has at most 8 blocks everywhere");
   }
   const auto* kernel = reinterpret_cast<const void*>(steps_kernel<ClusterSync>);
-  cudaFuncAttributes of_kernel = {};
-  CUDA_CHECK(cudaFuncGetAttributes(&of_kernel, kernel));
-  if (of_kernel.ptxVersion < 90) {
+  if (code_version(kernel) < 90) {
     throw CannotMeasure("no-clusters",
                         "no clusters before compute capability 9.0");
   }
@@ -402,10 +378,15 @@ double StepChain::run() {
 
 const std::vector<StepWay>& step_ways() {
   static const std::vector<StepWay> all = {
-      {"traditional_launch", "", make_in_stream},
-      {"graph_launch", "", make_graph},
-      {"programmatic_launch", "", make_programmatic<true>},
-      {"graph_programmatic", "", make_programmatic_in_graph},
+      {"traditional_launch", "",
+       make_launched<make_single<SingleGpuLaunch, kTraditionalApi>,
+                     step_kernel>},
+      {"graph_launch", "",
+       make_launched<make_single<GraphLaunch, kTraditionalApi>, step_kernel>},
+      {"programmatic_launch", "",
+       make_launched<make_programmatic, programmatic_step<true>>},
+      {"graph_programmatic", "",
+       make_launched<make_programmatic_graph, programmatic_step<true>>},
       {"launch_and_wait", "a launch and cudaStreamSynchronize for each step",
        make_waited},
       {"steps_grid_sync", "one kernel, grid_group::sync() after each step",
@@ -427,7 +408,8 @@ const std::vector<StepWay>& step_ways() {
 
 const std::vector<StepWay>& unordered_step_ways() {
   static const std::vector<StepWay> all = {
-      {"programmatic launch without wait", "", make_programmatic<false>},
+      {"programmatic launch without wait", "",
+       make_launched<make_programmatic, programmatic_step<false>>},
       {"one kernel without barrier", "", make_resident<InKernel>}};
   return all;
 }

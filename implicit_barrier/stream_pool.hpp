@@ -27,18 +27,20 @@ class StreamPool {
   void turn_to(int turn) { turn_ = turn % kStreams; }
   int turn() const { return turn_; }  ///< 0 to kStreams - 1
 
-  /// Until the guard ends, single-GPU methods launch into this stream that
-  /// nobody makes.
+  /// Until the guard ends, single-GPU methods launch into this stream, which
+  /// nobody makes; nullptr: into those of the pool.
   class Given {
    public:
-    Given(StreamPool& pool, cudaStream_t stream) : pool_(pool) {
+    Given(StreamPool& pool, cudaStream_t stream)
+        : pool_(pool), before_(pool.given_) {
       pool_.given_ = stream;
     }
     Given(const Given&) = delete;
-    ~Given() { pool_.given_ = nullptr; }
+    ~Given() { pool_.given_ = before_; }
 
    private:
     StreamPool& pool_;
+    cudaStream_t before_;
   };
 
   /// GPU at position `gpu` of the constructor's list.

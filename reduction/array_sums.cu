@@ -122,9 +122,8 @@ struct Implicit : TwoKernels<T, false> {
 template <class T>
 struct Programmatic : TwoKernels<T, true> {
   Programmatic(const Gpu& gpu, long long) : TwoKernels<T, true>(gpu) {
-    cudaFuncAttributes code = {};
-    CUDA_CHECK(cudaFuncGetAttributes(&code, sum_partials<T>));
-    if (gpu.major < 9 || code.ptxVersion < 90) {
+    const auto* kernel = reinterpret_cast<const void*>(sum_partials<T>);
+    if (gpu.major < 9 || code_version(kernel) < 90) {
       throw CannotMeasure(
           "architecture",
           "programmatic launches need compute capability 9.0, and code for it");

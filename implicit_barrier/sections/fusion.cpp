@@ -34,15 +34,17 @@ class Fusion : public SectionOf<FusionRow> {
  protected:
   using SectionOf::SectionOf;
 
-  /// Units of kernel(units, amount_of(nanoseconds)).
-  template <class Amount>
+  /// Units of kernel(units, amount_of(nanoseconds)) by the methods that are
+  /// wanted(method).
+  template <class Wanted, class Amount>
   static void add_all(Measuring& measuring, PointsInTurn<Sample>& points,
-                      Breadth breadth, Counts counts, UnitKernel kernel,
-                      Amount amount_of) {
+                      Breadth breadth, Counts counts, Wanted wanted,
+                      UnitKernel kernel, Amount amount_of) {
     measuring.for_each_point(
         breadth, counts, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
             Point point) {
+          if (!wanted(method)) return;
           point.work_ns = unit_ns_of(point.gpus);
           choose_lengths(method.queues(), point);
           points.add(point, [&]() -> PointsInTurn<Sample>::Take {
@@ -53,6 +55,8 @@ class Fusion : public SectionOf<FusionRow> {
           });
         });
   }
+
+  static bool every_method(const LaunchMethodInfo&) { return true; }
 
   void print(const Point& point, const Measured<Sample>& measured) override {
     const FusionRow row(point, measured);
@@ -82,26 +86,12 @@ class OneStream : public Fusion {
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
-    StreamPool& pool = measuring.pool;
-    // The proofs of order, too.
-    const StreamPool::Given guard(pool, cudaStreamLegacy);
-    measuring.for_each_point(
-        Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
-        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-            Point point) {
-          if (method.slows_process) return;
-          point.work_ns = unit_ns_of(point.gpus);
-          choose_lengths(method.queues(), point);
-          points.add(point, [&]() -> PointsInTurn<Sample>::Take {
-            const auto pair = std::make_shared<FusionPair>(
-                method, pool, gpus, point, &UnitKernels::spin,
-                cycles_in(point.work_ns, points.mhz()));
-            return [pair, &pool] {
-              const StreamPool::Given guard(pool, cudaStreamLegacy);
-              return pair->take();
-            };
-          });
-        });
+    points.launch_into(cudaStreamLegacy);
+    add_all(
+        measuring, points, Breadth::kFew, Counts::kOneAndAll,
+        [](const LaunchMethodInfo& method) { return !method.slows_process; },
+        &UnitKernels::spin,
+        [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
   }
 
   void add_notes(const FusionRow&) override {}
@@ -118,7 +108,8 @@ class SleepKernel : public Fusion {
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
-    add_all(measuring, points, Breadth::kFew, Counts::kEach, &UnitKernels::spin,
+    add_all(measuring, points, Breadth::kFew, Counts::kEach, every_method,
+            &UnitKernels::spin,
             [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
   }
 
@@ -137,7 +128,7 @@ class SleepInstruction : public Fusion {
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
-    add_all(measuring, points, Breadth::kAll, Counts::kOneAndAll,
+    add_all(measuring, points, Breadth::kAll, Counts::kOneAndAll, every_method,
             &UnitKernels::sleep,
             [](int unit_ns) { return unit_ns / kSleepNs; });
   }

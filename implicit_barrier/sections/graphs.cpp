@@ -147,9 +147,7 @@ class Graphs : public SectionOf<GraphRow> {
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
-    StreamPool& pool = measuring.pool;
-    // The proofs of order, too.
-    const StreamPool::Given guard(pool, cudaStreamLegacy);
+    points.launch_into(cudaStreamLegacy);
     measuring.for_each_point(
         Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
@@ -158,12 +156,9 @@ class Graphs : public SectionOf<GraphRow> {
           for (const int nodes : {20, 128, 1000}) {
             point.repeats = nodes;
             points.add(point, [&]() -> PointsInTurn<Sample>::Take {
-              const auto graph =
-                  std::make_shared<GraphPoint>(method, pool, gpus, point);
-              return [graph, &pool] {
-                const StreamPool::Given guard(pool, cudaStreamLegacy);
-                return graph->take();
-              };
+              const auto graph = std::make_shared<GraphPoint>(
+                  method, measuring.pool, gpus, point);
+              return [graph] { return graph->take(); };
             });
           }
         });

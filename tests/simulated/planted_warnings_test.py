@@ -221,7 +221,7 @@ TEXTS = {
         ("skipped: no clusters before", ["old_implicit"], ["implicit1"]),
     "does-not-fita cluster has at most 8 blocks everywhere":
         ("skipped: a cluster has at most 8", ["old_implicit"], ["implicit1"]),
-    "no-stream-memory-operationsthe driver has no ":
+    "no-stream-memory-operationsthe driver has no cuStreamBatchMemOp":
         ("skipped: the driver has no cuStreamBatchMemOp", ["no_stream_memory"], ["implicit2"]),
     "no-peer-accessthese GPUs lack access to each other's memory":
         ("skipped: these GPUs lack access", ["no_peer_flags"], ["implicit2"]),
