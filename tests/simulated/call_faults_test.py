@@ -61,16 +61,12 @@ GIVING_BACK = ("cudaFree", "cudaFreeHost", "cudaStreamDestroy", "cudaEventDestro
                "cudaGraphDestroy", "cudaGraphExecDestroy")
 # Calls that ask whether something can be had here: cudaErrorNotSupported says no.
 ASKING = {
-    ("syncbench::kernel_loading", "cudaGetDriverEntryPoint"): "an old driver cannot tell",
-    ("syncbench::MultiDeviceLaunch::MultiDeviceLaunch", "cudaGetDriverEntryPoint"):
-        "drivers may drop this launch",
+    ("syncbench::find_driver_entry", "cudaGetDriverEntryPoint"): "old drivers lack functions",
     ("syncbench::MultiDeviceLaunch::operator()", "cuLaunchCooperativeKernelMultiDevice"):
         "the first launch of a point tells whether these GPUs have it",
     ("syncbench::MultiDeviceRounds::launch", "cuLaunchCooperativeKernelMultiDevice"): "as above",
     ("syncbench::FlagsOfStreams::enqueue", "cuStreamBatchMemOp"):
         "the first tells whether these GPUs have it",
-    ("syncbench::(anonymous namespace)::driver_entry", "cudaGetDriverEntryPoint"):
-        "old drivers lack such operations",
     ("syncbench::TimedLaunch::require_fit", "cudaFuncSetAttribute"):
         "GPUs without clusters",
     ("syncbench::TimedLaunch::require_fit", "cudaOccupancyMaxActiveClusters"):
