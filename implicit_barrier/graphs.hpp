@@ -44,9 +44,16 @@ class Graph {
 /// A graph ready to be launched.
 class GraphExec {
  public:
-  explicit GraphExec(const Graph& graph) {
+#if CUDART_VERSION >= 12000
+  static constexpr unsigned kLaunchedByKernels =
+      cudaGraphInstantiateFlagDeviceLaunch;
+#else
+  static constexpr unsigned kLaunchedByKernels = 0;  // cannot be had
+#endif
+
+  explicit GraphExec(const Graph& graph, unsigned flags = 0) {
     cudaGraphExec_t exec = nullptr;
-    CUDA_CHECK(cudaGraphInstantiateWithFlags(&exec, graph.get(), 0));
+    CUDA_CHECK(cudaGraphInstantiateWithFlags(&exec, graph.get(), flags));
     exec_.reset(exec);
   }
 

@@ -1,26 +1,11 @@
 #include "common/device_clock.cuh"
 #include "implicit_barrier/kernels.hpp"
+#include "implicit_barrier/unit_work.cuh"
 
 namespace syncbench {
 namespace {
 
 __device__ NotedKernels noted_kernels;
-
-__device__ void spin(int units, long long cycles) {
-#pragma unroll 1
-  for (int i = 0; i < units; ++i) {
-    const long long start = read_sm_clock();
-    while (read_sm_clock() - start < cycles) {
-    }
-  }
-}
-
-__device__ void sleep(int units, long long sleeps) {
-#if __CUDA_ARCH__ >= 700
-#pragma unroll 1
-  for (long long i = units * sleeps; i > 0; --i) __nanosleep(kSleepNs);
-#endif
-}
 
 __device__ void note(int units, long long cycles) {
   const long long first = read_sm_clock();
@@ -44,24 +29,6 @@ __device__ void note(int units, long long cycles) {
   }
   while (read_sm_clock() - start < cycles) {
   }
-}
-
-// Words of the links are read and written past the L1 cache, whatever a block
-// has read before.
-__device__ void link(Links links) {
-  if (threadIdx.x != 0) return;
-  const unsigned block = links.first + blockIdx.x;
-  volatile unsigned* count = &links.counts[block];
-  volatile unsigned* words = links.words;
-  const unsigned number = *count;
-  const unsigned others = max(links.blocks - 1, 1u);
-  const unsigned other = (block + 1 + number % others) % links.blocks;
-  if (words[(number % 2) * links.blocks + other] != number) {
-    ++links.wrong[block];
-  }
-  if (number % links.blocks == block) spin(1, kLinkDelayCycles);
-  words[((number + 1) % 2) * links.blocks + block] = number + 1;
-  *count = number + 1;
 }
 
 // When a kernel lets the next one begin, and waits for the one before: no
@@ -89,13 +56,13 @@ __global__ void programmatic_null() {
 template <Trigger kTrigger>
 __global__ void programmatic_spin(int units, long long cycles) {
   wait_for_kernel_before<kTrigger>();
-  spin(units, cycles);
+  spin_units(units, cycles);
 }
 
 template <Trigger kTrigger>
 __global__ void programmatic_sleep(int units, long long sleeps) {
   wait_for_kernel_before<kTrigger>();
-  sleep(units, sleeps);
+  sleep_units(units, sleeps);
 }
 
 template <Trigger kTrigger>
@@ -107,17 +74,7 @@ __global__ void programmatic_noting(int units, long long cycles) {
 template <Trigger kTrigger>
 __global__ void programmatic_link(Links links) {
   wait_for_kernel_before<kTrigger>();
-  link(links);
-}
-
-const void* address_of(void (*kernel)()) {
-  return reinterpret_cast<const void*>(kernel);
-}
-const void* address_of(void (*kernel)(int, long long)) {
-  return reinterpret_cast<const void*>(kernel);
-}
-const void* address_of(void (*kernel)(Links)) {
-  return reinterpret_cast<const void*>(kernel);
+  be_link(links);
 }
 
 template <Trigger kTrigger>
@@ -132,18 +89,18 @@ const UnitKernels kProgrammatic = {address_of(programmatic_null<kTrigger>),
 __global__ void null_kernel() {}
 
 __global__ void spin_kernel(int units, long long cycles) {
-  spin(units, cycles);
+  spin_units(units, cycles);
 }
 
 __global__ void sleep_kernel(int units, long long sleeps) {
-  sleep(units, sleeps);
+  sleep_units(units, sleeps);
 }
 
 __global__ void noting_kernel(int units, long long cycles) {
   note(units, cycles);
 }
 
-__global__ void link_kernel(Links links) { link(links); }
+__global__ void link_kernel(Links links) { be_link(links); }
 
 __global__ void sleep_grid_kernel(unsigned asked_ns, int count,
                                   long long* cycles) {

@@ -9,6 +9,7 @@
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
 #include "common/timing.hpp"
+#include "implicit_barrier/device_graphs.hpp"
 #include "implicit_barrier/graphs.hpp"
 #include "implicit_barrier/stream_pool.hpp"
 
@@ -197,6 +198,46 @@ class GraphSeamLaunch : public QueuedLaunch {
     int times;
   };
   std::vector<OneKernel> graphs_;
+};
+
+/// A graph of one kernel, launched once; its kernel launches it again for each
+/// further repeat (a tail launch), so nothing queues up behind it.
+class DeviceGraphLaunch : public LaunchMethod {
+ public:
+  DeviceGraphLaunch(const StreamPool& pool, const KernelCall& call)
+      : pool_(pool), graph_(device_graph(Stream(pool.device(0)), call)) {
+    graph_.upload(pool.stream(0));
+    CUDA_CHECK(cudaStreamSynchronize(pool.stream(0)));
+  }
+
+  LaunchTimes run(int repeats) override {
+    launch_again(repeats - 1);
+    const auto start = HostClock::now();
+    graph_.launch(pool_.stream(0));
+    const auto launched = HostClock::now();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const auto end = HostClock::now();
+    check_launched_again();
+    return {elapsed_ns(start, launched), elapsed_ns(start, end)};
+  }
+
+  double idle_wait_ns() override {
+    const auto start = HostClock::now();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return elapsed_ns(start, HostClock::now());
+  }
+
+ private:
+  static GraphExec device_graph(const Stream& capturing,
+                                const KernelCall& call) {
+    return GraphExec(
+        Graph(capturing.get(),
+              [&] { CUDA_CHECK(launch_traditional(call, capturing.get())); }),
+        GraphExec::kLaunchedByKernels);
+  }
+
+  const StreamPool& pool_;
+  GraphExec graph_;
 };
 
 /// One multi-device launch for all GPUs, which is also a barrier between them;

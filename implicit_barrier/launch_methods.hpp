@@ -107,7 +107,17 @@ inline std::unique_ptr<QueuedLaunch> make_programmatic_graph(
   return make_single<GraphLaunch, kProgrammaticApi>(pool, gpus, chain);
 }
 
-/// The same of launches in a domain, which older toolkits do not know.
+/// make_waiting of graphs that kernels launch.
+inline std::unique_ptr<LaunchMethod> make_device_graph(const StreamPool& pool,
+                                                       const std::vector<Gpu>&,
+                                                       const KernelCall& call) {
+  if (CUDART_VERSION < kDeviceGraphToolkit) {
+    throw CannotMeasure("toolkit", "kernels launch graphs from CUDA 12 on");
+  }
+  return std::make_unique<DeviceGraphLaunch>(pool, call);
+}
+
+/// make_queued of launches in a domain, which older toolkits do not know.
 inline std::unique_ptr<QueuedLaunch> make_remote_domain(
     const StreamPool& pool, const std::vector<Gpu>& gpus,
     const KernelChain& chain) {
@@ -181,6 +191,11 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
            make_programmatic_graph}
           .of(programmatic_kernels(Trigger::kFirst))
           .with_graphs(),
+      Info{"device_graph_launch",
+           "a graph of one kernel, which launches its graph again", false,
+           nullptr, make_device_graph}
+          .of(relaunching_kernels())
+          .slowing(),
       Info{"event_wait",
            "two streams in turn, each kernel behind an event of the one before",
            false, make_single<EventLaunch, kTraditionalApi>}

@@ -4,20 +4,14 @@
 #include <string>
 #include <utility>
 
-#include "common/device_clock.cuh"
 #include "common/errors.hpp"
+#include "implicit_barrier/device_graphs.hpp"
+#include "implicit_barrier/step_work.cuh"
 #include "implicit_barrier/steps.hpp"
 #include "peer_grid_barrier/barrier.cuh"
 
 namespace syncbench {
 namespace {
-
-// How often a wait looks: seconds, where microseconds are enough.
-constexpr int kMostLooks = 1 << 22;
-
-__device__ unsigned other_block() {
-  return (blockIdx.x + gridDim.x / 2) % gridDim.x;
-}
 
 __device__ unsigned load_acquire(const unsigned* address) {
   unsigned value;
@@ -35,31 +29,6 @@ __device__ void wait_for(const unsigned* address, unsigned value,
     if (load_acquire(address) >= value) return;
   }
   *failed = 1;
-}
-
-__device__ void spin(long long cycles) {
-  const long long start = read_sm_clock();
-  while (read_sm_clock() - start < cycles) {
-  }
-}
-
-// `polls`: the word that is read says itself that it is there.
-__device__ void do_step(const StepData& data, int step, bool polls) {
-  const unsigned blocks = gridDim.x;
-  unsigned seen = 0;
-  if (data.reads) {
-    const volatile unsigned* word = &data.words[step * blocks + other_block()];
-    seen = *word;
-    for (int i = 0; polls && seen == 0 && i < kMostLooks; ++i) seen = *word;
-  }
-  spin(data.cycles);
-  if (data.late > 0 && step % blocks == blockIdx.x) spin(data.late);
-  if (!data.reads) return;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    volatile unsigned* words = data.words;
-    words[(step + 1) * blocks + blockIdx.x] = seen + 1;
-  }
 }
 
 // A kernel a step.
@@ -212,6 +181,24 @@ class LaunchedSteps : public KernelSteps {
   std::unique_ptr<QueuedLaunch> queue_;
 };
 
+/// The kernel of each step launches that of the next.
+class DeviceGraphSteps : public StepChain {
+ public:
+  DeviceGraphSteps(const StreamPool& pool, const Gpu& gpu,
+                   const StepShape& shape)
+      : StepChain(gpu.index, shape) {
+    void* arguments[] = {const_cast<StepData*>(&data())};
+    launch_ = make_device_graph(pool, {gpu},
+                                {relaunching_step(), dim3(shape.blocks),
+                                 dim3(shape.threads), arguments});
+  }
+
+ private:
+  double run_all() override { return launch_->run(shape().steps).total; }
+
+  std::unique_ptr<LaunchMethod> launch_;
+};
+
 /// The host waits for each kernel.
 class WaitedSteps : public KernelSteps {
  public:
@@ -270,11 +257,11 @@ Made make_launched(const StreamPool& pool, const Gpu& gpu,
   return std::make_unique<LaunchedSteps>(
       kMake, pool, gpu, shape, reinterpret_cast<const void*>(kKernel));
 }
-Made make_waited(const StreamPool& pool, const Gpu& gpu,
-                 const StepShape& shape) {
-  return std::make_unique<WaitedSteps>(pool, gpu, shape);
+template <class Steps>
+Made make_steps(const StreamPool& pool, const Gpu& gpu,
+                const StepShape& shape) {
+  return std::make_unique<Steps>(pool, gpu, shape);
 }
-
 constexpr MakeQueued make_programmatic =
     make_single<SingleGpuLaunch, kProgrammaticApi>;
 
@@ -387,8 +374,9 @@ const std::vector<StepWay>& step_ways() {
        make_launched<make_programmatic, programmatic_step<true>>},
       {"graph_programmatic", "",
        make_launched<make_programmatic_graph, programmatic_step<true>>},
+      {"device_graph_launch", "", make_steps<DeviceGraphSteps>},
       {"launch_and_wait", "a launch and cudaStreamSynchronize for each step",
-       make_waited},
+       make_steps<WaitedSteps>},
       {"steps_grid_sync", "one kernel, grid_group::sync() after each step",
        make_resident<GridSync>},
       {"steps_peer_grid_sync", "one kernel, this suite's barrier on one GPU",

@@ -43,6 +43,9 @@ Columns<HeldRow> held_columns(bool stats) {
          section_clock_column<Row>();
 }
 
+/// The GPU is ahead of no host here, so a short series tells as much.
+constexpr int kHeldLaunches = 48;
+
 // Why no stream can be held here; nothing where it can. Tools that watch every
 // launch may wait in it for the kernels before, and so for ever.
 Remark why_not_hold(const StreamPool& pool) {
@@ -91,6 +94,7 @@ class HeldQueue : public SectionOf<HeldRow> {
             if (work_ns == 0 && method.breadth < Breadth::kMost) continue;
             point.work_ns = work_ns;
             choose_lengths(method.queues(), point);
+            point.repeats = std::min(point.repeats, kHeldLaunches);
             if (reason) {
               points.skip(point, reason);
               continue;

@@ -7,7 +7,8 @@
 namespace syncbench {
 namespace {
 
-constexpr int kSteps = 50;
+/// Of a chain: fewer of long ones.
+int steps_of(int work_ns) { return work_ns < 5000 ? 50 : 20; }
 constexpr int kProved = 1000;  // steps by which a way shows its order
 
 /// Nanoseconds a step: all of it, and what is beyond its work.
@@ -50,23 +51,24 @@ class StepPoint {
  public:
   StepPoint(const StepWay& way, const StreamPool& pool, const Gpu& gpu,
             const Point& point, double mhz)
-      : one_(spin(point, 1, mhz)),
-        all_(spin(point, kSteps, mhz)),
+      : gaps_(point.repeats - 1),
+        one_(spin(point, 1, mhz)),
+        all_(spin(point, point.repeats, mhz)),
         one_launch_(kTraditionalApi, pool, {{one_.call()}}),
         all_launch_(kTraditionalApi, pool, {{all_.call()}}) {
     StepShape shape = {point.blocks, point.threads, 1,
                        cycles_in(point.work_ns, mhz), point.reads != 0};
     short_ = way.make(pool, gpu, shape);
-    shape.steps = kSteps;
+    shape.steps = point.repeats;
     long_ = way.make(pool, gpu, shape);
   }
 
   StepSample take() {
     one_launch_.run(kWarmUpLaunches);
     const double unit =
-        (all_launch_.run(1).total - one_launch_.run(1).total) / (kSteps - 1);
+        (all_launch_.run(1).total - one_launch_.run(1).total) / gaps_;
     const double once = short_->run();
-    const double step = (long_->run() - once) / (kSteps - 1);
+    const double step = (long_->run() - once) / gaps_;
     return {step, step - unit};
   }
 
@@ -76,6 +78,7 @@ class StepPoint {
                     cycles_in(point.work_ns, mhz));
   }
 
+  int gaps_;
   UnitCall one_, all_;
   SingleGpuLaunch one_launch_, all_launch_;
   std::unique_ptr<StepChain> short_, long_;
@@ -104,13 +107,13 @@ class Steps : public SectionOf<StepRow> {
           for (const int work_ns : {0, 1000, 5000, 20000}) {
             Point point;
             point.method = way.name;
-            point.repeats = kSteps;
+            point.repeats = steps_of(work_ns);
             point.blocks = shape.blocks;
             point.threads = shape.threads;
             point.work_ns = work_ns;
             point.reads = reads;
             points.add(point, [&]() -> PointsInTurn<Sample>::Take {
-              if (reads == 1 && work_ns == 0) {
+              if (Measuring::proves() && reads == 1 && work_ns == 0) {
                 way.make(measuring.pool, gpu,
                          {shape.blocks, shape.threads, kProved, 0, true,
                           kLinkDelayCycles})

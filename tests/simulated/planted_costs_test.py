@@ -97,11 +97,14 @@ class Launches:
         # Thread 0 reads the clock where the threads start, the others go on.
         self.ahead = p["clock_read"] * (p["slow_gpu"] in range(1, self.gpus))
         self.waits = self.method == "single_omp_traditional_launch"
-        self.in_graph = self.method in ("graph_launch", "graph_cooperative", "graph_programmatic")
+        self.in_graph = self.method in ("graph_launch", "graph_cooperative", "graph_programmatic",
+                                        "device_graph_launch")
         self.events = self.method == "event_wait"
         if self.method.startswith("graph"):
             self.call = p["call_graph"]
             self.gap = self.gap * p["node_gap"] if self.in_graph else p["gap_seam"]
+        if self.method == "device_graph_launch":
+            self.call, self.gap = p["call_graph"], p["relaunch"]
         if self.events:
             self.gap += p["event"] + p["event_wait"]
         # Of a launch beyond its kernel's work.

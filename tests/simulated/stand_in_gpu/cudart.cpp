@@ -536,6 +536,11 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from,
   return call("cudaMemcpyToSymbol", scenario().call_copy,
               [&] { return write_variable(symbol, from, bytes, offset); });
 }
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes,
+                                 size_t offset, cudaMemcpyKind) {
+  return call("cudaMemcpyFromSymbol", scenario().call_copy,
+              [&] { return read_variable(to, symbol, bytes, offset); });
+}
 cudaError_t cudaMemset(void* to, int byte, size_t bytes) {
   return call("cudaMemset", [&] { return set_now(to, byte, bytes); });
 }

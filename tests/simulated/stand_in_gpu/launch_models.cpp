@@ -1,6 +1,7 @@
 // Kernels of common/ and of ImplicitBarrier.
 #include <algorithm>
 
+#include "implicit_barrier/device_graphs.hpp"
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/steps.hpp"
 #include "stand_in_gpu/model.hpp"
@@ -166,6 +167,40 @@ Model steps(const Launch& launch, bool one) {
   }};
 }
 
+// A kernel that launches its graph again: all its launches as one.
+Model relaunched(const Model& once) {
+  return {[=](const Running& running) -> Ended {
+    syncbench::Relaunches now = {};
+    void* memory = variable(running.device, sizeof now);
+    std::memcpy(&now, memory, sizeof now);
+    Ended ended = once.run(running);
+    for (; now.left > 0 && ended.error == cudaSuccess; --now.left) {
+      if (scenario().bad == "relaunch" && now.left == 1) break;
+      const Ended next = once.run(running);
+      ended.nanoseconds += scenario().relaunch + next.nanoseconds;
+      ended.error = next.error;
+    }
+    std::memcpy(memory, &now, sizeof now);
+    return ended;
+  }};
+}
+
+// The step after the one that its blocks have counted.
+Model counted_step(const Launch& launch) {
+  const auto data = launch.argument<syncbench::StepData>(0);
+  const unsigned blocks = launch.blocks();
+  return {[=](const Running& running) -> Ended {
+    if (!inside(data.flags, blocks * sizeof *data.flags, "a step") ||
+        !write_words(data, static_cast<int>(data.flags[0]), blocks)) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    for (unsigned i = 0; i < blocks; ++i) ++data.flags[i];
+    return {
+        running.factor *
+        (scenario().null + static_cast<double>(data.cycles) / running.ghz())};
+  }};
+}
+
 Model null_kernel() {
   return {[](const Running& running) -> Ended {
     return {running.factor * scenario().null};
@@ -173,6 +208,13 @@ Model null_kernel() {
 }
 
 std::optional<Model> model_of(const Launch& launch) {
+  if (launch.is("::relaunching_null(")) return relaunched(null_kernel());
+  if (launch.is("::relaunching_spin(")) return relaunched(spin(launch));
+  if (launch.is("::relaunching_sleep(")) return relaunched(sleep(launch));
+  if (launch.is("::relaunching_link(")) return relaunched(link(launch));
+  if (launch.is("::relaunching_step_kernel(")) {
+    return relaunched(counted_step(launch));
+  }
   // The same for programmatic launches, under names of their own.
   const auto is = [&](const std::string& name) {
     return launch.is(("::" + name + "_kernel(").c_str()) ||

@@ -994,14 +994,28 @@ void add_variable(const void* symbol, std::size_t size) {
                                            std::vector<char>(size))};
 }
 
+char* place_of(const void* symbol, std::size_t bytes, std::size_t offset) {
+  const auto found = node().variables.find(symbol);
+  if (found == node().variables.end()) return nullptr;
+  auto& place = found->second.of_gpu.at(current_gpu());
+  return offset + bytes > place.size() ? nullptr : place.data() + offset;
+}
+
 cudaError_t write_variable(const void* symbol, const void* from,
                            std::size_t bytes, std::size_t offset) {
   const Lock lock(node().mutex);
-  const auto found = node().variables.find(symbol);
-  if (found == node().variables.end()) return cudaErrorInvalidSymbol;
-  auto& place = found->second.of_gpu.at(current_gpu());
-  if (offset + bytes > place.size()) return cudaErrorInvalidValue;
-  std::memcpy(place.data() + offset, from, bytes);
+  char* to = place_of(symbol, bytes, offset);
+  if (to == nullptr) return cudaErrorInvalidSymbol;
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t read_variable(void* to, const void* symbol, std::size_t bytes,
+                          std::size_t offset) {
+  const Lock lock(node().mutex);
+  const char* from = place_of(symbol, bytes, offset);
+  if (from == nullptr) return cudaErrorInvalidSymbol;
+  std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
 

@@ -75,6 +75,8 @@ int resident_blocks(unsigned threads);
 void add_variable(const void* symbol, std::size_t size);
 cudaError_t write_variable(const void* symbol, const void* from,
                            std::size_t bytes, std::size_t offset);
+cudaError_t read_variable(void* to, const void* symbol, std::size_t bytes,
+                          std::size_t offset);
 void add_kernel(const void* function, const char* mangled);
 /// Empty: there is none.
 const std::string& kernel_name(const void* function);

@@ -43,6 +43,7 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"update_node", &Scenario::update_node},
     {"node_gap", &Scenario::node_gap},
     {"gap_seam", &Scenario::gap_seam},
+    {"relaunch", &Scenario::relaunch},
     {"held_gap", &Scenario::held_gap},
     {"flight", &Scenario::flight},
     {"notice", &Scenario::notice},

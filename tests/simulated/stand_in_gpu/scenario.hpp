@@ -37,6 +37,7 @@ struct Scenario {
   double gap_multi_device = 1500;  // for each GPU
   double node_gap = 0.4;           // gaps are so many times as long in a graph
   double gap_seam = 900;           // from a graph to the next
+  double relaunch = 3900;          // the same where its kernel launches it
   double held_gap = 1;  // gaps are so many times as long in a held stream
   double flight = 900, notice = 700;
   double null = 600;   // an empty kernel

@@ -1,0 +1,35 @@
+// A step of a chain of dependent steps.
+#pragma once
+
+#include "implicit_barrier/steps.hpp"
+#include "implicit_barrier/unit_work.cuh"
+
+namespace syncbench {
+
+// How often a wait looks: seconds, where microseconds are enough.
+inline constexpr int kMostLooks = 1 << 22;
+
+__device__ inline unsigned other_block() {
+  return (blockIdx.x + gridDim.x / 2) % gridDim.x;
+}
+
+// `polls`: the word that is read says itself that it is there.
+__device__ inline void do_step(const StepData& data, int step, bool polls) {
+  const unsigned blocks = gridDim.x;
+  unsigned seen = 0;
+  if (data.reads) {
+    const volatile unsigned* word = &data.words[step * blocks + other_block()];
+    seen = *word;
+    for (int i = 0; polls && seen == 0 && i < kMostLooks; ++i) seen = *word;
+  }
+  spin_units(1, data.cycles);
+  if (data.late > 0 && step % blocks == blockIdx.x) spin_units(1, data.late);
+  if (!data.reads) return;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    volatile unsigned* words = data.words;
+    words[(step + 1) * blocks + blockIdx.x] = seen + 1;
+  }
+}
+
+}  // namespace syncbench
