@@ -40,8 +40,13 @@ RUNS.update({
                   dict(call_traditional=12000)),
     "watched": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], dict(call_traditional=2e5)),
     "held_longer": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], dict(held_gap=1.2)),
+    "disordered_launches": ("ImplicitBarrier", ["1", *SOME], dict(bad="links")),
+    "disordered_steps": ("ImplicitBarrier", ["1", *SOME, "--method", "steps_counter"],
+                         dict(bad="steps")),
+    "lazy_graph": ("ImplicitBarrier", ["1", *SOME, "--method", "device_graph_launch"],
+                   dict(bad="relaunch")),
     "hold_expires": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
-                     dict(call_multi_device=1e7)),
+                     dict(call_multi_device=2e7)),
     "no_multi_device": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
                         dict(multi_device=0)),
     "not_cooperative_implicit": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
@@ -226,6 +231,7 @@ TEXTS = {
     "no-peer-accessthese GPUs lack access to each other's memory":
         ("skipped: these GPUs lack access", ["no_peer_flags"], ["implicit2"]),
     "toolkitmemory synchronization domains need CUDA 12": "it is for builds with an older toolkit",
+    "toolkitkernels launch graphs from CUDA 12 on": "it is for builds with an older toolkit",
     "toolkitprogrammatic launches in graphs need CUDA 12.3":
         "it is for builds with an older toolkit",
     "no-cooperative-launchno cooperative launch on GPU ":
@@ -466,6 +472,15 @@ class Warned(unittest.TestCase):
             tags = {note.tag for section in of(name).sections for note in section.annotations}
             self.assertEqual(tags & DOUBTS, set(), name)
             self.assertNotIn("warning", of(name).errors)
+
+    def test_disorder_ends_a_run_without_rows(self):
+        for name, error in (("disordered_launches", "traditional_launch orders nothing"),
+                            ("disordered_steps", "the steps are not in order"),
+                            ("lazy_graph", "a graph has not launched itself 1 times")):
+            run = of(name)
+            self.assertNotEqual(run.code, 0)
+            self.assertTrue(any(error in line for line in errors(run)), run.errors)
+            self.assertEqual([row for section in run.sections for row in section.rows], [], name)
 
     def test_what_measured_and_the_end(self):
         for name in (*STILL, "wrong_pitfalls"):
