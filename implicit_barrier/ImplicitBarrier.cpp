@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/child_processes.hpp"
+#include "common/devices.hpp"
 #include "common/process_samples.hpp"
 #include "common/program.hpp"
 #include "implicit_barrier/gpu_rounds.hpp"
@@ -30,9 +31,12 @@ Sections make_sections(Printing& printing) {
   return sections;
 }
 
-// A process that measures all sections.
+// A process that measures all sections of its kind: those behind `processes`
+// load kernels lazily.
 void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
              int processes, const Sections& sections) {
+  const bool lazily = process_number() >= processes;
+  if (lazily) load_kernels_lazily();
   Measuring measuring(info, options, out);
   out.comment("processes[count=" + std::to_string(processes) +
               " streams=" + std::to_string(StreamPool::kStreams) +
@@ -42,7 +46,9 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
                {"api", MultiDeviceLaunch::kApi});
   measuring.run.measure([&] {
     for (std::size_t i = 0; i < sections.size(); ++i) {
-      sections[i]->measure(measuring, i);
+      if (sections[i]->loads_lazily() == lazily) {
+        sections[i]->measure(measuring, i);
+      }
     }
     out.comment("order[links=" + std::to_string(kLinks) +
                 " methods=" + std::to_string(measuring.proved()) +
@@ -55,13 +61,15 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
 void print(int processes, LineWriter& out, char** argv,
            const Sections& sections) {
   Progress progress;
-  run_samplers(argv, processes, out, Relay::kAllOfTheFirst,
+  const int all = processes + kLazyProcesses;
+  run_samplers(argv, all, out, Relay::kAllOfTheFirst,
                [&](int number, const Record& record) {
                  Section& section = *sections.at(record.section);
                  progress.show("process " + std::to_string(number + 1) +
-                               " of " + std::to_string(processes) + ": " +
+                               " of " + std::to_string(all) + ": " +
                                section.name());
-                 const bool last = number + 1 == processes;
+                 const bool last =
+                     number + 1 == (section.loads_lazily() ? all : processes);
                  if (last) progress.clear();
                  section.take(record, last);
                });

@@ -133,19 +133,21 @@ class PointsInTurn {
   template <class Make>
   void add(const Point& point, Make make) {
     const StreamPool::Given guard(pool_, stream_);
-    try {
-      run_.measure_at([&] { return name_of(point); },
-                      [&] {
-                        measuring_.prove(point.method);
-                        Task task = {point, make(), {}};
-                        take(task);
-                        tasks_.push_back(std::move(task));
-                      });
-    } catch (const CannotMeasure& error) {
-      skip(point, {error.tag, error.what()});
-    } catch (const HoldExpired& error) {
-      skip(point, {"hold-expired", error.what()});
-    }
+    attempt(point, [&] {
+      measuring_.prove(point.method);
+      Task task = {point, make(), {}};
+      take(task);
+      tasks_.push_back(std::move(task));
+    });
+  }
+
+  /// Writes the record of the one sample that a process can take of a point.
+  template <class TakeOnce>
+  void measure_once(const Point& point, TakeOnce take) {
+    attempt(point, [&] {
+      const std::vector<Sample> samples = {take()};
+      write(point, run_.clock_mhz(), samples);
+    });
   }
 
   void skip(const Point& point, const Remark& reason) {
@@ -168,10 +170,7 @@ class PointsInTurn {
       take_all();
     }
     const double mhz = run_.clock_mhz();
-    for (const Task& task : tasks_) {
-      run_.out().line(record_text(
-          {number_, task.point.text(), {}, mhz, numbers_of(task.samples)}));
-    }
+    for (const Task& task : tasks_) write(task.point, mhz, task.samples);
   }
 
  private:
@@ -180,6 +179,23 @@ class PointsInTurn {
     Take take;
     std::vector<Sample> samples;
   };
+
+  template <class Body>
+  void attempt(const Point& point, Body body) {
+    try {
+      run_.measure_at([&] { return name_of(point); }, body);
+    } catch (const CannotMeasure& error) {
+      skip(point, {error.tag, error.what()});
+    } catch (const HoldExpired& error) {
+      skip(point, {"hold-expired", error.what()});
+    }
+  }
+
+  void write(const Point& point, double mhz,
+             const std::vector<Sample>& samples) {
+    run_.out().line(
+        record_text({number_, point.text(), {}, mhz, numbers_of(samples)}));
+  }
 
   std::string name_of(const Point& point) const {
     return section_ + ", " + point.shape() + ", " +

@@ -19,12 +19,15 @@
 
 namespace syncbench {
 
+/// Processes that load kernels lazily.
+inline constexpr int kLazyProcesses = 3;
+
 /// What the sections share where rows are printed.
 struct Printing {
   const ProgramInfo& info;
   const Options& options;
   LineWriter& out;
-  int processes;  ///< that measure
+  int processes;  ///< that measure and load all kernels first
   AskedFor asked = {};
   /// Of kernels that spin, by Point::shape().
   std::map<std::string, Summary> spin_overhead = {};
@@ -39,6 +42,10 @@ class Section {
 
   /// The lines of --help on its columns.
   virtual std::string description() const = 0;
+
+  /// Whether it is measured in the processes that load each kernel when it is
+  /// first launched, and in no other.
+  virtual bool loads_lazily() const { return false; }
 
   /// In a measuring process: samples all points and writes their records.
   /// `number`: that of the section.
@@ -94,7 +101,8 @@ class SectionOf : public Section {
       Row row(point);
       row.repeats = kAny;
       table_.skip(table_.key(row), collected.reason);
-    } else if (measured != printing_.processes) {
+    } else if (measured !=
+               (loads_lazily() ? kLazyProcesses : printing_.processes)) {
       throw std::runtime_error(
           std::string(name_) + ", " + point.shape() +
           ": not measured by all processes: " + collected.reason.text);

@@ -11,7 +11,8 @@ KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type
 OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd": ("thrd", "more")}
 # Chosen by the executable, so not part of what was asked for; an older one may have chosen
 # otherwise.
-ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "thrput": ("rep",)}
+ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "step": ("rep",), "thrput": ("rep",)}
+ONCE = "m(module)"  # in a section of what a process does once: too few samples to judge
 MAIN = ("m(cpu)", "m(GB/s)", "m(node)", "m(step)", "m(late)")  # where there are several means
 MORE_IS_FASTER = ("thrput", "GB/s")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru", "exit",
@@ -27,7 +28,9 @@ Comparison = namedtuple("Comparison", "a b change interval verdict")
 
 def quantity_of(section):
     """Name of the mean of MAIN or of the last one: "ovh" of m(ovh); None where a section has
-    none."""
+    none, or none to judge."""
+    if ONCE in section.header:
+        return None
     means = [column for column in section.header if column.startswith("m(")]
     mean = next((column for column in MAIN if column in means), means[-1] if means else "")
     odd = [column for column in means

@@ -23,6 +23,8 @@ GRAPHS = SHAPE[:-1] + ("m(node) s(node) m(seam) s(seam) m(inst) s(inst) m(upload
 STEPS = SHAPE + "reads m(step) s(step) m(seam) s(seam)".split()
 ROUNDS = SHAPE + "m(late) s(late) m(turns) s(turns) m(held) s(held)".split()
 SLEEPS = SHAPE + "m(wkld) s(wkld)".split()
+FIRST = ("method GPUCount rep blk thrd m(module) s(module) m(kernel) s(kernel) "
+         "m(later) s(later)").split()
 LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
 GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
@@ -35,7 +37,8 @@ EXPECTED = {
                         "workload test": NULL + ["idea(wkld)"],
                         "held queue": HELD, "streams": STREAMS,
                         "sleep grid": SLEEPS, "sleep instruction": FUSION,
-                        "dependent steps": STEPS, "between GPUs": ROUNDS},
+                        "dependent steps": STEPS, "between GPUs": ROUNDS,
+                        "first use": FIRST},
     "BenchmarkIntraSM": {"block latency": LATENCY,
                          "warp latency": LATENCY + ["tile"],
                          "group latency": LATENCY + ["tile"],
@@ -122,7 +125,8 @@ def check_streams(rows, points):
 STUDY = ("traditional_launch", "cooperative_launch", "multi_cooperative_launch",
          "single_omp_traditional_launch")
 BROAD = (*STUDY, "graph_launch", "programmatic_launch")  # in more sections than others
-OTHER_PATH = ("cooperative_launch", "graph_cooperative", "event_wait", "remote_domain_launch")
+OTHER_PATH = ("cooperative_launch", "graph_cooperative", "device_graph_launch", "event_wait",
+              "remote_domain_launch")
 
 
 def check_implicit(sections, gpus, sms, groups):
@@ -163,6 +167,8 @@ def check_implicit(sections, gpus, sms, groups):
     assert len(sections["workload test"].rows) == len(BROAD) * 9 * 2
     for row in sections["dependent steps"].rows:
         assert float(row["m(step)"]) > 50 + float(row["idea(wkld)"]), row
+    for row in sections["first use"].rows:
+        assert 1000 < float(row["m(later)"]) < float(row["m(module)"]), row
     for row in sections.get("sleep grid", sections["held queue"]).rows:
         assert float(row.get("m(wkld)", "inf")) > 0.5 * float(row["idea(wkld)"]), row
 

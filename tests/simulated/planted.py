@@ -26,7 +26,8 @@ PLANTED = dict(
     call_synchronize=620, call_traditional=2100, call_cooperative=2345, call_multi_device=4100,
     gap_traditional=1010, gap_cooperative=1230, gap_multi_device=1520, gap_programmatic=415,
     call_graph=2480, node_gap=0.43, gap_seam=890, relaunch=3710, event=1310, event_wait=505,
-    step=720, instantiate_node=390, upload_node=105, update_node=210, first_stream=1, flight=930, notice=710,
+    step=720, load_module=712000, load_kernel=31000, instantiate_node=390, upload_node=105,
+    update_node=210, first_stream=1, flight=930, notice=710,
     null=640, tick=32, sleep_grid=1, fixed_cycles=43, warp_cycles=1.25, block_cycles=103.5,
     gpu_cycles=1007, skew_cycles=9, slow_gpu=-1, slow_by=1, noise=0)
 # Means of the greatest of n numbers, normally distributed (Harter 1961).

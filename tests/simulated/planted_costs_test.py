@@ -240,6 +240,12 @@ def slept(p, asked):
     return 2 ** math.ceil(math.log2(asked)) if p["sleep_grid"] else asked
 
 
+def expect_first_use(p, row):
+    later = Launches(p, row).series(1, 0)[1]
+    return {"module": (p["load_module"] + p["load_kernel"] + later, 1),
+            "kernel": (p["load_kernel"] + later, 1), "later": (later, 1)}
+
+
 def expect_grid(p, row):
     taken = slept(p, int(row["idea(wkld)"]))
     return {"wkld": (taken, 0.2 + 3e-6 * taken)}
@@ -252,7 +258,8 @@ EXPECT = {
         "held queue": expect_held, "streams": expect_streams,
         "sleep grid": expect_grid,
         "sleep instruction": lambda p, row: expect_fusion(p, row, True),
-        "dependent steps": expect_steps, "between GPUs": expect_rounds},
+        "dependent steps": expect_steps, "between GPUs": expect_rounds,
+        "first use": expect_first_use},
     "BenchmarkIntraSM": {
         "block latency": expect_latency, "warp latency": expect_latency,
         "group latency": expect_latency, "throughput": expect_throughput},
@@ -339,6 +346,9 @@ class Exact(RowsOfBarriers):
                                    ("streams", 30, 10), ("repeat", 2, None)):
             for title, row in of(name).rows():
                 if title == "multi-GPU latency":  # from several places
+                    continue
+                if title == "first use":
+                    self.assertEqual((row["n"], row["processes"]), ("3", "3"))
                     continue
                 found = int(row["n"]) / (10 if row.get("stream") == "created" else 1)
                 self.assertEqual(found, 5 if title == "throughput" and n > 5 else n, row)

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <set>
 #include <string>
 #include <vector>
@@ -171,7 +172,7 @@ double cost_of(LaunchKind kind) {
 }
 
 CUresult loading_mode(CUmoduleLoadingMode* mode) {
-  *mode = CU_MODULE_EAGER_LOADING;
+  *mode = loads_lazily() ? CU_MODULE_LAZY_LOADING : CU_MODULE_EAGER_LOADING;
   return CUDA_SUCCESS;
 }
 
@@ -222,7 +223,8 @@ cudaError_t entry_point(const char* name, void** entry) {
       scenario().stream_memory != 0) {
     *entry = reinterpret_cast<void*>(stream_memory_operations);
   }
-  if (std::strcmp(name, "cuModuleGetLoadingMode") == 0) {
+  if (std::strcmp(name, "cuModuleGetLoadingMode") == 0 &&
+      scenario().loading_mode != 0) {
     *entry = reinterpret_cast<void*>(loading_mode);
   }
 #if CUDART_VERSION >= 13000
@@ -263,17 +265,17 @@ extern "C" {
 // What compiled code calls by itself.
 
 void** __cudaRegisterFatBinary(void*) {
-  static void* handle = nullptr;
+  static std::list<void*> handles;
   static const bool once = std::atexit(check_leaks) == 0;
   (void)once;
-  return &handle;
+  return &handles.emplace_back(nullptr);
 }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
-void __cudaRegisterFunction(void**, const char* function, char*,
+void __cudaRegisterFunction(void** module, const char* function, char*,
                             const char* name, int, uint3*, uint3*, dim3*, dim3*,
                             int*) {
-  add_kernel(function, name);
+  add_kernel(module, function, name);
 }
 void __cudaRegisterVar(void**, char* symbol, char*, const char*, int,
                        size_t size, int, int) {

@@ -221,7 +221,7 @@ std::optional<Model> model_of(const Launch& launch) {
            launch.is(("::programmatic_" + name + "<").c_str());
   };
   if (is("clock_rate")) return clock_rate(launch);
-  if (is("null")) return null_kernel();
+  if (is("null") || launch.is("_of_module(")) return null_kernel();
   if (is("spin")) return spin(launch);
   if (is("sleep")) return sleep(launch);
   if (is("sleep_grid")) return sleep_grid(launch);

@@ -129,6 +129,8 @@ struct Node {
   std::set<Nodes*> graphs;
   std::set<GraphExecState*> graph_execs;
   std::map<const void*, std::string> kernels;
+  std::map<const void*, const void*> modules;  // of kernels
+  std::set<const void*> loaded;                // kernels and modules
   struct Variable {
     std::size_t size;
     std::vector<std::vector<char>> of_gpu;
@@ -394,6 +396,16 @@ double gap_of(const Launch& launch, const StreamState& stream) {
          (first ? costs.first_stream : 1) * (1 + drawn_level(launch)) *
          (1 + scenario().stream_level * level) *
          (1 + scenario().process_level * std::max(process(), 0));
+}
+
+// Of a kernel, and its module, what is not loaded yet.
+void load(const void* function) {
+  if (!loads_lazily()) return;
+  const void* module = node().modules[function];
+  if (node().loaded.insert(module).second) host_spends(scenario().load_module);
+  if (node().loaded.insert(function).second) {
+    host_spends(scenario().load_kernel);
+  }
 }
 
 Work work_of(const Launch& launch, const Model& model, double gap) {
@@ -689,6 +701,7 @@ cudaError_t destroy_event(cudaEvent_t event) {
 
 cudaError_t queue_kernel(const Launch& launch, cudaStream_t stream) {
   Lock lock(node().mutex);
+  load(launch.function);
   StreamState* into = stream_of(stream);
   if (into == nullptr) return cudaErrorInvalidResourceHandle;
   const cudaError_t error = push_kernel(launch, *into, nullptr);
@@ -1019,7 +1032,12 @@ cudaError_t read_variable(void* to, const void* symbol, std::size_t bytes,
   return cudaSuccess;
 }
 
-void add_kernel(const void* function, const char* mangled) {
+bool loads_lazily() {
+  const char* given = std::getenv("CUDA_MODULE_LOADING");
+  return given != nullptr && std::strcmp(given, "LAZY") == 0;
+}
+
+void add_kernel(const void* module, const void* function, const char* mangled) {
   // CUDA 11 puts the source's name before that of a kernel of this source
   // alone.
   const char* begin = std::strstr(mangled, "__Z");
@@ -1029,6 +1047,7 @@ void add_kernel(const void* function, const char* mangled) {
   int status = 0;
   char* name = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
   node().kernels[function] = status == 0 ? name : mangled;
+  node().modules[function] = module;
   std::free(name);
 }
 

@@ -77,7 +77,9 @@ cudaError_t write_variable(const void* symbol, const void* from,
                            std::size_t bytes, std::size_t offset);
 cudaError_t read_variable(void* to, const void* symbol, std::size_t bytes,
                           std::size_t offset);
-void add_kernel(const void* function, const char* mangled);
+void add_kernel(const void* module, const void* function, const char* mangled);
+/// Whether a kernel, and its module, are loaded when they are first launched.
+bool loads_lazily();
 /// Empty: there is none.
 const std::string& kernel_name(const void* function);
 

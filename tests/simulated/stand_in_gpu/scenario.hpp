@@ -21,6 +21,7 @@ struct Scenario {
   double driver = 13000, cooperative = 1;
   double multi_device = 1;   // whether the driver has that launch
   double stream_memory = 1;  // whether it has stream memory operations
+  double loading_mode = 1;   // 0: the driver does not tell it
   double others = 0;         // processes of others on each GPU, as NVML says
 
   // Nanoseconds of the host's calls, by what they do.
@@ -38,6 +39,7 @@ struct Scenario {
   double node_gap = 0.4;           // gaps are so many times as long in a graph
   double gap_seam = 900;           // from a graph to the next
   double relaunch = 3900;          // the same where its kernel launches it
+  double load_module = 700000, load_kernel = 30000;  // where that is done late
   double held_gap = 1;  // gaps are so many times as long in a held stream
   double flight = 900, notice = 700;
   double null = 600;   // an empty kernel
