@@ -32,6 +32,47 @@ std::unique_ptr<LaunchMethod> make_flags(const StreamPool& pool,
 // Words of one GPU are this far from those of the next: a line each.
 constexpr std::size_t kApart = 64;
 
+/// A kernel a GPU, which writes a word in host memory and polls those of the
+/// others.
+class MeetingKernels : public EnqueuedBarrier {
+ public:
+  explicit MeetingKernels(std::vector<int> devices)
+      : devices_(std::move(devices)),
+        memory_((devices_.size() + 1) * kMeetingApart) {
+    std::fill_n(memory_.get(), (devices_.size() + 1) * kMeetingApart, 0u);
+    const auto gpus = static_cast<unsigned>(devices_.size());
+    flags_ = {memory_.get(), memory_.get() + devices_.size() * kMeetingApart,
+              gpus};
+  }
+
+  void enqueue(const std::vector<cudaStream_t>& streams) override {
+    if (*static_cast<volatile unsigned*>(flags_.failed) != 0) {
+      throw std::runtime_error("a kernel has waited for another GPU's in vain");
+    }
+    ++round_;
+    for (unsigned here = 0; here < flags_.gpus; ++here) {
+      CUDA_CHECK(cudaSetDevice(devices_[here]));
+      void* arguments[] = {&flags_, &here, &round_};
+      CUDA_CHECK(
+          launch_traditional({reinterpret_cast<const void*>(meeting_kernel),
+                              dim3(1), dim3(1), arguments},
+                             streams[here]));
+    }
+  }
+  void release() override {
+    for (unsigned here = 0; here < flags_.gpus; ++here) {
+      static_cast<volatile unsigned*>(flags_.rounds)[here * kMeetingApart] =
+          ~0u;
+    }
+  }
+
+ private:
+  std::vector<int> devices_;
+  PinnedArray<unsigned> memory_;
+  MeetingFlags flags_ = {};
+  unsigned round_ = 0;
+};
+
 std::unique_ptr<LaunchMethod> make_events_to_all(const StreamPool& pool,
                                                  const std::vector<Gpu>& gpus,
                                                  const RoundCalls& calls) {
@@ -147,6 +188,14 @@ const std::vector<GpuBarrierInfo>& gpu_barriers() {
        make_flags_on_host},
       {"stream_flags_peer", "the same for words in the other GPU's memory",
        make_flags_of_peers, true},
+      {"kernel_flags_host",
+       "a kernel a GPU writes a word in host memory and polls the others'",
+       [](const StreamPool& pool, const std::vector<Gpu>& gpus,
+          const RoundCalls& calls) -> std::unique_ptr<LaunchMethod> {
+         return std::make_unique<EnqueuedRounds>(
+             pool, calls,
+             std::make_unique<MeetingKernels>(device_numbers(gpus)));
+       }},
       {"graph_of_gpus", "events_to_all, all rounds in one graph",
        [](const StreamPool& pool, const std::vector<Gpu>&,
           const RoundCalls& calls) -> std::unique_ptr<LaunchMethod> {

@@ -61,6 +61,19 @@ cudaError_t note_times_at(const NotedKernels& noted);
 /// Spins as spin_kernel and notes its times. Without a spin it ends by writing.
 __global__ void noting_kernel(int units, long long cycles);
 
+/// What kernels of all GPUs meet by, in memory that all can access.
+struct MeetingFlags {
+  unsigned* rounds;  ///< a word of each GPU, kMeetingApart from the next
+  unsigned* failed;  ///< not 0: one has waited as long as a held stream may
+  unsigned gpus;
+};
+inline constexpr unsigned kMeetingApart = 64;
+
+/// One thread: it writes `round` as the word of GPU `here` and ends when those
+/// of all are as large.
+__global__ void meeting_kernel(MeetingFlags flags, unsigned here,
+                               unsigned round);
+
 /// What a series of kernels shows its order by. Each block reads what another
 /// block of the kernels before has written, on any GPU, and of all in turn.
 struct Links {

@@ -239,7 +239,8 @@ class FusedSteps : public StepChain {
                              dim3(shape().blocks), dim3(shape().threads),
                              arguments};
     const auto start = HostClock::now();
-    CUDA_CHECK(launch(call, pool_.stream(0), attributes_));
+    check_cuda(launch(call, pool_.stream(0), attributes_),
+               "cudaLaunchKernelExC", __FILE__, __LINE__);
     CUDA_CHECK(cudaDeviceSynchronize());
     return elapsed_ns(start, HostClock::now());
   }

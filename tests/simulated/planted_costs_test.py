@@ -190,6 +190,7 @@ def expect_rounds(p, row):
     waits = others * p["event_wait"]
     late = {"events_to_all": launches.gap + p["event"] + waits,
             "events_of_star": launches.gap + p["event"] + waits,
+            "kernel_flags_host": 2 * launches.gap + p["null"],
             "graph_of_gpus": p["gap_traditional"] * p["node_gap"] + waits}.get(
                 row["method"], launches.gap + others * p["event"] + waits)
     late = launches.overhead if row["method"] in ("multi_cooperative_launch",

@@ -207,6 +207,33 @@ Model null_kernel() {
   }};
 }
 
+// With those of the other GPUs.
+Model meeting(const Launch& launch) {
+  const auto flags = launch.argument<syncbench::MeetingFlags>(0);
+  const auto here = launch.argument<unsigned>(1);
+  const auto round = launch.argument<unsigned>(2);
+  Model model = {[=](const Running& running) -> Ended {
+    unsigned* word = flags.rounds + here * syncbench::kMeetingApart;
+    if (!inside(word, sizeof *word, "meeting_kernel")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    *word = round;
+    return {running.factor * scenario().null};
+  }};
+  model.meeting = flags.rounds;
+  model.members = static_cast<int>(flags.gpus);
+  model.rank = static_cast<int>(here);
+  model.abandoned = [=](const Running& running) -> Ended {
+    for (unsigned i = 0; i < flags.gpus; ++i) {
+      if (flags.rounds[i * syncbench::kMeetingApart] >= round) continue;
+      *flags.failed = 1;
+      return {static_cast<double>(syncbench::kHoldLimitNs)};
+    }
+    return {running.factor * scenario().null};
+  };
+  return model;
+}
+
 std::optional<Model> model_of(const Launch& launch) {
   if (launch.is("::relaunching_null(")) return relaunched(null_kernel());
   if (launch.is("::relaunching_spin(")) return relaunched(spin(launch));
@@ -228,6 +255,7 @@ std::optional<Model> model_of(const Launch& launch) {
   if (is("hold")) return hold(launch);
   if (is("noting")) return noting(launch);
   if (is("link")) return link(launch);
+  if (is("meeting")) return meeting(launch);
   if (is("step")) return steps(launch, true);
   if (launch.is("::steps_kernel<")) return steps(launch, false);
   return std::nullopt;
