@@ -64,12 +64,12 @@ inline std::vector<cudaStream_t> stream_handles(
   return handles;
 }
 
-/// An event without times, of the current GPU.
+/// An event of the current GPU, without times unless `flags` say otherwise.
 class Event {
  public:
-  Event() {
+  explicit Event(unsigned flags = cudaEventDisableTiming) {
     cudaEvent_t event = nullptr;
-    CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventCreateWithFlags(&event, flags));
     event_.reset(event);
   }
 

@@ -146,8 +146,9 @@ __global__ void steps_kernel(StepData data, typename Way::Argument argument) {
 /// Kernels of a chain, of which each has a number.
 class KernelSteps : public StepChain {
  protected:
-  KernelSteps(int device, const StepShape& shape, const void* kernel)
-      : StepChain(device, shape), numbers_(shape.steps) {
+  KernelSteps(const StepPlace& place, const StepShape& shape,
+              const void* kernel)
+      : StepChain(place, shape), numbers_(shape.steps) {
     arguments_.resize(2 * numbers_.size());
     for (int i = 0; i < shape.steps; ++i) {
       numbers_[i] = i;
@@ -170,10 +171,10 @@ using MakeQueued = LaunchMethodInfo::Make<QueuedLaunch, KernelChain>;
 /// Launched as a launch method does it.
 class LaunchedSteps : public KernelSteps {
  public:
-  LaunchedSteps(MakeQueued make, const StreamPool& pool, const Gpu& gpu,
-                const StepShape& shape, const void* kernel)
-      : KernelSteps(gpu.index, shape, kernel),
-        queue_(make(pool, {gpu}, kernels())) {}
+  LaunchedSteps(MakeQueued make, const StepPlace& place, const StepShape& shape,
+                const void* kernel)
+      : KernelSteps(place, shape, kernel),
+        queue_(make(place.pool, {place.gpu}, kernels())) {}
 
  private:
   double run_all() override { return queue_->run(1).total; }
@@ -184,11 +185,10 @@ class LaunchedSteps : public KernelSteps {
 /// The kernel of each step launches that of the next.
 class DeviceGraphSteps : public StepChain {
  public:
-  DeviceGraphSteps(const StreamPool& pool, const Gpu& gpu,
-                   const StepShape& shape)
-      : StepChain(gpu.index, shape) {
+  DeviceGraphSteps(const StepPlace& place, const StepShape& shape)
+      : StepChain(place, shape) {
     void* arguments[] = {const_cast<StepData*>(&data())};
-    launch_ = make_device_graph(pool, {gpu},
+    launch_ = make_device_graph(place.pool, {place.gpu},
                                 {relaunching_step(), dim3(shape.blocks),
                                  dim3(shape.threads), arguments});
   }
@@ -202,10 +202,9 @@ class DeviceGraphSteps : public StepChain {
 /// The host waits for each kernel.
 class WaitedSteps : public KernelSteps {
  public:
-  WaitedSteps(const StreamPool& pool, const Gpu& gpu, const StepShape& shape)
-      : KernelSteps(gpu.index, shape,
-                    reinterpret_cast<const void*>(step_kernel)),
-        pool_(pool) {}
+  WaitedSteps(const StepPlace& place, const StepShape& shape)
+      : KernelSteps(place, shape, reinterpret_cast<const void*>(step_kernel)),
+        pool_(place.pool) {}
 
  private:
   double run_all() override {
@@ -225,10 +224,10 @@ class WaitedSteps : public KernelSteps {
 template <class Way>
 class FusedSteps : public StepChain {
  public:
-  FusedSteps(const StreamPool& pool, const Gpu& gpu, const StepShape& shape,
+  FusedSteps(const StepPlace& place, const StepShape& shape,
              typename Way::Argument argument, LaunchAttributes attributes)
-      : StepChain(gpu.index, shape),
-        pool_(pool),
+      : StepChain(place, shape),
+        pool_(place.pool),
         argument_(argument),
         attributes_(attributes) {}
 
@@ -253,36 +252,32 @@ class FusedSteps : public StepChain {
 using Made = std::unique_ptr<StepChain>;
 
 template <MakeQueued kMake, auto kKernel>
-Made make_launched(const StreamPool& pool, const Gpu& gpu,
-                   const StepShape& shape) {
+Made make_launched(const StepPlace& place, const StepShape& shape) {
   return std::make_unique<LaunchedSteps>(
-      kMake, pool, gpu, shape, reinterpret_cast<const void*>(kKernel));
+      kMake, place, shape, reinterpret_cast<const void*>(kKernel));
 }
 template <class Steps>
-Made make_steps(const StreamPool& pool, const Gpu& gpu,
-                const StepShape& shape) {
-  return std::make_unique<Steps>(pool, gpu, shape);
+Made make_steps(const StepPlace& place, const StepShape& shape) {
+  return std::make_unique<Steps>(place, shape);
 }
 constexpr MakeQueued make_programmatic =
     make_single<SingleGpuLaunch, kProgrammaticApi>;
 
 // All blocks at once.
 template <class Way>
-Made make_resident(const StreamPool& pool, const Gpu& gpu,
-                   const StepShape& shape) {
-  require_cooperative({gpu});
+Made make_resident(const StepPlace& place, const StepShape& shape) {
+  require_cooperative({place.gpu});
   LaunchAttributes attributes;
   attributes.cooperative = true;
-  return std::make_unique<FusedSteps<Way>>(pool, gpu, shape, Nothing{},
-                                           attributes);
+  return std::make_unique<FusedSteps<Way>>(place, shape, Nothing{}, attributes);
 }
 
 /// Keeps the barrier's memory.
 class PeerGridSteps : public FusedSteps<PeerGridSync> {
  public:
-  PeerGridSteps(const StreamPool& pool, const Gpu& gpu, const StepShape& shape,
+  PeerGridSteps(const StepPlace& place, const StepShape& shape,
                 peer_grid::BarrierSet set, LaunchAttributes attributes)
-      : FusedSteps(pool, gpu, shape, set.for_blocks(shape.blocks).at(0),
+      : FusedSteps(place, shape, set.for_blocks(shape.blocks).at(0),
                    attributes),
         set_(std::move(set)) {}
 
@@ -293,21 +288,19 @@ class PeerGridSteps : public FusedSteps<PeerGridSync> {
   peer_grid::BarrierSet set_;
 };
 
-Made make_peer_grid(const StreamPool& pool, const Gpu& gpu,
-                    const StepShape& shape) {
-  require_cooperative({gpu});
+Made make_peer_grid(const StepPlace& place, const StepShape& shape) {
+  require_cooperative({place.gpu});
   LaunchAttributes attributes;
   attributes.cooperative = true;
   try {
     return std::make_unique<PeerGridSteps>(
-        pool, gpu, shape, peer_grid::BarrierSet({gpu.index}), attributes);
+        place, shape, peer_grid::BarrierSet({place.gpu.index}), attributes);
   } catch (const peer_grid::CannotJoin& error) {
     throw CannotMeasure("no-barrier", error.what());
   }
 }
 
-Made make_cluster(const StreamPool& pool, const Gpu& gpu,
-                  const StepShape& shape) {
+Made make_cluster(const StepPlace& place, const StepShape& shape) {
   constexpr int kMostBlocks = 8;  // of a cluster, on every GPU that has them
   if (shape.blocks > kMostBlocks) {
     throw CannotMeasure("does-not-fit",
@@ -320,39 +313,41 @@ Made make_cluster(const StreamPool& pool, const Gpu& gpu,
   }
   LaunchAttributes attributes;
   attributes.cluster = shape.blocks;
-  return std::make_unique<FusedSteps<ClusterSync>>(pool, gpu, shape, Nothing{},
+  return std::make_unique<FusedSteps<ClusterSync>>(place, shape, Nothing{},
                                                    attributes);
 }
 
 }  // namespace
 
-StepChain::StepChain(int device, const StepShape& shape)
-    : shape_(shape),
-      words_(device, static_cast<std::size_t>(shape.steps + 1) * shape.blocks),
-      flags_(device, std::max(shape.steps, shape.blocks)) {
-  data_ = {words_.get(), flags_.get(), failed_.get(), shape.cycles,
-           shape.late,   shape.steps,  shape.reads};
-}
+StepChain::StepChain(const StepPlace& place, const StepShape& shape)
+    : shape_(shape), memory_(place.memory), data_{memory_.words.get(),
+                                                  memory_.flags.get(),
+                                                  memory_.failed.get(),
+                                                  shape.cycles,
+                                                  shape.late,
+                                                  shape.steps,
+                                                  shape.reads} {}
 
 double StepChain::run() {
   const std::vector<unsigned> first(shape_.blocks, 1u);
-  words_.set_to_zero();
-  flags_.set_to_zero();
-  *failed_.get() = 0;
-  CUDA_CHECK(cudaMemcpy(words_.get(), first.data(),
+  memory_.words.set_to_zero();
+  memory_.flags.set_to_zero();
+  *memory_.failed.get() = 0;
+  CUDA_CHECK(cudaMemcpy(memory_.words.get(), first.data(),
                         first.size() * sizeof first[0],
                         cudaMemcpyHostToDevice));
   const double taken = run_all();
   check();
-  if (*failed_.get() != 0) {
+  if (*memory_.failed.get() != 0) {
     throw std::runtime_error("a block has waited for seconds");
   }
   if (!shape_.reads) return taken;
   std::vector<unsigned> last(shape_.blocks);
-  CUDA_CHECK(cudaMemcpy(
-      last.data(),
-      words_.get() + static_cast<std::size_t>(shape_.steps) * shape_.blocks,
-      last.size() * sizeof last[0], cudaMemcpyDeviceToHost));
+  CUDA_CHECK(
+      cudaMemcpy(last.data(),
+                 memory_.words.get() +
+                     static_cast<std::size_t>(shape_.steps) * shape_.blocks,
+                 last.size() * sizeof last[0], cudaMemcpyDeviceToHost));
   const auto expected = static_cast<unsigned>(shape_.steps + 1);
   const auto wrong = last.size() - static_cast<std::size_t>(std::count(
                                        last.begin(), last.end(), expected));

@@ -3,6 +3,7 @@
 // written in the step before, and writes its own.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,23 @@ struct StepShape {
   long long late = 0;
 };
 
+/// What chains of at most so many blocks and steps write, one chain at a time.
+struct StepMemory {
+  StepMemory(int device, int blocks, int steps)
+      : words(device, static_cast<std::size_t>(steps + 1) * blocks),
+        flags(device, std::max(steps, blocks)) {}
+
+  DeviceBuffer<unsigned> words, flags;
+  PinnedValue<unsigned> failed;
+};
+
+/// Where chains run.
+struct StepPlace {
+  const StreamPool& pool;
+  const Gpu& gpu;
+  StepMemory& memory;
+};
+
 /// A chain, ready to be run.
 class StepChain {
  public:
@@ -39,7 +57,7 @@ class StepChain {
   double run();
 
  protected:
-  StepChain(int device, const StepShape& shape);
+  StepChain(const StepPlace& place, const StepShape& shape);
   virtual double run_all() = 0;
   virtual void check() const {}
   const StepData& data() const { return data_; }
@@ -47,8 +65,7 @@ class StepChain {
 
  private:
   StepShape shape_;
-  DeviceBuffer<unsigned> words_, flags_;
-  PinnedValue<unsigned> failed_;
+  StepMemory& memory_;
   StepData data_;
 };
 
@@ -57,8 +74,7 @@ struct StepWay {
   const char* name;
   const char* description;  ///< empty: that of the launch method of this name
   /// CannotMeasure where it cannot be had here.
-  std::unique_ptr<StepChain> (*make)(const StreamPool&, const Gpu&,
-                                     const StepShape&);
+  std::unique_ptr<StepChain> (*make)(const StepPlace&, const StepShape&);
   bool only_reads = false;  ///< orders by what is read
 };
 

@@ -43,8 +43,9 @@ Columns<HeldRow> held_columns(bool stats) {
          section_clock_column<Row>();
 }
 
-/// The GPU is ahead of no host here, so a short series tells as much.
-constexpr int kHeldLaunches = 48;
+/// Of kernels that spin: no host is behind here, so a short series tells as
+/// much. Of null kernels one that notes its times is unlike the others.
+constexpr int kHeldLaunches = 32;
 
 // Why no stream can be held here; nothing where it can. Tools that watch every
 // launch may wait in it for the kernels before, and so for ever.
@@ -94,7 +95,9 @@ class HeldQueue : public SectionOf<HeldRow> {
             if (work_ns == 0 && method.breadth < Breadth::kMost) continue;
             point.work_ns = work_ns;
             choose_lengths(method.queues(), point);
-            point.repeats = std::min(point.repeats, kHeldLaunches);
+            if (work_ns > 0) {
+              point.repeats = std::min(point.repeats, kHeldLaunches);
+            }
             if (reason) {
               points.skip(point, reason);
               continue;

@@ -2,13 +2,16 @@
 // other, by every way.
 #include "implicit_barrier/steps.hpp"
 
+#include <algorithm>
+
 #include "implicit_barrier/section.hpp"
 
 namespace syncbench {
 namespace {
 
 /// Of a chain: fewer of long ones.
-int steps_of(int work_ns) { return work_ns < 5000 ? 50 : 20; }
+constexpr int kMostSteps = 50;
+int steps_of(int work_ns) { return work_ns < 5000 ? kMostSteps : 20; }
 constexpr int kProved = 1000;  // steps by which a way shows its order
 
 /// Nanoseconds a step: all of it, and what is beyond its work.
@@ -49,18 +52,18 @@ Columns<StepRow> step_columns(bool stats) {
 /// One way, shape and work.
 class StepPoint {
  public:
-  StepPoint(const StepWay& way, const StreamPool& pool, const Gpu& gpu,
-            const Point& point, double mhz)
+  StepPoint(const StepWay& way, const StepPlace& place, const Point& point,
+            double mhz)
       : gaps_(point.repeats - 1),
         one_(spin(point, 1, mhz)),
         all_(spin(point, point.repeats, mhz)),
-        one_launch_(kTraditionalApi, pool, {{one_.call()}}),
-        all_launch_(kTraditionalApi, pool, {{all_.call()}}) {
+        one_launch_(kTraditionalApi, place.pool, {{one_.call()}}),
+        all_launch_(kTraditionalApi, place.pool, {{all_.call()}}) {
     StepShape shape = {point.blocks, point.threads, 1,
                        cycles_in(point.work_ns, mhz), point.reads != 0};
-    short_ = way.make(pool, gpu, shape);
+    short_ = way.make(place, shape);
     shape.steps = point.repeats;
-    long_ = way.make(pool, gpu, shape);
+    long_ = way.make(place, shape);
   }
 
   StepSample take() {
@@ -99,6 +102,10 @@ class Steps : public SectionOf<StepRow> {
     if (gpu.sm_count != shapes.back().blocks) {
       shapes.push_back({gpu.sm_count, 256});
     }
+    // Kept by what takes the samples.
+    const auto memory = std::make_shared<StepMemory>(
+        gpu.index, std::max(gpu.sm_count, shapes[1].blocks), kMostSteps);
+    const StepPlace place = {measuring.pool, gpu, *memory};
     for (const StepWay& way : step_ways()) {
       if (!measuring.run.options().wants(way.name)) continue;
       for (const LaunchShape& shape : shapes) {
@@ -114,19 +121,24 @@ class Steps : public SectionOf<StepRow> {
             point.reads = reads;
             points.add(point, [&]() -> PointsInTurn<Sample>::Take {
               if (Measuring::proves() && reads == 1 && work_ns == 0) {
-                way.make(measuring.pool, gpu,
-                         {shape.blocks, shape.threads, kProved, 0, true,
-                          kLinkDelayCycles})
-                    ->run();
+                prove(way, place, shape);
               }
-              const auto step = std::make_shared<StepPoint>(
-                  way, measuring.pool, gpu, point, points.mhz());
-              return [step] { return step->take(); };
+              const auto step =
+                  std::make_shared<StepPoint>(way, place, point, points.mhz());
+              return [memory, step] { return step->take(); };
             });
           }
         }
       }
     }
+  }
+
+  static void prove(const StepWay& way, const StepPlace& place,
+                    const LaunchShape& shape) {
+    StepMemory memory(place.gpu.index, shape.blocks, kProved);
+    way.make({place.pool, place.gpu, memory},
+             {shape.blocks, shape.threads, kProved, 0, true, kLinkDelayCycles})
+        ->run();
   }
 
   void print(const Point& point, const Measured<Sample>& measured) override {

@@ -15,7 +15,7 @@ struct StreamsSample {
 };
 
 /// Launches of a sample, few because there are so many streams.
-constexpr int kRepeats = 48;
+constexpr int kRepeats = 32;
 
 /// Which of these a row is of.
 struct StreamKind {

@@ -108,10 +108,11 @@ int control_gpus(Measuring& measuring) {
 
 int control_steps(Measuring& measuring) {
   const Gpu& gpu = measuring.run.gpu();
+  StepMemory memory(gpu.index, gpu.sm_count, kLinks);
   int failures = 0;
   for (const StepWay& way : unordered_step_ways()) {
     try {
-      way.make(measuring.pool, gpu,
+      way.make({measuring.pool, gpu, memory},
                {gpu.sm_count, 256, kLinks, 0, true, kLinkDelayCycles})
           ->run();
       std::printf("%s: NOT SEEN\n", way.name);
