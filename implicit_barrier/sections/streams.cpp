@@ -56,11 +56,11 @@ Levels levels_of(const Measured<StreamsSample>& measured,
   for (const auto& process : measured.samples) {
     std::vector<double> here;
     for (int i = kind.first; i < kind.first + kind.count; ++i) {
-      double sum = 0;
+      std::vector<double> totals;
       for (const StreamsSample& sample : process) {
-        sum += sample.of[i].separate - sample.of[i].fused;
+        totals.push_back(sample.of[i].separate - sample.of[i].fused);
       }
-      here.push_back(sum / static_cast<double>(process.size()) / steps);
+      here.push_back(median_of(totals) / steps);
     }
     levels.insert(levels.end(), here.begin(), here.end());
     const Summary of_process = summarize(here);
@@ -107,9 +107,9 @@ Columns<StreamsRow> streams_columns(bool stats) {
       mean_stddev_columns<Row>("ovh", "ns", "launch overhead (Eq. 6)",
                                &Row::overhead) +
       Columns<Row>{
-          level("min(ovh)", "lowest mean of one stream in one process",
+          level("min(ovh)", "lowest median of one stream in one process",
                 &Levels::lowest),
-          level("max(ovh)", "highest mean of one stream in one process",
+          level("max(ovh)", "highest median of one stream in one process",
                 &Levels::highest),
           level("s_stream(ovh)",
                 "standard deviation (n - 1) between streams of a process",
