@@ -10,7 +10,7 @@
 
 namespace syncbench {
 
-inline constexpr int kMaxProcesses = 1000;  ///< of run_processes()
+inline constexpr int kMaxProcesses = 1100;  ///< of run_processes()
 
 /// NAME=VALUE:PID for the environment of a process that this one starts. PID is
 /// this process, and the proof that no user has set NAME.

@@ -12,7 +12,7 @@ namespace syncbench {
 /// process slower to begin and end.
 struct ProcessCount {
   static constexpr int kFewGpus = 4, kOnFew = 10, kOnMany = 5;
-  static constexpr int kMost = 900;  // a few more load kernels lazily
+  static constexpr int kMost = 1000;  // and a few that load kernels lazily
   int given = 0;
 
   /// The option, which refers to this object.
