@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <stdexcept>
 
 #include "implicit_barrier/noted_times.hpp"
@@ -67,7 +68,7 @@ struct MeetingFlags {
   unsigned* failed;  ///< not 0: one has waited as long as a held stream may
   unsigned gpus;
 };
-inline constexpr unsigned kMeetingApart = 64;
+inline constexpr std::size_t kMeetingApart = 64;
 
 /// One thread: it writes `round` as the word of GPU `here` and ends when those
 /// of all are as large.
