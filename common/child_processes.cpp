@@ -102,11 +102,12 @@ void end_with_parent() {
 }
 
 void run_processes(char** argv, int count,
-                   const std::function<void(int, const std::string&)>& visit) {
+                   const std::function<void(int, const std::string&)>& visit,
+                   const Marks& marks) {
   std::set<std::string> told;
   for (int number = 0; number < count; ++number) {
     check_interrupt();
-    ChildProcess child(argv, {process_mark(number)});
+    ChildProcess child(argv, marks(number));
     const int status = follow(
         child, [&](const std::string& line) { visit(number, line); },
         [&](const std::string& line) {

@@ -7,10 +7,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace syncbench {
 
-inline constexpr int kMaxProcesses = 1100;  ///< of run_processes()
+inline constexpr int kMaxProcesses = 1000;  ///< of run_processes()
 
 /// NAME=VALUE:PID for the environment of a process that this one starts. PID is
 /// this process, and the proof that no user has set NAME.
@@ -30,6 +31,13 @@ int process_number();
 /// its environment.
 std::string process_mark(int number);
 
+/// The marks of each process that is started: process_mark() and, but by
+/// default, others.
+using Marks = std::function<std::vector<std::string>(int)>;
+inline std::vector<std::string> number_alone(int number) {
+  return {process_mark(number)};
+}
+
 /// To be called first in a started process: it ends when its parent does, also
 /// where that was killed. UsageError as of marked() where it is gone already.
 void end_with_parent();
@@ -40,6 +48,7 @@ void end_with_parent();
 /// on, each once, whoever writes it. A process that fails ends it all:
 /// ChildFailed with its exit code, or Interrupted.
 void run_processes(char** argv, int count,
-                   const std::function<void(int, const std::string&)>& visit);
+                   const std::function<void(int, const std::string&)>& visit,
+                   const Marks& marks = number_alone);
 
 }  // namespace syncbench

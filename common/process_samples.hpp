@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/child_processes.hpp"
 #include "common/statistics.hpp"
 #include "common/table.hpp"
 
@@ -68,7 +69,8 @@ enum class Relay {
 /// run_processes() of processes that write records and comments: calls
 /// take(number, record), and passes comments on to `out`.
 void run_samplers(char** argv, int count, LineWriter& out, Relay relay,
-                  const std::function<void(int, const Record&)>& take);
+                  const std::function<void(int, const Record&)>& take,
+                  const Marks& marks = number_alone);
 
 template <class Sample>
 void check_is_numbers() {

@@ -31,11 +31,22 @@ Sections make_sections(Printing& printing) {
   return sections;
 }
 
-// A process that measures all sections of its kind: those behind `processes`
-// load kernels lazily.
+constexpr const char* kLazyVariable = "SYNCBENCH_LOADS_LAZILY";
+
+// The processes that load kernels lazily come last. Their numbers are the
+// highest that there are, which others hardly have.
+Marks marks_of(int processes) {
+  return [processes](int number) -> std::vector<std::string> {
+    if (number < processes) return number_alone(number);
+    const int last = number - processes + kMaxProcesses - kLazyProcesses;
+    return {process_mark(last), mark_of(kLazyVariable, "1")};
+  };
+}
+
+// A process that measures all sections of its kind.
 void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
              int processes, const Sections& sections) {
-  const bool lazily = process_number() >= processes;
+  const bool lazily = marked(kLazyVariable).has_value();
   if (lazily) load_kernels_lazily();
   Measuring measuring(info, options, out);
   out.comment("processes[count=" + std::to_string(processes) +
@@ -62,17 +73,18 @@ void print(int processes, LineWriter& out, char** argv,
            const Sections& sections) {
   Progress progress;
   const int all = processes + kLazyProcesses;
-  run_samplers(argv, all, out, Relay::kAllOfTheFirst,
-               [&](int number, const Record& record) {
-                 Section& section = *sections.at(record.section);
-                 progress.show("process " + std::to_string(number + 1) +
-                               " of " + std::to_string(all) + ": " +
-                               section.name());
-                 const bool last =
-                     number + 1 == (section.loads_lazily() ? all : processes);
-                 if (last) progress.clear();
-                 section.take(record, last);
-               });
+  run_samplers(
+      argv, all, out, Relay::kAllOfTheFirst,
+      [&](int number, const Record& record) {
+        Section& section = *sections.at(record.section);
+        progress.show("process " + std::to_string(number + 1) + " of " +
+                      std::to_string(all) + ": " + section.name());
+        const bool last =
+            number + 1 == (section.loads_lazily() ? all : processes);
+        if (last) progress.clear();
+        section.take(record, last);
+      },
+      marks_of(processes));
 }
 
 ProgramInfo program_info(ProcessCount& process_count) {

@@ -12,7 +12,6 @@ namespace syncbench {
 /// process slower to begin and end.
 struct ProcessCount {
   static constexpr int kFewGpus = 4, kOnFew = 10, kOnMany = 5;
-  static constexpr int kMost = 1000;  // and a few that load kernels lazily
   int given = 0;
 
   /// The option, which refers to this object.
@@ -23,7 +22,7 @@ struct ProcessCount {
                 std::to_string(kFewGpus) + " GPUs " + std::to_string(kOnMany) +
                 "); m, s and the interval are those of all of them",
             [this](const std::string& value, Options&) {
-              given = parse_count(value, "--processes", kMost);
+              given = parse_count(value, "--processes", kMaxProcesses);
             }};
   }
 
