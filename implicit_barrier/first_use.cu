@@ -1,4 +1,6 @@
-#include "implicit_barrier/first_use.hpp"
+// A module of its own, which is loaded when one of its kernels is first
+// launched.
+#include "implicit_barrier/kernels.hpp"
 
 namespace syncbench {
 

@@ -29,19 +29,16 @@ std::unique_ptr<LaunchMethod> make_flags(const StreamPool& pool,
       std::make_unique<FlagsIn<Memory>>(std::move(memory), std::move(flags)));
 }
 
-// Words of one GPU are this far from those of the next: a line each.
-constexpr std::size_t kApart = 64;
-
 /// A kernel a GPU, which writes a word in host memory and polls those of the
 /// others.
 class MeetingKernels : public EnqueuedBarrier {
  public:
   explicit MeetingKernels(std::vector<int> devices)
       : devices_(std::move(devices)),
-        memory_((devices_.size() + 1) * kMeetingApart) {
-    std::fill_n(memory_.get(), (devices_.size() + 1) * kMeetingApart, 0u);
+        memory_((devices_.size() + 1) * kFlagsApart) {
+    std::fill_n(memory_.get(), (devices_.size() + 1) * kFlagsApart, 0u);
     const auto gpus = static_cast<unsigned>(devices_.size());
-    flags_ = {memory_.get(), memory_.get() + devices_.size() * kMeetingApart,
+    flags_ = {memory_.get(), memory_.get() + devices_.size() * kFlagsApart,
               gpus};
   }
 
@@ -61,8 +58,7 @@ class MeetingKernels : public EnqueuedBarrier {
   }
   void release() override {
     for (unsigned here = 0; here < flags_.gpus; ++here) {
-      static_cast<volatile unsigned*>(flags_.rounds)[here * kMeetingApart] =
-          ~0u;
+      static_cast<volatile unsigned*>(flags_.rounds)[here * kFlagsApart] = ~0u;
     }
   }
 
@@ -90,11 +86,11 @@ std::unique_ptr<LaunchMethod> make_events_of_star(const StreamPool& pool,
 std::unique_ptr<LaunchMethod> make_flags_on_host(const StreamPool& pool,
                                                  const std::vector<Gpu>& gpus,
                                                  const RoundCalls& calls) {
-  PinnedArray<unsigned> memory(gpus.size() * kApart);
+  PinnedArray<unsigned> memory(gpus.size() * kFlagsApart);
   std::vector<unsigned*> flags;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    flags.push_back(memory.get() + i * kApart);
-    std::fill_n(flags.back(), kApart, 0u);
+    flags.push_back(memory.get() + i * kFlagsApart);
+    std::fill_n(flags.back(), kFlagsApart, 0u);
   }
   return make_flags(pool, calls, std::move(memory), std::move(flags));
 }
@@ -106,7 +102,7 @@ std::unique_ptr<LaunchMethod> make_flags_of_peers(const StreamPool& pool,
   std::vector<unsigned*> flags;
   for (const Gpu& gpu : gpus) {
     const DeviceGuard guard(gpu.index);
-    memory.emplace_back(gpu.index, kApart);
+    memory.emplace_back(gpu.index, kFlagsApart);
     memory.back().set_to_zero();
     flags.push_back(memory.back().get());
   }

@@ -127,10 +127,10 @@ __global__ void meeting_kernel(MeetingFlags flags, unsigned here,
                                unsigned round) {
   volatile unsigned* rounds = flags.rounds;
   __threadfence_system();
-  rounds[here * kMeetingApart] = round;
+  rounds[here * kFlagsApart] = round;
   const long long start = read_global_timer();
   for (unsigned i = 0; i < flags.gpus; ++i) {
-    while (rounds[i * kMeetingApart] < round) {
+    while (rounds[i * kFlagsApart] < round) {
       if (read_global_timer() - start > kHoldLimitNs) {
         *flags.failed = 1;
         return;

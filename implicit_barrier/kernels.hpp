@@ -20,6 +20,10 @@ __global__ void null_kernel();
 /// same instructions.
 __global__ void spin_kernel(int units, long long cycles);
 
+/// Empty, in a module of their own: for the section `first use` alone.
+__global__ void first_of_module();
+__global__ void second_of_module();
+
 /// Length of one sleep instruction; the study's workload is a multiple of it.
 inline constexpr unsigned kSleepNs = 1000;
 
@@ -64,11 +68,12 @@ __global__ void noting_kernel(int units, long long cycles);
 
 /// What kernels of all GPUs meet by, in memory that all can access.
 struct MeetingFlags {
-  unsigned* rounds;  ///< a word of each GPU, kMeetingApart from the next
+  unsigned* rounds;  ///< a word of each GPU, kFlagsApart from the next
   unsigned* failed;  ///< not 0: one has waited as long as a held stream may
   unsigned gpus;
 };
-inline constexpr std::size_t kMeetingApart = 64;
+/// Words of one GPU are this far from those of the next: a line each.
+inline constexpr std::size_t kFlagsApart = 64;
 
 /// One thread: it writes `round` as the word of GPU `here` and ends when those
 /// of all are as large.

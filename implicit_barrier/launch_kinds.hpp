@@ -77,12 +77,12 @@ struct ChainLink {
 /// What is launched, one behind the other, at each repeat.
 using KernelChain = std::vector<ChainLink>;
 
-/// Calls visit(call) for all launches of `repeats`.
-template <class Visitor>
-void for_each_call(const KernelChain& chain, int repeats, Visitor visit) {
+/// Calls visit(link) for all launches of `repeats`. A link has `times`.
+template <class Links, class Visitor>
+void for_each_launch(Links& links, int repeats, Visitor visit) {
   for (int i = 0; i < repeats; ++i) {
-    for (const ChainLink& link : chain) {
-      for (int j = 0; j < link.times; ++j) visit(link.call);
+    for (auto& link : links) {
+      for (int j = 0; j < link.times; ++j) visit(link);
     }
   }
 }
@@ -99,8 +99,9 @@ class SingleGpuLaunch : public QueuedLaunch {
 
  protected:
   void launch_into(cudaStream_t stream, int repeats) {
-    for_each_call(chain_, repeats,
-                  [&](const KernelCall& call) { launch_one(call, stream); });
+    for_each_launch(chain_, repeats, [&](const ChainLink& link) {
+      launch_one(link.call, stream);
+    });
   }
   void launch_one(const KernelCall& call, cudaStream_t stream) {
     check_cuda(api_.launch(call, stream), api_.name, __FILE__, __LINE__);
@@ -120,8 +121,9 @@ class EventLaunch : public SingleGpuLaunch {
 
   void launch(int repeats) override {
     int number = 0;
-    for_each_call(chain(), repeats,
-                  [&](const KernelCall& call) { launch_next(call, number++); });
+    for_each_launch(chain(), repeats, [&](const ChainLink& link) {
+      launch_next(link.call, number++);
+    });
   }
 
  private:
@@ -184,11 +186,8 @@ class GraphSeamLaunch : public QueuedLaunch {
     for (const OneKernel& kernel : graphs_) kernel.graph->prepare(1);
   }
   void launch(int repeats) override {
-    for (int i = 0; i < repeats; ++i) {
-      for (const auto& [graph, times] : graphs_) {
-        for (int j = 0; j < times; ++j) graph->launch(1);
-      }
-    }
+    for_each_launch(graphs_, repeats,
+                    [](OneKernel& kernel) { kernel.graph->launch(1); });
   }
   void wait() override { CUDA_CHECK(cudaDeviceSynchronize()); }
 
@@ -263,11 +262,9 @@ class MultiCooperativeLaunch : public QueuedLaunch {
   }
 
   void launch(int repeats) override {
-    for (int i = 0; i < repeats; ++i) {
-      for (Link& link : links_) {
-        for (int j = 0; j < link.times; ++j) launch_one(link);
-      }
-    }
+    for_each_launch(links_, repeats, [&](Link& link) {
+      api_.check(link.launches[pool().turn()](), __FILE__, __LINE__);
+    });
   }
 
   void wait() override {
@@ -283,10 +280,6 @@ class MultiCooperativeLaunch : public QueuedLaunch {
     std::vector<MultiDeviceLaunch> launches;  // one a turn
     int times;
   };
-
-  void launch_one(Link& link) {
-    api_.check(link.launches[pool().turn()](), __FILE__, __LINE__);
-  }
 
   std::vector<Link> links_;
   AskedApi api_{MultiDeviceLaunch::kApi};

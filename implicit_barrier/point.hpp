@@ -6,6 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/launch.hpp"
 #include "common/process_samples.hpp"
@@ -125,6 +127,32 @@ Columns<Row> section_clock_column() {
   return {real_column<Row>(
       "clock", "MHz", "SM clock of GPU 0 after the section, mean of processes",
       &Row::mhz, 1)};
+}
+
+/// Nanoseconds that a row has the mean of.
+template <class Row>
+struct Quantity {
+  using Value = Summary Row::*;
+  const char *name, *meaning;
+  Value value;
+};
+
+/// The columns of rows that `labels` tell apart: a mean of each quantity; with
+/// --stats what else there is to say, n of the first.
+template <class Row>
+Columns<Row> quantity_columns(Columns<Row> labels,
+                              const std::vector<Quantity<Row>>& quantities,
+                              bool stats) {
+  Columns<Row> columns = std::move(labels);
+  for (const auto& [name, meaning, value] : quantities) {
+    columns = columns + mean_stddev_columns<Row>(name, "ns", meaning, value);
+  }
+  if (!stats) return columns;
+  columns = columns + count_columns<Row>(quantities[0].value);
+  for (const auto& [name, meaning, value] : quantities) {
+    columns = columns + robust_columns<Row>(name, "ns", value);
+  }
+  return columns + section_clock_column<Row>();
 }
 
 }  // namespace syncbench

@@ -320,13 +320,11 @@ Made make_cluster(const StepPlace& place, const StepShape& shape) {
 }  // namespace
 
 StepChain::StepChain(const StepPlace& place, const StepShape& shape)
-    : shape_(shape), memory_(place.memory), data_{memory_.words.get(),
-                                                  memory_.flags.get(),
-                                                  memory_.failed.get(),
-                                                  shape.cycles,
-                                                  shape.late,
-                                                  shape.steps,
-                                                  shape.reads} {}
+    : shape_(shape), memory_(place.memory) {
+  data_ = {memory_.words.get(), memory_.flags.get(), memory_.failed.get(),
+           shape.cycles,        shape.late,          shape.steps,
+           shape.reads};
+}
 
 double StepChain::run() {
   const std::vector<unsigned> first(shape_.blocks, 1u);

@@ -40,13 +40,8 @@ __device__ inline void be_link(Links links) {
   *count = number + 1;
 }
 
-inline const void* address_of(void (*kernel)()) {
-  return reinterpret_cast<const void*>(kernel);
-}
-inline const void* address_of(void (*kernel)(int, long long)) {
-  return reinterpret_cast<const void*>(kernel);
-}
-inline const void* address_of(void (*kernel)(Links)) {
+template <class... Arguments>
+const void* address_of(void (*kernel)(Arguments...)) {
   return reinterpret_cast<const void*>(kernel);
 }
 

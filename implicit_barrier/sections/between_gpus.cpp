@@ -32,27 +32,18 @@ struct RoundRow : PointRow {
 
 Columns<RoundRow> round_columns(bool stats) {
   using Row = RoundRow;
-  Columns<Row> columns =
+  return quantity_columns<Row>(
       shape_columns<Row>() +
-      work_column<Row>("the unit of the late GPU, ideally") +
-      mean_stddev_columns<Row>("late", "ns",
-                               "a round beyond its work; the first GPU is "
-                               "always last",
-                               &Row::late) +
-      mean_stddev_columns<Row>("turns", "ns",
-                               "the same; each GPU is last in turn: from the "
-                               "end there to a begin elsewhere",
-                               &Row::turns) +
-      mean_stddev_columns<Row>("held", "ns",
-                               "the same of equal work, all queued behind held "
-                               "streams",
-                               &Row::held);
-  if (!stats) return columns;
-  return columns + count_columns<Row>(&Row::late) +
-         robust_columns<Row>("late", "ns", &Row::late) +
-         robust_columns<Row>("turns", "ns", &Row::turns) +
-         robust_columns<Row>("held", "ns", &Row::held) +
-         section_clock_column<Row>();
+          work_column<Row>("the unit of the late GPU, ideally"),
+      {{"late", "a round beyond its work; the first GPU is always last",
+        &Row::late},
+       {"turns",
+        "the same; each GPU is last in turn: from the end there to a begin "
+        "elsewhere",
+        &Row::turns},
+       {"held", "the same of equal work, all queued behind held streams",
+        &Row::held}},
+      stats);
 }
 
 /// One way on several GPUs.

@@ -1,7 +1,5 @@
 // Section `first use`: what the first launch of a kernel costs where kernels
 // are loaded then.
-#include "implicit_barrier/first_use.hpp"
-
 #include <cstring>
 #include <string>
 
@@ -28,22 +26,13 @@ struct FirstRow : PointRow {
 
 Columns<FirstRow> first_columns(bool stats) {
   using Row = FirstRow;
-  Columns<Row> columns =
-      shape_columns<Row>() +
-      mean_stddev_columns<Row>("module", "ns",
-                               "launch and end of the first kernel of a module",
-                               &Row::module) +
-      mean_stddev_columns<Row>("kernel", "ns",
-                               "the same of another kernel of that module",
-                               &Row::kernel) +
-      mean_stddev_columns<Row>("later", "ns", "the same of the first, again",
-                               &Row::later);
-  if (!stats) return columns;
-  return columns + count_columns<Row>(&Row::module) +
-         robust_columns<Row>("module", "ns", &Row::module) +
-         robust_columns<Row>("kernel", "ns", &Row::kernel) +
-         robust_columns<Row>("later", "ns", &Row::later) +
-         section_clock_column<Row>();
+  return quantity_columns<Row>(
+      shape_columns<Row>(),
+      {{"module", "launch and end of the first kernel of a module",
+        &Row::module},
+       {"kernel", "the same of another kernel of that module", &Row::kernel},
+       {"later", "the same of the first, again", &Row::later}},
+      stats);
 }
 
 class FirstUse : public SectionOf<FirstRow> {

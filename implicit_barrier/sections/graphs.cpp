@@ -41,28 +41,17 @@ struct GraphRow : PointRow {
 
 Columns<GraphRow> graph_columns(bool stats) {
   using Row = GraphRow;
-  const struct {
-    const char *name, *meaning;
-    Summary Row::*value;
-  } quantities[] = {
-      {"node", "one more kernel in the graph", &Row::node},
-      {"seam", "one more graph, beyond its other kernels", &Row::seam},
-      {"inst", "cudaGraphInstantiate", &Row::instantiate},
-      {"upload", "cudaGraphUpload and the wait for it", &Row::upload},
-      {"first", "the call of a first launch, without upload", &Row::first},
-      {"call", "the call of a later launch", &Row::call},
-      {"update", "cudaGraphExecUpdate with a graph of the same kernels",
-       &Row::update}};
-  Columns<Row> columns = shape_columns<Row>();
-  for (const auto& [name, meaning, value] : quantities) {
-    columns = columns + mean_stddev_columns<Row>(name, "ns", meaning, value);
-  }
-  if (!stats) return columns;
-  columns = columns + count_columns<Row>(&Row::node);
-  for (const auto& [name, meaning, value] : quantities) {
-    columns = columns + robust_columns<Row>(name, "ns", value);
-  }
-  return columns + section_clock_column<Row>();
+  return quantity_columns<Row>(
+      shape_columns<Row>(),
+      {{"node", "one more kernel in the graph", &Row::node},
+       {"seam", "one more graph, beyond its other kernels", &Row::seam},
+       {"inst", "cudaGraphInstantiate", &Row::instantiate},
+       {"upload", "cudaGraphUpload and the wait for it", &Row::upload},
+       {"first", "the call of a first launch, without upload", &Row::first},
+       {"call", "the call of a later launch", &Row::call},
+       {"update", "cudaGraphExecUpdate with a graph of the same kernels",
+        &Row::update}},
+      stats);
 }
 
 /// Graphs of null kernels of one point.

@@ -23,24 +23,12 @@ struct HeldRow : PointRow {
 
 Columns<HeldRow> held_columns(bool stats) {
   using Row = HeldRow;
-  Columns<Row> columns =
-      shape_columns<Row>() + work_column<Row>("spin of each kernel") +
-      mean_stddev_columns<Row>("cpu", "ns",
-                               "Eq. 6 by the CPU; of no spin, one more launch",
-                               &Row::cpu) +
-      mean_stddev_columns<Row>("timer", "ns",
-                               "the same by %globaltimer in the kernels",
-                               &Row::timer) +
-      mean_stddev_columns<Row>("gap", "ns",
-                               "last end to next begin, of kernels that note "
-                               "them",
-                               &Row::gap);
-  if (!stats) return columns;
-  return columns + count_columns<Row>(&Row::cpu) +
-         robust_columns<Row>("cpu", "ns", &Row::cpu) +
-         robust_columns<Row>("timer", "ns", &Row::timer) +
-         robust_columns<Row>("gap", "ns", &Row::gap) +
-         section_clock_column<Row>();
+  return quantity_columns<Row>(
+      shape_columns<Row>() + work_column<Row>("spin of each kernel"),
+      {{"cpu", "Eq. 6 by the CPU; of no spin, one more launch", &Row::cpu},
+       {"timer", "the same by %globaltimer in the kernels", &Row::timer},
+       {"gap", "last end to next begin, of kernels that note them", &Row::gap}},
+      stats);
 }
 
 /// Of kernels that spin: no host is behind here, so a short series tells as

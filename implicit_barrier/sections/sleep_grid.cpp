@@ -25,14 +25,9 @@ struct GridRow : PointRow {
 
 Columns<GridRow> grid_columns(bool stats) {
   using Row = GridRow;
-  Columns<Row> columns = shape_columns<Row>() +
-                         work_column<Row>("asked of each sleep") +
-                         mean_stddev_columns<Row>(
-                             "wkld", "ns", "taken by each sleep", &Row::taken);
-  if (!stats) return columns;
-  return columns + count_columns<Row>(&Row::taken) +
-         robust_columns<Row>("wkld", "ns", &Row::taken) +
-         section_clock_column<Row>();
+  return quantity_columns<Row>(
+      shape_columns<Row>() + work_column<Row>("asked of each sleep"),
+      {{"wkld", "taken by each sleep", &Row::taken}}, stats);
 }
 
 /// What the sleep instruction takes on a GPU.

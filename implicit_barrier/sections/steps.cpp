@@ -31,22 +31,17 @@ struct StepRow : PointRow {
 
 Columns<StepRow> step_columns(bool stats) {
   using Row = StepRow;
-  Columns<Row> columns =
+  return quantity_columns<Row>(
       shape_columns<Row>() + work_column<Row>("spin of each step") +
-      labels<Row>({column<Row>("reads", "words",
-                               "that a block reads of another in the step "
-                               "before",
-                               &Row::reads)}) +
-      mean_stddev_columns<Row>("step", "ns", "one more step", &Row::step) +
-      mean_stddev_columns<Row>("seam", "ns",
-                               "less a step's work in a kernel of all steps "
-                               "that waits for nothing",
-                               &Row::seam);
-  if (!stats) return columns;
-  return columns + count_columns<Row>(&Row::step) +
-         robust_columns<Row>("step", "ns", &Row::step) +
-         robust_columns<Row>("seam", "ns", &Row::seam) +
-         section_clock_column<Row>();
+          labels<Row>({column<Row>("reads", "words",
+                                   "that a block reads of another in the step "
+                                   "before",
+                                   &Row::reads)}),
+      {{"step", "one more step", &Row::step},
+       {"seam",
+        "less a step's work in a kernel of all steps that waits for nothing",
+        &Row::seam}},
+      stats);
 }
 
 /// One way, shape and work.

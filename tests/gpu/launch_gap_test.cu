@@ -142,11 +142,8 @@ class LaunchGapTest {
       const double single_ns = round_ns(*one_unit, gpus);
       rounds.push_back(2 * single_ns - round_ns(*two_units, gpus));
     }
-    const double fusion = overhead(spin, point), timer = median_of(rounds);
-    const double off = widest({fusion, timer});
-    std::printf("%s: fusion %.0f, rounds by timer %.0f ns, %.1f%% apart\n",
-                point.shape().c_str(), fusion, timer, 100 * off);
-    return off < (gpus.size() > 1 ? kThreadTolerance : kTolerance) ? 0 : 1;
+    return judge(point, spin, "rounds by timer", median_of(rounds),
+                 gpus.size() > 1 ? kThreadTolerance : kTolerance);
   }
 
   int check_events(const LaunchMethodInfo& method, const Gpus& gpus,
@@ -167,11 +164,16 @@ class LaunchGapTest {
       by_events.push_back((separate_ns - event_ns(*fused, 1)) /
                           (point.repeats - 1));
     }
-    const double fusion = overhead(spin, point), timer = median_of(by_events);
-    const double off = widest({fusion, timer});
-    std::printf("%s: fusion %.0f, by events %.0f ns, %.1f%% apart\n",
-                point.shape().c_str(), fusion, timer, 100 * off);
-    return off < kTolerance ? 0 : 1;
+    return judge(point, spin, "by events", median_of(by_events), kTolerance);
+  }
+
+  static int judge(const Point& point, const std::vector<FusionSample>& spin,
+                   const char* other_way, double other, double tolerance) {
+    const double fusion = overhead(spin, point);
+    const double off = widest({fusion, other});
+    std::printf("%s: fusion %.0f, %s %.0f ns, %.1f%% apart\n",
+                point.shape().c_str(), fusion, other_way, other, 100 * off);
+    return off < tolerance ? 0 : 1;
   }
 
   double event_ns(LaunchMethod& method, int repeats) {

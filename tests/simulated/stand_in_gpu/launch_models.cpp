@@ -213,7 +213,7 @@ Model meeting(const Launch& launch) {
   const auto here = launch.argument<unsigned>(1);
   const auto round = launch.argument<unsigned>(2);
   Model model = {[=](const Running& running) -> Ended {
-    unsigned* word = flags.rounds + here * syncbench::kMeetingApart;
+    unsigned* word = flags.rounds + here * syncbench::kFlagsApart;
     if (!inside(word, sizeof *word, "meeting_kernel")) {
       return {0, cudaErrorIllegalAddress};
     }
@@ -225,7 +225,7 @@ Model meeting(const Launch& launch) {
   model.rank = static_cast<int>(here);
   model.abandoned = [=](const Running& running) -> Ended {
     for (unsigned i = 0; i < flags.gpus; ++i) {
-      if (flags.rounds[i * syncbench::kMeetingApart] >= round) continue;
+      if (flags.rounds[i * syncbench::kFlagsApart] >= round) continue;
       *flags.failed = 1;
       return {static_cast<double>(syncbench::kHoldLimitNs)};
     }
