@@ -155,11 +155,11 @@ class PointsInTurn {
     run_.out().line(record_text({number_, point.text(), reason, kNan, {}}));
   }
 
-  /// Measures and writes the records. What add() has taken, and rounds until 50
+  /// Measures and writes the records. What add() has taken, and rounds until 25
   /// ms were spent, warm up the path through the host and do not count. Each
   /// process goes on with the stream where the one before it ended.
   void measure() {
-    constexpr double kWarmUpNs = 5e7;
+    constexpr double kWarmUpNs = 2.5e7;
     while (!tasks_.empty() && spent_ns_ < kWarmUpNs) take_all();
     for (Task& task : tasks_) task.samples.clear();
     const int samples = run_.options().samples;
