@@ -100,7 +100,8 @@ def check_null(rows, points):
 
 def check_held(sections):
     """Behind held streams the launches cost about what kernel fusion says: few
-    samples, so coarsely, by medians. launch_gap_test looks closely."""
+    samples, so coarsely, by medians (a stall of the host moves a mean), which
+    --stats shows. launch_gap_test looks closely."""
     fusion = {shape_key(row): float(row["med(ovh)"])
               for row in sections["sleep kernel"].rows}
     for row in sections["held queue"].rows:
@@ -116,8 +117,9 @@ def check_streams(rows, points):
     assert ([(*shape_key(row), row["stream"]) for row in rows] ==
             [(*point, stream) for point in points for stream in ("default", "per_thread", "created")])
     for row in rows:
-        # Levels are medians, for a stall of the host moves a mean.
-        least, median, most = (float(row[f"{name}(ovh)"]) for name in ("min", "med", "max"))
+        least, most = float(row["min(ovh)"]), float(row["max(ovh)"])
+        # Levels are medians, which --stats shows; a stall of the host moves a mean.
+        median = float(row.get("med(ovh)", least))
         assert least <= median <= most < 10000, row
         assert median > 150 and (least > 300 or row["method"] not in STUDY), row
 
@@ -161,7 +163,8 @@ def check_implicit(sections, gpus, sms, groups):
     queued = [point for point in one_and_all if not groups[point[0]].endswith("waiting")]
     assert ([shape_key(row) for row in sections["held queue"].rows] ==
             [point for point in queued for _ in range(2 if point[0] in BROAD else 1)])
-    check_held(sections)
+    if "med(cpu)" in sections["held queue"].header:
+        check_held(sections)
     check_streams(sections["streams"].rows,
                   [point for point in of(BROAD) if not groups[point[0]].startswith("gpus")])
     assert len(sections["workload test"].rows) == len(BROAD) * 9 * 2
