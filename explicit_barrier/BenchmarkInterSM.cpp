@@ -342,7 +342,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
 }  // namespace
 
 std::vector<MethodList> method_lists() {
-  return {grid_methods, semaphore_methods, gpu_methods};
+  return {grid_methods, grid_barrier_methods, semaphore_methods, gpu_methods};
 }
 
 }  // namespace syncbench

@@ -58,13 +58,17 @@ struct About {
 
 /// How the machine-code test proves that the timed code does the work.
 enum class Proof {
-  kEach,     ///< the instruction, `count` times an operation on every path
-  kLanes,    ///< the same, under conditions: not every lane does it
-  kChain,    ///< as kEach, and each reads the result of the one before
-  kBarrier,  ///< a barrier of blocks over memory; `instruction` is not read
-  kTurn,     ///< a semaphore of blocks over memory; `instruction` is how a
-             ///< block meets, twice: it has the turn, and it is done
-  kNothing,  ///< not the instruction but a NOP, or a test for convergence
+  kEach,       ///< the instruction, `count` times an operation on every path
+  kLanes,      ///< the same, under conditions: not every lane does it
+  kChain,      ///< as kEach, and each reads the result of the one before
+  kBarrier,    ///< a barrier of blocks over memory; `instruction` is how one
+               ///< arrives, "": by an atomic; `count`: how often at most
+  kUnordered,  ///< as kBarrier, without a fence
+  kParts,      ///< a barrier of blocks over memory that cannot be judged so,
+               ///< for flags of two values or a library: its parts are there
+  kTurn,       ///< a semaphore of blocks over memory; `instruction` is how a
+               ///< block meets, twice: it has the turn, and it is done
+  kNothing,    ///< not the instruction but a NOP, or a test for convergence
 };
 
 /// What the machine code of one operation is on an architecture, 90 for sm_90.
@@ -204,7 +208,10 @@ struct Method {
   static __device__ void start(Shared&, const Position&) {}
   /// Words of state in global memory, for a GPU that runs so many threads. They
   /// are zero before the first kernel and left to the next as they are.
-  static constexpr long long global_words(long long /*threads*/) { return 0; }
+  static constexpr __host__ __device__ long long global_words(
+      long long /*threads*/) {
+    return 0;
+  }
   /// What else the host hands to the kernel of each GPU, copied by value, for
   /// a launch of `blocks` blocks on each, and what each thread makes of it.
   using Argument = None;

@@ -28,6 +28,7 @@ std::vector<MethodEntry> order_methods();
 std::vector<MethodEntry> copy_methods();
 std::vector<MethodEntry> cluster_methods();
 std::vector<MethodEntry> grid_methods();
+std::vector<MethodEntry> grid_barrier_methods();
 std::vector<MethodEntry> semaphore_methods();
 std::vector<MethodEntry> gpu_methods();
 std::vector<MethodEntry> validation_methods();

@@ -27,7 +27,8 @@ struct InUse : Barrier {
   static constexpr bool kInTestRepeat = false;
   static constexpr Scope kScope = Barrier::kAbout.scope;
   static constexpr long long global_words(long long threads) {
-    return Memory::kOwn ? kWords * threads : 0;  // two buffers of half words
+    return Barrier::global_words(threads) +
+           (Memory::kOwn ? kWords * threads : 0);  // two buffers of half words
   }
   static __host__ __device__ constexpr unsigned stored(unsigned value,
                                                        unsigned block) {
@@ -45,8 +46,12 @@ struct InUse : Barrier {
     const unsigned own = here.block * here.threads + here.thread;
     const unsigned other = next_block(here, kScope) * here.threads +
                            (here.thread + 1) % here.threads;
-    unsigned* to = Memory::to(here) + turn * kWords * threads + own;
-    const unsigned* from = Memory::from(here) + turn * kWords * threads + other;
+    // Behind those of the barrier.
+    const unsigned first =
+        (Memory::kOwn ? 2 * Barrier::global_words(threads) : 0) +
+        turn * kWords * threads;
+    unsigned* to = Memory::to(here) + first + own;
+    const unsigned* from = Memory::from(here) + first + other;
     value = stored(value, here.block);
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
@@ -68,6 +73,7 @@ struct InUse : Barrier {
     return value;
   }
   unsigned turn = 0;
+  using Barrier::Barrier;
 };
 
 /// The words are in the method's global memory, on the same GPU.

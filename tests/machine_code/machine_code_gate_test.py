@@ -14,7 +14,7 @@ import sys
 import machine_code
 import machine_code_test
 from machine_code import Instruction
-from machine_code_proofs import BARRIER_NEEDS, judge, parts_of_barrier
+from machine_code_proofs import judge, needs_of, parts_of_barrier
 
 IN_A_ROW = 8  # of the kernels in which faults are planted, twice that where 8 are a loop
 
@@ -90,10 +90,13 @@ def work_faults(work, code, _):
 def barrier_faults(work, code, repeats):
     clock = [i.address for i in code if "SR_CLOCK" in i.operands]
     region = [i for i in code if clock[0] < i.address <= clock[-1]]
-    parts = {name: parts_of_barrier(region, name, pattern) for name, pattern, _ in BARRIER_NEEDS}
-    for name, _, times in BARRIER_NEEDS:
-        lost = set(parts[name][times * work.in_code(repeats) - 1:])
-        yield f"{name} lost", [i for i in code if i not in lost]
+    parts = {need.name: parts_of_barrier(region, *need[:2]) for need in needs_of(work)}
+    for name, _, times in needs_of(work):
+        lost = set(parts[name][max(0, times * work.in_code(repeats) - 1):])
+        if times > 0:
+            yield f"{name} lost", [i for i in code if i not in lost]
+    if work.proof == "parts":
+        return
     meetings = parts["BAR"]
     first, second, last = meetings[0], meetings[1], meetings[-1]
     yield "no arrival", insert_jump(code, code[code.index(first) + 1], second.address, guard="")
@@ -109,7 +112,8 @@ def missed_in(name, work, repeats, code, half):
     verdict = judge(work, code, repeats, half).text
     if verdict.startswith("FAIL"):
         return [f"{name}: {verdict}, without a fault"]
-    faults = barrier_faults if work.proof == "barrier" else work_faults
+    faults = (barrier_faults if work.proof in ("barrier", "unordered", "parts")
+              else work_faults)
     return [f"{name}: {fault}" for fault, faulty in faults(work, code, repeats)
             if judge(work, faulty, repeats, half).text == verdict]
 

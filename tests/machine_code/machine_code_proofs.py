@@ -70,12 +70,12 @@ def judge(work, instructions, repeats, half=None):
     if paths.masks_differ(instructions):
         return Verdict("BRA.DIV", "-", "FAIL: masks differ between lanes, other code is executed")
     verdict = PROOFS[work.proof](work, region, start, repeats)
-    if work.waits_for_blocks and work.proof not in ("barrier", "turn"):
+    if work.waits_for_blocks and PROOFS[work.proof] not in (judge_barrier, judge_turn, judge_parts):
         lacks = _lacks(region, BARRIER_NEEDS[2:], work.in_code(repeats))
         if lacks:
             return verdict._replace(text=f"FAIL: {lacks[0]}")
     clocks = sum("SR_CLOCK" in i.operands for i in instructions)
-    if clocks != 2 and work.proof != "barrier":
+    if clocks != 2 and PROOFS[work.proof] is not judge_barrier:
         return Verdict("SR_CLOCK", str(clocks), "FAIL: not 2 clock reads")
     both_loops = repeats // 2 > work.in_line  # the same but for the number of rounds
     if half and (repeats <= work.in_line or both_loops) and verdict.text[:4] != "FAIL":
@@ -147,15 +147,33 @@ def judge_nothing(work, region, start, repeats):
     return verdict
 
 
-BARRIER_NEEDS = (("BAR", r"BAR\.(SYNC|RED)\b", 2),
-                 ("ATOM|RED.GPU", r"(ATOM|RED)G?\..*STRONG\.GPU\b", 1),
-                 ("MEMBAR", r"MEMBAR\..*(GPU|SYS)\b", 1),
-                 ("polling LD", r"LDG?\..*STRONG\.(GPU|SYS)\b", 1))
+class Need(NamedTuple):
+    """So many instructions that match, at least, for each operation."""
+    name: str
+    pattern: str
+    times: int
+
+
+BARRIER_NEEDS = (Need("BAR", r"BAR\.(SYNC|RED)\b", 2),
+                 Need("ATOM|RED.GPU", r"(ATOM|RED)G?\..*STRONG\.GPU\b", 1),
+                 Need("MEMBAR", r"MEMBAR\..*(GPU|SYS)\b", 1),
+                 Need("polling LD", r"LDG?\..*STRONG\.(GPU|SYS)\b", 1))
+
+
+def needs_of(work):
+    """The needs of each operation of a barrier. One without order has no fence."""
+    meetings, arrival, fence, poll = BARRIER_NEEDS
+    if work.instruction:
+        arrival = Need("arrival", work.instruction, 1)
+    return (meetings, arrival, fence._replace(times=0) if work.proof == "unordered" else fence,
+            poll)
 
 
 def parts_of_barrier(region, name, pattern):
+    """A block's barriers but 0 are for its own use."""
     opcodes = {opcode for opcode in {i.opcode for i in region} if re.match(pattern, opcode)}
-    found = [i for i in region if i.opcode in opcodes and i.guard not in NEVER]
+    found = [i for i in region if i.opcode in opcodes and i.guard not in NEVER
+             and not (name == "BAR" and i.operands.startswith("0x1"))]
     if name.startswith("polling"):
         found = paths.inside(found, paths.waiting_loops(region))
     return found
@@ -176,30 +194,32 @@ def _operations(region, meetings, first=0):
         yield region[bisect.bisect_left(addresses, start):bisect.bisect_right(addresses, end)]
 
 
-def _arrives_once(operation):
-    """One arrival at most on a path, and one there is; a fence before each; and a poll, which
-    is compared with what can change."""
-    polls = parts_of_barrier(operation, *BARRIER_NEEDS[3][:2])
+def _arrives_once(operation, needs=BARRIER_NEEDS, most=1):
+    """`most` arrivals at most on a path, and one there is; a fence before each; and a poll,
+    which is compared with what can change."""
+    _, arrival, fence, poll = needs
+    polls = parts_of_barrier(operation, *poll[:2])
     if not any(paths.compares(paths.inside(operation, [span]), poll)
                for span in paths.waiting_loops(operation) for poll in polls
                if span[0] <= poll.address <= span[1]):
         return False
-    arrivals, fences = (parts_of_barrier(operation, *need[:2]) for need in BARRIER_NEEDS[1:3])
-    if paths.fewest_and_most(operation, set(arrivals).__contains__)[1] != 1:
+    arrivals, fences = (parts_of_barrier(operation, *need[:2]) for need in (arrival, fence))
+    if not 1 <= paths.fewest_and_most(operation, set(arrivals).__contains__)[1] <= most:
         return False
     return all(paths.fewest_and_most(operation[:operation.index(arrival)],
-                                     set(fences).__contains__)[0] >= 1
+                                     set(fences).__contains__)[0] >= fence.times
                for arrival in arrivals)
 
 
 def judge_barrier(work, region, start, repeats):
     """A barrier over memory: the block gathers, arrives with a release, polls, and lets its
     threads go."""
-    parts = [parts_of_barrier(region, *need[:2]) for need in BARRIER_NEEDS]
+    needs = needs_of(work)
+    parts = [parts_of_barrier(region, *need[:2]) for need in needs]
     unrolled = repeats
     if repeats > work.in_line and paths.is_repeated(region, parts[1], repeats // work.a_round):
         unrolled = work.a_round
-    faults = _lacks(region, BARRIER_NEEDS, unrolled)
+    faults = _lacks(region, needs, unrolled)
     meetings = parts[0]
     executed = paths.fewest_and_most(region, set(meetings).__contains__)
     if executed != (2 * unrolled, 2 * unrolled):
@@ -211,10 +231,11 @@ def judge_barrier(work, region, start, repeats):
     rounds = [span for span in paths.loops(region) if paths.inside(meetings, [span])]
     if len(rounds) != (unrolled < repeats):
         faults.append(f"in {len(rounds)} loops")
-    if not all(map(_arrives_once, _operations(region, meetings))):
+    if not all(_arrives_once(operation, needs, work.count)
+               for operation in _operations(region, meetings)):
         faults.append("not one arrival after a fence, and a poll for it")
     names, total = (" + ".join(map(str, them))
-                    for them in ((need[0] for need in BARRIER_NEEDS), map(len, parts)))
+                    for them in ((need.name for need in needs), map(len, parts)))
     total = total if unrolled == repeats else f"{repeats // unrolled} x ({total})"
     return Verdict(names, total, f"FAIL: {', '.join(faults)}" if faults else "ok")
 
@@ -236,5 +257,13 @@ def judge_turn(work, region, start, repeats):
     return verdict
 
 
+def judge_parts(work, region, start, repeats):
+    """A barrier over memory: its parts are there."""
+    lacks = _lacks(region, needs_of(work), repeats)
+    names = " + ".join(need.name for need in needs_of(work))
+    return Verdict(names, str(repeats), f"FAIL: {', '.join(lacks)}" if lacks else "ok")
+
+
 PROOFS = {"each": judge_each, "lanes": judge_each, "chain": judge_each, "nothing": judge_nothing,
-          "barrier": judge_barrier, "turn": judge_turn}
+          "barrier": judge_barrier, "unordered": judge_barrier, "parts": judge_parts,
+          "turn": judge_turn}

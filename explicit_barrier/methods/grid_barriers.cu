@@ -1,0 +1,213 @@
+// Barriers of all blocks of one GPU, as the literature has them: each in its
+// published memory order, and in one that orders what threads store.
+#include "explicit_barrier/grid_barriers/gpu_machine.cuh"
+#include "explicit_barrier/grid_barriers/protocols.hpp"
+#include "explicit_barrier/methods/in_use_of_blocks.cuh"
+#include "explicit_barrier/timed_kernel.cuh"
+#if __has_include(<cub/grid/grid_barrier.cuh>)
+#include <cub/grid/grid_barrier.cuh>
+#define SYNCBENCH_HAS_CUB_GRID_BARRIER
+#endif
+
+namespace syncbench {
+
+using grid_barriers::GpuMachine;
+using grid_barriers::Order;
+
+constexpr const char* kWithoutOrder =
+    "as published; it does not order memory: a thread may read what another "
+    "had not yet stored before the barrier";
+constexpr const char* kWithoutAcquire =
+    "as published; its waits do not acquire: a thread may read what it had in "
+    "its cache";
+
+/// What all of them are. `Barrier` is of grid_barriers/protocols.hpp.
+template <class Barrier, class Machine>
+struct OfLiterature : Method {
+  static constexpr int kFirstArchitecture = 70;
+  static constexpr int repeats(int) { return 8; }
+  static constexpr bool kInTestRepeat = false;
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  /// A block has at least a warp.
+  static constexpr __host__ __device__ long long global_words(
+      long long threads) {
+    return Barrier::words(threads / 32) / 2 + 1;
+  }
+  template <class Here>
+  __device__ explicit OfLiterature(Here& here)
+      : barrier(reinterpret_cast<unsigned*>(here.global)) {
+    barrier.learn(Machine());
+  }
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here&) {
+    barrier.sync(Machine());
+    return value;
+  }
+  Barrier barrier;
+};
+
+/// An arrival is an addition.
+template <Order kOrder>
+struct XiaoFengLock
+    : OfLiterature<grid_barriers::LockBarrier<GpuMachine<kOrder>>,
+                   GpuMachine<kOrder>> {
+  static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
+  static constexpr About kAbout = {
+      kOrdered ? "xiao_feng_lock_ordered" : "xiao_feng_lock",
+      kOrdered ? "the same with release and acquire"
+               : "Xiao and Feng's barrier with a lock: blocks add to a counter "
+                 "and poll it",
+      Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutOrder};
+  static constexpr Work work(int) {
+    return {"", 1, 60, kOrdered ? Proof::kBarrier : Proof::kUnordered};
+  }
+  static constexpr const char* kInUse = "in_use_xiao_feng_lock";
+  using Late = XiaoFengLock;
+  using XiaoFengLock::OfLiterature::OfLiterature;
+};
+
+/// An arrival is a store. The block that tells the others makes two.
+template <Order kOrder>
+struct XiaoFengFlags
+    : OfLiterature<grid_barriers::FlagBarrier<GpuMachine<kOrder>>,
+                   GpuMachine<kOrder>> {
+  static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
+  static constexpr About kAbout = {
+      kOrdered ? "xiao_feng_flags_ordered" : "xiao_feng_flags",
+      kOrdered ? "the same with release and acquire"
+               : "Xiao and Feng's barrier without a lock: a flag a block, one "
+                 "block polls all and tells the others",
+      Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutOrder};
+  static constexpr Work work(int) {
+    return {R"(STG?\b.*STRONG\.GPU.*)", 2, 120,
+            kOrdered ? Proof::kBarrier : Proof::kUnordered};
+  }
+  static constexpr const char* kInUse = "in_use_xiao_feng_flags";
+  using Late = XiaoFengFlags;
+  using XiaoFengFlags::OfLiterature::OfLiterature;
+};
+
+struct SorensenFlags
+    : OfLiterature<
+          grid_barriers::RaisedFlagBarrier<GpuMachine<Order::kReleaseAcquire>>,
+          GpuMachine<Order::kReleaseAcquire>> {
+  static constexpr About kAbout = {
+      "sorensen_flags",
+      "Sorensen's barrier: a flag a block, which it raises and one block "
+      "lowers; release and acquire",
+      Scope::kGrid, Window::kBarrier};
+  static constexpr Work work(int) {
+    return {R"(STG?\b.*STRONG\.GPU.*)", 1, 120, Proof::kParts};
+  }
+  static constexpr const char* kInUse = "in_use_sorensen_flags";
+  using Late = SorensenFlags;
+  using SorensenFlags::OfLiterature::OfLiterature;
+};
+
+/// Blocks that arrive last in their group arrive again for it.
+template <Order kOrder>
+struct SenseReversing
+    : OfLiterature<grid_barriers::SenseBarrier<GpuMachine<kOrder>>,
+                   GpuMachine<kOrder>> {
+  static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
+  static constexpr About kAbout = {
+      kOrdered ? "sense_reversing_ordered" : "sense_reversing",
+      kOrdered ? "the same with release and acquire"
+               : "a sense-reversing barrier; from 5 blocks per SM on they meet "
+                 "in groups first",
+      Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutAcquire};
+  static constexpr Work work(int) { return {"", 2, 160, Proof::kBarrier}; }
+  static constexpr const char* kInUse = "in_use_sense_reversing";
+  using Late = SenseReversing;
+  using SenseReversing::OfLiterature::OfLiterature;
+};
+
+/// Clusters of two blocks: they fill every SM.
+struct ClusterFirst : OfLiterature<grid_barriers::ClusterFirstBarrier<
+                                       GpuMachine<Order::kReleaseAcquire>>,
+                                   GpuMachine<Order::kReleaseAcquire>> {
+  static constexpr About kAbout = {
+      "cluster_first",
+      "clusters of two blocks meet, one of each adds to a counter and polls "
+      "it, they meet again; release and acquire",
+      Scope::kGrid, Window::kBarrier};
+  static constexpr int kFirstArchitecture = 90;
+  static constexpr int kFirstToolkit = 12000;
+  static constexpr LaunchAttributes attributes(int) { return {true, 2}; }
+  static constexpr Work work(int) {
+    return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 2, 80, Proof::kEach, 2};
+  }
+  static constexpr const char* kInUse = "in_use_cluster_first";
+  using Late = ClusterFirst;
+  using ClusterFirst::OfLiterature::OfLiterature;
+};
+
+/// In use: of those that order memory.
+template <class Barrier>
+struct GridBarrierInUse : InUse<Barrier, 1, OnThisGpu> {
+  static constexpr About kAbout = {
+      Barrier::kInUse, "a word stored, the ordered barrier, a neighbour's read",
+      Scope::kGrid, Window::kOperation};
+  static constexpr Work work(int architecture) {
+    Work work = Barrier::work(architecture);
+    work.others += 32;
+    return work;
+  }
+  using GridBarrierInUse::InUse::InUse;
+};
+
+#ifdef SYNCBENCH_HAS_CUB_GRID_BARRIER
+
+/// The library's own. Its flags are public to classes that derive from it.
+struct LibraryBarrier : cub::GridBarrier {
+  static constexpr __host__ __device__ long long words(long long blocks) {
+    return blocks;
+  }
+  __device__ explicit LibraryBarrier(unsigned* words) { d_sync = words; }
+  template <class Machine>
+  __device__ void learn(Machine) {}
+  template <class Machine>
+  __device__ void sync(Machine) {
+    Sync();
+    if constexpr (Machine::kFenceBehind) __threadfence();
+  }
+};
+template <bool kFence>
+struct LibraryMachine {
+  static constexpr bool kFenceBehind = kFence;
+};
+
+template <bool kOrdered>
+struct CubGridBarrier : OfLiterature<LibraryBarrier, LibraryMachine<kOrdered>> {
+  static constexpr About kAbout = {
+      kOrdered ? "cub_grid_barrier_ordered" : "cub_grid_barrier",
+      kOrdered ? "the same and __threadfence() behind it"
+               : "cub::GridBarrier (gone with CUDA 13): a flag a block, which "
+                 "it raises and one block lowers",
+      Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutAcquire};
+  static constexpr Work work(int) {
+    return {R"(STG?\b.*STRONG\..*)", 2, 160, Proof::kParts};
+  }
+  using Late = CubGridBarrier;
+  using CubGridBarrier::OfLiterature::OfLiterature;
+};
+#endif
+
+std::vector<MethodEntry> grid_barrier_methods() {
+  constexpr Order kNone = Order::kNone, kFences = Order::kFences,
+                  kBoth = Order::kReleaseAcquire;
+  return entries<XiaoFengLock<kNone>, XiaoFengLock<kBoth>,
+                 GridBarrierInUse<XiaoFengLock<kBoth>>, XiaoFengFlags<kNone>,
+                 XiaoFengFlags<kBoth>, GridBarrierInUse<XiaoFengFlags<kBoth>>,
+                 SorensenFlags, GridBarrierInUse<SorensenFlags>,
+                 SenseReversing<kFences>, SenseReversing<kBoth>,
+                 GridBarrierInUse<SenseReversing<kBoth>>, ClusterFirst,
+                 GridBarrierInUse<ClusterFirst>
+#ifdef SYNCBENCH_HAS_CUB_GRID_BARRIER
+                 ,
+                 CubGridBarrier<false>, CubGridBarrier<true>
+#endif
+                 >();
+}
+
+}  // namespace syncbench
