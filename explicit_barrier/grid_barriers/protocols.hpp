@@ -18,11 +18,17 @@ struct Equal {
   __device__ bool operator()(Value seen) const { return seen == wanted; }
 };
 
+template <class Value>
+struct Reached {
+  Value wanted;
+  __device__ bool operator()(Value seen) const { return seen >= wanted; }
+};
+
 /// Xiao and Feng (IPDPS 2010), with a lock: thread 0 of each block adds to one
-/// counter and polls it. A counter of 64 bits never wraps around; it cannot go
-/// on while a block still polls for this barrier, so it is compared for
-/// equality.
-template <class Machine>
+/// counter, which has 64 bits and so never wraps around, and polls it.
+/// `Done`: the published code waits for Equal, and so for ever where another
+/// block has arrived at the next barrier before this one has looked.
+template <class Machine, template <class> class Done = Reached>
 class LockBarrier {
  public:
   using Count = typename Machine::Count;
@@ -43,7 +49,7 @@ class LockBarrier {
     if (machine.thread() == 0) {
       goal_ += machine.blocks();
       machine.arrive(arrived_, Count{1});
-      machine.wait(arrived_, Equal<Count>{goal_});
+      machine.wait(arrived_, Done<Count>{goal_});
     }
     machine.sync_block();
   }
@@ -220,7 +226,7 @@ class ClusterFirstBarrier {
     if (machine.leads_cluster()) {
       goal_ += machine.clusters();
       machine.arrive(arrived_, Count{1});
-      machine.wait(arrived_, Equal<Count>{goal_});
+      machine.wait(arrived_, Reached<Count>{goal_});
     }
     machine.sync_cluster();
   }

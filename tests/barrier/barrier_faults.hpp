@@ -63,7 +63,9 @@ struct MissingArrival : Machine<2> {
 
 struct MissingRelease : Machine<2> {
   bool completes(unsigned* at, unsigned value) {
-    return script->perform({Operation::kCompletes, at, value, false}) != 0;
+    return script->perform({Operation::kFetchAdd, at, value, false}) %
+               peer_grid::kLap ==
+           0;
   }
   void add_release(unsigned* at, unsigned value) {
     script->perform({Operation::kAdd, at, value, false});

@@ -73,8 +73,8 @@ struct Operation {
     kFenceSystem,  // up to here Steps::settle() takes them
     kLoad,
     kLoadLap,
-    kAdd,        // to a counter; does not acquire
-    kCompletes,  // an addition that acquires too; does it complete the lap
+    kAdd,       // to a counter; does not acquire
+    kFetchAdd,  // an addition that acquires too; its result
     kWait,
     kGiveUp,
     kEnd
@@ -128,7 +128,9 @@ struct Machine {
     script->perform({Operation::kAdd, at, value, true});
   }
   bool completes(unsigned* at, unsigned value) {
-    return script->perform({Operation::kCompletes, at, value, true}) != 0;
+    return script->perform({Operation::kFetchAdd, at, value, true}) %
+               peer_grid::kLap ==
+           0;
   }
   void fence_gpu() { script->perform({Operation::kFenceGpu}); }
   void fence_system() { script->perform({Operation::kFenceSystem}); }

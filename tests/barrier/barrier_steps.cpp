@@ -1,5 +1,7 @@
 #include "barrier_steps.hpp"
 
+#include <algorithm>
+
 namespace barrier_model {
 namespace {
 
@@ -166,17 +168,29 @@ bool Steps::can_take(const Situation& now, std::size_t i) const {
   switch (next.kind) {
     case Operation::kLoad:
     case Operation::kLoadLap:
+      return !is_storing(now, i, next.at);
     case Operation::kStore:
     case Operation::kGiveUp:
       return true;
     case Operation::kAdd:
-    case Operation::kCompletes:
+    case Operation::kFetchAdd:
       return !next.orders || landed(now, threads_[i]);
     case Operation::kWait:
-      return next.done(now.words[index_.at(next.at)].value);
+      return !is_storing(now, i, next.at) &&
+             next.done(now.words[index_.at(next.at)].value);
     default:
       return false;
   }
+}
+
+// A thread that stores a word does not see an older value of it: here it waits
+// until its store has landed.
+bool Steps::is_storing(const Situation& now, std::size_t i,
+                       const unsigned* at) const {
+  const std::vector<Store>& pending = now.threads[i].pending;
+  return std::any_of(pending.begin(), pending.end(), [&](const Store& store) {
+    return store.index == index_.at(at);
+  });
 }
 
 // No announcement of the thread's block is on its way.
@@ -214,9 +228,9 @@ void Steps::take(Situation& now, std::size_t i) {
     case Operation::kAdd:
       word.value += next.value;
       break;
-    case Operation::kCompletes:
+    case Operation::kFetchAdd:
       word.value += next.value;
-      result = word.value % peer_grid::kLap == 0;
+      result = word.value;
       break;
     default:
       break;

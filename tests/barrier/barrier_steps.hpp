@@ -73,6 +73,8 @@ class Steps {
   bool meet(Situation& now, std::size_t first);
   View seen_after(const Thread& reader, unsigned round) const;
   bool can_take(const Situation& now, std::size_t i) const;
+  bool is_storing(const Situation& now, std::size_t i,
+                  const unsigned* at) const;
   bool landed(const Situation& now, const Thread& thread) const;
   void take(Situation& now, std::size_t i);
 
