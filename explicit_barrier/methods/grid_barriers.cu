@@ -122,7 +122,8 @@ struct SenseReversing
   using SenseReversing::OfLiterature::OfLiterature;
 };
 
-/// Clusters of two blocks: they fill every SM.
+/// Clusters of two blocks: all fit that fit without clusters, for the two SMs
+/// of a TPC have one.
 struct ClusterFirst : OfLiterature<grid_barriers::ClusterFirstBarrier<
                                        GpuMachine<Order::kReleaseAcquire>>,
                                    GpuMachine<Order::kReleaseAcquire>> {
