@@ -207,11 +207,13 @@ class InterSm {
         continue;
       }
       const std::vector<Gpu> gpus = {run_.gpu()};
-      for_each_row(run_, table, method, gpus, blocks_per_sm_,
-                   [&](Row& row, int fit) {
-                     if (row.blocks > fit * gpus[0].sm_count) return;
-                     late_row(table, row, method, gpus);
-                   });
+      run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
+        for_each_row(run_, table, method, gpus, blocks_per_sm_,
+                     [&](Row& row, int fit) {
+                       if (row.blocks > fit * gpus[0].sm_count) return;
+                       late_row(table, row, method, gpus);
+                     });
+      });
     }
   }
 

@@ -1,5 +1,6 @@
 #include "explicit_barrier/timed_launch.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "common/check.hpp"
@@ -8,6 +9,25 @@
 #include "explicit_barrier/sm_windows.hpp"
 
 namespace syncbench {
+namespace {
+
+/// Clusters that the current GPU holds at once; 0 of a size that it refuses.
+int active_clusters(const void* kernel, int threads,
+                    const LaunchAttributes& attributes) {
+  const LaunchConfig config({nullptr, dim3(attributes.cluster), dim3(threads)},
+                            nullptr, attributes);
+  int clusters = 0;
+  const cudaError_t found =
+      cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
+  if (found == cudaErrorInvalidClusterSize) {
+    cudaGetLastError();
+  } else {
+    check_asked(found, "cudaOccupancyMaxActiveClusters", __FILE__, __LINE__);
+  }
+  return clusters;
+}
+
+}  // namespace
 
 TimedLaunch::PerGpu::PerGpu(int device, TimedLaunch& launch, void* argument)
     : stream(device),
@@ -159,18 +179,8 @@ void TimedLaunch::require_fit() {
     CUDA_ASK(cudaFuncSetAttribute(
         kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }
-  const LaunchConfig config(
-      {nullptr, dim3(shape_.blocks), dim3(shape_.threads)}, nullptr,
-      attributes);
-  int clusters = 0;
-  const cudaError_t found = cudaOccupancyMaxActiveClusters(
-      &clusters, method_.kernels.back(), &config);
-  if (found == cudaErrorInvalidClusterSize) {
-    cudaGetLastError();
-  } else {
-    check_asked(found, "cudaOccupancyMaxActiveClusters", __FILE__, __LINE__);
-  }
-  if (clusters == 0) {
+  if (active_clusters(method_.kernels.back(), shape_.threads, attributes) ==
+      0) {
     throw CannotMeasure("does-not-fit", "no cluster of " +
                                             std::to_string(attributes.cluster) +
                                             " such blocks fits");
@@ -220,10 +230,20 @@ Remark TimedLaunch::rightness() const {
 }
 
 int blocks_that_fit(const MethodEntry& method, int in_line, int threads) {
-  int blocks = 0;
+  int blocks = 0, device = 0, major = 0, sms = 0;
   CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, method.kernel(in_line), threads, 0));
-  return blocks;
+  const LaunchAttributes attributes = method.attributes(32);
+  if (!attributes.cooperative || attributes.cluster == 0) return blocks;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
+                                    device));
+  CUDA_CHECK(
+      cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  if (10 * major < method.first_architecture) return blocks;  // said elsewhere
+  return std::min(blocks,
+                  active_clusters(method.kernel(in_line), threads, attributes) *
+                      attributes.cluster / sms);
 }
 
 }  // namespace syncbench

@@ -120,7 +120,8 @@ class TimedLaunch {
 };
 
 /// Most blocks of `threads` threads of a method's kernels that one SM of the
-/// current GPU holds at once.
+/// current GPU holds at once; of a cooperative launch in clusters, the mean of
+/// all SMs.
 int blocks_that_fit(const MethodEntry& method, int in_line, int threads);
 
 }  // namespace syncbench

@@ -94,7 +94,7 @@ struct SorensenFlags
   static constexpr About kAbout = {
       "sorensen_flags",
       "Sorensen's barrier: a flag a block, which it raises and one block "
-      "lowers; release and acquire",
+      "lowers, with release and acquire",
       Scope::kGrid, Window::kBarrier};
   static constexpr Work work(int) {
     return {R"(STG?\b.*STRONG\.GPU.*)", 1, 120, Proof::kParts};
@@ -113,8 +113,8 @@ struct SenseReversing
   static constexpr About kAbout = {
       kOrdered ? "sense_reversing_ordered" : "sense_reversing",
       kOrdered ? "the same with release and acquire"
-               : "a sense-reversing barrier; from 5 blocks per SM on they meet "
-                 "in groups first",
+               : "a sense-reversing barrier, in groups first from 5 blocks per "
+                 "SM on",
       Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutAcquire};
   static constexpr Work work(int) { return {"", 2, 160, Proof::kBarrier}; }
   static constexpr const char* kInUse = "in_use_sense_reversing";
@@ -130,7 +130,7 @@ struct ClusterFirst : OfLiterature<grid_barriers::ClusterFirstBarrier<
   static constexpr About kAbout = {
       "cluster_first",
       "clusters of two blocks meet, one of each adds to a counter and polls "
-      "it, they meet again; release and acquire",
+      "it, they meet again, with release and acquire",
       Scope::kGrid, Window::kBarrier};
   static constexpr int kFirstArchitecture = 90;
   static constexpr int kFirstToolkit = 12000;

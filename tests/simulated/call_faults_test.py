@@ -69,7 +69,7 @@ ASKING = {
         "the first tells whether these GPUs have it",
     ("syncbench::TimedLaunch::require_fit", "cudaFuncSetAttribute"):
         "GPUs without clusters",
-    ("syncbench::TimedLaunch::require_fit", "cudaOccupancyMaxActiveClusters"):
+    ("syncbench::active_clusters", "cudaOccupancyMaxActiveClusters"):
         "GPUs without clusters",
 }
 # Under which names errors speak of a call.

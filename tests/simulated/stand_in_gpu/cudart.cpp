@@ -667,7 +667,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*,
                                            const cudaLaunchConfig_t* config) {
   return call("cudaOccupancyMaxActiveClusters", [&] {
-    *clusters = attribute(cudaDevAttrMultiProcessorCount) /
+    // The grid is one cluster.
+    *clusters = attribute(cudaDevAttrMultiProcessorCount) *
+                resident_blocks(config->blockDim.x) /
                 static_cast<int>(config->gridDim.x);
     return cudaSuccess;
   });
