@@ -208,6 +208,7 @@ class InterSm {
       }
       const std::vector<Gpu> gpus = {run_.gpu()};
       run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
+        note_about(table, method);
         for_each_row(run_, table, method, gpus, blocks_per_sm_,
                      [&](Row& row, int fit) {
                        if (row.blocks > fit * gpus[0].sm_count) return;

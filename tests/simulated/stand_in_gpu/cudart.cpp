@@ -668,9 +668,9 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*,
                                            const cudaLaunchConfig_t* config) {
   return call("cudaOccupancyMaxActiveClusters", [&] {
     // The grid is one cluster.
-    *clusters = attribute(cudaDevAttrMultiProcessorCount) *
-                resident_blocks(config->blockDim.x) /
-                static_cast<int>(config->gridDim.x);
+    *clusters = attribute(cudaDevAttrMultiProcessorCount) /
+                static_cast<int>(config->gridDim.x) *
+                resident_blocks(config->blockDim.x);
     return cudaSuccess;
   });
 }
