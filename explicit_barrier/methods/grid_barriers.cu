@@ -6,6 +6,10 @@
 #include "explicit_barrier/timed_kernel.cuh"
 #if __has_include(<cub/grid/grid_barrier.cuh>)
 #include <cub/grid/grid_barrier.cuh>
+#include <memory>
+
+#include "common/check.hpp"
+#include "explicit_barrier/arguments.hpp"
 #define SYNCBENCH_HAS_CUB_GRID_BARRIER
 #endif
 
@@ -159,27 +163,9 @@ struct GridBarrierInUse : InUse<Barrier, 1, OnThisGpu> {
 
 #ifdef SYNCBENCH_HAS_CUB_GRID_BARRIER
 
-/// The library's own. Its flags are public to classes that derive from it.
-struct LibraryBarrier : cub::GridBarrier {
-  static constexpr __host__ __device__ long long words(long long blocks) {
-    return blocks;
-  }
-  __device__ explicit LibraryBarrier(unsigned* words) { d_sync = words; }
-  template <class Machine>
-  __device__ void learn(Machine) {}
-  template <class Machine>
-  __device__ void sync(Machine) {
-    Sync();
-    if constexpr (Machine::kFenceBehind) __threadfence();
-  }
-};
-template <bool kFence>
-struct LibraryMachine {
-  static constexpr bool kFenceBehind = kFence;
-};
-
+/// The library's own, made by the host.
 template <bool kOrdered>
-struct CubGridBarrier : OfLiterature<LibraryBarrier, LibraryMachine<kOrdered>> {
+struct CubGridBarrier : Method {
   static constexpr About kAbout = {
       kOrdered ? "cub_grid_barrier_ordered" : "cub_grid_barrier",
       kOrdered ? "the same and __threadfence() behind it"
@@ -189,8 +175,28 @@ struct CubGridBarrier : OfLiterature<LibraryBarrier, LibraryMachine<kOrdered>> {
   static constexpr Work work(int) {
     return {R"(STG?\b.*STRONG\..*)", 2, 160, Proof::kParts};
   }
+  static constexpr int kFirstArchitecture = 70;
+  static constexpr int repeats(int) { return 8; }
+  static constexpr bool kInTestRepeat = false;
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
   using Late = CubGridBarrier;
-  using CubGridBarrier::OfLiterature::OfLiterature;
+  using Argument = cub::GridBarrier;
+  using Local = cub::GridBarrier;
+  static Arguments make_arguments(const std::vector<int>& /*devices*/,
+                                  int blocks) {
+    const auto barrier = std::make_shared<cub::GridBarrierLifetime>();
+    CUDA_CHECK(barrier->Setup(blocks));
+    Arguments arguments;
+    arguments.of_rank = {static_cast<cub::GridBarrier*>(barrier.get())};
+    arguments.failure = [barrier] { return std::nullopt; };
+    return arguments;
+  }
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here& here) const {
+    here.local.Sync();
+    if (kOrdered) __threadfence();
+    return value;
+  }
 };
 #endif
 
