@@ -153,7 +153,7 @@ class InterSm {
       section("grid latency",
               ": a sample is the mean of as many launches in one queue as the "
               "row says",
-              Scope::kGrid, {});
+              Scope::kGrid, missing_grid_methods());
       section("multi-GPU latency", "", Scope::kGpus, missing_gpu_methods());
       late_section();
     });
@@ -335,7 +335,10 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
       "in memory or processes";
   info.options.push_back(blocks_per_sm.option());
   take_methods(info, methods_of(Scope::kGrid, Scope::kGpus));
-  info.missing = missing_gpu_methods();
+  info.missing = missing_grid_methods();
+  for (const MethodInfo& method : missing_gpu_methods()) {
+    info.missing.push_back(method);
+  }
   info.columns =
       describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
       describe("one late", late_columns(true));

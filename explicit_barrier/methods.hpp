@@ -34,6 +34,7 @@ std::vector<MethodEntry> gpu_methods();
 std::vector<MethodEntry> validation_methods();
 
 /// What this build cannot measure, and why.
+std::vector<MethodInfo> missing_grid_methods();
 std::vector<MethodInfo> missing_gpu_methods();
 
 /// The lists that a program has. A program that has some of them defines this;

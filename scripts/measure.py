@@ -109,6 +109,8 @@ def plan(build, older, gpus):
         only = "multi_grid_sync"
         # On one GPU there is no access between GPUs to leave out.
         several = only + ",multi_grid_sync_no_peer" if gpus > 1 else only
+        several += "".join("," + name for name in environment.methods_of(
+            older / "BenchmarkInterSM") if name.startswith("cub_grid_barrier"))
         # All methods: what is left of a warp barrier is the compiler's choice.
         commands += [("BenchmarkIntraSM" + suite.OLDER, [older / "BenchmarkIntraSM"]),
                      ("BenchmarkInterSM" + suite.OLDER,

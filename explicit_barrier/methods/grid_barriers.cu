@@ -2,6 +2,7 @@
 // published memory order, and in one that orders what threads store.
 #include "explicit_barrier/grid_barriers/gpu_machine.cuh"
 #include "explicit_barrier/grid_barriers/protocols.hpp"
+#include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/methods/in_use_of_blocks.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 #if __has_include(<cub/grid/grid_barrier.cuh>)
@@ -199,6 +200,18 @@ struct CubGridBarrier : Method {
   }
 };
 #endif
+
+std::vector<MethodInfo> missing_grid_methods() {
+#ifdef SYNCBENCH_HAS_CUB_GRID_BARRIER
+  return {};
+#else
+  const std::string reason =
+      "CUDA 13 removed cub::GridBarrier; a build with CUDA 11 or 12 measures "
+      "it "
+      "(cmake --preset before13)";
+  return {{"cub_grid_barrier", reason}, {"cub_grid_barrier_ordered", reason}};
+#endif
+}
 
 std::vector<MethodEntry> grid_barrier_methods() {
   constexpr Order kNone = Order::kNone, kFences = Order::kFences,

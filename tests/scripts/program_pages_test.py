@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from parts.suite import NAMES  # noqa: E402
 
 # Methods of commands that need a toolkit before CUDA 13, which this build may not be of.
-OLDER = {"multi_grid_sync", "multi_grid_sync_no_peer", "multi_grid"}
+OLDER = {"cub_grid_barrier", "cub_grid_barrier_ordered", "multi_grid_sync",
+         "multi_grid_sync_no_peer", "multi_grid"}
 
 
 def said(program, option):
