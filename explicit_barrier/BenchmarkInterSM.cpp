@@ -74,8 +74,8 @@ void for_each_row(MeasuringRun& run, const Table<Row>& table,
     for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
       row.blocks = count * gpus[0].sm_count;
       row.threads = threads;
-      row.repeats = 32;
-      row.more = 288;
+      row.more = method.longer(count);
+      row.repeats = row.more / 9;
       // Grid barriers differ between launches, so a sample is several of them.
       row.launches = method.launches(count, row.gpus);
       const int fit = blocks_that_fit(method, method.repeats(32), threads);

@@ -170,6 +170,9 @@ struct Method {
   /// that it issues; others are from the table of throughput in NVIDIA's CUDA
   /// C++ Programming Guide.
   static constexpr double kThroughputLimit = 4;
+  /// Operations of the longer kernel of BenchmarkInterSM; the shorter one makes
+  /// a ninth of them.
+  static constexpr int longer(int /*blocks_per_sm*/) { return 288; }
   /// Kernels in one queue that a sample of BenchmarkInterSM is the mean of.
   static constexpr int launches(int /*blocks_per_sm*/, int /*gpus*/) {
     return 1;

@@ -34,6 +34,7 @@ struct MethodEntry : About {
   int (*repeats)(int group);
   int (*throughput_repeats)(int group);
   double throughput_limit;
+  int (*longer)(int blocks_per_sm);
   int (*launches)(int blocks_per_sm, int gpus);
   Sizes (*groups)(int threads);
   bool (*fits)(int threads);

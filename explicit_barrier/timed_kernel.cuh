@@ -234,6 +234,7 @@ MethodEntry entry_of() {
   entry.repeats = Method::repeats;
   entry.throughput_repeats = Method::throughput_repeats;
   entry.throughput_limit = Method::kThroughputLimit;
+  entry.longer = Method::longer;
   entry.launches = Method::launches;
   entry.groups = Method::groups;
   entry.fits = Method::fits;
