@@ -21,6 +21,8 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           ladder         steps that depend on each other
                           rounds         kernels of two GPUs
                           graphs         what graphs cost GPU and host
+  docs/grid_barriers.md   bare, in_use, late
+                                         barriers of all blocks of one GPU
   docs/study.md           conclusions    what has become of the study's conclusions
   explicit_barrier/peer_grid_barrier/README.md
                           cost           a line of its cost
@@ -38,7 +40,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
-from pages import launch_tables
+from pages import grid_barrier_tables, launch_tables
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
@@ -115,6 +117,9 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/launches.md": {"kernels": launch_tables.one_more_kernel,
                               "ladder": launch_tables.ladder, "rounds": launch_tables.rounds,
                               "graphs": launch_tables.graphs},
+         "docs/grid_barriers.md": {"bare": grid_barrier_tables.bare,
+                                   "in_use": grid_barrier_tables.in_use,
+                                   "late": grid_barrier_tables.late},
          "docs/study.md": {"conclusions": conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
                                                           "barriers": barriers_table}}
