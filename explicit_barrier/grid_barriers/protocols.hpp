@@ -10,6 +10,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
+
 namespace grid_barriers {
 
 template <class Value>
@@ -166,7 +168,7 @@ class SenseBarrier {
     if (blocks > 4 * sms) {
       groups_ = sms;
       const unsigned group = machine.block() % sms;
-      of_group_ = came_ + kLine * (1 + group);
+      of_group_ = came_ + std::size_t{kLine} * (1 + group);
       size_ = blocks / sms + (group < blocks % sms ? 1 : 0);
     }
   }
