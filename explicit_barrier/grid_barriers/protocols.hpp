@@ -26,39 +26,58 @@ struct Reached {
   __device__ bool operator()(Value seen) const { return seen >= wanted; }
 };
 
-/// Xiao and Feng (IPDPS 2010), with a lock: thread 0 of each block adds to one
-/// counter, which has 64 bits and so never wraps around, and polls it.
-/// `Done`: the published code waits for Equal, and so for ever where another
-/// block has arrived at the next barrier before this one has looked.
-template <class Machine, template <class> class Done = Reached>
-class LockBarrier {
+/// A counter that each of so many parties adds to in each barrier, and polls.
+/// It has 64 bits on a GPU and so never wraps around.
+template <class Machine, template <class> class Done>
+class PolledCounter {
  public:
   using Count = typename Machine::Count;
-  static constexpr __host__ __device__ long long words(long long /*blocks*/) {
-    return 2;
-  }
+  static constexpr __host__ __device__ long long words() { return 2; }
 
-  __device__ explicit LockBarrier(unsigned* words)
+  __device__ explicit PolledCounter(unsigned* words)
       : arrived_(reinterpret_cast<Count*>(words)) {}
 
-  __device__ void learn(Machine machine) {
+  __device__ void learn(Machine machine, unsigned parties) {
     goal_ = machine.load(arrived_);
-    goal_ -= goal_ % machine.blocks();
+    goal_ -= goal_ % parties;
   }
 
-  __device__ void sync(Machine machine) {
-    machine.sync_block();
-    if (machine.thread() == 0) {
-      goal_ += machine.blocks();
-      machine.arrive(arrived_, Count{1});
-      machine.wait(arrived_, Done<Count>{goal_});
-    }
-    machine.sync_block();
+  __device__ void meet(Machine machine, unsigned parties) {
+    goal_ += parties;
+    machine.arrive(arrived_, Count{1});
+    machine.wait(arrived_, Done<Count>{goal_});
   }
 
  private:
   Count* arrived_;
   Count goal_ = 0;
+};
+
+/// Xiao and Feng (IPDPS 2010), with a lock: thread 0 of each block adds to one
+/// counter and polls it.
+/// `Done`: the published code waits for Equal, and so for ever where another
+/// block has arrived at the next barrier before this one has looked.
+template <class Machine, template <class> class Done = Reached>
+class LockBarrier {
+ public:
+  static constexpr __host__ __device__ long long words(long long /*blocks*/) {
+    return PolledCounter<Machine, Done>::words();
+  }
+
+  __device__ explicit LockBarrier(unsigned* words) : counter_(words) {}
+
+  __device__ void learn(Machine machine) {
+    counter_.learn(machine, machine.blocks());
+  }
+
+  __device__ void sync(Machine machine) {
+    machine.sync_block();
+    if (machine.thread() == 0) counter_.meet(machine, machine.blocks());
+    machine.sync_block();
+  }
+
+ private:
+  PolledCounter<Machine, Done> counter_;
 };
 
 /// Xiao and Feng (IPDPS 2010), without a lock: each block sets a flag of its
@@ -210,32 +229,24 @@ class SenseBarrier {
 template <class Machine>
 class ClusterFirstBarrier {
  public:
-  using Count = typename Machine::Count;
   static constexpr __host__ __device__ long long words(long long /*blocks*/) {
-    return 2;
+    return PolledCounter<Machine, Reached>::words();
   }
 
-  __device__ explicit ClusterFirstBarrier(unsigned* words)
-      : arrived_(reinterpret_cast<Count*>(words)) {}
+  __device__ explicit ClusterFirstBarrier(unsigned* words) : counter_(words) {}
 
   __device__ void learn(Machine machine) {
-    goal_ = machine.load(arrived_);
-    goal_ -= goal_ % machine.clusters();
+    counter_.learn(machine, machine.clusters());
   }
 
   __device__ void sync(Machine machine) {
     machine.sync_cluster();
-    if (machine.leads_cluster()) {
-      goal_ += machine.clusters();
-      machine.arrive(arrived_, Count{1});
-      machine.wait(arrived_, Reached<Count>{goal_});
-    }
+    if (machine.leads_cluster()) counter_.meet(machine, machine.clusters());
     machine.sync_cluster();
   }
 
  private:
-  Count* arrived_;
-  Count goal_ = 0;
+  PolledCounter<Machine, Reached> counter_;
 };
 
 }  // namespace grid_barriers

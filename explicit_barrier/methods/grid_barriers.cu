@@ -131,8 +131,7 @@ struct SenseReversing
   using SenseReversing::OfLiterature::OfLiterature;
 };
 
-/// Clusters of two blocks: all fit that fit without clusters, for the two SMs
-/// of a TPC have one.
+/// Clusters of two blocks. Of small blocks a GPU holds fewer in clusters.
 struct ClusterFirst : OfLiterature<grid_barriers::ClusterFirstBarrier<
                                        GpuMachine<Order::kReleaseAcquire>>,
                                    GpuMachine<Order::kReleaseAcquire>> {

@@ -19,7 +19,8 @@ def sections():
 
 
 def table(titles, column, wanted):
-    rows = [row for title in titles for section in sections()[title] for row in section.rows
+    of_title = sections()
+    rows = [row for title in titles for section in of_title[title] for row in section.rows
             if wanted(row["method"]) and row.get("GPUcount") == "1"]
 
     def cell(method, blocks, threads):
