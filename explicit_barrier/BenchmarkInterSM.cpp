@@ -12,6 +12,7 @@
 #include "common/process_samples.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
 #include "explicit_barrier/inter_sm.hpp"
+#include "explicit_barrier/late.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
 #include "explicit_barrier/timed_launch.hpp"
@@ -74,7 +75,7 @@ void for_each_row(MeasuringRun& run, const Table<Row>& table,
     for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
       row.blocks = count * gpus[0].sm_count;
       row.threads = threads;
-      row.more = method.longer(count);
+      row.more = method.longer;
       row.repeats = row.more / 9;
       // Grid barriers differ between launches, so a sample is several of them.
       row.launches = method.launches(count, row.gpus);
@@ -199,22 +200,23 @@ class InterSm {
 
   void late_section() {
     Table<Row> table(run_.out(), "one late",
-                     late_columns(run_.options().stats));
+                     late_columns("exit", "ns", run_.options().stats));
     run_.begin_section("one late");
     if (!run_.gpu().cooperative_launch) return;  // said in the first section
-    for (const MethodEntry& method : methods_of(Scope::kGrid, Scope::kGrid)) {
+    for (const MethodEntry& method : methods_of(Scope::kGrid, Scope::kGpus)) {
       if (method.late_kernel == nullptr || !run_.options().wants(method.name)) {
         continue;
       }
-      const std::vector<Gpu> gpus = {run_.gpu()};
-      run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
-        note_about(table, method);
-        for_each_row(run_, table, method, gpus, blocks_per_sm_,
-                     [&](Row& row, int fit) {
-                       if (row.blocks > fit * gpus[0].sm_count) return;
-                       late_row(table, row, method, gpus);
-                     });
-      });
+      for (const auto& gpus : groups_of(method, run_.gpus())) {
+        run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
+          note_about(table, method);
+          for_each_row(run_, table, method, gpus, blocks_per_sm_,
+                       [&](Row& row, int fit) {
+                         if (row.blocks > fit * gpus[0].sm_count) return;
+                         late_row(table, row, method, gpus);
+                       });
+        });
+      }
     }
   }
 
@@ -341,7 +343,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   }
   info.columns =
       describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
-      describe("one late", late_columns(true));
+      describe("one late", late_columns("exit", "ns", true));
   return info;
 }
 

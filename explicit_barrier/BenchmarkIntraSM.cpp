@@ -9,6 +9,7 @@
 
 #include "common/measuring_run.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
+#include "explicit_barrier/late.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
@@ -152,8 +153,43 @@ class IntraSm {
             [&](int size) { latency_row(group, method, threads, size); });
       }
     }
+    run_.begin_section("one late");
+    late_section();
     run_.begin_section("throughput");
     throughput_section();
+  }
+
+  // Of blocks of several warps, and of clusters.
+  void late_section() {
+    Table<Row> table(run_.out(), "one late",
+                     late_columns("exit_cycle", "cycles", stats()));
+    for (const MethodEntry& method : methods_) {
+      if (method.late_kernel == nullptr) continue;
+      const bool block = method.scope == Scope::kBlock;
+      note_about(table, method);
+      for (int threads = block ? 64 : 32; threads <= kMaxThreads;
+           threads *= 2) {
+        method.groups(threads).for_each(
+            [&](int group) { late_row(table, method, threads, group); });
+      }
+    }
+  }
+
+  void late_row(Table<Row>& table, const MethodEntry& method, int threads,
+                int group) {
+    const Shape shape = shape_of(method, threads, group);
+    Row row = {method.name, 1, shape.blocks, threads, group};
+    row.late = kLateCycles;
+    run_.measure_or_skip(table, table.key(row), [&] {
+      TimedLaunch launch(method, {run_.gpu()}, shape);
+      row.value = measure_late(launch, run_.options().samples);
+      print(table, row, row.value);
+    });
+  }
+
+  // One block, or one cluster.
+  static Shape shape_of(const MethodEntry& method, int threads, int group) {
+    return {std::max(1, method.attributes(group).cluster), threads, group};
   }
 
   // One warp, then several that do not wait for each other.
@@ -181,8 +217,7 @@ class IntraSm {
                    int group) {
     if (!method.fits(threads)) return;
     note_about(table, method);
-    const Shape shape = {std::max(1, method.attributes(group).cluster), threads,
-                         group};
+    const Shape shape = shape_of(method, threads, group);
     Row row = {method.name, 1, shape.blocks, threads, group};
     const std::string key = table.key(row);
     run_.measure_or_skip(table, key, [&] {
@@ -273,6 +308,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   info.columns =
       describe("block latency", latency_columns(false, true)) +
       describe("warp latency, group latency", latency_columns(true, true)) +
+      describe("one late", late_columns("exit_cycle", "cycles", true)) +
       describe("throughput", throughput_columns(true));
   return info;
 }

@@ -126,6 +126,19 @@ __host__ __device__ constexpr bool first_lanes(const Position& position) {
   return position.thread % 32 < position.group;
 }
 
+/// How many blocks meet in an operation of a GPU, one behind the other.
+__host__ __device__ constexpr unsigned blocks_that_meet(
+    Scope scope, const Position& position) {
+  return scope == Scope::kCluster ? position.group
+         : scope >= Scope::kGrid  ? position.blocks
+                                  : 1;
+}
+
+/// Whether it is a barrier of more than a warp.
+constexpr bool meets(const About& about) {
+  return about.scope >= Scope::kBlock && about.window == Window::kBarrier;
+}
+
 struct None {};
 
 struct Arguments;  // arguments.hpp
@@ -149,7 +162,10 @@ struct Method {
   /// the counter of two, by which the machine-code test counts them.
   static constexpr int kMostInLine = 1 << 30;
 
-  /// The method itself, if it has rows of one block that comes late. What
+  /// Whether nobody leaves an operation before all have come to it, though it
+  /// is not timed as a barrier. Of barriers that is checked anyway.
+  static constexpr bool kMeets = false;
+  /// The method itself, if it has rows of one warp that comes late. What
   /// derives from it has none.
   using Late = void;
   /// Whether TestRepeat measures it, in lines of up to kMostTestRepeats.
@@ -172,7 +188,7 @@ struct Method {
   static constexpr double kThroughputLimit = 4;
   /// Operations of the longer kernel of BenchmarkInterSM; the shorter one makes
   /// a ninth of them.
-  static constexpr int longer(int /*blocks_per_sm*/) { return 288; }
+  static constexpr int kLonger = 288;
   /// Kernels in one queue that a sample of BenchmarkInterSM is the mean of.
   static constexpr int launches(int /*blocks_per_sm*/, int /*gpus*/) {
     return 1;
@@ -209,6 +225,10 @@ struct Method {
   using Shared = None;
   template <class Shared>
   static __device__ void start(Shared&, const Position&) {}
+  /// Only before the operation that is checked: memory may then hold what shows
+  /// in results which words of it the operation takes.
+  template <class Here>
+  static __device__ void before_check(Here&) {}
   /// Words of state in global memory, for a GPU that runs so many threads. They
   /// are zero before the first kernel and left to the next as they are.
   static constexpr __host__ __device__ long long global_words(

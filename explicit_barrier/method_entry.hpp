@@ -25,6 +25,13 @@ struct Trips {
   int first_timed;
 };
 
+/// Which of the warps that come late are on a GPU. In memory that all can
+/// access.
+struct LateWarps {
+  bool first, last;
+  unsigned* has_come;  ///< two for each group that meets: the late one has come
+};
+
 /// A method, without its type: what its struct says (method.cuh explains each)
 /// and its kernels, kernels[k] with 2^k operations in a row.
 struct MethodEntry : About {
@@ -34,7 +41,6 @@ struct MethodEntry : About {
   int (*repeats)(int group);
   int (*throughput_repeats)(int group);
   double throughput_limit;
-  int (*longer)(int blocks_per_sm);
   int (*launches)(int blocks_per_sm, int gpus);
   Sizes (*groups)(int threads);
   bool (*fits)(int threads);
@@ -44,11 +50,13 @@ struct MethodEntry : About {
   long long (*global_words)(long long threads);
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);
-  int places, fewest_gpus;
+  int longer, places, fewest_gpus;
   bool in_test_repeat, checked, multi_device, peer_access, differs_by_process;
   std::vector<const void*> kernels;
   const void* late_kernel =
       nullptr;  ///< of rows with one late, where it has them
+  const void* meeting_kernel =
+      nullptr;  ///< of a barrier: does it wait for all?
 
   /// The kernel with so many operations in a row; std::out_of_range where there
   /// is none.

@@ -62,9 +62,8 @@ const MethodEntry& find_method(const char* name, int group) {
   throw std::out_of_range(name);
 }
 
-// A type's name as it is written in the source.
-static std::string demangled(const char* type) {
-  char* text = abi::__cxa_demangle(type, nullptr, nullptr, nullptr);
+std::string name_of_type(const MethodEntry& method) {
+  char* text = abi::__cxa_demangle(method.type, nullptr, nullptr, nullptr);
   std::string name = text;
   std::free(text);
   return name;
@@ -88,7 +87,7 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
     const bool missing = architecture < method.first_architecture ||
                          CUDART_VERSION < method.first_toolkit;
     const int longest = 1 << (method.kernels.size() - 1);
-    text += "\n" + demangled(method.type);
+    text += "\n" + name_of_type(method);
     for (const int number : {longest, std::min(longest, method.most_in_line)}) {
       text += "\t" + std::to_string(number);
     }

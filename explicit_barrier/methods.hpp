@@ -51,6 +51,9 @@ std::vector<MethodEntry> methods_of(Scope first, Scope last);
 /// there is none.
 const MethodEntry& find_method(const char* name, int group = 32);
 
+/// Its type as the source writes it.
+std::string name_of_type(const MethodEntry& method);
+
 /// What scripts call it: "block", "gpus".
 const char* name_of(Scope scope);
 

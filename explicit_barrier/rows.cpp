@@ -101,17 +101,18 @@ Columns<Row> throughput_columns(bool stats) {
              &Row::absolute, 5)};
 }
 
-Columns<Row> late_columns(bool stats) {
+Columns<Row> late_columns(const std::string& name, const std::string& unit,
+                          bool stats) {
   Columns<Row> shown =
       first() + gpus() + grid() +
-      labels<Row>({column<Row>("late", "cycles",
-                               "by which a block comes after all others",
-                               &Row::late)}) +
-      mean_stddev_columns<Row>("exit", "ns",
-                               "from the last arrival until another block is "
+      labels<Row>(
+          {column<Row>("late", "cycles",
+                       "by which a warp comes after all others", &Row::late)}) +
+      mean_stddev_columns<Row>(name, unit,
+                               "from the last arrival until another warp is "
                                "out",
                                &Row::value);
-  return stats ? shown + stats_columns("exit", "ns") : shown;
+  return stats ? shown + stats_columns(name, unit) : shown;
 }
 
 Columns<Row> inter_sm_columns(bool stats) {

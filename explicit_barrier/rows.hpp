@@ -18,7 +18,7 @@ struct Row {
   int line = 0;             ///< operations in a row, without a loop
   int repeats = 0;          ///< operations of a warp
   int more = 0;             ///< operations in the longer kernel
-  int late = 0;             ///< cycles by which a block comes late
+  int late = 0;             ///< cycles by which a warp comes late
   int launches = 1;         ///< in one queue, of which a sample is the mean
   Summary value = {};       ///< of one operation
   Summary total = {};       ///< of all repeats
@@ -52,8 +52,10 @@ Columns<Row> latency_columns(bool with_group, bool stats);
 /// Of BenchmarkIntraSM; `value` is warp operations per cycle.
 Columns<Row> throughput_columns(bool stats);
 
-/// Of BenchmarkInterSM, section `one late`.
-Columns<Row> late_columns(bool stats);
+/// Of BenchmarkIntraSM and BenchmarkInterSM, section `one late`; `name` of the
+/// value in `unit`.
+Columns<Row> late_columns(const std::string& name, const std::string& unit,
+                          bool stats);
 
 /// Of BenchmarkInterSM; `repeats` and `total` are of the basic kernel.
 Columns<Row> inter_sm_columns(bool stats);

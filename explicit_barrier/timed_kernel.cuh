@@ -71,16 +71,12 @@ __device__ inline WarpRecord& record_of_warp(WarpRecord* records) {
   return records[blockIdx.x * warps_per_block + threadIdx.x / 32];
 }
 
-/// Writes one record a warp of the grid, with end 0 where none of its threads
-/// takes part. `results` gets the last value of every thread of the grid; null
-/// in all launches that are timed, but the compiler cannot know, so every
-/// result stays alive. `global` and `argument` as the method asked for them.
-/// Results come last: what follows the loop moves registers in it.
-template <class Method, int kRepeats>
-__device__ __forceinline__ void time_method(
-    int count, int first_timed, unsigned group, WarpRecord* records,
-    unsigned* results, unsigned long long* global,
-    const typename Method::Argument& argument) {
+/// body(here, value) with what operations of the calling thread find, before
+/// the first; nothing on architectures and of toolkits without the method.
+template <class Method, class Body>
+__device__ __forceinline__ void with_state(
+    unsigned group, unsigned long long* global,
+    const typename Method::Argument& argument, Body body) {
 #ifdef __CUDA_ARCH__
   if constexpr (__CUDA_ARCH__ >= 10 * Method::kFirstArchitecture &&
                 CUDART_VERSION >= Method::kFirstToolkit) {
@@ -96,7 +92,23 @@ __device__ __forceinline__ void time_method(
       Method::start(shared, here);
       __syncthreads();
     }
-    auto value = static_cast<typename Method::Value>(start_value(here));
+    body(here, static_cast<typename Method::Value>(start_value(here)));
+  }
+#endif
+}
+
+/// Writes one record a warp of the grid, with end 0 where none of its threads
+/// takes part. `results` gets the last value of every thread of the grid; null
+/// in all launches that are timed, but the compiler cannot know, so every
+/// result stays alive. `global` and `argument` as the method asked for them.
+/// Results come last: what follows the loop moves registers in it.
+template <class Method, int kRepeats>
+__device__ __forceinline__ void time_method(
+    int count, int first_timed, unsigned group, WarpRecord* records,
+    unsigned* results, unsigned long long* global,
+    const typename Method::Argument& argument) {
+  with_state<Method>(group, global, argument, [&](auto& here, auto value) {
+    if (results != nullptr) Method::before_check(here);
     WarpRecord record = {};
     if (Method::takes_part(here)) {
       value =
@@ -111,8 +123,7 @@ __device__ __forceinline__ void time_method(
     if (results != nullptr)
       results[blockIdx.x * blockDim.x + threadIdx.x] =
           static_cast<unsigned>(value);
-  }
-#endif
+  });
 }
 
 template <class Method, int kRepeats>
@@ -140,50 +151,104 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
                                 global, argument);
 }
 
-/// Operations to which the first and the last block come at least `late` cycles
-/// later than all others, in turn; `count`, which is even, after some that
-/// bring the blocks in step. Records of each warp as `start` the cycles that it
-/// waited, as `end` what all took. Other arguments as those of timed_kernel.
+/// Reads the SM clock until so many cycles have passed.
+__device__ inline void wait_cycles(int cycles) {
+  const long long start = read_sm_clock();
+  while (read_sm_clock() - start < cycles) continue;
+}
+
+/// Whether the calling thread's warp is one of two that come late in turn: the
+/// first and the last of those that meet. `late_warps`: a LateWarps.
+struct ComesLate {
+  bool first, last;
+
+  template <class Method>
+  static __device__ ComesLate of(const Position& here,
+                                 const LateWarps& late_warps) {
+    const unsigned blocks = blocks_that_meet(Method::kAbout.scope, here);
+    Position next = here;
+    next.thread += 32;
+    const bool last_warp =
+        next.thread / 32 * 32 >= here.threads || !Method::takes_part(next);
+    return {late_warps.first && here.block % blocks == 0 && here.thread < 32,
+            late_warps.last && here.block % blocks == blocks - 1 && last_warp};
+  }
+};
+
+/// `count` operations, none or a multiple of 4, to which one warp comes at
+/// least `late` cycles later than all others, after some that bring all in
+/// step: the first, twice the last, the first. Records of these two: as `start`
+/// the sum of the clock when they come late, as `end` when they are out behind
+/// the other. What clocks differ by cancels, and what they drift by. Records of
+/// all others are 0. `late_warps`: a LateWarps. Other arguments as those of
+/// timed_kernel.
 template <class Method>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     late_kernel(int count, int late, unsigned group, WarpRecord* records,
-                unsigned* /*results*/, unsigned long long* global,
+                unsigned* late_warps, unsigned long long* global,
                 typename Method::Argument argument) {
-#ifdef __CUDA_ARCH__
-  if constexpr (__CUDA_ARCH__ >= 10 * Method::kFirstArchitecture &&
-                CUDART_VERSION >= Method::kFirstToolkit) {
-    static_assert(std::is_empty_v<typename Method::Shared>);
-    typename Method::Shared shared;
-    using Local = typename Method::Local;
-    Here<typename Method::Shared, Local> here = {
-        {threadIdx.x, blockDim.x, blockIdx.x, gridDim.x, group},
-        shared,
-        global,
-        Local(argument)};
-    auto method = made<Method>(here);
-    auto value = static_cast<typename Method::Value>(start_value(here));
-    long long begin = 0, waited = 0;
+  if (count == 0) return;
+  with_state<Method>(group, global, argument, [&](auto& here, auto value) {
+    const auto comes_late = ComesLate::of<Method>(
+        here, *reinterpret_cast<const LateWarps*>(late_warps));
+    WarpRecord record = {};
+    if (Method::takes_part(here)) {
+      auto method = made<Method>(here);
 #pragma unroll 1
-    for (int trip = -4; trip < count; ++trip) {
-      if (trip == 0) {
-        begin = read_sm_clock();
-        waited = 0;
+      for (int trip = -4; trip < count; ++trip) {
+        const bool of_first = (trip & 3) == 0 || (trip & 3) == 3;
+        if (of_first ? comes_late.first : comes_late.last) {
+          wait_cycles(late);
+          if (trip >= 0) record.start += read_sm_clock();
+        }
+        value = method(value, here);
+        if ((of_first ? comes_late.last : comes_late.first) && trip >= 0) {
+          record.end += read_sm_clock();
+        }
       }
-      const unsigned whose = trip % 2 == 0 ? 0 : here.blocks - 1;
-      if (here.block == whose) {
-        const long long came = read_sm_clock();
-        long long now = came;
-        while (now - came < late) now = read_sm_clock();
-        waited += now - came;
+    }
+    if (here.thread % 32 == 0) record_of_warp(records) = record;
+    asm volatile("" ::"r"(static_cast<unsigned>(value)));
+  });
+}
+
+/// Operations to which the first warp comes `late` cycles later, then the last.
+/// Records of each warp as `start` how often it was out before the late one had
+/// come, which a barrier makes 0. The last warp is late to two operations in a
+/// row: those that hand over there and back wait in the second for half of the
+/// threads. Nothing where `count` is 0. Other arguments as those of
+/// late_kernel.
+template <class Method>
+__global__ void __launch_bounds__(1024, kFullBlocksPerSm)
+    meeting_kernel(int count, int late, unsigned group, WarpRecord* records,
+                   unsigned* late_warps, unsigned long long* global,
+                   typename Method::Argument argument) {
+  if (count == 0) return;
+  with_state<Method>(group, global, argument, [&](auto& here, auto value) {
+    const auto& late_here = *reinterpret_cast<const LateWarps*>(late_warps);
+    const auto comes_late = ComesLate::of<Method>(here, late_here);
+    volatile unsigned* has_come =
+        late_here.has_come +
+        2 * (here.block / blocks_that_meet(Method::kAbout.scope, here));
+    WarpRecord record = {};
+    if (Method::takes_part(here)) {
+      auto method = made<Method>(here);
+#pragma unroll 1
+      for (int last = 0; last < 2; ++last) {
+        if (last == 0 ? comes_late.first : comes_late.last) {
+          wait_cycles(late);
+          has_come[last] = 1;
+          __threadfence_system();
+        }
+        value = method(value, here);
+        if (last == 1) value = method(value, here);
+        record.start += has_come[last] == 0;
       }
-      value = method(value, here);
+      record.end = 1;
     }
-    const long long took = read_sm_clock() - begin;
-    if (threadIdx.x % 32 == 0) {
-      record_of_warp(records) = {waited, took, read_sm_id()};
-    }
-  }
-#endif
+    if (here.thread % 32 == 0) record_of_warp(records) = record;
+    asm volatile("" ::"r"(static_cast<unsigned>(value)));
+  });
 }
 
 template <class Method, int kRepeats>
@@ -234,7 +299,7 @@ MethodEntry entry_of() {
   entry.repeats = Method::repeats;
   entry.throughput_repeats = Method::throughput_repeats;
   entry.throughput_limit = Method::kThroughputLimit;
-  entry.longer = Method::longer;
+  entry.longer = Method::kLonger;
   entry.launches = Method::launches;
   entry.groups = Method::groups;
   entry.fits = Method::fits;
@@ -254,6 +319,10 @@ MethodEntry entry_of() {
   add_kernels<Method>(entry.kernels);
   if constexpr (std::is_same_v<typename Method::Late, Method>) {
     entry.late_kernel = reinterpret_cast<const void*>(&late_kernel<Method>);
+  }
+  if constexpr (meets(Method::kAbout) || Method::kMeets) {
+    entry.meeting_kernel =
+        reinterpret_cast<const void*>(&meeting_kernel<Method>);
   }
   return entry;
 }

@@ -70,7 +70,10 @@ TimedLaunch::TimedLaunch(const MethodEntry& method,
     threads_.emplace(gpus);
     launch_alone();
   }
+  // Larger grids are for throughput; what they run has been checked in others.
+  if (threads() > 1 << 20) return;
   check_results();
+  if (method_.meeting_kernel != nullptr) check_meeting();
 }
 
 double TimedLaunch::run_lines(int in_line, const Trips& trips, int launches) {
@@ -79,10 +82,29 @@ double TimedLaunch::run_lines(int in_line, const Trips& trips, int launches) {
   return run_kernel(launches);
 }
 
-void TimedLaunch::run_late(int count, int late) {
-  kernel_ = method_.late_kernel;
-  trips_ = {count, late};
+double TimedLaunch::run_late(int count) {
+  run_with_late(method_.late_kernel, count, nullptr);
+  double cycles = 0;
+  for (const PerGpu& gpu : per_gpu_) {
+    for (const WarpRecord& record : gpu.records.read()) {
+      cycles += static_cast<double>(record.end - record.start);
+    }
+  }
+  return cycles / count;
+}
+
+void TimedLaunch::run_with_late(const void* kernel, int count,
+                                unsigned* has_come) {
+  const PinnedArray<LateWarps> late_warps(per_gpu_.size());
+  for (std::size_t rank = 0; rank < per_gpu_.size(); ++rank) {
+    late_warps.get()[rank] = {rank == 0, rank + 1 == per_gpu_.size(), has_come};
+    per_gpu_[rank].results_address =
+        reinterpret_cast<unsigned*>(late_warps.get() + rank);
+  }
+  kernel_ = kernel;
+  trips_ = {count, kLateCycles};
   run_kernel(1);
+  for (PerGpu& gpu : per_gpu_) gpu.results_address = nullptr;
 }
 
 double TimedLaunch::run_kernel(int launches) {
@@ -163,8 +185,11 @@ double TimedLaunch::run_multi_device(int launches) {
 
 void TimedLaunch::launch_alone() {
   trips_ = {0, 0};
-  for (const int in_line : {1, method_.repeats(shape_.group)}) {
-    kernel_ = method_.kernel(in_line);
+  for (const void* kernel :
+       {method_.kernel(1), method_.kernel(method_.repeats(shape_.group)),
+        method_.meeting_kernel, method_.late_kernel}) {
+    if (kernel == nullptr) continue;
+    kernel_ = kernel;
     for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
       const DeviceGuard guard(gpus_[rank].index);
       run_alone(static_cast<int>(rank), 1);
@@ -188,8 +213,6 @@ void TimedLaunch::require_fit() {
 }
 
 void TimedLaunch::check_results() {
-  // Larger grids are for throughput; what they run has been checked in others.
-  if (threads() > 1 << 20) return;
   std::deque<DeviceBuffer<unsigned>> results;
   for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
     results.emplace_back(gpus_[rank].index, threads());
@@ -217,6 +240,25 @@ void TimedLaunch::check_results() {
                                ", which should be " + std::to_string(wanted));
     }
     per_gpu_[rank].results_address = nullptr;
+    per_gpu_[rank].global.set_to_zero();  // before_check() may have written
+  }
+}
+
+void TimedLaunch::check_meeting() {
+  const unsigned blocks = blocks_that_meet(
+      method_.scope, {0, 0, 0, static_cast<unsigned>(shape_.blocks),
+                      static_cast<unsigned>(shape_.group)});
+  const std::size_t flags = 2 * (shape_.blocks / blocks);
+  const PinnedArray<unsigned> has_come(flags);
+  std::fill_n(has_come.get(), flags, 0);
+  run_with_late(method_.meeting_kernel, 1, has_come.get());
+  for (const PerGpu& gpu : per_gpu_) {
+    for (const WarpRecord& record : gpu.records.read()) {
+      if (record.start == 0) continue;
+      throw std::runtime_error(
+          std::string(method_.name) +
+          " lets a warp go on before another one has come to the barrier");
+    }
   }
 }
 

@@ -28,10 +28,14 @@ struct Rightness {
   unsigned right = 0, checked = 0;
 };
 
+/// Cycles by which a warp is late: until then all others are at the barrier.
+inline constexpr int kLateCycles = 20000;
+
 class TimedLaunch {
  public:
   /// On `gpus`, the first of which is current. CannotMeasure where they cannot
-  /// run this; std::runtime_error where one operation has a wrong result.
+  /// run this; std::runtime_error where one operation has a wrong result, or
+  /// one of a barrier does not wait for all.
   TimedLaunch(const MethodEntry& method, const std::vector<Gpu>& gpus,
               const Shape& shape);
   TimedLaunch(const TimedLaunch&) = delete;
@@ -45,8 +49,9 @@ class TimedLaunch {
   /// multiple of the straight line that the method asks for.
   double run(int repeats, int launches = 1);
 
-  /// Launches the method's late_kernel, with its `count` and `late`.
-  void run_late(int count, int late);
+  /// Mean cycles, of `count` operations to which one warp comes kLateCycles
+  /// late, from then until another one is out. By the method's late_kernel.
+  double run_late(int count);
 
   /// Records of the last launch on the first GPU, of the warps that took part.
   /// std::runtime_error where they cannot be.
@@ -104,8 +109,12 @@ class TimedLaunch {
 
   // CannotMeasure where no cluster of this shape fits on the GPU.
   void require_fit();
+  // Launches late_kernel or meeting_kernel.
+  void run_with_late(const void* kernel, int count, unsigned* has_come);
   // Makes one operation and compares what it returns in each thread.
   void check_results();
+  // Lets one warp come late to a barrier: no other may be out before it.
+  void check_meeting();
 
   MethodEntry method_;
   std::vector<Gpu> gpus_;

@@ -10,7 +10,8 @@ namespace syncbench {
 /// address: all lanes take the same word. The column `tile` says how many.
 ///
 /// Every word is 0 and stays so in any order of the lanes: each operand is a 0,
-/// computed from the result before. That shift is part of the latency.
+/// computed from the result before. That shift is part of the latency. Only for
+/// the check each word is its number.
 template <class Operation, bool kInShared>
 struct Atomic : Method {
   static constexpr About kAbout = Operation::kAbouts[kInShared];
@@ -35,17 +36,29 @@ struct Atomic : Method {
   static constexpr long long global_words(long long) {
     return kInShared ? 0 : PlacesInTurn::kWords;
   }
-  static unsigned expected(const Position&) { return 0; }
+  static __host__ __device__ unsigned word_of(const Position& position) {
+    return position.thread & (position.group - 1);
+  }
+  static __device__ unsigned* words_at(Here<Shared>& here,
+                                       PlacesInTurn& places) {
+    if constexpr (kInShared) {
+      return here.shared.words;
+    } else {
+      return reinterpret_cast<unsigned*>(places.next(here.global));
+    }
+  }
+  static __device__ void before_check(Here<Shared>& here) {
+    PlacesInTurn places;  // the first of which the one operation takes
+    if (here.thread < 32) words_at(here, places)[here.thread] = here.thread;
+    __syncthreads();
+  }
+  static unsigned expected(const Position& position) {
+    return word_of(position);
+  }
   // Were it known to the compiler that all lanes take one word, it would sum up
   // in the warp first and add once.
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
-    const unsigned word = here.thread & (here.group - 1), zero = value >> 31;
-    if constexpr (kInShared) {
-      return Operation::of(&here.shared.words[word], zero);
-    } else {
-      auto* words = reinterpret_cast<unsigned*>(places.next(here.global));
-      return Operation::of(words + word, zero);
-    }
+    return Operation::of(words_at(here, places) + word_of(here), value >> 31);
   }
   PlacesInTurn places;
 };

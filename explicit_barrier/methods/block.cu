@@ -5,6 +5,7 @@ namespace syncbench {
 
 /// __syncthreads(): all threads of the block.
 struct BlockSync : Method {
+  using Late = BlockSync;
   static constexpr About kAbout = {"blocksync", "__syncthreads() of a block",
                                    Scope::kBlock, Window::kBarrier};
   static constexpr Work work(int) { return {R"(BAR\.(SYNC|RED)\S* 0x0)"}; }

@@ -40,6 +40,7 @@ __device__ inline void cluster_wait() {
 
 /// All threads of a cluster arrive and wait.
 struct ClusterSync : Clustered {
+  using Late = ClusterSync;
   static constexpr About kAbout = {"cluster_sync",
                                    "barrier.cluster of 2 to 16 blocks",
                                    Scope::kCluster, Window::kBarrier};
@@ -114,6 +115,7 @@ struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
 
 /// The same without memory order: who arrives has not made its stores visible.
 struct ClusterRelaxed : Clustered {
+  using Late = ClusterRelaxed;
   static constexpr About kAbout = {"cluster_relaxed",
                                    "barrier.cluster, arrive.relaxed: no "
                                    "memory order",
@@ -169,7 +171,7 @@ struct NextBlock : Clustered {
 };
 
 /// A load from the next block's shared memory, there and back. Each word says
-/// which one is to be read next.
+/// which one is to be read next; what it says depends on whose it is.
 struct DistributedLoad : NextBlock {
   static constexpr About kAbout = {"distributed_load",
                                    "load from another block's shared memory",
@@ -181,10 +183,15 @@ struct DistributedLoad : NextBlock {
     unsigned next[1024 + 16];  // by value
   };
   static __device__ void start(Shared& shared, const Position& position) {
-    shared.next[start_value(position)] = expected(position);
+    shared.next[start_value(position)] = of_block(position, position.block);
   }
-  static __host__ __device__ unsigned expected(const Position& position) {
-    return (position.thread + 1) % position.threads + position.group;
+  static __host__ __device__ unsigned of_block(const Position& position,
+                                               unsigned block) {
+    return (position.thread + 1 + block % position.group) % position.threads +
+           position.group;
+  }
+  static unsigned expected(const Position& position) {
+    return of_block(position, position.block + 1);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned* next = in_next(here.shared.next, here) + value;
@@ -194,20 +201,22 @@ struct DistributedLoad : NextBlock {
 };
 
 /// In use: a store to the next block's shared memory, the barrier, a load of
-/// what the block before has stored here. Stores go to two places in turn, so
-/// that none overwrites what is still to be read.
-template <bool kMeets>
+/// what the block before has stored here, at a distance that depends on its
+/// place in the cluster. Stores go to two places in turn, so that none
+/// overwrites what is still to be read.
+template <bool kWithBarrier>
 struct ClusterExchange : NextBlock {
   static constexpr About kAbout = {
-      kMeets ? "cluster_exchange" : "cluster_exchange_unmet",
-      kMeets ? "store to the next block's shared memory, barrier.cluster, load"
-             : "the same without the barrier",
+      kWithBarrier ? "cluster_exchange" : "cluster_exchange_unmet",
+      kWithBarrier
+          ? "store to the next block's shared memory, barrier.cluster, load"
+          : "the same without the barrier",
       Scope::kCluster, Window::kOperation};
-  static constexpr bool kChecked = kMeets;
+  static constexpr bool kChecked = kWithBarrier, kMeets = kWithBarrier;
   static constexpr int repeats(int) { return 8; }
-  static constexpr int kTrips = kMeets ? 4 : 32;  // until stores queue up
+  static constexpr int kTrips = kWithBarrier ? 4 : 32;  // until stores queue up
   static constexpr Work work(int) {
-    if (kMeets) return cluster_barrier(11);
+    if (kWithBarrier) return cluster_barrier(11);
     return {R"(ST\.E .*|LDS .*)", 2, 1};
   }
   struct Shared {
@@ -216,20 +225,28 @@ struct ClusterExchange : NextBlock {
   static __device__ void start(Shared& shared, const Position& position) {
     shared.words[0][position.thread] = shared.words[1][position.thread] = 0;
   }
-  static unsigned expected(const Position& position) {  // of the thread before
-    return (position.thread + position.threads - 1) % position.threads +
+  static __host__ __device__ unsigned distance(const Position& position) {
+    return 1 + position.block % position.group;
+  }
+  static unsigned expected(const Position& position) {
+    Position sender = position;
+    sender.block += position.group - 1;
+    return (position.thread + position.threads - distance(sender)) %
+               position.threads +
            position.group;
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     unsigned* words = here.shared.words[0];
-    unsigned* to = in_next(words + (here.thread + 1) % here.threads, here);
+    unsigned* to = in_next(words + to_thread, here);
     asm volatile("st.u32 [%0], %1;" ::"l"(to + side), "r"(value) : "memory");
-    if (kMeets) cluster_arrive(), cluster_wait();
+    if (kWithBarrier) cluster_arrive(), cluster_wait();
     value = static_cast<volatile unsigned*>(words)[here.thread + side];
     side ^= 1024;
     return value;
   }
-  unsigned side = 0;
+  __device__ explicit ClusterExchange(Here<Shared>& here)
+      : to_thread((here.thread + distance(here)) % here.threads) {}
+  unsigned to_thread, side = 0;
 };
 
 std::vector<MethodEntry> cluster_methods() {

@@ -13,6 +13,7 @@ namespace syncbench {
 
 /// One cooperative launch a GPU.
 struct PeerGridSync : Method {
+  using Late = PeerGridSync;
   static constexpr About kAbout = {
       "peer_grid_sync",
       "this suite's barrier over peer memory, on 1 to gpu_count GPUs",
@@ -144,6 +145,7 @@ Arguments PeerGridInUse<kWords>::make_arguments(const std::vector<int>& devices,
 /// Cooperative groups' multi-grid barrier; one multi-device launch. Where the
 /// GPUs have access to each other's memory its counter is there.
 struct MultiGridSync : Method {
+  using Late = MultiGridSync;
   static constexpr About kAbout = {"multi_grid_sync",
                                    "multi_grid_group::sync() on 1 to gpu_count "
                                    "GPUs with peer access",

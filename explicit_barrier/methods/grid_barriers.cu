@@ -32,10 +32,7 @@ struct OfLiterature : Method {
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 8; }
   static constexpr bool kInTestRepeat = false;
-  // Of many blocks some take 90 us.
-  static constexpr int longer(int blocks_per_sm) {
-    return blocks_per_sm < 8 ? 288 : 72;
-  }
+  static constexpr int kLonger = 72;  // some take 90 us each
   static constexpr LaunchAttributes attributes(int) { return {true}; }
   /// A block has at least a warp.
   static constexpr __host__ __device__ long long global_words(

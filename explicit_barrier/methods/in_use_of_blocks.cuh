@@ -11,8 +11,7 @@ namespace syncbench {
 /// cluster or grid, behind the last the first.
 __host__ __device__ constexpr unsigned next_block(const Position& position,
                                                   Scope scope) {
-  const unsigned count =
-      scope == Scope::kCluster ? position.group : position.blocks;
+  const unsigned count = blocks_that_meet(scope, position);
   const unsigned first = position.block - position.block % count;
   return first + (position.block - first + 1) % count;
 }
@@ -25,6 +24,7 @@ template <class Barrier, int kWords, class Memory>
 struct InUse : Barrier {
   static constexpr int kFirstToolkit = 12000;
   static constexpr bool kInTestRepeat = false;
+  static constexpr bool kMeets = true;
   static constexpr Scope kScope = Barrier::kAbout.scope;
   static constexpr long long global_words(long long threads) {
     return Barrier::global_words(threads) +

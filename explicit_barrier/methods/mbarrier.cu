@@ -35,6 +35,7 @@ struct BarrierObject : Method {
 
 /// Every thread arrives, which gives a token of the phase, and polls with it.
 struct Mbarrier : BarrierObject {
+  using Late = Mbarrier;
   static constexpr About kAbout = {
       "mbarrier",
       "mbarrier.arrive and try_wait of a block (test_wait before sm_90)",
@@ -80,6 +81,7 @@ struct LibraryBarrier;  // needs sm_70
 /// libcu++'s object: an mbarrier. On older GPUs it is an atomic counter, which
 /// is not measured. Members are templates because its type is not known there.
 struct CudaBarrier : Method {
+  using Late = CudaBarrier;
   static constexpr About kAbout = {
       "cuda_barrier", "cuda::barrier::arrive_and_wait() of a block",
       Scope::kBlock, Window::kBarrier};

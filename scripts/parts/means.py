@@ -17,7 +17,7 @@ MAIN = ("m(cpu)", "m(GB/s)", "m(node)", "m(step)", "m(late)")  # where there are
 MORE_IS_FASTER = ("thrput", "GB/s")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru", "exit",
                          "node", "step", "late"), "ns"),
-         **dict.fromkeys(("ave_cycle", "cycle", "sync"), "cycles"),
+         **dict.fromkeys(("ave_cycle", "cycle", "sync", "exit_cycle"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
 VERDICTS = ("same", "faster", "slower", "unclear")
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/measuring_run.hpp"
+#include "explicit_barrier/late.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "explicit_barrier/timed_launch.hpp"

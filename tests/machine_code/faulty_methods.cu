@@ -1,18 +1,33 @@
-// Methods that do not do what they say, for machine_code_gate_test.py.
-//
-// usage: faulty_methods --machine-code ARCHITECTURE
+// Methods that do not do what they say.
 #include <cooperative_groups.h>
 
-#include <cstdio>
-#include <cstdlib>
-
-#include "explicit_barrier/methods.hpp"
+#include "tests/machine_code/planted_methods.hpp"
+// The real methods, some of which get faults; their lists are in the library.
 #include "explicit_barrier/timed_kernel.cuh"
+#define entries no_entries
+#define atomic_methods atomic_methods_here
+#define block_methods block_methods_here
+#define cluster_methods cluster_methods_here
+#define grid_methods grid_methods_here
+#define mbarrier_methods mbarrier_methods_here
+namespace syncbench {
+template <class...>
+std::vector<MethodEntry> no_entries() {
+  return {};
+}
+}  // namespace syncbench
+#include "explicit_barrier/methods/atomics.cu"
+#include "explicit_barrier/methods/block.cu"
+#include "explicit_barrier/methods/cluster.cu"
+#include "explicit_barrier/methods/grid.cu"
+#include "explicit_barrier/methods/mbarrier.cu"
+#undef entries
 
 namespace syncbench {
 
-constexpr About faulty(const char* name, Scope scope) {
-  return {name, "", scope, Window::kOperation};
+constexpr About faulty(const char* name, Scope scope,
+                       Window window = Window::kOperation) {
+  return {name, "", scope, window};
 }
 
 /// Claims the machine code of the real method of its name.
@@ -25,7 +40,8 @@ struct Claims : Fault {
 
 /// Each warp meets itself, not its block.
 struct WarpsApart : Method {
-  static constexpr About kAbout = faulty("blocksync", Scope::kBlock);
+  static constexpr About kAbout =
+      faulty("blocksync", Scope::kBlock, Window::kBarrier);
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.sync 1, 32;" ::: "memory");
     return value;
@@ -80,6 +96,7 @@ struct FenceWithoutStore : Method {
 /// Takes the same words each time.
 struct PlacesStay : Method {
   static constexpr About kAbout = faulty("global_add", Scope::kWarp);
+  static constexpr long long global_words(long long) { return 16; }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     auto* words = reinterpret_cast<unsigned*>(here.global);
     return atomicAdd(words + (here.thread & (here.group - 1)), value >> 31);
@@ -104,7 +121,8 @@ struct MasksDiffer : Method {
 
 /// Blocks do not wait for each other, nor does it say that they do.
 struct BlocksApart : Method {
-  static constexpr About kAbout = faulty("grid_sync_apart", Scope::kGrid);
+  static constexpr About kAbout =
+      faulty("grid_sync_apart", Scope::kGrid, Window::kBarrier);
   static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x0)", 2}; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     __syncthreads();
@@ -129,7 +147,9 @@ __device__ inline void add_one(unsigned long long* word) {
 
 /// Whoever has arrived may go on.
 struct GridPasses : Method {
-  static constexpr About kAbout = faulty("grid_sync", Scope::kGrid);
+  static constexpr About kAbout =
+      faulty("grid_sync", Scope::kGrid, Window::kBarrier);
+  static constexpr long long global_words(long long) { return 1; }
   static constexpr int kFirstArchitecture = 70;
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     __syncthreads();
@@ -145,6 +165,7 @@ struct GridPasses : Method {
 /// It is always the block's turn.
 struct TurnIsFree : Method {
   static constexpr About kAbout = faulty("semaphore", Scope::kGrid);
+  static constexpr long long global_words(long long threads) { return threads; }
   static constexpr int kFirstArchitecture = 70;
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     unsigned long long* turns = here.global + here.block / 2 * 32;
@@ -160,17 +181,85 @@ struct TurnIsFree : Method {
   }
 };
 
+// What follows has the right instructions: only a run shows the fault.
+
+/// Half of the threads are enough.
+struct HalfIsEnough : NamedBarrier {
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    asm volatile("barrier.sync 1, %0;" ::"r"(here.group / 2) : "memory");
+    return value;
+  }
+};
+
+/// Half of the blocks are enough.
+struct HalfGridIsEnough : GridSync {
+  static constexpr int kFirstArchitecture = 70;
+  static constexpr long long global_words(long long) { return 1; }
+  __device__ unsigned operator()(unsigned value, Here<>& here) {
+    enough += here.blocks / 2;
+    __syncthreads();
+    if (here.thread == 0) {
+      add_one(here.global);
+      while (polled(here.global) < enough) continue;
+    }
+    __syncthreads();
+    return value;
+  }
+  unsigned long long enough = 0;
+};
+
+/// Each arrival ends a phase.
+struct MbarrierOfOne : Mbarrier {
+  static __device__ void start(Shared& shared, const Position& position) {
+    BarrierObject::start(shared, {position.thread, 1, 0, 1, 0});
+  }
+};
+
+/// One word becomes two, 32 words become one.
+template <bool kInShared>
+struct WordsSwapped : Atomic<Add, kInShared> {
+  using Real = Atomic<Add, kInShared>;
+  __device__ unsigned operator()(unsigned value,
+                                 Here<typename Real::Shared>& here) {
+    return Add::of(
+        Real::words_at(here, this->places) + (here.thread & here.group),
+        value >> 31);
+  }
+};
+
+/// Each block reads its own memory.
+struct LoadsOwn : DistributedLoad {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
+    const unsigned* own = here.shared.next + value;
+    asm volatile("ld.u32 %0, [%1];" : "=r"(value) : "l"(own) : "memory");
+    return value;
+  }
+};
+
+/// Each block stores to its own memory.
+struct StoresOwn : ClusterExchange<true> {
+  using ClusterExchange<true>::ClusterExchange;
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    unsigned* words = here.shared.words[0];
+    asm volatile("st.u32 [%0], %1;" ::"l"(words + to_thread + side), "r"(value)
+                 : "memory");
+    cluster_arrive(), cluster_wait();
+    value = static_cast<volatile unsigned*>(words)[here.thread + side];
+    side ^= 1024;
+    return value;
+  }
+};
+
 }  // namespace syncbench
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  if (argc != 3) return 2;
-  std::puts(machine_code_of(
-                entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
-                        Claims<GroupEachTime>, Claims<ClusterUnordered, 2>,
-                        Claims<FenceWithoutStore, 1>, Claims<PlacesStay, 1>,
-                        MasksDiffer, BlocksApart, Claims<GridPasses>,
-                        Claims<TurnIsFree>>(),
-                std::atoi(argv[2]))
-                .c_str());
+  return planted_main(
+      argc, argv,
+      entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
+              Claims<GroupEachTime>, Claims<ClusterUnordered, 2>,
+              Claims<FenceWithoutStore, 1>, Claims<PlacesStay, 1>, MasksDiffer,
+              BlocksApart, Claims<GridPasses>, Claims<TurnIsFree>, HalfIsEnough,
+              HalfGridIsEnough, MbarrierOfOne, WordsSwapped<true>,
+              WordsSwapped<false>, LoadsOwn, StoresOwn>());
 }

@@ -139,62 +139,73 @@ Ended run_timed(const Timed& timed, const Running& running) {
   return {scenario().null + waves * (before + cycles) / running.ghz()};
 }
 
-// A launch of late_kernel: what the first block records.
-Ended run_late(const Timed& timed, int count, int late,
-               const Running& running) {
-  const std::size_t records = std::size_t{timed.blocks} * timed.warps();
-  if (!inside(timed.records, records * sizeof(WarpRecord), "records")) {
-    return {0, cudaErrorIllegalAddress};
-  }
-  const double took = count * (late + running.factor * busy(timed, 1));
-  for (std::size_t i = 0; i < records; ++i) {
-    timed.records[i] = {std::llround(count / 2. * late), std::llround(took), 0};
-    damage(timed.records[i]);
-  }
-  return {scenario().null + took / running.ghz()};
+// Whether the arguments begin with the end of the barrier.
+bool is_over_peers(const MethodEntry& method) {
+  return std::string(method.name).find("peer_grid_sync") != std::string::npos;
 }
 
-Model late_model(const Launch& launch, const MethodEntry& method) {
-  const Timed timed = {method,
-                       launch.blocks(),
-                       launch.threads(),
-                       launch.argument<unsigned>(2),
-                       1,
-                       0,
-                       0,
-                       launch.gpus,
-                       launch.argument<WarpRecord*>(3),
-                       nullptr};
-  const int count = launch.argument<int>(0), late = launch.argument<int>(1);
-  return {[=](const Running& running) {
-    return run_late(timed, count, late, running);
-  }};
+Timed timed_of(const Launch& launch, const MethodEntry& method, int in_line) {
+  const int gpus = is_over_peers(method)
+                       ? launch.argument<peer_grid::BarrierEnd>(6).end.gpus
+                       : launch.gpus;
+  return {method,
+          launch.blocks(),
+          launch.threads(),
+          launch.argument<unsigned>(2),
+          in_line,
+          launch.argument<int>(0),
+          launch.argument<int>(1),
+          gpus,
+          launch.argument<WarpRecord*>(3),
+          launch.argument<unsigned*>(4)};
+}
+
+// The model that ends as `run` says.
+Model model_that(const Launch& launch, const Timed& timed,
+                 std::function<Ended(const Running&)> run) {
+  Model model;
+  model.run = std::move(run);
+  if (is_over_peers(timed.method) && timed.trips > 0) {
+    meet_peers(launch.argument<peer_grid::BarrierEnd>(6), model);
+  }
+  return model;
 }
 
 Model timed_model(const Launch& launch, const MethodEntry& method,
                   int in_line) {
-  // Their arguments begin with the end of the barrier.
-  const bool over_peers =
-      std::string(method.name).find("peer_grid_sync") != std::string::npos;
-  const int gpus = over_peers
-                       ? launch.argument<peer_grid::BarrierEnd>(6).end.gpus
-                       : launch.gpus;
-  const Timed timed = {method,
-                       launch.blocks(),
-                       launch.threads(),
-                       launch.argument<unsigned>(2),
-                       in_line,
-                       launch.argument<int>(0),
-                       launch.argument<int>(1),
-                       gpus,
-                       launch.argument<WarpRecord*>(3),
-                       launch.argument<unsigned*>(4)};
-  Model model;
-  model.run = [=](const Running& running) { return run_timed(timed, running); };
-  if (over_peers && timed.trips > 0) {
-    meet_peers(launch.argument<peer_grid::BarrierEnd>(6), model);
-  }
-  return model;
+  const Timed timed = timed_of(launch, method, in_line);
+  return model_that(launch, timed, [=](const Running& running) {
+    return run_timed(timed, running);
+  });
+}
+
+// Of late_kernel and of meeting_kernel.
+template <class Run>
+Model model_with_late(const Launch& launch, const MethodEntry& method,
+                      Run run) {
+  const Timed timed = timed_of(launch, method, 1);
+  return model_that(launch, timed, [=](const Running& running) -> Ended {
+    const std::size_t records = std::size_t{timed.blocks} * timed.warps();
+    if (!inside(timed.records, records * sizeof(WarpRecord), "records")) {
+      return {0, cudaErrorIllegalAddress};
+    }
+    std::fill_n(timed.records, records, WarpRecord{});
+    const double took = timed.trips * running.factor * busy(timed, 1);
+    run(timed, took);
+    const double late = 1. * timed.trips * timed.first_timed;
+    return {scenario().null + (late + took) / running.ghz()};
+  });
+}
+
+// Two records are not 0, and their sums count.
+void late_records(const Timed& timed, double took) {
+  timed.records[0].end = std::llround(took / timed.gpus);
+  damage(timed.records[0]);
+}
+
+// No warp is out too early.
+void meeting_records(const Timed& timed, double) {
+  timed.records[0].start = scenario().bad == "meeting";
 }
 
 Model reset_windows(const Launch& launch) {
@@ -244,7 +255,10 @@ std::optional<Model> model_of_method(const Launch& launch,
                                      const std::vector<MethodEntry>& methods) {
   for (const MethodEntry& method : methods) {
     if (method.late_kernel == launch.function) {
-      return late_model(launch, method);
+      return model_with_late(launch, method, late_records);
+    }
+    if (method.meeting_kernel == launch.function) {
+      return model_with_late(launch, method, meeting_records);
     }
     for (std::size_t i = 0; i < method.kernels.size(); ++i) {
       if (method.kernels[i] == launch.function) {

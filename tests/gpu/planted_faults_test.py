@@ -1,0 +1,56 @@
+"""GPU test: faulty methods are found, by their machine code or by the check before a row.
+
+usage: planted_faults_test.py FAULTY [IDLE]
+
+Both say with --on-gpu what the check finds. Each method of IDLE does nothing. Prints every fault
+and how many are found by either. Exit codes: 0 all found; 1 not; 77 no GPU or disassembler.
+"""
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "machine_code"))
+import machine_code  # noqa: E402
+from machine_code_gate_test import found_by_code  # noqa: E402
+
+
+def faults_of(executable):
+    """[(type, meets, found by its code, found by a run)] of what this GPU has."""
+    done = subprocess.run([executable, "--on-gpu"], stdout=subprocess.PIPE, text=True)
+    if done.returncode == 77:
+        sys.exit(77)
+    assert done.returncode == 0, done
+    code = found_by_code(executable)
+    return [(row["type"], row["meets"] == "1", code[row["type"]], row["verdict"])
+            for row in csv.DictReader(done.stdout.splitlines(), delimiter="\t")
+            if not row["verdict"].startswith("skipped")]
+
+
+def main():
+    if not 2 <= len(sys.argv) <= 3:
+        sys.exit(__doc__)
+    missed = []
+    for executable in sys.argv[1:]:
+        try:
+            faults = faults_of(executable)
+        except machine_code.NoDisassembler as error:
+            print(error, file=sys.stderr)
+            return 77
+        idle = executable == sys.argv[-1] and len(sys.argv) == 3
+        for name, meets, by_code, verdict in faults:
+            print(f"{name}: code {'finds it' if by_code else 'is right'}, run: {verdict}")
+            # An idle barrier is found by a run, whatever its code says.
+            if verdict == "nothing" and (meets and idle or not by_code):
+                missed.append(name)
+        by_run = sum(verdict != "nothing" for *_, verdict in faults)
+        print(f"{os.path.basename(executable)}: {len(faults)} faults, "
+              f"{sum(code for _, _, code, _ in faults)} found by their code, {by_run} by a run")
+    for name in missed:
+        print(f"not found: {name}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+// Makes every method of a source that includes this do nothing.
+#pragma once
+
+#define entries entries_as_written
+#include "../../../../explicit_barrier/timed_kernel.cuh"
+#undef entries
+
+namespace syncbench {
+
+template <class Method>
+struct Idle : Method {
+  using Method::Method;
+  static constexpr bool kInTestRepeat = false;  // so there are few kernels
+  static constexpr int repeats(int) { return 1; }
+  template <class Here>
+  __device__ typename Method::Value operator()(typename Method::Value value,
+                                               Here&) const {
+    return value;
+  }
+};
+
+template <class... Methods>
+std::vector<MethodEntry> entries() {
+  return entries_as_written<Idle<Methods>...>();
+}
+
+}  // namespace syncbench
