@@ -175,6 +175,14 @@ struct ComesLate {
   }
 };
 
+/// Warps run on behind a block's barrier, BAR.SYNC.DEFER_BLOCKING, before it
+/// ends; so would a read of the clock. They wait at this conditional trap.
+/// `none` is not negative.
+__device__ inline void wait_for_deferred(int none) {
+  asm volatile(
+      "{\n .reg .pred p;\n setp.lt.s32 p, %0, 0;\n @p trap;\n}" ::"r"(none));
+}
+
 /// `count` operations, none or a multiple of 4, to which one warp comes at
 /// least `late` cycles later than all others, after some that bring all in
 /// step: the first, twice the last, the first. Records of these two: as `start`
@@ -203,6 +211,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
         }
         value = method(value, here);
         if ((of_first ? comes_late.last : comes_late.first) && trip >= 0) {
+          wait_for_deferred(count);
           record.end += read_sm_clock();
         }
       }

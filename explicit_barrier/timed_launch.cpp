@@ -200,7 +200,11 @@ void TimedLaunch::launch_alone() {
 void TimedLaunch::require_fit() {
   const LaunchAttributes attributes = method_.attributes(shape_.group);
   if (attributes.cluster == 0) return;
-  for (const void* kernel : method_.kernels) {
+  std::vector<const void*> kernels = method_.kernels;
+  for (const void* other : {method_.late_kernel, method_.meeting_kernel}) {
+    if (other != nullptr) kernels.push_back(other);
+  }
+  for (const void* kernel : kernels) {
     CUDA_ASK(cudaFuncSetAttribute(
         kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }

@@ -29,7 +29,7 @@ LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
 GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
         "m(more_ttl) s(more_ttl) m(avginstru) s(avginstr) launches").split()
-LATE = "method GPUcount blk thrd late m(exit) s(exit)".split()
+LATE = "method GPUcount blk thrd late".split()
 REPEAT = ("method rep blk thrd tile m(cycle) s(cycle) m(ns) s(ns) "
           "m(ave_cycle) s(ave_cycle)").split()
 EXPECTED = {
@@ -42,10 +42,11 @@ EXPECTED = {
     "BenchmarkIntraSM": {"block latency": LATENCY,
                          "warp latency": LATENCY + ["tile"],
                          "group latency": LATENCY + ["tile"],
-                         "throughput": THROUGHPUT},
+                         "throughput": THROUGHPUT,
+                         "one late": LATE + ["m(exit_cycle)", "s(exit_cycle)"]},
     "TestRepeat": {"repeats": REPEAT, "method validation": REPEAT},
     "BenchmarkInterSM": {"grid latency": GRID, "multi-GPU latency": GRID,
-                         "one late": LATE},
+                         "one late": LATE + ["m(exit)", "s(exit)"]},
     "Reduction": reduction_rows.HEADERS,
 }
 LIMITS = {"Reduction": reduction_rows.OPTIONS}
@@ -208,6 +209,9 @@ def check_intra(sections, sms, listed):
         assert len(groups[group]) == 6, (group, groups[group])
     shuffles = [float(r["m(ave_cycle)"]) for r in warp if r["method"] == "tile_shufl"]
     assert all(5 < value < 100 for value in shuffles), shuffles
+    late = sections["one late"].rows
+    assert {row["method"] for row in late} >= {"blocksync", "mbarrier"}, late
+    assert all(10 < float(row["m(exit_cycle)"]) < 2000 for row in late), late
     throughput = sections["throughput"]
     shapes = {}
     for row in throughput.rows:  # no SM issues more than 4 warps a cycle
@@ -227,11 +231,13 @@ def check_intra(sections, sms, listed):
 def check_late(late, together):
     """All wait but one: its barrier costs no more than one to which all come at once, and not
     nothing."""
-    costs = {(row["method"], row["blk"], row["thrd"]): float(row["m(avginstru)"])
-             for row in together}
+    def key(row):
+        return row["method"], row["GPUcount"], row["blk"], row["thrd"]
+
+    costs = {key(row): float(row["m(avginstru)"]) for row in together}
     assert late
     for row in late:
-        ratio = float(row["m(exit)"]) / costs[row["method"], row["blk"], row["thrd"]]
+        ratio = float(row["m(exit)"]) / costs[key(row)]
         assert 0.2 < ratio < 1.2, (ratio, row)
 
 
@@ -241,7 +247,7 @@ def check_inter(sections, gpus):
     assert counts == set(range(1, gpus + 1)), counts
     rows = sections["grid latency"].rows
     assert len(rows) >= 15
-    check_late(sections["one late"].rows, rows)
+    check_late(sections["one late"].rows, rows + multi)
     full = max(int(r["blk"]) * int(r["thrd"]) for r in rows)
     blocks = min(int(r["blk"]) for r in rows)
     assert full // blocks in (1024, 1536, 2048), "a full SM was not measured"

@@ -50,6 +50,7 @@ struct WarpsApart : Method {
 
 /// Does something else as well.
 struct ShuffleAndMultiply : Method {
+  static constexpr bool kChecked = false;
   static constexpr About kAbout = faulty("tile_shufl", Scope::kWarp);
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     value = __shfl_down_sync(0xffffffffu, value, 1);
@@ -59,6 +60,7 @@ struct ShuffleAndMultiply : Method {
 
 /// Builds its group again each time, for all have as many threads.
 struct GroupEachTime : Method {
+  static constexpr bool kChecked = false;
   static constexpr About kAbout = faulty("coales_shufl", Scope::kWarp);
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
@@ -95,6 +97,7 @@ struct FenceWithoutStore : Method {
 
 /// Takes the same words each time.
 struct PlacesStay : Method {
+  static constexpr bool kChecked = false;
   static constexpr About kAbout = faulty("global_add", Scope::kWarp);
   static constexpr long long global_words(long long) { return 16; }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
@@ -107,6 +110,7 @@ struct PlacesStay : Method {
 /// code behind the kernel. What it says of its machine code is of the code that
 /// does not run. (From CUDA 11.8 it runs, once for each mask.)
 struct MasksDiffer : Method {
+  static constexpr bool kChecked = false;
   static constexpr About kAbout = faulty("redux_add_half", Scope::kWarp);
   static constexpr int kFirstArchitecture = 80, kFirstToolkit = 12000;
   static constexpr Work work(int) { return {R"(REDUX\.SUM .*)", 1, 120}; }
@@ -208,7 +212,8 @@ struct HalfGridIsEnough : GridSync {
   unsigned long long enough = 0;
 };
 
-/// Each arrival ends a phase.
+/// Each arrival ends a phase. Some GPUs end the kernel with an error, so it is
+/// the last to run.
 struct MbarrierOfOne : Mbarrier {
   static __device__ void start(Shared& shared, const Position& position) {
     BarrierObject::start(shared, {position.thread, 1, 0, 1, 0});
@@ -260,6 +265,6 @@ int main(int argc, char** argv) {
               Claims<GroupEachTime>, Claims<ClusterUnordered, 2>,
               Claims<FenceWithoutStore, 1>, Claims<PlacesStay, 1>, MasksDiffer,
               BlocksApart, Claims<GridPasses>, Claims<TurnIsFree>, HalfIsEnough,
-              HalfGridIsEnough, MbarrierOfOne, WordsSwapped<true>,
-              WordsSwapped<false>, LoadsOwn, StoresOwn>());
+              HalfGridIsEnough, WordsSwapped<true>, WordsSwapped<false>,
+              LoadsOwn, StoresOwn, MbarrierOfOne>());
 }

@@ -34,25 +34,34 @@ inline Shape shape_of(const MethodEntry& method, const Gpu& gpu) {
   return {blocks, threads, group};
 }
 
+/// What the check before a row says of the method; "nothing" where it is right.
+inline std::string verdict_on(const MethodEntry& method,
+                              const std::vector<Gpu>& gpus) {
+  const std::vector<Gpu> one = {gpus[0]};
+  try {
+    TimedLaunch launch(method, method.scope == Scope::kGpus ? gpus : one,
+                       shape_of(method, gpus[0]));
+  } catch (const CannotMeasure& error) {
+    return std::string("skipped: ") + error.what();
+  } catch (const CudaError& error) {
+    return std::string("ended: ") + error.what();
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
 /// A line for each method: its type, its name, whether it is a barrier of more
-/// than a warp, and what the check says.
+/// than a warp, and the verdict. None behind a kernel that ended with an error.
 inline void print_verdicts(const std::vector<MethodEntry>& methods) {
   std::vector<Gpu> gpus = find_gpus();
   prepare_gpus(gpus);
   std::printf("type\tmethod\tmeets\tverdict\n");
   for (const MethodEntry& method : methods) {
-    std::string verdict = "nothing";
-    try {
-      TimedLaunch launch(
-          method, method.scope == Scope::kGpus ? gpus : std::vector{gpus[0]},
-          shape_of(method, gpus[0]));
-    } catch (const CannotMeasure& error) {
-      verdict = std::string("skipped: ") + error.what();
-    } catch (const std::runtime_error& error) {
-      verdict = error.what();
-    }
+    const std::string verdict = verdict_on(method, gpus);
     std::printf("%s\t%s\t%d\t%s\n", name_of_type(method).c_str(), method.name,
                 method.meeting_kernel != nullptr, verdict.c_str());
+    if (verdict.rfind("ended", 0) == 0) return;
   }
 }
 
