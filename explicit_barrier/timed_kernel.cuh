@@ -329,7 +329,9 @@ MethodEntry entry_of() {
   if constexpr (std::is_same_v<typename Method::Late, Method>) {
     entry.late_kernel = reinterpret_cast<const void*>(&late_kernel<Method>);
   }
-  if constexpr (meets(Method::kAbout) || Method::kMeets) {
+  // One of clusters in its code is checked by the same operation without.
+  if constexpr ((meets(Method::kAbout) || Method::kMeets) &&
+                Method::kClusterDims == 0) {
     entry.meeting_kernel =
         reinterpret_cast<const void*>(&meeting_kernel<Method>);
   }

@@ -69,8 +69,8 @@ int check_grid(MeasuringRun& run, int per_sm, int threads) {
                  result.instruction.mean, clock_ns, kTolerance);
 }
 
-/// One block after the other comes so many cycles late; notes what all take by
-/// the clock of each block's SM.
+/// A warp of one block after the other comes so many cycles late; notes what
+/// all take by the clock of each block's SM.
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     late_loop(int in_step, int repeats, long long late, long long* cycles) {
   auto grid = cooperative_groups::this_grid();
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   unsigned whose = 0;
   for (int i = -in_step; i < repeats; ++i) {
     if (i == 0) start = read_sm_clock();
-    if (blockIdx.x == whose) {
+    if (blockIdx.x == whose && threadIdx.x < 32) {
       const long long begin = read_sm_clock();
       while (read_sm_clock() - begin < late) {
       }
