@@ -205,15 +205,15 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 #pragma unroll 1
       for (int trip = -4; trip < count; ++trip) {
         const bool of_first = (trip & 3) == 0 || (trip & 3) == 3;
-        if (of_first ? comes_late.first : comes_late.last) {
-          wait_cycles(late);
-          if (trip >= 0) record.start += read_sm_clock();
-        }
+        const bool late_now = of_first ? comes_late.first : comes_late.last,
+                   late_next = of_first ? comes_late.last : comes_late.first;
+        if (late_now) wait_cycles(late);
+        const long long comes = read_sm_clock();
         value = method(value, here);
-        if ((of_first ? comes_late.last : comes_late.first) && trip >= 0) {
-          wait_for_deferred(count);
-          record.end += read_sm_clock();
-        }
+        wait_for_deferred(count);
+        const long long is_out = read_sm_clock();
+        if (trip >= 0 && late_now) record.start += comes;
+        if (trip >= 0 && late_next) record.end += is_out;
       }
     }
     if (here.thread % 32 == 0) record_of_warp(records) = record;
