@@ -105,6 +105,12 @@ class DeviceBuffer {
   /// Overwrites the values, so that they cannot be taken for what is to come.
   void spoil() { set_bytes(0xff); }
 
+  /// As many values as it has.
+  void write(const std::vector<T>& values) {
+    CUDA_CHECK(cudaMemcpy(get(), values.data(), size_ * sizeof(T),
+                          cudaMemcpyHostToDevice));
+  }
+
   /// All values, once work in the legacy default stream is done.
   std::vector<T> read() const {
     std::vector<T> host(size_);

@@ -95,11 +95,14 @@ double TimedLaunch::run_late(int count) {
 
 void TimedLaunch::run_with_late(const void* kernel, int count,
                                 unsigned* has_come) {
-  const PinnedArray<LateWarps> late_warps(per_gpu_.size());
+  // In the GPU's own memory: fences take longer once host memory was read.
+  std::deque<DeviceBuffer<LateWarps>> late_warps;
   for (std::size_t rank = 0; rank < per_gpu_.size(); ++rank) {
-    late_warps.get()[rank] = {rank == 0, rank + 1 == per_gpu_.size(), has_come};
+    late_warps.emplace_back(gpus_[rank].index, 1);
+    late_warps.back().write(
+        {{rank == 0, rank + 1 == per_gpu_.size(), has_come}});
     per_gpu_[rank].results_address =
-        reinterpret_cast<unsigned*>(late_warps.get() + rank);
+        reinterpret_cast<unsigned*>(late_warps.back().get());
   }
   kernel_ = kernel;
   trips_ = {count, kLateCycles};
