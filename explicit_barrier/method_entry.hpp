@@ -25,11 +25,12 @@ struct Trips {
   int first_timed;
 };
 
-/// Which of the warps that come late are on a GPU. In memory that all can
-/// access.
+/// Which of the warps that come late are on a GPU.
 struct LateWarps {
   bool first, last;
-  unsigned* has_come;  ///< two for each group that meets: the late one has come
+  /// Two for each group that meets, in memory that all GPUs can access: the
+  /// late one has come.
+  unsigned* has_come;
 };
 
 /// A method, without its type: what its struct says (method.cuh explains each)
