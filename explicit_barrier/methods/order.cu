@@ -343,6 +343,25 @@ Arguments Ordered<Operation, Pending>::make_arguments(
   return arguments;
 }
 
+/// Nothing is pending, but the kernel has read a word of host memory.
+template <class Operation>
+struct AfterHostRead : Ordered<Operation, Nothing> {
+  static constexpr auto kName = joined(Operation::kName, "_host_read");
+  static constexpr auto kText =
+      joined("PTX instruction of this name, ",
+             "nothing stored, in a kernel that has read host memory");
+  static constexpr About kAbout = {kName.data(), kText.data(), Scope::kWarp,
+                                   Window::kOperation};
+  static Arguments make_arguments(const std::vector<int>& devices, int blocks) {
+    return Ordered<Operation, ToHost>::make_arguments(devices, blocks);
+  }
+  template <class Here>
+  __device__ explicit AfterHostRead(const Here& here) {
+    [[maybe_unused]] const unsigned read =
+        *static_cast<const volatile unsigned*>(here.local.words);
+  }
+};
+
 template <class... Operations>
 std::vector<MethodEntry> in_all_states() {
   std::vector<MethodEntry> methods;
@@ -356,10 +375,15 @@ std::vector<MethodEntry> in_all_states() {
 }
 
 std::vector<MethodEntry> order_methods() {
-  return in_all_states<FenceCta, FenceCluster, FenceGpu, FenceSys,
-                       ConsistentCta, ConsistentGpu, ConsistentSys, ProxyFence,
-                       LoadGpu, LoadSys, StoreGpu, StoreSys, AddGpu, AddSys,
-                       AtomicGpu, AtomicSys>();
+  std::vector<MethodEntry> methods =
+      in_all_states<FenceCta, FenceCluster, FenceGpu, FenceSys, ConsistentCta,
+                    ConsistentGpu, ConsistentSys, ProxyFence, LoadGpu, LoadSys,
+                    StoreGpu, StoreSys, AddGpu, AddSys, AtomicGpu, AtomicSys>();
+  for (const MethodEntry& method :
+       entries<AfterHostRead<FenceGpu>, AfterHostRead<FenceSys>>()) {
+    methods.push_back(method);
+  }
+  return methods;
 }
 
 }  // namespace syncbench

@@ -24,8 +24,7 @@ namespace {
 constexpr double kTolerance = 0.01;
 // Of several GPUs the clock of the first alone is read.
 constexpr double kSeveralTolerance = 0.02;
-// The loop has its overhead, and another block late each time: how far blocks
-// are apart matters.
+// In the loop each block is late: how far blocks are apart matters.
 constexpr double kLateTolerance = 0.2;
 // The code round peer_grid_sync moves it where blocks crowd.
 constexpr double kOtherKernelTolerance = 0.1;
@@ -70,24 +69,27 @@ int check_grid(MeasuringRun& run, int per_sm, int threads) {
                  result.instruction.mean, clock_ns, kTolerance);
 }
 
-/// A warp of one block after the other comes so many cycles late; notes what
-/// all take by the clock of each block's SM.
+/// A warp of one block after the other comes so many cycles late. Notes the sum
+/// of the clock when each block comes late, less that when it is out before.
+/// Every block has as many turns, so what their clocks differ by cancels.
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     late_loop(int in_step, int repeats, long long late, long long* cycles) {
   auto grid = cooperative_groups::this_grid();
-  long long start = 0;
+  long long sum = 0;
   unsigned whose = 0;
   for (int i = -in_step; i < repeats; ++i) {
-    if (i == 0) start = read_sm_clock();
+    const unsigned next = (whose + 7) % gridDim.x;
     if (blockIdx.x == whose && threadIdx.x < 32) {
       const long long begin = read_sm_clock();
       while (read_sm_clock() - begin < late) {
       }
+      if (i >= 0) sum -= read_sm_clock();
     }
-    whose = (whose + 7) % gridDim.x;
     grid.sync();
+    if (blockIdx.x == next && i >= 0) sum += read_sm_clock();
+    whose = next;
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = read_sm_clock() - start;
+  if (threadIdx.x == 0) cycles[blockIdx.x] = sum;
 }
 
 // From the arrival of the late block of that kernel to the exit of the next.
@@ -104,7 +106,7 @@ double late_loop_ns(const Gpu& gpu, int blocks, int threads, double mhz) {
   CUDA_CHECK(cudaStreamSynchronize(stream.get()));
   double sum = 0;
   for (const long long each : cycles.read()) sum += static_cast<double>(each);
-  return (sum / blocks / repeats - static_cast<double>(late)) * 1e3 / mhz;
+  return sum / repeats * 1e3 / mhz;
 }
 
 int check_late(MeasuringRun& run, int threads) {
