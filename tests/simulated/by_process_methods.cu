@@ -11,6 +11,7 @@ std::vector<MethodEntry> gpu_methods() {
   for (MethodEntry& method : methods) {
     method.differs_by_process = true;
     method.fewest_gpus = 2;
+    method.late_kernel = nullptr;
   }
   return methods;
 }

@@ -197,9 +197,13 @@ Model model_with_late(const Launch& launch, const MethodEntry& method,
   });
 }
 
-// Two records are not 0, and their sums count.
+// The sum of all counts; here it is on the GPU of the first late warp.
 void late_records(const Timed& timed, double took) {
-  timed.records[0].end = std::llround(took / timed.gpus);
+  const void* late = timed.results;
+  if (timed.trips == 0) return;
+  if (static_cast<const syncbench::LateWarps*>(late)->first) {
+    timed.records[0].end = std::llround(took);
+  }
   damage(timed.records[0]);
 }
 
