@@ -255,7 +255,7 @@ void TimedLaunch::check_meeting() {
   const unsigned blocks = blocks_that_meet(
       method_.scope, {0, 0, 0, static_cast<unsigned>(shape_.blocks),
                       static_cast<unsigned>(shape_.group)});
-  const std::size_t flags = 2 * (shape_.blocks / blocks);
+  const std::size_t flags = 2u * (shape_.blocks / std::size_t{blocks});
   const PinnedArray<unsigned> has_come(flags);
   std::fill_n(has_come.get(), flags, 0);
   run_with_late(method_.meeting_kernel, 1, has_come.get());
