@@ -1,0 +1,58 @@
+"""What docs/fences.md shows of results/fences: lines of Markdown, made from rows of
+BenchmarkIntraSM. Numbers are medians in cycles, of each machine."""
+
+import functools
+
+from parts import tsv
+from reporting.sheets import coded, markdown_table
+from reporting.study import FOLDER
+
+MACHINES = ("h200x1", "h100x1")
+PENDING = {"": "nothing", "_host_read": "nothing, host memory was read", "_store": "one place",
+           "_stores": "64 places", "_other_warp": "another warp stores", "_host": "host memory"}
+FENCES = ("fence_acq_rel_cta", "fence_acq_rel_cluster", "fence_acq_rel_gpu", "fence_acq_rel_sys",
+          "fence_sc_cta", "fence_sc_gpu", "fence_sc_sys", "fence_proxy_async",
+          "load_acquire_gpu", "load_acquire_sys", "store_release_gpu", "store_release_sys",
+          "red_release_gpu", "red_release_sys", "atom_acq_rel_gpu", "atom_acq_rel_sys")
+# (method, the same in use, blocks, threads)
+BARRIERS = (*((method, used, "1", threads) for method, used in (
+                ("blocksync", "in_use_blocksync"), ("mbarrier", ""), ("cuda_barrier", ""))
+              for threads in ("64", "1024")),
+            *((method, used, blocks, threads) for method, used in (
+                ("cluster_sync", "in_use_cluster_sync"), ("cluster_relaxed", ""))
+              for blocks, threads in (("2", "32"), ("2", "1024"), ("16", "1024"))))
+
+
+@functools.lru_cache(maxsize=None)
+def rows_of(machine):
+    """{(late or not, method, blocks, threads): median}"""
+    found = {}
+    for section in tsv.read(FOLDER.parent / "fences" / f"{machine}.tsv"):
+        late = section.title == "one late"
+        column = "med(exit_cycle)" if late else "med(ave_cycle)"
+        for row in section.rows if column in section.header else ():
+            found[late, row["method"], row["blk"], row["thrd"]] = float(row[column])
+    return found
+
+
+def cell(*key):
+    texts = [f"{rows_of(machine)[key]:.0f}" for machine in MACHINES if key in rows_of(machine)]
+    return " / ".join(texts) or "–"
+
+
+def fences(_runs):
+    """Each instruction by what is pending."""
+    return markdown_table(
+        ["Instruction", *PENDING.values()], 1,
+        [[coded(f"`{fence}`"), *(
+            cell(False, fence + kind, "1", "64" if kind == "_other_warp" else "32")
+            for kind in PENDING)] for fence in FENCES])
+
+
+def barriers(_runs):
+    """All arrive at once, one comes late, in use."""
+    return markdown_table(
+        ["Barrier", "Blocks x threads", "all at once", "one late", "in use"], 2,
+        [[coded(f"`{method}`"), f"{blocks} x {threads}", cell(False, method, blocks, threads),
+          cell(True, method, blocks, threads), cell(False, used, blocks, threads)]
+         for method, used, blocks, threads in BARRIERS])
