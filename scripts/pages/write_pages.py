@@ -25,6 +25,8 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                                          barriers of all blocks of one GPU
   docs/fences.md          fences         fences by what is pending
                           barriers       barriers of blocks and clusters
+  docs/numbers.md         figures        numbers to know
+                          claims         public claims beside rows
   docs/study.md           conclusions    what has become of the study's conclusions
   explicit_barrier/peer_grid_barrier/README.md
                           cost           a line of its cost
@@ -42,7 +44,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
-from pages import fence_tables, grid_barrier_tables, launch_tables
+from pages import fence_tables, grid_barrier_tables, launch_tables, number_tables
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
@@ -123,6 +125,7 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "in_use": grid_barrier_tables.in_use,
                                    "late": grid_barrier_tables.late},
          "docs/fences.md": {"fences": fence_tables.fences, "barriers": fence_tables.barriers},
+         "docs/numbers.md": {"figures": number_tables.figures, "claims": number_tables.claims},
          "docs/study.md": {"conclusions": conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
                                                           "barriers": barriers_table}}
