@@ -47,6 +47,10 @@ RUNS.update({
                          dict(bad="steps")),
     "lazy_graph": ("ImplicitBarrier", ["1", *SOME, "--method", "device_graph_launch"],
                    dict(bad="relaunch")),
+    "passing_block": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync"], dict(bad="meeting")),
+    "passing_gpus": ("BenchmarkInterSM", ["2", *SOME, "--method", "peer_grid_sync"],
+                     dict(gpus=2, bad="meeting")),
+    "wrong_results": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync"], dict(bad="results")),
     "hold_expires": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
                      dict(call_multi_device=2e7)),
     "no_multi_device": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
@@ -477,10 +481,13 @@ class Warned(unittest.TestCase):
             self.assertEqual(tags & DOUBTS, set(), name)
             self.assertNotIn("warning", of(name).errors)
 
-    def test_disorder_ends_a_run_without_rows(self):
+    def test_a_fault_ends_a_run_without_rows(self):
         for name, error in (("disordered_launches", "traditional_launch orders nothing"),
                             ("disordered_steps", "the steps are not in order"),
-                            ("lazy_graph", "a graph has not launched itself 1 times")):
+                            ("lazy_graph", "a graph has not launched itself 1 times"),
+                            ("passing_block", "blocksync lets a warp go on before another one"),
+                            ("passing_gpus", "peer_grid_sync lets a warp go on before another"),
+                            ("wrong_results", "blocksync returns 4242 in thread 0 of block 0")):
             run = of(name)
             self.assertNotEqual(run.code, 0)
             self.assertTrue(any(error in line for line in errors(run)), run.errors)
