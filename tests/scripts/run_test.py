@@ -10,7 +10,7 @@ from scripts_support import WAIT, WAIT_ALONE, ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
 
-SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "compare.py",
+SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "advise.py", "compare.py",
            "report.py", "pages/write_pages.py", "pages/readme_pictures.py",
            "sanitize.py", "sanitize_pitfalls.py", "parts/test_outcomes.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
