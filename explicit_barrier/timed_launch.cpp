@@ -35,6 +35,7 @@ TimedLaunch::PerGpu::PerGpu(int device, TimedLaunch& launch, void* argument)
                           ((launch.shape_.threads + 31) / 32)),
       global(device, static_cast<std::size_t>(
                          launch.method_.global_words(launch.threads()))),
+      late_warps(device, launch.method_.meeting_kernel != nullptr ? 1 : 0),
       arguments{&launch.trips_.count,
                 &launch.trips_.first_timed,
                 &launch.shape_.group,
@@ -95,14 +96,10 @@ double TimedLaunch::run_late(int count) {
 
 void TimedLaunch::run_with_late(const void* kernel, int count,
                                 unsigned* has_come) {
-  // In the GPU's own memory: fences take longer once host memory was read.
-  std::deque<DeviceBuffer<LateWarps>> late_warps;
   for (std::size_t rank = 0; rank < per_gpu_.size(); ++rank) {
-    late_warps.emplace_back(gpus_[rank].index, 1);
-    late_warps.back().write(
-        {{rank == 0, rank + 1 == per_gpu_.size(), has_come}});
-    per_gpu_[rank].results_address =
-        reinterpret_cast<unsigned*>(late_warps.back().get());
+    PerGpu& gpu = per_gpu_[rank];
+    gpu.late_warps.write({{rank == 0, rank + 1 == per_gpu_.size(), has_come}});
+    gpu.results_address = reinterpret_cast<unsigned*>(gpu.late_warps.get());
   }
   kernel_ = kernel;
   trips_ = {count, kLateCycles};

@@ -83,6 +83,8 @@ class TimedLaunch {
     Stream stream;
     DeviceBuffer<WarpRecord> records;
     DeviceBuffer<unsigned long long> global;
+    // Not in host memory: once a kernel has read that, fences take longer.
+    DeviceBuffer<LateWarps> late_warps;
     WarpRecord* records_address = records.get();
     unsigned* results_address = nullptr;
     unsigned long long* global_address = global.get();
