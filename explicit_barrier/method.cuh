@@ -16,7 +16,8 @@
 // itself; a barrier returns `value`.
 // Before a shape is timed, one operation is made from start_value() in every
 // thread that takes part, and what it returns has to be expected() in those
-// that have a result.
+// that have a result. Then one warp comes late to a barrier of more than a
+// warp, and no other may be out before.
 //
 // Rows: BenchmarkIntraSM has a method of a block without groups() of its own in
 // `block latency`, of a warp in `warp latency`, other ones up to a cluster in
