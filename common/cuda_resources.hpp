@@ -105,10 +105,11 @@ class DeviceBuffer {
   /// Overwrites the values, so that they cannot be taken for what is to come.
   void spoil() { set_bytes(0xff); }
 
-  /// As many values as it has.
+  /// As many values as it has; they have arrived when it returns.
   void write(const std::vector<T>& values) {
     CUDA_CHECK(cudaMemcpy(get(), values.data(), size_ * sizeof(T),
                           cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
   }
 
   /// All values, once work in the legacy default stream is done.
