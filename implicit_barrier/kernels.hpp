@@ -48,7 +48,7 @@ struct GateFlags {
 /// How long a held stream waits to be let go: far longer than queueing takes.
 inline constexpr long long kHoldLimitNs = 500000000;
 
-/// Ends when the gate is open.
+/// Ends when `gate` is open.
 __global__ void hold_kernel(GateFlags* gate);
 
 /// The record is written so many cycles before the end of a spin: nothing is on

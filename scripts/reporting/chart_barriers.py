@@ -200,7 +200,7 @@ def remarks(one):
         yield (f"Built with CUDA {toolkit}, as the newer one leaves no such barrier: "
                f"{'; '.join(dict.fromkeys(text for _, text in one.older))}")
     if one.nothing:
-        yield f"Compiled to nothing that waits: {'; '.join(one.nothing)}"
+        yield f"Removed barriers: {'; '.join(one.nothing)}"
     if one.free:
         yield f"No longer with the barrier than without: {'; '.join(one.free)}"
 
