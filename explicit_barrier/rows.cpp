@@ -26,7 +26,7 @@ Columns<Row> group() {
                    &Row::group)});
 }
 
-// Those of --stats: samples and robust figures of `value` and the SM clock.
+// Those of --stats: samples and robust values of `value` and the SM clock.
 Columns<Row> stats_columns(const std::string& name, const std::string& unit,
                            int decimals = 3) {
   return sample_count_column<Row>(&Row::value) +

@@ -232,7 +232,7 @@ class Table:
         sheet = Sheet(
             f"{run.mark}{self.title}. {run.about(toolkit if of_one else '')}", len(self.labels),
             [*self.labels, *(self.head(run, quantity, gpu) for _, quantity, gpu in sides)],
-            "figures" if self.quantities else "words", self.number,
+            "numbers" if self.quantities else "words", self.number,
             [(*name, width) for name, width in above.items()], self.widths, self.legend)
         sheet.rows = [[*line.labels, *self.cells(line)] for line in self.lines]
         sheet.notes = list(self.below())

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 import planted
-from planted import FIGURES, ROOT, RUNS, SHARED, SOME, listed, methods, of, operation
+from planted import NUMBERS, ROOT, RUNS, SHARED, SOME, listed, methods, of, operation
 
 FILES = tempfile.TemporaryDirectory()
 RUNS.update({
@@ -473,7 +473,7 @@ class Warned(unittest.TestCase):
             for name in others:
                 with self.subTest(text=text, run=name):
                     self.assertEqual(said(of(name), pattern), [])
-        FIGURES["warnings"] = f"{len(cases)} of {len(TEXTS)}"
+        NUMBERS["warnings"] = f"{len(cases)} of {len(TEXTS)}"
 
     def test_nothing_is_said_where_nothing_is_planted(self):
         for name in STILL:
