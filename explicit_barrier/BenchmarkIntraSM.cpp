@@ -9,7 +9,6 @@
 
 #include "common/measuring_run.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
-#include "explicit_barrier/late.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"

@@ -1,5 +1,5 @@
-// Latency inside one SM (study, section IX-C), by the SM's own clock. Results
-// in cycles.
+// Latency inside one SM (study, section IX-C) and of a barrier to which one
+// warp comes late, by SM clocks. Results in cycles.
 #pragma once
 
 #include <algorithm>
@@ -129,6 +129,19 @@ inline Repeated measure_latency_among(TimedLaunch& launch, int samples) {
   };
   return {repeats, repeats * kTrips, difference_at(kTrips, samples),
           difference_at(2 * kTrips, kCheckSamples).mean};
+}
+
+/// Cycles from the last arrival until another warp is out, the mean of the
+/// operations of a launch.
+inline Summary measure_late(TimedLaunch& launch, int samples) {
+  constexpr int kOperations = 16;
+  std::vector<double> cycles;
+  launch.run_late(kOperations);  // warms up
+  for (int i = 0; i < samples; ++i) {
+    check_interrupt();
+    cycles.push_back(launch.run_late(kOperations));
+  }
+  return summarize(std::move(cycles));
 }
 
 }  // namespace syncbench

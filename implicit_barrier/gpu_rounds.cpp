@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/driver_entry.hpp"
+#include "common/devices.hpp"
 #include "common/errors.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 

@@ -58,7 +58,7 @@ std::vector<Case> block_race_cases();
 std::vector<Case> fence_race_cases();
 std::vector<Case> message_passing_cases();
 
-/// All of them, in the order of the rows.
+/// All of them, in the order of the rows (Pitfalls.cpp).
 std::vector<Case> all_cases();
 
 /// What this build cannot have, and why.
