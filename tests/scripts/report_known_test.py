@@ -70,7 +70,7 @@ CASES = (
     (INTRA, "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, ["toolkit"]),
     (INTRA, "block latency", "blocksync", 300, {"cuda_toolkit": "12.4"}, []),
     (INTRA + ".before13", "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, []),
-    (INTRA + ".before13", "block latency", "blocksync", 9, {"cuda_toolkit_multi_grid": "11.7"},
+    (INTRA + ".before13", "block latency", "blocksync", 9, {"cuda_toolkit_before13": "11.7"},
      ["toolkit"]),
     (INTRA, "block latency", "mbarrier", 17, {}, ["barrier objects"]),
     (INTRA, "block latency", "mbarrier", 200, {}, []),
