@@ -40,8 +40,8 @@ Remark nothing_waits() {
   const std::string cycles = format_number(kFewestCycles, 1);
   return {"nothing-waits below=" + cycles,
           "rows of less than " + cycles +
-              " cycles an operation wait for nothing: the compiler has left a "
-              "NOP or less, and they are no latency of a barrier"};
+              " cycles an operation wait for nothing: the compiler has removed "
+              "the barrier"};
 }
 
 Remark above_limit(const Row& row, double limit) {
