@@ -37,9 +37,8 @@ class LinePipe {
 };
 
 /// A run of this executable, with its standard output and error in pipes. It
-/// has a process group of its own, so that Ctrl-C reaches it from its parent
-/// alone; what is left of the group when it ends is killed, all of it when this
-/// object goes.
+/// has its own process group, so that only its parent passes on Ctrl-C. What is
+/// left of the group is killed when it ends or this object goes.
 class ChildProcess {
  public:
   /// `argv`: its command line, ended by a null pointer. `marks`: NAME=VALUE,

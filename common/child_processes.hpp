@@ -1,7 +1,7 @@
 // The process as the unit of replication: a program starts itself again,
 // several times one after the other, and reads what each run of it measured.
-// What a process draws once (placement of memory, contexts, queues, CPUs) is
-// then drawn several times. Host code only; nothing here touches CUDA.
+// What a process gets only once (memory, contexts, queues, CPUs) then varies.
+// Host code only; nothing here touches CUDA.
 #pragma once
 
 #include <functional>

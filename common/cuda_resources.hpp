@@ -11,9 +11,9 @@
 
 namespace syncbench {
 
-/// Makes `device` current for the calling thread until the end of the scope.
-/// Where the one before cannot be made current again, the next guard throws
-/// that: every row needs one for the SM clock, so none is of the wrong GPU.
+/// Makes `device` current for the calling thread until the end of the scope. If
+/// the one before cannot be made current again, the next guard throws. Each row
+/// needs one, so none is of the wrong GPU.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device) {
@@ -102,7 +102,7 @@ class DeviceBuffer {
 
   void set_to_zero() { set_bytes(0); }
 
-  /// Overwrites the values, so that they cannot be taken for what is to come.
+  /// Overwrites the values, so that nobody takes them for later ones.
   void spoil() { set_bytes(0xff); }
 
   /// As many values as it has; they have arrived when it returns.

@@ -1,4 +1,4 @@
-// What the node has: GPUs, their limits, the CPUs next to them.
+// What the node has: GPUs, their limits, the CPUs next to them, the driver.
 #pragma once
 
 #include <string>
@@ -36,6 +36,11 @@ void prepare_gpus(std::vector<Gpu>& gpus);
 
 /// True when the host really spins while it waits for the current GPU.
 bool waits_spinning();
+
+/// The driver's function of this name, or nullptr. `version`: of CUDA, whose
+/// parameters the caller passes. Not linked: then programs would not start, and
+/// say why, on a machine without a driver.
+void* find_driver_entry(const char* name, unsigned version);
 
 /// How the driver loads kernels, asked of the driver: "eagerly", "lazily" (at
 /// the first launch), or "?" where it cannot say.

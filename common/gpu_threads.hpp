@@ -32,10 +32,10 @@ class GpuThreads {
 
   /// Runs `body(rank) -> CallResult` in the thread of every GPU, which is
   /// current there, all starting together behind an OpenMP barrier. A body that
-  /// fails has to meet the barriers of the others all the same. Returns the
-  /// nanoseconds that the body of rank 0 took, without creating threads; throws
-  /// CudaError for the call that failed first: others may wait in vain for what
-  /// it should have done. No body runs where a GPU cannot be made current.
+  /// fails must still meet the barriers of the others. Returns the nanoseconds
+  /// of rank 0's body, without creating threads. Throws CudaError of the call
+  /// that failed first, as later failures may follow from it. No body runs if a
+  /// GPU cannot be made current.
   template <class Body>
   double run(Body body) {
     const int count = static_cast<int>(gpus_.size());

@@ -5,7 +5,7 @@
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
-#include "common/driver_entry.hpp"
+#include "common/devices.hpp"
 #include "common/errors.hpp"
 
 namespace syncbench {

@@ -153,13 +153,13 @@ void MeasuringRun::warn_of_host() {
   for (const Gpu& gpu : gpus_) cpus.insert(gpu.cpu);
   if (cpus.size() < gpus_.size()) {
     warn("", {"few-cpus",
-              "fewer CPUs than GPUs are allowed; threads of several GPUs share "
-              "one, which slows what is CPU-side"});
+              "fewer CPUs than GPUs are allowed: threads of several GPUs share "
+              "one, which slows them"});
   }
   if (launches_wait_for_kernels()) {
     warn("", {"launch-blocking",
-              "CUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, "
-              "and so do the launches of all rows"});
+              "CUDA_LAUNCH_BLOCKING is set: in all rows every launch waits for "
+              "its kernel"});
   }
 }
 

@@ -56,8 +56,8 @@ class MeasuringRun {
   /// unless it is one of usage, of devices or of the output.
   void measure(const std::function<void()>& body);
 
-  /// The same for a part of it: `point` is what was being measured. Of a sample
-  /// this costs nothing, and shows nothing, unless it fails.
+  /// The same for a part of it, measured at `point`. It costs and shows nothing
+  /// unless it fails.
   template <class Name, class Body>
   void measure_at(Name point, Body body) {
     try {
@@ -78,8 +78,8 @@ class MeasuringRun {
   AtClock sample_at_full_clock(int gpus, const std::function<void()>& sample);
 
   /// To be called after the row of `key`, whose main quantity is `summary`.
-  /// Warns when another process has come, and after the last row of a method of
-  /// those with a spread far from that of the rows beside them.
+  /// Warns of new processes on the GPU, and after a method's last row of rows
+  /// with a spread far from their neighbours'.
   void check_row(const std::string& key, const Summary& summary);
 
   /// Says in a comment line of `table`, and once a method and reason on stderr,

@@ -24,9 +24,9 @@ int report(const ProgramInfo& info, const std::string& message, int code) {
   return code;
 }
 
-// Standard input, output and error that are closed: a file opened later, say a
-// device's, would take their numbers, and rows. Only to be read, so that to
-// write to them remains an error.
+// Opens standard input, output and error if they are closed: a file opened
+// later would take their numbers, and rows. Read-only, so that writing remains
+// an error.
 void open_standard_descriptors() {
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) {

@@ -39,7 +39,7 @@ std::string code_version(const Gpu& gpu) {
   return code;
 }
 
-// Whether that is what a kernel fails with that was not compiled for the GPU.
+// Whether it is the error of a kernel without code for the GPU.
 bool has_no_code(cudaError_t error) {
   switch (error) {
     case cudaErrorInvalidDeviceFunction:

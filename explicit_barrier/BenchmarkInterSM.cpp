@@ -12,7 +12,7 @@
 #include "common/process_samples.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
 #include "explicit_barrier/inter_sm.hpp"
-#include "explicit_barrier/late.hpp"
+#include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
 #include "explicit_barrier/timed_launch.hpp"

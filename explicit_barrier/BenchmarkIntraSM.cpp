@@ -9,7 +9,6 @@
 
 #include "common/measuring_run.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
-#include "explicit_barrier/late.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
@@ -60,9 +59,8 @@ int throughput_repeats(int few, int warps_at_once) {
   return repeats;
 }
 
-// Of the samples asked for a fifth, or a tenth where blocks run in waves, each
-// of which takes as long as all of a smaller row; but five. So long samples
-// spread little: see the column ci95(thrput).
+// A fifth of the samples asked for, a tenth where blocks run in waves, five at
+// least: such long samples spread little, see the column ci95(thrput).
 int throughput_samples(int samples, bool waves) {
   return std::max(std::min(samples, 5), samples / (waves ? 10 : 5));
 }

@@ -102,8 +102,7 @@ class TestRepeat {
       run_.show(key);
       const Row row = measured_row(launch, repeats);
       table_.row(row);
-      // The spread of a total grows less than the total: fewer are no
-      // neighbours.
+      // Short totals spread more, in percent of their mean.
       if (repeats >= 8) run_.check_row(key, row.total);
       const double each = (row.total.mean - half) / (repeats / 2.);
       if (repeats == kMostTestRepeats && each < kFewestCycles) {
@@ -141,9 +140,9 @@ class TestRepeat {
     return row;
   }
 
-  // One operation by each of the two methods of section IX-D: straight lines of
-  // r and 2 r, by the SM's clock, and the same, each so often that they differ
-  // by 2 ms, by the CPU's (Eq. 7), so that the loop round them cancels as well.
+  // One operation by both methods of section IX-D: straight lines of r and 2 r
+  // by the SM's clock; the same by the CPU's (Eq. 7), each so often that they
+  // differ by 2 ms. The loop round them cancels too.
   void validation_rows(const MethodEntry& method) {
     constexpr int kTrips = 2048;
     run_.begin_section("method validation");

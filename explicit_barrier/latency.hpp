@@ -1,5 +1,5 @@
-// Latency inside one SM (study, section IX-C), by the SM's own clock. Results
-// in cycles.
+// Latency inside one SM (study, section IX-C) and of a barrier to which one
+// warp comes late, by SM clocks. Results in cycles.
 #pragma once
 
 #include <algorithm>
@@ -47,12 +47,10 @@ struct Repeated {
   double disagreement() const { return twice / value.mean - 1; }
 };
 
-/// A latency row says more than it knows if its number depends on the repeat
-/// count by more than this part.
+/// A latency row gets a remark if it depends more on the repeat count.
 inline constexpr double kLatencyTolerance = 0.02;
 
-/// What is said of a row whose number is that of its repeat count; nothing
-/// where it is not.
+/// The remark on a row that depends on the repeat count; none if it does not.
 inline Remark count_matters(const Repeated& repeated, double tolerance) {
   const double off = repeated.disagreement();
   if (std::abs(off) <= tolerance) return {};
@@ -83,10 +81,10 @@ std::vector<Summary> sample_in_turn(const std::vector<int>& lengths,
   return summaries;
 }
 
-/// Of one operation of one warp, or of a barrier: the last trips, behind two or
-/// more that bring the code into the instruction cache. Straight lines of r and
-/// 2 r, so that clock reads and all else they share cancel (Eq. 7); of 2 r and
-/// 4 r to see whether that repeats.
+/// One operation of a warp, or one barrier: the last trips, after two or more
+/// that fill the instruction cache. Lines of r and 2 r, so that clock reads and
+/// all else they share cancel (Eq. 7); of 2 r and 4 r to see whether that
+/// repeats.
 inline Repeated measure_latency(TimedLaunch& launch, int samples) {
   const int repeats = launch.method().repeats(launch.shape().group);
   const int timed = launch.method().trips, before = std::max(2, timed);
@@ -129,6 +127,19 @@ inline Repeated measure_latency_among(TimedLaunch& launch, int samples) {
   };
   return {repeats, repeats * kTrips, difference_at(kTrips, samples),
           difference_at(2 * kTrips, kCheckSamples).mean};
+}
+
+/// Cycles from the last arrival until another warp is out, the mean of the
+/// operations of a launch.
+inline Summary measure_late(TimedLaunch& launch, int samples) {
+  constexpr int kOperations = 16;
+  std::vector<double> cycles;
+  launch.run_late(kOperations);  // warms up
+  for (int i = 0; i < samples; ++i) {
+    check_interrupt();
+    cycles.push_back(launch.run_late(kOperations));
+  }
+  return summarize(std::move(cycles));
 }
 
 }  // namespace syncbench

@@ -206,7 +206,7 @@ struct Method {
   static constexpr __host__ __device__ bool takes_part(const Position&) {
     return true;
   }
-  /// What those threads do meanwhile that do not.
+  /// What the other threads do meanwhile.
   template <class Here>
   static __device__ void meanwhile(Here&) {}
   /// What operations hand on: any type of numbers.
@@ -226,8 +226,8 @@ struct Method {
   using Shared = None;
   template <class Shared>
   static __device__ void start(Shared&, const Position&) {}
-  /// Only before the operation that is checked: memory may then hold what shows
-  /// in results which words of it the operation takes.
+  /// Only before the checked operation: may fill memory so that results show
+  /// which words it takes.
   template <class Here>
   static __device__ void before_check(Here&) {}
   /// Words of state in global memory, for a GPU that runs so many threads. They

@@ -26,7 +26,7 @@ Columns<Row> group() {
                    &Row::group)});
 }
 
-// Those of --stats: samples and robust figures of `value` and the SM clock.
+// Those of --stats: samples and robust values of `value` and the SM clock.
 Columns<Row> stats_columns(const std::string& name, const std::string& unit,
                            int decimals = 3) {
   return sample_count_column<Row>(&Row::value) +
@@ -40,8 +40,8 @@ Remark nothing_waits() {
   const std::string cycles = format_number(kFewestCycles, 1);
   return {"nothing-waits below=" + cycles,
           "rows of less than " + cycles +
-              " cycles an operation wait for nothing: the compiler has left a "
-              "NOP or less, and they are no latency of a barrier"};
+              " cycles an operation wait for nothing: the compiler has removed "
+              "the barrier"};
 }
 
 Remark above_limit(const Row& row, double limit) {

@@ -30,9 +30,9 @@ struct Row {
 };
 
 /// No instruction that waits for a result takes less than a dependent float add
-/// on any GPU so far (4 cycles, study section IX-D). An operation that does is
-/// none: of warp barriers one after the other CUDA 13 leaves a NOP each and one
-/// test for the whole sequence that the warp has converged.
+/// on any GPU so far (4 cycles, study section IX-D). An operation that does
+/// waits for nothing: of warp barriers in a row CUDA 13 leaves NOPs and one
+/// test for convergence.
 inline constexpr double kFewestCycles = 3.5;
 
 /// What is said of a method, once a table, below its first row of less than

@@ -183,13 +183,12 @@ __device__ inline void wait_for_deferred(int none) {
       "{\n .reg .pred p;\n setp.lt.s32 p, %0, 0;\n @p trap;\n}" ::"r"(none));
 }
 
-/// `count` operations, none or a multiple of 4, to which one warp comes at
-/// least `late` cycles later than all others, after some that bring all in
-/// step: the first, twice the last, the first. Records of these two: as `start`
-/// the sum of the clock when they come late, as `end` when they are out behind
-/// the other. What clocks differ by cancels, and what they drift by. Records of
-/// all others are 0. `late_warps`: a LateWarps. Other arguments as those of
-/// timed_kernel.
+/// `count` operations, 0 or a multiple of 4, after some that bring all in step.
+/// One warp comes at least `late` cycles after all others: the first, twice the
+/// last, the first. Their records hold sums of the clock: `start` when they
+/// come late, `end` when they are out behind the other. Offset and drift of
+/// clocks cancel. Other records are 0. `late_warps`: a LateWarps. Other
+/// arguments as those of timed_kernel.
 template <class Method>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     late_kernel(int count, int late, unsigned group, WarpRecord* records,
@@ -221,12 +220,11 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   });
 }
 
-/// Operations to which the first warp comes `late` cycles later, then the last.
-/// Records of each warp as `start` how often it was out before the late one had
-/// come, which a barrier makes 0. The last warp is late to two operations in a
-/// row: those that hand over there and back wait in the second for half of the
-/// threads. Nothing where `count` is 0. Other arguments as those of
-/// late_kernel.
+/// The first warp comes `late` cycles late to one operation, then the last to
+/// two. `start` of each record: how often its warp was out before the late one
+/// had come; 0 for a barrier. Two, as operations that hand over there and back
+/// wait in the second for half of the threads. Nothing where `count` is 0.
+/// Other arguments as those of late_kernel.
 template <class Method>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     meeting_kernel(int count, int late, unsigned group, WarpRecord* records,

@@ -65,8 +65,8 @@ class TimedLaunch {
   /// What the kernel of GPU `rank` gets as the method's argument.
   void* argument(int rank) const { return host_arguments_.of_rank.at(rank); }
 
-  /// How many results of one operation are right, and the same in words; these
-  /// are empty for a method whose have to be.
+  /// How many results of one operation are right, and a remark on it; none for
+  /// a method whose must be.
   const Rightness& right_results() const { return results_; }
   Remark rightness() const;
 

@@ -33,8 +33,7 @@ Sections make_sections(Printing& printing) {
 
 constexpr const char* kLazyVariable = "SYNCBENCH_LOADS_LAZILY";
 
-// The processes that load kernels lazily come last. Their numbers are the
-// highest that there are, which others hardly have.
+// The processes that load kernels lazily come last, with the highest numbers.
 Marks marks_of(int processes) {
   return [processes](int number) -> std::vector<std::string> {
     if (number < processes) return number_alone(number);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/driver_entry.hpp"
+#include "common/devices.hpp"
 #include "common/errors.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 
@@ -44,7 +44,7 @@ class MeetingKernels : public EnqueuedBarrier {
 
   void enqueue(const std::vector<cudaStream_t>& streams) override {
     if (*static_cast<volatile unsigned*>(flags_.failed) != 0) {
-      throw std::runtime_error("a kernel has waited for another GPU's in vain");
+      throw std::runtime_error("a kernel waited too long for another GPU");
     }
     ++round_;
     for (unsigned here = 0; here < flags_.gpus; ++here) {

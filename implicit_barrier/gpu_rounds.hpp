@@ -19,12 +19,11 @@ class EnqueuedBarrier {
   virtual ~EnqueuedBarrier() = default;
   /// `streams`: one a GPU.
   virtual void enqueue(const std::vector<cudaStream_t>& streams) = 0;
-  /// Lets all pass that waits: a launch has failed, others would wait for ever.
+  /// A launch has failed: ends all waits, which would last for ever.
   virtual void release() {}
 };
 
-/// A repeat is a round. How it is launched and what is between two of them says
-/// a subclass.
+/// A repeat is a round. Subclasses say how to launch and separate rounds.
 class GpuRounds : public QueuedLaunch {
  public:
   GpuRounds(const StreamPool& pool, RoundCalls calls)

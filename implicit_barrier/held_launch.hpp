@@ -1,7 +1,6 @@
-// A second measurement of launches: kernels queued behind held streams, so that
-// the pace of the CPU is out of it. Timed by the CPU from the moment the
-// streams are let go, and by the GPU's own timer from inside kernels that note
-// it.
+// Launches queued behind held streams, so that the pace of the CPU does not
+// count. Timed by the CPU from when the host lets the streams go, and by the
+// GPU's timer in kernels that note it.
 #pragma once
 
 #include <stdexcept>
@@ -53,9 +52,9 @@ class Gate {
   PinnedValue<GateFlags> flags_;
 };
 
-/// Launches of another method that wait, all of them, until the last is queued:
-/// its total is from then to their end. There must be few: a call that
-/// finds the queue full waits until the hold expires.
+/// Holds all launches of another method until the last is queued; the total is
+/// from then to their end. Few launches: a call that finds the queue full waits
+/// until the hold expires.
 class HeldLaunch : public LaunchMethod {
  public:
   HeldLaunch(QueuedLaunch& queue, Gate& gate) : queue_(queue), gate_(gate) {}
@@ -116,8 +115,8 @@ class TimesOfKernels {
     }
   }
 
-  /// Of `kernels` behind the first `skipped` on the first `gpus` GPUs; the mean
-  /// of what they noted.
+  /// Means of what `kernels` kernels noted on the first `gpus` GPUs, after
+  /// `skipped`.
   NotedTimes read(int gpus, int skipped, int kernels, int blocks,
                   double lead_ns) const {
     NotedTimes mean = {0, 0, 0};

@@ -1,6 +1,5 @@
-// Kernels that do nothing, or nothing for a while. Those that last have the
-// same first arguments: (int units, long long amount), what a unit is says the
-// kernel. C++ sources launch them by their addresses.
+// Empty kernels, and kernels that last. These first take (int units, long long
+// amount); each says what a unit is. C++ sources launch them by address.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -48,11 +47,11 @@ struct GateFlags {
 /// How long a held stream waits to be let go: far longer than queueing takes.
 inline constexpr long long kHoldLimitNs = 500000000;
 
-/// Ends when the gate is open.
+/// Ends when `gate` is open.
 __global__ void hold_kernel(GateFlags* gate);
 
-/// The record is written so many cycles before the end of a spin: nothing is on
-/// its way when the kernel ends. The end noted is short by them.
+/// A record is written so long before a spin ends, so that no store delays the
+/// kernel's end. The noted end is too early by that.
 inline constexpr long long kRecordLeadCycles = 2000;
 
 /// Where noting kernels write, on each GPU: block b of the n-th kernel since
@@ -80,8 +79,8 @@ inline constexpr std::size_t kFlagsApart = 64;
 __global__ void meeting_kernel(MeetingFlags flags, unsigned here,
                                unsigned round);
 
-/// What a series of kernels shows its order by. Each block reads what another
-/// block of the kernels before has written, on any GPU, and of all in turn.
+/// Shows the order of a series of kernels: each block reads what another block,
+/// on any GPU, wrote in the kernel before; of all in turn.
 struct Links {
   unsigned* words;   ///< two for each block, 0 at first
   unsigned* counts;  ///< of each block: the kernels so far

@@ -23,14 +23,13 @@ inline int repeats_within(double budget_ns, double each_ns) {
   return repeats;
 }
 
-/// How many launches fit into 1.3 ms, at 8 us a GPU or the work if it is more.
+/// Launches in 1.3 ms, each of 8 us a GPU or, if longer, its work.
 inline int repeats_of(const Point& point) {
   return repeats_within(1.3e6, std::max(point.work_ns, 8000 * point.gpus));
 }
 
-/// The unit of work, the same in every run, so that rows compare. It is meant
-/// to be longer than a launch call, which then hides behind it; where it does
-/// not, a comment says so.
+/// The unit of work, the same in every run. It should be longer than a launch
+/// call, to hide it; a comment says where it is not.
 inline int unit_ns_of(int gpus) { return gpus == 1 ? 10000 : 16000 * gpus; }
 
 /// Sets repeats and lead of a point of kernel fusion. On several GPUs the first

@@ -35,10 +35,10 @@ LinksSeen LinkCalls::seen() const {
 void check_order(const std::string& method, const LinksSeen& seen) {
   if (seen.in_order()) return;
   throw std::runtime_error(
-      method + " orders nothing: of " + std::to_string(kLinks) +
-      " kernels, a block has been in " + std::to_string(seen.fewest) +
-      ", one in " + std::to_string(seen.most) + ", and " +
-      std::to_string(seen.wrong) + " words were not of the kernel before");
+      method + " orders nothing: blocks ran in " + std::to_string(seen.fewest) +
+      " to " + std::to_string(seen.most) + " of " + std::to_string(kLinks) +
+      " kernels, and " + std::to_string(seen.wrong) +
+      " words were not of the kernel before");
 }
 
 void prove_order(const LaunchMethodInfo& method, const StreamPool& pool,

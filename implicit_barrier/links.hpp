@@ -44,7 +44,7 @@ class LinkCalls {
   std::vector<KernelCall> calls_;
 };
 
-/// Throws that `method` orders nothing, if that is what the links have seen.
+/// Throws if the links show that `method` orders nothing.
 void check_order(const std::string& method, const LinksSeen& seen);
 
 /// Throws unless the kernels of a method run one after the other on one GPU,

@@ -83,8 +83,8 @@ struct Measuring {
     }
   }
 
-  /// Whether this process proves the order of what it times; later ones time
-  /// the same.
+  /// Whether this process proves the order of launches; later ones time the
+  /// same.
   static bool proves() { return process_number() <= 0; }
 
   /// The first time for this name, where it is a launch method's: it proves
@@ -155,9 +155,9 @@ class PointsInTurn {
     run_.out().line(record_text({number_, point.text(), reason, kNan, {}}));
   }
 
-  /// Measures and writes the records. What add() has taken, and rounds until 25
-  /// ms were spent, warm up the path through the host and do not count. Each
-  /// process goes on with the stream where the one before it ended.
+  /// Measures and writes the records. Samples of add(), and of the first 25 ms,
+  /// warm up the host and do not count. Each process starts at the stream where
+  /// the last ended.
   void measure() {
     constexpr double kWarmUpNs = 2.5e7;
     while (!tasks_.empty() && spent_ns_ < kWarmUpNs) take_all();

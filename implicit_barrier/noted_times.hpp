@@ -8,8 +8,8 @@
 
 namespace syncbench {
 
-/// When the first thread of a block began and was about to end, by the timer of
-/// its GPU; of blocks but the first, which begins first, `begin` is 0.
+/// When a block's first thread began and was about to end, by its GPU's timer.
+/// `begin` is 0 but in the first block, which begins first.
 struct BlockTimes {
   long long begin;
   long long end;

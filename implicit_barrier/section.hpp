@@ -123,8 +123,7 @@ class SectionOf : public Section {
   /// The rows of a point, and what there is to say of them.
   virtual void print(const Point& point, const Measured<Sample>& measured) = 0;
 
-  /// Whether it is a second measurement: a method that has no row here was not
-  /// asked for in vain.
+  /// Whether it is a second measurement, where a method may lack rows.
   virtual bool is_second() const { return false; }
 
   Printing& printing() { return printing_; }

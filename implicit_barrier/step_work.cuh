@@ -6,7 +6,7 @@
 
 namespace syncbench {
 
-// How often a wait looks: seconds, where microseconds are enough.
+// Most polls of a wait: seconds, where microseconds do.
 inline constexpr int kMostLooks = 1 << 22;
 
 __device__ inline unsigned other_block() {

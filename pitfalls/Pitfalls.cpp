@@ -4,12 +4,24 @@
 #include "common/devices.hpp"
 #include "common/program.hpp"
 #include "common/provenance.hpp"
+#include "pitfalls/case.hpp"
 #include "pitfalls/child.hpp"
 #include "pitfalls/rows.hpp"
 #include "pitfalls/run.hpp"
 #include "pitfalls/task.hpp"
 
 namespace syncbench {
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const auto& group :
+       {warp_barrier_cases, partial_block_cases, partial_grid_cases,
+        block_race_cases, fence_race_cases, message_passing_cases}) {
+    for (Case& one : group()) cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
 namespace {
 
 // Finds the GPUs, which makes no context, says what runs and runs it.

@@ -46,8 +46,8 @@ struct Case {
   /// CannotMeasure before the first launch where the machine cannot have it.
   void (*run)(Child& child, Form form);
   int patience = 1;  ///< it is given so many times the usual T
-  /// Nothing holds its threads: where they are held, or are not seen to come
-  /// out early, the checks of the others prove nothing.
+  /// Nothing holds its threads. If they do not come out early, the checks of
+  /// the others prove nothing.
   bool control = false;
 };
 
@@ -58,7 +58,7 @@ std::vector<Case> block_race_cases();
 std::vector<Case> fence_race_cases();
 std::vector<Case> message_passing_cases();
 
-/// All of them, in the order of the rows.
+/// All of them, in the order of the rows (Pitfalls.cpp).
 std::vector<Case> all_cases();
 
 /// What this build cannot have, and why.

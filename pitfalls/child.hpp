@@ -14,9 +14,8 @@ class LineWriter;
 struct Options;
 struct Task;
 
-/// Ends the kernels of its process, whatever they wait for, when they have run
-/// for longer than any parent lets them: a kernel beside them traps. So even a
-/// process that nobody kills leaves the GPU.
+/// Ends the kernels of its process, by a trap, when they run longer than any
+/// parent allows. So even a process that nobody kills leaves the GPU.
 class Watchdog {
  public:
   explicit Watchdog(const std::vector<int>& devices);

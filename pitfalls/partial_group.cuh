@@ -81,9 +81,9 @@ __device__ void come(const Board& board, Group& group, int cycles) {
 
 constexpr int kLate = 100000, kInTime = 20000;  // cycles
 
-// The missing part is gone, or is elsewhere, before the first comes; the last
-// comes late, so that a barrier which does not wait is seen. A lane that is
-// late on the path of its warp would be waited for without a barrier.
+// The missing part is gone, or elsewhere, before the first comes; the last
+// comes late, to show a barrier that does not wait. A warp waits for a late
+// lane on its own path without a barrier.
 template <class Group>
 __global__ void part_synchronizes(Board board, Here here,
                                   typename Group::Argument argument) {

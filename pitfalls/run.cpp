@@ -106,7 +106,7 @@ void PitfallsRun::skip(const Case& one, Form form, const Remark& reason) {
 void PitfallsRun::print(const Case& one, Form form, const std::string& point,
                         const Outcome& outcome) {
   const bool partial = one.section == Section::kPartialGroup;
-  // To hang and to fail are results of parts of groups, once they run.
+  // Parts of groups may hang or fail: that is a result.
   if (!outcome.ended_well && (!partial || outcome.launches == 0)) {
     fail(point + ": " + outcome.text + outcome.reason);
     return skip(one, form, {"failed", outcome.text});

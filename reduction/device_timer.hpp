@@ -25,9 +25,9 @@ class DeviceTimer {
 
   cudaStream_t stream() const { return stream_.get(); }
 
-  /// Nanoseconds from the event before to the event after what `queue()` puts
-  /// into stream(). Where the spin had ended by then, once more behind one of
-  /// twice the length; throws where 10 ms are not enough.
+  /// Nanoseconds between events before and after what `queue()` puts into
+  /// stream(). If the spin ends too early, again with twice the length; throws
+  /// if 10 ms are not enough.
   template <class Queue>
   double time_ns(Queue queue) {
     for (long long spin_ns = 40'000;; spin_ns *= 2) {

@@ -14,9 +14,8 @@
 namespace syncbench {
 namespace {
 
-// Arrays are read in turn, so that one is read again only after so many times
-// the size of the L2 cache, of which no more than a sixteenth can still be
-// there.
+// Arrays are read in turn: one is read again only after so many times the size
+// of the L2 cache, so that a sixteenth at most is still there.
 constexpr int kRotatedL2 = 16;
 constexpr long long kMostInputs = 1024;
 

@@ -37,9 +37,9 @@ __device__ const Type* fill(Type* values, unsigned count) {
 }
 
 /// The loop of Figure 10, with its two additions a value. Four values a round,
-/// loaded before they are added one by one: so does nvcc with the loop as it
-/// stands there and indices of type int. Written out it is the same of every
-/// compiler, and without the division by which that finds the number of rounds.
+/// loaded before they are added one by one, as nvcc compiles that loop with int
+/// indices. Written out, it is the same with every compiler and needs no
+/// division for the number of rounds.
 template <class Type>
 __device__ __forceinline__ Type strided_sum(Type sum, const Type* values,
                                             unsigned count, unsigned first,

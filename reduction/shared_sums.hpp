@@ -39,9 +39,8 @@ class SharedSums {
   /// end, after one pass more.
   double loop_cycles(int threads, int bytes, int passes);
 
-  /// Cycles from a barrier behind which the values are there until thread 0 has
-  /// put their sum into shared memory, by thread 0's clock: the last of four
-  /// such sums.
+  /// Cycles from a barrier, when the values are there, until thread 0 has
+  /// stored their sum, by its clock; the last of four sums.
   double sum_cycles(int threads, int bytes);
 
  private:

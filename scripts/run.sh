@@ -3,7 +3,7 @@
 # Usage: run.sh [GPU_COUNT] [OPTION]...
 #
 # Builds the suite, measures on 1 to GPU_COUNT GPUs (default: all of this machine), leaves
-# the rows in a new folder results/<gpu>x<count>_<UTC time>/, shows the main figures and writes a
+# the rows in a new folder results/<gpu>x<count>_<UTC time>/, shows the main numbers and writes a
 # report into its folder report/. A run that is interrupted keeps what it has measured in a folder
 # whose name ends in .partial. Without an NVIDIA GPU it says so, shows the recorded runs, builds,
 # and writes their report into build/report/. A report that cannot be written changes neither

@@ -154,9 +154,9 @@ def parts(run):
                and not any(section.rows for section in run.files.get(file, ()))]
     if missing:
         yield f"Nothing was measured of: {', '.join(missing)}"
-    if "cuda_toolkit_multi_grid" in run.environment:
+    if "cuda_toolkit_before13" in run.environment:
         yield ("multi_grid_sync and the last of two numbers with CUDA "
-               + run.environment["cuda_toolkit_multi_grid"])
+               + run.environment["cuda_toolkit_before13"])
     yield ""
     yield from launches(run)
     yield ""

@@ -54,9 +54,8 @@ class PolledCounter {
 };
 
 /// Xiao and Feng (IPDPS 2010), with a lock: thread 0 of each block adds to one
-/// counter and polls it.
-/// `Done`: the published code waits for Equal, and so for ever where another
-/// block has arrived at the next barrier before this one has looked.
+/// counter and polls it. `Done`: the published code waits for Equal, so for
+/// ever if another block arrives at the next barrier before this one looks.
 template <class Machine, template <class> class Done = Reached>
 class LockBarrier {
  public:

@@ -55,8 +55,8 @@ struct Atomic : Method {
   static unsigned expected(const Position& position) {
     return word_of(position);
   }
-  // Were it known to the compiler that all lanes take one word, it would sum up
-  // in the warp first and add once.
+  // If the compiler knew that all lanes take one word, it would sum in the warp
+  // and add once.
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return Operation::of(words_at(here, places) + word_of(here), value >> 31);
   }

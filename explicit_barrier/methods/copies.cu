@@ -102,10 +102,9 @@ struct BulkCopy : Copy {
 #define DESTINATION "shared::cluster"
 #endif
 
-/// In: an mbarrier that expects the bytes, the copy, and polls of the barrier,
-/// which opens for nothing but these bytes. So that one instruction proves the
-/// copy, too, which the compiler puts into a loop over the lanes that are
-/// active.
+/// In: an mbarrier that expects the bytes, the copy, and polls until they are
+/// there. So one instruction proves the copy too, which the compiler puts into
+/// a loop over the active lanes.
 struct BulkIn : BulkCopy {
   static constexpr About kAbout = {
       "bulk_copy_in",

@@ -15,9 +15,9 @@ constexpr __host__ __device__ unsigned neighbour(unsigned thread,
   return thread ^ ((thread ^ (thread + 1)) & (group - 1));
 }
 
-/// Two buffers in turn: one that is written again has been read by all, as the
-/// barrier of the other has passed since. In a loop: of several in a row the
-/// compiler would test once that the warp has converged, and leave a NOP each.
+/// Two buffers in turn: all have read one before it is written again, as they
+/// met at the other's barrier since. In a loop: else the compiler would test
+/// convergence once and leave NOPs.
 struct InUse : Method {
   static constexpr int repeats(int) { return 16; }
   static constexpr int kMostInLine = 2;

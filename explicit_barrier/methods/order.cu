@@ -1,5 +1,5 @@
-// Fences and ordered accesses, by what is pending when they are made. Rows of a
-// fence with nothing pending are of a state in which useful code is never.
+// Fences and ordered accesses, by what is pending when they are made. Useful
+// code never has a fence with nothing pending.
 #include <array>
 #include <string_view>
 

@@ -16,9 +16,9 @@ struct FusionSample {
   double launched, separate, fused, one;
 };
 
-/// All but `fused`, of i = `repeats`. Where the first launches of a series are
-/// unlike the others, the i launches are those behind `lead` others: the total
-/// of all, less that of lead + 1, and one launch in their place.
+/// All but `fused`, of i = `repeats`. As the first launches of a series can
+/// differ, i launches follow `lead` others: the total of all, less that of lead
+/// + 1, plus that of one launch.
 inline FusionSample take_separate(LaunchMethod& single, int repeats, int lead) {
   single.run(kWarmUpLaunches);
   const LaunchTimes separate = single.run(lead + repeats);

@@ -7,7 +7,7 @@
 namespace syncbench {
 namespace {
 
-/// How many graphs of so many kernels are launched in a row; 1 is no row.
+/// How many graphs of so many kernels follow each other; 1: none do.
 int graphs_in_a_row(int nodes) {
   constexpr int kMostNodes = 1000;
   return std::max(1, kMostNodes / nodes);

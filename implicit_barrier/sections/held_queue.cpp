@@ -35,8 +35,8 @@ Columns<HeldRow> held_columns(bool stats) {
 /// much. Of null kernels one that notes its times is unlike the others.
 constexpr int kHeldLaunches = 32;
 
-// Why no stream can be held here; nothing where it can. Tools that watch every
-// launch may wait in it for the kernels before, and so for ever.
+// Why no stream can be held here, if so. A tool that watches launches may wait
+// in each for the kernels before, so for ever.
 Remark why_not_hold(const StreamPool& pool) {
   constexpr double kWatchedNs = 1e5;  // far more than a launch and its wait
   if (launches_wait_for_kernels()) {

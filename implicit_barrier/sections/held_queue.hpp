@@ -82,8 +82,8 @@ class HeldPoint {
     return times_.read(point_.gpus, skipped, kernels, point_.blocks, lead_ns_);
   }
 
-  // From begin to begin of kernels that note nothing, between two that do: to
-  // write its times makes a kernel end later. One of `repeats` is such a one.
+  // Time per kernel. Writing times delays a kernel's end, so only the first of
+  // `repeats` and the one after the last do it.
   double period_ns() {
     note(*between_, 1);
     return read(0, 2).period / point_.repeats;

@@ -59,7 +59,7 @@ def barriers_table(runs):
         found = [find(run) for find in finds]
         if any(found):
             file = next(one for one in found if one).estimate.sources[0][0]
-            toolkit = "cuda_toolkit_multi_grid" if suite.OLDER in file else "cuda_toolkit"
+            toolkit = "cuda_toolkit_before13" if suite.OLDER in file else "cuda_toolkit"
             rows.append([coded(label), run.environment[toolkit], shape(*of), *(
                 f"{one.estimate.value / 1e3:.2f}" if one else "–" for one in found)])
     return [*markdown_table(["Barrier", "CUDA", "Blocks x threads",

@@ -89,7 +89,7 @@ def rows(devices, executable, older_executable=None):
              ("driver_cuda", first(r"CUDA Version: *([0-9.]+)", output_of("nvidia-smi"))),
              ("cuda_toolkit", toolkit)]
     if older_executable:
-        pairs.append(("cuda_toolkit_multi_grid", version_of(older_executable)[1]))
+        pairs.append(("cuda_toolkit_before13", version_of(older_executable)[1]))
     pairs += [(key, smi(bus_ids, field)) for key, field in (
         ("sm_clock_at_start", "clocks.sm"), ("sm_clock_max", "clocks.max.sm"),
         ("sm_clock_application", "clocks.applications.graphics"), ("ecc", "ecc.mode.current"),

@@ -78,7 +78,7 @@ has_gtest() {
     c++ -x c++ -fsyntax-only - <<<'#include <gtest/gtest.h>' 2>/dev/null
 }
 
-# has_disassembler FOLDER: the gate of the tests reads machine code with both.
+# has_disassembler FOLDER: the machine-code test needs both.
 has_disassembler() {
   [[ -x $1/cuobjdump && -x $1/nvdisasm ]]
 }

@@ -23,6 +23,7 @@ PITFALLS = files_of("Pitfalls")
 NAMES = ("method", "type", "cost", "case", "order", "stream")  # columns of words
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
+RENAMED = {"cuda_toolkit_multi_grid": "cuda_toolkit_before13"}  # in older environment.tsv
 MOST_BYTES = 2 ** 26  # of a file; far more than any run has
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
 _PLAIN = re.compile(r"[0-9]{1,15}\.([0-9]{1,9})")  # right in a column of any number
@@ -404,7 +405,8 @@ class Run:
             if row.keys() != {"key", "value"}:
                 raise TsvError(f"{path}, line 1: the columns must be key and value, with a tab "
                                "between them")
-            if self.environment.setdefault(row["key"], row["value"]) is not row["value"]:
+            key = RENAMED.get(row["key"], row["key"])
+            if self.environment.setdefault(key, row["value"]) is not row["value"]:
                 raise TsvError(f"{row.where}: {shown(row['key'])} stands twice")
 
         def count(key, what):
@@ -455,7 +457,7 @@ class Run:
         def value(key):
             return self.environment.get(key, "unknown")
 
-        other = self.environment.get("cuda_toolkit_multi_grid")
+        other = self.environment.get("cuda_toolkit_before13")
         other = f" and {other} (all multi-grid barriers)" if other else ""
         if toolkits is None:
             toolkits = f"CUDA {value('cuda_toolkit')}{other}"

@@ -14,7 +14,7 @@ Point = namedtuple("Point", "x estimate")
 # A level that a panel is to be seen against: a horizontal line, or a vertical one, which has its
 # name at the top or at the foot.
 Level = namedtuple("Level", "name value vertical foot", defaults=[False])
-SPREAD = "standard deviation"  # what most error bars are
+SPREAD = "standard deviation"  # what most bars show
 HEAT, LINES, DOTS = "heat map", "line chart", "dot chart"
 
 
@@ -60,7 +60,7 @@ class Panel:
 
 class Chart:
     """A picture. name: of its files; label: "Figure 5", "" where the study has none; unit: of
-    all panels, "" where they differ and the title says it; spread: what the error bars are, ""
+    all panels, "" where they differ and the title says it; spread: what its bars show, ""
     where there are none; columns: at most so many panels beside one another; wide: it spans a
     page of two columns; several: it is of several GPUs; same_y: panels beside one another have
     the same y; same_x: and the same x."""
@@ -119,8 +119,8 @@ class Chart:
         """Sentences."""
         yield f"{self.title}, in {self.unit}." if self.unit else f"{self.title}."
         if self.spread:
-            yield (f"Error bars: {self.spread}; where none is seen it is smaller than the mark, "
-                   "or none is known (the study).")
+            yield (f"Bars: {self.spread}. A bar that is not seen is smaller than its mark, or not "
+                   "known (the study).")
         yield from self.notes
         if any(estimate.remarks for estimate in self.estimates()):
             yield ("!: the run warns of this value." if self.kind == HEAT
@@ -155,7 +155,7 @@ def of_study(estimate):
 
 def points(run, section, rows, x, column, spread=None, factor=1.0):
     """The Points of a section's rows by x(row), without those that have no number, are of a
-    wrong sum or of a barrier that was compiled to nothing."""
+    wrong sum or of a removed barrier."""
     for row in rows:
         estimate = scaled(estimate_of(run, section, row, column, spread), factor)
         if not (math.isnan(estimate.value) or estimate.wrong or estimate.nothing):

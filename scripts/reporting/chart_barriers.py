@@ -196,11 +196,11 @@ def remarks(one):
         clock = f"{low:.0f}" if high - low < 1 else f"{low:.0f} to {high:.0f}"
         yield f"Cycles are taken at the SM's clock beside each row, {clock} MHz"
     if one.older:
-        toolkit = one.run.environment.get("cuda_toolkit_multi_grid", "an older toolkit")
+        toolkit = one.run.environment.get("cuda_toolkit_before13", "an older toolkit")
         yield (f"Built with CUDA {toolkit}, as the newer one leaves no such barrier: "
                f"{'; '.join(dict.fromkeys(text for _, text in one.older))}")
     if one.nothing:
-        yield f"Compiled to nothing that waits: {'; '.join(one.nothing)}"
+        yield f"Removed barriers: {'; '.join(one.nothing)}"
     if one.free:
         yield f"No longer with the barrier than without: {'; '.join(one.free)}"
 
@@ -216,7 +216,7 @@ def all_barriers(run, _):
     order = [text for _, texts in shown for text in texts]
     series = [Series(f"CUDA {run.environment.get(key, 'unknown')}", [
         Point(text, estimates[text]) for text in order if is_older(estimates[text]) == older])
-        for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_multi_grid"))]
+        for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_before13"))]
     chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown, beside=estimates))
     explain(chart, {machine(run): found})
     return chart

@@ -7,7 +7,7 @@ from reporting.estimates import Estimate, share, source_of
 from reporting.study_tables import ARRAY
 
 SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB"}
-PERCENT = "The error bars of percentages are of both rates. Wrong sums are left out."
+PERCENT = "The bars of percentages count the spread of both rates. Wrong sums are left out."
 SUMS = ("implicit", "grid_sync", "cub", "programmatic", "last_block", "two_pass_tree",
         "read_limit")
 

@@ -48,7 +48,7 @@ def measured_with(run):
     def value(key):
         return run.environment.get(key, "unknown")
 
-    other = run.environment.get("cuda_toolkit_multi_grid")
+    other = run.environment.get("cuda_toolkit_before13")
     return (f"{value('gpu_count')} x {value('gpu')}, driver {value('driver')}, "
             f"CUDA {value('cuda_toolkit')}" + f" and {other}" * bool(other)
             + f", {value('date_utc')[:10]}")

@@ -14,7 +14,7 @@ def place_of(panel, x):
 
 
 def draw_series(axes, panel, series, look, size=3, shift=0):
-    """Marks of so many points with error bars, open where the run warns."""
+    """Marks of so many points with bars, open where the run warns."""
     places = {point: place_of(panel, point.x) + shift for point in series.points}
     points = sorted(places, key=places.get)
     spread = [0 if math.isnan(point.estimate.spread) else point.estimate.spread for point in points]

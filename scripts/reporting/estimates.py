@@ -7,7 +7,7 @@ from collections import namedtuple
 from reporting.sheets import Cell, Sheet
 from parts.tables import nothing_waits
 
-NONE = "none"  # the barrier compiled to nothing
+NONE = "none"  # a removed barrier
 MOST_DIGITS = 5  # of a mean; what was measured is not known better
 
 
@@ -36,7 +36,7 @@ class Estimate:
         return NONE if self.nothing else f"{self.value * scale:.{digits}f}{self.marks()}"
 
     def numbers(self):
-        """For JSON: None of what was compiled to nothing, for it is the price of no barrier."""
+        """For JSON: None for a removed barrier, as it is the cost of no barrier."""
         return {name: None if self.nothing else number(found)
                 for name, found in (("value", self.value), ("spread", self.spread))}
 
@@ -232,7 +232,7 @@ class Table:
         sheet = Sheet(
             f"{run.mark}{self.title}. {run.about(toolkit if of_one else '')}", len(self.labels),
             [*self.labels, *(self.head(run, quantity, gpu) for _, quantity, gpu in sides)],
-            "figures" if self.quantities else "words", self.number,
+            "numbers" if self.quantities else "words", self.number,
             [(*name, width) for name, width in above.items()], self.widths, self.legend)
         sheet.rows = [[*line.labels, *self.cells(line)] for line in self.lines]
         sheet.notes = list(self.below())

@@ -81,7 +81,7 @@ def references(run, recorded):
 
 def toolkit(file, environment):
     """The one that compiled what has a file's rows."""
-    key = "cuda_toolkit_multi_grid" if file.endswith(suite.OLDER) else "cuda_toolkit"
+    key = "cuda_toolkit_before13" if file.endswith(suite.OLDER) else "cuda_toolkit"
     return environment.get(key)
 
 

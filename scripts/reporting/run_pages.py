@@ -116,7 +116,7 @@ def estimate_json(quantity, estimate):
 def table_json(table):
     lines = [{
         "labels": dict(zip(table.labels, line.labels)),
-        "figures": {title_of_quantity(quantity): estimate_json(quantity, estimate)
+        "numbers": {title_of_quantity(quantity): estimate_json(quantity, estimate)
                     for quantity, estimate in zip(table.quantities, line.estimates) if estimate},
         "study": {gpu: {quantity.name: {"unit": quantity.unit, "value": float(text)}
                         for quantity, text in zip(table.quantities, texts or ()) if text}

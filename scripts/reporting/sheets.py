@@ -35,12 +35,12 @@ class Cell:
 
 class Sheet:
     """head: texts; the first `labels` columns are words, the others numbers. rows: of texts and
-    Cells. over: (quantity, unit, columns) above the numbers' heads, or none. kind: "figures"; of
+    Cells. over: (quantity, unit, columns) above the numbers' heads, or none. kind: "numbers"; of
     sentences "words", which span a page in LaTeX; "" where words may break into lines. number: of
     a table of the study. widths: in LaTeX, of the columns of words, as shares of a line. legend: a
     sentence on what its names mean."""
 
-    def __init__(self, title, labels, head, kind="figures", number="", over=(), widths=None,
+    def __init__(self, title, labels, head, kind="numbers", number="", over=(), widths=None,
                  legend=""):
         self.title, self.labels, self.head, self.kind = title, labels, list(head), kind
         self.number, self.over, self.widths, self.legend = number, list(over), widths, legend

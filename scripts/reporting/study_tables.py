@@ -22,7 +22,7 @@ ARRAY = "float"  # Table VI: the study does not say of what
 
 def toolkits(run, file):
     """(name of the toolkit, file) of each build that has this file."""
-    for name, key in ((file, "cuda_toolkit"), (file + suite.OLDER, "cuda_toolkit_multi_grid")):
+    for name, key in ((file, "cuda_toolkit"), (file + suite.OLDER, "cuda_toolkit_before13")):
         if name in run.files:
             yield f"CUDA {run.environment.get(key, 'unknown')}", name
 
@@ -267,7 +267,7 @@ def table_7(run, study):
     table = Table("VII", "Environment", ["Platform", "GPUs", "Frequency (MHz)", "Driver", "CUDA"])
     value = {key: run.environment.get(key, "–") for key in (
         "gpu", "gpu_count", "sm_clock_application", "driver", "cuda_toolkit")}
-    others = run.environment.get("cuda_toolkit_multi_grid")
+    others = run.environment.get("cuda_toolkit_before13")
     table.lines.append(Line((
         value["gpu"], value["gpu_count"], value["sm_clock_application"].replace(" MHz", ""),
         value["driver"], value["cuda_toolkit"] + (f", {others}" if others else ""))))

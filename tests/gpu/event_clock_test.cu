@@ -13,7 +13,7 @@
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 #include "tests/gpu/gpu_test.hpp"
-#include "tests/measure_inter_sm.hpp"
+#include "tests/unit/measure_inter_sm.hpp"
 
 namespace syncbench {
 namespace {

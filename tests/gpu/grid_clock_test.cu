@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "common/measuring_run.hpp"
-#include "explicit_barrier/late.hpp"
+#include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "explicit_barrier/timed_launch.hpp"
 #include "peer_grid_barrier/barrier.cuh"
 #include "tests/gpu/gpu_test.hpp"
-#include "tests/measure_inter_sm.hpp"
+#include "tests/unit/measure_inter_sm.hpp"
 
 namespace syncbench {
 namespace {

@@ -246,7 +246,7 @@ class CheckTest(ScriptsTest):
             if cells["method"] in ("syncwarp", "tile_sync"):
                 scaled(cells, 9)
         output = self.check(changed_run("h200x1", change, cuda_toolkit="13.1",
-                                         cuda_toolkit_multi_grid="12.4"), 1)
+                                         cuda_toolkit_before13="12.4"), 1)
         self.assertIn("look: compiled by CUDA 13.1, ", output)
         self.assertEqual(output.count("look: "), 2)
 

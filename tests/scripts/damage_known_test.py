@@ -53,7 +53,7 @@ class KnownDamageTest(ReadersCase):
 
     def test_values_are_no_formats(self):
         for value in ("{x}", "{gpu.__class__.__mro__}", "{gpu:>3000000000}", "{0}", "%s", "%(gpu)s"):
-            for key in ("cuda_toolkit_multi_grid", "gpu", "driver", "suite_commit"):
+            for key in ("cuda_toolkit_before13", "gpu", "driver", "suite_commit"):
                 text = ENVIRONMENT.replace(f"{key}\t", "note\t") + f"{key}\t{value}\n"
                 run = self.write_run(self.folder / "run", {
                     "environment": text, "ImplicitBarrier": ROWS["ImplicitBarrier"].replace(

@@ -34,6 +34,14 @@ FLOORS = {"peer_grid_barrier": (), "common": (), "implicit_barrier": ("common", 
           "explicit_barrier": ("common", "peer_grid_barrier"),
           "pitfalls": ("common", "peer_grid_barrier"),
           "reduction": ("common", "peer_grid_barrier", "explicit_barrier")}
+SOURCE = re.compile(r"\.(cuh?|[ch]pp|py|sh|cmake|def|sbatch)$|^(CMakeLists.txt|Dockerfile|run)$")
+CPP_SOURCE = re.compile(r"\.(cuh?|[ch]pp)$")
+# A string or comment, with those that follow it; none begins within another.
+CPP_TEXT = re.compile(r"""(?x) //.*(?:\n[ \t]*//.*)* | '(?:\\.|[^'\\\n])'
+                          | "(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*""")
+SCRIPT_TEXT = re.compile(r'''(?x) """[\s\S]*?""" | (?<![\w$\\])\#.*(?:\n[ \t]*\#.*)*
+                             | "(?:\\[\s\S]|[^"\\])*"(?:\s*f?"(?:\\[\s\S]|[^"\\])*")*
+                             | '(?:[^'\\\n]|\\.)*\'''')
 
 
 def all_pages():
@@ -106,6 +114,28 @@ def glossary():
     return instead, lines
 
 
+def wrong_words(text):
+    for other, word in glossary()[0]:
+        if re.search(rf"(?<![\w-]){re.escape(other)}(e?s)?(?![\w-])", text, re.IGNORECASE):
+            yield (f"\"{other}\": the glossary ({GLOSSARY}) has \"{word}\"; use that word, or put "
+                   "code between `")
+
+
+def all_sources():
+    """Without this file, which plants mistakes."""
+    return [path for folder in {*FLOORS, "scripts", "tests", "cluster", ".ci", "."}
+            for path in (ROOT / folder).glob("*" if folder == "." else "**/*")
+            if path != Path(__file__).resolve() and SOURCE.search(path.name) and path.is_file()]
+
+
+def said_in(source, is_cpp):
+    """(line number, text) of strings and comments; those in a row are one."""
+    for found in (CPP_TEXT if is_cpp else SCRIPT_TEXT).finditer(source):
+        text = re.sub(r"`[^`]*`|\{[^{}]*\}", "`code`", found[0])
+        text = re.sub(r"(?m)^[ \t]*(?://[/<!]*|#)|[\"']\s*\n\s*f?[\"']", " ", text)
+        yield source.count("\n", 0, found.start()) + 1, " ".join(text.split())
+
+
 def anchors(text):
     found = []
     in_code = False
@@ -155,14 +185,10 @@ def bad_style(page, text):
         yield longest[0][0], (f"{mean_of(text):.1f} words a sentence on average; write at most "
                               f"{LONGEST_MEAN}: begin with the sentences of lines "
                               f"{', '.join(str(number) for number, _ in longest)}")
-    instead, own = glossary()
+    own = glossary()[1] if page == GLOSSARY else ()
     for number, line in prose(text):
-        if page == GLOSSARY and number in own:
-            continue
-        for other, word in instead:
-            if re.search(rf"(?<![\w-]){re.escape(other)}(e?s)?(?![\w-])", line, re.IGNORECASE):
-                yield number, (f"\"{other}\": the glossary ({GLOSSARY}) has \"{word}\"; use that "
-                               "word, or put code between `")
+        for what in wrong_words(line) if number not in own else ():
+            yield number, what
     words = len(text.split())
     if words > MOST_WORDS.get(page, words):
         yield 1, f"{words} words; at most {MOST_WORDS[page]}: move a part to a page of docs/"
@@ -249,6 +275,23 @@ class PagesTest(unittest.TestCase):
             self.assertIn(what, found[0])
         self.assertIn("at most 1300", to_change("README.md", 1301 * "word. ")[0])
 
+    def test_words_of_sources(self):
+        found = [f"{path.relative_to(ROOT)}:{number}: {what}" for path in all_sources()
+                 for number, text in said_in(path.read_text(), CPP_SOURCE.search(path.name))
+                 for what in wrong_words(text)]
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_bad_words_of_sources_are_told(self):
+        for source, is_cpp, line in (
+                ('int trial;  // \'"\'\n// One kernel\n  // call.\n', True, 1),
+                ("char c = '\"';\nsay(\"a kernel \"\n    \"call\");\n", True, 2),
+                ('a = 1\n"""It\'s a\n"trial"."""\n', False, 2), ("f(f'trial {trial}')\n", False, 1),
+                ('f(f"a kernel "\n  f"call")\n', False, 1), ("a=${#trial}  # it's a trial\n", False, 1)):
+            told = [number for number, text in said_in(source, is_cpp) for _ in wrong_words(text)]
+            self.assertEqual(told, [line], source)
+        for source, is_cpp in (("int trial;  // `trial`\n", True), ("trial = f'{trial}'\n", False)):
+            self.assertFalse([text for _, text in said_in(source, is_cpp) if [*wrong_words(text)]])
+
     def test_quoted_numbers_are_told(self):
         """On a page with rendered parts, outside of them; no number that a source has."""
         part = "<!-- sample: x -->\n\n| 985.77 |\n\n<!-- sample end -->\n"
@@ -279,9 +322,7 @@ class PagesTest(unittest.TestCase):
             self.assertIn(row["there"], (ROOT / row["source"]).read_text(), row)
 
     def test_comments_quote_no_measurement(self):
-        sources = [path for folder in {*FLOORS, "scripts", "tests"} - {"peer_grid_barrier"}
-                   for path in (ROOT / folder).rglob("*") if path != Path(__file__).resolve()
-                   and re.search(r"\.(cuh?|[ch]pp|py|sh)$|^CMakeLists.txt$", path.name)]
+        sources = all_sources()
         self.assertGreater(len(sources), 200)
         found = [f"{path.relative_to(ROOT)}:{number}: {text}" for path in sources
                  for number, text in of_a_gpu(path.read_text())]

@@ -118,13 +118,13 @@ def stands_in(value, row, environment):
     return any(near(value, number * factor) for number in numbers for factor in factors)
 
 
-def figures_in(content):
+def values_in(content):
     """All parts of report.json that are a value of one row."""
     if isinstance(content, dict):
         content = {key: part for key, part in content.items() if key != "recorded"}
     for part in content.values() if isinstance(content, dict) else content:
         if isinstance(part, (dict, list)):
-            yield from figures_in(part)
+            yield from values_in(part)
     if isinstance(content, dict) and len(content.get("sources") or ()) == 1:
         if isinstance(content.get("value"), float):
             yield content["value"], content["sources"][0]
@@ -134,7 +134,7 @@ def wrong_in_report(summary, normal, files):
     """What report.json and normal.tsv have that these files do not, or None."""
     rows = {(row.file, row.line): row for row in rows_of(files)}
     environment = environment_of(files)
-    for value, source in figures_in([run for run in summary["runs"]]):
+    for value, source in values_in([run for run in summary["runs"]]):
         row = rows.get((source["file"], source["line"]))
         if not source["file"].startswith("ipdps20") and (
                 row is None or row.section != source["section"] or not stands_in(value, row, environment)):

@@ -1,5 +1,5 @@
 """Tests of the parts of report.py's charts: order, clocks, what is left out, the study's
-figures."""
+charts."""
 
 import re
 import unittest

@@ -15,7 +15,7 @@ class CiteTest(ReportCase):
         self.report(*(ROOT / "results" / name for name in RECORDED[:2]))
         written = self.summary["cite"]
         run = tsv.Run(ROOT / "results" / RECORDED[0])
-        for key in ("suite_commit", "gpu", "driver", "cuda_toolkit", "cuda_toolkit_multi_grid"):
+        for key in ("suite_commit", "gpu", "driver", "cuda_toolkit", "cuda_toolkit_before13"):
             self.assertIn(run.environment[key], written["sentences"][RECORDED[0]])
             self.assertIn(run.environment[key], written["bibtex"])
         for text in ("@misc{synchronization-h100x1,", "@misc{synchronization-h200x1,",

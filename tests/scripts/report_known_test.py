@@ -36,38 +36,43 @@ INTRA, INTER, REPEAT, LAUNCH = ("BenchmarkIntraSM", "BenchmarkInterSM", "TestRep
                                 "ImplicitBarrier")
 # file, section, method, percent, what a recorded run's environment has instead: causes
 CASES = (
-    (INTER, "grid latency", "grid_sync", 8.4, {}, ["level"]),
-    (INTER, "grid latency", "grid_sync", -8.4, {}, ["level"]),
+    (INTER, "grid latency", "grid_sync", 8.4, {}, ["grid barrier by GPU"]),
+    (INTER, "grid latency", "grid_sync", -8.4, {}, ["grid barrier by GPU"]),
     (INTER, "grid latency", "grid_sync", -8.5, {}, []),
-    (INTER, "grid latency", "named_semaphore", 2.5, {}, ["level"]),
+    (INTER, "grid latency", "named_semaphore", 2.5, {}, ["grid barrier by GPU"]),
     (INTER, "grid latency", "named_semaphore", 2.5, H100, []),
     (INTER, "grid latency", "grid_sync", -7.1, {"sm_clock_application": "1855 MHz"},
-     ["clock", "level"]),
-    (INTER, "grid latency", "grid_sync", 7.1, {"sm_clock_application": "1855 MHz"}, ["level"]),
+     ["clock", "grid barrier by GPU"]),
+    (INTER, "grid latency", "grid_sync", 7.1, {"sm_clock_application": "1855 MHz"},
+     ["grid barrier by GPU"]),
     (INTER, "grid latency", "new", -9, {"sm_clock_application": "1855 MHz"}, []),
     (INTER, "grid latency", "new", 13, {"sm_clock_application": "2240 MHz"}, ["clock"]),
     (INTER, "grid latency", "new", 13, {"sm_clock_application": "unknown"}, []),
-    (REPEAT, "repeats", "grid_sync", 22, {}, ["level in TestRepeat"]),
+    (REPEAT, "repeats", "grid_sync", 22, {}, ["grid barrier in TestRepeat"]),
     (REPEAT, "repeats", "grid_sync", 7.2, H100, []),
-    (REPEAT + ".before13", "repeats", "semaphore", -12, {}, ["level in TestRepeat"]),
+    (REPEAT + ".before13", "repeats", "semaphore", -12, {}, ["grid barrier in TestRepeat"]),
     (REPEAT, "repeats", "named_semaphore", 24, {}, []),
     (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 11, {}, ["place"]),
     (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 13, {}, []),
-    (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 4, {}, ["level", "place"]),
+    (INTER, "multi-GPU latency", "peer_grid_sync on 1 16xSM", 4, {},
+     ["grid barrier by GPU", "place"]),
     (INTER, "multi-GPU latency", "peer_grid_sync on 1 32xSM", 4, H100, []),
-    (INTER + ".before13", "multi-GPU latency", "multi_grid_sync on 2 2xSM", 11, {}, ["scatter"]),
+    (INTER + ".before13", "multi-GPU latency", "multi_grid_sync on 2 2xSM", 11, {},
+     ["multi-GPU barrier"]),
     (INTER + ".before13", "multi-GPU latency", "multi_grid_sync on 2 2xSM", 9, H100, []),
     (INTER + ".before13", "multi-GPU latency", "multi_grid_sync on 1 4xSM", 6.5, {}, []),
-    (INTER + ".before13", "multi-GPU latency", "multi_grid_sync on 1 4xSM", 4.5, {}, ["scatter"]),
-    (INTER + ".before13", "multi-GPU latency", "multi_grid_sync_no_peer", 9, {}, ["draw"]),
+    (INTER + ".before13", "multi-GPU latency", "multi_grid_sync on 1 4xSM", 4.5, {},
+     ["multi-GPU barrier"]),
+    (INTER + ".before13", "multi-GPU latency", "multi_grid_sync_no_peer", 9, {},
+     ["no access between GPUs"]),
     (INTER + ".before13", "multi-GPU latency", "multi_grid_sync_no_peer", 300, {}, []),
     (INTRA, "block latency", "blocksync", 9, {}, []),
     (INTRA, "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, ["toolkit"]),
     (INTRA, "block latency", "blocksync", 300, {"cuda_toolkit": "12.4"}, []),
     (INTRA + ".before13", "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, []),
-    (INTRA + ".before13", "block latency", "blocksync", 9, {"cuda_toolkit_multi_grid": "11.7"},
+    (INTRA + ".before13", "block latency", "blocksync", 9, {"cuda_toolkit_before13": "11.7"},
      ["toolkit"]),
-    (INTRA, "block latency", "mbarrier", 17, {}, ["objects"]),
+    (INTRA, "block latency", "mbarrier", 17, {}, ["barrier objects"]),
     (INTRA, "block latency", "mbarrier", 200, {}, []),
     (INTRA, "warp latency", "coales_shufl", 9, {}, ["repeats"]),
     (INTRA, "group latency", "in_use_block_none", 9, {}, ["block without a barrier"]),
@@ -75,18 +80,18 @@ CASES = (
     (REPEAT, "repeats", "global_add", 80, {}, []),
     (INTRA, "warp latency", "threadfence_system", 15.9, {}, ["system fence"]),
     (INTRA, "warp latency", "threadfence", 138, {"gpu": "NVIDIA A100"}, []),
-    (INTRA, "group latency", "cluster_exchange", 5.9, {}, ["far"]),
+    (INTRA, "group latency", "cluster_exchange", 5.9, {}, ["beyond the SM"]),
     (INTRA, "group latency", "cluster_sync", 12.1, {}, []),
     (INTRA, "group latency", "cluster_relaxed", -17, {}, ["short steps of clusters"]),
-    (INTRA, "group latency", "cluster_sync", -50, H100, ["kind"]),
+    (INTRA, "group latency", "cluster_sync", -50, H100, ["kind of GPU"]),
     (INTRA, "group latency", "cluster_sync", 50, H100, []),  # an H200 as slow as no H100
     (LAUNCH, "sleep kernel", "traditional_launch", 7.9, {}, ["stream"]),
     (LAUNCH, "held queue", "multi_cooperative_launch", 9, {}, ["process"]),
     (LAUNCH, "held queue", "multi_cooperative_launch", 300, {}, []),
     (LAUNCH, "sleep kernel", "cooperative_launch", -25, H100, ["gap"]),
     (LAUNCH, "sleep kernel", "cooperative_launch", 25, H100, []),
-    (LAUNCH, "sleep kernel", "single_omp_traditional_launch", 25, {}, ["pace between threads"]),
-    (LAUNCH, "null kernel", "traditional_launch", 58, {}, ["pace"]),
+    (LAUNCH, "sleep kernel", "single_omp_traditional_launch", 25, {}, ["threads of the CPU"]),
+    (LAUNCH, "null kernel", "traditional_launch", 58, {}, ["speed of the CPU"]),
     (LAUNCH, "null kernel", "traditional_launch", 300, {}, []),
     (LAUNCH, "sleep instruction", "traditional_launch", 33, {}, ["sleep"]),
     (LAUNCH, "sleep instruction", "traditional_launch", 90, {}, []),
@@ -199,13 +204,13 @@ class KnownTest(ReportCase):
         normal = self.report(run("mine", "1040.000", "3000.000", "2910.000"), recorded=self.folder)[
             "mine"]["normal"]
         self.assertEqual([(row["value"], row["known"], row["remarks"]) for row in normal["moved"]],
-                         [(3000, [], ["the spread is far"]), (1040, ["level"], []),
-                          (2910, ["level"], [])])
+                         [(3000, [], ["the spread is far"]), (1040, ["grid barrier by GPU"], []),
+                          (2910, ["grid barrier by GPU"], [])])
         self.assertEqual({(row["quantity"], row["unit"]) for row in normal["moved"]},
                          {("avginstru", "ns")})
         self.assertEqual(normal["moved_without_known_cause"], 1)
         self.assertEqual([(cause["name"], cause["rows"]) for cause in normal["known"]],
-                         [("level", 2)])
+                         [("grid barrier by GPU", 2)])
         self.assertEqual(normal["environment_differences"], [
             {"key": "driver", "here": "mine", "recorded": {"h200x1": "h200x1"}}])
         self.assertEqual(table_below(self.page, "**What differs between these machines.**"), [
@@ -227,7 +232,8 @@ class KnownTest(ReportCase):
             "BenchmarkInterSM.tsv": {"3": "slower", "4": "slower", "5": "faster"}})
         rows = [line.split("\t") for line in (
             self.out / "tables/mine/normal.tsv").read_text().splitlines()]
-        self.assertEqual([row[-1] for row in rows], ["known", "level", "nan", "level"])
+        self.assertEqual([row[-1] for row in rows],
+                         ["known", "grid barrier by GPU", "nan", "grid barrier by GPU"])
         self.assertEqual({len(row) for row in rows}, {len(rows[0])})
 
     def test_warnings(self):

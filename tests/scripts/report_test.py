@@ -84,50 +84,50 @@ class ReportTest(ReportCase):
                 notes = re.search(r"smallskip\\footnotesize\\raggedright (.*)", text)
                 if notes:  # sentences, a symbol at the start of none
                     self.assertEqual(re.findall(r"(?:^|\. )(?=[^A-Z\d])\S+", notes[1]), [], path)
-        self.check_figures(runs)
+        self.check_numbers(runs)
         shown = Page((self.out / "report.html").read_text()).cells
         for run in runs.values():
-            for figure in (figure for part in run["tables"].values() for row in part["rows"]
-                           for figure in row["figures"].values()):
-                source, = figure["sources"]
+            for number in (number for part in run["tables"].values() for row in part["rows"]
+                           for number in row["numbers"].values()):
+                source, = number["sources"]
                 self.assertIn(["{file}, {section}, line {line}".format(**source),
-                               figure["text"] or "–"], shown)
+                               number["text"] or "–"], shown)
         self.assertIn("which is another: H200 (h200x1, h200x2, h200x4).", self.page)
         self.assertIn(": the 95% interval of this row is ", self.page)
         for text in (self.page, *(path.read_text() for path in self.out.glob("tables/*/*.tex"))):
             self.assertNotIn("the row above", text)  # there it would be another
         self.compile_tex()
 
-    def check_figures(self, runs):
+    def check_numbers(self, runs):
         """Every number is that of its row, in the page too."""
         seen = set()
         for name, run in runs.items():
-            for table, row, quantity, figure in (
-                    (table, row, quantity, figure) for table, parts in run["tables"].items()
-                    for row in parts["rows"] for quantity, figure in row["figures"].items()):
-                source, = figure["sources"]
+            for table, row, quantity, number in (
+                    (table, row, quantity, number) for table, parts in run["tables"].items()
+                    for row in parts["rows"] for quantity, number in row["numbers"].items()):
+                source, = number["sources"]
                 cells = cells_at(ROOT / "results" / name / source["file"], source["line"])
                 seen.add((table, quantity.split(",")[0]))
                 self.check_row(table, quantity, row["labels"], cells)
-                self.assertEqual(figure["text"].count("!"),
-                                 bool(figure["remarks"]) and not figure["nothing_waits"])
+                self.assertEqual(number["text"].count("!"),
+                                 bool(number["remarks"]) and not number["nothing_waits"])
                 lines = (ROOT / "results" / name / source["file"]).read_text().splitlines()
-                self.assertEqual(bool(figure["remarks"]), is_doubted(lines, source["line"], cells), figure)
+                self.assertEqual(bool(number["remarks"]), is_doubted(lines, source["line"], cells), number)
                 self.assertEqual("CUDA" in quantity, table in ("II", "V"))
                 self.assertEqual(quantity.endswith("CUDA 11.8"), "before13" in source["file"])
                 self.assertRegex(self.page, r"(?m)^\| " + re.escape(
                     " | ".join(row["labels"].values())) + r" \|.* " + re.escape(
-                        figure["text"] or "–") + r" \|")
+                        number["text"] or "–") + r" \|")
                 if table == "III":
-                    self.check_shared_memory(quantity, figure, cells)
+                    self.check_shared_memory(quantity, number, cells)
                     continue
                 mean, spread = COLUMNS[table, quantity.split(",")[0]]
-                nothing = figure["nothing_waits"]
-                self.assertEqual(figure["value"], None if nothing else float(cells[mean]))
+                nothing = number["nothing_waits"]
+                self.assertEqual(number["value"], None if nothing else float(cells[mean]))
                 if spread and not nothing and cells[spread] != "nan":
-                    self.assertEqual(figure["spread"], float(cells[spread]))
+                    self.assertEqual(number["spread"], float(cells[spread]))
                 else:
-                    self.assertIsNone(figure["spread"])
+                    self.assertIsNone(number["spread"])
         self.assertEqual(seen, {*COLUMNS, *(("III", name) for name in (
             "Bandwidth", "Latency", "Concurrency"))})
 
@@ -163,12 +163,12 @@ class ReportTest(ReportCase):
                 self.assertEqual((labels["Threads"], labels["Cost taken from"]), (
                     f"{cells['more']} instead of {cells['basic']}", cells["cost"]))
 
-    def check_shared_memory(self, quantity, figure, cells):
-        self.assertEqual(figure["value"], float(cells[quantity.lower()]))
+    def check_shared_memory(self, quantity, number, cells):
+        self.assertEqual(number["value"], float(cells[quantity.lower()]))
         if quantity == "Bandwidth":
-            self.assertAlmostEqual(figure["value"] / (
+            self.assertAlmostEqual(number["value"] / (
                 float(cells["bytes"]) / float(cells["m(cycle)"])), 1, places=2)
-            self.assertAlmostEqual(figure["spread"] / figure["value"],
+            self.assertAlmostEqual(number["spread"] / number["value"],
                                    float(cells["s(cycle)"]) / float(cells["m(cycle)"]))
 
     def compile_tex(self, packages="booktabs"):
@@ -256,7 +256,7 @@ class ReportTest(ReportCase):
         found = self.report(run)["h200x1"]
         self.assertEqual(list(found["tables"]), [
             "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "VIII b"])
-        rate = next(row["figures"]["Throughput, CUDA 13.0"] for row in found["tables"]["II"]["rows"]
+        rate = next(row["numbers"]["Throughput, CUDA 13.0"] for row in found["tables"]["II"]["rows"]
                     if row["labels"]["Type"] == "block")
         self.assertIsNone(rate["spread"])
         self.assertGreater(rate["value"], 0)

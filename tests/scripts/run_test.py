@@ -105,7 +105,7 @@ class RunTest(ScriptsTest):
         values = self.environment_values()
         for key, value in {"gpu": "NVIDIA H200", "gpu_count": "2", "sms": "132", "mig": "unknown",
                            "driver_cuda": "13.1", "cuda_toolkit": "13.0",
-                           "cuda_toolkit_multi_grid": "11.8", "suite_commit": "0123456789ab",
+                           "cuda_toolkit_before13": "11.8", "suite_commit": "0123456789ab",
                            "sm_clock_at_start": "345 MHz; 9 MHz"}.items():
             self.assertEqual(values[key], value, key)
         said = "".join(values.values()) + (folder / "topology.txt").read_text()
@@ -155,7 +155,7 @@ class RunTest(ScriptsTest):
                              "toolkit's warp barriers are not measured$")
             self.assertEqual(errors.count("compiling"), 1)  # of the first
             self.assertEqual(list(self.only_folder().glob("*.before13.tsv")), [])
-            self.assertNotIn("cuda_toolkit_multi_grid", self.environment_values())
+            self.assertNotIn("cuda_toolkit_before13", self.environment_values())
             shutil.rmtree(self.results)
         self.log.unlink()
         self.nvcc("cuda", "12.4")  # has all in the first build

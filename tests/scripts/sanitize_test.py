@@ -95,7 +95,7 @@ class SanitizeTest(ScriptsTest):
                          ["0", "failed(0)"])
 
     def test_racecheck_in_parallel(self):
-        """Several at once, but alone what joins blocks of a grid or of GPUs; the time limit is
+        """Several at once, but barriers of a grid or of GPUs alone; the time limit is
         that of each, not of all."""
         scopes = ("thread", "warp", "grid", "block", "gpus", "cluster")
         self.write_methods(self.release, *(

@@ -196,12 +196,12 @@ class ScriptsOfOneRunTest(ScriptsTest):
             return section("warp latency", LATENCY, *rows("vote_any", (1, 32, 32, vote)), *rows(
                 "syncwarp", (1, 32, 8, 18), (1, 32, 32, syncwarp)))
 
-        for file, figure in ((None, ""), (older(42.5, 42), ""), (older(44.5, 41.5), " / 44.5")):
+        for file, other in ((None, ""), (older(42.5, 42), ""), (older(44.5, 41.5), " / 44.5")):
             run = self.write_run(self.folder / "run", {
                 "BenchmarkIntraSM": warp + group, "BenchmarkIntraSM.before13": file})
             shown = self.script("summary.py", run).stdout.split("m(ave_cycle))\n")[1]
             shown = re.sub("(?<=[^ \n]) +", " ", shown.split("\n\n")[0] + "\n")
-            self.assertEqual(shown, expected.format(figure))
+            self.assertEqual(shown, expected.format(other))
         self.assertNotIn("Nothing was measured", self.script("summary.py", run).stdout)
 
     def test_many_warnings(self):

@@ -36,7 +36,7 @@ STUDENT = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216}  # 97.5%
 LAUNCHING = ("ImplicitBarrier", "ChainedLaunches")  # no in-kernel method has a cost of its own
 SHOWN = 0.0006  # half of the last digit of three decimals
 SOME = ["--stats", "--samples", "2"]
-FIGURES = collections.defaultdict(int)
+NUMBERS = collections.defaultdict(int)
 
 
 class Done:
@@ -59,7 +59,7 @@ class Done:
         assert re.match("# simulated|ready\n|$", done.stdout), done.stdout[:200]
         self.text = done.stdout
         self.sections = tsv.parse(done.stdout.encode()) if "\nmethod\t" in done.stdout else []
-        FIGURES["runs"] += 1
+        NUMBERS["runs"] += 1
 
     def rows(self):
         """(title of its section, row)"""
@@ -202,7 +202,7 @@ class RowChecks(unittest.TestCase):
         for title, row in run.rows():
             if seen(title, row):
                 self.check_row(run.planted, row, self.expect[title](run.planted, row), title)
-                FIGURES["rows"] += 1
+                NUMBERS["rows"] += 1
         return run
 
     def check_row(self, p, row, expected, title):
@@ -234,7 +234,7 @@ class RowChecks(unittest.TestCase):
         rows = list(rows)
         inside = sum(abs(mean - planted) <= width for planted, mean, width in rows)
         low, high = within(1e-4, len(rows), part)
-        FIGURES[self.id().split(".")[-1]] = f"{inside} of {len(rows)} intervals ({low} to {high})"
+        NUMBERS[self.id().split(".")[-1]] = f"{inside} of {len(rows)} intervals ({low} to {high})"
         self.assertTrue(low <= inside <= high, (inside, len(rows), low, high))
 
     def quantities(self, name, quantity, wanted=lambda title, row: True):
@@ -246,7 +246,7 @@ class RowChecks(unittest.TestCase):
                 continue
             value, _ = self.expect[title](run.planted, row)[quantity]
             if value is not None and row[f"ci95({quantity})"] != "nan":
-                FIGURES["rows"] += 1
+                NUMBERS["rows"] += 1
                 s = row.get(f"s({quantity})", row.get(f"s({quantity[:-1]})", "nan"))
                 yield (value, float(row[f"m({quantity})"]), float(row[f"ci95({quantity})"]),
                        float(s), row)
@@ -256,7 +256,7 @@ class RowChecks(unittest.TestCase):
         their ratios is 1, within five times its own error; each has so many degrees of freedom."""
         ratios = [(found / planted) ** 2 for found, planted in pairs]
         error = math.sqrt(2 / freedom / len(ratios))
-        FIGURES[self.id().split(".")[-1] + ", s"] = f"{statistics.mean(ratios):.3f} +- {error:.3f}"
+        NUMBERS[self.id().split(".")[-1] + ", s"] = f"{statistics.mean(ratios):.3f} +- {error:.3f}"
         self.assertAlmostEqual(statistics.mean(ratios), 1, delta=5 * error)
 
 
@@ -274,7 +274,7 @@ def main(usage):
         for name in RUNS:
             start(name)
     done = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False, verbosity=1)
-    for name, figure in FIGURES.items():
-        print(f"{name}: {figure}")
+    for name, value in NUMBERS.items():
+        print(f"{name}: {value}")
     print(f"{time.monotonic() - began:.0f} s")
     return 0 if done.result.wasSuccessful() else 1

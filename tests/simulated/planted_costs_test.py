@@ -11,7 +11,7 @@ import statistics
 import sys
 
 import planted
-from planted import (FIGURES, GREATEST, PLANTED, RUNS, SHARED, SHOWN, SOME, STUDENT, RowChecks,
+from planted import (GREATEST, NUMBERS, PLANTED, RUNS, SHARED, SHOWN, SOME, STUDENT, RowChecks,
                      costs_of_methods, methods, number, of, operation, queue_end, resident)
 
 
@@ -411,7 +411,7 @@ class Disturbed(RowsOfBarriers):
                                       ("med(ovh)", statistics.median(every)),
                                       ("ci95(ovh)", sure)):
                     self.assertAlmostEqual(float(row[column]), value, delta=0.05, msg=(name, row))
-                FIGURES["rows"] += 1
+                NUMBERS["rows"] += 1
 
     def test_default_stream_and_created_ones(self):
         streams, by_process = of("streams").planted, of("processes").planted
@@ -437,7 +437,7 @@ class Disturbed(RowsOfBarriers):
                 else:
                     self.assertAlmostEqual(float(row["s_stream(ovh)"]), statistics.stdev(each[0]),
                                            delta=0.05, msg=(name, row))
-                FIGURES["rows"] += 1
+                NUMBERS["rows"] += 1
 
     def test_noise_inside_an_sm(self):
         rows = [*self.quantities("noisy_intra", "ave_cycle")]
@@ -518,7 +518,7 @@ class Disturbed(RowsOfBarriers):
             planted = expected["avginstru"][0] * (1 + drift * times[1])
             self.assertAlmostEqual(float(row["m(avginstru)"]) / planted, 1, delta=drift * pair)
             before = times[1]
-            FIGURES["rows"] += 1
+            NUMBERS["rows"] += 1
 
     def test_outliers(self):
         # None is dropped: totals grow by what outliers take in the mean. Medians do not.
@@ -531,7 +531,7 @@ class Disturbed(RowsOfBarriers):
                     count = int(row["launches"]) * int(row["n"])
                     more += count * (float(row[f"m({quantity})"]) - planted)
                     launches += count
-        FIGURES["test_outliers"] = f"{more / launches:.0f} of {0.001 * 1e5:.0f} ns a launch"
+        NUMBERS["test_outliers"] = f"{more / launches:.0f} of {0.001 * 1e5:.0f} ns a launch"
         self.assertAlmostEqual(more / launches, 0.001 * 1e5,
                                delta=3e5 * math.sqrt(0.001 / launches))
         off = statistics.mean(abs(median - value) for value, _, _, median in rows)
@@ -539,7 +539,7 @@ class Disturbed(RowsOfBarriers):
         self.assertLess(off, 0.25 * apart)
         # They are rare and far away, unlike what Student's t is for.
         inside = sum(abs(mean - value) <= width + 0.01 for value, mean, width, _ in rows)
-        FIGURES["test_outliers, intervals"] = f"{inside} of {len(rows)}"
+        NUMBERS["test_outliers, intervals"] = f"{inside} of {len(rows)}"
         self.assertGreaterEqual(inside, 0.9 * len(rows))
 
 

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 import planted
-from planted import FIGURES, ROOT, RUNS, SHARED, SOME, listed, methods, of, operation
+from planted import NUMBERS, ROOT, RUNS, SHARED, SOME, listed, methods, of, operation
 
 FILES = tempfile.TemporaryDirectory()
 RUNS.update({
@@ -196,12 +196,10 @@ TEXTS = {
          [*STILL, "even_noise"]),
     "GPU  is used by  other process(es); the rows from here on contain its work":
         (r"warning: GPU [01] is used by 3 other process\(es\)", ["others", "other_sums"], STILL),
-    "few-cpusfewer CPUs than GPUs are allowed; threads of several GPUs share one, which "
-    "slows what is CPU-side":
+    "few-cpusfewer CPUs than GPUs are allowed: threads of several GPUs share one, which slows them":
         ("warning: fewer CPUs than GPUs", ["one_cpu"], ["inter1", *(
             ["inter2"] if len(os.sched_getaffinity(0)) > 1 else [])]),
-    "launch-blockingCUDA_LAUNCH_BLOCKING is set: every launch waits for its kernel, and so "
-    "do the launches of all rows":
+    "launch-blockingCUDA_LAUNCH_BLOCKING is set: in all rows every launch waits for its kernel":
         ("warning: CUDA_LAUNCH_BLOCKING is set",
          ["blocking_implicit", "blocking_inter", "blocking_sums"], [*STILL, "not_blocking"]),
     "not-hiddenthese launches do not hide behind the unit; m(ovh) is the pace of the host":
@@ -255,7 +253,7 @@ TEXTS = {
         ("skipped: an SM holds 2 blocks of this size",
          ["inter1"], ["inter8"]),
     "nothing-waits below=rows of less than  cycles an operation wait for nothing: the "
-    "compiler has left a NOP or less, and they are no latency of a barrier":
+    "compiler has removed the barrier":
         ("note: rows of less than 3.5 cycles an operation wait for nothing", ["free", "free_repeat"], STILL),
     "repeats twice= percent=this row depends on the repeat count: twice as many operations "
     "give , % off":
@@ -473,7 +471,7 @@ class Warned(unittest.TestCase):
             for name in others:
                 with self.subTest(text=text, run=name):
                     self.assertEqual(said(of(name), pattern), [])
-        FIGURES["warnings"] = f"{len(cases)} of {len(TEXTS)}"
+        NUMBERS["warnings"] = f"{len(cases)} of {len(TEXTS)}"
 
     def test_nothing_is_said_where_nothing_is_planted(self):
         for name in STILL:

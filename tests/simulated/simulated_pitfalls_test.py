@@ -1,4 +1,4 @@
-"""Pitfalls on pretended GPUs: its tables are those of real ones, and each planted fault ends it
+"""Pitfalls on simulated GPUs: its tables are those of real ones, and each planted fault ends it
 with the line and the exit code that it documents.
 
 usage: simulated_pitfalls_test.py FOLDER_OF_EXECUTABLES

@@ -10,7 +10,7 @@
 #include "implicit_barrier/noted_times.hpp"
 #include "implicit_barrier/sections/fusion.hpp"
 #include "implicit_barrier/sections/launches.hpp"
-#include "tests/measure_inter_sm.hpp"
+#include "tests/unit/measure_inter_sm.hpp"
 
 namespace syncbench {
 namespace {
