@@ -21,9 +21,11 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           ladder         steps that depend on each other
                           rounds         kernels of two GPUs
                           graphs         what graphs cost GPU and host
-  docs/grid_barriers.md   bare, in_use, late
+  docs/grid_barriers.md   fastest        of those that order memory
+                          bare, in_use, late
                                          barriers of all blocks of one GPU
   docs/fences.md          fences         fences by what is pending
+                          states         why a fence has two numbers
                           barriers       barriers of blocks and clusters
   docs/numbers.md         figures        numbers to know
                           claims         public claims beside rows
@@ -121,10 +123,12 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/launches.md": {"kernels": launch_tables.one_more_kernel,
                               "ladder": launch_tables.ladder, "rounds": launch_tables.rounds,
                               "graphs": launch_tables.graphs},
-         "docs/grid_barriers.md": {"bare": grid_barrier_tables.bare,
+         "docs/grid_barriers.md": {"fastest": grid_barrier_tables.fastest,
+                                   "bare": grid_barrier_tables.bare,
                                    "in_use": grid_barrier_tables.in_use,
                                    "late": grid_barrier_tables.late},
-         "docs/fences.md": {"fences": fence_tables.fences, "barriers": fence_tables.barriers},
+         "docs/fences.md": {"fences": fence_tables.fences, "states": fence_tables.states,
+                           "barriers": fence_tables.barriers},
          "docs/numbers.md": {"figures": number_tables.figures, "claims": number_tables.claims},
          "docs/study.md": {"conclusions": conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
