@@ -18,6 +18,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           switch         when more threads pay
                           sizes, gpus    sums on one GPU and on several
   docs/launches.md        kernels        one more kernel, by every way
+                          streams        levels of streams
                           ladder         steps that depend on each other
                           rounds         kernels of two GPUs
                           graphs         what graphs cost GPU and host
@@ -121,6 +122,7 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
                                "sizes": sums_by_size, "gpus": sums_by_gpus},
          "docs/launches.md": {"kernels": launch_tables.one_more_kernel,
+                              "streams": launch_tables.streams,
                               "ladder": launch_tables.ladder, "rounds": launch_tables.rounds,
                               "graphs": launch_tables.graphs},
          "docs/grid_barriers.md": {"fastest": grid_barrier_tables.fastest,
