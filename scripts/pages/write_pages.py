@@ -9,6 +9,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           causes         what is known to move rows further
   docs/limits.md          warp           what toolkits leave of the barriers of a warp
                           differences    how far rows of the recorded runs differ
+                          held           ways whose two measurements differ
   docs/clusters.md        durations      how long a run takes
   docs/pitfalls.md        verdicts       which barriers of a warp block
                           partial        what came of partial groups
@@ -115,7 +116,8 @@ def healthy_pairs(_runs):
 PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
                                    "causes": spreads},
-         "docs/limits.md": {"warp": warp_barriers, "differences": differences},
+         "docs/limits.md": {"warp": warp_barriers, "differences": differences,
+                            "held": launch_tables.held_queue},
          "docs/clusters.md": {"durations": durations},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
                           "messages": messages},
