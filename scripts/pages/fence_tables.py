@@ -8,8 +8,9 @@ from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
 MACHINES = ("h200x1", "h100x1")
-PENDING = {"": "nothing", "_host_read": "nothing, host memory was read", "_store": "one place",
-           "_stores": "64 places", "_other_warp": "another warp stores", "_host": "host memory"}
+PENDING = {"": "nothing", "_host_read": "nothing, host memory was read",
+           "_store": "a store, one place", "_stores": "a store, 64 places in turn",
+           "_other_warp": "another warp stores", "_host": "a store, host memory"}
 FENCES = ("fence_acq_rel_cta", "fence_acq_rel_cluster", "fence_acq_rel_gpu", "fence_acq_rel_sys",
           "fence_sc_cta", "fence_sc_gpu", "fence_sc_sys", "fence_proxy_async",
           "load_acquire_gpu", "load_acquire_sys", "store_release_gpu", "store_release_sys",
@@ -19,7 +20,8 @@ BARRIERS = (*((method, used, "1", threads) for method, used in (
                 ("blocksync", "in_use_blocksync"), ("mbarrier", ""), ("cuda_barrier", ""))
               for threads in ("64", "1024")),
             *((method, used, blocks, threads) for method, used in (
-                ("cluster_sync", "in_use_cluster_sync"), ("cluster_relaxed", ""))
+                ("cluster_sync", "in_use_cluster_sync"), ("cluster_sync_dims", ""),
+                ("cluster_sync_mbarrier", ""), ("cluster_relaxed", ""))
               for blocks, threads in (("2", "32"), ("2", "1024"), ("16", "1024"))))
 
 
@@ -40,13 +42,26 @@ def cell(*key):
     return " / ".join(texts) or "–"
 
 
+def of_fence(fence, kind):
+    return False, fence + kind, "1", "64" if kind == "_other_warp" else "32"
+
+
 def fences(_runs):
     """Each instruction by what is pending."""
     return markdown_table(
         ["Instruction", *PENDING.values()], 1,
-        [[coded(f"`{fence}`"), *(
-            cell(False, fence + kind, "1", "64" if kind == "_other_warp" else "32")
-            for kind in PENDING)] for fence in FENCES])
+        [[coded(f"`{fence}`"), *(cell(*of_fence(fence, kind)) for kind in PENDING)]
+         for fence in FENCES])
+
+
+def states(_runs):
+    """Why a fence has two numbers."""
+    alone, beside = (f"{rows_of(MACHINES[0])[of_fence('fence_acq_rel_gpu', kind)]:.0f}"
+                     for kind in ("", "_other_warp"))
+    yield (f"A kernel is in one state throughout. So `fence_acq_rel_gpu` takes {alone} cycles on an "
+           "H200 where no warp")
+    yield (f"of the SM stores, and {beside} where another warp does. Both are right; few programs "
+           "have the first.")
 
 
 def barriers(_runs):

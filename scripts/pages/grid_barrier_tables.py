@@ -3,53 +3,100 @@ BenchmarkInterSM. Numbers are medians in nanoseconds, of each machine."""
 
 import functools
 
-from parts import tsv
+from parts import suite, tsv
+from reporting.estimates import shape
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
 MACHINES = ("h200x1", "h100x1")
 SMS = 132  # of these GPUs
 SHAPES = ((1, 32), (1, 1024), (2, 1024), (8, 64), (32, 64))  # blocks per SM, threads
+IN_USE = "in_use_"
 
 
 @functools.lru_cache(maxsize=None)
-def rows_of(machine, titles):
-    """On one GPU, with both toolkits."""
-    paths = sorted((FOLDER.parent / "grid_barriers").glob(f"{machine}.*"))
-    return [row for path in paths for section in tsv.read(path) if section.title in titles
-            for row in section.rows if row["GPUcount"] == "1"]
+def medians(machine, late=False):
+    """{method: {(blocks per SM, threads): median}} on one GPU, with both toolkits."""
+    titles, column = (("one late",), "med(exit)") if late else (
+        ("grid latency", "multi-GPU latency"), "med(avginstru)")
+    found = {}
+    for path in sorted((FOLDER.parent / "grid_barriers").glob(f"{machine}.*")):
+        for row in (row for section in tsv.read(path) if section.title in titles
+                    for row in section.rows if row["GPUcount"] == "1"):
+            of = int(row["blk"]) // SMS, int(row["thrd"])
+            found.setdefault(row["method"], {})[of] = float(row[column])
+    return found
 
 
-def table(titles, column, wanted):
-    def cell(method, blocks, threads):
-        texts = []
-        for machine in MACHINES:
-            there = [row[f"med({column})"] for row in rows_of(machine, titles)
-                     if (row["method"], row["blk"], row["thrd"]) ==
-                     (method, str(blocks * SMS), str(threads))]
-            texts += [f"{float(median):.0f}" for median in there[:1]]
+@functools.lru_cache(maxsize=None)
+def older_toolkit():
+    """({methods that need it}, its version)"""
+    output = tsv.read(FOLDER.parent / "grid_barriers" / f"{MACHINES[0]}{suite.OLDER}.tsv")
+    return {row["method"] for section in output for row in section.rows}, output.program("toolkit")
+
+
+def name_of(method):
+    older, version = older_toolkit()
+    return coded(f"`{method}`" + f", CUDA {version}" * (method in older))
+
+
+def table(late, wanted):
+    def cell(method, of):
+        texts = [f"{known[method][of]:.0f}"
+                 for known in (medians(machine, late) for machine in MACHINES)
+                 if of in known.get(method, ())]
         return " / ".join(texts) or "–"
 
-    methods = dict.fromkeys(row["method"] for row in rows_of(MACHINES[0], titles)
-                            if wanted(row["method"]))
     return markdown_table(
-        ["Method", *(f"{blocks} x {threads}" for blocks, threads in SHAPES)], 1,
-        [[coded(f"`{method}`"), *(cell(method, *shape) for shape in SHAPES)]
-         for method in methods])
+        ["Method", *(shape(*of) for of in SHAPES)], 1,
+        [[name_of(method), *(cell(method, of) for of in SHAPES)]
+         for method in medians(MACHINES[0], late) if wanted(method)])
 
 
 def bare(_runs):
     """All blocks arrive at once, and nothing is stored."""
-    return table(("grid latency", "multi-GPU latency"), "avginstru",
-                 lambda method: not method.startswith("in_use"))
+    return table(False, lambda method: not method.startswith(IN_USE))
 
 
 def in_use(_runs):
     """A word stored before, and one read behind."""
-    return table(("grid latency", "multi-GPU latency"), "avginstru",
-                 lambda method: method.startswith("in_use"))
+    return table(False, lambda method: method.startswith(IN_USE))
 
 
 def late(_runs):
     """From the last arrival until another block is out."""
-    return table(("one late",), "exit", lambda method: True)
+    return table(True, lambda method: True)
+
+
+def ordered(machine, state):
+    """{method that orders memory: {shape: median}}; in use all do."""
+    known = medians(machine, state == "late")
+    used = {method.removeprefix(IN_USE): rows for method, rows in known.items()
+            if method.startswith(IN_USE)}
+    if state == "use":
+        return {method if f"{method}_ordered" not in known else f"{method}_ordered": rows
+                for method, rows in used.items()}
+    return {method: rows for method, rows in known.items()
+            if not method.startswith(IN_USE) and f"{method}_ordered" not in known}
+
+
+def fastest(_runs):
+    """Of those that order memory, by blocks per SM, and how much less than grid_sync it takes."""
+    def cell(state, blocks):
+        winners, savings = {}, []
+        for machine in MACHINES:
+            known = ordered(machine, state)
+            for of in known["grid_sync"]:
+                if of[0] == blocks:
+                    time, method = min((rows[of], method) for method, rows in known.items()
+                                       if of in rows)
+                    winners[method] = winners.get(method, 0) + 1
+                    savings.append(f"{100 * (1 - time / known['grid_sync'][of]):.0f}")
+        span = " to ".join(dict.fromkeys((min(savings, key=int), max(savings, key=int))))
+        names = sorted(winners, key=lambda method: -winners[method])
+        return coded(", ".join(f"`{method}`" for method in names)) + f": {span}%"
+
+    return markdown_table(
+        ["Blocks per SM", "all at once", "in use", "one late"], 4,
+        [[str(blocks), *(cell(state, blocks) for state in ("bare", "use", "late"))]
+         for blocks in sorted({of[0] for of in medians(MACHINES[0])["grid_sync"]})])

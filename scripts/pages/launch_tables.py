@@ -7,7 +7,11 @@ from reporting.study import FOLDER
 
 MACHINES = {"h100x1": "1 H100", "h200x1": "1 H200", "h200x2": "2 H200"}
 FULL = ("132", "1024")  # blocks and threads: one block on each SM of these GPUs
+ONE = ("1", "32")
 STEPS = ("132", "256")
+FEW_STEPS = ("8", "256")  # of what does not fit otherwise: a cluster
+WORKS = ("0", "1000", "5000", "20000")  # of a step, ns
+SEAM_OF = "5000"
 PART = 0.05  # of a step, below which its seam is said not to matter
 
 
@@ -56,18 +60,40 @@ def one_more_kernel(_runs):
 
 
 def ladder(_runs):
-    """Of each way the seam of steps of 5 us, and from which work on it is under 5% of a step."""
-    machines = {title: sections_of(name)["dependent steps"] for name, title in MACHINES.items()
-                if "x1" in name}
+    """Of each way and machine what a step takes, and from which work on its seam is under 5% of
+    it."""
+    machines = [sections_of(name)["dependent steps"] for name in MACHINES]
     rows = []
-    for way in ways_of(machines.values()):
-        seams = [value(find(section, STEPS, method=way, work="5000", reads="1"), "seam")
-                 for section in machines.values()]
-        if any(seam == seam for seam in seams):
-            rows.append([coded(f"`{way}`"), *(part for seam in seams for part in (
-                text(seam), text(seam * (1 / PART - 1) / 1000)))])
-    return markdown_table(["Way", *(f"{title}, {what}" for title in machines
-                                    for what in ("seam, ns", "small from, us"))], 1, rows)
+    for way in ways_of(machines):
+        for shape, note in ((STEPS, ""), (FEW_STEPS, f", {FEW_STEPS[0]} blocks")):
+            found = [{work: find(section, shape, method=way, work=work, reads="1")
+                      for work in WORKS} for section in machines]
+            if all(of[SEAM_OF] for of in found):
+                rows.append([coded(f"`{way}`{note}"), *(
+                    " / ".join(cell(section, of[work], "step")
+                               for section, of in zip(machines, found)) for work in WORKS),
+                    " / ".join(text(value(of[SEAM_OF], "seam", 1000) * (1 / PART - 1))
+                               for of in found)])
+                break
+    return markdown_table(["Way", *(f"{float(work) / 1000:g} us" for work in WORKS),
+                           "small from, us"], 1, rows)
+
+
+def streams(_runs):
+    """The levels of each kind of stream, of blocks of one warp, and how far processes differ."""
+    machines = {title: sections_of(name)["streams"] for name, title in MACHINES.items()}
+    first = next(iter(machines.values()))
+    kinds = dict.fromkeys((row["method"], row["stream"]) for row in first.rows)
+    rows = []
+    for method, stream in kinds:
+        cells = []
+        for section in machines.values():
+            row = find(section, ONE, method=method, stream=stream)
+            cells += [f"{float(row['min(ovh)']):.0f} to {float(row['max(ovh)']):.0f}",
+                      f"{float(row['s_process(ovh)']):.0f}"]
+        rows.append([coded(f"`{method}`"), coded(f"`{stream}`"), *cells])
+    return markdown_table(["Way", "Stream", *(f"{title}, {what}" for title in machines
+                                              for what in ("levels", "s"))], 2, rows)
 
 
 def rounds(_runs):
@@ -87,3 +113,23 @@ def graphs(_runs):
         [coded(f"`{row['method']}`"), row["rep"],
          *(cell(section, row, column, 1000) for column in columns)]
         for row in section.rows if (row["blk"], row["thrd"]) == FULL])
+
+
+def held_queue(_runs):
+    """How far the CPU's clock and the GPU's timer are from the fusion of the same kernels, of the
+    ways of which a program noted that they differ."""
+    machines = [sections_of(name) for name in MACHINES]
+    noted = dict.fromkeys(
+        (said.method, *(said.cells[column] for column in ("GPUCount", "blk", "thrd", "idea(wkld)")))
+        for of in machines for said in of["held queue"].annotations if said.tag == "differs")
+    rows = []
+    for method, gpus, blocks, threads, work in noted:
+        cells = []
+        for of in machines:
+            fused, held = (find(of[title], (blocks, threads), method=method, GPUCount=gpus, work=work)
+                           for title in ("sleep kernel", "held queue"))
+            cells.append(" / ".join(
+                f"{round(100 * (value(held, column) / value(fused, 'ovh') - 1)):+d}%"
+                for column in ("cpu", "timer")) if held else "–")
+        rows.append([coded(f"`{method}`"), gpus, f"{blocks} x {threads}", *cells])
+    return markdown_table(["Way", "GPUs", "Blocks x threads", *MACHINES.values()], 3, sorted(rows))

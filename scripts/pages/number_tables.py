@@ -24,7 +24,6 @@ class Figure(NamedTuple):
     method: str
     shape: tuple
     cells: dict = {}
-    scale: float = 1
 
 
 def in_sm(text, section, method, shape, **cells):
@@ -37,11 +36,14 @@ def of_grid(text, method, shape, gpus="1"):
                   {"GPUcount": gpus})
 
 
-def of_launch(text, unit, section, column, method, scale=1, **cells):
-    return Figure(text, unit, "launches", section, column, method, FULL, cells, scale)
+def one_more(text, method):
+    return Figure(text, "ns", "launches", "one stream", "ovh", method, FULL, {"GPUCount": "1"})
 
 
 ONE = ("1", "32")
+GRID = of_grid("`grid.sync()`, one block of 1024 per SM", "grid_sync", FULL)
+CROWDED_GRID = of_grid("`grid.sync()`, 32 blocks of 64 per SM", "grid_sync", CROWDED)
+NEXT_KERNEL = one_more("One more kernel, in a process with one stream", "traditional_launch")
 FIGURES = (
     in_sm("Warp shuffle", "warp latency", "tile_shufl", ONE, tile="32"),
     in_sm("Warp vote, `__any_sync()`", "warp latency", "vote_any", ONE),
@@ -55,43 +57,32 @@ FIGURES = (
     in_sm("Global atomic, each lane its own word", "warp latency", "global_add", ONE, tile="32"),
     in_sm("Global compare-and-swap, all lanes one word", "warp latency", "global_cas", ONE, tile="1"),
     in_sm("`__threadfence()`, nothing stored", "warp latency", "threadfence", ONE, tile="0"),
-    in_sm("`__threadfence()` behind a store", "warp latency", "threadfence", ONE, tile="1"),
-    in_sm("`__threadfence_system()` behind a store", "warp latency", "threadfence_system", ONE,
+    in_sm("`__threadfence()` behind a store, to 64 places in turn", "warp latency", "threadfence", ONE,
           tile="1"),
+    in_sm("`__threadfence_system()`, the same", "warp latency", "threadfence_system", ONE, tile="1"),
     in_sm("Load from another block's shared memory", "group latency", "distributed_load",
           ("2", "32"), tile="2"),
     in_sm("`barrier.cluster`, 2 blocks of 32", "group latency", "cluster_sync", ("2", "32"), tile="2"),
     in_sm("`barrier.cluster`, 2 blocks of 1024", "group latency", "cluster_sync", ("2", "1024"),
           tile="2"),
-    of_grid("`grid.sync()`, one block of 1024 per SM", "grid_sync", FULL),
-    of_grid("`grid.sync()`, 32 blocks of 64 per SM", "grid_sync", CROWDED),
+    GRID, CROWDED_GRID,
     of_grid("Barrier of two GPUs, one block of 1024 per SM", "peer_grid_sync", FULL, "2"),
     of_grid("Barrier of four GPUs, the same", "peer_grid_sync", FULL, "4"),
-    of_launch("One more kernel, in a process with one stream", "ns", "one stream", "ovh",
-              "traditional_launch", GPUCount="1"),
-    of_launch("One more kernel of a graph", "ns", "graphs", "node", "graph_launch", GPUCount="1",
-              rep="1000"),
-    of_launch("One more kernel by programmatic launch", "ns", "one stream", "ovh",
-              "programmatic_launch", GPUCount="1"),
-    Figure("First use of a kernel's module", "µs", "launches", "first use", "module",
-           "traditional_launch", ONE, {}, 1e3),
+    NEXT_KERNEL,
+    one_more("One more kernel, in a graph", "graph_launch"),
+    one_more("One more kernel, by programmatic launch", "programmatic_launch"),
 )
 
-# What one reads, and the figure that is meant, then the one that was taken for it.
+# What one reads, where, the figure that is meant, and one that is near it.
 CLAIMS = (
-    ("A shuffle takes one cycle.", FIGURES[0],
-     Figure("Shuffles of an SM, each of a warp", "per cycle", "BenchmarkIntraSM", "throughput",
-            "thrput", "tile_shufl", ("132", "1024"), {"tile": "32"})),
-    ("A tiny kernel takes 5 µs.", FIGURES[21],
+    ("A tiny kernel takes 5 µs.", "tusharhqq/napkin-math-gpu, `README.md`, 006db14", NEXT_KERNEL,
      Figure("Launch, run and wait for one, by the host's clock", "ns", "launches", "null kernel",
             "ttl", "traditional_launch", FULL, {"rep": "1", "GPUCount": "1"})),
-    ("`grid.sync()` takes 15 µs on Hopper, or 278 µs on a later GPU.", FIGURES[17], FIGURES[18]),
-    ("Graphs make launches free.", FIGURES[22],
-     Figure("The host's call, a node", "ns", "launches", "graphs", "call", "graph_launch", FULL,
-            {"GPUCount": "1", "rep": "1000"}, 1e3)),
-    ("A cluster's barrier is cheap, for it is hardware.", FIGURES[16],
-     in_sm("`barrier.cluster` without memory order", "group latency", "cluster_relaxed",
-           ("2", "1024"), tile="2")),
+    ("`grid.sync()` takes 15 µs on Hopper.",
+     "starpit/vllm, `vllm-rs/crates/ferrite-forward-macro/src/impl_lib.rs`, 0088e43", GRID,
+     CROWDED_GRID),
+    ("`grid.sync()` takes 278 µs on an RTX 5090.",
+     "Cklaus1/autokernel5090, `EXPERIMENT_DISCOVERIES.md`, 0754ac4", GRID, CROWDED_GRID),
 )
 
 
@@ -122,7 +113,7 @@ def cell(figure, kind):
                   **figure.cells}
         for row in section.rows if of == kind and section else ():
             if all(row[key] == value for key, value in wanted.items()):
-                values.append(float(row[f"med({figure.column})"]) / figure.scale)
+                values.append(float(row[f"med({figure.column})"]))
     texts = [shown(value) for value in sorted(values)]
     return " to ".join(dict.fromkeys((texts[0], texts[-1]))) if texts else "–"
 
@@ -139,6 +130,7 @@ def claims(_runs):
         return coded(f"{figure.text}: ") + " / ".join(
             cell(figure, kind) for kind in KINDS) + f" {figure.unit}"
 
-    return markdown_table(["Claim", "What it costs, H100 / H200", "What is near the claim"], 3,
-                          [[coded(claim), text(right), text(other)]
-                           for claim, right, other in CLAIMS])
+    return markdown_table(
+        ["Claim", "Project, file, commit", "What it costs, H100 / H200", "What is near the claim"], 4,
+        [[coded(claim), coded(source), text(right), text(other)]
+         for claim, source, right, other in CLAIMS])

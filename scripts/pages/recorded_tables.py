@@ -7,30 +7,58 @@ from fnmatch import fnmatchcase
 
 from parts import means, suite, tsv
 from parts.reduction_summary import size_name
-from reporting.estimates import shape, short_name, short_text
+from reporting.estimates import rounded, shape, short_name, short_text
 from reporting.headline import launch, of_grids
-from reporting.in_short import ROWS, names
+from reporting.in_short import ROWS, grid_sync, names
 from reporting.names import legend
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER, GPUS, Study
 from reporting.study_tables import ARRAY, toolkits
 
 
+SMS = 132  # of these GPUs
+# Label of a row -> folder, method, blocks, threads of the same in use, on one of this kind of GPU.
+IN_USE = {"Block: `blocksync`, 32 threads": ("fences", "in_use_blocksync", 1, 32),
+          "Cluster: `cluster_sync`, 2 x 32": ("fences", "in_use_cluster_sync", 2, 32),
+          **{grid_sync(*of).label: ("grid_barriers", "in_use_grid_sync", SMS * of[0], of[1])
+             for of in ((1, 1024), (32, 64))}}
+OF_IN_USE = "h200x1"
+
+
+def in_use(label):
+    """The mean and its spread of a barrier between a store and a neighbour's read."""
+    if label not in IN_USE:
+        return "–"
+    folder, method, blocks, threads = IN_USE[label]
+    row = next(row for section in tsv.read(FOLDER.parent / folder / f"{OF_IN_USE}.tsv")
+               for row in section.find_all(method=method, blk=str(blocks), thrd=str(threads)))
+    mean, spread = (("m(avginstru)", "s(avginstr)") if "m(avginstru)" in row else
+                    ("m(ave_cycle)", "s(ave_cycle)"))
+    return rounded(float(row[mean]), float(row[spread]))
+
+
 def machines_table(runs):
-    """What a barrier costs: a column for each run, with a link to it."""
+    """What a barrier costs: a column for each run, with a link to it, and one of barriers in
+    use."""
     study = Study()
-    head = ["Barrier", "Unit", *(
-        f"[{run.gpus} {short_name(run)}](results/{run.path.name}), "
-        f"CUDA {run.environment['cuda_toolkit']}" for run in runs),
-        f"Study: {', '.join(GPUS)}"]
+    toolkits = dict.fromkeys(run.environment["cuda_toolkit"] for run in runs)
+    head = [f"Barrier, CUDA {', '.join(toolkits)}", "Unit"]
+    for run in runs:
+        name = f"{run.gpus} {short_name(run)}"
+        head.append(f"[{name}](results/{run.path.name})")
+        head += [f"{name}, in use"] * (run.path.name == OF_IN_USE)
+    head.append(f"Study: {', '.join(GPUS)}")
     rows, shown = [], []
     for row in ROWS:
         found = [row.find(run) for run in runs]
         if not any(found):
             continue
         shown.append(row)
-        rows.append([coded(row.label), row.unit,
-                     *(one.estimate.text() or "–" if one else "–" for one in found),
+        cells = []
+        for run, one in zip(runs, found):
+            cells.append(one.estimate.text() or "–" if one else "–")
+            cells += [in_use(row.label)] * (run.path.name == OF_IN_USE)
+        rows.append([coded(row.label), row.unit, *cells,
                      ", ".join(filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
     _, line, *rest = markdown_table(head, 2, rows)
     return ["| " + " | ".join(head) + " |", line, *rest,  # the links are none of a text
@@ -291,11 +319,11 @@ def durations(runs):
     return ["The recorded runs took:", "", *markdown_table(["GPUs", "Minutes"], 1, rows)]
 
 
-SAMPLE_THREADS = ("32", "64", "128", "256", "512", "1024")
+SAMPLE_THREADS = ("32", "256", "1024")
 
 
 def sample(runs):
-    """Ten lines of output, their columns aligned, and where the answer is."""
+    """Lines of output, their columns aligned, and where the answer is."""
     run = run_of(runs, SAMPLE)
     path = run.path / "BenchmarkIntraSM.tsv"
     lines = tsv.read_bytes(path).decode().splitlines()

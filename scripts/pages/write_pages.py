@@ -9,6 +9,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           causes         what is known to move rows further
   docs/limits.md          warp           what toolkits leave of the barriers of a warp
                           differences    how far rows of the recorded runs differ
+                          held           ways whose two measurements differ
   docs/clusters.md        durations      how long a run takes
   docs/pitfalls.md        verdicts       which barriers of a warp block
                           partial        what came of partial groups
@@ -18,12 +19,15 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           switch         when more threads pay
                           sizes, gpus    sums on one GPU and on several
   docs/launches.md        kernels        one more kernel, by every way
+                          streams        levels of streams
                           ladder         steps that depend on each other
                           rounds         kernels of two GPUs
                           graphs         what graphs cost GPU and host
-  docs/grid_barriers.md   bare, in_use, late
+  docs/grid_barriers.md   fastest        of those that order memory
+                          bare, in_use, late
                                          barriers of all blocks of one GPU
   docs/fences.md          fences         fences by what is pending
+                          states         why a fence has two numbers
                           barriers       barriers of blocks and clusters
   docs/numbers.md         figures        numbers to know
                           claims         public claims beside rows
@@ -112,19 +116,23 @@ def healthy_pairs(_runs):
 PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
                                    "causes": spreads},
-         "docs/limits.md": {"warp": warp_barriers, "differences": differences},
+         "docs/limits.md": {"warp": warp_barriers, "differences": differences,
+                            "held": launch_tables.held_queue},
          "docs/clusters.md": {"durations": durations},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
                           "messages": messages},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
                                "sizes": sums_by_size, "gpus": sums_by_gpus},
          "docs/launches.md": {"kernels": launch_tables.one_more_kernel,
+                              "streams": launch_tables.streams,
                               "ladder": launch_tables.ladder, "rounds": launch_tables.rounds,
                               "graphs": launch_tables.graphs},
-         "docs/grid_barriers.md": {"bare": grid_barrier_tables.bare,
+         "docs/grid_barriers.md": {"fastest": grid_barrier_tables.fastest,
+                                   "bare": grid_barrier_tables.bare,
                                    "in_use": grid_barrier_tables.in_use,
                                    "late": grid_barrier_tables.late},
-         "docs/fences.md": {"fences": fence_tables.fences, "barriers": fence_tables.barriers},
+         "docs/fences.md": {"fences": fence_tables.fences, "states": fence_tables.states,
+                           "barriers": fence_tables.barriers},
          "docs/numbers.md": {"figures": number_tables.figures, "claims": number_tables.claims},
          "docs/study.md": {"conclusions": conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,

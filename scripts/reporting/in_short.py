@@ -6,7 +6,8 @@ from collections import namedtuple
 
 from parts.tables import grid
 from reporting.estimates import shape, short_name
-from reporting.headline import inside_an_sm, launch, nothing_known, of_grids, of_table
+from reporting.headline import (inside_an_sm, launch, multi_grid_of, nothing_known, of_grids,
+                                of_table)
 from reporting.names import legend
 
 # find(run): reporting.headline.Found or None; study(study, gpu): its text, None where it has no
@@ -33,7 +34,11 @@ ROWS = (
     Row("Cluster: `cluster_sync`, 2 x 32", "cycles",
         inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32")),
     grid_sync(1, 1024), grid_sync(32, 64),
-    peer_grid_sync(2), peer_grid_sync(4),
+    peer_grid_sync(2),
+    Row(f"2 GPUs: `multi_grid_sync_no_peer`, {shape(1, 1024)}, before CUDA 13", "ns",
+        of_grids("multi-GPU latency", "multi_grid_sync_no_peer", 1, 1024, 2),
+        multi_grid_of(2, 1, 1024)),
+    peer_grid_sync(4),
     Row(f"1 GPU: `traditional_launch`, {shape(1, 1024)}", "ns",
         launch("traditional_launch")),
     *(Row(f"1 GPU: `{method}`, {shape(1, 1024)}, one stream", "ns",

@@ -10,6 +10,7 @@ from reporting import groups
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
+LOW_CLOCK = 0.01  # of the highest SM clock at the start; rows further below it are no reference
 BLOCKS = means.KEYS.index("blk")
 VERDICTS = (*means.VERDICTS, "not recorded")
 LACKING = "not in this run"
@@ -42,10 +43,18 @@ def values(run):
 
 @functools.lru_cache(maxsize=None)
 def at_low_clock(run):
-    """Of a run the rows, by id, that were measured while the SM clock was low: no reference."""
-    return {id(row) for output in run.files.values() for section in output
-            for said in section.annotations if said.tag == "slow-clock"
-            for row in section.rows_of(said)}
+    """Of a run the rows, by id, that were measured while the SM clock was low: no reference. The
+    program says so, or it shows in their own clock."""
+    found = set()
+    for output in run.files.values():
+        full = max((float(gpu["clock"]) for gpu in output.head("gpu")
+                    if tsv.NUMBER.fullmatch(gpu.get("clock", ""))), default=math.nan)
+        for section in output:
+            found.update(id(row) for said in section.annotations if said.tag == "slow-clock"
+                         for row in section.rows_of(said))
+            found.update(id(row) for row in section.rows
+                         if float(row.get("clock", "nan")) < (1 - LOW_CLOCK) * full)
+    return found
 
 
 def recorded_runs(folder):

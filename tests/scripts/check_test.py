@@ -201,6 +201,27 @@ class CheckTest(ScriptsTest):
                    if one.verdict == "not recorded"]
         self.assertEqual([(key[2], key[3]) for key in unknown], [("implicit", "1")])
 
+    def test_a_row_whose_clock_is_low(self):
+        """It is no reference, though the program did not say so."""
+        for share, told in ((0.995, []), (0.985, ["implicit"])):
+            def change(_program, section, cells, share=share):
+                if (section, cells["method"], cells.get("type"), cells.get("bytes")) == (
+                        "one GPU", "implicit", "double", "1048576"):
+                    cells["clock"] = f"{1980 * share:.1f}"
+            other = changed_run("h200x1", change)
+            unknown = [one.key for one in normal.judged(changed_run("h200x1"), [other])
+                       if one.verdict == "not recorded"]
+            self.assertEqual([key[2] for key in unknown], told)
+
+    def test_recorded_rows_at_a_low_clock(self):
+        """Of four H200, whose clock fell during large sums."""
+        run = next(run for run in recorded_runs() if run.path.name == "h200x4")
+        low = normal.at_low_clock(run)
+        rows = [(file, float(row["clock"])) for file, output in run.files.items()
+                for section in output for row in section.rows if id(row) in low]
+        self.assertEqual(sum(file == "Reduction" for file, _ in rows), 82)
+        self.assertLess(max(clock for _, clock in rows), 1961)
+
     def test_missing_rows(self):
         def change(_program, section, cells):
             if cells["method"] == "grid_sync" and section == "grid latency":

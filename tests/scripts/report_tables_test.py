@@ -7,18 +7,26 @@ from report_support import RECORDED, rows_of, table_below
 from scripts_support import ROOT
 
 LIBRARY = "explicit_barrier/peer_grid_barrier/README.md"
-# What README's rows are of: file, section, cells (blk: for each SM), column; the study's numbers.
+# What README's rows are of: file, section, cells (blk: for each SM); the study's numbers; folder,
+# section and method of the same in use.
 IN_SM, ACROSS_SMS, LAUNCHES = "BenchmarkIntraSM", "BenchmarkInterSM", "ImplicitBarrier"
 ROWS = (
-    (IN_SM, "warp latency", {"method": "tile_sync", "thrd": "32", "tile": "32"}, None),
-    (IN_SM, "block latency", {"method": "blocksync", "thrd": "32"}, "22, 218"),
-    (IN_SM, "group latency", {"method": "cluster_sync", "blk": "2", "thrd": "32"}, None),
-    (ACROSS_SMS, "grid latency", {"method": "grid_sync", "blk": 1, "thrd": "1024"}, None),
-    (ACROSS_SMS, "grid latency", {"method": "grid_sync", "blk": 32, "thrd": "64"}, None),
-    *((ACROSS_SMS, "multi-GPU latency", {"method": "peer_grid_sync", "blk": 1, "thrd": "1024",
-                                         "GPUcount": gpus}, None) for gpus in "24"),
+    (IN_SM, "warp latency", {"method": "tile_sync", "thrd": "32", "tile": "32"}, None, None),
+    (IN_SM, "block latency", {"method": "blocksync", "thrd": "32"}, "22, 218",
+     ("fences", "group latency", "in_use_blocksync")),
+    (IN_SM, "group latency", {"method": "cluster_sync", "blk": "2", "thrd": "32"}, None,
+     ("fences", "group latency", "in_use_cluster_sync")),
+    *((ACROSS_SMS, "grid latency", {"method": "grid_sync", "blk": blocks, "thrd": threads}, None,
+       ("grid_barriers", "grid latency", "in_use_grid_sync"))
+      for blocks, threads in ((1, "1024"), (32, "64"))),
+    *((ACROSS_SMS + older, "multi-GPU latency", {"method": method, "blk": 1, "thrd": "1024",
+                                                 "GPUcount": gpus}, study, None)
+      for gpus, older, method, study in (
+          ("2", "", "peer_grid_sync", None),
+          ("2", ".before13", "multi_grid_sync_no_peer", "12410, 8440"),
+          ("4", "", "peer_grid_sync", None))),
     (LAUNCHES, "sleep kernel", {"method": "traditional_launch", "GPUCount": "1", "blk": 1,
-                                "thrd": "1024"}, None))
+                                "thrd": "1024"}, None, None))
 MEANS = {IN_SM: "m(ave_cycle)", ACROSS_SMS: "m(avginstru)", LAUNCHES: "m(ovh)"}
 SMS = 132  # of all recorded machines
 
@@ -34,39 +42,42 @@ def row_of(folder, file, title, cells):
 class RecordedTablesTest(unittest.TestCase):
     def test_values_are_those_of_the_rows(self):
         head, *table = table_below((ROOT / "README.md").read_text(), "<!-- machines: ")
-        self.assertEqual(head[2:], [*(f"[{name}](results/{folder}), CUDA 13.0"
-                                      for name, folder in zip(NAMES, RECORDED)),
-                                    "Study: V100, P100"])
+        heads = [f"[{name}](results/{folder})" for name, folder in zip(NAMES, RECORDED)]
+        place = 1 + RECORDED.index("h200x1")
+        self.assertEqual(head, ["Barrier, CUDA 13.0", "Unit", *heads[:place], "1 H200, in use",
+                                *heads[place:], "Study: V100, P100"])
         self.assertEqual(len(table), len(ROWS))
-        for cells, (file, title, wanted, study) in zip(table, ROWS):
+        for cells, (file, title, wanted, study, used) in zip(table, ROWS):
             self.assertEqual(cells[-1], study or "–", cells[0])
+            text = cells.pop(2 + place)
+            if used:
+                folder, section, method = used
+                self.check(text, file, row_of(folder, "h200x1", section, {
+                    **wanted, "method": method}))
+            else:
+                self.assertEqual(text, "–", cells[0])
             for folder, text in zip(RECORDED, cells[2:]):
-                row = row_of(folder, file, title, wanted)
-                if row is None:
-                    self.assertEqual(text, "–", (folder, cells[0]))
-                elif text != "none":
-                    value = float(text.split(" ±")[0].rstrip("!"))
-                    places = len(text.split(" ±")[0].rstrip("!").partition(".")[2])
-                    spread = float(row.get("s(avginstr)") or row[f"s{MEANS[file][1:]}"])
-                    self.assertAlmostEqual(value, float(row[MEANS[file]]),
-                                           delta=max(spread / 10, 0.5 * 10 ** -places))
-                else:
-                    self.assertLess(float(row[MEANS[file]]), 3.5)  # nothing waits
+                self.check(text, file, row_of(folder, file, title, wanted))
 
-    def test_what_is_said_below_the_table(self):
-        table = table_below((ROOT / "README.md").read_text(), "<!-- machines: ")
-        values = {cells[0]: [float(text.split(" ±")[0].rstrip("!")) for text in cells[2:-1]]
-                  for cells in table[1:] if cells[0].startswith("1 GPU")}
-        one, many, launches = values.values()
-        for barrier, crowded, launch in zip(one, many, launches):
-            self.assertTrue(barrier < launch < crowded)
+    def check(self, text, file, row):
+        mean = MEANS[file.split(".")[0]]
+        if row is None:
+            self.assertEqual(text, "–")
+        elif text != "none":
+            value = float(text.split(" ±")[0].rstrip("!"))
+            places = len(text.split(" ±")[0].rstrip("!").partition(".")[2])
+            spread = float(row.get("s(avginstr)") or row[f"s{mean[1:]}"])
+            self.assertAlmostEqual(value, float(row[mean]),
+                                   delta=max(spread / 10, 0.5 * 10 ** -places))
+        else:
+            self.assertLess(float(row[mean]), 3.5)  # nothing waits
 
     def test_sample_is_of_the_recorded_lines(self):
         text = (ROOT / "README.md").read_text().split("<!-- sample: ")[1]
         shown = text.split("```")[1].splitlines()[1:]
         recorded = {" ".join(line.split()) for line in (
             ROOT / "results/h200x1/BenchmarkIntraSM.tsv").read_text().splitlines()}
-        self.assertEqual(len(shown), 10)
+        self.assertEqual(len(shown), 7)
         self.assertLessEqual({" ".join(line.split()) for line in shown}, recorded)
 
     def test_barriers_of_several_gpus(self):
@@ -161,6 +172,37 @@ class RecordedTablesTest(unittest.TestCase):
         count, half, _, largest = shown[ACROSS_SMS, "grid_sync"]
         self.assertEqual((count, largest), (str(len(changes)), f"{max(changes):.1f}%"))
         self.assertEqual(half, f"{sorted(changes)[len(changes) // 2 - 1]:.1f}%")
+
+    def test_fastest_grid_barriers(self):
+        _, *table = self.table("grid_barriers", "fastest")
+        ordered = ("grid_sync", "xiao_feng_lock_ordered", "xiao_feng_flags_ordered", "sorensen_flags",
+                   "sense_reversing_ordered", "cluster_first", "peer_grid_sync",
+                   "cub_grid_barrier_ordered")
+        names, savings = set(), []
+        for machine in ("h200x1", "h100x1"):
+            exits = {}  # threads -> {method: ns}, of one block per SM
+            for row in (row for file in (machine, f"{machine}.before13")
+                        for row in rows_of("grid_barriers", file, "one late")):
+                if row["method"] in ordered and row["blk"] == str(SMS):
+                    exits.setdefault(row["thrd"], {})[row["method"]] = float(row["med(exit)"])
+            for found in exits.values():
+                names.add(min(found, key=found.get))
+                savings.append(100 - 100 * min(found.values()) / found["grid_sync"])
+        self.assertEqual(table[0], ["1", *table[0][1:3], (
+            f"`{names.pop()}`: {min(savings):.0f} to {max(savings):.0f}%")])
+        self.assertEqual(names, set())
+
+    def test_ladder(self):
+        _, *table = self.table("launches", "ladder")
+        for way, blocks in (("`steps_grid_sync`", SMS), ("`steps_cluster_sync`, 8 blocks", 8)):
+            cells = next(cells for cells in table if cells[0] == way)
+            for work, cell in zip(("0", "1000", "5000", "20000"), cells[1:]):
+                rows = [next(row for row in rows_of("launches", machine, "dependent steps") if (
+                    row["method"], row["blk"], row["thrd"], row["idea(wkld)"], row["reads"]) == (
+                        way.split("`")[1], str(blocks), "256", work, "1"))
+                        for machine in ("h100x1", "h200x1", "h200x2")]
+                self.assertEqual(cell.replace(" !", ""), " / ".join(
+                    f"{float(row['med(step)']):.0f}" for row in rows))
 
     @staticmethod
     def table(page, name):
