@@ -1,15 +1,28 @@
-"""What a step of a chain costs, predicted from the rows of `dependent steps` of ImplicitBarrier.
+"""What steps that depend on each other cost, and sums of arrays, predicted from recorded rows.
 
-A step of `work` takes max(pace, seam + work): the host launches no faster than its pace, and
-between two steps there is the seam. Pace is the step without work, seam is of the longest work.
-Seams of other numbers of blocks lie on a line over the logarithm of that number."""
+One GPU, rows of `dependent steps` of ImplicitBarrier: a step of `work` takes
+max(pace, seam + work). The host launches no faster than its pace, and between two steps there is
+the seam. Pace is the step without work, seam is of the longest work. Seams of other numbers of
+blocks lie on a line over the logarithm of that number. More blocks than SMs, or other numbers of
+threads, change the seam of a barrier by as much as its rows of BenchmarkInterSM differ, and that
+of launches not at all.
+
+Several GPUs: a barrier as in BenchmarkInterSM, launches as in `between GPUs` of ImplicitBarrier,
+each GPU late in turn.
+
+A sum of an array has one step: the rows of `read_limit`, the seam, and a sum within a block before
+and behind it, of two sums within a warp each. On several GPUs the host's round of launches is in
+it. Nothing is fitted to sums, so they tell how far predictions are off."""
 
 import math
+from pathlib import Path
 from typing import NamedTuple
 
 from parts import tsv
 
-TITLE = "dependent steps"
+LADDER, ROUNDS = "dependent steps", "between GPUs"
+FILES = ("ImplicitBarrier.tsv", "BenchmarkInterSM.tsv", "Reduction.tsv")
+LADDER_SHAPE = (1, 256)  # blocks per SM, threads of its largest grid
 # What a program has to fulfil for a way, in the order in which ways are explained.
 NEEDS = {
     "steps_data_flag": "each word has a value that means: not yet written",
@@ -25,10 +38,25 @@ NEEDS = {
     "device_graph_launch": "a graph that launches itself",
     "launch_and_wait": "nothing; the host sees each step",
 }
+NEEDS_OF_GPUS = {
+    "peer_grid_sync": "all blocks fit the GPUs; peer access; this suite's barrier library",
+    "graph_of_gpus": "the steps do not change",
+    "events_to_all": "nothing",
+    "events_of_star": "nothing",
+    "stream_flags_host": "stream memory operations",
+    "stream_flags_peer": "stream memory operations, peer access",
+    "kernel_flags_host": "kernels that wait for each other all run at once",
+    "multi_cooperative_launch": "all blocks fit the GPUs",
+    "single_omp_traditional_launch": "nothing; the host sees each step",
+}
+BARRIERS = {"steps_grid_sync": "grid_sync", "steps_peer_grid_sync": "peer_grid_sync"}
+SUMS = {"implicit": "traditional_launch", "programmatic": "programmatic_launch",
+        "grid_sync": "steps_grid_sync", "last_block": "steps_counter"}  # the way of each method
+SUM_THREADS, PACKET, RESIDENT = 512, 16, 4  # of a block; bytes; blocks of grid_sync per SM at most
 
 
 class Way(NamedTuple):
-    """Of one method on one number of blocks: nanoseconds."""
+    """Of one method on one shape: nanoseconds."""
     pace: float
     seam: float
 
@@ -36,18 +64,69 @@ class Way(NamedTuple):
         return max(self.pace, self.seam + work)
 
 
-class Steps:
-    """The rows of one GPU of a section."""
+def power_of_two(number):
+    return 1 << max(0, math.ceil(number) - 1).bit_length()
 
-    def __init__(self, section):
+
+def on_line(known, number):
+    """The value at a number, between those that are known: {number: value}."""
+    below = max((key for key in known if key <= number), default=min(known))
+    above = min((key for key in known if key >= number), default=max(known))
+    share = (number - below) / (above - below) if below < above else 0
+    return known[below] + share * (known[above] - known[below])
+
+
+def percentile(errors):
+    """(95th percentile of their sizes, how many they are)"""
+    sizes = sorted(abs(error) for error in errors)
+    return sizes[math.ceil(0.95 * len(sizes)) - 1] if sizes else math.nan, len(sizes)
+
+
+class Rows:
+    """Sections of results folders and of single outputs, the first of each title. sms: of a GPU"""
+
+    def __init__(self, paths):
+        outputs = [tsv.read(path) for path in self._files(paths)]
+        self.where = ", ".join(map(str, paths))
+        self.sections, self.sms = {}, 0
+        for output in outputs:
+            self.sms = self.sms or max((int(gpu["sms"]) for gpu in output.head("gpu")), default=0)
+            for section in output:
+                self.sections.setdefault(section.title, section)
+
+    @staticmethod
+    def _files(paths):
+        for path in map(Path, paths):
+            files = [path / name for name in FILES if (path / name).exists()]
+            yield from files or [path]
+
+    def of(self, title):
+        """Rows of a section; none where it is not there."""
+        return self.sections[title].rows if title in self.sections else []
+
+
+class Steps:
+    """Predictions from Rows."""
+
+    def __init__(self, rows):
+        self.rows = rows
         self.measured = {}  # {(method, whether it reads): {blocks: {work: step}}}
-        for row in section.rows:
+        for row in rows.of(LADDER):
             if row["GPUCount"] == "1":
                 way = self.measured.setdefault((row["method"], row["reads"] == "1"), {})
                 way.setdefault(int(row["blk"]), {})[float(row["idea(wkld)"])] = float(row["med(step)"])
-        if not self.measured:
-            raise tsv.TsvError(f"{section.where}: no rows")
-        self.most_blocks = max(blocks for shapes in self.measured.values() for blocks in shapes)
+        self.most_blocks = max((blocks for shapes in self.measured.values() for blocks in shapes),
+                               default=1)
+        self.barriers = {}  # {(method, GPUs): {(blocks per SM, threads): ns}}
+        for title in ("grid latency", "multi-GPU latency"):
+            for row in rows.of(title):
+                shapes = self.barriers.setdefault((row["method"], int(row["GPUcount"])), {})
+                shapes[int(row["blk"]) / rows.sms, int(row["thrd"])] = float(row["med(avginstru)"])
+
+    def barrier(self, method, gpus, blocks, threads):
+        """ns; None where no such row is there. Shapes between those of rows cost as the next."""
+        shape = power_of_two(blocks / self.rows.sms), max(32, power_of_two(threads))
+        return self.barriers.get((method, gpus), {}).get(shape)
 
     def way(self, method, reads, blocks, without=()):
         """A Way; None where it was not measured, or only on fewer blocks. `without`: numbers of
@@ -57,20 +136,40 @@ class Steps:
             if count in without:
                 continue
             longest = max(steps)
-            known[count] = Way(steps[min(steps)], steps[longest] - longest)
-        if not known or blocks > max(known):
+            known[math.log(count)] = Way(steps[min(steps)], steps[longest] - longest)
+        if not known or math.log(blocks) > max(known):
             return None
-        below = max((count for count in known if count <= blocks), default=min(known))
-        above = min((count for count in known if count >= blocks), default=max(known))
-        share = math.log(blocks / below) / math.log(above / below) if below < above else 0
-        return Way(*(low + share * (high - low) for low, high in zip(known[below], known[above])))
+        return Way(*(on_line({count: way[part] for count, way in known.items()}, math.log(blocks))
+                     for part in range(2)))
 
-    def ways(self, reads, blocks):
-        """{method: Way}"""
-        ways = {method: self.way(method, reads, blocks) for method in NEEDS}
+    def measured_at(self, blocks, threads):
+        """Whether the chains' rows are of such a shape, or of more and of fewer blocks."""
+        return blocks <= self.most_blocks and threads == LADDER_SHAPE[1]
+
+    def of_shape(self, method, reads, blocks, threads):
+        """A Way, also of more blocks than SMs; None where rows do not tell."""
+        way = self.way(method, reads, min(blocks, self.most_blocks))
+        if not way or self.measured_at(blocks, threads) or not method.startswith("steps_"):
+            return way
+        costs = [self.barrier(BARRIERS.get(method), 1, *shape) for shape in (
+            (blocks, threads), (self.rows.sms, LADDER_SHAPE[1]))]
+        return None if None in costs else Way(*(part + costs[0] - costs[1] for part in way))
+
+    def ways(self, reads, blocks, threads):
+        """{method: Way} on one GPU"""
+        ways = {method: self.of_shape(method, reads, blocks, threads) for method in NEEDS}
         return {method: way for method, way in ways.items() if way}
 
-    def errors(self):
+    def ways_of_gpus(self, gpus, blocks, threads, work):
+        """{method: Way} on several; launches only of as much work as their rows have."""
+        barrier = self.barrier("peer_grid_sync", gpus, blocks, threads)
+        ways = {} if barrier is None else {"peer_grid_sync": Way(0, barrier)}
+        for row in self.rows.of(ROUNDS):
+            if int(row["GPUCount"]) == gpus and work >= float(row["idea(wkld)"]):
+                ways[row["method"]] = Way(0, float(row["med(turns)"]))  # of the largest grid
+        return ways
+
+    def errors_of_steps(self):
         """Of steps that nothing was fitted to, predicted less measured, in shares: works
         between the shortest and the longest, and numbers of blocks between the fewest and the most."""
         for (method, reads), shapes in self.measured.items():
@@ -81,7 +180,55 @@ class Steps:
                     if between or min(steps) < work < max(steps):
                         yield way.step(work) / measured - 1
 
-    def error(self):
-        """(95th percentile of their sizes, how many they are)"""
-        sizes = sorted(abs(error) for error in self.errors())
-        return sizes[math.ceil(0.95 * len(sizes)) - 1] if sizes else math.nan, len(sizes)
+
+class Sums:
+    """What sums of arrays are predicted to take, in ns."""
+
+    def __init__(self, steps):
+        self.steps, rows = steps, steps.rows
+        self.reads, self.within = {}, {}  # {type: {bytes: ns}}, {type: ns of all sums in blocks}
+        for row in rows.of("one GPU"):
+            if row["method"] == "read_limit":
+                size = int(row["bytes"])
+                self.reads.setdefault(row["type"], {})[size] = size / float(row["med(GB/s)"])
+        for row in rows.of("warp level"):
+            if row["method"] == "tile_shuffle":
+                self.within[row["type"]] = 4 * float(row["m(ave_cycle)"]) / float(row["clock"]) * 1e3
+        self.rounds = {int(row["GPUCount"]): float(row["med(ttl)"])  # {GPUs: ns}
+                       for row in rows.of("null kernel") if row["rep"] == "1"
+                       and row["method"] == "single_omp_traditional_launch"}
+
+    def blocks(self, size):
+        """Of a grid in which all blocks fit at once (reduction/sum_kernels.cuh)."""
+        loads = size // self.steps.rows.sms // (PACKET * SUM_THREADS)
+        return self.steps.rows.sms * max(1, min(loads // 2, RESIDENT))
+
+    def on_one(self, method, kind, size):
+        blocks = self.blocks(size) if method == "grid_sync" else self.steps.rows.sms
+        threads = SUM_THREADS if method == "grid_sync" else LADDER_SHAPE[1]
+        way = self.steps.of_shape(SUMS[method], True, blocks, threads)
+        return on_line(self.reads[kind], size) + way.seam + self.within[kind] if way else None
+
+    def on_several(self, method, kind, size, gpus):
+        share = size // gpus
+        after = (self.rounds.get(1) if method == "implicit_multi" else  # a kernel adds up
+                 self.steps.barrier("peer_grid_sync", gpus, self.blocks(share), SUM_THREADS))
+        if after is None or gpus not in self.rounds:
+            return None
+        return self.rounds[gpus] + on_line(self.reads[kind], share) + self.within[kind] + after
+
+    def errors_on_one(self):
+        for row in self.steps.rows.of("one GPU"):
+            if row["method"] in SUMS:
+                size = int(row["bytes"])
+                predicted = self.on_one(row["method"], row["type"], size)
+                if predicted is not None:
+                    yield predicted / (size / float(row["med(GB/s)"])) - 1
+
+    def errors_on_several(self):
+        for row in self.steps.rows.of("strong scaling"):
+            gpus = int(row["GPUcount"])
+            if row["method"] in ("implicit_multi", "peer_grid") and gpus > 1:
+                predicted = self.on_several(row["method"], row["type"], int(row["bytes"]), gpus)
+                if predicted is not None:
+                    yield predicted / (1e3 * float(row["med(host)"])) - 1

@@ -8,11 +8,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-from parts import tsv
-from reporting.steps_model import NEEDS, TITLE, Steps
+import advise
+from reporting.steps_model import LADDER, NEEDS, NEEDS_OF_GPUS, Rows, Steps, Sums, percentile
 
 HEADER = "method GPUCount rep blk thrd idea(wkld) reads m(step) s(step) m(seam) s(seam) n med(step)"
-MOST_OFF = 0.15  # at the 95th percentile
+GPU = '# gpu[index=0 name="Made up" sms=256]'
+MOST_OFF, MOST_OFF_OF_GPUS = 0.15, 0.25  # at the 95th percentile
+
+
+def of_machine(kind, gpus=1):
+    """The recorded files of a machine."""
+    return [Path(str(path).replace("h200", kind)) for path in advise.recorded(gpus)]
 
 
 def planted(pace, seams):
@@ -30,9 +36,9 @@ class AdviseTest(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.file = Path(temporary.name) / "ImplicitBarrier.tsv"
 
-    def write(self, rows, title=TITLE):
-        lines = [f"# {title}", HEADER.replace(" ", "\t"), *("\t".join(map(str, row)) for row in rows)]
-        self.file.write_text("\n".join([*lines, f"# end[rows={len(lines) - 2}]", ""]))
+    def write(self, rows, title=LADDER, header=HEADER, name="ImplicitBarrier.tsv"):
+        lines = [GPU, f"# {title}", *("\t".join(map(str, row)) for row in (header.split(), *rows))]
+        (self.file.parent / name).write_text("\n".join([*lines, f"# end[rows={len(lines) - 3}]", ""]))
 
     def advise(self, *arguments):
         return subprocess.run([ROOT / "scripts/advise.py", *map(str, arguments)],
@@ -49,8 +55,8 @@ class AdviseTest(unittest.TestCase):
     def test_what_is_planted_comes_back(self):
         self.write(planted(3000, {1: 1000, 16: 2000, 256: 3000}))
         comments, rows = self.rows("--work", 2, "--blocks", 64, "--steps", 500, self.file)
-        self.assertIn("# error[percent=0.0 cases=16]", comments)
-        self.assertIn("# fastest within this error: steps_grid_sync", comments)
+        self.assertIn("# error[rows=steps percent=0.0 cases=16]", comments)
+        self.assertIn("# fastest: steps_grid_sync", comments)
         # 64 blocks are half of the way from 16 to 256.
         first, second = rows
         self.assertEqual((first["way"], first["us(step)"], first["ms(all)"], first["share(%)"]),
@@ -66,24 +72,61 @@ class AdviseTest(unittest.TestCase):
         self.assertEqual(self.advise("--work", 2, self.file.parent).stdout,
                          self.advise("--work", 2, self.file).stdout)
 
+    def test_barriers_of_other_shapes(self):
+        self.write(planted(3000, {1: 1000, 256: 3000}))
+        self.write([("grid_sync", 1, 256 * per_sm, threads, cost) for per_sm, threads, cost in (
+            (1, 256, 1000), (4, 64, 1700))], "grid latency", "method GPUcount blk thrd med(avginstru)",
+            "BenchmarkInterSM.tsv")
+        for blocks, threads, step in ((1024, 64, 5.7), (800, 50, 5.7), (256, 256, 5.0)):
+            comments, rows = self.rows("--work", 2, "--blocks", blocks, "--threads", threads,
+                                       self.file.parent)
+            self.assertEqual([(row["way"], float(row["us(step)"])) for row in rows],
+                             sorted([("steps_grid_sync", step), ("traditional_launch", 8.0)],
+                                    key=lambda way: way[1]))
+            self.assertEqual(sum("no such shape" in line for line in comments), threads != 256)
+        _, rows = self.rows("--work", 2, "--blocks", 1024, self.file.parent)
+        self.assertEqual([row["way"] for row in rows], ["traditional_launch"])
+
+    def test_several_gpus(self):
+        self.write([("events_to_all", 2, 256, 1024, 10000, 4000)], "between GPUs",
+                   "method GPUCount blk thrd idea(wkld) med(turns)")
+        self.write([("peer_grid_sync", 2, 256, 256, 2000)], "multi-GPU latency",
+                   "method GPUcount blk thrd med(avginstru)", "BenchmarkInterSM.tsv")
+        _, rows = self.rows("--work", 20, "--gpus", 2, self.file.parent)
+        self.assertEqual([(row["way"], row["us(step)"], row["us(low)"]) for row in rows],
+                         [("peer_grid_sync", "22.00", "nan"), ("events_to_all", "24.00", "nan")])
+        # Launches of less work have no rows.
+        _, rows = self.rows("--work", 5, "--gpus", 2, self.file.parent)
+        self.assertEqual([row["way"] for row in rows], ["peer_grid_sync"])
+
     def test_error_on_recorded_rows(self):
-        paths = sorted((ROOT / "results/launches").glob("*.tsv"))
-        self.assertTrue(paths)
-        for path in paths:
-            steps, = (Steps(section) for section in tsv.read(path) if section.title == TITLE)
-            error, cases = steps.error()
-            self.assertGreater(cases, 100)
-            self.assertLess(error, MOST_OFF, path)
+        for kind in ("h200", "h100"):
+            steps = Steps(Rows(of_machine(kind)))
             self.assertEqual({method for method, _ in steps.measured}, set(NEEDS))
+            for errors in (steps.errors_of_steps(), Sums(steps).errors_on_one()):
+                error, cases = percentile(errors)
+                self.assertGreater(cases, 100)
+                self.assertLess(error, MOST_OFF, kind)
+
+    def test_error_on_recorded_rows_of_several_gpus(self):
+        for gpus in (2, 4):
+            steps = Steps(Rows(advise.recorded(gpus)))
+            error, cases = percentile(Sums(steps).errors_on_several())
+            self.assertGreater(cases, 25)
+            self.assertLess(error, MOST_OFF_OF_GPUS, gpus)
+        ways = Steps(Rows(advise.recorded(2))).ways_of_gpus(2, 132, 256, 32000)
+        self.assertEqual(set(ways), set(NEEDS_OF_GPUS))
 
     def test_bad_usage(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))
         for arguments, message in (
                 ((), "--work"), (("--work", "fast"), "must be a number from 0"),
                 (("--work", "nan"), "must be a number from 0"),
-                (("--work", 1, "--blocks", 257, self.file), "has rows of at most 256"),
+                (("--work", 1, "--threads", 1025, self.file), "at most 1024"),
+                (("--work", 1, "--gpus", 2, "--no-reads"), "only of one GPU"),
+                (("--work", 1, "--gpus", 3, self.file), "no rows of such steps"),
                 (("--work", 1, self.file.parent / "none"), "none"),
-                (("--work", 1, ROOT / "results/grid_barriers/h200x1.tsv"), f"no section {TITLE}")):
+                (("--work", 1, ROOT / "results/fences/h200x1.tsv"), "no rows of such steps")):
             done = self.advise(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
             self.assertIn(message, done.stderr)
