@@ -73,6 +73,7 @@ void for_each_row(MeasuringRun& run, const Table<Row>& table,
   }
   for (const int count : per_sm) {
     for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
+      if (!method.fits(threads)) continue;
       row.blocks = count * gpus[0].sm_count;
       row.threads = threads;
       row.more = method.longer;
@@ -350,7 +351,8 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
 }  // namespace
 
 std::vector<MethodList> method_lists() {
-  return {grid_methods, grid_barrier_methods, semaphore_methods, gpu_methods};
+  return {grid_methods, grid_barrier_methods, semaphore_methods, gpu_methods,
+          node_barrier_methods};
 }
 
 }  // namespace syncbench

@@ -8,7 +8,7 @@ std::vector<MethodList> method_lists() {
           in_use_methods, atomic_methods,       memory_order_methods,
           order_methods,  copy_methods,         cluster_methods,
           grid_methods,   grid_barrier_methods, semaphore_methods,
-          gpu_methods,    validation_methods};
+          gpu_methods,    node_barrier_methods, validation_methods};
 }
 
 }  // namespace syncbench

@@ -31,6 +31,7 @@ std::vector<MethodEntry> grid_methods();
 std::vector<MethodEntry> grid_barrier_methods();
 std::vector<MethodEntry> semaphore_methods();
 std::vector<MethodEntry> gpu_methods();
+std::vector<MethodEntry> node_barrier_methods();
 std::vector<MethodEntry> validation_methods();
 
 /// What this build cannot measure, and why.

@@ -249,12 +249,132 @@ struct ClusterExchange : NextBlock {
   unsigned to_thread, side = 0;
 };
 
+/// Pairs of blocks whose threads wait for those of the other block at an
+/// mbarrier of their own. Two of them in turn: nobody arrives at one again
+/// before all threads here have left it.
+struct Pairs : NextBlock {
+  static constexpr int kFirstToolkit = 12010;
+  static constexpr bool kInTestRepeat = false;
+  static constexpr int repeats(int) { return 8; }
+  static constexpr Sizes groups(int) { return {2, 2}; }
+  static __device__ void start_barriers(unsigned long long* barriers,
+                                        const Position& position,
+                                        unsigned arrivals) {
+    if (position.thread > 1) return;
+    asm volatile(
+        "mbarrier.init.shared.b64 [%0], %1;\n"
+        "fence.mbarrier_init.release.cluster;" ::"r"(
+            shared_address(barriers + position.thread)),
+        "r"(arrivals)
+        : "memory");
+  }
+  // The address of what is at `address` here in the other block.
+  static __device__ unsigned in_other(unsigned address,
+                                      const Position& position) {
+    unsigned other;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(other)
+        : "r"(address), "r"((position.block + 1) % position.group));
+    return other;
+  }
+  static __device__ void wait(unsigned barrier, unsigned parity) {
+    asm volatile(
+        "{\n .reg .pred done;\npoll:\n"
+        " mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], "
+        "%1;\n @!done bra poll;\n}" ::"r"(barrier),
+        "r"(parity)
+        : "memory");
+  }
+  // Of the operation that is made next: which of the two, and its phase.
+  unsigned turn = 0;
+  __device__ unsigned which() const { return turn & 1; }
+  __device__ unsigned parity() const { return turn >> 1 & 1; }
+};
+
+/// Every thread arrives at the other block's mbarrier.
+struct RemoteArrive : Pairs {
+  static constexpr About kAbout = {
+      "remote_arrive",
+      "mbarrier.arrive (release) at the other block's mbarrier, try_wait at "
+      "the own one, of clusters of 2 blocks",
+      Scope::kCluster, Window::kOperation};
+  static constexpr Work work(int) {
+    return {
+        R"(SYNCS\.ARRIVE\.TRANS64\.RED.*)", 1, 20, Proof::kEach, 1, kRelease};
+  }
+  struct Shared {
+    unsigned long long barriers[2];
+  };
+  static __device__ void start(Shared& shared, const Position& position) {
+    start_barriers(shared.barriers, position, position.threads);
+  }
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    const unsigned own = shared_address(here.shared.barriers + which());
+    asm volatile(
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
+            in_other(own, here))
+        : "memory");
+    wait(own, parity());
+    ++turn;
+    return value;
+  }
+};
+
+/// Every thread sends a word to the other block, and waits until all words of
+/// that one are here. Each thread's goes to the next but as many places as
+/// depend on its block.
+struct StoreAsync : Pairs {
+  static constexpr About kAbout = {
+      "store_async",
+      "st.async of a word to the other block, waited for at an mbarrier there, "
+      "of clusters of 2 blocks",
+      Scope::kCluster, Window::kOperation};
+  static constexpr Work work(int) { return {R"(STAS .*)", 1, 26}; }
+  struct Shared {
+    unsigned long long barriers[2];
+    unsigned words[2][1024];
+  };
+  static __device__ void start(Shared& shared, const Position& position) {
+    start_barriers(shared.barriers, position, 1);
+  }
+  static __host__ __device__ unsigned distance(const Position& position) {
+    return 1 + position.block % position.group;
+  }
+  static unsigned expected(const Position& position) {
+    Position sender = position;
+    ++sender.block;
+    return (position.thread + position.threads - distance(sender)) %
+               position.threads +
+           position.group;
+  }
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    const unsigned own = shared_address(here.shared.barriers + which());
+    volatile unsigned* words = here.shared.words[which()];
+    if (here.thread == 0) {
+      asm volatile(
+          "mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(own),
+          "r"(static_cast<unsigned>(sizeof value) * here.threads)
+          : "memory");
+    }
+    const unsigned to = (here.thread + distance(here)) % here.threads;
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], "
+        "%1, [%2];" ::"r"(
+            in_other(shared_address(here.shared.words[which()] + to), here)),
+        "r"(value), "r"(in_other(own, here))
+        : "memory");
+    wait(own, parity());
+    ++turn;
+    return words[here.thread];
+  }
+};
+
 std::vector<MethodEntry> cluster_methods() {
   return entries<ClusterSync, ClusterSyncDims<2>, ClusterSyncDims<4>,
                  ClusterSyncDims<8>, ClusterSyncDims<16>, ClusterSyncMbarrier,
                  ClusterInUse<1>, ClusterInUse<4>, ClusterRelaxed, ClusterSplit,
-                 DistributedLoad, ClusterExchange<true>,
-                 ClusterExchange<false>>();
+                 DistributedLoad, ClusterExchange<true>, ClusterExchange<false>,
+                 RemoteArrive, StoreAsync>();
 }
 
 }  // namespace syncbench

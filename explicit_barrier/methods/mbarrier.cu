@@ -114,8 +114,53 @@ struct CudaBarrier : Method {
   }
 };
 
+/// In use: every thread writes to shared memory, meets the others and reads
+/// what the next thread wrote. Two buffers in turn: one that is written again
+/// has been read by all, as the barrier of the other has passed since.
+template <class Barrier>
+struct BarrierInUse : Barrier {
+  static constexpr bool kIsLibrary = std::is_same_v<Barrier, CudaBarrier>;
+  static constexpr About kAbout = {
+      kIsLibrary ? "in_use_cuda_barrier" : "in_use_mbarrier",
+      kIsLibrary ? "shared memory written, cuda::barrier, a neighbour's read"
+                 : "shared memory written, mbarrier, a neighbour's read",
+      Scope::kBlock, Window::kOperation};
+  static constexpr int kFirstToolkit = 12000;
+  static constexpr bool kInTestRepeat = false, kMeets = true;
+  static constexpr Work work(int architecture) {
+    Work work = Barrier::work(architecture);
+    work.others += 12;
+    work.also = R"(STS\b.*)";
+    return work;
+  }
+  struct Shared {
+    typename Barrier::Shared barrier;
+    unsigned values[2][1024];
+  };
+  static __device__ void start(Shared& shared, const Position& position) {
+    Barrier::start(shared.barrier, position);
+  }
+  static unsigned expected(const Position& position) {
+    Position other = position;
+    other.thread = (position.thread + 1) % position.threads;
+    return start_value(other);
+  }
+  // Volatile, for the compiler might keep values in registers.
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    volatile unsigned* values = here.shared.values[turn];
+    turn ^= 1;
+    values[here.thread] = value;
+    Here<typename Barrier::Shared> at_barrier = {
+        static_cast<Position>(here), here.shared.barrier, here.global, {}};
+    Barrier::operator()(value, at_barrier);
+    return values[(here.thread + 1) % here.threads];
+  }
+  unsigned turn = 0;
+};
+
 std::vector<MethodEntry> mbarrier_methods() {
-  return entries<Mbarrier, MbarrierParity, CudaBarrier>();
+  return entries<Mbarrier, MbarrierParity, CudaBarrier, BarrierInUse<Mbarrier>,
+                 BarrierInUse<CudaBarrier>>();
 }
 
 }  // namespace syncbench

@@ -12,91 +12,83 @@
 
 namespace syncbench {
 
-// A text of two parts, for names.
-constexpr std::array<char, 128> joined(std::string_view first,
-                                       std::string_view second) {
+// A text of several parts, for names.
+template <class... Parts>
+constexpr std::array<char, 128> joined(const Parts&... parts) {
   std::array<char, 128> text = {};
   std::size_t at = 0;
-  for (const char c : first) text[at++] = c;
-  for (const char c : second) text[at++] = c;
+  const auto append = [&](std::string_view part) {
+    for (const char c : part) text[at++] = c;
+  };
+  (append(parts), ...);
   return text;
 }
 
+// Whom an instruction orders for, and its names in PTX and in machine code.
+// That of a cluster is compiled as that of the GPU.
+template <int kOf>
+struct Reach {
+  static constexpr int kFirstArchitecture = kOf == 1 ? 90 : 70;
+  static constexpr const char* kName =
+      std::array{"cta", "cluster", "gpu", "sys"}[kOf];
+  static constexpr const char* kFence =
+      std::array{"CTA", "GPU", "GPU", "SYS"}[kOf];
+  static constexpr const char* kAccess =
+      std::array{"(SM|CTA)", "GPU", "GPU", "SYS"}[kOf];
+};
+using OfCta = Reach<0>;
+using OfCluster = Reach<1>;
+using OfGpu = Reach<2>;
+using OfSystem = Reach<3>;
+
 // Instructions, each for the lane's own word, which holds 0. What they return
-// is added to the lane's value. All but loads and fences for a block begin with
-// MEMBAR; loads end with CCTL, which forgets what the SM has cached.
-struct Instruction {
-  static constexpr int kFirstArchitecture = 70;
-};
-
-struct FenceCta : Instruction {
-  static constexpr const char* kName = "fence_acq_rel_cta";
-  static constexpr Work kWork = {R"(MEMBAR\.\w+\.CTA.*)"};
+// is added to the lane's value. All but loads begin with MEMBAR; loads and
+// additions that return what was there end with CCTL, which forgets what the SM
+// has cached, unless they are for the block.
+template <class Of>
+struct FenceAcqRel {
+  static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
+  static constexpr auto kName = joined("fence_acq_rel_", Of::kName);
+  static constexpr auto kPattern = joined(R"(MEMBAR\.\w+\.)", Of::kFence, ".*");
+  static constexpr Work kWork = {kPattern.data()};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    asm volatile("fence.acq_rel.cta;" ::: "memory");
+    if constexpr (std::is_same_v<Of, OfCta>) {
+      asm volatile("fence.acq_rel.cta;" ::: "memory");
+    } else if constexpr (std::is_same_v<Of, OfCluster>) {
+      asm volatile("fence.acq_rel.cluster;" ::: "memory");
+    } else if constexpr (std::is_same_v<Of, OfGpu>) {
+      asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    } else {
+      asm volatile("fence.acq_rel.sys;" ::: "memory");
+    }
     return 0;
   }
 };
 
-struct FenceCluster : Instruction {
-  static constexpr const char* kName = "fence_acq_rel_cluster";
-  static constexpr int kFirstArchitecture = 90;
-  static constexpr Work kWork = {R"(MEMBAR\.\w+\.GPU.*)"};
+template <class Of>
+struct FenceSc {
+  static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
+  static constexpr auto kName = joined("fence_sc_", Of::kName);
+  static constexpr auto kPattern = joined(R"(MEMBAR\.SC\.)", Of::kFence, ".*");
+  static constexpr Work kWork = {kPattern.data()};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    asm volatile("fence.acq_rel.cluster;" ::: "memory");
-    return 0;
-  }
-};
-
-struct FenceGpu : Instruction {
-  static constexpr const char* kName = "fence_acq_rel_gpu";
-  static constexpr Work kWork = {R"(MEMBAR\.\w+\.GPU.*)"};
-  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-    return 0;
-  }
-};
-
-struct FenceSys : Instruction {
-  static constexpr const char* kName = "fence_acq_rel_sys";
-  static constexpr Work kWork = {R"(MEMBAR\.\w+\.SYS.*)"};
-  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    asm volatile("fence.acq_rel.sys;" ::: "memory");
-    return 0;
-  }
-};
-
-struct ConsistentCta : Instruction {
-  static constexpr const char* kName = "fence_sc_cta";
-  static constexpr Work kWork = {R"(MEMBAR\.SC\.CTA.*)"};
-  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    asm volatile("fence.sc.cta;" ::: "memory");
-    return 0;
-  }
-};
-
-struct ConsistentGpu : Instruction {
-  static constexpr const char* kName = "fence_sc_gpu";
-  static constexpr Work kWork = {R"(MEMBAR\.SC\.GPU.*)"};
-  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    asm volatile("fence.sc.gpu;" ::: "memory");
-    return 0;
-  }
-};
-
-struct ConsistentSys : Instruction {
-  static constexpr const char* kName = "fence_sc_sys";
-  static constexpr Work kWork = {R"(MEMBAR\.SC\.SYS.*)"};
-  [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    asm volatile("fence.sc.sys;" ::: "memory");
+    if constexpr (std::is_same_v<Of, OfCta>) {
+      asm volatile("fence.sc.cta;" ::: "memory");
+    } else if constexpr (std::is_same_v<Of, OfCluster>) {
+      asm volatile("fence.sc.cluster;" ::: "memory");
+    } else if constexpr (std::is_same_v<Of, OfGpu>) {
+      asm volatile("fence.sc.gpu;" ::: "memory");
+    } else {
+      asm volatile("fence.sc.sys;" ::: "memory");
+    }
     return 0;
   }
 };
 
 // Between ordinary accesses and those of the copy engine.
-struct ProxyFence : Instruction {
-  static constexpr const char* kName = "fence_proxy_async";
+struct ProxyFence {
   static constexpr int kFirstArchitecture = 90;
+  static constexpr auto kName = joined("fence_proxy_async");
   static constexpr Work kWork = {R"(FENCE\.VIEW\.ASYNC.*)"};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     asm volatile("fence.proxy.async;" ::: "memory");
@@ -104,100 +96,121 @@ struct ProxyFence : Instruction {
   }
 };
 
-struct LoadGpu : Instruction {
-  static constexpr const char* kName = "load_acquire_gpu";
-  static constexpr Work kWork = {R"(LDG?\.E\S*\.STRONG\.GPU .*|CCTL\.IVALL.*)",
-                                 2};
+template <class Of>
+struct LoadAcquire {
+  static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
+  static constexpr auto kName = joined("load_acquire_", Of::kName);
+  static constexpr auto kPattern =
+      joined(R"(LDG?\.E\S*\.STRONG\.)", Of::kAccess, R"( .*|CCTL\.IVALL.*)");
+  static constexpr Work kWork = {kPattern.data(),
+                                 std::is_same_v<Of, OfCta> ? 1 : 2};
   static __device__ unsigned make(unsigned* word) {
     unsigned found;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                 : "=r"(found)
-                 : "l"(word)
-                 : "memory");
+    if constexpr (std::is_same_v<Of, OfCta>) {
+      asm volatile("ld.acquire.cta.global.u32 %0, [%1];"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    } else if constexpr (std::is_same_v<Of, OfCluster>) {
+      asm volatile("ld.acquire.cluster.global.u32 %0, [%1];"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    } else if constexpr (std::is_same_v<Of, OfGpu>) {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    } else {
+      asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    }
     return found;
   }
 };
 
-struct LoadSys : Instruction {
-  static constexpr const char* kName = "load_acquire_sys";
-  static constexpr Work kWork = {R"(LDG?\.E\S*\.STRONG\.SYS .*|CCTL\.IVALL.*)",
-                                 2};
+template <class Of>
+struct AtomAcqRel {
+  static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
+  static constexpr auto kName = joined("atom_acq_rel_", Of::kName);
+  static constexpr auto kPattern =
+      joined(R"(MEMBAR\.\w+\.)", Of::kFence, R"(.*|ATOMG?\.E\S*\.STRONG\.)",
+             Of::kAccess, " .*");
+  static constexpr Work kWork = {kPattern.data(), 2};
   static __device__ unsigned make(unsigned* word) {
     unsigned found;
-    asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
-                 : "=r"(found)
-                 : "l"(word)
-                 : "memory");
+    if constexpr (std::is_same_v<Of, OfCta>) {
+      asm volatile("atom.acq_rel.cta.global.add.u32 %0, [%1], 0;"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    } else if constexpr (std::is_same_v<Of, OfCluster>) {
+      asm volatile("atom.acq_rel.cluster.global.add.u32 %0, [%1], 0;"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    } else if constexpr (std::is_same_v<Of, OfGpu>) {
+      asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 0;"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    } else {
+      asm volatile("atom.acq_rel.sys.global.add.u32 %0, [%1], 0;"
+                   : "=r"(found)
+                   : "l"(word)
+                   : "memory");
+    }
     return found;
   }
 };
 
-struct AtomicGpu : Instruction {
-  static constexpr const char* kName = "atom_acq_rel_gpu";
-  static constexpr Work kWork = {
-      R"(MEMBAR\.\w+\.GPU.*|ATOMG?\.E\S*\.STRONG\.GPU .*)", 2};
+template <class Of>
+struct StoreRelease {
+  static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
+  static constexpr auto kName = joined("store_release_", Of::kName);
+  static constexpr auto kPattern =
+      joined(R"(MEMBAR\.\w+\.)", Of::kFence, R"(.*|STG?\.E\S*\.STRONG\.)",
+             Of::kAccess, " .*");
+  static constexpr Work kWork = {kPattern.data(), 2};
   static __device__ unsigned make(unsigned* word) {
-    unsigned found;
-    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 0;"
-                 : "=r"(found)
-                 : "l"(word)
-                 : "memory");
-    return found;
-  }
-};
-
-struct AtomicSys : Instruction {
-  static constexpr const char* kName = "atom_acq_rel_sys";
-  static constexpr Work kWork = {
-      R"(MEMBAR\.\w+\.SYS.*|ATOMG?\.E\S*\.STRONG\.SYS .*)", 2};
-  static __device__ unsigned make(unsigned* word) {
-    unsigned found;
-    asm volatile("atom.acq_rel.sys.global.add.u32 %0, [%1], 0;"
-                 : "=r"(found)
-                 : "l"(word)
-                 : "memory");
-    return found;
-  }
-};
-
-struct StoreGpu : Instruction {
-  static constexpr const char* kName = "store_release_gpu";
-  static constexpr Work kWork = {
-      R"(MEMBAR\.\w+\.GPU.*|STG?\.E\S*\.STRONG\.GPU .*)", 2};
-  static __device__ unsigned make(unsigned* word) {
-    asm volatile("st.release.gpu.global.u32 [%0], 0;" ::"l"(word) : "memory");
+    if constexpr (std::is_same_v<Of, OfCta>) {
+      asm volatile("st.release.cta.global.u32 [%0], 0;" ::"l"(word) : "memory");
+    } else if constexpr (std::is_same_v<Of, OfCluster>) {
+      asm volatile("st.release.cluster.global.u32 [%0], 0;" ::"l"(word)
+                   : "memory");
+    } else if constexpr (std::is_same_v<Of, OfGpu>) {
+      asm volatile("st.release.gpu.global.u32 [%0], 0;" ::"l"(word) : "memory");
+    } else {
+      asm volatile("st.release.sys.global.u32 [%0], 0;" ::"l"(word) : "memory");
+    }
     return 0;
   }
 };
 
-struct StoreSys : Instruction {
-  static constexpr const char* kName = "store_release_sys";
-  static constexpr Work kWork = {
-      R"(MEMBAR\.\w+\.SYS.*|STG?\.E\S*\.STRONG\.SYS .*)", 2};
+template <class Of>
+struct RedRelease {
+  static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
+  static constexpr auto kName = joined("red_release_", Of::kName);
+  static constexpr auto kPattern =
+      joined(R"(MEMBAR\.\w+\.)", Of::kFence,
+             R"(.*|(RED|ATOM)G?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
+  static constexpr Work kWork = {kPattern.data(), 2};
   static __device__ unsigned make(unsigned* word) {
-    asm volatile("st.release.sys.global.u32 [%0], 0;" ::"l"(word) : "memory");
-    return 0;
-  }
-};
-
-struct AddGpu : Instruction {
-  static constexpr const char* kName = "red_release_gpu";
-  static constexpr Work kWork = {
-      R"(MEMBAR\.\w+\.GPU.*|(RED|ATOM)G?\.E\S*\.STRONG\.GPU .*)", 2};
-  static __device__ unsigned make(unsigned* word) {
-    asm volatile("red.release.gpu.global.add.u32 [%0], 0;" ::"l"(word)
-                 : "memory");
-    return 0;
-  }
-};
-
-struct AddSys : Instruction {
-  static constexpr const char* kName = "red_release_sys";
-  static constexpr Work kWork = {
-      R"(MEMBAR\.\w+\.SYS.*|(RED|ATOM)G?\.E\S*\.STRONG\.SYS .*)", 2};
-  static __device__ unsigned make(unsigned* word) {
-    asm volatile("red.release.sys.global.add.u32 [%0], 0;" ::"l"(word)
-                 : "memory");
+    if constexpr (std::is_same_v<Of, OfCta>) {
+      asm volatile("red.release.cta.global.add.u32 [%0], 0;" ::"l"(word)
+                   : "memory");
+    } else if constexpr (std::is_same_v<Of, OfCluster>) {
+      asm volatile("red.release.cluster.global.add.u32 [%0], 0;" ::"l"(word)
+                   : "memory");
+    } else if constexpr (std::is_same_v<Of, OfGpu>) {
+      asm volatile("red.release.gpu.global.add.u32 [%0], 0;" ::"l"(word)
+                   : "memory");
+    } else {
+      asm volatile("red.release.sys.global.add.u32 [%0], 0;" ::"l"(word)
+                   : "memory");
+    }
     return 0;
   }
 };
@@ -232,7 +245,7 @@ template <class Operation, class Pending>
 struct Ordered : Method {
   static constexpr bool kFar =
       std::is_same_v<Pending, ToHost> || std::is_same_v<Pending, ToPeer>;
-  static constexpr auto kName = joined(Operation::kName, Pending::kName);
+  static constexpr auto kName = joined(Operation::kName.data(), Pending::kName);
   static constexpr auto kText =
       joined("PTX instruction of this name, ", Pending::kText);
   static constexpr About kAbout = {
@@ -280,7 +293,7 @@ struct Ordered : Method {
 template <class Operation>
 struct BesideStores : Ordered<Operation, Nothing> {
   using Base = Ordered<Operation, Nothing>;
-  static constexpr auto kName = joined(Operation::kName, "_other_warp");
+  static constexpr auto kName = joined(Operation::kName.data(), "_other_warp");
   static constexpr auto kText =
       joined("PTX instruction of this name, ", "while another warp stores");
   static constexpr About kAbout = {kName.data(), kText.data(), Scope::kBlock,
@@ -346,7 +359,7 @@ Arguments Ordered<Operation, Pending>::make_arguments(
 /// Nothing is pending, but the kernel has read a word of host memory.
 template <class Operation>
 struct AfterHostRead : Ordered<Operation, Nothing> {
-  static constexpr auto kName = joined(Operation::kName, "_host_read");
+  static constexpr auto kName = joined(Operation::kName.data(), "_host_read");
   static constexpr auto kText =
       joined("PTX instruction of this name, ",
              "nothing stored, in a kernel that has read host memory");
@@ -362,28 +375,33 @@ struct AfterHostRead : Ordered<Operation, Nothing> {
   }
 };
 
-template <class... Operations>
+template <class Operation>
 std::vector<MethodEntry> in_all_states() {
+  return entries<Ordered<Operation, Nothing>, Ordered<Operation, OnePlace>,
+                 Ordered<Operation, ManyPlaces>, Ordered<Operation, ToHost>,
+                 Ordered<Operation, ToPeer>, BesideStores<Operation>>();
+}
+
+// Those of one instruction behind those of another.
+template <template <class> class... Instructions>
+std::vector<MethodEntry> at_all_scopes() {
   std::vector<MethodEntry> methods;
-  for (const std::vector<MethodEntry>& states :
-       {entries<Ordered<Operations, Nothing>, Ordered<Operations, OnePlace>,
-                Ordered<Operations, ManyPlaces>, Ordered<Operations, ToHost>,
-                Ordered<Operations, ToPeer>, BesideStores<Operations>>()...}) {
-    methods.insert(methods.end(), states.begin(), states.end());
-  }
+  const auto append = [&](const std::vector<MethodEntry>& more) {
+    methods.insert(methods.end(), more.begin(), more.end());
+  };
+  (..., (append(in_all_states<Instructions<OfCta>>()),
+         append(in_all_states<Instructions<OfCluster>>()),
+         append(in_all_states<Instructions<OfGpu>>()),
+         append(in_all_states<Instructions<OfSystem>>())));
+  append(in_all_states<ProxyFence>());
+  append(entries<AfterHostRead<FenceAcqRel<OfGpu>>,
+                 AfterHostRead<FenceAcqRel<OfSystem>>>());
   return methods;
 }
 
 std::vector<MethodEntry> order_methods() {
-  std::vector<MethodEntry> methods =
-      in_all_states<FenceCta, FenceCluster, FenceGpu, FenceSys, ConsistentCta,
-                    ConsistentGpu, ConsistentSys, ProxyFence, LoadGpu, LoadSys,
-                    StoreGpu, StoreSys, AddGpu, AddSys, AtomicGpu, AtomicSys>();
-  for (const MethodEntry& method :
-       entries<AfterHostRead<FenceGpu>, AfterHostRead<FenceSys>>()) {
-    methods.push_back(method);
-  }
-  return methods;
+  return at_all_scopes<FenceAcqRel, FenceSc, LoadAcquire, StoreRelease,
+                       RedRelease, AtomAcqRel>();
 }
 
 }  // namespace syncbench

@@ -83,7 +83,7 @@ struct Operation {
   const unsigned* at = nullptr;
   unsigned value = 0;   // stored or added; or the round
   bool orders = false;  // releases (an addition), acquires (a wait)
-  bool system = false;  // acquires from other GPUs too
+  bool system = false;  // acquires from other GPUs, releases to them, too
   std::function<bool(unsigned)> done{};  // of a wait
 };
 

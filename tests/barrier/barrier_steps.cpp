@@ -212,7 +212,7 @@ void Steps::take(Situation& now, std::size_t i) {
     acquire(state.view, threads_[i].gpu, next.system, word.released);
   }
   if (next.orders && next.kind != Operation::kWait) {
-    release(state.view, threads_[i].gpu, word.released);
+    release(state.view, threads_[i].gpu, next.system, word.released);
   }
   unsigned result = 0;
   switch (next.kind) {

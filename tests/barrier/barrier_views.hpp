@@ -37,10 +37,13 @@ inline void acquire(View& view, int gpu, bool system,
   }
 }
 
-/// An addition at GPU scope; what others have released to the counter stays.
-inline void release(View view, int gpu, Released& released) {
+/// An addition at system scope or that of its GPU; what others have released to
+/// the counter stays, of other GPUs what they have released to all.
+inline void release(View view, int gpu, bool system, Released& released) {
+  if (released.gpu != gpu) released.on_gpu = released.to_all;
   released.gpu = gpu;
   released.on_gpu = joined(released.on_gpu, view);
+  if (system) released.to_all = joined(released.to_all, view);
 }
 
 /// The stores that follow in the thread carry `fenced`.

@@ -10,6 +10,7 @@
 
 #include "barrier_explorer.hpp"
 #include "barrier_programs.hpp"
+#include "explicit_barrier/grid_barriers/node_protocols.hpp"
 #include "explicit_barrier/grid_barriers/protocols.hpp"
 
 namespace barrier_model {
@@ -63,19 +64,11 @@ using Ordered = GridMachine<Order::kReleaseAcquire>;
 using Fences = GridMachine<Order::kFences>;
 using Unordered = GridMachine<Order::kNone>;
 
-/// The threads of a scenario at a barrier of one GPU.
+/// The threads of a scenario at a barrier that each makes for itself.
 template <class Barrier, class Machine>
-class GridPrograms : public Programs {
+class BarrierPrograms : public Programs {
  public:
-  explicit GridPrograms(const Scenario& scenario)
-      : Programs(scenario),
-        words_(Barrier::words(scenario.launches[0].blocks)) {}
-
-  std::vector<const unsigned*> words() const override {
-    std::vector<const unsigned*> words;
-    for (const unsigned& word : words_) words.push_back(&word);
-    return words;
-  }
+  using Programs::Programs;
 
  private:
   struct Own {
@@ -84,12 +77,14 @@ class GridPrograms : public Programs {
   };
   static_assert(std::is_trivially_copyable_v<Own>);
 
-  Variables variables_of(const Thread&) override {
-    return bytes_of(Barrier(words_.data()), false);
+  virtual Barrier barrier_of(const Thread& thread) = 0;
+
+  Variables variables_of(const Thread& thread) override {
+    return bytes_of(barrier_of(thread), false);
   }
   void sync(const Thread& thread, Script& script,
             Variables& variables) override {
-    Own own = {Barrier(nullptr), false};
+    Own own = {barrier_of(thread), false};
     std::memcpy(static_cast<void*>(&own), variables.data(), sizeof own);
     const Machine machine = {&script, &thread};
     if (!own.knows) own.barrier.learn(machine);
@@ -101,6 +96,24 @@ class GridPrograms : public Programs {
     new (bytes) Own{barrier, knows};
     return {bytes, sizeof bytes};
   }
+};
+
+/// At a barrier of one GPU.
+template <class Barrier, class Machine>
+class GridPrograms : public BarrierPrograms<Barrier, Machine> {
+ public:
+  explicit GridPrograms(const Scenario& scenario)
+      : BarrierPrograms<Barrier, Machine>(scenario),
+        words_(Barrier::words(scenario.launches[0].blocks)) {}
+
+  std::vector<const unsigned*> words() const override {
+    std::vector<const unsigned*> words;
+    for (const unsigned& word : words_) words.push_back(&word);
+    return words;
+  }
+
+ private:
+  Barrier barrier_of(const Thread&) override { return Barrier(words_.data()); }
 
   std::vector<unsigned> words_;
 };
@@ -114,13 +127,27 @@ Scenario scenario_of(unsigned blocks, unsigned threads, int rounds,
   return scenario;
 }
 
-template <template <class> class Barrier>
-void holds(const char* name, const Scenario& scenario) {
-  GridPrograms<Barrier<Ordered>, Ordered> programs(scenario);
+void holds(const char* name, Programs&& programs) {
   std::size_t states = 0;
   ASSERT_NO_THROW(states = explore(programs)) << name;
   std::printf("%s: %zu states\n", name, states);
   EXPECT_GT(states, 1u);
+}
+
+void fails(const char* name, const std::string& why, Programs&& programs) {
+  try {
+    explore(programs);
+    ADD_FAILURE() << name << ": not found";
+  } catch (const Broken& broken) {
+    const std::string text = broken.what();
+    std::printf("%s: %s\n", name, text.c_str());
+    EXPECT_EQ(text.compare(0, why.size(), why), 0) << text;
+  }
+}
+
+template <template <class> class Barrier>
+void holds(const char* name, const Scenario& scenario) {
+  holds(name, GridPrograms<Barrier<Ordered>, Ordered>(scenario));
 }
 
 /// Of blocks with one thread, with two, and in launches that follow each other.
@@ -135,15 +162,7 @@ void holds(const char* name) {
 
 template <class Barrier, class Machine>
 void fails(const char* name, const std::string& why, const Scenario& scenario) {
-  GridPrograms<Barrier, Machine> programs(scenario);
-  try {
-    explore(programs);
-    ADD_FAILURE() << name << ": not found";
-  } catch (const Broken& broken) {
-    const std::string text = broken.what();
-    std::printf("%s: %s\n", name, text.c_str());
-    EXPECT_EQ(text.compare(0, why.size(), why), 0) << text;
-  }
+  fails(name, why, GridPrograms<Barrier, Machine>(scenario));
 }
 
 using grid_barriers::FlagBarrier;
@@ -207,6 +226,116 @@ class CounterSetBack {
 TEST(GridBarrierModel, CounterThatIsSetBackHangs) {
   fails<CounterSetBack<Ordered>, Ordered>("a counter that is set back", kHangs,
                                           scenario_of(2, 1, 2));
+}
+
+/// What barriers of several GPUs run on here. Each GPU has one block, whose
+/// barrier is that of the grid.
+template <bool kOrdered>
+struct NodeMachine {
+  Script* script;
+  const Thread* self;
+
+  unsigned thread() const { return self->lane; }
+  unsigned threads() const { return self->lanes; }
+  unsigned block() const { return 0; }
+  void sync_grid() { script->perform({Operation::kSyncBlock}); }
+  unsigned load(const unsigned* at) {
+    return script->perform({Operation::kLoad, at});
+  }
+  void store(unsigned* at, unsigned value) {
+    if (kOrdered) script->perform({Operation::kFenceSystem});
+    script->perform({Operation::kStore, at, value});
+  }
+  void add_one_by_cas(unsigned* at) {
+    script->perform({Operation::kFetchAdd, at, 1, kOrdered, true});
+  }
+  template <class Done>
+  void wait(const unsigned* at, Done done) {
+    script->perform({Operation::kWait, at, 0, kOrdered, true, done});
+  }
+};
+
+template <template <class> class Between, class Machine>
+struct NodeBarrier {
+  Between<Machine> between;
+  void learn(Machine machine) { between.learn(machine); }
+  void sync(Machine machine) { sync_node(between, machine); }
+};
+
+using grid_barriers::line;
+using grid_barriers::NodeEnd;
+
+/// At a barrier of several GPUs.
+template <template <class> class Between, class Machine>
+class NodePrograms
+    : public BarrierPrograms<NodeBarrier<Between, Machine>, Machine> {
+ public:
+  explicit NodePrograms(const Scenario& scenario)
+      : BarrierPrograms<NodeBarrier<Between, Machine>, Machine>(scenario),
+        gpus_(scenario.gpus),
+        words_(std::size_t{grid_barriers::kNodeLine} * gpus_ * (gpus_ + 1)) {
+    end_.gpus = gpus_;
+    end_.host = line(words_.data(), gpus_ * gpus_);
+    for (unsigned gpu = 0; gpu < gpus_; ++gpu) {
+      end_.of_gpu[gpu] = line(words_.data(), gpu * gpus_);
+    }
+  }
+
+  // The first of each line.
+  std::vector<const unsigned*> words() const override {
+    std::vector<const unsigned*> words;
+    for (unsigned i = 0; i < gpus_ * (gpus_ + 1); ++i) {
+      words.push_back(words_.data() +
+                      std::size_t{grid_barriers::kNodeLine} * i);
+    }
+    return words;
+  }
+
+ private:
+  NodeBarrier<Between, Machine> barrier_of(const Thread& thread) override {
+    NodeEnd end = end_;
+    end.rank = thread.gpu;
+    return {Between<Machine>(end)};
+  }
+
+  unsigned gpus_;
+  std::vector<unsigned> words_;
+  NodeEnd end_ = {};
+};
+
+Scenario scenario_of_gpus(int gpus, unsigned threads, int rounds,
+                          int launches = 1) {
+  Scenario scenario = scenario_of(1, threads, rounds, launches);
+  scenario.gpus = gpus;
+  return scenario;
+}
+
+template <template <class> class Between>
+void node_holds(const char* name) {
+  for (const Scenario& scenario :
+       {scenario_of_gpus(2, 1, 3), scenario_of_gpus(3, 1, 3),
+        scenario_of_gpus(4, 1, 2), scenario_of_gpus(3, 2, 2),
+        scenario_of_gpus(2, 2, 2), scenario_of_gpus(2, 1, 2, 2)}) {
+    holds(name, NodePrograms<Between, NodeMachine<true>>(scenario));
+  }
+}
+
+template <template <class> class Between>
+void node_passes_early(const char* name) {
+  fails(name, kEarly,
+        NodePrograms<Between, NodeMachine<false>>(scenario_of_gpus(2, 1, 1)));
+}
+
+TEST(NodeBarrierModel, HoldWithReleaseAndAcquire) {
+  node_holds<grid_barriers::HostFlags>("host_flags_ordered");
+  node_holds<grid_barriers::AllToAllFlags>("all_to_all_flags_ordered");
+  node_holds<grid_barriers::PeerCas>("peer_cas_ordered");
+}
+
+TEST(NodeBarrierModel, WithoutOrderThreadsReadWhatIsOld) {
+  node_passes_early<grid_barriers::HostFlags>("host_flags");
+  node_passes_early<grid_barriers::AllToAllFlags>("all_to_all_flags");
+  node_passes_early<grid_barriers::PeerCas>("peer_cas");
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ def _asides(instructions, last):
 
 def _polls_behind(instructions, last):
     """Where polls of an mbarrier begin that lie behind the kernel, for those who have
-    polled once in vain: nothing but such polls, and the way back to where they came from."""
+    polled once in vain: nothing but such polls, what an acquire forgets, and the way back to
+    where they came from."""
     found = set()
     addresses = [i.address for i in instructions]
     for branch, following in zip(instructions, instructions[1:]):
@@ -52,7 +53,7 @@ def _polls_behind(instructions, last):
             continue
         begin = bisect.bisect_left(addresses, branch.target)
         polls = list(itertools.takewhile(
-            lambda i: i.opcode.startswith(("SYNCS.PHASECHK", "YIELD"))
+            lambda i: i.opcode.startswith(("SYNCS.PHASECHK", "YIELD", "CCTL.IVALL"))
             or (i.is_branch and i.guard and branch.target <= i.target <= i.address),
             itertools.islice(instructions, begin, None)))
         back = instructions[begin + len(polls):begin + len(polls) + 1]

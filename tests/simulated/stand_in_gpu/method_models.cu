@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "explicit_barrier/grid_barriers/node_protocols.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/sm_windows.hpp"
 #include "stand_in_gpu/method_models.hpp"
@@ -144,10 +145,19 @@ bool is_over_peers(const MethodEntry& method) {
   return std::string(method.name).find("peer_grid_sync") != std::string::npos;
 }
 
+int gpus_of(const Launch& launch, const MethodEntry& method) {
+  if (is_over_peers(method)) {
+    return launch.argument<peer_grid::BarrierEnd>(6).end.gpus;
+  }
+  // Barriers that programs write for themselves.
+  if (method.scope == syncbench::Scope::kGpus && !method.multi_device) {
+    return launch.argument<grid_barriers::NodeEnd>(6).gpus;
+  }
+  return launch.gpus;
+}
+
 Timed timed_of(const Launch& launch, const MethodEntry& method, int in_line) {
-  const int gpus = is_over_peers(method)
-                       ? launch.argument<peer_grid::BarrierEnd>(6).end.gpus
-                       : launch.gpus;
+  const int gpus = gpus_of(launch, method);
   return {method,
           launch.blocks(),
           launch.threads(),

@@ -1,0 +1,103 @@
+// What the barriers of node_protocols.hpp run on: threads of several GPUs
+// (sm_70 and later), and memory of the host and of each GPU.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/cuda_resources.hpp"
+#include "explicit_barrier/grid_barriers/node_protocols.hpp"
+
+namespace grid_barriers {
+
+/// A thread, with scoped memory operations, which order memory or do not.
+template <bool kOrdered>
+struct NodeMachine {
+  /// Seconds: a GPU is gone, and the kernel ends with an error.
+  static constexpr unsigned kMostPolls = 1 << 22;
+
+  __device__ static unsigned thread() { return threadIdx.x; }
+  __device__ static unsigned threads() { return blockDim.x; }
+  __device__ static unsigned block() { return blockIdx.x; }
+  __device__ static void sync_grid() { cooperative_groups::this_grid().sync(); }
+  __device__ static unsigned load(const unsigned* at) {
+    unsigned value;
+    asm volatile("ld.relaxed.sys.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(at)
+                 : "memory");
+    return value;
+  }
+  __device__ static void store(unsigned* at, unsigned value) {
+    if constexpr (kOrdered) {
+      asm volatile("st.release.sys.u32 [%0], %1;" ::"l"(at), "r"(value)
+                   : "memory");
+    } else {
+      asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(at), "r"(value)
+                   : "memory");
+    }
+  }
+  __device__ static void add_one_by_cas(unsigned* at) {
+    unsigned found = load(at), expected;
+    do {
+      expected = found;
+      if constexpr (kOrdered) {
+        asm volatile("atom.cas.acq_rel.sys.b32 %0, [%1], %2, %3;"
+                     : "=r"(found)
+                     : "l"(at), "r"(expected), "r"(expected + 1)
+                     : "memory");
+      } else {
+        asm volatile("atom.cas.relaxed.sys.b32 %0, [%1], %2, %3;"
+                     : "=r"(found)
+                     : "l"(at), "r"(expected), "r"(expected + 1)
+                     : "memory");
+      }
+    } while (found != expected);
+  }
+  template <class Done>
+  __device__ static void wait(const unsigned* at, Done done) {
+    for (unsigned polls = 0; !done(poll(at)); ++polls) {
+      if (polls == kMostPolls) __trap();
+    }
+  }
+
+ private:
+  __device__ static unsigned poll(const unsigned* at) {
+    if constexpr (!kOrdered) return load(at);
+    unsigned value;
+    asm volatile("ld.acquire.sys.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(at)
+                 : "memory");
+    return value;
+  }
+};
+
+/// Of the GPUs `devices`, kMostGpus at most, with access to each other.
+class NodeMemory {
+ public:
+  explicit NodeMemory(const std::vector<int>& devices)
+      : host_(std::size_t{kNodeLine} * devices.size()) {
+    const std::size_t words = std::size_t{kNodeLine} * devices.size();
+    std::fill_n(host_.get(), words, 0);
+    NodeEnd end = {host_.get(), {}, 0, static_cast<unsigned>(devices.size())};
+    for (unsigned rank = 0; rank < end.gpus; ++rank) {
+      of_gpu_.emplace_back(devices[rank], words);
+      of_gpu_.back().set_to_zero();
+      end.of_gpu[rank] = of_gpu_.back().get();
+    }
+    for (; end.rank < end.gpus; ++end.rank) ends_.push_back(end);
+  }
+
+  /// What each GPU is handed.
+  std::vector<NodeEnd>& ends() { return ends_; }
+
+ private:
+  syncbench::PinnedArray<unsigned> host_;
+  std::vector<syncbench::DeviceBuffer<unsigned>> of_gpu_;
+  std::vector<NodeEnd> ends_;
+};
+
+}  // namespace grid_barriers

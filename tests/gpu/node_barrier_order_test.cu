@@ -1,0 +1,92 @@
+// GPU test: do barriers of several GPUs that programs write for themselves
+// order memory? As multi_gpu_order_test. One stale word fails a barrier that
+// says that it orders memory; of the others the count is told.
+//
+// usage: node_barrier_order_test [rounds]
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "common/peer_access.hpp"
+#include "explicit_barrier/grid_barriers/node.cuh"
+#include "tests/gpu/gpu_test.hpp"
+#include "tests/gpu/order_boards.cuh"
+
+namespace syncbench {
+
+using grid_barriers::NodeEnd;
+using grid_barriers::NodeMachine;
+
+template <template <class> class Between, bool kOrdered>
+struct OwnEnd {
+  NodeEnd end;
+};
+
+template <template <class> class Between, bool kOrdered>
+class OwnBarrier {
+ public:
+  using Machine = NodeMachine<kOrdered>;
+  __device__ explicit OwnBarrier(const OwnEnd<Between, kOrdered>& end)
+      : between_(end.end) {
+    between_.learn(Machine());
+  }
+  __device__ void sync() { sync_node(between_, Machine()); }
+
+ private:
+  Between<Machine> between_;
+};
+
+template <template <class> class Between, bool kOrdered>
+struct BarrierOf<OwnEnd<Between, kOrdered>> {
+  using type = OwnBarrier<Between, kOrdered>;
+};
+
+namespace {
+
+// 1 where a word was stale.
+template <template <class> class Between, bool kOrdered>
+int check(const char* name, const std::vector<Gpu>& gpus, int rounds) {
+  const int sms = gpus[0].sm_count;
+  unsigned long long stale = 0;
+  for (const Shape& shape : {Shape{sms, 64, rounds}, Shape{2, 33, rounds},
+                             Shape{sms, 1024, rounds / 10, kManyWords},
+                             Shape{2 * sms, 512, rounds / 10, kManyWords}}) {
+    grid_barriers::NodeMemory memory(device_numbers(gpus));
+    stale += count_stale(
+        gpus, {shape, shape},
+        [&](int rank, int) {
+          return OwnEnd<Between, kOrdered>{memory.ends()[rank]};
+        },
+        launch_by_threads);
+  }
+  std::printf("%s: %zu GPUs: %llu stale\n", name, gpus.size(), stale);
+  std::fflush(stdout);
+  return stale == 0 ? 0 : 1;
+}
+
+int run(int rounds) {
+  using namespace grid_barriers;
+  std::vector<Gpu> gpus = find_gpus();
+  prepare_gpus(gpus);
+  if (gpus.size() < 2 || gpus[0].major < 7 || !gpus[0].cooperative_launch ||
+      !enable_peer_access(device_numbers(gpus))) {
+    return kSkipped;
+  }
+  check<HostFlags, false>("host_flags", gpus, rounds);
+  check<AllToAllFlags, false>("all_to_all_flags", gpus, rounds);
+  check<PeerCas, false>("peer_cas", gpus, rounds);
+  const int failures =
+      check<HostFlags, true>("host_flags_ordered", gpus, rounds) +
+      check<AllToAllFlags, true>("all_to_all_flags_ordered", gpus, rounds) +
+      check<PeerCas, true>("peer_cas_ordered", gpus, rounds);
+  std::printf("%s\n", failures == 0 ? "passed" : "FAILED");
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 20000;
+  return syncbench::gpu_test_main([=] { return syncbench::run(rounds); });
+}
