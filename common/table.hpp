@@ -94,6 +94,15 @@ Columns<Row> labels(Columns<Row> columns) {
   return columns;
 }
 
+/// What there is to say something of: a row, those of one method or some of
+/// them.
+struct RowKey {
+  std::string method;
+  std::string text = method;  ///< "METHOD COLUMN=CELL ..."
+
+  operator const std::string&() const { return text; }
+};
+
 /// A label of a row that stands for many: any number.
 inline constexpr int kAny = -1;
 
@@ -194,18 +203,18 @@ class Table {
     out_.row(joined([&row](const Column<Row>& c) { return c.cell(row); }));
   }
 
-  /// What a row is of, "METHOD COLUMN=CELL ...", by the columns that are
-  /// labels; of many rows where some of them are kAny, NaN or empty.
-  std::string key(const Row& row) const {
-    std::string text = columns_[0].cell(row);
+  /// What a row is of by the columns that are labels; of many rows where some
+  /// of them are kAny, NaN or empty.
+  RowKey key(const Row& row) const {
+    RowKey key = {columns_[0].cell(row)};
     for (std::size_t i = 1; i < columns_.size(); ++i) {
       const Column<Row>& column = columns_[i];
       if (!column.label) continue;
       const std::string cell = column.cell(row);
       if (cell.empty() || cell == "nan" || cell == "-1") continue;
-      text += ' ' + pair_text(column.header, cell);
+      key.text += ' ' + pair_text(column.header, cell);
     }
-    return text;
+    return key;
   }
 
   /// Nothing where `remark` says nothing.

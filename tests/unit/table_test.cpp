@@ -83,10 +83,10 @@ TEST(Table, KeysAreOfTheLabels) {
   Columns<Row> columns = ::syncbench::columns();
   columns[1].label = true;
   Table<Row> table(out, "a section", columns);
-  EXPECT_EQ(table.key({"first", 7, Summary{}}), "first count=7");
-  EXPECT_EQ(table.key({"first", kAny, Summary{}}), "first");
+  EXPECT_EQ(table.key({"first", 7, Summary{}}).text, "first count=7");
+  EXPECT_EQ(table.key({"first", kAny, Summary{}}).text, "first");
   columns[1].cell = [](const Row&) { return "as allowed"; };
-  EXPECT_EQ(Table<Row>(out, "", columns).key({"first", 7, Summary{}}),
+  EXPECT_EQ(Table<Row>(out, "", columns).key({"first", 7, Summary{}}).text,
             "first count=\"as allowed\"");
 }
 
