@@ -84,7 +84,8 @@ struct Column {
   std::string unit;
   std::string meaning;
   std::function<std::string(const Row&)> cell;
-  bool label = false;  ///< it tells the rows of a method apart
+  bool label = false;     ///< it tells the rows of a method apart
+  std::string mean = {};  ///< header of the column with its quantity's mean
 };
 
 /// The same columns, which tell the rows of a method apart.
@@ -133,6 +134,19 @@ Column<Row> real_column(std::string header, std::string unit,
           }};
 }
 
+/// A figure of the Summary that `get` returns, whose mean is in m(name).
+template <class Row, class Getter>
+Column<Row> figure_column(std::string header, const std::string& name,
+                          std::string unit, std::string meaning, Getter get,
+                          double Summary::*figure, int decimals) {
+  Column<Row> column = real_column<Row>(
+      std::move(header), std::move(unit), std::move(meaning),
+      [get, figure](const Row& row) { return std::invoke(get, row).*figure; },
+      decimals);
+  column.mean = "m(" + name + ")";
+  return column;
+}
+
 /// Columns m(name) and s(name) of the Summary that `get` returns. The study's
 /// README spells one pair differently, hence the second name.
 template <class Row, class Getter>
@@ -141,30 +155,24 @@ Columns<Row> mean_stddev_columns(const std::string& name,
                                  const std::string& meaning, Getter get,
                                  int decimals = 3,
                                  const std::string& stddev_name = "") {
-  return {real_column<Row>(
-              "m(" + name + ")", unit, "mean of " + meaning,
-              [get](const Row& row) { return std::invoke(get, row).mean; },
-              decimals),
-          real_column<Row>(
-              "s(" + (stddev_name.empty() ? name : stddev_name) + ")", unit,
-              "standard deviation (n - 1) of the same",
-              [get](const Row& row) { return std::invoke(get, row).stddev; },
-              decimals)};
+  return {figure_column<Row>("m(" + name + ")", name, unit, meaning, get,
+                             &Summary::mean, decimals),
+          figure_column<Row>(
+              "s(" + (stddev_name.empty() ? name : stddev_name) + ")", name,
+              unit, "standard deviation (n - 1) of the same", get,
+              &Summary::stddev, decimals)};
 }
 
 /// Columns of --stats for the Summary that `get` returns.
 template <class Row, class Getter>
 Columns<Row> robust_columns(const std::string& name, const std::string& unit,
                             Getter get, int decimals = 3) {
-  return {real_column<Row>(
-              "med(" + name + ")", unit, "median of " + name,
-              [get](const Row& row) { return std::invoke(get, row).median; },
-              decimals),
-          real_column<Row>(
-              "ci95(" + name + ")", unit,
-              "half width of the 95% interval of m(" + name + ")",
-              [get](const Row& row) { return std::invoke(get, row).ci95; },
-              decimals)};
+  return {
+      figure_column<Row>("med(" + name + ")", name, unit, "median of " + name,
+                         get, &Summary::median, decimals),
+      figure_column<Row>("ci95(" + name + ")", name, unit,
+                         "half width of the 95% interval of m(" + name + ")",
+                         get, &Summary::ci95, decimals)};
 }
 
 /// Column n of --stats: samples behind the Summary that `get` returns.
@@ -262,13 +270,14 @@ class Table {
   bool open_ = false;
 };
 
-/// The lines of --columns on a table: its title, column, unit and meaning.
+/// The lines of --columns on a table: its title, then of each column header,
+/// unit, meaning and Column::mean.
 template <class Row>
 std::string describe(const std::string& title, const Columns<Row>& columns) {
   std::string text;
   for (const auto& column : columns) {
     text += title + '\t' + column.header + '\t' + column.unit + '\t' +
-            column.meaning + '\n';
+            column.meaning + '\t' + column.mean + '\n';
   }
   return text;
 }

@@ -38,7 +38,7 @@ def methods_of(executable):
 def groups_of(executable):
     """{name: the group that its --list has}"""
     lines = [line.split("\t") for line in output_of(executable, "--list").splitlines()]
-    return {cells[0]: cells[-1] for cells in lines}
+    return {cells[0]: cells[3] for cells in lines}
 
 
 def described(executable):

@@ -106,9 +106,10 @@ TEST(Table, NotesOnceAndNothingOfNothing) {
 
 TEST(Table, ColumnsAreDescribed) {
   EXPECT_EQ(describe("a section", columns()),
-            "a section\tname\t\ta name\na section\tcount\t\ta number\n"
-            "a section\tm(time)\tns\tmean of something\n"
-            "a section\ts(time)\tns\tstandard deviation (n - 1) of the same\n");
+            "a section\tname\t\ta name\t\na section\tcount\t\ta number\t\n"
+            "a section\tm(time)\tns\tsomething\tm(time)\n"
+            "a section\ts(time)\tns\tstandard deviation (n - 1) of the same\t"
+            "m(time)\n");
 }
 
 TEST(LineWriter, TheEndCountsRows) {
