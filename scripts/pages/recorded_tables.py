@@ -9,7 +9,7 @@ from parts import means, suite, tsv
 from parts.reduction_summary import size_name
 from reporting.estimates import shape, short_name, short_text
 from reporting.headline import launch, of_grids
-from reporting.in_short import ROWS, names
+from reporting.in_short import ROWS, method_of
 from reporting.names import legend
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER, GPUS, Study
@@ -23,18 +23,18 @@ def machines_table(runs):
         f"[{run.gpus} {short_name(run)}](results/{run.path.name}), "
         f"CUDA {run.environment['cuda_toolkit']}" for run in runs),
         f"Study: {', '.join(GPUS)}"]
-    rows, shown = [], []
+    rows, methods = [], []
     for row in ROWS:
         found = [row.find(run) for run in runs]
         if not any(found):
             continue
-        shown.append(row)
+        methods.append(method_of(found))
         rows.append([coded(row.label), row.unit,
                      *(one.estimate.text() or "–" if one else "–" for one in found),
                      ", ".join(filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
     _, line, *rest = markdown_table(head, 2, rows)
     return ["| " + " | ".join(head) + " |", line, *rest,  # the links are none of a text
-            "", f"* {names(shown)}",
+            "", f"* {legend(methods)}",
             *(["* !: the run warned about this row."] if any("!" in cell for row in rows
                                                              for cell in row[2:]) else [])]
 
