@@ -2,10 +2,9 @@
 
 import itertools
 import math
-import re
 from fnmatch import fnmatchcase
 
-from parts import means, suite, tsv
+from parts import environment, means, suite, tsv
 from parts.reduction_summary import size_name
 from reporting.estimates import shape, short_name, short_text
 from reporting.headline import launch, of_grids
@@ -282,10 +281,11 @@ def messages(runs):
 
 
 def durations(runs):
-    """How long each run took, by the `seconds` that measure.py writes."""
-    rows = [[f"{run.gpus} {short_name(run)}",
-             f"{sum(map(float, re.findall(r' ([0-9.]+)', run.environment['seconds']))) / 60:.0f}"]
-            for run in runs if "seconds" in run.environment]
+    """How long each run took, by what measure.py writes."""
+    took = [[float(run.environment.get(environment.SECONDS_OF + name, 0)) for name in run.files]
+            for run in runs]
+    rows = [[f"{run.gpus} {short_name(run)}", f"{sum(seconds) / 60:.0f}"]
+            for run, seconds in zip(runs, took) if any(seconds)]
     if not rows:
         return []
     return ["The recorded runs took:", "", *markdown_table(["GPUs", "Minutes"], 1, rows)]

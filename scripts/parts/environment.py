@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 
 from parts import programs, tsv
 
+SECONDS_OF = "seconds_"  # key of how long an output took, before its name
 SECONDS = 300  # the most that a program may take that says something of the machine
 
 
