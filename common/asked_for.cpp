@@ -4,17 +4,12 @@
 
 namespace syncbench {
 
-std::string method_of(const std::string& point) {
-  return point.substr(0, point.find(' '));
-}
+void AskedFor::measured(const std::string& method) { measured_.insert(method); }
 
-void AskedFor::measured(const std::string& point) {
-  measured_.insert(method_of(point));
-}
-
-bool AskedFor::skipped(const std::string& point, const std::string& reason) {
-  skipped_.emplace(method_of(point), point + ": " + reason);
-  return reasons_.emplace(method_of(point), reason).second;
+bool AskedFor::skipped(const std::string& method, const std::string& point,
+                       const std::string& reason) {
+  skipped_.emplace(method, point + ": " + reason);
+  return reasons_.emplace(method, reason).second;
 }
 
 void AskedFor::check(const std::vector<std::string>& methods) const {

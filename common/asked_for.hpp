@@ -9,17 +9,15 @@
 
 namespace syncbench {
 
-/// The method that a point is of: its first word.
-std::string method_of(const std::string& point);
-
 class AskedFor {
  public:
-  /// A row of `point` has been printed.
-  void measured(const std::string& point);
+  /// A row of `method` has been printed.
+  void measured(const std::string& method);
 
-  /// `point` cannot be measured here. True: no other of the method was skipped
-  /// for that reason.
-  bool skipped(const std::string& point, const std::string& reason);
+  /// `point`, one of `method`, cannot be measured here. True: no other of the
+  /// method was skipped for that reason.
+  bool skipped(const std::string& method, const std::string& point,
+               const std::string& reason);
 
   /// Throws NotMeasured when one of `methods`, those named, was skipped
   /// somewhere or has no row: success means that all that was asked for was

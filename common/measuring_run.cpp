@@ -103,11 +103,10 @@ AtClock MeasuringRun::sample_at_full_clock(
   }
 }
 
-void MeasuringRun::check_row(const std::string& key, const Summary& summary) {
-  const std::string method = method_of(key);
-  if (method != watched_method_) judge_spreads();
-  watched_method_ = method;
-  asked_.measured(key);
+void MeasuringRun::check_row(const RowKey& key, const Summary& summary) {
+  if (key.method != watched_method_) judge_spreads();
+  watched_method_ = key.method;
+  asked_.measured(key.method);
   spread_watch_.add(key, summary);
   const auto now = HostClock::now();
   if (elapsed_ns(last_look_, now) > 1e9) look_for_others();
@@ -120,14 +119,13 @@ void MeasuringRun::finish(const std::string& failure) {
   asked_.check(options_.methods);
 }
 
-void MeasuringRun::say_skipped(const std::string& key,
-                               const std::string& reason) {
-  if (!asked_.skipped(key, reason)) return;
+void MeasuringRun::say_skipped(const RowKey& key, const std::string& reason) {
+  if (!asked_.skipped(key.method, key, reason)) return;
   progress_.clear();
   std::fprintf(stderr,
                "%s: warning: %s not measured: %s (said once; comments in the "
                "rows name all such points)\n",
-               name_.c_str(), key.c_str(), reason.c_str());
+               name_.c_str(), key.text.c_str(), reason.c_str());
 }
 
 void MeasuringRun::judge_spreads() {

@@ -80,19 +80,19 @@ class MeasuringRun {
   /// To be called after the row of `key`, whose main quantity is `summary`.
   /// Warns of new processes on the GPU, and after a method's last row of rows
   /// with a spread far from their neighbours'.
-  void check_row(const std::string& key, const Summary& summary);
+  void check_row(const RowKey& key, const Summary& summary);
 
   /// Says in a comment line of `table`, and once a method and reason on stderr,
   /// that the rows of `key` cannot be measured.
   template <class Table>
-  void skip(Table& table, const std::string& key, const Remark& reason) {
+  void skip(Table& table, const RowKey& key, const Remark& reason) {
     say_skipped(key, reason.text);
     table.skip(key, reason);
   }
 
   /// Shows `key` and runs `measure`; what this machine cannot have is skipped.
   template <class Table, class Measure>
-  void measure_or_skip(Table& table, const std::string& key, Measure measure) {
+  void measure_or_skip(Table& table, const RowKey& key, Measure measure) {
     show(key);
     try {
       measure();
@@ -107,7 +107,7 @@ class MeasuringRun {
   void finish(const std::string& failure = "");
 
  private:
-  void say_skipped(const std::string& key, const std::string& reason);
+  void say_skipped(const RowKey& key, const std::string& reason);
 
   SlowClock look_at_clocks(int gpus);
 

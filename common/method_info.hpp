@@ -8,9 +8,10 @@ namespace syncbench {
 /// What a program can measure under one name.
 struct MethodInfo {
   std::string name;
-  std::string description;  ///< "WHAT; NOTES"
-  std::string group =
-      {};  ///< for scripts: whom it joins, or of which kind it is
+  std::string description;       ///< what it does
+  std::string group = {};        ///< for scripts: whom it joins, or its kind
+  std::string notes = {};        ///< what a reader of its rows has to know
+  std::string instruction = {};  ///< About::instruction
 };
 
 }  // namespace syncbench

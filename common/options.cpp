@@ -29,11 +29,9 @@ void check_method(const std::string& name, const ProgramInfo& info) {
 std::string list_text(const ProgramInfo& info) {
   std::string text;
   for (const MethodInfo& method : info.methods) {
-    const std::string& about = method.description;
-    const std::size_t end = std::min(about.find("; "), about.size());
     text += (text.empty() ? "" : "\n") + method.name + '\t' +
-            about.substr(0, end) + '\t' +
-            about.substr(std::min(end + 2, about.size())) + '\t' + method.group;
+            method.description + '\t' + method.notes + '\t' + method.group +
+            '\t' + method.instruction;
   }
   return text;
 }
@@ -67,13 +65,14 @@ std::string help_lines(std::string head, const std::string& help,
 
 // The columns of all tables, aligned below the titles of their sections.
 std::string aligned_columns(const ProgramInfo& info) {
-  std::string text, last, section, name, unit, meaning;
+  std::string text, last, section, name, unit, meaning, mean;
   std::istringstream lines(info.columns);
   while (std::getline(lines, section, '\t') &&
          std::getline(lines, name, '\t') && std::getline(lines, unit, '\t') &&
-         std::getline(lines, meaning)) {
+         std::getline(lines, meaning, '\t') && std::getline(lines, mean)) {
     if (section != last) text += "  " + section + "\n";
     last = section;
+    if (name == mean) meaning.insert(0, "mean of ");
     name.resize(std::max<std::size_t>(name.size(), 16), ' ');
     unit.resize(std::max<std::size_t>(unit.size(), 10), ' ');
     text += help_lines(name.insert(0, "    ").append(" ").append(unit), meaning,
@@ -144,10 +143,14 @@ std::vector<Option> options_of(const ProgramInfo& info) {
            options.print = print;
          }});
   };
-  add_text("list", "the methods, one a line: name, what it does, notes, group",
-           [&info] { return list_text(info); });
   add_text(
-      "columns", "the columns, one a line: section, name, unit, meaning",
+      "list",
+      "the methods, one a line: name, what it does, notes, group, instruction",
+      [&info] { return list_text(info); });
+  add_text(
+      "columns",
+      "the columns, one a line: section, name, unit, meaning, column of the "
+      "mean",
       [&info] { return info.columns.substr(0, info.columns.rfind('\n')); });
   add_text("devices", "the visible GPUs, one a line", devices_text);
   add_text("version", "name, version, commit and toolkit",

@@ -84,7 +84,8 @@ struct Column {
   std::string unit;
   std::string meaning;
   std::function<std::string(const Row&)> cell;
-  bool label = false;  ///< it tells the rows of a method apart
+  bool label = false;     ///< it tells the rows of a method apart
+  std::string mean = {};  ///< header of the column with its quantity's mean
 };
 
 /// The same columns, which tell the rows of a method apart.
@@ -93,6 +94,15 @@ Columns<Row> labels(Columns<Row> columns) {
   for (auto& column : columns) column.label = true;
   return columns;
 }
+
+/// What there is to say something of: a row, those of one method or some of
+/// them.
+struct RowKey {
+  std::string method;
+  std::string text = method;  ///< "METHOD COLUMN=CELL ..."
+
+  operator const std::string&() const { return text; }
+};
 
 /// A label of a row that stands for many: any number.
 inline constexpr int kAny = -1;
@@ -124,6 +134,19 @@ Column<Row> real_column(std::string header, std::string unit,
           }};
 }
 
+/// A figure of the Summary that `get` returns, whose mean is in m(name).
+template <class Row, class Getter>
+Column<Row> figure_column(std::string header, const std::string& name,
+                          std::string unit, std::string meaning, Getter get,
+                          double Summary::*figure, int decimals) {
+  Column<Row> column = real_column<Row>(
+      std::move(header), std::move(unit), std::move(meaning),
+      [get, figure](const Row& row) { return std::invoke(get, row).*figure; },
+      decimals);
+  column.mean = "m(" + name + ")";
+  return column;
+}
+
 /// Columns m(name) and s(name) of the Summary that `get` returns. The study's
 /// README spells one pair differently, hence the second name.
 template <class Row, class Getter>
@@ -132,30 +155,24 @@ Columns<Row> mean_stddev_columns(const std::string& name,
                                  const std::string& meaning, Getter get,
                                  int decimals = 3,
                                  const std::string& stddev_name = "") {
-  return {real_column<Row>(
-              "m(" + name + ")", unit, "mean of " + meaning,
-              [get](const Row& row) { return std::invoke(get, row).mean; },
-              decimals),
-          real_column<Row>(
-              "s(" + (stddev_name.empty() ? name : stddev_name) + ")", unit,
-              "standard deviation (n - 1) of the same",
-              [get](const Row& row) { return std::invoke(get, row).stddev; },
-              decimals)};
+  return {figure_column<Row>("m(" + name + ")", name, unit, meaning, get,
+                             &Summary::mean, decimals),
+          figure_column<Row>(
+              "s(" + (stddev_name.empty() ? name : stddev_name) + ")", name,
+              unit, "standard deviation (n - 1) of the same", get,
+              &Summary::stddev, decimals)};
 }
 
 /// Columns of --stats for the Summary that `get` returns.
 template <class Row, class Getter>
 Columns<Row> robust_columns(const std::string& name, const std::string& unit,
                             Getter get, int decimals = 3) {
-  return {real_column<Row>(
-              "med(" + name + ")", unit, "median of " + name,
-              [get](const Row& row) { return std::invoke(get, row).median; },
-              decimals),
-          real_column<Row>(
-              "ci95(" + name + ")", unit,
-              "half width of the 95% interval of m(" + name + ")",
-              [get](const Row& row) { return std::invoke(get, row).ci95; },
-              decimals)};
+  return {
+      figure_column<Row>("med(" + name + ")", name, unit, "median of " + name,
+                         get, &Summary::median, decimals),
+      figure_column<Row>("ci95(" + name + ")", name, unit,
+                         "half width of the 95% interval of m(" + name + ")",
+                         get, &Summary::ci95, decimals)};
 }
 
 /// Column n of --stats: samples behind the Summary that `get` returns.
@@ -194,18 +211,18 @@ class Table {
     out_.row(joined([&row](const Column<Row>& c) { return c.cell(row); }));
   }
 
-  /// What a row is of, "METHOD COLUMN=CELL ...", by the columns that are
-  /// labels; of many rows where some of them are kAny, NaN or empty.
-  std::string key(const Row& row) const {
-    std::string text = columns_[0].cell(row);
+  /// What a row is of by the columns that are labels; of many rows where some
+  /// of them are kAny, NaN or empty.
+  RowKey key(const Row& row) const {
+    RowKey key = {columns_[0].cell(row)};
     for (std::size_t i = 1; i < columns_.size(); ++i) {
       const Column<Row>& column = columns_[i];
       if (!column.label) continue;
       const std::string cell = column.cell(row);
       if (cell.empty() || cell == "nan" || cell == "-1") continue;
-      text += ' ' + pair_text(column.header, cell);
+      key.text += ' ' + pair_text(column.header, cell);
     }
-    return text;
+    return key;
   }
 
   /// Nothing where `remark` says nothing.
@@ -253,13 +270,14 @@ class Table {
   bool open_ = false;
 };
 
-/// The lines of --columns on a table: its title, column, unit and meaning.
+/// The lines of --columns on a table: its title, then of each column header,
+/// unit, meaning and Column::mean.
 template <class Row>
 std::string describe(const std::string& title, const Columns<Row>& columns) {
   std::string text;
   for (const auto& column : columns) {
     text += title + '\t' + column.header + '\t' + column.unit + '\t' +
-            column.meaning + '\n';
+            column.meaning + '\t' + column.mean + '\n';
   }
   return text;
 }

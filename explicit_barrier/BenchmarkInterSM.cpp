@@ -124,7 +124,7 @@ class SamplingProcess {
     const Options& options = run_.options();
     const int share = (options.samples - 1) / process_count(options) + 1;
     Record record;
-    record.point = table_.key(row);
+    record.point = table_.key(row).text;
     try {
       TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
       record.numbers = numbers_of(sample_inter_sm(launch, share, plan_of(row)));
@@ -177,7 +177,7 @@ class InterSm {
       if (!options.wants(method.name)) continue;
       if (!run_.gpu().cooperative_launch) {
         run_.skip(
-            table, method.name,
+            table, {method.name},
             {"no-cooperative-launch", "no cooperative launch on this GPU"});
         continue;
       }
@@ -234,7 +234,7 @@ class InterSm {
 
   // A row of what other processes have sampled.
   void print_processes(Table<Row>& table, Row& row) {
-    const std::string key = table.key(row);
+    const RowKey key = table.key(row);
     const Sampled& sampled = sampled_[key];
     if (sampled.reason) return run_.skip(table, key, sampled.reason);
     if (sampled.measured.samples.empty()) {

@@ -217,7 +217,7 @@ class IntraSm {
     note_about(table, method);
     const Shape shape = shape_of(method, threads, group);
     Row row = {method.name, 1, shape.blocks, threads, group};
-    const std::string key = table.key(row);
+    const RowKey key = table.key(row);
     run_.measure_or_skip(table, key, [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
       table.note_once(method.name, launch.rightness());
@@ -256,7 +256,7 @@ class IntraSm {
         if (nothing_waits_.count({method.name, group}) != 0) {
           table.note_once(method.name, nothing_waits());
         }
-        run_.measure_or_skip(table, method.name, [&] {
+        run_.measure_or_skip(table, {method.name}, [&] {
           for (const int per_sm : blocks_per_sm_) {
             for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
               throughput_row(table, method, per_sm, threads, group);

@@ -44,7 +44,7 @@ class TestRepeat {
         validation_rows(method);
         continue;
       }
-      run_.measure_or_skip(table_, method.name, [&] {
+      run_.measure_or_skip(table_, {method.name}, [&] {
         for (const Shape& shape : shapes_of(method)) rows(method, shape);
       });
     }
@@ -98,7 +98,7 @@ class TestRepeat {
     double half = 0;  // cycles of the row before, of half as many repeats
     for (int repeats = 1; repeats <= kMostTestRepeats; repeats *= 2) {
       any.repeats = repeats;
-      const std::string key = table_.key(any);
+      const RowKey key = table_.key(any);
       run_.show(key);
       const Row row = measured_row(launch, repeats);
       table_.row(row);

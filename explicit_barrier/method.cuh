@@ -55,6 +55,9 @@ struct About {
   /// What the column `tile` counts, where it is neither the threads of the
   /// group nor the blocks of the cluster: "bytes".
   const char* tile = "";
+  /// Of one that is a PTX instruction: its name, with which `name` begins; the
+  /// rest and `text` say what is pending.
+  const char* instruction = "";
 };
 
 /// How the machine-code test proves that the timed code does the work.

@@ -111,10 +111,10 @@ void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods,
     if (!info.methods.empty() && info.methods.back().name == method.name) {
       continue;  // one name, several sizes
     }
-    std::string text = method.text;
-    if (method.tile[0] != '\0') text += "; " + tile_text(method);
-    if (method.caution[0] != '\0') text += std::string("; ") + method.caution;
-    info.methods.push_back({method.name, text, name_of(method.scope)});
+    std::string notes = method.tile[0] != '\0' ? tile_text(method) : "";
+    if (!notes.empty() && method.caution[0] != '\0') notes += "; ";
+    info.methods.push_back({method.name, method.text, name_of(method.scope),
+                            notes + method.caution, method.instruction});
   }
   info.options.push_back(
       {"machine-code", "N", "what the methods' kernels consist of on sm_N",

@@ -99,10 +99,13 @@ ProgramInfo program_info(ProcessCount& process_count) {
   info.default_samples = 3;
   info.counted += ", in each process";
   info.options.push_back(process_count.option());
+  constexpr const char* kBreadths[] = {"", "-most", "-all"};
   for (const LaunchMethodInfo& method : launch_methods()) {
     info.methods.push_back({method.name, method.description,
                             std::string(method.multi_gpu ? "gpus" : "grid") +
-                                (method.queues() ? "" : "-waiting")});
+                                (method.queues() ? "" : "-waiting") +
+                                (method.slows_process ? "-slowing" : "") +
+                                kBreadths[static_cast<int>(method.breadth)]});
   }
   for (const GpuBarrierInfo& way : gpu_barriers()) {
     if (!way.is_launch) {

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Point {
   int reads = 0;    ///< words that a block reads of another
 
   /// What was launched but for its length and work, alike in all sections.
+  auto key() const { return std::tuple(method, gpus, blocks, threads); }
   std::string shape() const {
     return method + " on " + std::to_string(gpus) + " GPUs, " +
            std::to_string(blocks) + " x " + std::to_string(threads);

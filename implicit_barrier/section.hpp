@@ -29,8 +29,8 @@ struct Printing {
   LineWriter& out;
   int processes;  ///< that measure and load all kernels first
   AskedFor asked = {};
-  /// Of kernels that spin, by Point::shape().
-  std::map<std::string, Summary> spin_overhead = {};
+  /// Of kernels that spin.
+  std::map<decltype(Point().key()), Summary> spin_overhead = {};
   bool sleeps_have_grid = false;  ///< as the section `sleep grid` has found
 };
 
@@ -96,7 +96,8 @@ class SectionOf : public Section {
     const auto measured = static_cast<int>(collected.measured.samples.size());
     if (measured == 0) {
       if (!is_second()) {
-        printing_.asked.skipped(point.shape(), collected.reason.text);
+        printing_.asked.skipped(point.method, point.shape(),
+                                collected.reason.text);
       }
       Row row(point);
       row.repeats = kAny;

@@ -68,7 +68,7 @@ void PitfallsRun::run_form(const Case& one, Form form) {
   last_gpus_ = gpus;
   progress_.clear();
   if (outcome.skipped) return skip(one, form, outcome.skipped);
-  asked_.measured(point);
+  asked_.measured(one.name);
   print(one, form, point, outcome);
 }
 
@@ -89,7 +89,7 @@ ProcessReport PitfallsRun::start(const Task& task, const Limits& limits) {
 
 void PitfallsRun::skip(const Case& one, Form form, const Remark& reason) {
   const Cells row = {one.name, {name_of(form)}};
-  asked_.skipped(partial_.key(row), reason.text);
+  asked_.skipped(one.name, partial_.key(row), reason.text);
   switch (one.section) {
     case Section::kWarpBarrier:
       verdict_skips_.emplace_back(one.name, reason);

@@ -50,7 +50,7 @@ class OneGpu {
       if (row.rate.mean > 0) {
         print(row, run_.sample_at_full_clock(1, [] {}));
       } else {
-        run_.skip(table_, "theory",
+        run_.skip(table_, {"theory"},
                   {"no-clock", "the driver does not tell the clock"});
       }
     }
@@ -94,8 +94,8 @@ class OneGpu {
     }
   }
 
-  std::string key(const std::string& method, const ElementType& type,
-                  double bytes) const {
+  RowKey key(const std::string& method, const ElementType& type,
+             double bytes) const {
     return table_.key({method, type.name, 1, bytes});
   }
 

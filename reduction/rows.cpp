@@ -49,7 +49,7 @@ bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row,
                const AtClock& clock) {
   row.mhz = clock.mhz;
   table.row(row);
-  const std::string key = table.key(row);
+  const RowKey key = table.key(row);
   run.warn(key, clock.warning);
   table.note(key, clock.repeated);
   run.warn(key, wide_interval(row.rate));

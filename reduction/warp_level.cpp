@@ -41,7 +41,7 @@ Columns<WarpSumRow> columns(bool stats) {
 
 void measure_row(MeasuringRun& run, Table<WarpSumRow>& table, const char* type,
                  const MethodEntry& method) {
-  const std::string key = table.key({method.name, type});
+  const RowKey key = table.key({method.name, type});
   table.note_once("", {"address", kAddress});
   run.measure_or_skip(table, key, [&] {
     TimedLaunch launch(method, {run.gpu()}, {1, 32, 32});

@@ -207,20 +207,21 @@ def write_rows(folder, pairs, first):
         first + "".join(f"{k}\t{v}\n" for k, v in (("key", "value"), *pairs)), encoding="utf-8")
 
 
-def last_durations(results, here):
-    """{output: seconds} of the last complete run of the same programs on GPUs like these, among
-    `results`; empty where there is none."""
+def last_durations(results, here, names):
+    """{output: seconds} of these outputs of the last complete run of the same programs on GPUs like
+    these, among `results`; empty where there is none."""
     def is_alike(one):
         return all(one.get(key) == here.get(key) for key in ("gpu", "gpu_count", "methods"))
 
     found = []
     for path in results.glob("*/environment.tsv"):
-        with contextlib.suppress(tsv.TsvError):
+        with contextlib.suppress(tsv.TsvError, ValueError):
             one = {row["key"]: row["value"] for row in tsv.read_table(tsv.read_bytes(path), path)}
-            if path.parent.suffix != ".partial" and "seconds" in one and is_alike(one):
-                found.append((one.get("date_utc", ""), one["seconds"]))
-    return {name: float(took) for name, took in re.findall(
-        r"([\w.]+) ([0-9]{1,7}\.[0-9])(?:; |$)", max(found)[1] if found else "")}
+            took = {name: float(one[environment.SECONDS_OF + name]) for name in names
+                    if environment.SECONDS_OF + name in one}
+            if path.parent.suffix != ".partial" and took and is_alike(one):
+                found.append((one.get("date_utc", ""), took))
+    return max(found, key=lambda run: run[0], default=("", {}))[1]
 
 
 def write_environment(folder, pairs, simulated):
@@ -242,7 +243,7 @@ def fill(folder, devices, executable, steps, options):
     first = write_environment(folder, rows, simulated)
     topology = "no GPUs\n" if simulated else environment.topology()
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
-    lasted = last_durations(options.results, dict(rows))
+    lasted = last_durations(options.results, dict(rows), [name for name, _ in steps])
     durations = {}
     for number, (name, command) in enumerate(steps, 1):
         left = [lasted.get(later) for later, _ in steps[number - 1:]]
@@ -254,7 +255,7 @@ def fill(folder, devices, executable, steps, options):
         if failure:  # other codes of it would mean something else as those of this script
             raise Stop(3 if failure.code == 3 else 1, failure.text)
         durations[name] = time.monotonic() - start
-    rows.append(("seconds", "; ".join(f"{name} {took:.1f}" for name, took in durations.items())))
+    rows += [(environment.SECONDS_OF + name, f"{took:.1f}") for name, took in durations.items()]
     write_rows(folder, rows, first)
     tsv.Run(folder, simulated, whole=True)  # what cannot be read is no complete run
     checksums.write(folder)  # last: the run is complete

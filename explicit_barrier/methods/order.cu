@@ -241,16 +241,27 @@ struct Far {
   unsigned* words;
 };
 
+// Of one of the instructions.
+template <class Operation>
+constexpr About about(const char* name, const char* pending, Scope scope,
+                      const char* caution = "") {
+  return {name,
+          pending,
+          scope,
+          Window::kOperation,
+          caution,
+          "",
+          Operation::kName.data()};
+}
+
 template <class Operation, class Pending>
 struct Ordered : Method {
   static constexpr bool kFar =
       std::is_same_v<Pending, ToHost> || std::is_same_v<Pending, ToPeer>;
   static constexpr auto kName = joined(Operation::kName.data(), Pending::kName);
-  static constexpr auto kText =
-      joined("PTX instruction of this name, ", Pending::kText);
-  static constexpr About kAbout = {
-      kName.data(), kText.data(), Scope::kWarp, Window::kOperation,
-      std::is_same_v<Pending, Nothing> ? "" : "the stores are in the row"};
+  static constexpr About kAbout = about<Operation>(
+      kName.data(), Pending::kText, Scope::kWarp,
+      std::is_same_v<Pending, Nothing> ? "" : "the stores are in the row");
   static constexpr int kFirstArchitecture = Operation::kFirstArchitecture;
   static constexpr int kFirstToolkit = 12000;
   static constexpr bool kInTestRepeat = false;
@@ -294,10 +305,8 @@ template <class Operation>
 struct BesideStores : Ordered<Operation, Nothing> {
   using Base = Ordered<Operation, Nothing>;
   static constexpr auto kName = joined(Operation::kName.data(), "_other_warp");
-  static constexpr auto kText =
-      joined("PTX instruction of this name, ", "while another warp stores");
-  static constexpr About kAbout = {kName.data(), kText.data(), Scope::kBlock,
-                                   Window::kOperation};
+  static constexpr About kAbout = about<Operation>(
+      kName.data(), "while another warp stores", Scope::kBlock);
   static constexpr bool fits(int threads) { return threads == 64; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
@@ -360,11 +369,9 @@ Arguments Ordered<Operation, Pending>::make_arguments(
 template <class Operation>
 struct AfterHostRead : Ordered<Operation, Nothing> {
   static constexpr auto kName = joined(Operation::kName.data(), "_host_read");
-  static constexpr auto kText =
-      joined("PTX instruction of this name, ",
-             "nothing stored, in a kernel that has read host memory");
-  static constexpr About kAbout = {kName.data(), kText.data(), Scope::kWarp,
-                                   Window::kOperation};
+  static constexpr About kAbout = about<Operation>(
+      kName.data(), "nothing stored, in a kernel that has read host memory",
+      Scope::kWarp);
   static Arguments make_arguments(const std::vector<int>& devices, int blocks) {
     return Ordered<Operation, ToHost>::make_arguments(devices, blocks);
   }

@@ -114,7 +114,7 @@ class SleepKernel : public Fusion {
   }
 
   void add_notes(const FusionRow& row) override {
-    printing().spin_overhead[row.shape()] = row.result.overhead;
+    printing().spin_overhead[row.key()] = row.result.overhead;
   }
 };
 
@@ -139,7 +139,7 @@ class SleepInstruction : public Fusion {
 
   void add_notes(const FusionRow& row) override {
     if (!printing().sleeps_have_grid) return;
-    const auto spin = printing().spin_overhead.find(row.shape());
+    const auto spin = printing().spin_overhead.find(row.key());
     const bool known = spin != printing().spin_overhead.end();
     table().note(table().key(row),
                  {"ends-on-grid",

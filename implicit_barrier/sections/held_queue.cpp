@@ -110,7 +110,7 @@ class HeldQueue : public SectionOf<HeldRow> {
   // Medians, for a stall of the host moves a mean. By timer and by CPU.
   void compare_with_fusion(const HeldRow& row) {
     constexpr double kAgree = 0.05;
-    const auto spin = printing().spin_overhead.find(row.shape());
+    const auto spin = printing().spin_overhead.find(row.key());
     if (row.work_ns == 0 || spin == printing().spin_overhead.end()) return;
     const double off = row.cpu.median / spin->second.median - 1;
     const double timer_off = row.timer.median / spin->second.median - 1;

@@ -14,7 +14,7 @@ cannot be written; 2 bad usage, also a program that does not run or that says so
 
 import re
 import sys
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
@@ -29,9 +29,8 @@ SCOPES = {"warp": "Warp", "block": "Block", "cluster": "Cluster", "grid": "All b
           "gpus": "All blocks of several GPUs", "thread": "Thread", "": ""}
 CAPABILITIES = (60, 70, 75, 80, 86, 89, 90)  # that a method can be the first to need
 FILE = Path(__file__).with_name("only_some_builds.tsv")
-INSTRUCTION = "PTX instruction of this name, "  # begins what such a method does
 
-Method = namedtuple("Method", "name what notes scope")
+Method = namedtuple("Method", "name what notes scope instruction", defaults=[""])
 Column = namedtuple("Column", "name unit meaning")
 
 # What --list of some builds has: of a toolkit before CUDA 13, or with NCCL. A build that lists one
@@ -53,10 +52,10 @@ def said(build, program, *options):
 
 
 def cells_of(build, program, option):
-    """Those of each line, four."""
+    """Those of each line, five."""
     lines = [line.split("\t") for line in said(build, program, option).splitlines()]
-    if any(len(cells) != 4 for cells in lines):
-        raise tsv.TsvError(f"{build / program} {option}: a line has not four cells")
+    if any(len(cells) != 5 for cells in lines):
+        raise tsv.TsvError(f"{build / program} {option}: a line has not five cells")
     return lines
 
 
@@ -78,8 +77,8 @@ def capabilities(build):
 def methods_of(build, program):
     """The Methods of --list, those that only some builds have last in their scope."""
     by_scope = program in (IN_SM, ACROSS_SMS, REPEATED)
-    listed = {name: Method(name, what, notes, group * by_scope)
-              for name, what, notes, group in cells_of(build, program, "--list")}
+    listed = {name: Method(name, what, notes, group * by_scope, instruction)
+              for name, what, notes, group, instruction in cells_of(build, program, "--list")}
     only = {row["method"]: Method(row["method"], row["what"], row["notes"], row["scope"])
             for row in ONLY_SOME_BUILDS if row["program"] == program}
     return [method for name, method in listed.items() if name not in only] + [
@@ -98,17 +97,19 @@ def code(name):
 
 
 def method_table(methods, first):
-    return markdown_table(["Method", "What it does", "Notes", "Needs"], 4, [
-        [code(method.name), coded(method.what), coded(method.notes), needs_of(method, first)]
-        for method in methods if not method.what.startswith(INSTRUCTION)])
+    rows = [("Method", "What it does", "Notes", "Needs"), *(
+        (code(method.name), coded(method.what), coded(method.notes), needs_of(method, first))
+        for method in methods if not method.instruction)]
+    head, *rows = zip(*(column for column in zip(*rows) if any(column[1:])))
+    return markdown_table(head, len(head), rows)
 
 
-def instruction_tables(methods, instructions, first):
-    """Of methods that are one of these instructions each, with what is pending in the name."""
-    here = {method.name: needs_of(method, first) for method in methods if method.name in instructions}
-    states = {method.name[len(max((one for one in instructions if method.name.startswith(one)), key=len)):]:
-              (method.what[len(INSTRUCTION):], method.notes)
-              for method in methods if method.what.startswith(INSTRUCTION)}
+def instruction_tables(methods, first):
+    """Of methods that are one instruction each, with what is pending in the name."""
+    here = {method.name: needs_of(method, first) for method in methods
+            if method.name == method.instruction}
+    states = {method.name.removeprefix(method.instruction): (method.what, method.notes)
+              for method in methods if method.instruction}
     if not states:
         return
     yield from ("", "More methods are one PTX instruction each. The name is that of the instruction"
@@ -156,8 +157,6 @@ def methods_page(build):
             yield from method_table((method for method in here[program]
                                      if method.name not in others), first)
             continue
-        instructions = beginnings([method.name for method in here[program]
-                                   if method.what.startswith(INSTRUCTION)], ())
         parts = {scope: [method for method in here[program] if method.scope == scope]
                  for scope in SCOPES}
         for scope, methods in parts.items():
@@ -165,35 +164,16 @@ def methods_page(build):
                 if scope:
                     yield from ("", f"### {SCOPES[scope]}", "")
                 yield from method_table(methods, first)
-                yield from instruction_tables(methods, instructions, first)
+                yield from instruction_tables(methods, first)
 
 
 def sections_of(build, program):
-    """{title: Columns}, by --columns."""
-    found = {}
-    for title, *column in cells_of(build, program, "--columns"):
-        found.setdefault(title, []).append(Column(*column))
-    return found
-
-
-def of_one_quantity(columns):
-    """The Columns with m(x), s(x), med(x) and ci95(x) as one, which says of what m(x) is the mean."""
-    by_name = {column.name: column for column in columns}
-    said = {"s": "standard deviation (n - 1) of the same", "med": "median of {}",
-            "ci95": "half width of the 95% interval of m({})"}
-    found = {}
-    for column in columns:
-        kind, _, quantity = column.name.rstrip(")").partition("(")
-        mean = by_name.get(f"m({quantity})")
-        if kind in said and mean and (column.unit, column.meaning) == (
-                mean.unit, said[kind].format(quantity)):
-            found[mean.name].append(column.name)
-        else:
-            found[column.name] = [column.name]
-    for first, names in found.items():
-        meaning = by_name[first].meaning
-        yield Column(", ".join(map(code, names)), by_name[first].unit,
-                     meaning[len("mean of "):] if meaning.startswith("mean of ") else meaning)
+    """{title: Columns}, by --columns; those of one quantity as one, with the meaning of its mean."""
+    found = defaultdict(lambda: defaultdict(list))
+    for title, name, unit, meaning, mean in cells_of(build, program, "--columns"):
+        found[title][mean or name].append(Column(code(name), unit, meaning))
+    return {title: [alike[0]._replace(name=", ".join(column.name for column in alike))
+                    for alike in columns.values()] for title, columns in found.items()}
 
 
 def column_table(columns):
@@ -209,8 +189,7 @@ def columns_page(build):
                 "`--stats`, among them every `med(x)` and `ci95(x)`. "
                 "[methods.md](methods.md) lists the methods.")
     for program in NAMES:
-        sections = {title: list(of_one_quantity(columns))
-                    for title, columns in sections_of(build, program).items()}
+        sections = sections_of(build, program)
         shared = [column for column in next(iter(sections.values()))
                   if all(column in columns for columns in sections.values())]
         yield from ("", f"## {program}")
@@ -219,9 +198,12 @@ def columns_page(build):
             yield from column_table(shared)
         else:
             shared = []
+        tables = defaultdict(list)
         for title, columns in sections.items():
-            yield from ("", f"### {program}: {title}", "")
-            yield from column_table(column for column in columns if column not in shared)
+            tables[tuple(column for column in columns if column not in shared)].append(title)
+        for columns, titles in tables.items():
+            yield from ("", f"### {program}: {', '.join(titles)}", "")
+            yield from column_table(columns)
 
 
 def methods_of_programs(build):

@@ -2,14 +2,13 @@
 
 import itertools
 import math
-import re
 from fnmatch import fnmatchcase
 
-from parts import means, suite, tsv
+from parts import environment, means, suite, tsv
 from parts.reduction_summary import size_name
 from reporting.estimates import rounded, shape, short_name, short_text
 from reporting.headline import launch, of_grids
-from reporting.in_short import ROWS, grid_sync, names
+from reporting.in_short import ROWS, grid_sync, method_of
 from reporting.names import legend
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER, GPUS, Study
@@ -48,12 +47,12 @@ def machines_table(runs):
         head.append(f"[{name}](results/{run.path.name})")
         head += [f"{name}, in use"] * (run.path.name == OF_IN_USE)
     head.append(f"Study: {', '.join(GPUS)}")
-    rows, shown = [], []
+    rows, methods = [], []
     for row in ROWS:
         found = [row.find(run) for run in runs]
         if not any(found):
             continue
-        shown.append(row)
+        methods.append(method_of(found))
         cells = []
         for run, one in zip(runs, found):
             cells.append(one.estimate.text() or "–" if one else "–")
@@ -62,7 +61,7 @@ def machines_table(runs):
                      ", ".join(filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
     _, line, *rest = markdown_table(head, 2, rows)
     return ["| " + " | ".join(head) + " |", line, *rest,  # the links are none of a text
-            "", f"* {names(shown)}",
+            "", f"* {legend(methods)}",
             *(["* !: the run warned about this row."] if any("!" in cell for row in rows
                                                              for cell in row[2:]) else [])]
 
@@ -310,10 +309,11 @@ def messages(runs):
 
 
 def durations(runs):
-    """How long each run took, by the `seconds` that measure.py writes."""
-    rows = [[f"{run.gpus} {short_name(run)}",
-             f"{sum(map(float, re.findall(r' ([0-9.]+)', run.environment['seconds']))) / 60:.0f}"]
-            for run in runs if "seconds" in run.environment]
+    """How long each run took, by what measure.py writes."""
+    took = [[float(run.environment.get(environment.SECONDS_OF + name, 0)) for name in run.files]
+            for run in runs]
+    rows = [[f"{run.gpus} {short_name(run)}", f"{sum(seconds) / 60:.0f}"]
+            for run, seconds in zip(runs, took) if any(seconds)]
     if not rows:
         return []
     return ["The recorded runs took:", "", *markdown_table(["GPUs", "Minutes"], 1, rows)]

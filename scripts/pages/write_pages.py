@@ -60,7 +60,7 @@ from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
 ROOT = FOLDER.parent.parent
-PATH = re.compile(r"\b(docs|results)/[\w./]*\w")  # in a sheet's text
+PATH = re.compile("\x10(.*?)\x11")  # in a sheet's text, where path() has marked it
 
 
 def agreement(one, other):
@@ -77,15 +77,20 @@ def runs_side_by_side(runs):
     for pair in itertools.combinations(runs, 2):
         if len({run.environment["gpu"] for run in pair}) == 1:
             found = agreement(*map(means.values_of, pair))
-            rows.append([" and ".join(f"results/{run.path.name}" for run in pair),
+            rows.append([" and ".join(path(f"results/{run.path.name}") for run in pair),
                          *(found.get(name, "–") for name in groups.NAMES)])
     return linked(markdown_table(("Runs", *groups.NAMES), 1, rows))
 
 
+def path(text):
+    """To be linked, where it is a path from the top of the repository and no heading."""
+    return f"\x10{text}\x11" if "/" in text else text
+
+
 def linked(lines):
     """For a page in docs/."""
-    return [PATH.sub(lambda path: f"[{path[0].removeprefix('docs/')}]"
-                     f"({'../' * path[0].startswith('results')}{path[0].removeprefix('docs/')})",
+    return [PATH.sub(lambda path: f"[{path[1].removeprefix('docs/')}]"
+                     f"({'../' * path[1].startswith('results')}{path[1].removeprefix('docs/')})",
                      line) for line in lines]
 
 
@@ -95,7 +100,7 @@ def spreads(_runs):
     rows, above = [], [""] * len(head)
     for spread in known_spread.read():
         row = [spread.name, spread.programs, coded(spread.rows()), spread.where(),
-               spread.extent(), coded(spread.why), spread.evidence]
+               spread.extent(), coded(spread.why), ", ".join(map(path, spread.evidence))]
         alike = row[0] == above[0]
         rows.append([cell if not alike or at == 2 or cell != above[at] else ""
                      for at, cell in enumerate(row)])

@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 
 from parts import programs, tsv
 
+SECONDS_OF = "seconds_"  # key of how long an output took, before its name
 SECONDS = 300  # the most that a program may take that says something of the machine
 
 
@@ -38,7 +39,7 @@ def methods_of(executable):
 def groups_of(executable):
     """{name: the group that its --list has}"""
     lines = [line.split("\t") for line in output_of(executable, "--list").splitlines()]
-    return {cells[0]: cells[-1] for cells in lines}
+    return {cells[0]: cells[3] for cells in lines}
 
 
 def described(executable):

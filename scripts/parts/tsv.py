@@ -106,9 +106,6 @@ def annotation_of(comment, where):
     """The Annotation of a comment (without #), or None."""
     found = _ANNOTATION.fullmatch(comment)
     if not found:
-        kind, _, text = comment.partition(": ")
-        if kind in ("warning", "skipped"):  # as version 0.1 says it
-            return Annotation(kind, "", {}, "", {}, text, where)
         if _BEGINS.match(comment):
             raise TsvError(f"{where}: not an annotation: '{shown(comment)}'")
         return None
@@ -410,7 +407,9 @@ class Run:
                 raise TsvError(f"{row.where}: {shown(row['key'])} stands twice")
 
         def count(key, what):
-            text = self.environment.get(key, "none").split(";")[0]  # of GPU 0
+            if key not in self.environment:
+                raise TsvError(f"{path}: the number of {what} is missing: there is no key {key}")
+            text = self.environment[key].split(";")[0]  # of GPU 0
             if not re.fullmatch("[1-9][0-9]{0,3}", text):
                 raise TsvError(f"{path}: the number of {what} is '{shown(text)}'")
             return int(text)

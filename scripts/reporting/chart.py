@@ -2,14 +2,13 @@
 stands."""
 
 import math
-import re
 from collections import namedtuple
 
 from reporting.estimates import Estimate, estimate_of
 from reporting.names import legend
 
-# x: a number, or a text of the panel's ticks or groups; estimate: of class Estimate.
-Point = namedtuple("Point", "x estimate")
+# x: a number, or a text of the panel's ticks or groups; estimate: of class Estimate; method: whose.
+Point = namedtuple("Point", "x estimate method", defaults=[""])
 
 # A level that a panel is to be seen against: a horizontal line, or a vertical one, which has its
 # name at the top or at the foot.
@@ -110,10 +109,7 @@ class Chart:
 
     def legend(self):
         """What the names of methods in the picture mean, a sentence or ""."""
-        texts = [self.title, *(text for panel in self.panels for text in (
-            panel.title, *(str(part) for series in panel.series
-                           for part in (series.name, *(point.x for point in series.points)))))]
-        return legend(re.findall(r"\w+", " ".join(texts))).replace("`", "")
+        return legend(point.method for _, _, point in self.rows()).replace("`", "")
 
     def caption(self):
         """Sentences."""
@@ -159,7 +155,7 @@ def points(run, section, rows, x, column, spread=None, factor=1.0):
     for row in rows:
         estimate = scaled(estimate_of(run, section, row, column, spread), factor)
         if not (math.isnan(estimate.value) or estimate.wrong or estimate.nothing):
-            yield Point(x(row), estimate)
+            yield Point(x(row), estimate, row["method"])
 
 
 def per_sm(run, row):

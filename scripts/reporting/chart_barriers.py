@@ -71,6 +71,7 @@ BARRIERS = (
     grid("peer_grid_sync", GPUS, 1, 1024, ALL), grid("multi_grid_sync", GPUS, 1, 1024, ALL),
     grid("multi_grid_sync_no_peer", GPUS, 1, 1024, ALL),
     launch("multi_cooperative_launch", ALL), launch("single_omp_traditional_launch", ALL))
+METHODS = {f"{barrier.level}: {barrier.name}": barrier.method for barrier in BARRIERS}
 SELECTED = (
     "warp: tile_shufl, 32 lanes", "warp: in_use_tile, 16 lanes", "block: blocksync, 32 threads",
     "block: blocksync, 1024 threads", "cluster: cluster_sync, 8 x 1024",
@@ -215,7 +216,8 @@ def all_barriers(run, _):
                  for (level, text), estimate in found.estimates.items()}
     order = [text for _, texts in shown for text in texts]
     series = [Series(f"CUDA {run.environment.get(key, 'unknown')}", [
-        Point(text, estimates[text]) for text in order if is_older(estimates[text]) == older])
+        Point(text, estimates[text], METHODS[text]) for text in order
+        if is_older(estimates[text]) == older])
         for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_before13"))]
     chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown, beside=estimates))
     explain(chart, {machine(run): found})
@@ -252,7 +254,8 @@ def machines(runs):
     chart = Chart("machines", "", f"Barriers by machine, as multiples of what they take on {base}",
                   DOTS, f"multiples of {base}", SPREAD)
     series = [Series(name, [
-        Point(f"{level}: {text}", ratio(estimate, first.estimates[level, text]))
+        Point(f"{level}: {text}", ratio(estimate, first.estimates[level, text]),
+              METHODS[f"{level}: {text}"])
         for (level, text), estimate in one.estimates.items() if (level, text) in first.estimates
         and (level != "all GPUs" or one.run.gpus == first.run.gpus)]) for name, one in others]
     drawn = {point.x for one in series for point in one.points}

@@ -49,7 +49,7 @@ def figure_4(run, study):
                 Point(warps(row), Estimate(float(row[f"m({column})"]) / scale(row),
                                          float(row.get(f"ci95({column})", "nan")) / scale(row),
                                          [source_of(section, row)],
-                                         remarks(section, row))) for row in found])
+                                         remarks(section, row)), "blocksync") for row in found])
 
     held = held_warps(run)
     most = [Level(f"an SM holds {held} warps", held, True)] if held else []
@@ -215,7 +215,7 @@ def study_multi_grid(study, method):
     rows = study.figures["8"]
     for blocks, threads in SHAPES:
         yield Series(f"{method}, {shape(blocks, threads)}", [
-            Point(row.whole("gpus"), study_estimate(row["latency_us"], "figure_8.tsv", line))
+            Point(row.whole("gpus"), study_estimate(row["latency_us"], "figure_8.tsv", line), method)
             for line, row in enumerate(rows, 2)
             if (row["blocks_per_SM"], row["threads"]) == (str(blocks), str(threads))])
 

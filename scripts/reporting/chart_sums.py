@@ -105,7 +105,8 @@ def figure_18(run, _):
         held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
         chart.add(Panel(f"{method}{held}", "lane", "cycles", [
             Series(name, [Point(row.whole("lane"), Estimate(
-                float(row[column]), float("nan"), [source_of(section, row)])) for row in rows])
+                float(row[column]), float("nan"), [source_of(section, row)]), method)
+                          for row in rows])
             for name, column in (("before the barrier", "start"), ("behind it", "end"))],
                         joined=False, levels=last_to_come(rows)), method)
     chart.notes.append("The barrier holds where no lane is behind it before all lanes have "

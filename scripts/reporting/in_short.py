@@ -1,6 +1,5 @@
 """What barriers cost in a few lines, for README and terminals."""
 
-import re
 import textwrap
 from collections import namedtuple
 
@@ -45,21 +44,21 @@ ROWS = (
           launch(method, title="one stream")) for method in ("graph_launch", "programmatic_launch")))
 
 
-def names(rows):
-    """What the names in these rows mean, a sentence."""
-    return legend(re.findall("`(.*?)`", " ".join(row.label for row in rows)))
+def method_of(found):
+    """What a line is of, by the Founds of the runs."""
+    return next(one.row["method"] for one in found if one)
 
 
 def lines(runs):
     """For a terminal: a column for each run."""
-    rows, shown = [], []
+    rows, methods = [], []
     for row in ROWS:
         found = [row.find(run) for run in runs]
         if any(found):
-            shown.append(row)
+            methods.append(method_of(found))
             rows.append((f"{row.label.replace('`', '')}, {row.unit}", [
                 one.estimate.text() or "-" if one else "-" for one in found]))
     yield from grid("What a barrier costs", [
         f"{run.gpus} {short_name(run)}" for run in runs], rows)
-    yield from textwrap.wrap(names(shown).replace("`", ""), 98, initial_indent="  ",
+    yield from textwrap.wrap(legend(methods).replace("`", ""), 98, initial_indent="  ",
                              subsequent_indent="  ")

@@ -12,7 +12,8 @@ A line is a cause with a bound. It is of rows that agree with all its cells:
   percent, cycles
               by how much at most, where both are given by neither more; cycles can be nan
   why         a sentence for readers; `code` stands between such marks
-  evidence    where it can be seen: files, from the top of the repository
+  evidence    where it can be seen, after commas: paths from the top of the repository, with a /, and
+              headings
 """
 
 import functools
@@ -148,6 +149,7 @@ class Spread:
             if not known:
                 raise tsv.TsvError(f"{row.where}, column {column}: nobody knows "
                                    f"'{tsv.shown(row[column])}'")
+        self.evidence = names(self.evidence)
         self.tests = [self.test_of(text, row) for text in self.when.split() if self.when != "any"]
 
     @staticmethod
@@ -259,7 +261,7 @@ class Known:
     def lines(self):
         """Texts under HEAD, a row each."""
         for number, spread in enumerate(self.spreads, 1):
-            yield (str(number), coded(self.text(spread)), spread.evidence,
+            yield (str(number), coded(self.text(spread)), ", ".join(spread.evidence),
                    str(self.counts[spread]))
 
 

@@ -106,6 +106,6 @@ def moved_json(part):
                    "remarks": remarks_of(part.run, row), "line": row.row.line}
                   for row in part.moved],
         "known": [{"name": spread.name, "text": part.known.text(spread),
-                   "rows": part.known.counts[spread], "evidence": spread.evidence}
+                   "rows": part.known.counts[spread], "evidence": ", ".join(spread.evidence)}
                   for spread in part.known.spreads],
         "moved_without_known_cause": part.known.unknown}

@@ -114,7 +114,7 @@ def check_held(sections):
             assert 0.7 < ratio < 1.4, (ratio, row)
 
 
-def check_streams(rows, points):
+def check_streams(rows, points, study):
     assert ([(*shape_key(row), row["stream"]) for row in rows] ==
             [(*point, stream) for point in points for stream in ("default", "per_thread", "created")])
     for row in rows:
@@ -122,14 +122,7 @@ def check_streams(rows, points):
         # Levels are medians, which --stats shows; a stall of the host moves a mean.
         median = float(row.get("med(ovh)", least))
         assert least <= median <= most < 10000, row
-        assert median > 150 and (least > 300 or row["method"] not in STUDY), row
-
-
-STUDY = ("traditional_launch", "cooperative_launch", "multi_cooperative_launch",
-         "single_omp_traditional_launch")
-BROAD = (*STUDY, "graph_launch", "programmatic_launch")  # in more sections than others
-OTHER_PATH = ("cooperative_launch", "graph_cooperative", "device_graph_launch", "event_wait",
-              "remote_domain_launch")
+        assert median > 150 and (least > 300 or row["method"] not in study), row
 
 
 def check_implicit(sections, gpus, sms, groups):
@@ -146,14 +139,19 @@ def check_implicit(sections, gpus, sms, groups):
               for blocks, threads in (("1", "32"), (str(sms), "1024"))]
     one_and_all = [point for point in points if int(point[1]) in (1, gpus)]
 
+    def with_word(word):
+        return {method for method in launched if word in groups[method].split("-")}
+
     def of(methods, among=points):
         return [point for point in among if point[0] in methods]
 
+    study = with_word("all")  # in all sections
+    broad = study | with_word("most")
     check_null(sections["null kernel"].rows, points)
-    alone = [point for point in of(set(launched) - set(OTHER_PATH))
+    alone = [point for point in of(set(launched) - with_word("slowing"))
              if not groups[point[0]].startswith("gpus")]
     for title, expected in (("sleep kernel", points), ("one stream", alone),
-                            ("sleep instruction", of(STUDY, one_and_all))):
+                            ("sleep instruction", of(study, one_and_all))):
         if title not in sections:
             continue
         assert [shape_key(row) for row in sections[title].rows] == expected, title
@@ -161,14 +159,14 @@ def check_implicit(sections, gpus, sms, groups):
             ratio = float(row["m(wkld)"]) / float(row["idea(wkld)"])
             assert (0.5 < ratio < 2 if title == "sleep instruction"
                     else 0.98 < ratio < 1.05), row
-    queued = [point for point in one_and_all if not groups[point[0]].endswith("waiting")]
+    queued = of(set(launched) - with_word("waiting"), one_and_all)
     assert ([shape_key(row) for row in sections["held queue"].rows] ==
-            [point for point in queued for _ in range(2 if point[0] in BROAD else 1)])
+            [point for point in queued for _ in range(2 if point[0] in broad else 1)])
     if "med(cpu)" in sections["held queue"].header:
         check_held(sections)
     check_streams(sections["streams"].rows,
-                  [point for point in of(BROAD) if not groups[point[0]].startswith("gpus")])
-    assert len(sections["workload test"].rows) == len(BROAD) * 9 * 2
+                  [point for point in of(broad) if not groups[point[0]].startswith("gpus")], study)
+    assert len(sections["workload test"].rows) == len(broad) * 9 * 2
     for row in sections["dependent steps"].rows:
         assert float(row["m(step)"]) > 50 + float(row["idea(wkld)"]), row
     for row in sections["first use"].rows:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 BUILD = Path(sys.argv.pop(1)).resolve()
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +19,8 @@ PAGES = ("methods.md", "columns.md", "methods.tsv")
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from parts.suite import NAMES  # noqa: E402
+from pages import program_pages  # noqa: E402
+from reporting.sheets import coded, literal  # noqa: E402
 
 # Methods of commands that need a toolkit before CUDA 13, which this build may not be of.
 OLDER = {"cub_grid_barrier", "cub_grid_barrier_ordered", "multi_grid_sync",
@@ -55,6 +58,23 @@ class ProgramPagesTest(unittest.TestCase):
                                  rf"{re.escape(old)}")
                 subprocess.run([sys.executable, SCRIPT, BUILD, "--docs", docs], check=True)
                 self.assertEqual((docs / name).read_text(), text)
+
+    def test_no_text_is_read(self):
+        """Each text for people stands as its bytes in the pages, where nothing else differs."""
+        def reworded(build, program, option):
+            for cells in plain(build, program, option):
+                for place in (1, 2) if option == "--list" else (3,):
+                    cells[place] = cells[place] and f"x{cells[place].encode().hex()}x"
+                yield cells
+
+        plain = program_pages.cells_of
+        with mock.patch.object(program_pages, "cells_of", reworded):
+            pages = program_pages.pages(BUILD)
+        for name, page in pages.items():
+            text, count = re.subn("x((?:[0-9a-f]{2})+)x", lambda found: literal(coded(
+                bytes.fromhex(found[1]).decode())), page)
+            self.assertEqual(text, (ROOT / "docs" / name).read_text())
+            self.assertEqual(count > 100, name.endswith(".md"))
 
     def test_commands_in_pages_can_be_run(self):
         """Each `build/PROGRAM ...` names methods and options that the program has."""

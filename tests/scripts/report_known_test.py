@@ -1,6 +1,5 @@
 """Tests of what report.py says beside the numbers: known causes, warnings."""
 
-import re
 import unittest
 from collections import Counter
 from types import SimpleNamespace
@@ -113,7 +112,7 @@ class CausesTest(ScriptsTest):
         self.assertEqual({spread.name for spread in known_spread.read()}, seen)
         for spread in known_spread.read():
             self.assertTrue(0 < spread.percent < 1000, spread.name)
-            for path in re.findall(r"(?:docs|results)/[\w./]*\w", spread.evidence):
+            for path in (text for text in spread.evidence if "/" in text):
                 self.assertTrue((ROOT / path).exists(), spread.name)
 
     def test_a_line_more(self):

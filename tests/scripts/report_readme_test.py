@@ -44,8 +44,9 @@ class PagesTest(ReportCase):
                             "there are no comments to put causes")
 
     def test_durations(self):
-        took = {"seconds": "ImplicitBarrier 60.0; TestRepeat.before13 130.4"}
-        runs = [SimpleNamespace(gpus=2, simulated=False, environment={"gpu": "NVIDIA H200", **more})
+        took = {"seconds_ImplicitBarrier": "60.0", "seconds_TestRepeat.before13": "130.4"}
+        runs = [SimpleNamespace(gpus=2, simulated=False, environment={"gpu": "NVIDIA H200", **more},
+                                files=["ImplicitBarrier", "TestRepeat.before13"])
                 for more in (took, {})]
         self.assertEqual(list(recorded_tables.durations(runs))[-1:], ["| 2 H200 | 3 |"])
         self.assertEqual(recorded_tables.durations(runs[1:]), [])

@@ -250,9 +250,9 @@ class RunTest(ScriptsTest):
         shutil.copytree(self.release, self.project / "build")
         self.assertNotIn("left", self.run_sh("--no-build", "--method", "grid_sync").stderr)
         path = self.only_folder() / "environment.tsv"
-        self.assertRegex(path.read_text(), r"\nseconds\t(\w+ \d+\.\d(; |\n$))+")
-        path.write_text(re.sub(r"(\w+) \d+\.\d(?=;|\n$)", r"\1 20.0", path.read_text()))
-        count = path.read_text().count(" 20.0")
+        text, count = re.subn(r"\n(seconds_\S+)\t\d+\.\d(?=\n)", r"\n\1\t20.0", path.read_text())
+        path.write_text(text)
+        self.assertGreater(count, 0)
         said = self.run_sh("--no-build", "--method", "grid_sync").stderr
         self.assertIn(f"1 of {count}, after 0 s, {20 * count} s left if all is as in the last run",
                       said)

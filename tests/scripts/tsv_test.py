@@ -45,9 +45,9 @@ class ReaderTest(unittest.TestCase):
             self.assertEqual((row, said.text), (grid.rows[0], "the spread of this row is far"))
             self.assertEqual((len(multi.annotations), len(multi.rows)), (0, 3))
         odd, = tsv.parse(b"# t\nmethod\tm(a)\n# warning[x]: all\na\tnan\nb\t-0.5\n"
-                         b"# warning[x] b: odd: very\nc\tnan\n# warning: as in 0.1\n")
+                         b"# warning[x] b: odd: very\nc\tnan\n")
         self.assertEqual([(row, said.text) for row, said in odd.warnings()],
-                         [(None, "all"), (odd.rows[1], "odd: very"), (None, "as in 0.1")])
+                         [(None, "all"), (odd.rows[1], "odd: very")])
 
     def test_annotations(self):
         both, = tsv.parse((section("t", "method form m(a)")

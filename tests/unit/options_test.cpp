@@ -16,9 +16,10 @@ ProgramInfo program(bool takes_gpu_count = true) {
   info.name = "program";
   info.takes_gpu_count = takes_gpu_count;
   info.methods = {{"alpha", "first"},
-                  {"beta", "second; with a note; and another", "grid"}};
+                  {"beta", "second; no note", "grid", "a note", "fence"}};
   info.missing = {{"delta", "not here"}};
-  info.columns = "a section\tblk\t\tblocks\na section\tm(time)\tns\tmean\n";
+  info.columns =
+      "a section\tblk\t\tblocks\t\na section\tm(time)\tns\ttime\tm(time)\n";
   return info;
 }
 
@@ -169,14 +170,15 @@ TEST(Options, DashesEndThem) {
 TEST(Options, WhatIsPrintedInsteadOfMeasuring) {
   const ProgramInfo info = program();
   EXPECT_EQ(parse({"--list"}, info).print(),
-            "alpha\tfirst\t\t\nbeta\tsecond\twith a note; and another\tgrid");
+            "alpha\tfirst\t\t\t\nbeta\tsecond; no note\ta note\tgrid\tfence");
   EXPECT_EQ(parse({"--version"}, info).print(), version_text(info));
   EXPECT_TRUE(parse({"--devices"}, info).print);
-  EXPECT_EQ(parse({"--columns"}, info).print(),
-            "a section\tblk\t\tblocks\na section\tm(time)\tns\tmean");
+  EXPECT_EQ(
+      parse({"--columns"}, info).print(),
+      "a section\tblk\t\tblocks\t\na section\tm(time)\tns\ttime\tm(time)");
   const std::string help = parse({"--help"}, info).print();
   EXPECT_NE(help.find("\n  a section\n    blk                         blocks\n"
-                      "    m(time)          ns         mean\n"),
+                      "    m(time)          ns         mean of time\n"),
             help.npos);
   EXPECT_EQ(parse({"-h"}, info).print(), help);
   EXPECT_EQ(help.rfind("usage: program [options] [gpu_count]\n", 0), 0u);

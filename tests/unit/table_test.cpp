@@ -83,10 +83,10 @@ TEST(Table, KeysAreOfTheLabels) {
   Columns<Row> columns = ::syncbench::columns();
   columns[1].label = true;
   Table<Row> table(out, "a section", columns);
-  EXPECT_EQ(table.key({"first", 7, Summary{}}), "first count=7");
-  EXPECT_EQ(table.key({"first", kAny, Summary{}}), "first");
+  EXPECT_EQ(table.key({"first", 7, Summary{}}).text, "first count=7");
+  EXPECT_EQ(table.key({"first", kAny, Summary{}}).text, "first");
   columns[1].cell = [](const Row&) { return "as allowed"; };
-  EXPECT_EQ(Table<Row>(out, "", columns).key({"first", 7, Summary{}}),
+  EXPECT_EQ(Table<Row>(out, "", columns).key({"first", 7, Summary{}}).text,
             "first count=\"as allowed\"");
 }
 
@@ -106,9 +106,10 @@ TEST(Table, NotesOnceAndNothingOfNothing) {
 
 TEST(Table, ColumnsAreDescribed) {
   EXPECT_EQ(describe("a section", columns()),
-            "a section\tname\t\ta name\na section\tcount\t\ta number\n"
-            "a section\tm(time)\tns\tmean of something\n"
-            "a section\ts(time)\tns\tstandard deviation (n - 1) of the same\n");
+            "a section\tname\t\ta name\t\na section\tcount\t\ta number\t\n"
+            "a section\tm(time)\tns\tsomething\tm(time)\n"
+            "a section\ts(time)\tns\tstandard deviation (n - 1) of the same\t"
+            "m(time)\n");
 }
 
 TEST(LineWriter, TheEndCountsRows) {
