@@ -11,10 +11,7 @@ MACHINES = ("h200x1", "h100x1")
 PENDING = {"": "nothing", "_host_read": "nothing, host memory was read",
            "_store": "a store, one place", "_stores": "a store, 64 places in turn",
            "_other_warp": "another warp stores", "_host": "a store, host memory"}
-FENCES = ("fence_acq_rel_cta", "fence_acq_rel_cluster", "fence_acq_rel_gpu", "fence_acq_rel_sys",
-          "fence_sc_cta", "fence_sc_gpu", "fence_sc_sys", "fence_proxy_async",
-          "load_acquire_gpu", "load_acquire_sys", "store_release_gpu", "store_release_sys",
-          "red_release_gpu", "red_release_sys", "atom_acq_rel_gpu", "atom_acq_rel_sys")
+OPCODES = ("MEMBAR", "ERRBAR", "CCTL")  # that are counted
 # (method, the same in use, blocks, threads)
 BARRIERS = (*((method, used, "1", threads) for method, used in (
                 ("blocksync", "in_use_blocksync"), ("mbarrier", ""), ("cuda_barrier", ""))
@@ -42,6 +39,15 @@ def cell(*key):
     return " / ".join(texts) or "–"
 
 
+@functools.lru_cache(maxsize=None)
+def instructions():
+    """{fence or ordered access: how many of each of OPCODES it is on sm_90, CUDA 13.0}"""
+    path = FOLDER.parent / "fences" / "instructions.tsv"
+    found = {row["method"]: [row[opcode] for opcode in OPCODES]
+             for row in tsv.read_table(path.read_bytes(), path)}
+    return {method: counts for method, counts in found.items() if f"{method}_store" in found}
+
+
 def of_fence(fence, kind):
     return False, fence + kind, "1", "64" if kind == "_other_warp" else "32"
 
@@ -49,9 +55,11 @@ def of_fence(fence, kind):
 def fences(_runs):
     """Each instruction by what is pending."""
     return markdown_table(
-        ["Instruction", *PENDING.values()], 1,
-        [[coded(f"`{fence}`"), *(cell(*of_fence(fence, kind)) for kind in PENDING)]
-         for fence in FENCES])
+        ["Instruction", ", ".join(OPCODES), *PENDING.values()], 2,
+        [[coded(f"`{fence}`"), ", ".join(counts),
+          *(cell(*of_fence(fence, kind)) for kind in PENDING)]
+         for fence, counts in instructions().items()
+         if of_fence(fence, "") in rows_of(MACHINES[0])])
 
 
 def states(_runs):

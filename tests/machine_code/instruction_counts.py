@@ -2,8 +2,8 @@
 
 usage: instruction_counts.py EXECUTABLE ARCHITECTURE OPCODE... >TABLE
 
-OPCODE: as MEMBAR, which counts MEMBAR.SC.GPU too. stdout: for each method that has any of them
-what twice as many operations add, without polls behind the kernel; all paths count.
+OPCODE: as MEMBAR, which counts MEMBAR.SC.GPU too. stdout: for each method what twice as many
+operations add, without polls behind the kernel; all paths count.
 """
 import sys
 
@@ -28,8 +28,7 @@ def counts(executable, architecture, opcodes):
 def main(executable, architecture, *opcodes):
     print("method", *opcodes, sep="\t")
     for method, found in dict(counts(executable, int(architecture), opcodes)).items():
-        if any(found):
-            print(method, *found, sep="\t")
+        print(method, *found, sep="\t")
 
 
 if __name__ == "__main__":
