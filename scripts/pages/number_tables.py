@@ -1,4 +1,4 @@
-"""What docs/numbers.md shows: figures of all recorded machines, by kind of GPU. A number is a
+"""What docs/numbers.md shows: numbers of all recorded machines, by kind of GPU. A number is a
 median, or the range of the medians of several machines."""
 
 import functools
@@ -13,7 +13,7 @@ FULL = ("132", "1024")  # blocks and threads: one block on each SM of these GPUs
 CROWDED = ("4224", "64")
 
 
-class Figure(NamedTuple):
+class Number(NamedTuple):
     """The row of a section whose cells are these, of files NAME of all folders; `shape`: blocks
     and threads."""
     text: str
@@ -27,24 +27,24 @@ class Figure(NamedTuple):
 
 
 def in_sm(text, section, method, shape, **cells):
-    return Figure(text, "cycles", "BenchmarkIntraSM", section, "ave_cycle", method, shape, cells)
+    return Number(text, "cycles", "BenchmarkIntraSM", section, "ave_cycle", method, shape, cells)
 
 
 def of_grid(text, method, shape, gpus="1"):
     section = "grid latency" if method == "grid_sync" else "multi-GPU latency"
-    return Figure(text, "ns", "BenchmarkInterSM", section, "avginstru", method, shape,
+    return Number(text, "ns", "BenchmarkInterSM", section, "avginstru", method, shape,
                   {"GPUcount": gpus})
 
 
 def one_more(text, method):
-    return Figure(text, "ns", "launches", "one stream", "ovh", method, FULL, {"GPUCount": "1"})
+    return Number(text, "ns", "launches", "one stream", "ovh", method, FULL, {"GPUCount": "1"})
 
 
 ONE = ("1", "32")
 GRID = of_grid("`grid.sync()`, one block of 1024 per SM", "grid_sync", FULL)
 CROWDED_GRID = of_grid("`grid.sync()`, 32 blocks of 64 per SM", "grid_sync", CROWDED)
 NEXT_KERNEL = one_more("One more kernel, in a process with one stream", "traditional_launch")
-FIGURES = (
+NUMBERS = (
     in_sm("Warp shuffle", "warp latency", "tile_shufl", ONE, tile="32"),
     in_sm("Warp vote, `__any_sync()`", "warp latency", "vote_any", ONE),
     in_sm("Sum of a warp in one instruction, `redux.sync`", "warp latency", "redux_add", ONE),
@@ -65,6 +65,8 @@ FIGURES = (
     in_sm("`barrier.cluster`, 2 blocks of 32", "group latency", "cluster_sync", ("2", "32"), tile="2"),
     in_sm("`barrier.cluster`, 2 blocks of 1024", "group latency", "cluster_sync", ("2", "1024"),
           tile="2"),
+    in_sm("The same without memory order", "group latency", "cluster_relaxed", ("2", "1024"),
+          tile="2"),
     GRID, CROWDED_GRID,
     of_grid("Barrier of two GPUs, one block of 1024 per SM", "peer_grid_sync", FULL, "2"),
     of_grid("Barrier of four GPUs, the same", "peer_grid_sync", FULL, "4"),
@@ -73,10 +75,10 @@ FIGURES = (
     one_more("One more kernel, by programmatic launch", "programmatic_launch"),
 )
 
-# What one reads, where, the figure that is meant, and one that is near it.
+# What one reads, where, the number that is meant, and one that is near it.
 CLAIMS = (
     ("A tiny kernel takes 5 µs.", "tusharhqq/napkin-math-gpu, `README.md`, 006db14", NEXT_KERNEL,
-     Figure("Launch, run and wait for one, by the host's clock", "ns", "launches", "null kernel",
+     Number("Launch, run and wait for one, by the host's clock", "ns", "launches", "null kernel",
             "ttl", "traditional_launch", FULL, {"rep": "1", "GPUCount": "1"})),
     ("`grid.sync()` takes 15 µs on Hopper.",
      "starpit/vllm, `vllm-rs/crates/ferrite-forward-macro/src/impl_lib.rs`, 0088e43", GRID,
@@ -105,30 +107,30 @@ def shown(value):
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def cell(figure, kind):
+def cell(number, kind):
     values = []
-    for of, titles in sections(figure.name):
-        section = titles.get(figure.section)
-        wanted = {"method": figure.method, "blk": figure.shape[0], "thrd": figure.shape[1],
-                  **figure.cells}
+    for of, titles in sections(number.name):
+        section = titles.get(number.section)
+        wanted = {"method": number.method, "blk": number.shape[0], "thrd": number.shape[1],
+                  **number.cells}
         for row in section.rows if of == kind and section else ():
             if all(row[key] == value for key, value in wanted.items()):
-                values.append(float(row[f"med({figure.column})"]))
+                values.append(float(row[f"med({number.column})"]))
     texts = [shown(value) for value in sorted(values)]
     return " to ".join(dict.fromkeys((texts[0], texts[-1]))) if texts else "–"
 
 
-def figures(_runs):
+def numbers(_runs):
     return markdown_table(
         ["What", "Unit", *KINDS], 2,
-        [[coded(figure.text), figure.unit, *(cell(figure, kind) for kind in KINDS)]
-         for figure in FIGURES])
+        [[coded(number.text), number.unit, *(cell(number, kind) for kind in KINDS)]
+         for number in NUMBERS])
 
 
 def claims(_runs):
-    def text(figure):
-        return coded(f"{figure.text}: ") + " / ".join(
-            cell(figure, kind) for kind in KINDS) + f" {figure.unit}"
+    def text(number):
+        return coded(f"{number.text}: ") + " / ".join(
+            cell(number, kind) for kind in KINDS) + f" {number.unit}"
 
     return markdown_table(
         ["Claim", "Project, file, commit", "What it costs, H100 / H200", "What is near the claim"], 4,

@@ -29,7 +29,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
   docs/fences.md          fences         fences by what is pending
                           states         why a fence has two numbers
                           barriers       barriers of blocks and clusters
-  docs/numbers.md         figures        numbers to know
+  docs/numbers.md         numbers        numbers to know
                           claims         public claims beside rows
   docs/study.md           conclusions    what has become of the study's conclusions
   explicit_barrier/peer_grid_barrier/README.md
@@ -138,7 +138,7 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "late": grid_barrier_tables.late},
          "docs/fences.md": {"fences": fence_tables.fences, "states": fence_tables.states,
                            "barriers": fence_tables.barriers},
-         "docs/numbers.md": {"figures": number_tables.figures, "claims": number_tables.claims},
+         "docs/numbers.md": {"numbers": number_tables.numbers, "claims": number_tables.claims},
          "docs/study.md": {"conclusions": conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
                                                           "barriers": barriers_table}}
