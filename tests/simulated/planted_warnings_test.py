@@ -277,6 +277,7 @@ TEXTS = {
          [*STILL, "not_blocking"]),
     " is older than compute capability 7.0, which the barrier needs":
         ("skipped: .* is older than compute capability 7.0", ["very_old"], STILL),
+    "too-many-gpusit is for at most  GPUs": "the stand-in's programs would start over 32 threads",
     "architectureit needs compute capability .0 or later":
         ("skipped: it needs compute capability 9.0 or later",
          ["old", "old_repeat"], STILL),

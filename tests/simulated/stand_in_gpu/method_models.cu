@@ -145,15 +145,17 @@ bool is_over_peers(const MethodEntry& method) {
   return std::string(method.name).find("peer_grid_sync") != std::string::npos;
 }
 
+// Barriers of several GPUs that programs write for themselves.
+bool is_of_node(const MethodEntry& method) {
+  return method.scope == Scope::kGpus && !method.multi_device &&
+         !is_over_peers(method);
+}
+
 int gpus_of(const Launch& launch, const MethodEntry& method) {
-  if (is_over_peers(method)) {
-    return launch.argument<peer_grid::BarrierEnd>(6).end.gpus;
-  }
-  // Barriers that programs write for themselves.
-  if (method.scope == syncbench::Scope::kGpus && !method.multi_device) {
-    return launch.argument<grid_barriers::NodeEnd>(6).gpus;
-  }
-  return launch.gpus;
+  return is_over_peers(method)
+             ? launch.argument<peer_grid::BarrierEnd>(6).end.gpus
+         : is_of_node(method) ? launch.argument<grid_barriers::NodeEnd>(6).gpus
+                              : launch.gpus;
 }
 
 Timed timed_of(const Launch& launch, const MethodEntry& method, int in_line) {
@@ -177,6 +179,15 @@ Model model_that(const Launch& launch, const Timed& timed,
   model.run = std::move(run);
   if (is_over_peers(timed.method) && timed.trips > 0) {
     meet_peers(launch.argument<peer_grid::BarrierEnd>(6), model);
+  }
+  if (is_of_node(timed.method) && timed.trips > 0) {
+    const auto end = launch.argument<grid_barriers::NodeEnd>(6);
+    model.meeting = end.host;
+    model.members = static_cast<int>(end.gpus);
+    model.rank = static_cast<int>(end.rank);
+    model.abandoned = [](const Running&) -> Ended {
+      return {1e10, cudaErrorLaunchFailure};  // as its trap
+    };
   }
   return model;
 }
