@@ -116,7 +116,7 @@ class CausesTest(ScriptsTest):
         path = self.folder / "known_spread.tsv"
         text = known_spread.FILE.read_text()
         run = SimpleNamespace(environment=H200)
-        new = "new\tTestRepeat\tany\tnew_*\tsame\tany\tgpus<=2\t9\t3\tBecause.\tdocs\n"
+        new = "new\tTestRepeat\tany\tnew_*\tsame\tany\tgpus<=2\t3\tBecause.\tdocs\n"
         path.write_text(text + new)
         spread = known_spread.read(path)[-1]
         for method, change, expected in (
@@ -124,24 +124,23 @@ class CausesTest(ScriptsTest):
                 ("new_one on 3", 3, False), ("new_one", 3, False)):
             row = moved(REPEAT, "repeats", method, change)
             self.assertEqual(spread.can_move(row, run, [run]), expected, (method, change))
-        self.assertFalse(spread.can_move(row._replace(quantity="ovh"), run, [run]))  # no cycles
         self.assertEqual((spread.rows(), spread.where(), spread.extent()), (
-            "`new_*`; gpus: at most 2", "GPUs of one kind", "9% and 3 cycles"))
+            "`new_*`; gpus: at most 2", "GPUs of one kind", "3%"))
         for number, (old, bad, message) in enumerate((
                 ("gpus<=2", "gpu<=2", "column when: nobody knows 'gpu<=2'"),
                 ("gpus<=2", "often", "column when: nobody knows 'often'"),
                 ("gpus<=2", "gpus<=two", "column when: 'two' is not an amount"),
                 ("gpus<=2", "bytes>=x", "column when: 'x' is not an amount"),
                 ("gpus<=2", "bytes=x", "column when: 'x' is not an amount"),
-                ("\t3\t", "\tthree\t", "column cycles: 'three' is not a number"),
-                ("\t9\t", "\t-5\t", "column percent: '-5' is not a number above 0"),
-                ("\t9\t", "\tnan\t", "column percent: 'nan' is not a number above 0"),
+                ("\t3\t", "\tthree\t", "column percent: 'three' is not a number above 0"),
+                ("\t3\t", "\t-5\t", "column percent: '-5' is not a number above 0"),
+                ("\t3\t", "\tnan\t", "column percent: 'nan' is not a number above 0"),
                 ("same", "alike", "column between: nobody knows 'alike'"),
                 ("same", ",", "column between: nobody knows ','"),
                 ("\tany\tgpus", "\tup\tgpus", "column direction: nobody knows 'up'"),
                 ("\tany\tgpus", "\tfirst slower\tgpus",
                  "column direction: nobody knows 'first slower'"),
-                ("\tdocs", "", "10 cells, but 11 columns"))):
+                ("\tdocs", "", "9 cells, but 10 columns"))):
             path = self.folder / f"{number}.tsv"
             path.write_text(text + new.replace(old, bad))
             with self.assertRaisesRegex(tsv.TsvError, f"line {text.count(chr(10)) + 1}.*{message}"):
