@@ -67,17 +67,24 @@ CASES = (
     (INTRA + ".before13", "block latency", "blocksync", 9, {"cuda_toolkit": "12.4"}, []),
     (INTRA + ".before13", "block latency", "blocksync", 9, {"cuda_toolkit_multi_grid": "11.7"},
      ["toolkit"]),
-    (INTRA, "block latency", "mbarrier", 17, {}, ["objects"]),
+    (INTRA, "block latency", "mbarrier", 29, {}, ["objects"]),
     (INTRA, "block latency", "mbarrier", 200, {}, []),
     (INTRA, "warp latency", "coales_shufl", 9, {}, ["repeats"]),
     (INTRA, "group latency", "in_use_block_none", 9, {}, ["block without a barrier"]),
     (INTRA, "warp latency", "global_add", -32, {}, []),
     (REPEAT, "repeats", "global_add", 80, {}, []),
-    (INTRA, "warp latency", "threadfence_system", 15.9, {}, ["system fence"]),
+    (INTRA, "warp latency", "threadfence_system", 18, {}, ["system fence"]),
+    (INTRA, "warp latency", "fence_sc_gpu_store", 40, {}, ["ordered access"]),
+    (INTRA, "warp latency", "fence_sc_gpu_store", 42, {}, []),
+    (INTRA, "warp latency", "fence_sc_sys_host", 250, {}, ["ordered access"]),
+    (INTRA, "group latency", "in_use_4_cluster_sync", 11, {}, ["far"]),
+    (INTER, "multi-GPU latency", "in_use_peer_grid_sync on 1 1xSM", 13, {}, ["level"]),
+    (LAUNCH, "dependent steps", "steps_counter", 46, {}, ["steps"]),
+    (LAUNCH, "dependent steps", "steps_fused", 46, {}, []),
     (INTRA, "warp latency", "threadfence", 138, {"gpu": "NVIDIA A100"}, []),
     (INTRA, "group latency", "cluster_exchange", 5.9, {}, ["far"]),
-    (INTRA, "group latency", "cluster_sync", 12.1, {}, []),
-    (INTRA, "group latency", "cluster_relaxed", -17, {}, ["short steps of clusters"]),
+    (INTRA, "group latency", "cluster_sync", 17.1, {}, []),
+    (INTRA, "group latency", "cluster_relaxed", -18, {}, ["short steps of clusters"]),
     (INTRA, "group latency", "cluster_sync", -50, H100, ["kind"]),
     (INTRA, "group latency", "cluster_sync", 50, H100, []),  # an H200 as slow as no H100
     (LAUNCH, "sleep kernel", "traditional_launch", 7.9, {}, ["stream"]),
@@ -174,7 +181,7 @@ class CausesTest(ScriptsTest):
             self.assertEqual(self.causes(row, H200), causes, (method, size))
             self.assertEqual(self.causes(row, {**H200, **H100}), [])
         for repeats, change, causes in (("4", 120, ["few places"]), ("8", 120, []),
-                                        ("8", 20, ["few places"])):
+                                        ("8", 16, ["far"])):
             row = moved(REPEAT, "repeats", "global_add", change, {"rep": repeats})
             self.assertEqual(self.causes(row, H200), causes, repeats)
         for size, change, causes in ((2 ** 29, 38, ["short sums on several GPUs"]),
