@@ -106,7 +106,9 @@ def measured_verdicts(options, recorded, folder):
 def show(found):
     """Lines for people, and the exit code."""
     level = LEVELS.index("look")  # if nothing is judged
-    rows = sum(verdict.judged for _, verdict, _ in found if verdict)
+    verdicts = [verdict for _, verdict, _ in found if verdict]
+    rows = sum(verdict.judged for verdict in verdicts)
+    others = sum(verdict.not_judged for verdict in verdicts)
     if rows:
         level = 0
     for what, verdict, more in reversed(found):  # a GPU tells more than the node
@@ -117,7 +119,7 @@ def show(found):
             level = max(level, LEVELS.index(fault.level))
         if len(faults) > SHOWN:
             print(f"  and {len(faults) - SHOWN} more{' of ' * bool(what)}{what}")
-    print(f"{LEVELS[level]}: {rows:,} rows judged")
+    print(f"{LEVELS[level]}: {rows:,} rows judged" + f", {others:,} not" * bool(others))
     return level
 
 

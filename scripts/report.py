@@ -74,16 +74,24 @@ def check_writable(out):
 
 def names_of(runs):
     """A name for each run: its folder's; where several have the same, with the label of
-    environment.tsv or the folder above before it."""
-    names = [run.path.resolve().name for run in runs]
-    for index, run in enumerate(runs):
-        if [other.path.resolve().name for other in runs].count(names[index]) > 1:
-            before = run.environment.get("label") or run.path.resolve().parent.name
-            names[index] = f"{re.sub('[^A-Za-z0-9._-]+', '-', before)}-{names[index]}"
-    for name in names:
-        if names.count(name) > 1:
-            raise tsv.TsvError(f"two folders are called {name}")
-    return names
+    environment.tsv before it, else with as many of the folders above as tell them apart."""
+    paths = [run.path.resolve().parts for run in runs]
+
+    def names(above):
+        found = [path[-1] for path in paths]
+        for index, (run, path) in enumerate(zip(runs, paths)):
+            label = run.environment.get("label")
+            if above and [path[-1] for path in paths].count(path[-1]) > 1:
+                before = [label] if label and above == 1 else path[1:][-1 - above:-1]
+                found[index] = "-".join(re.sub("[^A-Za-z0-9._-]+", "-", part)
+                                        for part in (*before, path[-1]))
+        return found
+
+    for above in range(max(map(len, paths))):
+        found = names(above)
+        if len(set(found)) == len(found):
+            return found
+    raise tsv.TsvError(f"two folders are called {paths[0][-1]}")
 
 
 def pictures_of(parts):

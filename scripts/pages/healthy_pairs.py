@@ -39,15 +39,14 @@ def unpacked(folder):
 
 
 def largest_changes(pair):
-    """{number of a line: the largest change of a moved row of which no narrower line is}"""
+    """{number of a line: the largest change of a moved row of which no wider line is}"""
     run, other = pair
     found = {}
     for row in normal.moved(normal.judged(run, [other])):
-        lines = [(not line.bounds(row), line.percent, number)
-                 for number, line in enumerate(known_spread.read())
+        lines = [(line.percent, -number) for number, line in enumerate(known_spread.read())
                  if line.is_of(row, run, [other])]
         if lines:
-            number = min(lines)[2]
+            number = -max(lines)[1]
             found[number] = max(found.get(number, 0), abs(row.change))
     return found
 

@@ -6,6 +6,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           sample         lines of output
   docs/repeatability.md   runs           how many rows of two runs agree
                           pairs          how often healthy runs are called faulty
+                          unseen         methods that can be slower unseen
                           causes         what is known to move rows further
   docs/limits.md          warp           what toolkits leave of the barriers of a warp
                           differences    how far rows of the recorded runs differ
@@ -48,7 +49,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
-from pages import fence_tables, grid_barrier_tables, launch_tables, number_tables
+from pages import fence_tables, grid_barrier_tables, launch_tables, number_tables, unseen
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
@@ -117,10 +118,21 @@ def healthy_pairs(_runs):
         for name, column in (("those below", "verdict"), ("made without the two", "held_out"))])
 
 
+def unseen_methods(runs):
+    """Which methods could be slower unseen."""
+    run, found = next(run for run in runs if run.path.name == "h200x1"), {}
+    for file, method in unseen.methods(run, runs):
+        found.setdefault(file, []).append(f"`{method}`")
+    yield f"{unseen.SLOWER:g} times as slow, each of these alone is not told from a healthy one:"
+    yield ""
+    yield from markdown_table(["File", "Methods"], 2, [
+        [f"{file}.tsv", coded(", ".join(names))] for file, names in found.items()])
+
+
 # page -> name between the comments -> its lines, of the recorded runs
 PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
-                                   "causes": spreads},
+                                   "unseen": unseen_methods, "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences,
                             "held": launch_tables.held_queue},
          "docs/clusters.md": {"durations": durations},

@@ -437,16 +437,20 @@ class Run:
         return next((section for section in self.files.get(file, ()) if section.title == title),
                     Section(title, ["method"]))
 
+    def of_other_commits(self):
+        """(file, its commit) where that is not the one of environment.tsv."""
+        for name, output in self.files.items():
+            found = output.program("commit")
+            if found not in (None, self.environment.get("suite_commit", found)):
+                yield name, found
+
     def doubts(self):
         """Sentences for readers: what makes the files doubtful."""
         if not self.checked:
             yield f"There is no {checksums.NAME}: whether its files have changed since is not known."
-        commit = self.environment.get("suite_commit")
-        for name, output in self.files.items():
-            found = output.program("commit")
-            if commit and found not in (None, commit):
-                yield (f"{name}.tsv is of commit {shown(found)}, environment.tsv of commit "
-                       f"{shown(commit)}.")
+        for name, found in self.of_other_commits():
+            yield (f"{name}.tsv is of commit {shown(found)}, environment.tsv of commit "
+                   f"{shown(self.environment['suite_commit'])}.")
         unnamed = [f"{name}.tsv" for name, output in self.files.items() if not output.end]
         if unnamed and not self.partial:
             yield f"No last line says that all rows are there: {', '.join(unnamed)}."

@@ -9,15 +9,13 @@ A line is a cause with a bound. It is of rows that agree with all its cells:
               the row, as gpus>=2 or blk=16xSM|32xSM (so many blocks for each SM)
   direction   any; slower: rows can be slower than recorded ones; first slower: rows of the first
               kind of GPU can be slower than those of the second
-  percent, cycles
-              by how much at most, where both are given by neither more; cycles can be nan
+  percent     by how much at most
   why         a sentence for readers; `code` stands between such marks
   evidence    where it can be seen, after commas: paths from the top of the repository, with a /, and
               headings
 """
 
 import functools
-import math
 import re
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -30,7 +28,7 @@ from reporting.sheets import coded
 
 FILE = Path(__file__).resolve().parents[2] / "results" / "known_spread.tsv"
 COLUMNS = ("name", "programs", "sections", "methods", "between", "direction", "when", "percent",
-           "cycles", "why", "evidence")
+           "why", "evidence")
 DIRECTIONS = ("any", "slower", "first slower")
 COMPARED = re.compile(r"(\w+)(>=|<=|=)([\w|]+)")  # a cell of a row, and what it has to be
 METHOD = re.compile(r"[a-z0-9_*]+")  # of those that a phrase can have
@@ -134,12 +132,10 @@ class Spread:
         if tuple(row) != COLUMNS:
             raise tsv.TsvError(f"{row.where}: the columns must be {', '.join(COLUMNS)}")
         self.__dict__.update(row)
-        for column in ("percent", "cycles"):
-            positive = tsv.NUMBER.fullmatch(row[column]) and not float(row[column]) <= 0
-            if not positive or column == "percent" and not math.isfinite(float(row[column])):
-                raise tsv.TsvError(f"{row.where}, column {column}: '{tsv.shown(row[column])}' is "
-                                   "not a number above 0")
-            setattr(self, column, float(row[column]))
+        if not (tsv.NUMBER.fullmatch(self.percent) and float(self.percent) > 0):
+            raise tsv.TsvError(f"{row.where}, column percent: '{tsv.shown(self.percent)}' is not a "
+                               "number above 0")
+        self.percent = float(self.percent)
         kinds = names(self.between)
         pair = len(kinds) == 2 and all(kinds)
         for column, known in (
@@ -181,9 +177,7 @@ class Spread:
 
     def extent(self):
         """The bound for readers."""
-        way = " slower" * (self.direction != "any")
-        return " and ".join(f"{bound:g}{unit}" for bound, unit in (
-            (self.percent, "%" + way), (self.cycles, " cycles")) if not math.isnan(bound))
+        return f"{self.percent:g}%" + " slower" * (self.direction != "any")
 
     def where(self):
         """Between which GPUs."""
@@ -191,10 +185,7 @@ class Spread:
 
     def bounds(self, row):
         """Whether a row has moved by no more than this."""
-        cycles = math.inf  # no bound in cycles is of a row that has none
-        if means.UNITS[row.quantity] == "cycles" and row.value.mean:
-            cycles = abs(row.value.mean * row.change / (100 + row.change))
-        return abs(row.change) <= self.percent and not cycles > self.cycles
+        return abs(row.change) <= self.percent
 
     def is_between(self, row, here, there):
         """Whether the two GPUs are those, and the row has moved in the direction."""

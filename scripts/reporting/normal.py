@@ -1,5 +1,6 @@
 """Is it normal? Every row of a run against the recorded runs of the same kind of GPU."""
 
+import copy
 import functools
 import math
 import re
@@ -19,6 +20,8 @@ HOW = ("same: within the recorded means and their 95% intervals, or at most "
        f"is known within {WIDEST:g}%; those that are not are left out; {LACKING}: "
        "the recorded run of as many GPUs has it (normal.tsv names it; –: there is no such run).")
 
+# Beside the recorded runs: files of newer commits, named as the run of the same kind of node.
+FURTHER = ("launches", "fences", "grid_barriers")
 # What is left of these is the compiler's choice: they are judged beside the same toolkit alone.
 OF_COMPILER = ("syncwarp", "tile_sync", "coales_sync", "tile_shufl", "in_use_tile")
 
@@ -61,6 +64,18 @@ def recorded_runs(folder):
     """Those kept for reference, <gpu>x<count>; they were measured."""
     return [tsv.Run(path, simulated=None) for path in sorted(folder.glob("*x[0-9]*"))
             if path.is_dir() and re.fullmatch(r"[A-Za-z0-9]+x\d+", path.name)]
+
+
+@functools.lru_cache(maxsize=None)
+def further(run):
+    """Runs of a file each, for the rows that no recorded run has."""
+    found = []
+    for path in (path for folder in FURTHER for path in sorted(
+            (run.path.parent / folder).glob(f"{run.path.name}.*tsv"))):
+        output = tsv.read(path)
+        found.append(copy.copy(run))
+        found[-1].files = {output.program("name") + path.stem[len(run.path.name):]: output}
+    return found
 
 
 def _rows(run):
@@ -124,7 +139,9 @@ def judge(quantity, value, recorded):
 
 def judged(run, runs):
     """Every row of a run that has a mean, as Judged."""
-    def known(key):
+    more = [other for one in runs for other in further(one)]
+
+    def known(key, runs):
         for other in runs:
             if key in values(other) and (key[2] not in OF_COMPILER or toolkit(
                     key[0], run.environment) == toolkit(key[0], other.environment)):
@@ -132,7 +149,8 @@ def judged(run, runs):
                 if id(value.row) not in at_low_clock(other):
                     yield value
 
-    return [Judged(key, quantity, value, value.row, *judge(quantity, value, list(known(key))))
+    return [Judged(key, quantity, value, value.row, *judge(
+        quantity, value, list(known(key, runs)) or list(known(key, more))))
             for key, (quantity, value) in values(run).items()]
 
 

@@ -1,13 +1,13 @@
 """Is the node normal? The verdict on a run, for check.py, report.py and compare.py.
 
 A row is fine if it is within the recorded runs, or has moved by no more than known_spread.tsv
-says. A verdict looks at whole methods, so that a single odd row is no fault.
+says. A verdict looks at whole methods: a single odd row is a fault only where it is far slower.
 """
 
 import statistics
-from collections import defaultdict, namedtuple
+from collections import Counter, defaultdict, namedtuple
 
-from parts import means, tsv
+from parts import means, suite, tsv
 from reporting import known_spread, normal, outcomes
 
 LEVELS = ("normal", "look", "broken")  # the exit codes of check.py
@@ -15,9 +15,11 @@ OFTEN = 0.4  # of the rows of a method on as many GPUs: so many beyond all bound
 FEW = 3  # rows at least, of as many as there are if a method has fewer
 ALL_ROWS = 0.02  # of all rows
 NOTABLE, BROKEN = 5.0, 25.0  # percent: the median of those rows
+ALONE = 100.0  # percent: a single row that is so much slower
 OPTIONAL = ("nccl",)  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
+RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
 GPUS = means.KEYS.index("gpus") + 1
 
 # level: one of LEVELS; text: for people; rows: of class Judged, that it is about.
@@ -26,8 +28,9 @@ Fault = namedtuple("Fault", "level text rows", defaults=((),))
 
 class Verdict:
     """faults: the gravest first; unexplained: rows beyond all bounds, those that moved most first;
-    judged: how many rows have a recorded one. runs, alike: of normal.references(); rows, moved,
-    lacking: of normal.judged(), .moved() and .lacking(); outcomes: of outcomes.judged()."""
+    judged, not_judged: how many rows have a recorded one, and how many none. runs, alike: of
+    normal.references(); rows, moved, lacking: of normal.judged(), .moved() and .lacking();
+    outcomes: of outcomes.judged()."""
 
     def __init__(self, run, recorded, partial=False, spreads=None, chosen=False):
         """recorded: all recorded runs, or those to compare with if they are chosen; partial: not
@@ -39,9 +42,10 @@ class Verdict:
         self.known = known_spread.Known(run, self.runs, self.moved, spreads)
         self.lacking = normal.lacking(run, self.runs)
         self.outcomes = outcomes.judged(run, self.runs)
-        self.faults, self.unexplained, self.judged = [], [], 0
+        self.faults, self.unexplained, self.judged, self.not_judged = [], [], 0, len(self.rows)
+        self.clock, self.slow_clocks = float("nan"), {}  # recorded; of GPUs: index -> MHz
         if self.alike:
-            self._judge(run, partial)
+            self._judge(run, partial, spreads)
         else:
             gpu = run.environment.get("gpu", "this GPU")
             self._add("look", f"no other run of {gpu} is recorded")
@@ -58,16 +62,23 @@ class Verdict:
     def _add(self, level, text, rows=()):
         self.faults.append(Fault(level, text, tuple(rows)))
 
-    def _judge(self, run, partial):
-        rows = [row for row in self.rows if row.verdict != "not recorded"]
+    def _judge(self, run, partial, spreads):
+        rows = [row for row in self.rows if row.low == row.low]
         self.unexplained = [row for row in self.moved if not self.known.of(row)]
-        self.judged = len(rows)
+        self.judged, self.not_judged = len(rows), len(self.rows) - len(rows)
+        if not self.chosen:
+            self._files(run)
         self._clocks(run)
         self._gpus(run)
         self._said(run)
         self._wrong(run)
-        self._methods(rows, run.gpus > 1)
-        self._more_gpus()
+        by_median = [by_its_median(row) for row in rows if is_noisy(row)]
+        known = known_spread.Known(run, self.runs, by_median, spreads)
+        self._methods(rows, [*self.unexplained, *(
+            row for row in by_median if row.verdict == "slower" and slowdown(row) >= BROKEN
+            and not known.of(row))], run)
+        if not self.chosen:
+            self._not_judged()
         if len(self.unexplained) > ALL_ROWS * self.judged and not any(
                 fault.rows for fault in self.faults):
             self._add("look", f"{len(self.unexplained)} of {self.judged} rows differ from the "
@@ -78,10 +89,19 @@ class Verdict:
         self._missing_rows(run, partial)
         self._toolkits(run)
 
+    def _files(self, run):
+        """What makes the folder doubtful."""
+        if run.partial:
+            self._add("look", "the run goes on, or it was interrupted: rows can be missing")
+        others = list(run.of_other_commits())
+        if others:
+            self._add("look", "of another commit than environment.tsv: "
+                      + ", ".join(f"{name}.tsv" for name, _ in others))
+
     def _clocks(self, run):
         """SM clocks that the rows saw, beside those of the recorded runs."""
         known = [float(row["clock"]) for other in self.runs for _, row in rows_with_clock(other)]
-        recorded = statistics.median(known or [float("nan")])
+        recorded = self.clock = statistics.median(known or [float("nan")])
         seen = defaultdict(list)
         for file, row in rows_with_clock(run):
             seen[file, gpus_of(row)].append(float(row["clock"]))
@@ -93,17 +113,23 @@ class Verdict:
         for clock, keys in moved.items():
             where = f" ({', '.join(dict.fromkeys(file for file, _ in keys))})" * (
                 len(keys) < len(seen))
+            rows = [row for row in self.moved if (row.key[0], gpus_of(row.row)) in keys]
             self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
-                      f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz")
+                      f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz"
+                      + effect(rows))
 
     def _gpus(self, run):
         """What the heads of the files say of the GPUs."""
         recorded = statistics.median(clocks_of_heads(self.runs, None) or [float("nan")])
-        for index in range(run.gpus if run.gpus > 1 else 0):
+        for index in range(run.gpus):
             clock = statistics.median(clocks_of_heads([run], index) or [recorded])
             if clock < (1 - CLOCK_MOVED) * recorded:
-                self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
-                          f"GPU {index}: SM clock {clock:,.0f} MHz, recorded {recorded:,.0f} MHz")
+                self.slow_clocks[index] = clock
+                which = f"GPU {index}: " * (run.gpus > 1)
+                text = f"{which}SM clock {clock:,.0f} MHz, recorded {recorded:,.0f} MHz"
+                if not any(fault.text.startswith(text) for fault in self.faults):
+                    self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
+                              text + effect(row for row in self.moved if uses(row, index)))
         if run.gpus > 1 and "no" in peer_access([run]) and "no" not in peer_access(self.runs):
             self._add("broken", "no access between all pairs of GPUs")
 
@@ -135,47 +161,79 @@ class Verdict:
         if wrong:
             self._add("broken", f"{len(wrong)} right programs have wrong results (Pitfalls): "
                       f"{wrong[0].method}")
+        stuck = [one for one in other if one.form in RIGHT and one not in wrong]
+        if stuck:
+            self._add("look", f"{len(stuck)} right programs do not end as recorded (Pitfalls): "
+                      f"{stuck[0].method}: {stuck[0].outcome}")
         if len(other) > OUTCOMES:
             self._add("look", f"{len(other)} outcomes are other ones than recorded (Pitfalls): "
                       f"{other[0].method} and others")
 
-    def _more_gpus(self):
-        """Rows on more GPUs than any recorded run has."""
+    def _not_judged(self):
+        """Rows on more GPUs than any recorded run has, and files most of whose rows are new."""
         recorded = max(other.gpus for other in self.runs)
-        more = [row for row in self.rows
-                if row.key[GPUS].isdigit() and int(row.key[GPUS]) > recorded]
-        if more and not self.chosen:
-            self._add("look", f"{len(more)} rows are on more than {on_gpus(str(recorded))}, of which "
-                      "none is recorded: not judged")
+        rows = [row for row in self.rows
+                if not (row.key[GPUS].isdigit() and int(row.key[GPUS]) > recorded)]
+        if len(rows) < len(self.rows):
+            self._add("look", f"{len(self.rows) - len(rows)} rows are on more than "
+                      f"{on_gpus(str(recorded))} and not judged: no recorded run has so many")
+        total = Counter(row.key[0] for row in rows)
+        for file, count in Counter(row.key[0] for row in rows if row.low != row.low).items():
+            if 2 * count > total[file]:
+                self._add("look", f"{count} of {total[file]} rows are not judged, as no recorded "
+                          f"run has them ({file})")
 
-    def _methods(self, rows, several):
+    def _methods(self, rows, beyond, run):
+        """beyond: all bounds."""
         groups = defaultdict(list)
         for row in rows:
             groups[(*row.key[:3], row.key[GPUS])].append(row)
-        beyond = {id(row) for row in self.unexplained}
+        beyond = {id(row.row): row for row in beyond}
         for (file, section, method, gpus), group in groups.items():
-            bad = [row for row in group if id(row) in beyond]
+            bad = [beyond[id(row.row)] for row in group if id(row.row) in beyond]
             few = min(FEW, len(group))
             often = len(bad) >= max(OFTEN * len(group), few)
-            far = [row for row in bad if row.verdict == "slower" and abs(row.change) >= BROKEN]
+            slower = [row for row in bad if row.verdict == "slower"]
+            far = [row for row in slower if abs(row.change) >= BROKEN]
+            alone = [row for row in slower if slowdown(row) >= ALONE]
             if len(far) >= few:
                 bad = far
+            where = f"{method} ({file}, {section})" + (
+                f" on {on_gpus(gpus)}" if run.gpus > 1 and gpus != "nan" else "")
             if len(far) >= few or often and statistics.median(
                     abs(row.change) for row in bad) >= NOTABLE:
-                self._add(*fault_of(bad, f"{method} ({file}, {section})" + (
-                    f" on {on_gpus(gpus)}" if several and gpus != "nan" else ""), len(group)), bad)
-            unclear = [row for row in group if is_noisy(row)]
+                level, text = fault_of(bad, where, len(group))
+                self._add(level, text + self._clock_of(bad, run), bad)
+            elif alone:
+                self._add("look", fault_of(alone, where, len(group))[1]
+                          + self._clock_of(alone, run), alone)
+            unclear = [row for row in group if is_noisy(row) and id(row.row) not in beyond]
             nothing = [row for row in unclear if row.value.text == "nan"]
-            if 2 * len(nothing) > len(group) or len(group) >= 2 * FEW and 2 * len(unclear) > len(
-                    group):
-                self._add("look", f"{method} ({file}, {section}): {len(unclear)} of {len(group)} "
-                          "rows are too noisy to be judged", unclear)
+            if len(nothing) >= few:
+                self._add("look", f"{where}: {len(nothing)} of {len(group)} rows have no value",
+                          nothing)
+            elif len(group) >= 2 * FEW and 2 * len(unclear) > len(group):
+                self._add("look", f"{where}: {len(unclear)} of {len(group)} rows are too noisy to "
+                          "be judged", unclear)
+
+    def _clock_of(self, rows, run):
+        """What to say of a low clock that these rows saw, or of a GPU that they used."""
+        for index, clock in self.slow_clocks.items():
+            if any(uses(row, index) for row in rows):
+                return f": GPU {index}: SM clock {clock:,.0f} MHz" if run.gpus > 1 else (
+                    f": SM clock {clock:,.0f} MHz")
+        seen = [float(row.row["clock"]) for row in rows if row.row.get("clock", "nan") != "nan"]
+        clock = statistics.median(seen or [self.clock])
+        return f": SM clock {clock:,.0f} MHz" * (clock < (1 - CLOCK_MOVED) * self.clock)
 
     def _missing_files(self, run):
-        files = dict.fromkeys(file for other in self.runs for file in other.files
-                              if "." not in file and file not in run.files)
+        older = normal.toolkit(suite.OLDER, run.environment)
+        files = dict.fromkeys(file for other in self.runs for file, output in other.files.items()
+                              if has_rows(output) and (older or "." not in file))
         for file in files:
-            self._add("look", f"{file}.tsv is missing")
+            if not has_rows(run.files.get(file, ())):
+                self._add("look", f"{file}.tsv " + ("has no rows" if file in run.files else
+                                                    "is missing"))
 
     def _missing_rows(self, run, partial):
         """partial: only if a method that was measured has none on so many GPUs."""
@@ -237,8 +295,40 @@ def gpus_of(row):
     return next((row[column] for column in ("GPUCount", "GPUcount") if column in row), "1")
 
 
+def uses(row, index):
+    """Whether a row is of a GPU, alone or with others."""
+    return index < int(gpus_of(row.row))
+
+
+def effect(rows):
+    """Behind a low clock: what rows that moved show of it."""
+    slower = [slowdown(row) for row in rows if row.verdict == "slower"]
+    return f": {len(slower)} rows {statistics.median(slower):.0f}% slower" if slower else ""
+
+
 def on_gpus(count):
     return "1 GPU" if count == "1" else f"{count} GPUs"
+
+
+def has_rows(output):
+    return any(section.rows for section in output)
+
+
+def slowdown(row):
+    """How much longer a row takes, in percent."""
+    ratio = 1 + row.change / 100
+    if row.quantity in means.MORE_IS_FASTER:
+        ratio = 1 / ratio if ratio > 0 else float("inf")
+    return 100 * (ratio - 1)
+
+
+def by_its_median(row):
+    """A noisy row as if its mean were its median."""
+    median = float(row.row.get(f"med({row.quantity})", "nan"))
+    mean = row.value.mean / (1 + row.change / 100) if row.change != -100 else float("nan")
+    change = 100 * (median - mean) / abs(mean)
+    slower = change < 0 if row.quantity in means.MORE_IS_FASTER else change > 0
+    return row._replace(change=change, verdict="slower" if slower else "faster")
 
 
 def is_noisy(row):

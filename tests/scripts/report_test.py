@@ -328,6 +328,9 @@ class ReportTest(ReportCase):
         runs = self.report(run, self.folder / "other/run")  # told apart by the folder above
         self.assertEqual(list(runs)[1], "other-run")
         self.assertEqual(len(runs), 2)
+        shutil.copytree(self.folder / "other", self.folder / "more" / "other")
+        runs = self.report(self.folder / "other/run", self.folder / "more/other/run")
+        self.assertEqual(list(runs)[1], "more-other-run")  # by as many as it takes
 
 
 if __name__ == "__main__":
