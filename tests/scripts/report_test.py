@@ -81,7 +81,7 @@ class ReportTest(ReportCase):
                     for gpu, toolkit in ((name[:4].upper(), "13.0"), (name[:4].upper(), "11.8"),
                                          ("V100", "10.0"), ("P100", "10.0")):
                         self.assertRegex(text, rf"\{{{gpu}\\\\CUDA\\\\{toolkit}\}}")
-                notes = re.search(r"smallskip\\footnotesize\\raggedright (.*)", text)
+                notes = re.search(r"smallskip\\scriptsize\\raggedright (.*)", text)
                 if notes:  # sentences, a symbol at the start of none
                     self.assertEqual(re.findall(r"(?:^|\. )(?=[^A-Z\d])\S+", notes[1]), [], path)
         self.check_figures(runs)
