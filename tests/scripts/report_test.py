@@ -124,10 +124,13 @@ class ReportTest(ReportCase):
                 mean, spread = COLUMNS[table, quantity.split(",")[0]]
                 nothing = figure["nothing_waits"]
                 self.assertEqual(figure["value"], None if nothing else float(cells[mean]))
+                shown = "half_interval" if spread == "ci95(thrput)" else "spread"
+                if shown != "spread":  # behind ± stands the standard deviation
+                    self.assertNotIn("±", figure["text"])
                 if spread and not nothing and cells[spread] != "nan":
-                    self.assertEqual(figure["spread"], float(cells[spread]))
+                    self.assertEqual(figure[shown], float(cells[spread]))
                 else:
-                    self.assertIsNone(figure["spread"])
+                    self.assertIsNone(figure[shown])
         self.assertEqual(seen, {*COLUMNS, *(("III", name) for name in (
             "Bandwidth", "Latency", "Concurrency"))})
 
@@ -258,7 +261,7 @@ class ReportTest(ReportCase):
             "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "VIII b"])
         rate = next(row["figures"]["Throughput, CUDA 13.0"] for row in found["tables"]["II"]["rows"]
                     if row["labels"]["Type"] == "block")
-        self.assertIsNone(rate["spread"])
+        self.assertIsNone(rate["half_interval"])
         self.assertGreater(rate["value"], 0)
 
     def test_one_gpu_and_the_default_folder(self):
