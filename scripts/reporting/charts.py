@@ -127,11 +127,12 @@ def chart_html(chart, path, pictures, name, links):
     data = pictures.png(path)
     if data:
         width, height = struct.unpack(">II", data[16:24])  # of the header
-        yield (f'<div class="wide"><img class="{"page" if chart.wide else "column"}" '
-               f'width="{width}" height="{height}" alt="{html.escape(chart.alternative())}" '
-               f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></div>')
-    if chart.legend():
-        yield f'<p class="notes">{html.escape(chart.legend())}</p>'
+        # As a link: a narrow screen shows it too small to be read.
+        yield (f'<div class="wide"><a href="{quote(str(path))}.png">'
+               f'<img class="{"page" if chart.wide else "column"}" width="{width}" '
+               f'height="{height}" alt="{html.escape(chart.alternative())}" '
+               f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></a></div>')
+    notes = [*filter(None, [chart.legend()]), *notes]
     if notes:
         yield from folded_notes(notes)
     yield "</figure>"
