@@ -4,8 +4,9 @@ import itertools
 import math
 import re
 from fnmatch import fnmatchcase
+from types import SimpleNamespace
 
-from parts import means, suite, tsv
+from parts import environment, means, suite, tsv
 from parts.reduction_summary import size_name
 from reporting.estimates import shape, short_name, short_text
 from reporting.headline import launch, of_grids
@@ -282,13 +283,14 @@ def messages(runs):
 
 
 def durations(runs):
-    """How long each run took, by the `seconds` that measure.py writes."""
-    rows = [[f"{run.gpus} {short_name(run)}",
-             f"{sum(map(float, re.findall(r' ([0-9.]+)', run.environment['seconds']))) / 60:.0f}"]
-            for run in runs if "seconds" in run.environment]
-    if not rows:
-        return []
-    return ["The recorded runs took:", "", *markdown_table(["GPUs", "Minutes"], 1, rows)]
+    """How long runs took, by the `seconds` that measure.py writes and by results/durations.tsv."""
+    timed = [{**run.environment, "version": "", "note": f"results/{run.path.name}", "seconds": sum(
+        map(float, re.findall(r" ([0-9.]+)", run.environment["seconds"])))}
+             for run in runs if "seconds" in run.environment]
+    timed += tsv.read_table(tsv.read_bytes(environment.DURATIONS), environment.DURATIONS)
+    return markdown_table(["GPUs", "Version", "How it is known", "Minutes"], 3, [
+        [f"{row['gpu_count']} {short_name(SimpleNamespace(environment=row, simulated=False))}",
+         row["version"], row["note"], f"{float(row['seconds']) / 60:.1f}"] for row in timed])
 
 
 SAMPLE_THREADS = ("32", "64", "128", "256", "512", "1024")

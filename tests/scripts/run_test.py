@@ -259,6 +259,16 @@ class RunTest(ScriptsTest):
         self.assertIn(f"{count} of {count}, after 0 s, 20 s left if", said)
         self.assertNotIn("left", self.run_sh("--no-build", "--method", "tile").stderr)
 
+    def test_time_that_a_first_run_takes(self):
+        """By what is recorded of as many GPUs of this kind; of whole runs alone."""
+        shutil.copytree(self.release, self.project / "build")
+        self.link_study()
+        (self.project / "results/durations.tsv").write_text(
+            "gpu\tgpu_count\tseconds\nNVIDIA H200\t2\t300\nNVIDIA H200\t4\t900\n")
+        self.assertNotIn("left", self.run_sh("--no-build", "--method", "grid_sync").stderr)
+        self.assertIn("after 0 s, about 5 minutes left: ImplicitBarrier",
+                      self.run_sh("--no-build").stderr)
+
     def test_some_methods_of_a_labelled_machine(self):
         self.run_sh("--method", "grid_sync", "--label", "node-7")
         folder = self.only_folder()
