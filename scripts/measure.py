@@ -224,6 +224,23 @@ def last_durations(results, here, names):
     return max(found, key=lambda run: run[0], default=("", {}))[1]
 
 
+def known_duration(here):
+    """Seconds of a whole run on GPUs like these, the longest of environment.DURATIONS; or 0."""
+    rows = (tsv.read_table(tsv.read_bytes(environment.DURATIONS), environment.DURATIONS)
+            if environment.DURATIONS.exists() and "methods" not in here else [])
+    return max((float(row["seconds"]) for row in rows
+                if all(row[key] == here[key] for key in ("gpu", "gpu_count"))), default=0)
+
+
+def time_left(durations, outputs, lasted, known):
+    """What is left, for people; "" where nothing tells. durations: of the outputs that are
+    there; outputs: the others; lasted: of last_durations(); known: of known_duration()."""
+    if all(name in lasted for name in outputs):
+        return f", {sum(map(lasted.get, outputs)):.0f} s left if all is as in the last run"
+    left = known - sum(durations.values())
+    return f", about {left / 60:.0f} minutes left" if left >= 60 else ""
+
+
 def write_environment(folder, pairs, simulated):
     """environment.tsv and an empty stderr.log; what every file begins with."""
     first = f"{tsv.SIMULATED}\n" if simulated else ""
@@ -244,12 +261,11 @@ def fill(folder, devices, executable, steps, options):
     topology = "no GPUs\n" if simulated else environment.topology()
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
     lasted = last_durations(options.results, dict(rows), [name for name, _ in steps])
+    known = 0 if simulated or options.program else known_duration(dict(rows))
     durations = {}
     for number, (name, command) in enumerate(steps, 1):
-        left = [lasted.get(later) for later, _ in steps[number - 1:]]
-        say(f"{number} of {len(steps)}, after {sum(durations.values()):.0f} s"
-            + (f", {sum(left):.0f} s left if all is as in the last run" if None not in left else "")
-            + f": {name}")
+        left = time_left(durations, [later for later, _ in steps[number - 1:]], lasted, known)
+        say(f"{number} of {len(steps)}, after {sum(durations.values()):.0f} s{left}: {name}")
         start = time.monotonic()
         failure = run_program(name, command, folder, 3600 * options.hours)
         if failure:  # other codes of it would mean something else as those of this script

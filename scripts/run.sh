@@ -5,8 +5,8 @@
 # Builds the suite, measures on 1 to GPU_COUNT GPUs (default: all of this machine), leaves
 # the rows in a new folder results/<gpu>x<count>_<UTC time>/, shows the main numbers and writes a
 # report into its folder report/. A run that is interrupted keeps what it has measured in a folder
-# whose name ends in .partial. Without an NVIDIA GPU it says so, shows the recorded runs, builds,
-# and writes their report into build/report/. A report that cannot be written changes neither
+# whose name ends in .partial. Without an NVIDIA GPU it says so, shows the recorded runs, writes
+# their report into build/report/, and builds. A report that cannot be written changes neither
 # rows nor exit code.
 #
 # CUDA 13 has no multi_grid_sync, and what is left of a warp barrier is the compiler's choice.
@@ -105,16 +105,36 @@ choose_programs() {
   mapfile -t programs < <(grep -v ' older$' <<<"$needed")
   mapfile -t older_programs < <(sed -n 's/ older$//p' <<<"$needed")
 }
+# What a build of all programs takes for one compute capability: measured once, on an older version.
+readonly BUILD_CPU_SECONDS=133 BUILD_MB=72
+announce_build() {
+  local kinds cpus
+  mapfile -t kinds < <(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+    sed -n 's/^\([0-9]*\)\.\([0-9]\)$/\1\2/p' | sort -u)
+  if [[ -n ${CUDAARCHS:-} ]]; then IFS=';' read -ra kinds <<<"$CUDAARCHS"; fi
+  ((${#kinds[@]})) || kinds=(80 90) # as CMakeLists.txt
+  cpus=$(nproc 2>/dev/null || echo 2)
+  printf 'Builds what is not yet built of %s, for compute capability %s, in build/.\n' \
+    "${programs[*]/#all/all programs}" "${kinds[*]}"
+  printf 'All programs take about %d s on %d CPUs, and %d MB.\n' \
+    $((BUILD_CPU_SECONDS * ${#kinds[@]} / cpus)) "$cpus" $((BUILD_MB * ${#kinds[@]}))
+}
 # Before anything is fetched, unless Python itself is.
 if [[ -n $methods ]] && (require_python) 2>/dev/null; then choose_programs; fi
+report= # of the recorded runs
 if [[ -n $no_gpu ]]; then
   printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
   if ((${#recorded[@]})) && (require_python) 2>/dev/null; then
     printf '\nRecorded on other machines:\n\n'
     run python3 "$scripts/summary.py" --short "${recorded[@]}"
-    printf '\n'
+    report=$PROJECT_ROOT/build/report
+    printf '\nTheir report, in less than a minute: %s\n\n' "$report/report.html"
+    run python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null || {
+      say "warning: there is no report of the recorded runs, see above"
+      report=
+    }
   fi
-  [[ -n $no_build ]] || printf 'Now the suite is built, for a machine that has one: some minutes, 0.1 GB in build/ for each architecture.\n'
+  [[ -n $no_build ]] || announce_build
 fi
 # shellcheck disable=SC2119  # none of them are for it
 [[ -n $no_build ]] || require_tools
@@ -133,6 +153,7 @@ if [[ -z $no_build ]]; then
       die 1 "CUDA 13 lacks one of these methods: install a CUDA Toolkit from 11.8 to 12 beside it" \
         "(docs/install.md)"
   fi
+  if [[ -z $no_gpu && ${#simulated[@]} -eq 0 ]]; then announce_build >&2; fi
   run build "$NVCC" release build -DBUILD_TESTING=OFF >&2 || die 1 "the build failed, see above"
 fi
 if ((${#simulated[@]})); then
@@ -140,15 +161,11 @@ if ((${#simulated[@]})); then
     --results "${results:-$PROJECT_ROOT/build}" "${gpus[@]}" "${options[@]}"
 fi
 if [[ -n $no_gpu ]]; then
-  report=$PROJECT_ROOT/build/report
-  if ((${#recorded[@]})); then
-    if run python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null; then
-      printf '\nReport of the recorded runs: %s\n' "$report/report.html"
-    else
-      say "warning: there is no report of the recorded runs, see above"
-    fi
-  fi
-  printf '%s\n' "${no_build:+Not built. }Not measured: this machine has no NVIDIA GPU."
+  printf '\n'
+  [[ -z $report ]] || printf 'Report of the recorded runs: %s\n' "$report/report.html"
+  [[ -n $no_build ]] || printf 'Built: build/, for a machine with a GPU.\n'
+  printf 'Not done: %snothing was measured, as this machine has no NVIDIA GPU.\n' \
+    "${no_build:+nothing was built (--no-build), }"
   exit 0
 fi
 for program in "${programs[@]/#all/Pitfalls}"; do

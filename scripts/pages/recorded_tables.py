@@ -3,6 +3,7 @@
 import itertools
 import math
 from fnmatch import fnmatchcase
+from types import SimpleNamespace
 
 from parts import environment, means, suite, tsv
 from parts.reduction_summary import size_name
@@ -309,14 +310,15 @@ def messages(runs):
 
 
 def durations(runs):
-    """How long each run took, by what measure.py writes."""
-    took = [[float(run.environment.get(environment.SECONDS_OF + name, 0)) for name in run.files]
-            for run in runs]
-    rows = [[f"{run.gpus} {short_name(run)}", f"{sum(seconds) / 60:.0f}"]
-            for run, seconds in zip(runs, took) if any(seconds)]
-    if not rows:
-        return []
-    return ["The recorded runs took:", "", *markdown_table(["GPUs", "Minutes"], 1, rows)]
+    """How long runs took, by what measure.py writes and by results/durations.tsv."""
+    timed = [{**run.environment, "version": "", "note": f"results/{run.path.name}", "seconds": sum(
+        float(run.environment.get(environment.SECONDS_OF + name, 0)) for name in run.files)}
+             for run in runs]
+    timed += tsv.read_table(tsv.read_bytes(environment.DURATIONS), environment.DURATIONS)
+    return markdown_table(["GPUs", "Version", "How it is known", "Minutes"], 3, [
+        [f"{row['gpu_count']} {short_name(SimpleNamespace(environment=row, simulated=False))}",
+         row["version"], row["note"], f"{float(row['seconds']) / 60:.1f}"]
+        for row in timed if float(row["seconds"])])
 
 
 SAMPLE_THREADS = ("32", "256", "1024")

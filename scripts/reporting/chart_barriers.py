@@ -6,7 +6,7 @@ import re
 from collections import namedtuple
 
 from parts import suite
-from reporting.chart import DOTS, SPREAD, Chart, Level, Panel, Point, Series, scaled
+from reporting.chart import DOTS, SPREAD, Chart, Level, Panel, Point, Series, of_study, scaled
 from reporting.estimates import Estimate, estimate_of, shape, share, short_name
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
@@ -127,6 +127,17 @@ def look(run, barrier, file):
 def is_older(estimate):
     """Whether an older toolkit than the run's own has compiled it."""
     return suite.OLDER in estimate.sources[0][0]
+
+
+def toolkits(chart, run):
+    """Those whose rows the chart shows. Where both, its legend or this says which has which."""
+    shown = [(is_older(point.estimate), panel.title + series.name)
+             for panel, series, point in chart.rows() if not of_study(point.estimate)]
+    names = [run.environment.get(key, "unknown")
+             for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_before13"))
+             if any(one == older for one, _ in shown)]
+    multi_grid = all("multi_grid" in name for older, name in shown if older)
+    return f"CUDA {' and '.join(names)}" + " (multi-grid)" * (multi_grid and len(names) > 1)
 
 
 class Found:
@@ -251,7 +262,7 @@ def machines(runs):
     they are as many; runs: {name: run}."""
     names = {f"{name} ({machine(run)})": Found(run) for name, run in runs.items()}
     (base, first), *others = names.items()
-    chart = Chart("machines", "", f"Barriers by machine, as multiples of what they take on {base}",
+    chart = Chart("machines", "", "Barriers by machine",
                   DOTS, f"multiples of {base}", SPREAD)
     series = [Series(name, [
         Point(f"{level}: {text}", ratio(estimate, first.estimates[level, text]),
@@ -267,5 +278,6 @@ def machines(runs):
                     beside={f"{level}: {text}": estimate for (level, text), estimate
                             in first.estimates.items() if f"{level}: {text}" in drawn}))
     explain(chart, names)
-    chart.about = "; ".join(f"{name}: {run.about()}" for name, run in runs.items())
+    chart.about = "; ".join(dict.fromkeys(toolkits(chart, run) for run in runs.values()))
+    chart.notes += [f"{name}: {run.about()}." for name, run in runs.items()]
     return chart

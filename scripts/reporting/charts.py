@@ -12,17 +12,18 @@ from urllib.parse import quote
 
 from parts import programs
 from reporting import chart_methods, chart_study, chart_sums
-from reporting.chart_barriers import all_barriers
+from reporting.chart_barriers import all_barriers, toolkits
 from reporting.sheets import folded_notes, literal, tex
 
 MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
+TWO_LINES = 240  # letters, of a caption in LaTeX
 COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
 
 
 def charts_of(run, study):
     charts = [marked(make(run, study), run) for make in MAKERS]
     for chart in charts:
-        chart.about = run.about()
+        chart.about = run.about(toolkits(chart, run))
     return charts
 
 
@@ -89,22 +90,30 @@ class Pictures:
         return self.drawn.get(path, {}).get("png")
 
 
-def titled(chart, about):
-    """Label and sentences of a caption; about: what was measured with what."""
-    first, *notes = chart.caption()
-    sentences = filter(None, [first, f"{about}." if about else "", chart.legend(), *notes])
-    return f"{chart.label or 'Chart'}.", " ".join(sentences)
+def in_two_lines(sentences):
+    """(the caption of the first sentence and of those that have room, the others)"""
+    shown, others = "", []
+    for sentence in sentences:
+        if shown and len(f"{shown} {sentence}") > TWO_LINES:
+            others.append(sentence)
+        else:
+            shown = f"{shown} {sentence}".lstrip()
+    return shown, others
 
 
 def latex(chart, path):
     """The lines of a file to \\input; the path of the picture is from the folder of the report."""
+    first, *notes = chart.caption()
+    caption, others = in_two_lines(filter(None, (
+        first, f"{chart.about}.", *notes, chart.legend())))
     kind = "figure*" if chart.wide else "figure"
     label = re.sub("[^A-Za-z0-9]+", "-", "-".join(Path(path).parts[1:]))
     yield "% Needs \\usepackage{graphicx}."
     yield rf"\begin{{{kind}}}"
     yield r"\centering"
     yield rf"\includegraphics[width=\linewidth]{{{path}.pdf}}"
-    yield rf"\caption{{{tex(titled(chart, chart.about)[1])}}}"
+    yield rf"\caption{{{tex(caption)}}}"
+    yield from (f"% {tex(sentence)}" for sentence in others)
     yield rf"\label{{fig:{label}}}"
     yield rf"\end{{{kind}}}"
 
@@ -118,11 +127,12 @@ def chart_html(chart, path, pictures, name, links):
     data = pictures.png(path)
     if data:
         width, height = struct.unpack(">II", data[16:24])  # of the header
-        yield (f'<div class="wide"><img class="{"page" if chart.wide else "column"}" '
-               f'width="{width}" height="{height}" alt="{html.escape(chart.alternative())}" '
-               f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></div>')
-    if chart.legend():
-        yield f'<p class="notes">{html.escape(chart.legend())}</p>'
+        # As a link: a narrow screen shows it too small to be read.
+        yield (f'<div class="wide"><a href="{quote(str(path))}.png">'
+               f'<img class="{"page" if chart.wide else "column"}" width="{width}" '
+               f'height="{height}" alt="{html.escape(chart.alternative())}" '
+               f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></a></div>')
+    notes = [*filter(None, [chart.legend()]), *notes]
     if notes:
         yield from folded_notes(notes)
     yield "</figure>"
@@ -130,11 +140,12 @@ def chart_html(chart, path, pictures, name, links):
 
 def chart_lines(chart, path, pictures):
     """As Markdown."""
-    label, caption = titled(chart, "")
+    first, *notes = chart.caption()
+    caption = " ".join(filter(None, (first, chart.legend(), *notes)))
     if pictures.png(path):
         yield f"![{literal(chart.alternative())}]({quote(str(path))}.png)"
         yield ""
-    yield f"**{literal(label)}** {literal(f'{caption} Numbers: {path}.tsv.')}"
+    yield f"**{literal(chart.label or 'Chart')}.** {literal(f'{caption} Numbers: {path}.tsv.')}"
     yield ""
 
 

@@ -12,12 +12,14 @@ MOST_DIGITS = 5  # of a mean; what was measured is not known better
 
 
 class Estimate:
-    """A value of a run. spread: the standard deviation (of a throughput the half width of its
-    95% interval), nan where none was recorded; sources: (file, section, line) of its rows;
-    remarks: what the run says of them; wrong: of a sum; nothing: whether nothing waits."""
+    """A value of a run. spread: the standard deviation, nan where none was recorded; interval:
+    that spread is the half width of the 95% interval instead; sources: (file, section, line) of
+    its rows; remarks: what the run says of them; wrong: of a sum; nothing: whether nothing waits."""
 
-    def __init__(self, value, spread, sources, remarks=(), wrong=False, nothing=False):
+    def __init__(self, value, spread, sources, remarks=(), wrong=False, nothing=False,
+                 interval=False):
         self.value, self.spread, self.sources = value, spread, list(sources)
+        self.interval = interval
         self.remarks, self.wrong, self.nothing = list(remarks), wrong, nothing
 
     def text(self):
@@ -26,7 +28,8 @@ class Estimate:
             return NONE
         if math.isnan(self.value):
             return ""
-        return rounded(self.value, self.spread) + self.marks()
+        text = rounded(self.value, self.spread)
+        return (text.partition(" ± ")[0] if self.interval else text) + self.marks()
 
     def marks(self):
         return "!" * bool(self.remarks) + "?" * self.wrong
@@ -38,7 +41,8 @@ class Estimate:
     def numbers(self):
         """For JSON: None for a removed barrier, as it is the cost of no barrier."""
         return {name: None if self.nothing else number(found)
-                for name, found in (("value", self.value), ("spread", self.spread))}
+                for name, found in (("value", self.value),
+                                    ("half_interval" if self.interval else "spread", self.spread))}
 
     def where(self):
         """In which line of which file it stands."""
@@ -123,10 +127,8 @@ def short_name(run):
 
 
 # What a column shows. study: the column's name in the study's files, "" where it has none;
-# toolkit: that it is of, "" where all of the table are of one; spread: what ± is, where not the
-# standard deviation.
-Quantity = namedtuple("Quantity", "name unit study measured toolkit spread",
-                      defaults=[True, "", ""])
+# toolkit: that it is of, "" where all of the table are of one.
+Quantity = namedtuple("Quantity", "name unit study measured toolkit", defaults=[True, ""])
 
 
 def title_of(quantity):
@@ -203,10 +205,9 @@ class Table:
             yield f"Numbers of {' and '.join(self.known)} are the study's" + (
                 "." if self.by_toolkit() else f", measured with {toolkits}.")
         if self.quantities:
-            other = " where the head says nothing else" * any(
-                quantity.spread for quantity in self.quantities)
-            yield (f"Behind ± stands the standard deviation{other}; a value without ± has none in "
-                   "the digits shown.")
+            yield ("Behind ± stands the standard deviation; a value without ± has none in the "
+                   "digits shown.")
+        yield from self.intervals()
         for line in self.lines:
             for quantity, estimate in zip(self.quantities, line.estimates):
                 where = ", ".join(filter(None, (*line.labels, titled(quantity))))
@@ -214,6 +215,16 @@ class Table:
                             for text in (estimate.remarks if estimate else ()))
         if self.missing:
             yield f"Not in this run: {'; '.join(self.missing)}."
+
+    def intervals(self):
+        """A sentence on those of quantities that have no standard deviation."""
+        found = [(100 * estimate.spread / estimate.value, titled(quantity))
+                 for line in self.lines for quantity, estimate in zip(self.quantities, line.estimates)
+                 if estimate and estimate.interval and not estimate.nothing and estimate.spread > 0]
+        if found:
+            names = " and ".join(dict.fromkeys(name for _, name in found))
+            yield (f"The 95% intervals of {names} reach at most {max(found)[0]:.2g}% to each side "
+                   "of the value.")
 
     def head(self, run, quantity, gpu):
         """Of a column: H200, CUDA 13.0"""
@@ -225,8 +236,8 @@ class Table:
         sides = list(self.sides())
         above = {}  # (name, unit) of quantities -> how many columns
         for _, quantity, _ in sides:
-            unit = quantity.unit + f", ± {quantity.spread}" * bool(quantity.spread)
-            above[quantity.name, unit] = above.get((quantity.name, unit), 0) + 1
+            name = quantity.name, quantity.unit
+            above[name] = above.get(name, 0) + 1
         toolkit = f"CUDA {run.environment.get('cuda_toolkit', 'unknown')}"
         of_one = self.quantities and not self.by_toolkit()
         sheet = Sheet(

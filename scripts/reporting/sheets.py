@@ -236,6 +236,11 @@ def head_lines(text, columns=1):
         part, TEX_HEAD * columns, break_long_words=False, break_on_hyphens=False)]
 
 
+def wide_letters(text):
+    """As how many letters it is wide; capitals are wider."""
+    return len(text) + 0.35 * sum(map(str.isupper, text))
+
+
 def tex_fit(sheet, kind):
     """(size, gap): the largest with which the table is as wide as its place, about."""
     wide, given = TEX_WIDTHS[kind], sheet.widths or ()
@@ -244,7 +249,7 @@ def tex_fit(sheet, kind):
     for head, texts in zip(sheet.head[len(given):], columns):
         parts = [NUMBER.fullmatch(text) for text in texts]
         numbers = [(len(found[1]), len(found[0]) - len(found[1])) for found in parts if found]
-        letters += max([*map(len, head_lines(head)), *(
+        letters += max([*map(wide_letters, head_lines(head)), *(
             len(text) for text, found in zip(texts, parts) if not found), *(
             [sum(map(max, zip(*numbers)))] if numbers else [])])
     for size, letter in TEX_SIZES[sheet.kind == "words":]:
@@ -284,5 +289,5 @@ def latex(sheet, label, siunitx=False):
     yield r"  \bottomrule"
     yield r"\end{tabular}"
     if sheet.below():
-        yield rf"\par\smallskip\footnotesize\raggedright {tex_code(' '.join(sheet.below()))}"
+        yield rf"\par\smallskip\scriptsize\raggedright {tex_code(' '.join(sheet.below()))}"
     yield rf"\end{{{kind}}}"

@@ -27,10 +27,10 @@ def toolkits(run, file):
             yield f"CUDA {run.environment.get(key, 'unknown')}", name
 
 
-def by_toolkit(builds, name, unit, study, spread=""):
+def by_toolkit(builds, name, unit, study):
     """Quantities: of each build, and the study's."""
-    return [*(Quantity(name, unit, "", True, toolkit, spread) for toolkit, _ in builds),
-            Quantity(name, unit, study, False, "", spread)]
+    return [*(Quantity(name, unit, "", True, toolkit) for toolkit, _ in builds),
+            Quantity(name, unit, study, False)]
 
 
 def table_1(run, study):
@@ -69,7 +69,10 @@ def highest_throughput(run, section, method, tile):
     rows = section.find_all(method=method, tile=tile)
     within = [row for row in rows if not section.said_of(row, "above-limit")]
     row = highest(within, "m(thrput)")
-    return estimate_of(run, section, row, "m(thrput)", "ci95(thrput)")
+    estimate = estimate_of(run, section, row, "m(thrput)", "ci95(thrput)")
+    if estimate:
+        estimate.interval = True
+    return estimate
 
 
 def spanned(sizes, measured):
@@ -116,8 +119,7 @@ def warp_lines(run, file, method, group, tiles):
 def table_2(run, study):
     builds = list(toolkits(run, "BenchmarkIntraSM"))
     cycles = by_toolkit(builds, "Latency", "cycles", "latency_cycles")
-    rates = by_toolkit(builds, "Throughput", "syncs/cycle", "throughput_sync_per_cycle",
-                       "95% interval")
+    rates = by_toolkit(builds, "Throughput", "syncs/cycle", "throughput_sync_per_cycle")
     table = Table("II", "Performance of warp synchronization in a block", ["Type", "Group size"], [
         *cycles, *rates, Quantity("Reference", "thread ops/cycle", "reference_thread_op_per_cycle",
                                   measured=False)], GPUS, widths=(0.095, 0.11))
@@ -153,8 +155,7 @@ def table_2(run, study):
     table.legend = coded(legend_of_words(TYPES))
     table.notes += [
         "Throughput is the highest of all blocks per SM and threads per block, in operations of a "
-        "warp per cycle and SM; behind ± stands half of its 95% interval. It was measured of few "
-        "group sizes.",
+        "warp per cycle and SM. It was measured of few group sizes.",
         "A line of several group sizes shows the latency of the largest, and its throughput where "
         f"the line names no other; the others' latencies are within {100 * (ALIKE - 1):.0f}%.",
         "Where a cell says none, the toolkit compiles it to no instruction that waits. Lines with "

@@ -55,11 +55,13 @@ img.page { width: 72rem; }
   nav, .rows { display: none; }
   .wide { overflow: visible; }
   table { font-size: 6.5pt; width: 100%; }
-  th, td { padding: 1pt 2pt; overflow-wrap: anywhere; }
+  th, td { padding: 1pt 2pt; }
   td.number { white-space: normal; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-  tr, img { break-inside: avoid; }
-  img.page, img.column { max-height: 24cm; width: auto; }
+  tr, img, figcaption { break-inside: avoid; }
+  h2, h3, figcaption, summary { break-after: avoid; }
+  img.page { max-height: 24cm; width: auto; }
+  img.column { width: 11cm; }
 }
 """
 

@@ -41,6 +41,21 @@ addEventListener("load", () => setTimeout(() => {
     }).map(name);
     const cut = parts.filter((part) => part.scrollWidth > part.clientWidth + 1
         && getComputedStyle(part).overflowX !== "visible").map(name);
+    const shown = new Set(parts);
+    const overlapping = parts.filter((part) => {
+      const next = part.nextElementSibling;
+      // Inline parts have no box of their own.
+      if (!shown.has(next) || getComputedStyle(part).display.startsWith("inline")) return false;
+      const [one, other] = [part, next].map((each) => each.getBoundingClientRect());
+      return Math.min(one.right, other.right) > Math.max(one.left, other.left) + 1
+          && Math.min(one.bottom, other.bottom) > Math.max(one.top, other.top) + 1;
+    }).map(name);
+    const pictures = [...document.images];
+    const unseen = pictures.filter((picture) => {
+      const box = picture.getBoundingClientRect();
+      const ratio = box.width / box.height * picture.naturalHeight / picture.naturalWidth;
+      return !(shown.has(picture) && box.width > 200 && ratio > 0.98 && ratio < 1.02);
+    }).map((picture) => picture.alt);
     const numbers = parts.filter((part) => part.matches("td.number")).length;
     const search = rows.querySelector("input");
     const count = () => parseInt(rows.querySelector("span").textContent);
@@ -60,7 +75,8 @@ addEventListener("load", () => setTimeout(() => {
     const down = values();
     const said = document.createElement("pre");
     said.id = "found";
-    said.textContent = JSON.stringify({errors, wide, height, dead, numbers, outside, cut, all, some,
+    said.textContent = JSON.stringify({errors, wide, height, dead, numbers, outside, cut, overlapping,
+        pictures: pictures.length, unseen, all, some,
         page: document.documentElement.scrollWidth, links: links.length, up, down});
     document.body.append(said);
   }, 300);
@@ -69,12 +85,17 @@ addEventListener("load", () => setTimeout(() => {
 
 
 class BrowserTest(ReportCase):
+    def report(self, *folders):
+        """By this Python itself, which has matplotlib where it is installed: the page's pictures."""
+        subprocess.run([sys.executable, ROOT / "scripts/report.py", *folders, "--out", self.out],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
     def browser(self, path, *options):
         """What Chromium prints."""
         with tempfile.TemporaryDirectory() as home:
             done = subprocess.run(
                 [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                 f"--user-data-dir={home}", "--virtual-time-budget=10000", *options,
+                 f"--user-data-dir={home}", "--virtual-time-budget=60000", *options,
                  path.as_uri()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
                 timeout=300, env={**os.environ, "HOME": home})
         return done.stdout.decode()
@@ -93,8 +114,9 @@ class BrowserTest(ReportCase):
         outer = self.out / "frame.html"
         outer.write_text(
             f'<iframe id="f" width="{width}" height="900" src="looked_at.html"></iframe><script>'
-            "setTimeout(() => document.body.append(document.getElementById('f')"
-            ".contentDocument.getElementById('found').cloneNode(true)), 3000)</script>")
+            "const wait = setInterval(() => { const found = document.getElementById('f')"
+            ".contentDocument.getElementById('found'); if (found) { clearInterval(wait);"
+            "document.body.append(found.cloneNode(true)); } }, 100)</script>")
         said = self.browser(outer, "--dump-dom", "--allow-file-access-from-files",
                             "--window-size=1500,1000")
         return json.loads(html.unescape(re.search('<pre id="found">(.*?)</pre>', said)[1]))
@@ -109,6 +131,9 @@ class BrowserTest(ReportCase):
             self.assertLessEqual(found["page"], found["wide"])  # the page itself never scrolls
             self.assertEqual(found["outside"], [])
             self.assertEqual(found["cut"], [])  # nor is anything to be scrolled sideways
+            self.assertEqual(found["overlapping"], [])
+            self.assertEqual(found["unseen"], [])
+            self.assertEqual(found["pictures"], len(list(self.out.glob("figures/**/*.png"))))
             self.assertGreater(found["numbers"], 100)
             self.assertGreater(found["all"], found["some"])
             self.assertGreater(found["some"], 0)

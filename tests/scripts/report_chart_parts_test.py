@@ -8,7 +8,7 @@ from made_up_rows import ENVIRONMENT, GRID, LATENCY, ROWS, ended, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
-from reporting import chart_barriers, chart_study, chart_sums
+from reporting import chart_barriers, chart_study, chart_sums, charts
 from reporting.study import Study
 
 FOUR_GPUS = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t4")
@@ -27,6 +27,22 @@ class ChartPartsTest(ScriptsTest):
         for _, texts in panel.groups:
             costs = [value[text] for text in texts]
             self.assertEqual(costs, sorted(costs))
+
+    def test_captions_of_two_lines_name_the_toolkits_of_the_rows(self):
+        both = {"barriers": "13.0 and 11.8", "machines": "13.0 and 11.8", "figure_7": "11.8",
+                **dict.fromkeys(("figure_8", "figure_9", "figure_16"), "13.0 and 11.8 (multi-grid)")}
+        runs = {name: tsv.Run(ROOT / "results" / name) for name in ("h200x4", "h100x1")}
+        several = chart_barriers.machines(runs)
+        for chart in (*charts.charts_of(runs["h200x4"], Study()), several):
+            lines = list(charts.latex(chart, f"figures/{chart.name}"))
+            caption, = (line for line in lines if line.startswith(r"\caption"))
+            shown = caption.replace(r"$\times$", "x").replace("\\", "")
+            self.assertLessEqual(len(shown), len("caption{}") + 240)
+            self.assertRegex(shown, rf"\bCUDA {re.escape(both.get(chart.name, '13.0'))}[,.]")
+            said = " ".join([shown, *(line for line in lines if line.startswith("% "))])
+            for sentence in chart.caption():  # all is there
+                self.assertIn(charts.tex(sentence).replace(r"$\times$", "x").replace("\\", ""),
+                              said.replace(r"$\times$", "x").replace("\\", ""))
 
     def test_wrong_sums_and_numbers_without_value_are_left_out(self):
         wrong = ROWS["Reduction"].replace("318.750\t9.000\t2.000\t0.500\t1",

@@ -68,7 +68,7 @@ class PicturesTest(ScriptsTest):
     def check_figure_tex(self, text, path):
         self.assertIn(f"\\includegraphics[width=\\linewidth]{{{path.with_suffix('.pdf')}}}", text)
         caption = re.search(r"(?m)^\\caption\{(.*)\}$", text)[1]
-        self.assertIn("driver ", caption)
+        self.assertIn("CUDA ", caption)
         self.assertRegex(text, r"\\label\{fig:[A-Za-z0-9-]+\}")
 
     def check_png(self, data):

@@ -4,6 +4,7 @@ import re
 import shutil
 import struct
 import unittest
+from pathlib import Path
 from types import SimpleNamespace
 
 from report_support import NO_SUMS, ReportCase, rows_of
@@ -45,11 +46,15 @@ class PagesTest(ReportCase):
 
     def test_durations(self):
         took = {"seconds_ImplicitBarrier": "60.0", "seconds_TestRepeat.before13": "130.4"}
-        runs = [SimpleNamespace(gpus=2, simulated=False, environment={"gpu": "NVIDIA H200", **more},
-                                files=["ImplicitBarrier", "TestRepeat.before13"])
-                for more in (took, {})]
-        self.assertEqual(list(recorded_tables.durations(runs))[-1:], ["| 2 H200 | 3 |"])
-        self.assertEqual(recorded_tables.durations(runs[1:]), [])
+        runs = [SimpleNamespace(path=Path("results/a"), environment={
+            "gpu": "NVIDIA H200", "gpu_count": "2", **more},
+            files=["ImplicitBarrier", "TestRepeat.before13"]) for more in (took, {})]
+        of_file = list(recorded_tables.durations([]))
+        self.assertEqual(len(of_file),
+                         len((ROOT / "results/durations.tsv").read_text().splitlines()) + 1)
+        head, line, first, *rest = recorded_tables.durations(runs)
+        self.assertEqual(first, "| 2 H200 |  | results/a | 3.2 |")
+        self.assertEqual([head, line, *rest], of_file)
 
 
 class ReadmePicturesTest(ScriptsTest):

@@ -81,7 +81,7 @@ class ReportTest(ReportCase):
                     for gpu, toolkit in ((name[:4].upper(), "13.0"), (name[:4].upper(), "11.8"),
                                          ("V100", "10.0"), ("P100", "10.0")):
                         self.assertRegex(text, rf"\{{{gpu}\\\\CUDA\\\\{toolkit}\}}")
-                notes = re.search(r"smallskip\\footnotesize\\raggedright (.*)", text)
+                notes = re.search(r"smallskip\\scriptsize\\raggedright (.*)", text)
                 if notes:  # sentences, a symbol at the start of none
                     self.assertEqual(re.findall(r"(?:^|\. )(?=[^A-Z\d])\S+", notes[1]), [], path)
         self.check_numbers(runs)
@@ -124,10 +124,13 @@ class ReportTest(ReportCase):
                 mean, spread = COLUMNS[table, quantity.split(",")[0]]
                 nothing = number["nothing_waits"]
                 self.assertEqual(number["value"], None if nothing else float(cells[mean]))
+                shown = "half_interval" if spread == "ci95(thrput)" else "spread"
+                if shown != "spread":  # behind ± stands the standard deviation
+                    self.assertNotIn("±", number["text"])
                 if spread and not nothing and cells[spread] != "nan":
-                    self.assertEqual(number["spread"], float(cells[spread]))
+                    self.assertEqual(number[shown], float(cells[spread]))
                 else:
-                    self.assertIsNone(number["spread"])
+                    self.assertIsNone(number[shown])
         self.assertEqual(seen, {*COLUMNS, *(("III", name) for name in (
             "Bandwidth", "Latency", "Concurrency"))})
 
@@ -258,7 +261,7 @@ class ReportTest(ReportCase):
             "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "VIII b"])
         rate = next(row["numbers"]["Throughput, CUDA 13.0"] for row in found["tables"]["II"]["rows"]
                     if row["labels"]["Type"] == "block")
-        self.assertIsNone(rate["spread"])
+        self.assertIsNone(rate["half_interval"])
         self.assertGreater(rate["value"], 0)
 
     def test_one_gpu_and_the_default_folder(self):

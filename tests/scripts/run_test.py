@@ -202,9 +202,27 @@ class RunTest(ScriptsTest):
         self.assertRegex(done.stdout, "What a barrier costs +2 H200 +2 H200\n")
         self.assertEqual(done.stdout.count("1081.2 ± 3.5"), 2)
         self.assertLess(len(done.stdout.splitlines()), 20)
-        self.assertIn("Not measured: this machine has no NVIDIA GPU.", done.stdout)
+        page, about, rest = (done.stdout.find(text) for text in (
+            f"\nTheir report, in less than a minute: {self.project}/build/report/report.html\n",
+            "\nBuilds what is not yet built of all programs, for compute capability 80 90, in build/.\n",
+            "\nBuilt: build/, for a machine with a GPU.\nNot done: nothing was measured, as "))
+        self.assertTrue(0 < page < about < rest, done.stdout)
+        self.assertRegex(done.stdout, r"\nAll programs take about \d+ s on \d+ CPUs, and 144 MB\.\n")
+        self.assertEqual(self.run_sh("--no-build").stdout.splitlines()[-1],
+                         "Not done: nothing was built (--no-build), nothing was measured, as this "
+                         "machine has no NVIDIA GPU.")
         self.assertEqual(len(self.calls("cmake --build --preset release")), 1)
         self.assertEqual(self.calls("build"), [])
+
+    def test_what_is_to_be_built_is_said(self):
+        self.tool("nvidia-smi", "#!/bin/sh\ncase $* in *compute_cap*) echo 9.0; echo 9.0 ;; esac\n")
+        self.assertIn("\nBuilds what is not yet built of ", "\n" + self.run_sh().stderr)
+        self.environment["CUDAARCHS"] = "70;80;90"
+        for kinds, more in (("70 80 90", {}), ("90", {"CUDAARCHS": ""})):
+            self.environment.update(more)
+            self.assertIn("of ImplicitBarrier BenchmarkInterSM TestRepeat Reduction, for compute "
+                          f"capability {kinds}, in build/.\n",
+                          self.run_sh("--method", "grid_sync").stderr)
 
     def test_a_gpu_is_required(self):
         self.gpu.unlink()
@@ -258,6 +276,16 @@ class RunTest(ScriptsTest):
                       said)
         self.assertIn(f"{count} of {count}, after 0 s, 20 s left if", said)
         self.assertNotIn("left", self.run_sh("--no-build", "--method", "tile").stderr)
+
+    def test_time_that_a_first_run_takes(self):
+        """By what is recorded of as many GPUs of this kind; of whole runs alone."""
+        shutil.copytree(self.release, self.project / "build")
+        self.link_study()
+        (self.project / "results/durations.tsv").write_text(
+            "gpu\tgpu_count\tseconds\nNVIDIA H200\t2\t300\nNVIDIA H200\t4\t900\n")
+        self.assertNotIn("left", self.run_sh("--no-build", "--method", "grid_sync").stderr)
+        self.assertIn("after 0 s, about 5 minutes left: ImplicitBarrier",
+                      self.run_sh("--no-build").stderr)
 
     def test_some_methods_of_a_labelled_machine(self):
         self.run_sh("--method", "grid_sync", "--label", "node-7")
