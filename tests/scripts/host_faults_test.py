@@ -406,7 +406,9 @@ class PlacesTest(HostFaultsTest):
             self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
             self.assertIn(message, done.stderr.splitlines()[-1])
             self.assertIn("Read-only file system", done.stderr)
-            self.assertLessEqual(len(done.stderr.splitlines()), 2, done.stderr)
+            said = [line for line in done.stderr.splitlines()
+                    if not line.startswith(("Builds what", "All programs take"))]
+            self.assertLessEqual(len(said), 2, done.stderr)
 
     def test_streams(self):
         """ASCII, closed and full ones: no traceback, and no file gets what is for a stream."""
