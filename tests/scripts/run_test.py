@@ -207,7 +207,7 @@ class RunTest(ScriptsTest):
             "\nBuilds what is not yet built of all programs, for compute capability 80 90, in build/.\n",
             "\nBuilt: build/, for a machine with a GPU.\nNot done: nothing was measured, as "))
         self.assertTrue(0 < page < about < rest, done.stdout)
-        self.assertRegex(done.stdout, r"\nAll programs take about \d+ s on \d+ CPUs, and 144 MB\.\n")
+        self.assertRegex(done.stdout, r"\nAll programs take about \d+ s on \d+ CPUs, and 224 MB\.\n")
         self.assertEqual(self.run_sh("--no-build").stdout.splitlines()[-1],
                          "Not done: nothing was built (--no-build), nothing was measured, as this "
                          "machine has no NVIDIA GPU.")
