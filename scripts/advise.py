@@ -66,8 +66,16 @@ def lines(options, steps):
     best = [method for step, method in ranked[1:] if step <= ranked[0][0] * (1 + most)]
     yield (f"# {options.steps:g} steps of {options.work:g} us on {options.gpus} x {options.blocks} "
            f"blocks of {options.threads} threads")
-    if options.gpus == 1 and not steps.measured_at(*shape):
-        yield "# launches have rows of no such shape: theirs are of fewer blocks, or of 256 threads"
+    rounds = steps.rounds(options.gpus, *shape)
+    measured = {method for method, _ in steps.measured} if options.gpus == 1 else rounds.keys()
+    left_out = [method for method in needs if method in measured and method not in ways]
+    if left_out:
+        yield f"# no rows of such steps: {', '.join(left_out)}"
+    if options.gpus > 1:
+        yield "# peer_grid_sync: GPUs come at once and store nothing; others: each GPU late in turn"
+    if not (steps.measured_at(*shape) if options.gpus == 1 else any(
+            (row["blk"], row["thrd"]) == tuple(map(str, shape)) for row in rounds.values())):
+        yield "# launches have no rows of this shape; theirs are of the next that is recorded"
     for what, error, cases in errors:
         yield f"# error[rows={what} percent={100 * error:.1f} cases={cases}]"
     yield f"# fastest: {ranked[0][1]}"

@@ -27,29 +27,30 @@ __host__ __device__ constexpr unsigned* line(unsigned* words, unsigned gpu) {
   return words + std::size_t{kNodeLine} * gpu;
 }
 
+// Each of these knows after learn() where its thread looks. Threads of block 0,
+// which has at least as many as there are GPUs, call meet().
+
 /// A flag of each GPU in host memory, which all others poll.
 template <class Machine>
 class HostFlags {
  public:
-  __device__ explicit HostFlags(const NodeEnd& end) : end_(end) {}
+  static constexpr bool kNeedsPeerAccess = false;
 
   // Nobody else sets this GPU's flag.
-  __device__ void learn(Machine machine) {
-    number_ = machine.load(line(end_.host, end_.rank));
+  __device__ void learn(Machine machine, const NodeEnd& end) {
+    own_ = line(end.host, end.rank);
+    if (machine.thread() < end.gpus) polled_ = line(end.host, machine.thread());
+    number_ = machine.load(own_);
   }
 
   __device__ void meet(Machine machine) {
     ++number_;
-    if (machine.thread() == 0) {
-      machine.store(line(end_.host, end_.rank), number_);
-    }
-    for (unsigned i = machine.thread(); i < end_.gpus; i += machine.threads()) {
-      machine.wait(line(end_.host, i), Reached<unsigned>{number_});
-    }
+    if (machine.thread() == 0) machine.store(own_, number_);
+    if (polled_) machine.wait(polled_, Reached<unsigned>{number_});
   }
 
  private:
-  NodeEnd end_;
+  unsigned *own_ = nullptr, *polled_ = nullptr;
   unsigned number_ = 0;
 };
 
@@ -58,24 +59,26 @@ class HostFlags {
 template <class Machine>
 class AllToAllFlags {
  public:
-  __device__ explicit AllToAllFlags(const NodeEnd& end) : end_(end) {}
+  static constexpr bool kNeedsPeerAccess = true;
 
-  __device__ void learn(Machine machine) {
-    number_ = machine.load(line(end_.of_gpu[end_.rank], end_.rank));
+  __device__ void learn(Machine machine, const NodeEnd& end) {
+    unsigned* own = end.of_gpu[end.rank];
+    if (machine.thread() < end.gpus) {
+      set_ = line(end.of_gpu[machine.thread()], end.rank);
+      polled_ = line(own, machine.thread());
+    }
+    number_ = machine.load(line(own, end.rank));
   }
 
   __device__ void meet(Machine machine) {
     ++number_;
-    for (unsigned i = machine.thread(); i < end_.gpus; i += machine.threads()) {
-      machine.store(line(end_.of_gpu[i], end_.rank), number_);
-    }
-    for (unsigned i = machine.thread(); i < end_.gpus; i += machine.threads()) {
-      machine.wait(line(end_.of_gpu[end_.rank], i), Reached<unsigned>{number_});
-    }
+    if (!polled_) return;
+    machine.store(set_, number_);
+    machine.wait(polled_, Reached<unsigned>{number_});
   }
 
  private:
-  NodeEnd end_;
+  unsigned *set_ = nullptr, *polled_ = nullptr;
   unsigned number_ = 0;
 };
 
@@ -84,23 +87,25 @@ class AllToAllFlags {
 template <class Machine>
 class PeerCas {
  public:
-  __device__ explicit PeerCas(const NodeEnd& end) : end_(end) {}
+  static constexpr bool kNeedsPeerAccess = true;
 
-  __device__ void learn(Machine machine) {
-    goal_ = machine.load(end_.of_gpu[0]);
-    goal_ -= goal_ % end_.gpus;
+  __device__ void learn(Machine machine, const NodeEnd& end) {
+    counter_ = end.of_gpu[0];
+    gpus_ = end.gpus;
+    goal_ = machine.load(counter_);
+    goal_ -= goal_ % gpus_;
   }
 
   __device__ void meet(Machine machine) {
-    goal_ += end_.gpus;
+    goal_ += gpus_;
     if (machine.thread() != 0) return;
-    machine.add_one_by_cas(end_.of_gpu[0]);
-    machine.wait(end_.of_gpu[0], Reached<unsigned>{goal_});
+    machine.add_one_by_cas(counter_);
+    machine.wait(counter_, Reached<unsigned>{goal_});
   }
 
  private:
-  NodeEnd end_;
-  unsigned goal_ = 0;
+  unsigned* counter_ = nullptr;
+  unsigned gpus_ = 0, goal_ = 0;
 };
 
 /// All threads of all blocks of all GPUs call it, each as often.

@@ -356,7 +356,6 @@ struct StoreAsync : Pairs {
           "r"(static_cast<unsigned>(sizeof value) * here.threads)
           : "memory");
     }
-    const unsigned to = (here.thread + distance(here)) % here.threads;
     asm volatile(
         "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], "
         "%1, [%2];" ::"r"(
@@ -367,6 +366,9 @@ struct StoreAsync : Pairs {
     ++turn;
     return words[here.thread];
   }
+  __device__ explicit StoreAsync(Here<Shared>& here)
+      : to((here.thread + distance(here)) % here.threads) {}
+  unsigned to;
 };
 
 std::vector<MethodEntry> cluster_methods() {

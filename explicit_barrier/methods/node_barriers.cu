@@ -14,10 +14,56 @@ namespace syncbench {
 
 using grid_barriers::NodeEnd;
 
-/// What all of them are. `Between` is of grid_barriers/node_protocols.hpp.
+constexpr const char* kWithoutNodeOrder =
+    "it does not order memory between GPUs: a thread may read what one of "
+    "another GPU had not yet stored before the barrier";
+
+// What they say of themselves. `kArrival` is how a GPU arrives.
+template <template <class> class Between>
+struct Texts;
+
+template <>
+struct Texts<grid_barriers::HostFlags> {
+  static constexpr const char *kName = "host_flags",
+                              *kOrderedName = "host_flags_ordered",
+                              *kText =
+                                  "grid.sync(), a flag of each GPU in host "
+                                  "memory, grid.sync()",
+                              *kArrival = R"(STG?\b.*STRONG\.SYS.*)";
+};
+
+template <>
+struct Texts<grid_barriers::AllToAllFlags> {
+  static constexpr const char *kName = "all_to_all_flags",
+                              *kOrderedName = "all_to_all_flags_ordered",
+                              *kText =
+                                  "grid.sync(), flags that one warp sets in "
+                                  "the memory of every GPU, grid.sync()",
+                              *kArrival = R"(STG?\b.*STRONG\.SYS.*)";
+};
+
+template <>
+struct Texts<grid_barriers::PeerCas> {
+  static constexpr const char *kName = "peer_cas",
+                              *kOrderedName = "peer_cas_ordered",
+                              *kText =
+                                  "grid.sync(), compare-and-swap on a counter "
+                                  "of the first GPU, grid.sync()",
+                              *kArrival = R"(ATOMG?\b.*CAS.*STRONG\.SYS.*)";
+};
+
+/// `Between` is of grid_barriers/node_protocols.hpp.
 template <template <class> class Between, bool kOrdered>
 struct NodeBarrier : Method {
+  using Late = NodeBarrier;
   using Machine = grid_barriers::NodeMachine<kOrdered>;
+  static constexpr About kAbout = {
+      kOrdered ? Texts<Between>::kOrderedName : Texts<Between>::kName,
+      kOrdered ? "the same with release and acquire" : Texts<Between>::kText,
+      Scope::kGpus, Window::kBarrier, kOrdered ? "" : kWithoutNodeOrder};
+  static constexpr Work work(int) {
+    return {Texts<Between>::kArrival, 1, 160, Proof::kParts};
+  }
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 2; }
   static constexpr int kMostInLine = 4;
@@ -29,11 +75,11 @@ struct NodeBarrier : Method {
   }
   static constexpr LaunchAttributes attributes(int) { return {true}; }
   using Argument = NodeEnd;
-  using Local = Between<Machine>;
+  using Local = NodeEnd;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
   template <class Here>
-  __device__ explicit NodeBarrier(Here& here) : between(here.local) {
-    between.learn(Machine());
+  __device__ explicit NodeBarrier(Here& here) {
+    between.learn(Machine(), here.local);
   }
   template <class Here>
   __device__ unsigned operator()(unsigned value, Here&) {
@@ -51,7 +97,7 @@ Arguments NodeBarrier<Between, kOrdered>::make_arguments(
                         "it is for at most " +
                             std::to_string(grid_barriers::kMostGpus) + " GPUs");
   }
-  if (!enable_peer_access(devices)) {
+  if (Between<Machine>::kNeedsPeerAccess && !enable_peer_access(devices)) {
     throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
   }
   const auto memory = std::make_shared<grid_barriers::NodeMemory>(devices);
@@ -61,57 +107,12 @@ Arguments NodeBarrier<Between, kOrdered>::make_arguments(
   return arguments;
 }
 
-constexpr const char* kWithoutNodeOrder =
-    "it does not order memory between GPUs: a thread may read what one of "
-    "another GPU had not yet stored before the barrier";
-
-template <bool kOrdered>
-struct HostFlagsSync : NodeBarrier<grid_barriers::HostFlags, kOrdered> {
-  static constexpr About kAbout = {
-      kOrdered ? "host_flags_ordered" : "host_flags",
-      kOrdered ? "the same with release and acquire"
-               : "grid.sync(), a flag of each GPU in host memory, grid.sync()",
-      Scope::kGpus, Window::kBarrier, kOrdered ? "" : kWithoutNodeOrder};
-  static constexpr Work work(int) {
-    return {R"(STG?\b.*STRONG\.SYS.*)", 1, 160, Proof::kParts};
-  }
-  using Late = HostFlagsSync;
-  using HostFlagsSync::NodeBarrier::NodeBarrier;
-};
-
-template <bool kOrdered>
-struct AllToAllSync : NodeBarrier<grid_barriers::AllToAllFlags, kOrdered> {
-  static constexpr About kAbout = {
-      kOrdered ? "all_to_all_flags_ordered" : "all_to_all_flags",
-      kOrdered ? "the same with release and acquire"
-               : "grid.sync(), flags that one warp sets in the memory of every "
-                 "GPU, grid.sync()",
-      Scope::kGpus, Window::kBarrier, kOrdered ? "" : kWithoutNodeOrder};
-  static constexpr Work work(int) {
-    return {R"(STG?\b.*STRONG\.SYS.*)", 1, 160, Proof::kParts};
-  }
-  using Late = AllToAllSync;
-  using AllToAllSync::NodeBarrier::NodeBarrier;
-};
-
-template <bool kOrdered>
-struct PeerCasSync : NodeBarrier<grid_barriers::PeerCas, kOrdered> {
-  static constexpr About kAbout = {
-      kOrdered ? "peer_cas_ordered" : "peer_cas",
-      kOrdered ? "the same with release and acquire"
-               : "grid.sync(), compare-and-swap on a counter of the first GPU, "
-                 "grid.sync()",
-      Scope::kGpus, Window::kBarrier, kOrdered ? "" : kWithoutNodeOrder};
-  static constexpr Work work(int) {
-    return {R"(ATOMG?\b.*CAS.*STRONG\.SYS.*)", 1, 160, Proof::kParts};
-  }
-  using Late = PeerCasSync;
-  using PeerCasSync::NodeBarrier::NodeBarrier;
-};
-
 std::vector<MethodEntry> node_barrier_methods() {
-  return entries<HostFlagsSync<false>, HostFlagsSync<true>, PeerCasSync<false>,
-                 PeerCasSync<true>, AllToAllSync<false>, AllToAllSync<true>>();
+  using namespace grid_barriers;
+  return entries<NodeBarrier<HostFlags, false>, NodeBarrier<HostFlags, true>,
+                 NodeBarrier<PeerCas, false>, NodeBarrier<PeerCas, true>,
+                 NodeBarrier<AllToAllFlags, false>,
+                 NodeBarrier<AllToAllFlags, true>>();
 }
 
 }  // namespace syncbench

@@ -86,13 +86,18 @@ class Rows:
     """Sections of results folders and of single outputs, the first of each title. sms: of a GPU"""
 
     def __init__(self, paths):
-        outputs = [tsv.read(path) for path in self._files(paths)]
         self.where = ", ".join(map(str, paths))
         self.sections, self.sms = {}, 0
-        for output in outputs:
+        for path in self._files(paths):
+            data = tsv.read_bytes(path)
+            if data.startswith(tsv.SIMULATED.encode()):
+                raise tsv.TsvError(f"{path}: simulated rows, not measured on a GPU")
+            output = tsv.parse(data, path)
             self.sms = self.sms or max((int(gpu["sms"]) for gpu in output.head("gpu")), default=0)
             for section in output:
                 self.sections.setdefault(section.title, section)
+        if not self.sms:
+            raise tsv.TsvError(f"{self.where}: no line says how many SMs a GPU has")
 
     @staticmethod
     def _files(paths):
@@ -160,13 +165,23 @@ class Steps:
         ways = {method: self.of_shape(method, reads, blocks, threads) for method in NEEDS}
         return {method: way for method, way in ways.items() if way}
 
+    def rounds(self, gpus, blocks, threads):
+        """{method: row} of launches between GPUs, of this shape or else of the largest grid"""
+        found = {}
+        for row in self.rows.of(ROUNDS):
+            if int(row["GPUCount"]) == gpus:
+                rank = (row["blk"], row["thrd"]) == (str(blocks), str(threads)), int(row["blk"])
+                if rank >= found.get(row["method"], (rank,))[0]:
+                    found[row["method"]] = rank, row
+        return {method: row for method, (_, row) in found.items()}
+
     def ways_of_gpus(self, gpus, blocks, threads, work):
         """{method: Way} on several; launches only of as much work as their rows have."""
         barrier = self.barrier("peer_grid_sync", gpus, blocks, threads)
         ways = {} if barrier is None else {"peer_grid_sync": Way(0, barrier)}
-        for row in self.rows.of(ROUNDS):
-            if int(row["GPUCount"]) == gpus and work >= float(row["idea(wkld)"]):
-                ways[row["method"]] = Way(0, float(row["med(turns)"]))  # of the largest grid
+        ways.update((method, Way(0, float(row["med(turns)"])))
+                    for method, row in self.rounds(gpus, blocks, threads).items()
+                    if work >= float(row["idea(wkld)"]))
         return ways
 
     def errors_of_steps(self):
@@ -198,6 +213,9 @@ class Sums:
                        for row in rows.of("null kernel") if row["rep"] == "1"
                        and row["method"] == "single_omp_traditional_launch"}
 
+    def knows(self, kind):
+        return kind in self.reads and kind in self.within
+
     def blocks(self, size):
         """Of a grid in which all blocks fit at once (reduction/sum_kernels.cuh)."""
         loads = size // self.steps.rows.sms // (PACKET * SUM_THREADS)
@@ -207,13 +225,15 @@ class Sums:
         blocks = self.blocks(size) if method == "grid_sync" else self.steps.rows.sms
         threads = SUM_THREADS if method == "grid_sync" else LADDER_SHAPE[1]
         way = self.steps.of_shape(SUMS[method], True, blocks, threads)
-        return on_line(self.reads[kind], size) + way.seam + self.within[kind] if way else None
+        if way is None or not self.knows(kind):
+            return None
+        return on_line(self.reads[kind], size) + way.seam + self.within[kind]
 
     def on_several(self, method, kind, size, gpus):
         share = size // gpus
         after = (self.rounds.get(1) if method == "implicit_multi" else  # a kernel adds up
                  self.steps.barrier("peer_grid_sync", gpus, self.blocks(share), SUM_THREADS))
-        if after is None or gpus not in self.rounds:
+        if after is None or gpus not in self.rounds or not self.knows(kind):
             return None
         return self.rounds[gpus] + on_line(self.reads[kind], share) + self.within[kind] + after
 

@@ -30,17 +30,15 @@ struct Released {
 /// By a thread of `gpu`, at system scope or that of its GPU.
 inline void acquire(View& view, int gpu, bool system,
                     const Released& released) {
-  if (released.gpu == gpu) {
-    view = joined(view, released.on_gpu);
-  } else if (system) {
-    view = joined(view, released.to_all);
-  }
+  if (released.gpu == gpu) view = joined(view, released.on_gpu);
+  if (system) view = joined(view, released.to_all);
 }
 
 /// An addition at system scope or that of its GPU; what others have released to
-/// the counter stays, of other GPUs what they have released to all.
+/// the counter stays, of other GPUs what they have released to all, which only
+/// an acquire at system scope takes.
 inline void release(View view, int gpu, bool system, Released& released) {
-  if (released.gpu != gpu) released.on_gpu = released.to_all;
+  if (released.gpu != gpu) released.on_gpu = 0;
   released.gpu = gpu;
   released.on_gpu = joined(released.on_gpu, view);
   if (system) released.to_all = joined(released.to_all, view);

@@ -26,9 +26,8 @@ template <template <class> class Between, bool kOrdered>
 class OwnBarrier {
  public:
   using Machine = NodeMachine<kOrdered>;
-  __device__ explicit OwnBarrier(const OwnEnd<Between, kOrdered>& end)
-      : between_(end.end) {
-    between_.learn(Machine());
+  __device__ explicit OwnBarrier(const OwnEnd<Between, kOrdered>& end) {
+    between_.learn(Machine(), end.end);
   }
   __device__ void sync() { sync_node(between_, Machine()); }
 
@@ -67,6 +66,7 @@ int check(const char* name, const std::vector<Gpu>& gpus, int rounds) {
 int run(int rounds) {
   using namespace grid_barriers;
   std::vector<Gpu> gpus = find_gpus();
+  if (gpus.size() > kMostGpus) gpus.resize(kMostGpus);
   prepare_gpus(gpus);
   if (gpus.size() < 2 || gpus[0].major < 7 || !gpus[0].cooperative_launch ||
       !enable_peer_access(device_numbers(gpus))) {

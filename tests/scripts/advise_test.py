@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import advise
+from parts import tsv
 from reporting.steps_model import LADDER, NEEDS, NEEDS_OF_GPUS, Rows, Steps, Sums, percentile
 
 HEADER = "method GPUCount rep blk thrd idea(wkld) reads m(step) s(step) m(seam) s(seam) n med(step)"
@@ -83,7 +84,7 @@ class AdviseTest(unittest.TestCase):
             self.assertEqual([(row["way"], float(row["us(step)"])) for row in rows],
                              sorted([("steps_grid_sync", step), ("traditional_launch", 8.0)],
                                     key=lambda way: way[1]))
-            self.assertEqual(sum("no such shape" in line for line in comments), threads != 256)
+            self.assertEqual(sum("no rows of this shape" in line for line in comments), threads != 256)
         _, rows = self.rows("--work", 2, "--blocks", 1024, self.file.parent)
         self.assertEqual([row["way"] for row in rows], ["traditional_launch"])
 
@@ -98,6 +99,26 @@ class AdviseTest(unittest.TestCase):
         # Launches of less work have no rows.
         _, rows = self.rows("--work", 5, "--gpus", 2, self.file.parent)
         self.assertEqual([row["way"] for row in rows], ["peer_grid_sync"])
+
+    def test_what_is_left_out_is_said(self):
+        comments, _ = self.rows("--work", 5, "--gpus", 2)
+        self.assertTrue(any(line.startswith("# no rows of such steps: ") and "events_to_all" in line
+                            for line in comments), comments)
+        comments, _ = self.rows("--work", 5, "--threads", 512)
+        self.assertTrue(any("steps_data_flag" in line for line in comments), comments)
+
+    def test_rounds_of_the_shape_that_is_asked(self):
+        steps = Steps(Rows(advise.recorded(2)))
+        for shape, expected in (((1, 32), ("1", "32")), ((132, 256), ("132", "1024"))):
+            for row in steps.rounds(2, *shape).values():
+                self.assertEqual((row["blk"], row["thrd"]), expected)
+
+    def test_sums_without_what_they_are_predicted_from(self):
+        self.write(planted(3000, {1: 1000, 256: 3000}))
+        self.write([("implicit", "float", 1, 1 << 20, 200)], "one GPU",
+                   "method type GPUcount bytes med(GB/s)", "Reduction.tsv")
+        comments, _ = self.rows("--work", 2, self.file.parent)
+        self.assertFalse(any("rows=sums" in line for line in comments))
 
     def test_error_on_recorded_rows(self):
         for kind in ("h200", "h100"):
@@ -119,7 +140,11 @@ class AdviseTest(unittest.TestCase):
 
     def test_bad_usage(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))
+        simulated, headless = (self.file.parent / name for name in ("simulated.tsv", "headless.tsv"))
+        simulated.write_text(f"{tsv.SIMULATED}\n{self.file.read_text()}")
+        headless.write_text(self.file.read_text().replace(f"{GPU}\n", ""))
         for arguments, message in (
+                (("--work", 1, simulated), "simulated rows"), (("--work", 1, headless), "how many SMs"),
                 ((), "--work"), (("--work", "fast"), "must be a number from 0"),
                 (("--work", "nan"), "must be a number from 0"),
                 (("--work", 1, "--threads", 1025, self.file), "at most 1024"),
