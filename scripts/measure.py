@@ -208,8 +208,8 @@ def write_rows(folder, pairs, first):
 
 
 def last_durations(results, here, names):
-    """{output: seconds} of these outputs of the last complete run of the same programs on GPUs like
-    these, among `results`; empty where there is none."""
+    """{output: seconds} of these outputs of the last complete run on GPUs like these, among
+    `results`, of those that have most of them; empty where there is none."""
     def is_alike(one):
         return all(one.get(key) == here.get(key) for key in ("gpu", "gpu_count", "methods"))
 
@@ -220,8 +220,8 @@ def last_durations(results, here, names):
             took = {name: float(one[environment.SECONDS_OF + name]) for name in names
                     if environment.SECONDS_OF + name in one}
             if path.parent.suffix != ".partial" and took and is_alike(one):
-                found.append((one.get("date_utc", ""), took))
-    return max(found, key=lambda run: run[0], default=("", {}))[1]
+                found.append((len(took), one.get("date_utc", ""), took))
+    return max(found, key=lambda run: run[:2], default=(0, "", {}))[-1]
 
 
 def known_duration(here):
@@ -238,7 +238,7 @@ def time_left(durations, outputs, lasted, known):
     if all(name in lasted for name in outputs):
         return f", {sum(map(lasted.get, outputs)):.0f} s left if all is as in the last run"
     left = known - sum(durations.values())
-    return f", about {left / 60:.0f} minutes left" if left >= 60 else ""
+    return f", about {left / 60:.0f} min left" if left >= 60 else ""
 
 
 def write_environment(folder, pairs, simulated):

@@ -105,7 +105,7 @@ choose_programs() {
   mapfile -t programs < <(grep -v ' older$' <<<"$needed")
   mapfile -t older_programs < <(sed -n 's/ older$//p' <<<"$needed")
 }
-# What a build of all programs takes for one compute capability: measured once, on an older version.
+# What a build of all programs takes for one compute capability: measured once.
 readonly BUILD_CPU_SECONDS=180 BUILD_MB=112
 announce_build() {
   local kinds cpus
@@ -119,26 +119,29 @@ announce_build() {
   printf 'All programs take about %d s on %d CPUs, and %d MB.\n' \
     $((BUILD_CPU_SECONDS * ${#kinds[@]} / cpus)) "$cpus" $((BUILD_MB * ${#kinds[@]}))
 }
-# Before anything is fetched, unless Python itself is.
-if [[ -n $methods ]] && (require_python) 2>/dev/null; then choose_programs; fi
 report= # of the recorded runs
+show_recorded() {
+  printf '\nRecorded on other machines:\n\n'
+  run python3 "$scripts/summary.py" --short "${recorded[@]}"
+  report=$PROJECT_ROOT/build/report
+  printf '\nTheir report, in less than a minute: %s\n\n' "$report/report.html"
+  run python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null || {
+    say "warning: there is no report of the recorded runs, see above"
+    report=none
+  }
+}
+# Before anything is fetched, unless Python itself is.
+has_python() { (require_python) 2>/dev/null; }
+if [[ -n $methods ]] && has_python; then choose_programs; fi
 if [[ -n $no_gpu ]]; then
   printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
-  if ((${#recorded[@]})) && (require_python) 2>/dev/null; then
-    printf '\nRecorded on other machines:\n\n'
-    run python3 "$scripts/summary.py" --short "${recorded[@]}"
-    report=$PROJECT_ROOT/build/report
-    printf '\nTheir report, in less than a minute: %s\n\n' "$report/report.html"
-    run python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null || {
-      say "warning: there is no report of the recorded runs, see above"
-      report=
-    }
-  fi
+  if ((${#recorded[@]})) && has_python; then show_recorded; fi
   [[ -n $no_build ]] || announce_build
 fi
 # shellcheck disable=SC2119  # none of them are for it
 [[ -n $no_build ]] || require_tools
 require_python
+if [[ -n $no_gpu && -z $report && ${#recorded[@]} -gt 0 ]]; then show_recorded; fi
 [[ -z $methods || ${programs[0]} != all ]] || choose_programs
 if [[ -z $no_build ]]; then
   # shellcheck disable=SC2034  # for build()
@@ -162,7 +165,7 @@ if ((${#simulated[@]})); then
 fi
 if [[ -n $no_gpu ]]; then
   printf '\n'
-  [[ -z $report ]] || printf 'Report of the recorded runs: %s\n' "$report/report.html"
+  [[ ${report:-none} == none ]] || printf 'Report of the recorded runs: %s\n' "$report/report.html"
   [[ -n $no_build ]] || printf 'Built: build/, for a machine with a GPU.\n'
   printf 'Not done: %snothing was measured, as this machine has no NVIDIA GPU.\n' \
     "${no_build:+nothing was built (--no-build), }"

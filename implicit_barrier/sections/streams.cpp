@@ -26,7 +26,7 @@ constexpr StreamKind kStreamKinds[] = {{"default", 0, 1},
                                        {"per_thread", 1, 1},
                                        {"created", 2, StreamPool::kStreams}};
 
-/// A level is the mean of one stream in one process.
+/// A level is the median of one stream in one process.
 struct Levels {
   double lowest = kNan, highest = kNan;
   double streams = kNan;    ///< their standard deviation within a process

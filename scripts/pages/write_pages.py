@@ -56,7 +56,7 @@ from pages.recorded_tables import (barrier_cost, barriers_table, differences, du
                                    verdicts, warp_barriers)
 from pages.study_conclusions import conclusions
 from reporting import groups, known_spread
-from reporting.normal import THRESHOLD, recorded_runs
+from reporting.normal import THRESHOLD, further, recorded_runs
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
@@ -121,8 +121,9 @@ def healthy_pairs(_runs):
 def unseen_methods(runs):
     """Which methods could be slower unseen."""
     run, found = next(run for run in runs if run.path.name == "h200x1"), {}
-    for file, method in unseen.methods(run, runs):
-        found.setdefault(file, []).append(f"`{method}`")
+    for part in (run, *further(run)):
+        for file, method in unseen.methods(part, runs):
+            found.setdefault(file, {})[f"`{method}`"] = None
     yield f"{unseen.SLOWER:g} times as slow, each of these alone is not told from a healthy one:"
     yield ""
     yield from markdown_table(["File", "Methods"], 2, [

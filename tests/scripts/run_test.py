@@ -284,7 +284,7 @@ class RunTest(ScriptsTest):
         (self.project / "results/durations.tsv").write_text(
             "gpu\tgpu_count\tseconds\nNVIDIA H200\t2\t300\nNVIDIA H200\t4\t900\n")
         self.assertNotIn("left", self.run_sh("--no-build", "--method", "grid_sync").stderr)
-        self.assertIn("after 0 s, about 5 minutes left: ImplicitBarrier",
+        self.assertIn("after 0 s, about 5 min left: ImplicitBarrier",
                       self.run_sh("--no-build").stderr)
 
     def test_some_methods_of_a_labelled_machine(self):
