@@ -21,8 +21,8 @@ Columns<Row> grid() {
 Columns<Row> group() {
   return labels<Row>(
       {column<Row>("tile", "",
-                   "threads of the group, blocks of a cluster; of atomics "
-                   "words, of copies bytes, of fences stores",
+                   "threads of the group, or blocks of a cluster; "
+                   "atomics: words, copies: bytes, fences: stores",
                    &Row::group)});
 }
 

@@ -75,12 +75,12 @@ def lines(options, steps):
         yield "# peer_grid_sync: GPUs come at once and store nothing; others: each GPU late in turn"
     if not (steps.measured_at(*shape) if options.gpus == 1 else any(
             (row["blk"], row["thrd"]) == tuple(map(str, shape)) for row in rounds.values())):
-        yield "# launches have no rows of this shape; theirs are of the next that is recorded"
+        yield "# launches were not measured in this shape; theirs are of the nearest that was"
     for what, error, cases in errors:
         yield f"# error[rows={what} percent={100 * error:.1f} cases={cases}]"
     yield f"# fastest: {ranked[0][1]}"
     if best:
-        yield f"# within the error as fast: {', '.join(best)}"
+        yield f"# predicted within this error of it: {', '.join(best)}"
     yield "\t".join(("way", "us(step)", "us(low)", "us(high)", "share(%)", "ms(all)",
                      "us(under 5%)", "needs"))
     for step, method in ranked:

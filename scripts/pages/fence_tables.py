@@ -66,10 +66,10 @@ def states(_runs):
     """Why a fence has two numbers."""
     alone, beside = (f"{rows_of(MACHINES[0])[of_fence('fence_acq_rel_gpu', kind)]:.0f}"
                      for kind in ("", "_other_warp"))
-    yield (f"A kernel is in one state throughout. So `fence_acq_rel_gpu` takes {alone} cycles on an "
-           "H200 where no warp")
-    yield (f"of the SM stores, and {beside} where another warp does. Both are right; few programs "
-           "have the first.")
+    yield (f"`fence_acq_rel_gpu` is `__threadfence()`. It takes {alone} cycles on an H200 where no warp "
+           f"of the SM stores,")
+    yield (f"and {beside} where another warp does. Both are right, but few programs have the first "
+           "state.")
 
 
 def barriers(_runs):

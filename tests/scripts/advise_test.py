@@ -84,7 +84,7 @@ class AdviseTest(unittest.TestCase):
             self.assertEqual([(row["way"], float(row["us(step)"])) for row in rows],
                              sorted([("steps_grid_sync", step), ("traditional_launch", 8.0)],
                                     key=lambda way: way[1]))
-            self.assertEqual(sum("no rows of this shape" in line for line in comments), threads != 256)
+            self.assertEqual(sum("not measured in this shape" in line for line in comments), threads != 256)
         _, rows = self.rows("--work", 2, "--blocks", 1024, self.file.parent)
         self.assertEqual([row["way"] for row in rows], ["traditional_launch"])
 

@@ -85,11 +85,11 @@ class CheckTest(ScriptsTest):
     def test_recorded_runs_are_normal(self):
         for name in ("h200x1", "h200x2"):
             self.assertRegex(self.check(ROOT / "results" / name, 0),
-                             r"^normal: [\d,]+ rows judged, \d+ not\n$")
+                             r"^normal: [\d,]+ rows judged, \d+ not, for no recorded run has them\n$")
         # Nothing is known of more GPUs than other recorded runs have.
         self.assertRegex(self.check(ROOT / "results/h200x4", 1),
                          "^look: 464 rows are on more than 2 GPUs and not judged: no recorded run "
-                         "has so many\nlook: .* rows judged, \\d+ not\n$")
+                         "has so many\nlook: .* rows judged, \\d+ not, for no recorded run has them\n$")
         self.assertIn("look: no other run of NVIDIA H100 80GB HBM3 is recorded",
                       self.check(ROOT / "results/h100x1", 1))
 
@@ -144,7 +144,7 @@ class CheckTest(ScriptsTest):
                 if program == "BenchmarkInterSM" and cells["method"] in methods:
                     cells["method"] = "new_" + cells["method"]
             output = self.check(changed_run("h200x1", change, methods="some"), code)
-            self.assertRegex(output, r"rows judged, \d\d+ not\n$")
+            self.assertRegex(output, r"rows judged, \d\d+ not, for no recorded run has them\n$")
             self.assertEqual("rows are not judged, as no recorded run has them (BenchmarkInterSM)"
                              in output, code == 1)
 
