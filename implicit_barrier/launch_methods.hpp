@@ -164,7 +164,7 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
            }}
           .in(Breadth::kAll)
           .slowing(),
-      Info{"graph_launch", "a graph of all the kernels, one behind the other",
+      Info{"graph_launch", "a graph of all the kernels, one after the other",
            false, make_single<GraphLaunch, kTraditionalApi>}
           .in(Breadth::kMost)
           .with_graphs(),
@@ -197,7 +197,7 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
           .of(relaunching_kernels())
           .slowing(),
       Info{"event_wait",
-           "two streams in turn, each kernel behind an event of the one before",
+           "two streams in turn, each kernel after an event of the one before",
            false, make_single<EventLaunch, kTraditionalApi>}
           .slowing(),
       Info{"remote_domain_launch",

@@ -186,7 +186,7 @@ std::vector<Case> block_race_cases() {
               "race: a tree of sums; right: a barrier between its rounds"),
           entry<BarrierInCondition>(
               "barrier_in_condition",
-              "race: a barrier inside a condition; right: behind it"),
+              "race: a barrier inside a condition; right: after it"),
           entry<ReuseWithoutBarrier>(
               "reuse_without_barrier",
               "race: a tile is loaded again; right: a barrier before"),

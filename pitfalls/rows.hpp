@@ -39,7 +39,7 @@ inline Columns<Cells> lane_columns() {
   return cell_columns(
       {{"lane", "", "of the warp, each in a branch of its own", true},
        {"start", "cycles", "before it synchronizes, since the first start"},
-       {"end", "cycles", "behind it, since the first start"}});
+       {"end", "cycles", "after it, since the first start"}});
 }
 
 inline Columns<Cells> verdict_columns() {

@@ -154,7 +154,7 @@ struct BulkOut : BulkCopy {
       Window::kOperation,
       kRead ? "with a store to the source and a fence before"
             : "with a store to the source and a fence before; the bytes may "
-              "still be on their way, others see them behind a fence",
+              "still be on their way, others see them after a fence",
       "bytes"};
   static constexpr Work work(int) {
     return {R"(UBLKCP\.G\.S .*|UTMACMDFLUSH.*|DEPBAR\.LE SB0, 0x0)", 3,

@@ -169,7 +169,7 @@ template <bool kOrdered>
 struct CubGridBarrier : Method {
   static constexpr About kAbout = {
       kOrdered ? "cub_grid_barrier_ordered" : "cub_grid_barrier",
-      kOrdered ? "the same and __threadfence() behind it"
+      kOrdered ? "the same and __threadfence() after it"
                : "cub::GridBarrier (gone with CUDA 13): a flag a block, which "
                  "it raises and one block lowers",
       Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutAcquire};

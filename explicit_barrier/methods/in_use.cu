@@ -100,7 +100,7 @@ struct InUseTile : InUse {
       "shared memory written, sync() of a tile "
       "of 1 to 32 threads, a neighbour's read",
       Scope::kWarp, Window::kOperation,
-      "behind the first barrier the tiles continue one after the other; the "
+      "after the first barrier the tiles continue one after the other; the "
       "warp runs the loop once for each tile, which is in the row"};
   static constexpr Work work(int architecture) {
     return writes_meets_and_reads(architecture, 4);

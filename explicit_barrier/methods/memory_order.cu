@@ -38,7 +38,7 @@ struct Fenced : Method {
 
 struct BlockFence {
   static constexpr const char *kName = "threadfence_block",
-                              *kText = "__threadfence_block() behind stores",
+                              *kText = "__threadfence_block() after stores",
                               *kFence = R"(MEMBAR\.SC\.CTA)",
                               *kInstruction = R"(MEMBAR\.SC\.CTA|STG\.E\S* .*)";
   static constexpr int kOthers = CUDART_VERSION < 13000 ? 1 : 0;
@@ -47,7 +47,7 @@ struct BlockFence {
 
 struct GpuFence {
   static constexpr const char *kName = "threadfence",
-                              *kText = "__threadfence() behind stores",
+                              *kText = "__threadfence() after stores",
                               *kFence = R"(MEMBAR\.SC\.GPU)",
                               *kInstruction = R"(MEMBAR\.SC\.GPU|STG\.E\S* .*)";
   static constexpr int kOthers = CUDART_VERSION < 13000 ? 4 : 3;
@@ -56,7 +56,7 @@ struct GpuFence {
 
 struct SystemFence {
   static constexpr const char *kName = "threadfence_system",
-                              *kText = "__threadfence_system() behind stores",
+                              *kText = "__threadfence_system() after stores",
                               *kFence = R"(MEMBAR\.SC\.SYS)",
                               *kInstruction = R"(MEMBAR\.SC\.SYS|STG\.E\S* .*)";
   static constexpr int kOthers = CUDART_VERSION < 13000 ? 4 : 3;

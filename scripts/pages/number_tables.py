@@ -57,7 +57,7 @@ NUMBERS = (
     in_sm("Global atomic, each lane its own word", "warp latency", "global_add", ONE, tile="32"),
     in_sm("Global compare-and-swap, all lanes one word", "warp latency", "global_cas", ONE, tile="1"),
     in_sm("`__threadfence()`, nothing stored", "warp latency", "threadfence", ONE, tile="0"),
-    in_sm("`__threadfence()` behind a store, to 64 places in turn", "warp latency", "threadfence", ONE,
+    in_sm("`__threadfence()` after a store, to 64 places in turn", "warp latency", "threadfence", ONE,
           tile="1"),
     in_sm("`__threadfence_system()`, the same", "warp latency", "threadfence_system", ONE, tile="1"),
     in_sm("Load from another block's shared memory", "group latency", "distributed_load",

@@ -218,7 +218,8 @@ def spread(items, count):
 
 
 def is_asking(call, code):
-    return code == 801 and any(call.site[1].startswith(function) and call.name.startswith(name)
+    where = call.site[1].replace("(anonymous namespace)::", "")
+    return code == 801 and any(where.startswith(function) and call.name.startswith(name)
                                for function, name in ASKING)
 
 
