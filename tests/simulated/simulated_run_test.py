@@ -97,11 +97,14 @@ class SimulatedRunTest(unittest.TestCase):
             for file, section, column, expected in (
                     ("ImplicitBarrier", "null kernel", "GPUCount", counts),
                     ("ImplicitBarrier", "held queue", "GPUCount", sorted({"1", str(gpus)})),
-                    ("BenchmarkInterSM", "multi-GPU latency", "GPUcount",
-                     counts[:1] if alone else counts),
+                    ("BenchmarkInterSM", "multi-GPU latency", "GPUcount", counts),
                     ("Reduction", "strong scaling", "GPUcount", counts)):
                 rows = read.section(file, section).rows
                 self.assertEqual(sorted({row[column] for row in rows}), expected, (file, section))
+            over_peers = read.section("BenchmarkInterSM", "multi-GPU latency").find_all(
+                method="peer_grid_sync")
+            self.assertEqual(sorted({row["GPUcount"] for row in over_peers}),
+                             counts[:1] if alone else counts)
 
     def test_sums_are_right(self):
         for _, folder in self.each():
