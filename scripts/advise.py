@@ -67,7 +67,7 @@ def lines(options, steps):
     yield (f"# {options.steps:g} steps of {options.work:g} us on {options.gpus} x {options.blocks} "
            f"blocks of {options.threads} threads")
     rounds = steps.rounds(options.gpus, *shape)
-    measured = {method for method, _ in steps.measured} if options.gpus == 1 else rounds.keys()
+    measured = rounds if options.gpus > 1 else {method for method, _ in steps.measured}
     left_out = [method for method in needs if method in measured and method not in ways]
     if left_out:
         yield f"# no rows of such steps: {', '.join(left_out)}"

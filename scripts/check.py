@@ -119,7 +119,8 @@ def show(found):
             level = max(level, LEVELS.index(fault.level))
         if len(faults) > SHOWN:
             print(f"  and {len(faults) - SHOWN} more{' of ' * bool(what)}{what}")
-    print(f"{LEVELS[level]}: {rows:,} rows judged" + f", {others:,} not, for no recorded run has them" * bool(others))
+    print(f"{LEVELS[level]}: {rows:,} rows judged"
+          + f", {others:,} not, for no recorded run has them" * bool(others))
     return level
 
 
