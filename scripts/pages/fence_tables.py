@@ -7,19 +7,23 @@ from parts import tsv
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
-MACHINES = ("h200x1", "h100x1")
+MACHINES = ("h200x1", "h100x2")
 PENDING = {"": "nothing", "_host_read": "nothing, host memory was read",
            "_store": "a store, one place", "_stores": "a store, 64 places in turn",
-           "_other_warp": "another warp stores", "_host": "a store, host memory"}
+           "_other_warp": "another warp stores", "_host": "a store, host memory",
+           "_peer": "a store, another GPU"}
 OPCODES = ("MEMBAR", "ERRBAR", "CCTL")  # that are counted
 # (method, the same in use, blocks, threads)
 BARRIERS = (*((method, used, "1", threads) for method, used in (
-                ("blocksync", "in_use_blocksync"), ("mbarrier", ""), ("cuda_barrier", ""))
+                ("blocksync", "in_use_blocksync"), ("named_barrier_constant", "in_use_named_barrier"),
+                ("mbarrier", "in_use_mbarrier"), ("cuda_barrier", "in_use_cuda_barrier"))
               for threads in ("64", "1024")),
             *((method, used, blocks, threads) for method, used in (
                 ("cluster_sync", "in_use_cluster_sync"), ("cluster_sync_dims", ""),
                 ("cluster_sync_mbarrier", ""), ("cluster_relaxed", ""))
-              for blocks, threads in (("2", "32"), ("2", "1024"), ("16", "1024"))))
+              for blocks, threads in (("2", "32"), ("2", "1024"), ("16", "1024"))),
+            *((method, "", "2", threads) for method in ("remote_arrive", "store_async")
+              for threads in ("32", "1024")))
 
 
 @functools.lru_cache(maxsize=None)

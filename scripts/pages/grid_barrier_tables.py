@@ -9,20 +9,22 @@ from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
 MACHINES = ("h200x1", "h100x1")
+OF_TWO_GPUS = ("h100x2",)
+SHAPES_OF_TWO = ((1, 32), (1, 1024), (32, 32))
 SMS = 132  # of these GPUs
 SHAPES = ((1, 32), (1, 1024), (2, 1024), (8, 64), (32, 64))  # blocks per SM, threads
 IN_USE = "in_use_"
 
 
 @functools.lru_cache(maxsize=None)
-def medians(machine, late=False):
-    """{method: {(blocks per SM, threads): median}} on one GPU, with both toolkits."""
+def medians(machine, late=False, gpus=1):
+    """{method: {(blocks per SM, threads): median}} on so many GPUs, with both toolkits."""
     titles, column = (("one late",), "med(exit)") if late else (
         ("grid latency", "multi-GPU latency"), "med(avginstru)")
     found = {}
     for path in sorted((FOLDER.parent / "grid_barriers").glob(f"{machine}.*")):
         for row in (row for section in tsv.read(path) if section.title in titles
-                    for row in section.rows if row["GPUcount"] == "1"):
+                    for row in section.rows if row["GPUcount"] == str(gpus)):
             of = int(row["blk"]) // SMS, int(row["thrd"])
             found.setdefault(row["method"], {})[of] = float(row[column])
     return found
@@ -66,6 +68,20 @@ def in_use(_runs):
 def late(_runs):
     """From the last arrival until another block is out."""
     return table(True, lambda method: True)
+
+
+def two_gpus(_runs):
+    """Barriers of all blocks of two GPUs; all at once, one late, in use."""
+    def cell(method, late, of):
+        found = [medians(machine, late, 2).get(method, {}) for machine in OF_TWO_GPUS]
+        return " / ".join(f"{rows[of]:.0f}" for rows in found if of in rows) or "–"
+
+    known = medians(OF_TWO_GPUS[0], gpus=2)
+    return markdown_table(
+        ["Method", *(f"{state}, {shape(*of)}" for state in ("all at once", "one late")
+                     for of in SHAPES_OF_TWO)], 1,
+        [[coded(f"`{method}`"), *(cell(method, late, of) for late in (False, True)
+                                  for of in SHAPES_OF_TWO)] for method in known])
 
 
 def ordered(machine, state):

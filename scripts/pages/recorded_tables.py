@@ -291,21 +291,17 @@ def races(runs):
          span(method, "right")] for method, form in wrong if form == "wrong"])
 
 
-def messages(runs):
-    """How many messages of each order were stale."""
-    found = {}  # (method, order, form) -> [(messages, stale)]
-    for run in runs:
-        for row in run.section(tsv.PITFALLS[0], "message passing").rows:
-            found.setdefault((row["method"], row["order"], row["form"]), []).append(
-                (int(row["messages"]), int(row["stale"])))
-    if not found:
-        return ["No recorded run has these rows yet."]
-
-    def span(numbers):
-        return " to ".join(f"{number}" for number in dict.fromkeys((min(numbers), max(numbers))))
-
-    return markdown_table(["Litmus test", "Order", "Form", "Messages", "Stale"], 3, [
-        [code(method), code(order), form, *map(span, zip(*counts))]
+def messages(_runs):
+    """How many messages of each order were stale, of results/litmus."""
+    found = {}  # (method, order, form) -> [(messages, stale)], of each machine
+    outputs = [tsv.read(path) for path in sorted((FOLDER.parent / "litmus").glob("*.tsv"))]
+    for row in (row for output in outputs for section in output for row in section.rows):
+        found.setdefault((row["method"], row["order"], row["form"]), []).append(
+            (row["messages"], row["stale"]))
+    names = [output.head("gpu")[0]["name"].split()[1] for output in outputs]
+    return markdown_table(["Litmus test", "Order", "Form",
+                           *(f"stale of messages, {name}" for name in names)], 3, [
+        [code(method), code(order), form, *(f"{stale} of {sent}" for sent, stale in counts)]
         for (method, order, form), counts in found.items()])
 
 

@@ -27,6 +27,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
   docs/grid_barriers.md   fastest        of those that order memory
                           bare, in_use, late
                                          barriers of all blocks of one GPU
+                          two_gpus       and of two
   docs/fences.md          fences         fences by what is pending
                           states         why a fence has two numbers
                           barriers       barriers of blocks and clusters
@@ -148,7 +149,8 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
          "docs/grid_barriers.md": {"fastest": grid_barrier_tables.fastest,
                                    "bare": grid_barrier_tables.bare,
                                    "in_use": grid_barrier_tables.in_use,
-                                   "late": grid_barrier_tables.late},
+                                   "late": grid_barrier_tables.late,
+                                   "two_gpus": grid_barrier_tables.two_gpus},
          "docs/fences.md": {"fences": fence_tables.fences, "states": fence_tables.states,
                            "barriers": fence_tables.barriers},
          "docs/numbers.md": {"numbers": number_tables.numbers, "claims": number_tables.claims},
