@@ -134,14 +134,14 @@ Column<Row> real_column(std::string header, std::string unit,
           }};
 }
 
-/// A figure of the Summary that `get` returns, whose mean is in m(name).
+/// A number of the Summary that `get` returns, whose mean is in m(name).
 template <class Row, class Getter>
-Column<Row> figure_column(std::string header, const std::string& name,
+Column<Row> number_column(std::string header, const std::string& name,
                           std::string unit, std::string meaning, Getter get,
-                          double Summary::*figure, int decimals) {
+                          double Summary::*number, int decimals) {
   Column<Row> column = real_column<Row>(
       std::move(header), std::move(unit), std::move(meaning),
-      [get, figure](const Row& row) { return std::invoke(get, row).*figure; },
+      [get, number](const Row& row) { return std::invoke(get, row).*number; },
       decimals);
   column.mean = "m(" + name + ")";
   return column;
@@ -155,9 +155,9 @@ Columns<Row> mean_stddev_columns(const std::string& name,
                                  const std::string& meaning, Getter get,
                                  int decimals = 3,
                                  const std::string& stddev_name = "") {
-  return {figure_column<Row>("m(" + name + ")", name, unit, meaning, get,
+  return {number_column<Row>("m(" + name + ")", name, unit, meaning, get,
                              &Summary::mean, decimals),
-          figure_column<Row>(
+          number_column<Row>(
               "s(" + (stddev_name.empty() ? name : stddev_name) + ")", name,
               unit, "standard deviation (n - 1) of the same", get,
               &Summary::stddev, decimals)};
@@ -168,9 +168,9 @@ template <class Row, class Getter>
 Columns<Row> robust_columns(const std::string& name, const std::string& unit,
                             Getter get, int decimals = 3) {
   return {
-      figure_column<Row>("med(" + name + ")", name, unit, "median of " + name,
+      number_column<Row>("med(" + name + ")", name, unit, "median of " + name,
                          get, &Summary::median, decimals),
-      figure_column<Row>("ci95(" + name + ")", name, unit,
+      number_column<Row>("ci95(" + name + ")", name, unit,
                          "half width of the 95% interval of m(" + name + ")",
                          get, &Summary::ci95, decimals)};
 }

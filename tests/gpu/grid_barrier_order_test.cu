@@ -19,27 +19,17 @@ using grid_barriers::GpuMachine;
 using grid_barriers::Order;
 
 template <template <class> class Protocol, Order kOrder>
-struct GridEnd {
-  unsigned* words;
-};
-
-template <template <class> class Protocol, Order kOrder>
 class GridBarrier {
  public:
   using Machine = GpuMachine<kOrder>;
-  __device__ explicit GridBarrier(const GridEnd<Protocol, kOrder>& end)
-      : protocol_(end.words) {
+  using End = EndOf<GridBarrier, unsigned*>;
+  __device__ explicit GridBarrier(const End& end) : protocol_(end.memory) {
     protocol_.learn(Machine());
   }
   __device__ void sync() { protocol_.sync(Machine()); }
 
  private:
   Protocol<Machine> protocol_;
-};
-
-template <template <class> class Protocol, Order kOrder>
-struct BarrierOf<GridEnd<Protocol, kOrder>> {
-  using type = GridBarrier<Protocol, kOrder>;
 };
 
 namespace {
@@ -88,7 +78,9 @@ class GridOrderTest {
       words.set_to_zero();
       stale += count_stale(
           gpus_, {shape},
-          [&](int, int) { return GridEnd<Protocol, kOrder>{words.get()}; },
+          [&](int, int) {
+            return typename GridBarrier<Protocol, kOrder>::End{words.get()};
+          },
           [cluster](const std::vector<Gpu>& gpus, const CallsOfRanks& calls) {
             const Stream stream(gpus[0].index);
             for (const KernelCall& call : calls[0]) {

@@ -18,26 +18,17 @@ using grid_barriers::NodeEnd;
 using grid_barriers::NodeMachine;
 
 template <template <class> class Between, bool kOrdered>
-struct OwnEnd {
-  NodeEnd end;
-};
-
-template <template <class> class Between, bool kOrdered>
 class OwnBarrier {
  public:
   using Machine = NodeMachine<kOrdered>;
-  __device__ explicit OwnBarrier(const OwnEnd<Between, kOrdered>& end) {
-    between_.learn(Machine(), end.end);
+  using End = EndOf<OwnBarrier, NodeEnd>;
+  __device__ explicit OwnBarrier(const End& end) {
+    between_.learn(Machine(), end.memory);
   }
   __device__ void sync() { sync_node(between_, Machine()); }
 
  private:
   Between<Machine> between_;
-};
-
-template <template <class> class Between, bool kOrdered>
-struct BarrierOf<OwnEnd<Between, kOrdered>> {
-  using type = OwnBarrier<Between, kOrdered>;
 };
 
 namespace {
@@ -54,7 +45,8 @@ int check(const char* name, const std::vector<Gpu>& gpus, int rounds) {
     stale += count_stale(
         gpus, {shape, shape},
         [&](int rank, int) {
-          return OwnEnd<Between, kOrdered>{memory.ends()[rank]};
+          using End = typename OwnBarrier<Between, kOrdered>::End;
+          return End{memory.ends()[rank]};
         },
         launch_by_threads);
   }

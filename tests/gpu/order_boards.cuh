@@ -36,6 +36,16 @@ struct BarrierOf<peer_grid::BasicBarrierEnd<Machine>> {
   using type = peer_grid::BasicBarrier<Machine>;
 };
 
+// An argument of which a kernel makes a Barrier.
+template <class Barrier, class Memory>
+struct EndOf {
+  Memory memory;
+};
+template <class Barrier, class Memory>
+struct BarrierOf<EndOf<Barrier, Memory>> {
+  using type = Barrier;
+};
+
 template <class End>
 __global__ void __launch_bounds__(1024)
     order_kernel(End end, Boards boards, int rank, int gpus, int before,

@@ -1,0 +1,281 @@
+// What one more launch costs, with no kernel, clock or stream of the programs:
+// Eq. 6 in cycles of an SM. 64 kernels of one unit of work each, and one kernel
+// of 64 units, count their units and note when each begins. Cycles are read in
+// two ways:
+//   observer  one thread on another SM polls the count and reads its own clock.
+//             Its stream is a second one, which slows all launches of a
+//             process.
+//   own       The clock of an SM that ran two kernels of the chain. It is the
+//             only way where a process uses the default stream alone.
+// A line for each way and shape: nanoseconds, nan where there is none.
+// launch_observer_test.py compares them with the rows of ImplicitBarrier.
+//
+// usage: launch_observer one|several, the streams that it uses
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/cuda_resources.hpp"
+#include "common/launch.hpp"
+#include "common/statistics.hpp"
+#include "implicit_barrier/graphs.hpp"
+#include "tests/gpu/gpu_test.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr int kUnits = 64, kFirst = 8, kLast = 56;  // counted between the two
+constexpr long long kUnitCycles = 20000;            // longer than a launch call
+constexpr long long kPatienceCycles = 4000000000;   // 2 s
+constexpr int kStreams = 10, kWarmUps = kStreams, kSamples = 20;
+
+struct Note {
+  long long clock;  // of SM `sm`
+  unsigned sm;
+};
+
+struct Board {
+  unsigned begun;  // units
+  Note notes[kUnits];
+};
+
+struct Sight {
+  volatile int running;
+  volatile long long cycles;  // 0: the count stood still
+};
+
+enum class Next { kOrdinary, kAtEntry, kAfterWait, kAtEnd };
+
+// Units from number `first` on, one behind the other.
+template <Next kNext>
+__global__ void count_units(Board* board, int first, int units,
+                            long long cycles) {
+#if __CUDA_ARCH__ >= 900
+  if (kNext == Next::kAtEntry) {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  }
+  if (kNext != Next::kOrdinary) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+  }
+  if (kNext == Next::kAfterWait) {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  }
+#endif
+  for (int unit = first; unit < first + units; ++unit) {
+    const long long begin = clock64();
+    // The stores are done long before the unit ends, so they delay no end.
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      unsigned sm;
+      asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+      board->notes[unit] = {begin, sm};
+      atomicAdd(&board->begun, 1u);
+    }
+    while (clock64() - begin < cycles) {
+    }
+  }
+}
+
+__global__ void observe(const volatile unsigned* begun, Sight* sight) {
+  const long long start = clock64();
+  sight->running = 1;
+  __threadfence_system();
+  long long seen[2];
+  for (int i = 0; i < 2; ++i) {
+    const unsigned awaited = i == 0 ? kFirst : kLast;
+    while (*begun < awaited) {
+      if (clock64() - start > kPatienceCycles) return;
+    }
+    seen[i] = clock64();
+  }
+  sight->cycles = seen[1] - seen[0];
+}
+
+struct Way {
+  const char* name;  // of the same method of ImplicitBarrier
+  void (*kernel)(Board*, int, int, long long);
+  bool programmatic, in_graph;
+};
+const Way kWays[] = {
+    {"traditional_launch", count_units<Next::kOrdinary>, false, false},
+    {"graph_launch", count_units<Next::kOrdinary>, false, true},
+    {"programmatic_launch", count_units<Next::kAtEntry>, true, false},
+    {"programmatic_after_wait", count_units<Next::kAfterWait>, true, false},
+    {"programmatic_at_end", count_units<Next::kAtEnd>, true, false},
+    {"graph_programmatic", count_units<Next::kAtEntry>, true, true}};
+
+bool can_be_had(const Way& way) {
+  if (!way.programmatic) return true;
+  return code_version(reinterpret_cast<const void*>(way.kernel)) >= 90 &&
+         !(way.in_graph && CUDART_VERSION < 12030);
+}
+
+// Cycles.
+struct Sighting {
+  double observer, own;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  const std::chrono::duration<double> passed =
+      std::chrono::steady_clock::now() - start;
+  return passed.count();
+}
+
+class Observatory {
+ public:
+  Observatory(int gpu, bool observing) : board_(gpu, 1), capturing_(gpu) {
+    if (!observing) return;
+    observing_.emplace(gpu);
+    for (int i = 0; i < kStreams; ++i) streams_.emplace_back(gpu);
+  }
+
+  /// Nanoseconds of one more launch, medians.
+  Sighting measure(const Way& way, int blocks, int threads) {
+    const auto chain = [&](cudaStream_t stream) {
+      for (int i = 0; i < kUnits; ++i) {
+        launch(way, blocks, threads, stream, i, 1, kUnitCycles);
+      }
+    };
+    const auto fused = [&](cudaStream_t stream) {
+      launch(way, blocks, threads, stream, 0, kUnits, kUnitCycles);
+    };
+    std::optional<GraphExec> graph;
+    if (way.in_graph) {
+      graph.emplace(Graph(capturing_.get(), [&] { chain(capturing_.get()); }));
+      graph->upload(stream(0));
+      CUDA_CHECK(cudaDeviceSynchronize());
+    }
+    std::vector<double> observer, own;
+    for (int i = 0; i < kWarmUps + kSamples; ++i) {
+      const Sighting one = look(fused, stream(i));
+      const Sighting many =
+          graph ? look([&](cudaStream_t in) { graph->launch(in); }, stream(i))
+                : look(chain, stream(i));
+      if (i < kWarmUps) continue;
+      observer.push_back(many.observer - one.observer);
+      const double cycles = many.own - one.own;
+      if (!std::isnan(cycles)) own.push_back(cycles);
+    }
+    const double ns = cycle_ns();
+    return {ns * median_of(observer),
+            own.size() < kSamples / 2 ? NAN : ns * median_of(own)};
+  }
+
+ private:
+  void launch(const Way& way, int blocks, int threads, cudaStream_t stream,
+              int first, int units, long long cycles) {
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = way.programmatic ? 1 : 0;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, way.kernel, board_.get(), first,
+                                  units, cycles));
+  }
+
+  cudaStream_t stream(int sample) const {
+    return observing_ ? streams_[sample % kStreams].get() : cudaStreamLegacy;
+  }
+
+  // Cycles of a unit of what run(stream) launches.
+  template <class Run>
+  Sighting look(Run run, cudaStream_t stream) {
+    board_.set_to_zero();
+    sight_->running = 0;
+    sight_->cycles = 0;
+    if (observing_) {
+      observe<<<1, 1, 0, observing_->get()>>>(&board_.get()->begun,
+                                              sight_.get());
+      CUDA_CHECK(cudaGetLastError());
+      const auto start = std::chrono::steady_clock::now();
+      while (sight_->running == 0) {
+        if (seconds_since(start) > 2) throw std::runtime_error("no observer");
+      }
+    }
+    run(stream);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const Board board = board_.read()[0];
+    if (board.begun != kUnits || (observing_ && sight_->cycles == 0)) {
+      throw std::runtime_error(std::to_string(board.begun) +
+                               " units have begun; the observer gave up");
+    }
+    return {observing_ ? static_cast<double>(sight_->cycles) / (kLast - kFirst)
+                       : NAN,
+            own_cycles(board)};
+  }
+
+  // Between the first kernel that counts and the last on the same SM.
+  static double own_cycles(const Board& board) {
+    const Note& first = board.notes[kFirst];
+    for (int i = kUnits - 1; i >= kUnits / 2; --i) {
+      if (board.notes[i].sm == first.sm) {
+        return static_cast<double>(board.notes[i].clock - first.clock) /
+               (i - kFirst);
+      }
+    }
+    return NAN;
+  }
+
+  double spin_ns(long long cycles) {
+    const auto start = std::chrono::steady_clock::now();
+    launch(kWays[0], 1, 32, stream(0), 0, 1, cycles);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return 1e9 * seconds_since(start);
+  }
+
+  double cycle_ns() {
+    constexpr long long kCycles = 2000000;
+    std::vector<double> samples;
+    for (int i = 0; i < 5; ++i) {
+      const double once = spin_ns(kCycles);
+      samples.push_back((spin_ns(2 * kCycles) - once) / kCycles);
+    }
+    return median_of(samples);
+  }
+
+  DeviceBuffer<Board> board_;
+  PinnedValue<Sight> sight_;
+  Stream capturing_;  // nothing runs in it
+  std::optional<Stream> observing_;
+  std::vector<Stream> streams_;
+};
+
+int run(bool observing) {
+  if (launches_wait_for_kernels()) return kSkipped;
+  std::vector<Gpu> gpus = find_gpus();
+  prepare_gpus(gpus);
+  Observatory observatory(gpus[0].index, observing);
+  for (const Way& way : kWays) {
+    if (!can_be_had(way)) continue;
+    // Two kernels of 1,024 threads an SM run at once where the next one begins
+    // early. They and the observer do not fit on one SM, so it has none.
+    for (const auto& [blocks, threads] :
+         {std::pair(1, 32), std::pair(gpus[0].sm_count - observing, 1024)}) {
+      const Sighting ns = observatory.measure(way, blocks, threads);
+      std::printf("%s\t%d\t%d\t%.3f\t%.3f\n", way.name, blocks, threads,
+                  ns.observer, ns.own);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace syncbench
+
+int main(int argc, char** argv) {
+  const std::string streams = argc == 2 ? argv[1] : "";
+  if (streams != "one" && streams != "several") {
+    std::fprintf(stderr, "usage: launch_observer one|several\n");
+    return 2;
+  }
+  return syncbench::gpu_test_main(
+      [&] { return syncbench::run(streams == "several"); });
+}

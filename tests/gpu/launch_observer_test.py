@@ -1,0 +1,73 @@
+"""GPU test: what one more launch costs, by a measurement that shares neither kernel, clock nor
+stream with ImplicitBarrier (launch_observer.cu), beside what ImplicitBarrier prints. Medians of
+several processes, for processes differ.
+
+usage: launch_observer_test.py IMPLICITBARRIER LAUNCH_OBSERVER
+"""
+import math
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+from parts import tsv  # noqa: E402
+
+PROCESSES = 5
+# Streams that the observed process uses, and the section that uses as many.
+SECTIONS = {"one": "one stream", "several": "sleep kernel"}
+# The clocks of the programs themselves differ by so much (docs/limits.md) on programmatic launches.
+TOLERANCE, PROGRAMMATIC = 0.1, 0.2
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode in (3, 77):
+        sys.exit(77)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def seen(observer, streams):
+    """{(way, threads): (nanoseconds by the observer, by the kernels' own SM)}, in order."""
+    found = {}
+    for _ in range(PROCESSES):
+        for line in run(observer, streams).splitlines():
+            way, _, threads, *numbers = line.split("\t")
+            found.setdefault((way, threads), []).append([float(number) for number in numbers])
+    return {point: [statistics.median(values) if all(map(math.isfinite, values)) else math.nan
+                    for values in zip(*processes)] for point, processes in found.items()}
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    program, observer = sys.argv[1:]
+    by_streams = {streams: seen(observer, streams) for streams in SECTIONS}
+    ways = dict.fromkeys(way for way, _ in by_streams["one"])
+    output = tsv.parse(run(program, "1", "--processes", str(PROCESSES), "--stats", "--method",
+                           ",".join(ways)).encode())
+    rows = {section.title: section for section in output}
+    failures = 0
+    print(f"{'way':24} {'streams':8} {'threads':>7} {'row':>6} {'observer':>8} {'ratio':>6} "
+          f"{'own SM':>6} {'ratio':>6}  allowed")
+    for streams, title in SECTIONS.items():
+        for (way, threads), numbers in by_streams[streams].items():
+            row = float(rows[title].find(method=way, thrd=threads)["med(ovh)"])
+            programmatic = "programmatic" in way
+            allowed = PROGRAMMATIC if programmatic else TOLERANCE
+            ratios = [number / row for number in numbers if math.isfinite(number)]
+            # Only kernels that begin early can lack an SM that ran two of them.
+            wrong = (any(abs(ratio - 1) > allowed for ratio in ratios)
+                     or not ratios and not (programmatic and streams == "one"))
+            failures += wrong
+            cells = " ".join(f"{number:{width}.0f} {number / row:6.2f}"
+                             for number, width in zip(numbers, (8, 6)))
+            print(f"{way:24} {streams:8} {threads:>7} {row:6.0f} {cells}  {allowed:.0%}"
+                  + (" FAILED" if wrong else ""))
+    print("FAILED" if failures else "passed")
+    return min(failures, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
