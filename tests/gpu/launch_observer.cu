@@ -1,13 +1,15 @@
 // What one more launch costs, with no kernel, clock or stream of the programs:
-// Eq. 6 in cycles of an SM. 64 kernels of one unit of work each, and one kernel
-// of 64 units, count their units and note when each begins. Cycles are read in
-// two ways:
+// Eq. 6 in cycles of an SM. 256 kernels of one unit of work each, and one
+// kernel of 256 units, count units and note when they begin. Whoever counts
+// stores, and a kernel that stores costs more: so either three units at each
+// end count, or all do. Cycles are read in two ways:
 //   observer  one thread on another SM polls the count and reads its own clock.
 //             Its stream is a second one, which slows all launches of a
 //             process.
 //   own       The clock of an SM that ran two kernels of the chain. It is the
 //             only way where a process uses the default stream alone.
-// A line for each way and shape: nanoseconds, nan where there is none.
+// A line for each way, shape and who counts: nanoseconds, nan where there is
+// none.
 // launch_observer_test.py compares them with the rows of ImplicitBarrier.
 //
 // usage: launch_observer one|several, the streams that it uses
@@ -29,9 +31,10 @@
 namespace syncbench {
 namespace {
 
-constexpr int kUnits = 64, kFirst = 8, kLast = 56;  // counted between the two
-constexpr long long kUnitCycles = 20000;            // longer than a launch call
-constexpr long long kPatienceCycles = 4000000000;   // 2 s
+constexpr int kUnits = 256, kFirst = 16, kLast = 240;
+constexpr int kNoted = 3;  // from each of these two on, if not all
+constexpr long long kUnitCycles = 20000;           // longer than a launch call
+constexpr long long kPatienceCycles = 4000000000;  // 2 s
 constexpr int kStreams = 10, kWarmUps = kStreams, kSamples = 20;
 
 struct Note {
@@ -40,7 +43,7 @@ struct Note {
 };
 
 struct Board {
-  unsigned begun;  // units
+  unsigned begun;  // units that count
   Note notes[kUnits];
 };
 
@@ -51,10 +54,21 @@ struct Sight {
 
 enum class Next { kOrdinary, kAtEntry, kAfterWait, kAtEnd };
 
+__host__ __device__ constexpr bool counts(int unit, bool all) {
+  return all || (unit >= kFirst && unit < kFirst + kNoted) ||
+         (unit >= kLast && unit < kLast + kNoted);
+}
+// So many count before this one.
+constexpr int counted_before(int unit, bool all) {
+  int count = 0;
+  for (int i = 0; i < unit; ++i) count += counts(i, all);
+  return count;
+}
+
 // Units from number `first` on, one behind the other.
 template <Next kNext>
 __global__ void count_units(Board* board, int first, int units,
-                            long long cycles) {
+                            long long cycles, bool all) {
 #if __CUDA_ARCH__ >= 900
   if (kNext == Next::kAtEntry) {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -68,8 +82,7 @@ __global__ void count_units(Board* board, int first, int units,
 #endif
   for (int unit = first; unit < first + units; ++unit) {
     const long long begin = clock64();
-    // The stores are done long before the unit ends, so they delay no end.
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
+    if (blockIdx.x == 0 && threadIdx.x == 0 && counts(unit, all)) {
       unsigned sm;
       asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
       board->notes[unit] = {begin, sm};
@@ -80,14 +93,14 @@ __global__ void count_units(Board* board, int first, int units,
   }
 }
 
-__global__ void observe(const volatile unsigned* begun, Sight* sight) {
+__global__ void observe(const volatile unsigned* begun, unsigned first,
+                        unsigned last, Sight* sight) {
   const long long start = clock64();
   sight->running = 1;
   __threadfence_system();
   long long seen[2];
   for (int i = 0; i < 2; ++i) {
-    const unsigned awaited = i == 0 ? kFirst : kLast;
-    while (*begun < awaited) {
+    while (*begun <= (i == 0 ? first : last)) {
       if (clock64() - start > kPatienceCycles) return;
     }
     seen[i] = clock64();
@@ -97,7 +110,7 @@ __global__ void observe(const volatile unsigned* begun, Sight* sight) {
 
 struct Way {
   const char* name;  // of the same method of ImplicitBarrier
-  void (*kernel)(Board*, int, int, long long);
+  void (*kernel)(Board*, int, int, long long, bool);
   bool programmatic, in_graph;
 };
 const Way kWays[] = {
@@ -127,7 +140,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 class Observatory {
  public:
-  Observatory(int gpu, bool observing) : board_(gpu, 1), capturing_(gpu) {
+  Observatory(int gpu, bool observing, bool all)
+      : all_(all), board_(gpu, 1), capturing_(gpu) {
     if (!observing) return;
     observing_.emplace(gpu);
     for (int i = 0; i < kStreams; ++i) streams_.emplace_back(gpu);
@@ -178,7 +192,7 @@ class Observatory {
     config.attrs = &early;
     config.numAttrs = way.programmatic ? 1 : 0;
     CUDA_CHECK(cudaLaunchKernelEx(&config, way.kernel, board_.get(), first,
-                                  units, cycles));
+                                  units, cycles, all_));
   }
 
   cudaStream_t stream(int sample) const {
@@ -192,8 +206,9 @@ class Observatory {
     sight_->running = 0;
     sight_->cycles = 0;
     if (observing_) {
-      observe<<<1, 1, 0, observing_->get()>>>(&board_.get()->begun,
-                                              sight_.get());
+      observe<<<1, 1, 0, observing_->get()>>>(
+          &board_.get()->begun, counted_before(kFirst, all_),
+          counted_before(kLast, all_), sight_.get());
       CUDA_CHECK(cudaGetLastError());
       const auto start = std::chrono::steady_clock::now();
       while (sight_->running == 0) {
@@ -203,22 +218,24 @@ class Observatory {
     run(stream);
     CUDA_CHECK(cudaDeviceSynchronize());
     const Board board = board_.read()[0];
-    if (board.begun != kUnits || (observing_ && sight_->cycles == 0)) {
+    if (static_cast<int>(board.begun) != counted_before(kUnits, all_) ||
+        (observing_ && sight_->cycles == 0)) {
       throw std::runtime_error(std::to_string(board.begun) +
-                               " units have begun; the observer gave up");
+                               " units have counted; the observer gave up");
     }
     return {observing_ ? static_cast<double>(sight_->cycles) / (kLast - kFirst)
                        : NAN,
             own_cycles(board)};
   }
 
-  // Between the first kernel that counts and the last on the same SM.
+  // Between one of the first kernels that count and one of the last on its SM.
   static double own_cycles(const Board& board) {
-    const Note& first = board.notes[kFirst];
-    for (int i = kUnits - 1; i >= kUnits / 2; --i) {
-      if (board.notes[i].sm == first.sm) {
-        return static_cast<double>(board.notes[i].clock - first.clock) /
-               (i - kFirst);
+    for (int i = kFirst; i < kFirst + kNoted; ++i) {
+      for (int j = kLast; j < kLast + kNoted; ++j) {
+        const Note &first = board.notes[i], &last = board.notes[j];
+        if (first.sm == last.sm) {
+          return static_cast<double>(last.clock - first.clock) / (j - i);
+        }
       }
     }
     return NAN;
@@ -241,6 +258,7 @@ class Observatory {
     return median_of(samples);
   }
 
+  bool all_;  // units count
   DeviceBuffer<Board> board_;
   PinnedValue<Sight> sight_;
   Stream capturing_;  // nothing runs in it
@@ -252,16 +270,19 @@ int run(bool observing) {
   if (launches_wait_for_kernels()) return kSkipped;
   std::vector<Gpu> gpus = find_gpus();
   prepare_gpus(gpus);
-  Observatory observatory(gpus[0].index, observing);
-  for (const Way& way : kWays) {
-    if (!can_be_had(way)) continue;
-    // Two kernels of 1,024 threads an SM run at once where the next one begins
-    // early. They and the observer do not fit on one SM, so it has none.
-    for (const auto& [blocks, threads] :
-         {std::pair(1, 32), std::pair(gpus[0].sm_count - observing, 1024)}) {
-      const Sighting ns = observatory.measure(way, blocks, threads);
-      std::printf("%s\t%d\t%d\t%.3f\t%.3f\n", way.name, blocks, threads,
-                  ns.observer, ns.own);
+  for (const bool all : {false, true}) {
+    Observatory observatory(gpus[0].index, observing, all);
+    for (const Way& way : kWays) {
+      if (!can_be_had(way)) continue;
+      // Two kernels of 1,024 threads an SM run at once where the next one
+      // begins early. They and the observer do not fit on one SM, so it has
+      // none.
+      for (const auto& [blocks, threads] :
+           {std::pair(1, 32), std::pair(gpus[0].sm_count - observing, 1024)}) {
+        const Sighting ns = observatory.measure(way, blocks, threads);
+        std::printf("%s\t%s\t%d\t%d\t%.3f\t%.3f\n", way.name,
+                    all ? "all" : "few", blocks, threads, ns.observer, ns.own);
+      }
     }
   }
   return 0;
