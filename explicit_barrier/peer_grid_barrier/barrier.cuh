@@ -18,9 +18,10 @@
 //  * A kernel's first launch on a GPU may load code, for which the driver waits
 //    for the other GPUs. Launch it once on each GPU without a sync() before
 //    they run together, or set CUDA_MODULE_LOADING=EAGER.
-//  * A thread makes one Barrier for the whole kernel and hands it on by
-//    reference. Every block calls sync() the same number of times, with all its
-//    threads.
+//  * A thread makes one Barrier for the whole kernel, best at its start, and
+//    hands it on by reference. Every block calls sync() the same number of
+//    times, with all its threads. In a programmatic launch make it behind
+//    griddepcontrol.wait.
 //  * The number of blocks is the same on all GPUs. It may change between
 //    launches, and so may the shape of the blocks; nothing is reset.
 //  * Each GPU's kernel gets the end of its own rank: ends.at(i) on devices[i].
@@ -51,7 +52,11 @@ template <class Machine>
 class BasicBarrier {
  public:
   __device__ explicit BasicBarrier(const BasicBarrierEnd<Machine>& end)
-      : protocol_(end.end), machine_(end.machine) {}
+      : protocol_(end.end), machine_(end.machine) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+    if (machine_.thread() < 32) protocol_.learn(machine_);
+#endif
+  }
   BasicBarrier(const BasicBarrier&) = delete;
   BasicBarrier& operator=(const BasicBarrier&) = delete;
 

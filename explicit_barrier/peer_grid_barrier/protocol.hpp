@@ -140,12 +140,32 @@ class Protocol {
 
   __device__ explicit Protocol(const End<kLines>& end) : end_(end) {}
 
+  /// Reads what stays the same during a kernel, and which barrier the last one
+  /// was. Called by the first warp before the first sync(): the state holds
+  /// still until this block has arrived.
+  __device__ void learn(Machine machine) {
+    if (machine.blocks() != end_.blocks) {
+      machine.give_up(failure_of(Reason::kBlockCount, machine.blocks(), 0));
+    }
+    State<kLines>& own = *end_.own;
+    const bool many = end_.meeting == Meeting::kLeaderTells;
+    line_ = many ? machine.block() % kLines : 0;
+    counter_ = many ? &own.counters[line_].value : &own.counter.value;
+    announced_ = many ? own.by_leader[line_].barrier : own.by_last.barrier;
+    const unsigned member = many ? machine.block() / kLines : machine.block();
+    const unsigned members =
+        many ? end_.blocks / kLines + (line_ < end_.blocks % kLines)
+             : end_.blocks;
+    amount_ = member == 0 ? kLap - (members - 1) : 1;
+    lap_ = machine.load_lap(counter_);
+    number_ = machine.load(announced_ + end_.rank);
+  }
+
   /// Called by all threads of all blocks of all GPUs, each as often.
   __device__ void sync(Machine machine) {
     machine.sync_block();
     const unsigned lane = machine.thread();
     if (lane < 32) {
-      if (!known_) learn(machine);
       ++count_;
       ++number_;
       ++lap_;
@@ -166,29 +186,6 @@ class Protocol {
   }
 
  private:
-  // What stays the same during a kernel, and which barrier the last one was.
-  // That holds still until this block has arrived: so no lane of it may arrive
-  // before all have read.
-  __device__ void learn(Machine machine) {
-    known_ = true;
-    if (machine.blocks() != end_.blocks) {
-      machine.give_up(failure_of(Reason::kBlockCount, machine.blocks(), 0));
-    }
-    State<kLines>& own = *end_.own;
-    const bool many = end_.meeting == Meeting::kLeaderTells;
-    line_ = many ? machine.block() % kLines : 0;
-    counter_ = many ? &own.counters[line_].value : &own.counter.value;
-    announced_ = many ? own.by_leader[line_].barrier : own.by_last.barrier;
-    const unsigned member = many ? machine.block() / kLines : machine.block();
-    const unsigned members =
-        many ? end_.blocks / kLines + (line_ < end_.blocks % kLines)
-             : end_.blocks;
-    amount_ = member == 0 ? kLap - (members - 1) : 1;
-    lap_ = machine.load_lap(counter_);
-    number_ = machine.load(announced_ + end_.rank);
-    machine.sync_warp();
-  }
-
   __device__ void sync_flat(Machine machine) {
     machine.at(Step::kBeforeArrival);
     machine.add_release(counter_, amount_);
@@ -266,8 +263,7 @@ class Protocol {
 
   End<kLines> end_;
 
-  // Known from the first barrier of a kernel on, in registers.
-  bool known_ = false;
+  // In registers.
   unsigned line_ = 0;
   unsigned* counter_ = nullptr;
   const unsigned* announced_ = nullptr;  // by each GPU, on this block's line

@@ -119,7 +119,7 @@ struct MissingBlockBarrier : Machine<2> {
   }
 };
 
-/// Lanes that may still read what barrier it is after another has arrived.
+/// A leader's lane announces before the others have seen their arrivals.
 struct MissingWarpBarrier : Machine<2> {
   void sync_warp() {}
 };

@@ -96,7 +96,11 @@ class ProgramsOn : public Programs {
  private:
   using State = typename Machine::State;
   using Protocol = peer_grid::Protocol<Machine>;
-  static_assert(std::is_trivially_copyable_v<Protocol>);
+  struct Own {
+    Protocol protocol;
+    unsigned long long knows = 0;  // no padding, for bytes are compared
+  };
+  static_assert(std::is_trivially_copyable_v<Own>);
 
   Variables variables_of(const Thread& thread) override {
     const Launch& launch = scenario().launches[thread.launch];
@@ -109,7 +113,7 @@ class ProgramsOn : public Programs {
     end.gpus = scenario().gpus;
     end.blocks = launch.blocks;
     end.meeting = launch.meeting;
-    return bytes_of(Protocol(end));
+    return bytes_of({Protocol(end)});
   }
 
   void sync(const Thread& thread, Script& script,
@@ -118,14 +122,16 @@ class ProgramsOn : public Programs {
     machine.script = &script;
     machine.self = &thread;
     machine.states = states_.data();
-    Protocol protocol({});
-    std::memcpy(&protocol, variables.data(), sizeof protocol);
-    protocol.sync(machine);
-    variables = bytes_of(protocol);
+    Own own = {Protocol({})};
+    std::memcpy(static_cast<void*>(&own), variables.data(), sizeof own);
+    if (!own.knows) own.protocol.learn(machine);
+    own.knows = 1;
+    own.protocol.sync(machine);
+    variables = bytes_of(own);
   }
 
-  static Variables bytes_of(const Protocol& protocol) {
-    return {reinterpret_cast<const char*>(&protocol), sizeof protocol};
+  static Variables bytes_of(const Own& own) {
+    return {reinterpret_cast<const char*>(&own), sizeof own};
   }
 
   std::vector<State> states_;  // what memory is at first, and its addresses

@@ -371,6 +371,7 @@ class Node {
   void run_thread(Thread& self, const peer_grid::End<M::kLines>& end,
                   unsigned cell, const Launch& launch) {
     peer_grid::Protocol<M> barrier(end);
+    if (M{&self}.thread() < 32) barrier.learn(M{&self});
     for (unsigned i = 0; i < launch.rounds; ++i) {
       const unsigned round = launch.first_round + i;
       std::vector<unsigned>& board = boards_[round % 2];
