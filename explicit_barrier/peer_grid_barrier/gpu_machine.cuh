@@ -91,11 +91,12 @@ struct BasicGpuMachine {
     wait([at, done] { return done(load_acquire_system(at)); }, why);
   }
 
-  /// Lets the arrivals of `blocks` blocks at one counter land before it is
-  /// polled: polls that come sooner slow the arrivals, a first poll that comes
-  /// later is late itself. The cycles were chosen on an H200.
-  __device__ static void let_arrivals_land(unsigned blocks) {
-    const unsigned cycles = 150 + blocks * 60 / 64;
+  /// Lets the arrivals of `blocks` blocks at so many counters land before these
+  /// are polled: polls that come sooner slow the arrivals, a first poll that
+  /// comes later is late itself. The cycles were chosen on an H200.
+  __device__ static void let_arrivals_land(unsigned blocks, unsigned counters) {
+    const unsigned cycles =
+        counters == 1 ? 110 + blocks * 62 / 64 : blocks * 9 / 64;
     const unsigned arrived = clock();
     while (static_cast<unsigned>(clock()) - arrived < cycles) {
     }

@@ -190,7 +190,7 @@ class Protocol {
     machine.at(Step::kBeforeArrival);
     machine.add_release(counter_, amount_);
     machine.at(Step::kBeforeFirstPoll);
-    machine.let_arrivals_land(end_.blocks);
+    machine.let_arrivals_land(end_.blocks, 1);
     wait_for_lap(machine, counter_);
   }
 
@@ -212,7 +212,7 @@ class Protocol {
       machine.add_release(counter_, amount_);
     }
     if (machine.block() == 0) {
-      machine.let_arrivals_land(0);
+      machine.let_arrivals_land(end_.blocks, kLines);
       for (unsigned i = lane; i < kLines; i += machine.lanes()) {
         wait_for_lap(machine, &end_.own->counters[i].value);
       }

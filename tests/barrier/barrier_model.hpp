@@ -111,7 +111,7 @@ struct Machine {
   State* states;  ///< of all GPUs, for their addresses
 
   void at(peer_grid::Step) {}
-  void let_arrivals_land(unsigned) {}
+  void let_arrivals_land(unsigned, unsigned) {}
   unsigned thread() const { return self->lane; }
   unsigned lanes() const { return self->lanes; }
   unsigned block() const { return self->block; }

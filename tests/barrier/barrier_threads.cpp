@@ -192,7 +192,7 @@ struct Machine {
       std::this_thread::yield();
     }
   }
-  void let_arrivals_land(unsigned) {}
+  void let_arrivals_land(unsigned, unsigned) {}
 
   unsigned thread() const { return self->number; }
   unsigned lanes() const { return self->lanes; }

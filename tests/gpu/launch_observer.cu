@@ -1,8 +1,8 @@
 // What one more launch costs, with no kernel, clock or stream of the programs:
-// Eq. 6 in cycles of an SM. 256 kernels of one unit of work each, and one
-// kernel of 256 units, count units and note when they begin. Whoever counts
-// stores, and a kernel that stores costs more: so either three units at each
-// end count, or all do. Cycles are read in two ways:
+// Eq. 6 in cycles of an SM: units of work, a kernel each, and the same with
+// most units in one kernel. Units count, and note when they begin. A kernel
+// that stores costs more: so either three units at each end count, or all do.
+// Cycles are read in two ways:
 //   observer  one thread on another SM polls the count and reads its own clock.
 //             Its stream is a second one, which slows all launches of a
 //             process.
@@ -33,6 +33,7 @@ namespace {
 
 constexpr int kUnits = 256, kFirst = 16, kLast = 240;
 constexpr int kNoted = 3;  // from each of these two on, if not all
+constexpr int kInOne = kLast - kFirst - kNoted;
 constexpr long long kUnitCycles = 20000;           // longer than a launch call
 constexpr long long kPatienceCycles = 4000000000;  // 2 s
 constexpr int kStreams = 10, kWarmUps = kStreams, kSamples = 20;
@@ -65,10 +66,8 @@ constexpr int counted_before(int unit, bool all) {
   return count;
 }
 
-// Units from number `first` on, one behind the other.
 template <Next kNext>
-__global__ void count_units(Board* board, int first, int units,
-                            long long cycles, bool all) {
+__device__ void let_next_begin() {
 #if __CUDA_ARCH__ >= 900
   if (kNext == Next::kAtEntry) {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -80,6 +79,13 @@ __global__ void count_units(Board* board, int first, int units,
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   }
 #endif
+}
+
+// Units from number `first` on, one behind the other.
+template <Next kNext>
+__global__ void count_units(Board* board, int first, int units,
+                            long long cycles, bool all) {
+  let_next_begin<kNext>();
   for (int unit = first; unit < first + units; ++unit) {
     const long long begin = clock64();
     if (blockIdx.x == 0 && threadIdx.x == 0 && counts(unit, all)) {
@@ -88,6 +94,17 @@ __global__ void count_units(Board* board, int first, int units,
       board->notes[unit] = {begin, sm};
       atomicAdd(&board->begun, 1u);
     }
+    while (clock64() - begin < cycles) {
+    }
+  }
+}
+
+// Units that do not count, and no code that stores.
+template <Next kNext>
+__global__ void pass_units(Board*, int, int units, long long cycles, bool) {
+  let_next_begin<kNext>();
+  for (int unit = 0; unit < units; ++unit) {
+    const long long begin = clock64();
     while (clock64() - begin < cycles) {
     }
   }
@@ -110,20 +127,26 @@ __global__ void observe(const volatile unsigned* begun, unsigned first,
 
 struct Way {
   const char* name;  // of the same method of ImplicitBarrier
-  void (*kernel)(Board*, int, int, long long, bool);
+  using Kernel = void (*)(Board*, int, int, long long, bool);
+  Kernel counting, passing;
   bool programmatic, in_graph;
 };
-const Way kWays[] = {
-    {"traditional_launch", count_units<Next::kOrdinary>, false, false},
-    {"graph_launch", count_units<Next::kOrdinary>, false, true},
-    {"programmatic_launch", count_units<Next::kAtEntry>, true, false},
-    {"programmatic_after_wait", count_units<Next::kAfterWait>, true, false},
-    {"programmatic_at_end", count_units<Next::kAtEnd>, true, false},
-    {"graph_programmatic", count_units<Next::kAtEntry>, true, true}};
+const Way kWays[] = {{"traditional_launch", count_units<Next::kOrdinary>,
+                      pass_units<Next::kOrdinary>, false, false},
+                     {"graph_launch", count_units<Next::kOrdinary>,
+                      pass_units<Next::kOrdinary>, false, true},
+                     {"programmatic_launch", count_units<Next::kAtEntry>,
+                      pass_units<Next::kAtEntry>, true, false},
+                     {"programmatic_after_wait", count_units<Next::kAfterWait>,
+                      pass_units<Next::kAfterWait>, true, false},
+                     {"programmatic_at_end", count_units<Next::kAtEnd>,
+                      pass_units<Next::kAtEnd>, true, false},
+                     {"graph_programmatic", count_units<Next::kAtEntry>,
+                      pass_units<Next::kAtEntry>, true, true}};
 
 bool can_be_had(const Way& way) {
   if (!way.programmatic) return true;
-  return code_version(reinterpret_cast<const void*>(way.kernel)) >= 90 &&
+  return code_version(reinterpret_cast<const void*>(way.counting)) >= 90 &&
          !(way.in_graph && CUDART_VERSION < 12030);
 }
 
@@ -149,37 +172,46 @@ class Observatory {
 
   /// Nanoseconds of one more launch, medians.
   Sighting measure(const Way& way, int blocks, int threads) {
-    const auto chain = [&](cudaStream_t stream) {
-      for (int i = 0; i < kUnits; ++i) {
-        launch(way, blocks, threads, stream, i, 1, kUnitCycles);
-      }
-    };
-    const auto fused = [&](cudaStream_t stream) {
-      launch(way, blocks, threads, stream, 0, kUnits, kUnitCycles);
-    };
-    std::optional<GraphExec> graph;
-    if (way.in_graph) {
-      graph.emplace(Graph(capturing_.get(), [&] { chain(capturing_.get()); }));
-      graph->upload(stream(0));
-      CUDA_CHECK(cudaDeviceSynchronize());
+    std::optional<GraphExec> graphs[2];  // one by one, and many in one
+    for (const bool in_one : {false, true}) {
+      if (!way.in_graph) break;
+      graphs[in_one].emplace(Graph(capturing_.get(), [&] {
+        chain(way, blocks, threads, in_one, capturing_.get());
+      }));
+      graphs[in_one]->upload(stream(0));
     }
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const auto look_at = [&](bool in_one, cudaStream_t in) {
+      return look([&] {
+        if (graphs[in_one]) return graphs[in_one]->launch(in);
+        chain(way, blocks, threads, in_one, in);
+      });
+    };
     std::vector<double> observer, own;
     for (int i = 0; i < kWarmUps + kSamples; ++i) {
-      const Sighting one = look(fused, stream(i));
-      const Sighting many =
-          graph ? look([&](cudaStream_t in) { graph->launch(in); }, stream(i))
-                : look(chain, stream(i));
+      const Sighting one = look_at(true, stream(i));
+      const Sighting many = look_at(false, stream(i));
       if (i < kWarmUps) continue;
       observer.push_back(many.observer - one.observer);
       const double cycles = many.own - one.own;
       if (!std::isnan(cycles)) own.push_back(cycles);
     }
-    const double ns = cycle_ns();
+    const double ns = cycle_ns() / (kInOne - 1);
     return {ns * median_of(observer),
             own.size() < kSamples / 2 ? NAN : ns * median_of(own)};
   }
 
  private:
+  // All units, a kernel each; with in_one, a kernel has kInOne.
+  void chain(const Way& way, int blocks, int threads, bool in_one,
+             cudaStream_t stream) {
+    for (int unit = 0; unit < kUnits;) {
+      const int units = in_one && unit == kFirst + kNoted ? kInOne : 1;
+      launch(way, blocks, threads, stream, unit, units, kUnitCycles);
+      unit += units;
+    }
+  }
+
   void launch(const Way& way, int blocks, int threads, cudaStream_t stream,
               int first, int units, long long cycles) {
     cudaLaunchAttribute early = {};
@@ -191,17 +223,18 @@ class Observatory {
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = way.programmatic ? 1 : 0;
-    CUDA_CHECK(cudaLaunchKernelEx(&config, way.kernel, board_.get(), first,
-                                  units, cycles, all_));
+    CUDA_CHECK(cudaLaunchKernelEx(
+        &config, counts(first, all_) ? way.counting : way.passing, board_.get(),
+        first, units, cycles, all_));
   }
 
   cudaStream_t stream(int sample) const {
     return observing_ ? streams_[sample % kStreams].get() : cudaStreamLegacy;
   }
 
-  // Cycles of a unit of what run(stream) launches.
+  // Cycles from unit kFirst to unit kLast of what run() launches.
   template <class Run>
-  Sighting look(Run run, cudaStream_t stream) {
+  Sighting look(Run run) {
     board_.set_to_zero();
     sight_->running = 0;
     sight_->cycles = 0;
@@ -215,7 +248,7 @@ class Observatory {
         if (seconds_since(start) > 2) throw std::runtime_error("no observer");
       }
     }
-    run(stream);
+    run();
     CUDA_CHECK(cudaDeviceSynchronize());
     const Board board = board_.read()[0];
     if (static_cast<int>(board.begun) != counted_before(kUnits, all_) ||
@@ -223,19 +256,18 @@ class Observatory {
       throw std::runtime_error(std::to_string(board.begun) +
                                " units have counted; the observer gave up");
     }
-    return {observing_ ? static_cast<double>(sight_->cycles) / (kLast - kFirst)
-                       : NAN,
+    return {observing_ ? static_cast<double>(sight_->cycles) : NAN,
             own_cycles(board)};
   }
 
-  // Between one of the first kernels that count and one of the last on its SM.
+  // Of one of the first units that count and its like among the last, on one
+  // SM.
   static double own_cycles(const Board& board) {
-    for (int i = kFirst; i < kFirst + kNoted; ++i) {
-      for (int j = kLast; j < kLast + kNoted; ++j) {
-        const Note &first = board.notes[i], &last = board.notes[j];
-        if (first.sm == last.sm) {
-          return static_cast<double>(last.clock - first.clock) / (j - i);
-        }
+    for (int i = 0; i < kNoted; ++i) {
+      const Note &first = board.notes[kFirst + i],
+                 &last = board.notes[kLast + i];
+      if (first.sm == last.sm) {
+        return static_cast<double>(last.clock - first.clock);
       }
     }
     return NAN;

@@ -59,14 +59,16 @@ def main():
             ratios = [number / row for number in numbers if math.isfinite(number)]
             # Only kernels that begin early can lack an SM that ran two of them. The rows are of
             # kernels that store nothing; what others cost is printed.
-            wrong = storing == "few" and (
+            # Of programmatic_at_end processes with several streams have two levels.
+            judged = storing == "few" and (way, streams) != ("programmatic_at_end", "several")
+            wrong = judged and (
                 any(abs(ratio - 1) > allowed for ratio in ratios)
                 or not ratios and not (programmatic and streams == "one"))
             failures += wrong
             cells = " ".join(f"{number:{width}.0f} {number / row:6.2f}"
                              for number, width in zip(numbers, (8, 6)))
             print(f"{way:24} {streams:8} {storing:6} {threads:>7} {row:6.0f} {cells}  "
-                  f"{f'{allowed:.0%}' if storing == 'few' else 'any'}"
+                  f"{f'{allowed:.0%}' if judged else 'any'}"
                   + (" FAILED" if wrong else ""))
     print("FAILED" if failures else "passed")
     return min(failures, 1)
