@@ -351,8 +351,9 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
 }  // namespace
 
 std::vector<MethodList> method_lists() {
-  return {grid_methods, grid_barrier_methods, semaphore_methods, gpu_methods,
-          node_barrier_methods};
+  return {grid_methods,        grid_barrier_methods, semaphore_methods,
+          message_methods,     gpu_methods,          node_barrier_methods,
+          peer_message_methods};
 }
 
 }  // namespace syncbench

@@ -32,6 +32,8 @@ std::vector<MethodEntry> grid_barrier_methods();
 std::vector<MethodEntry> semaphore_methods();
 std::vector<MethodEntry> gpu_methods();
 std::vector<MethodEntry> node_barrier_methods();
+std::vector<MethodEntry> message_methods();
+std::vector<MethodEntry> peer_message_methods();
 std::vector<MethodEntry> validation_methods();
 
 /// What this build cannot measure, and why.

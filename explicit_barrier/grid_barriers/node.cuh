@@ -5,9 +5,14 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
+#include "common/peer_access.hpp"
+#include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/grid_barriers/node_protocols.hpp"
 
 namespace grid_barriers {
@@ -99,5 +104,24 @@ class NodeMemory {
   std::vector<syncbench::DeviceBuffer<unsigned>> of_gpu_;
   std::vector<NodeEnd> ends_;
 };
+
+/// For kernels that are handed a NodeEnd each. Throws CannotMeasure.
+inline syncbench::Arguments arguments_of_node(const std::vector<int>& devices,
+                                              bool needs_peer_access) {
+  if (devices.size() > kMostGpus) {
+    throw syncbench::CannotMeasure(
+        "too-many-gpus",
+        "it is for at most " + std::to_string(kMostGpus) + " GPUs");
+  }
+  if (needs_peer_access && !syncbench::enable_peer_access(devices)) {
+    throw syncbench::CannotMeasure("no-peer-access",
+                                   "no peer access between these GPUs");
+  }
+  const auto memory = std::make_shared<NodeMemory>(devices);
+  syncbench::Arguments arguments;
+  for (NodeEnd& end : memory->ends()) arguments.of_rank.push_back(&end);
+  arguments.failure = [memory] { return std::nullopt; };
+  return arguments;
+}
 
 }  // namespace grid_barriers

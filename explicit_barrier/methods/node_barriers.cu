@@ -1,10 +1,5 @@
 // Barriers of all blocks of several GPUs, as programs have them that write
 // their own, with memory order and without.
-#include <memory>
-
-#include "common/errors.hpp"
-#include "common/peer_access.hpp"
-#include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/grid_barriers/node.cuh"
 #include "explicit_barrier/grid_barriers/node_protocols.hpp"
 #include "explicit_barrier/methods.hpp"
@@ -92,19 +87,8 @@ struct NodeBarrier : Method {
 template <template <class> class Between, bool kOrdered>
 Arguments NodeBarrier<Between, kOrdered>::make_arguments(
     const std::vector<int>& devices, int) {
-  if (devices.size() > grid_barriers::kMostGpus) {
-    throw CannotMeasure("too-many-gpus",
-                        "it is for at most " +
-                            std::to_string(grid_barriers::kMostGpus) + " GPUs");
-  }
-  if (Between<Machine>::kNeedsPeerAccess && !enable_peer_access(devices)) {
-    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
-  }
-  const auto memory = std::make_shared<grid_barriers::NodeMemory>(devices);
-  Arguments arguments;
-  for (NodeEnd& end : memory->ends()) arguments.of_rank.push_back(&end);
-  arguments.failure = [memory] { return std::nullopt; };
-  return arguments;
+  return grid_barriers::arguments_of_node(devices,
+                                          Between<Machine>::kNeedsPeerAccess);
 }
 
 std::vector<MethodEntry> node_barrier_methods() {

@@ -7,7 +7,7 @@ from parts import tsv
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
-MACHINES = ("h200x1", "h100x2")
+MACHINES = ("h200x2", "h100x2")
 PENDING = {"": "nothing", "_host_read": "nothing, host memory was read",
            "_store": "a store, one place", "_stores": "a store, 64 places in turn",
            "_other_warp": "another warp stores", "_host": "a store, host memory",

@@ -9,7 +9,7 @@ from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
 MACHINES = ("h200x1", "h100x1")
-OF_TWO_GPUS = ("h100x2",)
+OF_TWO_GPUS = ("h200x2", "h100x2")
 SHAPES_OF_TWO = ((1, 32), (1, 1024), (32, 32))
 SMS = 132  # of these GPUs
 SHAPES = ((1, 32), (1, 1024), (2, 1024), (8, 64), (32, 64))  # blocks per SM, threads

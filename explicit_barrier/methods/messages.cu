@@ -1,0 +1,154 @@
+// Steps that barriers of blocks are made of: a word to another block, or to
+// another GPU, and back; additions of all blocks to one word.
+#include "explicit_barrier/grid_barriers/gpu_machine.cuh"
+#include "explicit_barrier/grid_barriers/node.cuh"
+#include "explicit_barrier/methods.hpp"
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+// Numbers of messages in two words. Nobody else writes where this thread sends,
+// so it finds there how many it has sent, and waits for as many answers.
+template <class Machine>
+class PingPong {
+ public:
+  __device__ PingPong(bool begins, unsigned* inbox, unsigned* outbox)
+      : begins_(begins),
+        inbox_(inbox),
+        outbox_(outbox),
+        number_(Machine::load(outbox)) {}
+
+  // There and back.
+  __device__ void play() {
+    ++number_;
+    // The store comes once in the code: it waits behind it, or before it.
+    if (!begins_) Machine::wait(inbox_, Reached{number_});
+    Machine::store(outbox_, number_);
+    if (begins_) Machine::wait(inbox_, Reached{number_});
+  }
+
+ private:
+  using Reached = grid_barriers::Reached<unsigned>;
+  bool begins_;
+  unsigned *inbox_, *outbox_;
+  unsigned number_;
+};
+
+/// The first block of a grid and the last one. One word each, 256 bytes apart.
+template <grid_barriers::Order kOrder>
+struct BlocksPingPong : Method {
+  static constexpr bool kOrdered = kOrder != grid_barriers::Order::kNone;
+  using Machine = grid_barriers::GpuMachine<kOrder>;
+  static constexpr About kAbout = {
+      kOrdered ? "ping_pong_ordered" : "ping_pong",
+      kOrdered ? "the same with release and acquire"
+               : "a word from the first block to the last, and one back",
+      Scope::kGrid, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(STG?\b.*STRONG\.GPU.*)", 1, 40, Proof::kLanes};
+  }
+  static constexpr int kFirstArchitecture = 70;
+  static constexpr int repeats(int) { return 8; }
+  static constexpr bool kInTestRepeat = false;
+  static constexpr bool fits(int threads) { return threads == 32; }
+  static constexpr int kPlaces = 5;  // latency depends on where words lie
+  static constexpr long long global_words(long long) { return 64; }
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.block == 0 || position.block == position.blocks - 1;
+  }
+  __device__ explicit BlocksPingPong(Here<>& here)
+      : game(here.block == 0, word(here, here.block != 0),
+             word(here, here.block == 0)) {}
+  __device__ unsigned operator()(unsigned value, Here<>& here) {
+    if (here.thread == 0) game.play();
+    return value;
+  }
+  static __device__ unsigned* word(Here<>& here, bool of_last) {
+    return reinterpret_cast<unsigned*>(here.global + 32 * of_last);
+  }
+  PingPong<Machine> game;
+};
+
+/// The first GPU and the last one: a word in the memory of each.
+template <bool kOrdered>
+struct GpusPingPong : Method {
+  using Machine = grid_barriers::NodeMachine<kOrdered>;
+  static constexpr About kAbout = {
+      kOrdered ? "ping_pong_peer_ordered" : "ping_pong_peer",
+      kOrdered ? "the same with release and acquire"
+               : "a word from the first GPU to the last, and one back",
+      Scope::kGpus, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(STG?\b.*STRONG\.SYS.*)", 1, 40, Proof::kLanes};
+  }
+  static constexpr int kFirstArchitecture = 70;
+  static constexpr int repeats(int) { return 8; }
+  static constexpr bool kInTestRepeat = false;
+  static constexpr int kLonger = 72;
+  static constexpr int kFewestGpus = 2;
+  static constexpr bool fits(int threads) { return threads == 32; }
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  using Argument = grid_barriers::NodeEnd;
+  using Local = grid_barriers::NodeEnd;
+  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.block == 0;
+  }
+  template <class Here>
+  __device__ explicit GpusPingPong(Here& here)
+      : game(here.local.rank == 0, here.local.of_gpu[here.local.rank],
+             here.local.of_gpu[here.local.rank == 0 ? here.local.gpus - 1 : 0]),
+        plays(here.local.rank == 0 || here.local.rank == here.local.gpus - 1) {}
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here& here) {
+    if (here.thread == 0 && plays) game.play();
+    return value;
+  }
+  PingPong<Machine> game;
+  bool plays;
+};
+
+template <bool kOrdered>
+Arguments GpusPingPong<kOrdered>::make_arguments(
+    const std::vector<int>& devices, int) {
+  return grid_barriers::arguments_of_node(devices, true);
+}
+
+/// Nobody waits: the rate at which one word takes additions, as a barrier's
+/// counter does.
+struct OneCounter : Method {
+  static constexpr About kAbout = {
+      "one_counter", "every block adds 1 to the same word, and does not wait",
+      Scope::kGrid, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 8, Proof::kLanes};
+  }
+  static constexpr int kFirstArchitecture = 70;
+  static constexpr int repeats(int) { return 8; }
+  static constexpr bool kInTestRepeat = false;
+  static constexpr bool fits(int threads) { return threads == 32; }
+  static constexpr long long global_words(long long) { return 32; }
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    if (here.thread == 0) {
+      asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(here.global)
+                   : "memory");
+    }
+    return value;
+  }
+};
+
+std::vector<MethodEntry> message_methods() {
+  using grid_barriers::Order;
+  return entries<BlocksPingPong<Order::kNone>,
+                 BlocksPingPong<Order::kReleaseAcquire>, OneCounter>();
+}
+
+std::vector<MethodEntry> peer_message_methods() {
+  return entries<GpusPingPong<false>, GpusPingPong<true>>();
+}
+
+}  // namespace syncbench
