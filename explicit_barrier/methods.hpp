@@ -32,6 +32,7 @@ std::vector<MethodEntry> grid_barrier_methods();
 std::vector<MethodEntry> semaphore_methods();
 std::vector<MethodEntry> gpu_methods();
 std::vector<MethodEntry> node_barrier_methods();
+std::vector<MethodEntry> gpu_exchange_methods();
 std::vector<MethodEntry> validation_methods();
 
 /// What this build cannot measure, and why.

@@ -161,12 +161,16 @@ BARRIER_NEEDS = (Need("BAR", r"BAR\.(SYNC|RED)\b", 2),
 
 
 def needs_of(work):
-    """The needs of each operation of a barrier. One without order has no fence."""
+    """The needs of each operation of a barrier. One without order has no fence, and of data that
+    carry a number blocks do not meet either."""
     meetings, arrival, fence, poll = BARRIER_NEEDS
     if work.instruction:
         arrival = Need("arrival", work.instruction, 1)
-    return (meetings, arrival, fence._replace(times=0) if work.proof == "unordered" else fence,
-            poll)
+    if work.proof in ("unordered", "messages"):
+        fence = fence._replace(times=0)
+    if work.proof == "messages":
+        meetings = meetings._replace(times=0)
+    return meetings, arrival, fence, poll
 
 
 def parts_of_barrier(region, name, pattern):
@@ -258,12 +262,13 @@ def judge_turn(work, region, start, repeats):
 
 
 def judge_parts(work, region, start, repeats):
-    """A barrier over memory: its parts are there."""
+    """A barrier over memory, or an exchange: its parts are there."""
     lacks = _lacks(region, needs_of(work), repeats)
-    names = " + ".join(need.name for need in needs_of(work))
+    names = " + ".join(need.name for need in needs_of(work) if need.times)
     return Verdict(names, str(repeats), f"FAIL: {', '.join(lacks)}" if lacks else "ok")
 
 
 PROOFS = {"each": judge_each, "lanes": judge_each, "chain": judge_each, "nothing": judge_nothing,
           "barrier": judge_barrier, "unordered": judge_barrier, "parts": judge_parts,
+          "messages": judge_parts,
           "turn": judge_turn}
