@@ -216,6 +216,11 @@ class InterSm {
           table.note_once(method.name, {"method", method.caution});
           method.groups(kMaxThreads).for_each([&](int bytes) {
             Row row = exchange_row(method, gpus, bytes);
+            const int fit =
+                blocks_that_fit(method, method.repeats(bytes), row.threads);
+            if (row.blocks > fit * gpus[0].sm_count) {
+              return table.skip(table.key(row), does_not_fit(fit));
+            }
             run_.show(table.key(row));
             print_places(table, row, method, gpus);
           });
