@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kMaxBlocksPerSm = 32;
 constexpr int kMaxThreads = 1024;
+constexpr int kExchangeThreads = 512;  // of a block, where it is full
 
 // Processes for methods whose cost differs between processes, with a share of
 // the samples each.
@@ -157,6 +158,7 @@ class InterSm {
               "row says",
               Scope::kGrid, missing_grid_methods());
       section("multi-GPU latency", "", Scope::kGpus, missing_gpu_methods());
+      exchange_section();
       late_section();
     });
     run_.finish();
@@ -174,7 +176,7 @@ class InterSm {
       table.skip(method.name, {"toolkit", method.description});
     }
     for (const MethodEntry& method : methods_of(scope, scope)) {
-      if (!options.wants(method.name)) continue;
+      if (method.bytes_of_thread > 0 || !options.wants(method.name)) continue;
       if (!run_.gpu().cooperative_launch) {
         run_.skip(
             table, {method.name},
@@ -197,6 +199,48 @@ class InterSm {
         });
       }
     }
+  }
+
+  void exchange_section() {
+    const Options& options = run_.options();
+    Table<Row> table(run_.out(),
+                     "exchange: each GPU sends so many bytes to every other, "
+                     "and reads what all have sent",
+                     exchange_columns(options.stats));
+    run_.begin_section("exchange");
+    if (!run_.gpu().cooperative_launch) return;  // said in the first section
+    for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
+      if (method.bytes_of_thread == 0 || !options.wants(method.name)) continue;
+      for (const auto& gpus : groups_of(method, run_.gpus())) {
+        run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
+          table.note_once(method.name, {"method", method.caution});
+          method.groups(kMaxThreads).for_each([&](int bytes) {
+            Row row = exchange_row(method, gpus, bytes);
+            const int fit =
+                blocks_that_fit(method, method.repeats(bytes), row.threads);
+            if (row.blocks > fit * gpus[0].sm_count) {
+              return table.skip(table.key(row), does_not_fit(fit));
+            }
+            run_.show(table.key(row));
+            print_places(table, row, method, gpus);
+          });
+        });
+      }
+    }
+  }
+
+  // A thread has one element of the message.
+  static Row exchange_row(const MethodEntry& method,
+                          const std::vector<Gpu>& gpus, int bytes) {
+    Row row = all_shapes(method, gpus);
+    const int elements = bytes / method.bytes_of_thread;
+    row.threads = std::clamp(elements, 32, kExchangeThreads);
+    row.blocks = std::max(elements / kExchangeThreads, 1);
+    row.group = bytes;
+    row.more = method.longer;
+    row.repeats = row.more / 9;
+    row.launches = method.launches(1, row.gpus);
+    return row;
   }
 
   void late_section() {
@@ -344,6 +388,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   }
   info.columns =
       describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
+      describe("exchange", exchange_columns(true)) +
       describe("one late", late_columns("exit", "ns", true));
   return info;
 }
@@ -351,9 +396,9 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
 }  // namespace
 
 std::vector<MethodList> method_lists() {
-  return {grid_methods,        grid_barrier_methods, semaphore_methods,
-          message_methods,     gpu_methods,          node_barrier_methods,
-          peer_message_methods};
+  return {grid_methods,         grid_barrier_methods, semaphore_methods,
+          message_methods,      gpu_methods,          node_barrier_methods,
+          peer_message_methods, gpu_exchange_methods};
 }
 
 }  // namespace syncbench

@@ -9,7 +9,7 @@ std::vector<MethodList> method_lists() {
           order_methods,        copy_methods,         cluster_methods,
           grid_methods,         grid_barrier_methods, semaphore_methods,
           message_methods,      gpu_methods,          node_barrier_methods,
-          peer_message_methods, validation_methods};
+          peer_message_methods, gpu_exchange_methods, validation_methods};
 }
 
 }  // namespace syncbench

@@ -23,8 +23,9 @@
 // `block latency`, of a warp in `warp latency`, other ones up to a cluster in
 // `group latency`; with throughput_repeats() in `throughput` too, and, if it is
 // of a warp, in `warp latency` once more for several warps. BenchmarkInterSM
-// has those of a grid and of GPUs, TestRepeat has all. The machine-code test
-// names a wrong `others` or pattern: ctest -R machine_code_Reduction.
+// has those of a grid and of GPUs, exchanges in `exchange`, TestRepeat has all.
+// The machine-code test names a wrong `others` or pattern: ctest -R
+// machine_code_Reduction.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -64,12 +65,15 @@ struct About {
 enum class Proof {
   kEach,       ///< the instruction, `count` times an operation on every path
   kLanes,      ///< the same, under conditions: not every lane does it
+  kRate,       ///< the same of blocks or GPUs, none of which waits
   kChain,      ///< as kEach, and each reads the result of the one before
   kBarrier,    ///< a barrier of blocks over memory; `instruction` is how one
                ///< arrives, "": by an atomic; `count`: how often at most
   kUnordered,  ///< as kBarrier, without a fence
   kParts,      ///< a barrier of blocks over memory that cannot be judged so,
                ///< for flags of two values or a library: its parts are there
+  kMessages,   ///< as kParts, of messages: blocks do not meet, and there is a
+               ///< fence only if `also` is one
   kTurn,       ///< a semaphore of blocks over memory; `instruction` is how a
                ///< block meets, twice: it has the turn, and it is done
   kNothing,    ///< not the instruction but a NOP, or a test for convergence
@@ -254,6 +258,9 @@ struct Method {
   /// Blocks of a cluster that its code has by __cluster_dims__. 0: it is in
   /// attributes(), or there are no clusters.
   static constexpr int kClusterDims = 0;
+  /// Of an exchange between GPUs, of Position::group bytes of each: those of a
+  /// thread. It has rows in the section `exchange` alone. 0: of all others.
+  static constexpr int kBytesOfThread = 0;
   /// Fewest GPUs that a method of kGpus is measured on.
   static constexpr int kFewestGpus = 1;
   /// It needs the runtime's multi-device launch, gone with CUDA 13, and these

@@ -34,6 +34,7 @@ std::vector<MethodEntry> gpu_methods();
 std::vector<MethodEntry> node_barrier_methods();
 std::vector<MethodEntry> message_methods();
 std::vector<MethodEntry> peer_message_methods();
+std::vector<MethodEntry> gpu_exchange_methods();
 std::vector<MethodEntry> validation_methods();
 
 /// What this build cannot measure, and why.

@@ -115,12 +115,14 @@ Columns<Row> late_columns(const std::string& name, const std::string& unit,
   return stats ? shown + stats_columns(name, unit) : shown;
 }
 
-Columns<Row> inter_sm_columns(bool stats) {
+namespace {
+
+Columns<Row> inter_sm_columns(const Columns<Row>& more_labels, bool stats) {
   Columns<Row> shown =
       first() + gpus() + repeats("basicrep", "operations in the basic kernel") +
       Columns<Row>{column<Row>("moredrep", "",
                                "operations in the longer kernel", &Row::more)} +
-      grid() +
+      grid() + more_labels +
       mean_stddev_columns<Row>("basic_ttl", "ns", "basic kernel, launch to end",
                                &Row::total) +
       mean_stddev_columns<Row>("more_ttl", "ns", "longer kernel, launch to end",
@@ -137,6 +139,20 @@ Columns<Row> inter_sm_columns(bool stats) {
                                   &Row::processes)} +
          robust_columns<Row>("avginstru", "ns", &Row::value) +
          clock_column<Row>();
+}
+
+}  // namespace
+
+Columns<Row> inter_sm_columns(bool stats) {
+  return inter_sm_columns({}, stats);
+}
+
+Columns<Row> exchange_columns(bool stats) {
+  return inter_sm_columns(
+      labels<Row>(
+          {column<Row>("bytes", "bytes", "that each GPU sends to every other",
+                       &Row::group)}),
+      stats);
 }
 
 Columns<Row> repeat_columns(bool stats) {

@@ -60,6 +60,9 @@ Columns<Row> late_columns(const std::string& name, const std::string& unit,
 /// Of BenchmarkInterSM; `repeats` and `total` are of the basic kernel.
 Columns<Row> inter_sm_columns(bool stats);
 
+/// The same of exchanges, with `group` bytes of each GPU.
+Columns<Row> exchange_columns(bool stats);
+
 /// Of TestRepeat; `more_total` is by the CPU's clock.
 Columns<Row> repeat_columns(bool stats);
 

@@ -319,6 +319,7 @@ MethodEntry entry_of() {
   entry.make_arguments = Method::make_arguments;
   entry.attributes = Method::attributes;
   entry.places = Method::kPlaces;
+  entry.bytes_of_thread = Method::kBytesOfThread;
   entry.fewest_gpus = Method::kFewestGpus;
   entry.multi_device = Method::kMultiDevice;
   entry.peer_access = Method::kPeerAccess;

@@ -84,9 +84,12 @@ struct NodeMachine {
 class NodeMemory {
  public:
   explicit NodeMemory(const std::vector<int>& devices)
+      : NodeMemory(devices, std::size_t{kNodeLine} * devices.size()) {}
+
+  /// With so many words in the memory of each GPU.
+  NodeMemory(const std::vector<int>& devices, std::size_t words)
       : host_(std::size_t{kNodeLine} * devices.size()) {
-    const std::size_t words = std::size_t{kNodeLine} * devices.size();
-    std::fill_n(host_.get(), words, 0);
+    std::fill_n(host_.get(), std::size_t{kNodeLine} * devices.size(), 0);
     NodeEnd end = {host_.get(), {}, 0, static_cast<unsigned>(devices.size())};
     for (unsigned rank = 0; rank < end.gpus; ++rank) {
       of_gpu_.emplace_back(devices[rank], words);

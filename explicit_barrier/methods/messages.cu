@@ -45,7 +45,8 @@ struct BlocksPingPong : Method {
                : "a word from the first block to the last, and one back",
       Scope::kGrid, Window::kOperation};
   static constexpr Work work(int) {
-    return {R"(STG?\b.*STRONG\.GPU.*)", 1, 40, Proof::kLanes};
+    return {R"(STG?\b.*STRONG\.GPU.*)",          1, 40, Proof::kMessages, 1,
+            kOrdered ? R"(MEMBAR\..*GPU.*)" : ""};
   }
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 8; }
@@ -81,7 +82,8 @@ struct GpusPingPong : Method {
                : "a word from the first GPU to the last, and one back",
       Scope::kGpus, Window::kOperation};
   static constexpr Work work(int) {
-    return {R"(STG?\b.*STRONG\.SYS.*)", 1, 40, Proof::kLanes};
+    return {R"(STG?\b.*STRONG\.SYS.*)",          1, 40, Proof::kMessages, 1,
+            kOrdered ? R"(MEMBAR\..*SYS.*)" : ""};
   }
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 8; }
@@ -124,7 +126,7 @@ struct OneCounter : Method {
       "one_counter", "every block adds 1 to the same word, and does not wait",
       Scope::kGrid, Window::kOperation};
   static constexpr Work work(int) {
-    return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 8, Proof::kLanes};
+    return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 8, Proof::kRate};
   }
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 8; }

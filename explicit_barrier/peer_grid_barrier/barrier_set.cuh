@@ -27,6 +27,14 @@ struct CannotJoin : Error {
   using Error::Error;
 };
 
+namespace detail {
+struct FreeHost {
+  void operator()(Failure* memory) const { cudaFreeHost(memory); }
+};
+using Failures = std::unique_ptr<Failure, FreeHost>;
+
+}  // namespace detail
+
 /// Owns a barrier's memory on a set of GPUs. Move-only. Kernels of all its GPUs
 /// write there, so destroying a set, or assigning to it, first waits for all
 /// that runs on them; a barrier that waits itself ends by its limit.
@@ -66,13 +74,10 @@ class BarrierSet {
   struct FreeState {
     void operator()(GpuState* memory) const { cudaFree(memory); }
   };
-  struct FreeFailures {
-    void operator()(Failure* memory) const { cudaFreeHost(memory); }
-  };
 
   std::vector<int> devices_;
   std::vector<std::unique_ptr<GpuState, FreeState>> states_;  // one a rank
-  std::unique_ptr<Failure, FreeFailures> failures_;           // one a rank
+  detail::Failures failures_;                                 // one a rank
   std::chrono::milliseconds wait_limit_;
   unsigned crowd_ = 0;  // more blocks than this need a leader
 };
@@ -132,12 +137,32 @@ inline void check_pair(int device, int peer) {
   }
 }
 
+inline void check_count(std::size_t gpus) {
+  if (gpus < 1 || gpus > kMaxGpus) {
+    throw CannotJoin("a barrier takes 1 to " + std::to_string(kMaxGpus) +
+                     " GPUs, not " + std::to_string(gpus));
+  }
+}
+
+inline void check_limit(std::chrono::milliseconds wait_limit) {
+  using namespace std::chrono_literals;
+  if (wait_limit < 2ms || wait_limit > 24h) {
+    throw Error("a wait limit is 2 ms to a day, not " +
+                std::to_string(wait_limit.count()) + " ms");
+  }
+}
+
+inline void check_capability(int device) {
+  if (properties_of(device).major < 7) {
+    throw CannotJoin(name_of(device) +
+                     " is older than compute capability 7.0, which the "
+                     "barrier needs");
+  }
+}
+
 /// Throws unless a barrier can join all of these devices.
 inline void check_devices(const std::vector<int>& devices) {
-  if (devices.empty() || devices.size() > kMaxGpus) {
-    throw CannotJoin("a barrier takes 1 to " + std::to_string(kMaxGpus) +
-                     " GPUs, not " + std::to_string(devices.size()));
-  }
+  check_count(devices.size());
   const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
   if (devices.size() > 1 && blocking != nullptr &&
       std::strcmp(blocking, "0") != 0) {
@@ -146,11 +171,7 @@ inline void check_devices(const std::vector<int>& devices) {
         "the kernel for those of the other GPUs");
   }
   for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-    if (properties_of(devices[rank]).major < 7) {
-      throw CannotJoin(name_of(devices[rank]) +
-                       " is older than compute capability 7.0, which the "
-                       "barrier needs");
-    }
+    check_capability(devices[rank]);
     for (std::size_t peer = 0; peer < devices.size(); ++peer) {
       if (peer != rank) check_pair(devices[rank], devices[peer]);
     }
@@ -167,22 +188,78 @@ inline void enable_access(int peer) {
   }
 }
 
+/// Words that kernels of all GPUs write to, none yet.
+inline Failures make_failures(int count) {
+  Failure* failures = nullptr;
+  check(cudaHostAlloc(&failures, count * sizeof *failures,
+                      cudaHostAllocPortable | cudaHostAllocMapped),
+        "cudaHostAlloc");
+  std::fill_n(failures, count, Failure{0});
+  return Failures(failures);
+}
+
+/// From more blocks on, a leader instead of one counter for all, as chosen on
+/// an H200. It needs a block for each of its counters.
+inline unsigned crowd_of(int sms, int gpus) {
+  return std::max(GpuMachine::kLines,
+                  static_cast<unsigned>(sms * (gpus == 1 ? 8 : 4)));
+}
+
+/// That of a rank, whose memory is `states[rank]`.
+template <class Machine, class States>
+BasicBarrierEnd<Machine> end_of(const States& states, int rank, unsigned blocks,
+                                unsigned crowd, Failure* failure,
+                                std::chrono::milliseconds wait_limit) {
+  if (blocks < 1 || blocks >= kLap) {
+    throw Error("a barrier takes 1 to " + std::to_string(kLap - 1) +
+                " blocks a GPU, not " + std::to_string(blocks));
+  }
+  BasicBarrierEnd<Machine> made;
+  auto& end = made.end;
+  end.gpus = static_cast<int>(states.size());
+  end.blocks = blocks;
+  end.meeting = blocks > crowd ? Meeting::kLeaderTells
+                : end.gpus > 1 ? Meeting::kLastTells
+                               : Meeting::kFlat;
+  for (int gpu = 0; gpu < end.gpus; ++gpu) {
+    end.of_rank[gpu] = states[gpu];
+  }
+  end.rank = rank;
+  end.own = end.of_rank[rank];
+  made.machine.failure = failure;
+  made.machine.wait_limit = static_cast<unsigned>(
+      std::chrono::nanoseconds(wait_limit).count() / GpuMachine::kTick);
+  return made;
+}
+
+/// What a GPU's block has left; "" where none gave up. name(rank): of a GPU.
+template <class Name>
+std::string failure_text(const volatile Failure* at, int rank,
+                         std::chrono::milliseconds wait_limit, Name name) {
+  const Failure found = *at;
+  const auto reason = static_cast<Reason>(found >> 60);
+  const int whom = (found >> 32) & 0xfffffff;
+  if (reason == Reason::kNone) return "";
+  if (reason == Reason::kBlockCount) {
+    return name(rank) + " was launched with " + std::to_string(whom) +
+           " blocks, for which its end of the barrier was not made";
+  }
+  return name(rank) + " waited " + std::to_string(wait_limit.count()) +
+         " ms in barrier " + std::to_string(found & 0xffffffff) +
+         " of its kernel for " +
+         (reason == Reason::kOwnBlocks ? "its own blocks" : name(whom));
+}
+
 }  // namespace detail
 
 inline BarrierSet::BarrierSet(const std::vector<int>& devices,
                               std::chrono::milliseconds wait_limit)
     : devices_(devices), wait_limit_(wait_limit) {
-  using namespace std::chrono_literals;
-  if (wait_limit < 2ms || wait_limit > 24h) {
-    throw Error("a wait limit is 2 ms to a day, not " +
-                std::to_string(wait_limit.count()) + " ms");
-  }
+  detail::check_limit(wait_limit);
   detail::check_devices(devices);
-  // From so many blocks on, a leader instead of one counter for all, as chosen
-  // on an H200. It needs a block for each of its counters.
-  const int sms = detail::properties_of(devices[0]).multiProcessorCount;
-  crowd_ = std::max(GpuState::kLines,
-                    static_cast<unsigned>(sms * (devices.size() == 1 ? 8 : 4)));
+  crowd_ =
+      detail::crowd_of(detail::properties_of(devices[0]).multiProcessorCount,
+                       static_cast<int>(devices.size()));
   const detail::CurrentDevice current;
   for (const int device : devices) {
     const std::string name = detail::name_of(device);
@@ -196,12 +273,7 @@ inline BarrierSet::BarrierSet(const std::vector<int>& devices,
   }
   current.restore();
   start_at(0);
-  Failure* failures = nullptr;
-  detail::check(cudaHostAlloc(&failures, kMaxGpus * sizeof *failures,
-                              cudaHostAllocPortable | cudaHostAllocMapped),
-                "cudaHostAlloc");
-  failures_.reset(failures);
-  std::fill_n(failures, kMaxGpus, Failure{0});
+  failures_ = detail::make_failures(kMaxGpus);
 }
 
 inline BarrierSet& BarrierSet::operator=(BarrierSet other) noexcept {
@@ -228,28 +300,13 @@ inline BarrierSet::~BarrierSet() {
 template <class Machine>
 std::vector<BasicBarrierEnd<Machine>> BarrierSet::for_blocks(
     unsigned blocks) const {
-  if (blocks < 1 || blocks >= kLap) {
-    throw Error("a barrier takes 1 to " + std::to_string(kLap - 1) +
-                " blocks a GPU, not " + std::to_string(blocks));
-  }
-  End<Machine::kLines> end;
-  end.gpus = static_cast<int>(states_.size());
-  end.blocks = blocks;
-  end.meeting = blocks > crowd_ ? Meeting::kLeaderTells
-                : end.gpus > 1  ? Meeting::kLastTells
-                                : Meeting::kFlat;
-  for (int rank = 0; rank < end.gpus; ++rank) {
-    end.of_rank[rank] = states_[rank].get();
-  }
+  std::vector<State<Machine::kLines>*> states;
+  for (const auto& state : states_) states.push_back(state.get());
   std::vector<BasicBarrierEnd<Machine>> ends;
-  for (int rank = 0; rank < end.gpus; ++rank) {
-    end.rank = rank;
-    end.own = end.of_rank[rank];
-    Machine machine;
-    machine.failure = failures_.get() + rank;
-    machine.wait_limit = static_cast<unsigned>(
-        std::chrono::nanoseconds(wait_limit_).count() / GpuMachine::kTick);
-    ends.push_back({end, machine});
+  for (std::size_t rank = 0; rank < states.size(); ++rank) {
+    ends.push_back(
+        detail::end_of<Machine>(states, static_cast<int>(rank), blocks, crowd_,
+                                failures_.get() + rank, wait_limit_));
   }
   return ends;
 }
@@ -257,24 +314,10 @@ std::vector<BasicBarrierEnd<Machine>> BarrierSet::for_blocks(
 inline std::optional<std::string> BarrierSet::failure() const {
   std::string text;
   for (std::size_t rank = 0; rank < devices_.size(); ++rank) {
-    const Failure found =
-        static_cast<const volatile Failure*>(failures_.get())[rank];
-    const auto reason = static_cast<Reason>(found >> 60);
-    const std::size_t whom = (found >> 32) & 0xfffffff;
-    if (reason == Reason::kNone) continue;
-    if (!text.empty()) text += "\n";
-    text += "GPU " + std::to_string(devices_[rank]);
-    if (reason == Reason::kBlockCount) {
-      text += " was launched with " + std::to_string(whom) +
-              " blocks, for which its end of the barrier was not made";
-      continue;
-    }
-    text += " waited " + std::to_string(wait_limit_.count()) +
-            " ms in barrier " + std::to_string(found & 0xffffffff) +
-            " of its kernel for ";
-    text += reason == Reason::kOwnBlocks
-                ? "its own blocks"
-                : "GPU " + std::to_string(devices_[whom]);
+    const std::string line = detail::failure_text(
+        failures_.get() + rank, static_cast<int>(rank), wait_limit_,
+        [this](int of) { return "GPU " + std::to_string(devices_[of]); });
+    if (!line.empty()) text += (text.empty() ? "" : "\n") + line;
   }
   if (text.empty()) return std::nullopt;
   return "peer grid barrier: " + text;

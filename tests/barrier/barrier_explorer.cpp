@@ -13,9 +13,10 @@ namespace {
 
 // Of the operations that a schedule is told by.
 constexpr const char* kNames[] = {
-    "begins",         "enters",  "meets its block", "meets its warp", "leaves",
-    "'s store lands", "fences",  "fences",          "loads",          "loads",
-    "arrives",        "arrives", "has waited",      "gives up"};
+    "begins",     "enters",         "meets its block", "meets its warp",
+    "leaves",     "'s store lands", "fences",          "fences",
+    "loads",      "loads",          "arrives",         "arrives",
+    "has waited", "has received",   "gives up"};
 
 struct Hash {
   std::uint64_t first, second;

@@ -1,6 +1,6 @@
 """The multi-GPU barrier as a library: the README's example, built as a project of its
-own from an install prefix and run where there is a GPU; and the places where tests hold
-threads up cost the shipped barrier nothing.
+own from an install prefix and run where there is a GPU; its example for MPI compiles; and the
+places where tests hold threads up cost the shipped barrier nothing.
 
 usage: barrier_library_test.py NVCC HOST_COMPILER ARCHITECTURES
 """
@@ -13,6 +13,11 @@ import unittest
 
 LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
                        "explicit_barrier", "peer_grid_barrier")
+MPI = """#pragma once
+enum MPI_Datatype { MPI_BYTE };
+enum MPI_Comm { MPI_COMM_WORLD };
+int MPI_Allgather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+"""
 KERNEL = """#include "peer_grid_barrier/barrier.cuh"
 __global__ void kernel(peer_grid::BarrierEnd end, int rounds) {
   peer_grid::Barrier barrier(end);
@@ -67,6 +72,14 @@ class Library(unittest.TestCase):
             self.skipTest("built; no GPU to run it on")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertRegex(done.stdout, r"^\d+ GPUs, 0 wrong\n$")
+
+    def test_example_of_processes(self):
+        example, = re.findall(r"```cpp\n(.*?)```", read(LIBRARY, "README.md"), re.DOTALL)
+        self.write(MPI, "stub", "mpi.h")  # not every machine has one
+        self.write(example, "processes.cu")
+        run(NVCC, "-ccbin", HOST_COMPILER, "-std=c++17", "-arch=sm_80", "-c",
+            f"-I{os.path.join(self.prefix, 'include')}", f"-I{self.path('stub')}",
+            self.path("processes.cu"), "-o", self.path("processes.o"))
 
     def ptx(self, include):
         self.write(KERNEL, "kernel.cu")

@@ -51,6 +51,7 @@ struct Scenario {
   unsigned last_start = 0;    ///< barriers that the last block has told before
   unsigned leader_start = 0;  ///< barriers that a leader has told before
   bool late = true;           ///< announcements may land late
+  bool orders = true;  ///< rounds have to make known what all wrote before
 };
 
 /// A thread of a launch on one GPU.
@@ -76,13 +77,15 @@ struct Operation {
     kAdd,       // to a counter; does not acquire
     kFetchAdd,  // an addition that acquires too; its result
     kWait,
+    kReceive,  // a wait; its result is the value
     kGiveUp,
     kEnd
   };
   Kind kind;
   const unsigned* at = nullptr;
   unsigned value = 0;   // stored or added; or the round
-  bool orders = false;  // releases (an addition), acquires (a wait)
+  bool orders = false;  // releases (an addition, a fence for its block),
+                        // acquires (a wait)
   bool system = false;  // acquires from other GPUs, releases to them, too
   std::function<bool(unsigned)> done{};  // of a wait
 };

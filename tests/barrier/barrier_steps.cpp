@@ -98,7 +98,8 @@ bool Steps::settle(Situation& now, std::size_t i) {
       break;
     case Operation::kLeave: {
       const View seen = seen_after(thread, next.value);
-      const bool early = joined(state.view, seen) != state.view;
+      const bool early =
+          programs_.scenario().orders && joined(state.view, seen) != state.view;
       if (early) throw BadEnd{"passes early", i};
       // What else it knows it may forget: the next barrier has to tell it.
       state.view = seen;
@@ -111,7 +112,9 @@ bool Steps::settle(Situation& now, std::size_t i) {
       break;
     case Operation::kFenceGpu:
     case Operation::kFenceSystem:
-      if (!state.pending.empty()) return false;
+      if (next.orders ? !landed(now, thread) : !state.pending.empty()) {
+        return false;
+      }
       fence(state.view, thread.gpu, next.kind == Operation::kFenceSystem,
             state.fenced);
       break;
@@ -176,6 +179,7 @@ bool Steps::can_take(const Situation& now, std::size_t i) const {
     case Operation::kFetchAdd:
       return !next.orders || landed(now, threads_[i]);
     case Operation::kWait:
+    case Operation::kReceive:
       return !is_storing(now, i, next.at) &&
              next.done(now.words[index_.at(next.at)].value);
     default:
@@ -211,12 +215,14 @@ void Steps::take(Situation& now, std::size_t i) {
   if (next.orders && next.kind != Operation::kAdd) {
     acquire(state.view, threads_[i].gpu, next.system, word.released);
   }
-  if (next.orders && next.kind != Operation::kWait) {
+  if (next.orders && next.kind != Operation::kWait &&
+      next.kind != Operation::kReceive) {
     release(state.view, threads_[i].gpu, next.system, word.released);
   }
   unsigned result = 0;
   switch (next.kind) {
     case Operation::kLoad:
+    case Operation::kReceive:
       result = word.value;
       break;
     case Operation::kLoadLap:

@@ -10,6 +10,7 @@
 
 #include "barrier_explorer.hpp"
 #include "barrier_programs.hpp"
+#include "explicit_barrier/grid_barriers/exchange_protocols.hpp"
 #include "explicit_barrier/grid_barriers/node_protocols.hpp"
 #include "explicit_barrier/grid_barriers/protocols.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr const char* kHangs = "waits for ever";
 constexpr const char* kEarly = "passes early";
+constexpr const char* kWrong = "gives up";  // an exchange with wrong data
 
 enum class Order { kNone, kFences, kReleaseAcquire };  // as on a GPU
 
@@ -336,6 +338,174 @@ TEST(NodeBarrierModel, WithoutOrderThreadsReadWhatIsOld) {
   node_passes_early<grid_barriers::HostFlags>("host_flags");
   node_passes_early<grid_barriers::AllToAllFlags>("all_to_all_flags");
   node_passes_early<grid_barriers::PeerCas>("peer_cas");
+}
+
+/// What exchanges run on here. Each GPU has one block.
+template <bool kOrdered>
+struct ExchangeMachine : NodeMachine<kOrdered> {
+  using Data = unsigned;
+  using Packet = unsigned;
+  static constexpr unsigned kMostElements = 3;
+
+  unsigned blocks() const { return 1; }
+  unsigned element() const { return this->self->lane; }
+  void sync_block() { this->script->perform({Operation::kSyncBlock}); }
+  static unsigned computed_here(unsigned value) { return value; }
+
+  static Packet packet_of(unsigned number, Data data) {
+    return number << 8 | data;
+  }
+  static unsigned number_of(Packet packet) { return packet >> 8; }
+  Packet load_packet(const Packet* at) { return this->load(at); }
+  void store_packet(Packet* at, Packet packet) { store_data(at, packet); }
+  template <class Visit>
+  void receive(const Packet* first, unsigned gpus, unsigned number,
+               Visit visit) {
+    for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+      const Packet packet = this->script->perform(
+          {Operation::kReceive, first + gpu * kMostElements, 0, false, true,
+           [number](unsigned seen) { return number_of(seen) == number; }});
+      visit(gpu, packet & 255);
+    }
+  }
+
+  void store_data(Data* at, Data data) {
+    this->script->perform({Operation::kStore, at, data});
+  }
+  template <class Visit>
+  void load_all(const Data* first, unsigned gpus, Visit visit) {
+    for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+      visit(gpu, this->load(first + gpu * kMostElements));
+    }
+  }
+  void store_for_block(unsigned* at, unsigned value) {
+    if (kOrdered) {
+      this->script->perform({Operation::kFenceSystem, nullptr, 0, true});
+    }
+    store_data(at, value);
+  }
+};
+
+/// Exchanges of data that differ between GPUs, threads and rounds; it gives up
+/// where it receives others.
+template <class Protocol, class Machine>
+struct Exchange {
+  NodeEnd end;
+  unsigned elements;
+  Protocol protocol;
+  unsigned round;
+
+  void learn(Machine machine) { protocol.learn(machine, end, elements); }
+  void sync(Machine machine) {
+    ++round;
+    const auto data_of = [&](unsigned gpu) {
+      return 64 * gpu + 16 * machine.thread() + machine.self->rounds_before +
+             round;
+    };
+    protocol.exchange(machine, end, data_of(end.rank),
+                      [&](unsigned gpu, unsigned found) {
+                        if (found == data_of(gpu)) return;
+                        machine.script->perform({Operation::kGiveUp});
+                      });
+  }
+};
+
+template <class Protocol, class Machine>
+class ExchangePrograms
+    : public BarrierPrograms<Exchange<Protocol, Machine>, Machine> {
+ public:
+  ExchangePrograms(const Scenario& scenario, unsigned elements)
+      : BarrierPrograms<Exchange<Protocol, Machine>, Machine>(scenario),
+        lines_(grid_barriers::exchange_lines(scenario.gpus, 1)),
+        of_gpu_(lines_ +
+                std::size_t{2} * scenario.gpus * Machine::kMostElements),
+        words_(scenario.gpus * of_gpu_),
+        elements_(elements) {
+    end_.gpus = scenario.gpus;
+    for (unsigned gpu = 0; gpu < end_.gpus; ++gpu) {
+      end_.of_gpu[gpu] = words_.data() + gpu * of_gpu_;
+    }
+  }
+
+  // The first of each line, and all elements.
+  std::vector<const unsigned*> words() const override {
+    std::vector<const unsigned*> words;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      const std::size_t in_gpu = i % of_gpu_;
+      if (in_gpu >= lines_ || in_gpu % grid_barriers::kNodeLine == 0) {
+        words.push_back(words_.data() + i);
+      }
+    }
+    return words;
+  }
+
+ private:
+  Exchange<Protocol, Machine> barrier_of(const Thread& thread) override {
+    NodeEnd end = end_;
+    end.rank = thread.gpu;
+    return {end, elements_, {}, 0};
+  }
+
+  std::size_t lines_, of_gpu_;
+  std::vector<unsigned> words_;
+  unsigned elements_;
+  NodeEnd end_ = {};
+};
+
+Scenario without_order(Scenario scenario) {
+  scenario.orders = false;
+  return scenario;
+}
+
+using grid_barriers::FlaggedData;
+using grid_barriers::NumberedData;
+using InOrder = ExchangeMachine<true>;
+using NoOrder = ExchangeMachine<false>;
+
+// Two GPUs with an element and with two, launches that follow each other, three
+// GPUs.
+template <class Protocol>
+void exchange_holds(const char* name) {
+  const auto run = [name](const Scenario& scenario, unsigned elements) {
+    holds(name, ExchangePrograms<Protocol, InOrder>(scenario, elements));
+  };
+  run(scenario_of_gpus(2, 2, 5), 1);
+  run(scenario_of_gpus(2, 2, 3), 2);
+  run(scenario_of_gpus(2, 2, 2, 2), 1);
+  run(scenario_of_gpus(3, 3, 1), 1);
+}
+
+TEST(ExchangeModel, FlagAfterDataHoldsWithTwoBuffersOrAcknowledged) {
+  exchange_holds<FlaggedData<InOrder>>("exchange_flag");
+  exchange_holds<FlaggedData<InOrder, 1, true>>("exchange_acknowledged");
+}
+
+TEST(ExchangeModel, DataAsFlagHoldsWithTwoBuffers) {
+  for (const Scenario& scenario :
+       {scenario_of_gpus(2, 1, 6), scenario_of_gpus(3, 1, 4),
+        scenario_of_gpus(2, 1, 2, 3)}) {
+    holds("exchange_ll", ExchangePrograms<NumberedData<NoOrder>, NoOrder>(
+                             without_order(scenario), 1));
+  }
+}
+
+// The reset race: a GPU that is ahead overwrites what others still read.
+TEST(ExchangeModel, OneBufferWithoutAcknowledgementFails) {
+  const Scenario two = scenario_of_gpus(2, 2, 2);
+  fails("flag after data, one buffer", kWrong,
+        ExchangePrograms<FlaggedData<InOrder, 1>, InOrder>(two, 1));
+  fails("data as flag, one buffer", kHangs,
+        ExchangePrograms<NumberedData<NoOrder, 1>, NoOrder>(
+            without_order(scenario_of_gpus(2, 1, 2)), 1));
+}
+
+TEST(ExchangeModel, FlagWithoutOrderFails) {
+  fails("flag after data, without order", kWrong,
+        ExchangePrograms<FlaggedData<NoOrder>, NoOrder>(
+            without_order(scenario_of_gpus(2, 2, 1)), 1));
+  fails("data as flag, of other memory", kEarly,
+        ExchangePrograms<NumberedData<NoOrder>, NoOrder>(
+            scenario_of_gpus(2, 1, 1), 1));
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
 GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
         "m(more_ttl) s(more_ttl) m(avginstru) s(avginstr) launches").split()
+EXCHANGE = GRID[:6] + ["bytes"] + GRID[6:]
 LATE = "method GPUcount blk thrd late".split()
 REPEAT = ("method rep blk thrd tile m(cycle) s(cycle) m(ns) s(ns) "
           "m(ave_cycle) s(ave_cycle)").split()
@@ -46,6 +47,7 @@ EXPECTED = {
                          "throughput": THROUGHPUT},
     "TestRepeat": {"repeats": REPEAT, "method validation": REPEAT},
     "BenchmarkInterSM": {"grid latency": GRID, "multi-GPU latency": GRID,
+                         "exchange": EXCHANGE,
                          "one late": LATE + ["m(exit)", "s(exit)"]},
     "Reduction": reduction_rows.HEADERS,
 }
@@ -249,7 +251,8 @@ def check_inter(sections, gpus):
     full = max(int(r["blk"]) * int(r["thrd"]) for r in rows)
     blocks = min(int(r["blk"]) for r in rows)
     assert full // blocks in (1024, 1536, 2048), "a full SM was not measured"
-    for row in rows + multi:
+    exchanges = sections["exchange"].rows if gpus > 1 else []
+    for row in rows + multi + exchanges:
         assert 300 < float(row["m(avginstru)"]) < 1e6, row
         mean = ((float(row["m(more_ttl)"]) - float(row["m(basic_ttl)"])) /
                 (int(row["moredrep"]) - int(row["basicrep"])))
@@ -321,6 +324,7 @@ def main():
     if gpus == 1:
         expected.pop("weak scaling", None)
         expected.pop("between GPUs", None)
+        expected.pop("exchange", None)
     count = [str(gpus)] if suite.BY_NAME[name].takes_gpu_count else []
     for stats in ([], ["--stats"]):
         result = run(executable, *count, "--samples", "3", *LIMITS.get(name, ()), *stats)

@@ -99,7 +99,7 @@ def barrier_faults(work, code, repeats):
         lost = set(parts[name][max(0, times * work.in_code(repeats) - 1):])
         if times > 0:
             yield f"{name} lost", [i for i in code if i not in lost]
-    if work.proof == "parts":
+    if work.proof in ("parts", "messages"):
         return
     meetings = parts["BAR"]
     first, second, last = meetings[0], meetings[1], meetings[-1]
@@ -116,7 +116,7 @@ def missed_in(name, work, repeats, code, half):
     verdict = judge(work, code, repeats, half).text
     if verdict.startswith("FAIL"):
         return [f"{name}: {verdict}, without a fault"]
-    faults = (barrier_faults if work.proof in ("barrier", "unordered", "parts")
+    faults = (barrier_faults if work.proof in ("barrier", "unordered", "parts", "messages")
               else work_faults)
     return [f"{name}: {fault}" for fault, faulty in faults(work, code, repeats)
             if judge(work, faulty, repeats, half).text == verdict]

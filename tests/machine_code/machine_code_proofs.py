@@ -70,7 +70,7 @@ def judge(work, instructions, repeats, half=None):
     if paths.masks_differ(instructions):
         return Verdict("BRA.DIV", "-", "FAIL: masks differ between lanes, other code is executed")
     verdict = PROOFS[work.proof](work, region, start, repeats)
-    if work.waits_for_blocks and PROOFS[work.proof] not in (judge_barrier, judge_turn, judge_parts):
+    if work.waits_for_blocks and work.proof != "rate" and PROOFS[work.proof] not in (judge_barrier, judge_turn, judge_parts):
         lacks = _lacks(region, BARRIER_NEEDS[2:], work.in_code(repeats))
         if lacks:
             return verdict._replace(text=f"FAIL: {lacks[0]}")
@@ -105,7 +105,7 @@ def judge_each(work, region, start, repeats):
     executed = paths.fewest_and_most(region, works)
     rounds = [span for span in paths.loops(region) if paths.inside(found, [span])]
     faults = (
-        (work.proof != "lanes" and any(i.guard for i in found), "under a condition"),
+        (work.proof not in ("lanes", "rate") and any(i.guard for i in found), "under a condition"),
         (any(not works(i) for i in paths.strays(region)), "a way out"),
         (len(found) != work.paths * needed, f"not {work.paths * needed}"),
         (any(i.address < start for i in found), "before the first clock read"),
@@ -161,12 +161,16 @@ BARRIER_NEEDS = (Need("BAR", r"BAR\.(SYNC|RED)\b", 2),
 
 
 def needs_of(work):
-    """The needs of each operation of a barrier. One without order has no fence."""
+    """The needs of each operation of a barrier. One without order has no fence. Of messages,
+    blocks do not meet, and there is a fence if the method says so."""
     meetings, arrival, fence, poll = BARRIER_NEEDS
     if work.instruction:
         arrival = Need("arrival", work.instruction, 1)
-    return (meetings, arrival, fence._replace(times=0) if work.proof == "unordered" else fence,
-            poll)
+    if work.proof == "unordered" or work.proof == "messages" and not work.also:
+        fence = fence._replace(times=0)
+    if work.proof == "messages":
+        meetings = meetings._replace(times=0)
+    return meetings, arrival, fence, poll
 
 
 def parts_of_barrier(region, name, pattern):
@@ -258,12 +262,13 @@ def judge_turn(work, region, start, repeats):
 
 
 def judge_parts(work, region, start, repeats):
-    """A barrier over memory: its parts are there."""
+    """A barrier over memory, or an exchange: its parts are there."""
     lacks = _lacks(region, needs_of(work), repeats)
-    names = " + ".join(need.name for need in needs_of(work))
+    names = " + ".join(need.name for need in needs_of(work) if need.times)
     return Verdict(names, str(repeats), f"FAIL: {', '.join(lacks)}" if lacks else "ok")
 
 
-PROOFS = {"each": judge_each, "lanes": judge_each, "chain": judge_each, "nothing": judge_nothing,
+PROOFS = {"each": judge_each, "lanes": judge_each, "rate": judge_each, "chain": judge_each, "nothing": judge_nothing,
           "barrier": judge_barrier, "unordered": judge_barrier, "parts": judge_parts,
+          "messages": judge_parts,
           "turn": judge_turn}

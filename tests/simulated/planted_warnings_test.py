@@ -289,6 +289,11 @@ TEXTS = {
     "toolkitit needs CUDA  or later to compile": "it is for builds with an older toolkit",
     "are the same": "no program asks for a GPU twice",
     "are of different kinds": "all GPUs of the stand-in are alike",
+    # process_barrier_set_test, process_barrier_test
+    "it cannot access the memory of  (cudaIpcOpenMemHandle: )": "no program has several processes",
+    "are on different nodes": "no program has several processes",
+    "have GPUs of different kinds": "no program has several processes",
+    "ask for different sizes": "no program has several processes",
     "a barrier takes 1 to  GPUs, not ": "the stand-in's programs would start over 32 threads",
     " and  ": "the names before the reasons of BarrierSet",
     # Of sums.
@@ -597,7 +602,7 @@ class Warned(unittest.TestCase):
         for name in ("intra", "inter2", "repeat"):
             for section in of(name).sections:
                 shapes = [tuple(row.get(label) for label in (
-                    "method", "GPUcount", "rep", "blk", "thrd", "tile")) for row in section.rows]
+                    "method", "GPUcount", "rep", "blk", "thrd", "tile", "bytes")) for row in section.rows]
                 self.assertEqual(len(set(shapes)), len(shapes), section.title)
 
     def test_loops_of_long_code(self):

@@ -1,0 +1,144 @@
+// Exchanges of data between GPUs without a barrier: all-gather of `bytes` bytes
+// of each GPU.
+#include <memory>
+
+#include "common/errors.hpp"
+#include "common/peer_access.hpp"
+#include "explicit_barrier/arguments.hpp"
+#include "explicit_barrier/grid_barriers/exchange.cuh"
+#include "explicit_barrier/methods.hpp"
+#include "explicit_barrier/timed_kernel.cuh"
+
+namespace syncbench {
+
+using grid_barriers::ExchangeMachine;
+using grid_barriers::NodeEnd;
+
+/// Each thread with an element sends it to all GPUs, and compares those of all
+/// GPUs with what they have to be: where all are, the value stays.
+/// `Protocol` is of grid_barriers/exchange_protocols.hpp.
+template <class Machine, class Protocol>
+struct GpuExchange : Method {
+  using Data = typename Machine::Data;
+  static constexpr int kFirstArchitecture = 70;
+  static constexpr int repeats(int) { return 4; }
+  static constexpr int kMostInLine = 8;
+  static constexpr bool kInTestRepeat = false;
+  static constexpr int launches(int, int) { return 2; }
+  static constexpr int kPlaces = 5;  // as peer_grid_sync
+  static constexpr int kFewestGpus = 2;
+  static constexpr int kBytesOfThread = sizeof(Data);
+  static constexpr Sizes groups(int) {
+    return {8, static_cast<int>(grid_barriers::kMostBytes), 8};
+  }
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  using Argument = NodeEnd;
+  using Local = NodeEnd;
+  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
+
+  template <class Here>
+  __device__ explicit GpuExchange(Here& here) {
+    protocol.learn(Machine(), here.local, here.group / kBytesOfThread);
+  }
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here& here) {
+    const unsigned base = value + here.block;
+    unsigned wrong = 0;
+    protocol.exchange(Machine(), here.local, data_of(base + here.local.rank),
+                      [&](unsigned gpu, Data found) {
+                        const Data difference = found ^ data_of(base + gpu);
+                        wrong |=
+                            static_cast<unsigned>(difference) |
+                            static_cast<unsigned>(
+                                static_cast<std::uint64_t>(difference) >> 32);
+                      });
+    return value + wrong;
+  }
+  // The halves differ.
+  static __device__ Data data_of(unsigned word) {
+    return static_cast<Data>(static_cast<std::uint64_t>(~word) << 32 | word);
+  }
+  Protocol protocol;
+};
+
+template <class Machine, class Protocol>
+Arguments GpuExchange<Machine, Protocol>::make_arguments(
+    const std::vector<int>& devices, int blocks) {
+  if (devices.size() > grid_barriers::kMostGpus) {
+    throw CannotMeasure("too-many-gpus",
+                        "it is for at most " +
+                            std::to_string(grid_barriers::kMostGpus) + " GPUs");
+  }
+  if (!enable_peer_access(devices)) {
+    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
+  }
+  const auto memory = std::make_shared<grid_barriers::NodeMemory>(
+      devices, grid_barriers::exchange_words(devices.size(), blocks));
+  Arguments arguments;
+  for (NodeEnd& end : memory->ends()) arguments.of_rank.push_back(&end);
+  arguments.failure = [memory] { return std::nullopt; };
+  return arguments;
+}
+
+using Flagged = ExchangeMachine<>;
+
+/// Flag after data; two buffers.
+struct ExchangeFlag
+    : GpuExchange<Flagged, grid_barriers::FlaggedData<Flagged>> {
+  using GpuExchange::GpuExchange;
+  static constexpr About kAbout = {
+      "exchange_flag",
+      "stores to all GPUs, a flag by release, read by acquire; two buffers",
+      Scope::kGpus, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(STG?\b.*STRONG\.SYS.*)", 1, 1000, Proof::kParts};
+  }
+};
+
+/// The same with one buffer.
+struct ExchangeAcknowledged
+    : GpuExchange<Flagged, grid_barriers::FlaggedData<Flagged, 1, true>> {
+  using GpuExchange::GpuExchange;
+  static constexpr About kAbout = {
+      "exchange_acknowledged",
+      "the same with one buffer: a second flag says that all is read",
+      Scope::kGpus, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(STG?\b.*STRONG\.SYS.*)", 2, 1000, Proof::kParts};
+  }
+};
+
+constexpr const char* kOrdersNothingElse =
+    "it orders no other memory: a thread may read what one of another GPU had "
+    "not yet stored before the exchange";
+
+/// Data as flag, in words or pairs of words; two buffers.
+template <class Packet>
+struct ExchangeLl
+    : GpuExchange<ExchangeMachine<Packet>,
+                  grid_barriers::NumberedData<ExchangeMachine<Packet>>> {
+  using Base =
+      GpuExchange<ExchangeMachine<Packet>,
+                  grid_barriers::NumberedData<ExchangeMachine<Packet>>>;
+  using Base::Base;
+  static constexpr bool kWide = sizeof(Packet) == 16;
+  static constexpr About kAbout = {
+      kWide ? "exchange_ll_16" : "exchange_ll_8",
+      kWide ? "the same by stores of 16 bytes: two numbers, 8 bytes of data"
+            : "stores of 8 bytes to all GPUs, a number and 4 bytes of data, "
+              "polled (NCCL's LL); two buffers",
+      Scope::kGpus, Window::kOperation, kOrdersNothingElse};
+  static constexpr Work work(int) {
+    return {kWide ? R"(STG?\b.*128.*STRONG\.SYS.*)"
+                  : R"(STG?\b.*64.*STRONG\.SYS.*)",
+            1, 1000, Proof::kMessages};
+  }
+};
+
+std::vector<MethodEntry> gpu_exchange_methods() {
+  return entries<ExchangeFlag, ExchangeAcknowledged,
+                 ExchangeLl<grid_barriers::Packet8>,
+                 ExchangeLl<grid_barriers::Packet16>>();
+}
+
+}  // namespace syncbench

@@ -1,0 +1,356 @@
+// The barrier's part for several processes: what they agree on, and when memory
+// is opened, closed and freed. Here the processes are threads, and the library
+// calls functions that note who has opened whose memory.
+#include <cuda_runtime.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace noted {
+
+thread_local int self = 0;     // rank of the process
+thread_local int current = 0;  // its device
+std::mutex mutex;
+std::map<void*, int> owner;                    // of memory on a GPU
+std::set<std::pair<int, const void*>> opened;  // by whom
+std::set<void*> host;                          // allocations
+std::string problems;
+std::map<int, std::string> fails;     // rank -> the call that does
+int other_kind = -1;                  // rank with another GPU
+thread_local bool is_broken = false;  // its work ends with an error
+
+// Whether a call works.
+cudaError_t call(const char* name, int rank = self) {
+  const auto planned = fails.find(rank);
+  const bool bad = planned != fails.end() && planned->second == name;
+  return bad ? cudaErrorUnknown : cudaSuccess;
+}
+void expect(bool right, const char* problem) {
+  if (!right) problems += std::string(problem) + "; ";
+}
+
+cudaError_t get_device(int* device) {
+  *device = current;
+  return cudaSuccess;
+}
+cudaError_t set_device(int device) {
+  current = device;
+  return call("cudaSetDevice");
+}
+cudaError_t synchronize() {
+  return is_broken ? cudaErrorUnknown : call("cudaDeviceSynchronize");
+}
+cudaError_t get_properties(cudaDeviceProp* properties, int) {
+  std::memset(properties, 0, sizeof *properties);
+  properties->major = 9;
+  properties->multiProcessorCount = self == other_kind ? 114 : 132;
+  return call("cudaGetDeviceProperties");
+}
+cudaError_t get_bus(char* bus, int size, int device) {
+  std::snprintf(bus, size, "0000:0%d:00.0", device);
+  return call("cudaDeviceGetPCIBusId");
+}
+cudaError_t can_access(int*, int, int) { return cudaErrorUnknown; }
+cudaError_t enable_access(int, unsigned) { return cudaErrorUnknown; }
+cudaError_t allocate(void** memory, std::size_t size) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  expect(size % (2 << 20) == 0, "its handle would share other memory");
+  if (call("cudaMalloc") != cudaSuccess) return cudaErrorUnknown;
+  owner[*memory = std::malloc(size)] = self;
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t allocate(T** memory, std::size_t) {
+  *memory = nullptr;  // BarrierSet's
+  return cudaErrorUnknown;
+}
+template <class T>
+cudaError_t allocate_host(T** memory, std::size_t size, unsigned) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (call("cudaHostAlloc") != cudaSuccess) return cudaErrorUnknown;
+  *memory = static_cast<T*>(std::calloc(1, size));
+  host.insert(*memory);
+  return cudaSuccess;
+}
+cudaError_t release_host(void* memory) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  host.erase(memory);
+  std::free(memory);
+  return cudaSuccess;
+}
+cudaError_t release(void* memory) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (const auto& [rank, of] : opened) {
+    expect(of != memory, "freed while it is open");
+  }
+  expect(owner.erase(memory) == 1, "freed twice");
+  std::free(memory);
+  return cudaSuccess;
+}
+cudaError_t clear(void* memory, int value, std::size_t size) {
+  std::memset(memory, value, size);
+  return call("cudaMemset");
+}
+cudaError_t copy(void*, const void*, std::size_t, cudaMemcpyKind) {
+  return cudaErrorUnknown;
+}
+cudaError_t get_handle(cudaIpcMemHandle_t* handle, void* memory) {
+  std::memcpy(handle, &memory, sizeof memory);
+  return call("cudaIpcGetMemHandle");
+}
+cudaError_t open_handle(void** memory, cudaIpcMemHandle_t handle,
+                        unsigned flags) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  expect(flags == cudaIpcMemLazyEnablePeerAccess, "opened without access");
+  expect(current == self + 1, "opened on another device");
+  if (call("cudaIpcOpenMemHandle") != cudaSuccess) return cudaErrorUnknown;
+  std::memcpy(memory, &handle, sizeof *memory);
+  const auto found = owner.find(*memory);
+  expect(found != owner.end() && found->second != self, "opens its own");
+  expect(opened.insert({self, *memory}).second, "opened twice");
+  return cudaSuccess;
+}
+cudaError_t close_handle(void* memory) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (call("cudaIpcCloseMemHandle") != cudaSuccess) return cudaErrorUnknown;
+  expect(opened.erase({self, memory}) == 1, "closed without being open");
+  return cudaSuccess;
+}
+
+}  // namespace noted
+
+#undef cudaGetDeviceProperties  // a macro of CUDA 12
+#define cudaGetDevice noted::get_device
+#define cudaSetDevice noted::set_device
+#define cudaDeviceSynchronize noted::synchronize
+#define cudaGetDeviceProperties noted::get_properties
+#define cudaDeviceGetPCIBusId noted::get_bus
+#define cudaDeviceCanAccessPeer noted::can_access
+#define cudaDeviceEnablePeerAccess noted::enable_access
+#define cudaMalloc noted::allocate
+#define cudaHostAlloc noted::allocate_host
+#define cudaFree noted::release
+#define cudaFreeHost noted::release_host
+#define cudaMemset noted::clear
+#define cudaMemcpy noted::copy
+#define cudaIpcGetMemHandle noted::get_handle
+#define cudaIpcOpenMemHandle noted::open_handle
+#define cudaIpcCloseMemHandle noted::close_handle
+#include "peer_grid_barrier/process_barrier_set.cuh"
+
+namespace {
+
+using noted::problems;
+using peer_grid::CannotJoin;
+using peer_grid::Error;
+using peer_grid::ProcessBarrierSet;
+using peer_grid::Processes;
+
+constexpr int kProcesses = 3;
+
+// What the processes hand to each other, in as many turns as they like.
+class Table {
+ public:
+  void all_gather(int rank, const void* mine, void* all, std::size_t bytes) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (gone_) throw std::runtime_error("a process has gone");
+    if (came_ == 0) next_.assign(kProcesses * bytes, 0);
+    std::memcpy(next_.data() + rank * bytes, mine, bytes);
+    const int turn = turn_;
+    if (++came_ == kProcesses) {
+      whole_ = next_;
+      came_ = 0;
+      ++turn_;
+      turned_.notify_all();
+    }
+    const bool in_time = turned_.wait_for(
+        lock, std::chrono::seconds(30), [&] { return turn_ != turn || gone_; });
+    if (!in_time || turn_ == turn)
+      throw std::runtime_error("a process has gone");
+    std::memcpy(all, whole_.data(), whole_.size());
+  }
+  void leave() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    gone_ = true;
+    turned_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable turned_;
+  std::vector<char> next_, whole_;
+  int came_ = 0, turn_ = 0;
+  bool gone_ = false;
+};
+
+// What process(rank, processes) of each rank throws.
+std::vector<std::string> run(
+    const std::function<void(const Processes&, Table&)>& process) {
+  Table table;
+  std::vector<std::string> thrown(kProcesses);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < kProcesses; ++rank) {
+    threads.emplace_back([&, rank] {
+      noted::self = rank;
+      noted::current = 7;
+      const auto gather = [&, rank](const void* mine, void* all,
+                                    std::size_t bytes) {
+        table.all_gather(rank, mine, all, bytes);
+      };
+      try {
+        process({rank, kProcesses, gather}, table);
+      } catch (const CannotJoin& error) {
+        thrown[rank] = std::string("CannotJoin: ") + error.what();
+      } catch (const std::exception& error) {
+        thrown[rank] = error.what();
+      }
+      const std::lock_guard<std::mutex> lock(noted::mutex);
+      noted::expect(noted::current == 7, "another device is current");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return thrown;
+}
+
+int failures = 0;
+
+// That all have thrown what contains `expected`, "": nothing; nothing else is
+// wrong, no handle is open, and so many allocations are left.
+void expect(const std::string& what, const std::vector<std::string>& thrown,
+            const std::string& expected, std::size_t left = 0) {
+  bool right = problems.empty() && noted::opened.empty() &&
+               noted::owner.size() == left && noted::host.empty();
+  for (const std::string& text : thrown) {
+    right = right && (expected.empty() ? text.empty()
+                                       : text.find(expected) != text.npos);
+  }
+  std::printf("%s: %s; %s%zu open, %zu left%s\n", what.c_str(),
+              thrown[0].c_str(), problems.c_str(), noted::opened.size(),
+              noted::owner.size(), right ? "" : " FAILED");
+  if (!right) ++failures;
+  problems.clear();
+  noted::fails.clear();
+  noted::opened.clear();
+  for (const auto& [memory, rank] : noted::owner) std::free(memory);
+  noted::owner.clear();
+}
+
+// A process with the GPU of its rank and one more.
+void make_and_close(const Processes& processes, Table&) {
+  ProcessBarrierSet set(processes.rank + 1, processes);
+  set.close();
+  set.close();
+}
+
+void check_ends(const Processes& processes, Table&) {
+  ProcessBarrierSet set(processes.rank + 1, processes);
+  const auto end = set.for_blocks(132);
+  static void* state_of[kProcesses];
+  static std::string texts[kProcesses];
+  state_of[processes.rank] = end.end.own;
+  const int next = (processes.rank + 1) % kProcesses;
+  *end.machine.failure =
+      static_cast<peer_grid::Failure>(peer_grid::Reason::kOtherGpu) << 60 |
+      static_cast<peer_grid::Failure>(next) << 32 | 5;
+  texts[processes.rank] = set.failure().value_or("none");
+  set.close();  // after it all have written
+  const std::lock_guard<std::mutex> lock(noted::mutex);
+  noted::expect(end.end.rank == processes.rank && end.end.gpus == kProcesses &&
+                    end.end.blocks == 132 &&
+                    end.end.meeting == peer_grid::Meeting::kLastTells,
+                "wrong end");
+  for (int rank = 0; rank < kProcesses; ++rank) {
+    noted::expect(end.end.of_rank[rank] == state_of[rank], "wrong memory");
+  }
+  noted::expect(
+      texts[0].find("peer grid barrier: process 0 (pid ") == 0 &&
+          texts[0].find(", GPU 0000:01:00.0) waited 10000 ms in barrier 5 of "
+                        "its kernel for process 1 (pid ") != std::string::npos,
+      "wrong failure");
+}
+
+void check_failed_calls() {
+  for (const char* name :
+       {"cudaGetDeviceProperties", "cudaDeviceGetPCIBusId", "cudaSetDevice",
+        "cudaHostAlloc", "cudaMalloc", "cudaMemset", "cudaDeviceSynchronize",
+        "cudaIpcGetMemHandle", "cudaIpcOpenMemHandle"}) {
+    noted::fails[1] = name;
+    const bool opens = std::strcmp(name, "cudaIpcOpenMemHandle") == 0;
+    const auto thrown = run(make_and_close);
+    expect(std::string(name) + " fails", thrown,
+           std::string(opens ? "CannotJoin: process 1: it cannot access the "
+                               "memory of process 0"
+                             : "process 1: peer grid barrier: ") +
+               (opens ? "" : name));
+  }
+}
+
+int run_all() {
+  expect("closed", run(make_and_close), "");
+  expect("ends", run(check_ends), "");
+  expect("two sets", run([](const Processes& processes, Table&) {
+           ProcessBarrierSet one(processes.rank + 1, processes);
+           ProcessBarrierSet other(processes.rank + 1, processes);
+           one.close();
+           other.close();
+         }),
+         "");
+  check_failed_calls();
+  noted::other_kind = 2;
+  expect("another GPU", run(make_and_close),
+         "0000:03:00.0) have GPUs of different kinds");
+  noted::other_kind = -1;
+  expect("a limit", run([](const Processes& processes, Table&) {
+           ProcessBarrierSet set(
+               processes.rank + 1, processes,
+               std::chrono::milliseconds(processes.rank == 2 ? 1 : 100));
+         }),
+         "process 2: a wait limit is");
+  // Nobody can say that all have closed what is theirs: so it stays.
+  expect("not closed", run([](const Processes& processes, Table&) {
+           ProcessBarrierSet set(processes.rank + 1, processes);
+         }),
+         "", kProcesses);
+  expect("closing fails", run([](const Processes& processes, Table&) {
+           ProcessBarrierSet set(processes.rank + 1, processes);
+           noted::is_broken = processes.rank == 0;
+           set.close();
+         }),
+         "process 0: peer grid barrier: cudaDeviceSynchronize", kProcesses);
+  expect("a process goes", run([](const Processes& processes, Table& table) {
+           ProcessBarrierSet set(processes.rank + 1, processes);
+           if (processes.rank == 1) {
+             table.leave();
+             throw std::runtime_error("a process has gone: this");
+           }
+           set.close();
+         }),
+         "a process has gone", kProcesses);
+  for (const std::pair<int, int>& wrong :
+       {std::pair<int, int>{0, 0}, {0, 17}, {2, 2}, {-1, 2}}) {
+    try {
+      ProcessBarrierSet set(0, {wrong.first, wrong.second, {}});
+      ++failures;
+    } catch (const Error& error) {
+      std::printf("%s\n", error.what());
+    }
+  }
+  std::printf("%s\n", failures == 0 ? "passed" : "FAILED");
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main() { return run_all(); }
