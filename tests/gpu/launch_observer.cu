@@ -31,12 +31,12 @@
 namespace syncbench {
 namespace {
 
-constexpr int kUnits = 256, kFirst = 16, kLast = 240;
+constexpr int kUnits = 128, kFirst = 16, kLast = 112;
 constexpr int kNoted = 3;  // from each of these two on, if not all
 constexpr int kInOne = kLast - kFirst - kNoted;
 constexpr long long kUnitCycles = 20000;           // longer than a launch call
 constexpr long long kPatienceCycles = 4000000000;  // 2 s
-constexpr int kStreams = 10, kWarmUps = kStreams, kSamples = 20;
+constexpr int kStreams = 10, kWarmUps = kStreams, kSamples = 10;
 
 struct Note {
   long long clock;  // of SM `sm`

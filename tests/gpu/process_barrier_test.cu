@@ -186,6 +186,7 @@ int run_refused(const Processes& processes) {
 
 // Sets that follow each other, and work again after the one before is closed.
 int run_again(const Processes& processes) {
+  CUDA_CHECK(cudaSetDevice(processes.rank));
   for (int i = 0; i < 20; ++i) {
     ProcessOrderTest test(processes.rank, 8, processes);
     if (test.check<GpuMachine>("again", {{8, 64, 100}}) != 0) return 1;
