@@ -134,11 +134,13 @@ struct OneCounter : Method {
   static constexpr bool fits(int threads) { return threads == 32; }
   static constexpr long long global_words(long long) { return 32; }
   static constexpr LaunchAttributes attributes(int) { return {true}; }
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.thread == 0;
+  }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
-    if (here.thread == 0) {
-      asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(here.global)
-                   : "memory");
-    }
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(here.global)
+                 : "memory");
     return value;
   }
 };
