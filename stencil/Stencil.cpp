@@ -46,7 +46,7 @@ ProgramInfo program_info(FieldOptions& fields) {
        [&fields](const std::string& value, Options&) {
          fields.max_bytes = parse_bytes(value, "--max-bytes");
        }}};
-  constexpr const char* kGroups[] = {"grid", "gpus", "grid-gpus"};
+  constexpr const char* kGroups[] = {"grid", "gpus", "gpus"};
   for (const FieldWay& way : field_ways()) {
     info.methods.push_back(
         {way.name, way.text, kGroups[static_cast<int>(way.gpus)]});

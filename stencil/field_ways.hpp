@@ -39,7 +39,7 @@ struct FieldWay {
   const char* text;  ///< for --list
   enum class Gpus { kOne, kSeveral, kAny } gpus;
   FieldForm form;
-  bool orders;  ///< false: nothing is between steps, so results are wrong
+  bool orders;  ///< false: no block waits for another, so results are wrong
   /// CannotMeasure where these GPUs, or a field of this size, cannot.
   std::unique_ptr<FieldSteps> (*make)(const Field&);
 

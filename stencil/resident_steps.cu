@@ -17,10 +17,17 @@ namespace {
 struct NoArgument {};
 
 /// Nothing is between steps.
-struct NoBarrier {
+struct Nothing {
   using Argument = NoArgument;
-  __device__ explicit NoBarrier(const Argument&) {}
+  __device__ explicit Nothing(const Argument&) {}
   __device__ void sync() { asm volatile("" ::: "memory"); }
+};
+
+/// A block waits for no other.
+struct OwnBlock {
+  using Argument = NoArgument;
+  __device__ explicit OwnBlock(const Argument&) {}
+  __device__ void sync() { __syncthreads(); }
 };
 
 struct GridSync {
@@ -232,14 +239,14 @@ std::vector<FieldWay> resident_field_ways() {
      Gpus::kAny,
      kMemory,
      false,
-     make_steps<ResidentSteps<NoBarrier, kMemory>>},
+     make_steps<ResidentSteps<Nothing, kMemory>>},
         {"none_tile",
-         "the same; each block's tile stays in shared memory, only the sides "
-         "that others read are in global memory",
+         "the same, but __syncthreads(); each block's tile stays in shared "
+         "memory, and only what others read is in global memory, too",
          Gpus::kAny,
          kTile,
          false,
-         make_steps<ResidentSteps<NoBarrier, kTile>>},
+         make_steps<ResidentSteps<OwnBlock, kTile>>},
         {"grid_sync", "one kernel of all steps with grid_group::sync()",
          Gpus::kOne,  kMemory,
          true,        make_steps<ResidentSteps<GridSync, kMemory>>},

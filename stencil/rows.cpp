@@ -23,7 +23,12 @@ Columns<FieldRow> field_columns(bool stats) {
               column<Row>("GPUcount", "", "GPUs involved", &Row::gpus),
               real_column<Row>("cells", "", "of each GPU", &Row::cells, 0)}) +
          Columns<Row>{
-             column<Row>("field", "", "its sides on each GPU", &Row::field),
+             column<Row>("width", "cells", "of a row",
+                         [](const Row& row) { return row.shape.width; }),
+             column<Row>("rows", "rows", "of a layer; a layer is a row in 2D",
+                         [](const Row& row) { return row.shape.rows; }),
+             column<Row>("layers", "layers", "of each GPU",
+                         [](const Row& row) { return row.shape.layers; }),
              real_column<Row>("steps", "",
                               "of the longer run; the shorter has a quarter",
                               &Row::steps, 0),
@@ -37,10 +42,11 @@ Columns<FieldRow> field_columns(bool stats) {
                               "each cell of all GPUs read and written once, "
                               "8 bytes / m(step)",
                               &Row::rate),
-             real_column<Row>("sync", "%",
-                              "of m(step) beyond that of none (none_tile), "
-                              "which orders nothing",
-                              &Row::sync, 1),
+             real_column<Row>(
+                 "sync", "%",
+                 "of m(step) beyond that of none, or of none_tile for "
+                 "tiles",
+                 &Row::sync, 1),
              real_column<Row>("right", "",
                               "1: all results were right; 0: not; nan: it "
                               "orders nothing",

@@ -6,6 +6,7 @@
 #include "common/measuring_run.hpp"
 #include "common/statistics.hpp"
 #include "common/table.hpp"
+#include "stencil/field_shape.hpp"
 
 namespace syncbench {
 
@@ -13,7 +14,7 @@ struct FieldRow {
   std::string method;
   int gpus = 1;
   double cells = kNan;  ///< of each GPU
-  std::string field;    ///< FieldShape::text()
+  FieldShape shape = {};
   double steps = kNan;  ///< of the longer run
   int blocks = 0;
   int threads = 0;

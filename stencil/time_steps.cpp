@@ -244,7 +244,7 @@ class TimeSteps {
       row.method = candidate.way.name;
       row.gpus = gpu_count();
       row.cells = static_cast<double>(shape.cells());
-      row.field = shape.text();
+      row.shape = shape;
       row.steps = steps;
       row.blocks = field.grid().blocks;
       row.threads = field.grid().threads;

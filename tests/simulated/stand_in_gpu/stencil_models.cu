@@ -118,7 +118,7 @@ Model all_steps(const Launch& launch) {
       launch.kind != LaunchKind::kCooperative) {
     complain("its blocks are not sure to run together: " + launch.name);
   }
-  if (launch.is("NoBarrier")) {
+  if (launch.is("Nothing") || launch.is("OwnBlock")) {
     between = 0;
   } else if (launch.is("PeerGridSync")) {
     const auto end = launch.argument<peer_grid::BarrierEnd>(2);
