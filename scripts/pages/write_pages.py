@@ -27,6 +27,10 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
   docs/grid_barriers.md   fastest        of those that order memory
                           bare, in_use, late
                                          barriers of all blocks of one GPU
+  docs/stencil.md         errors         how far predictions of time steps are off
+                          steps          time steps by every way, and predicted
+                          fastest        the fastest way of each size
+                          switch         from which size on launches are as good
   docs/fences.md          fences         fences by what is pending
                           states         why a fence has two numbers
                           barriers       barriers of blocks and clusters
@@ -49,7 +53,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
-from pages import fence_tables, grid_barrier_tables, launch_tables, number_tables, unseen
+from pages import fence_tables, grid_barrier_tables, launch_tables, number_tables, stencil_tables, unseen
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
@@ -149,6 +153,9 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "bare": grid_barrier_tables.bare,
                                    "in_use": grid_barrier_tables.in_use,
                                    "late": grid_barrier_tables.late},
+         "docs/stencil.md": {"errors": stencil_tables.errors, "steps": stencil_tables.time_steps,
+                             "fastest": stencil_tables.fastest,
+                             "switch": stencil_tables.switches},
          "docs/fences.md": {"fences": fence_tables.fences, "states": fence_tables.states,
                            "barriers": fence_tables.barriers},
          "docs/numbers.md": {"numbers": number_tables.numbers, "claims": number_tables.claims},
