@@ -221,7 +221,7 @@ class RunTest(ScriptsTest):
         self.environment["CUDAARCHS"] = "70;80;90"
         for kinds, more in (("70 80 90", {}), ("90", {"CUDAARCHS": ""})):
             self.environment.update(more)
-            self.assertIn("of ImplicitBarrier BenchmarkInterSM TestRepeat Reduction, for compute "
+            self.assertIn("of ImplicitBarrier BenchmarkInterSM TestRepeat Reduction Stencil, for compute "
                           f"capability {kinds}, in build/.\n",
                           self.run_sh("--method", "grid_sync").stderr)
 
@@ -259,7 +259,7 @@ class RunTest(ScriptsTest):
                       self.run_sh("--no-build", "--method", "multi_grid_sync", code=2).stderr)
         self.nvcc("cuda-12.4", "12.4")
         self.run_sh("--method", "multi_grid_sync,grid_sync")
-        self.assertEqual(self.built("before13"), ["BenchmarkInterSM"])
+        self.assertEqual(self.built("before13"), ["BenchmarkInterSM", "Stencil"])
         self.assertIn("build-before13/BenchmarkInterSM 2 --stats --method multi_grid_sync",
                       self.calls("build-before13/"))
         self.assertIn("build/BenchmarkInterSM 2 --stats --method grid_sync", self.calls("build/"))
