@@ -26,6 +26,7 @@ LaunchConfig::LaunchConfig(const KernelCall& call, cudaStream_t launch_stream,
     : cudaLaunchConfig_t{} {
   gridDim = call.grid;
   blockDim = call.block;
+  dynamicSmemBytes = call.shared_bytes;
   stream = launch_stream;
   attrs = list;
   const auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
@@ -70,6 +71,7 @@ MultiDeviceLaunch::MultiDeviceLaunch(const std::vector<KernelCall>& calls,
     parameters.gridDim = call.grid;
     parameters.blockDim = call.block;
     parameters.args = call.arguments;
+    parameters.sharedMem = call.shared_bytes;
     parameters.stream = streams[i];
     parameters_.push_back(parameters);
   }
@@ -106,6 +108,7 @@ MultiDeviceLaunch::MultiDeviceLaunch(const std::vector<KernelCall>& calls,
     parameters.blockDimX = call.block.x;
     parameters.blockDimY = call.block.y;
     parameters.blockDimZ = call.block.z;
+    parameters.sharedMemBytes = static_cast<unsigned>(call.shared_bytes);
     parameters.hStream = streams[i];
     parameters.kernelParams = call.arguments;
     parameters_.push_back(parameters);

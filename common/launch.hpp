@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "common/launch_attributes.hpp"
@@ -23,19 +24,20 @@ struct KernelCall {
   const void* kernel = nullptr;
   dim3 grid;
   dim3 block;
-  void** arguments = nullptr;  ///< as cudaLaunchKernel takes them
+  void** arguments = nullptr;    ///< as cudaLaunchKernel takes them
+  std::size_t shared_bytes = 0;  ///< of dynamic shared memory, a block
 };
 
 inline cudaError_t launch_traditional(const KernelCall& call,
                                       cudaStream_t stream) {
-  return cudaLaunchKernel(call.kernel, call.grid, call.block, call.arguments, 0,
-                          stream);
+  return cudaLaunchKernel(call.kernel, call.grid, call.block, call.arguments,
+                          call.shared_bytes, stream);
 }
 
 inline cudaError_t launch_cooperative(const KernelCall& call,
                                       cudaStream_t stream) {
   return cudaLaunchCooperativeKernel(call.kernel, call.grid, call.block,
-                                     call.arguments, 0, stream);
+                                     call.arguments, call.shared_bytes, stream);
 }
 
 /// What the runtime's calls of any launch take. It points into itself.

@@ -264,6 +264,24 @@ int parse_count(const std::string& text, const std::string& name, int maximum) {
   return value;
 }
 
+long long parse_bytes(const std::string& text, const std::string& name) {
+  const std::string units = "KMG";
+  long long value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const auto unit = stop + 1 == end ? units.find(*stop) : units.npos;
+  const int shift = unit == units.npos ? 0 : 10 * (static_cast<int>(unit) + 1);
+  const bool whole = stop + (shift > 0) == end && text[0] != '0';
+  if (error != std::errc() || !whole || value < 1 ||
+      value > (1LL << 50) >> shift) {
+    throw UsageError(name +
+                     " must be a whole number of bytes from 1 on, which may "
+                     "end in K, M or G, got " +
+                     quoted(text));
+  }
+  return value << shift;
+}
+
 std::vector<std::string> split_words(const std::string& text) {
   std::vector<std::string> words;
   std::istringstream stream(text + ",");

@@ -78,6 +78,10 @@ std::string quoted(const std::string& text);
 /// nothing else. UsageError that names `name` otherwise.
 int parse_count(const std::string& text, const std::string& name, int maximum);
 
+/// A number of bytes, 1 to 2^50, which may end in K, M or G (of 1024); else as
+/// parse_count().
+long long parse_bytes(const std::string& text, const std::string& name);
+
 /// The words of WORD[,WORD...], of which some may be empty.
 std::vector<std::string> split_words(const std::string& text);
 

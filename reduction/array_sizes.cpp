@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 #include "common/cuda_resources.hpp"
@@ -29,25 +28,6 @@ void check_type(const std::string& name) {
   }
   throw UsageError("unknown type " + quoted(name) + ": it is one of " +
                    type_names(", "));
-}
-
-// A number of bytes, 1 to 2^50, which may end in K, M or G (of 1024).
-long long parse_bytes(const std::string& text, const std::string& name) {
-  const std::string units = "KMG";
-  long long value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  const auto unit = stop + 1 == end ? units.find(*stop) : units.npos;
-  const int shift = unit == units.npos ? 0 : 10 * (static_cast<int>(unit) + 1);
-  const bool whole = stop + (shift > 0) == end && text[0] != '0';
-  if (error != std::errc() || !whole || value < 1 ||
-      value > (1LL << 50) >> shift) {
-    throw UsageError(name +
-                     " must be a whole number of bytes from 1 on, which may "
-                     "end in K, M or G, got " +
-                     quoted(text));
-  }
-  return value << shift;
 }
 
 void check_types(const SumOptions& sums, long long bytes) {

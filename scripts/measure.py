@@ -120,6 +120,11 @@ def plan(build, older, gpus):
         if sums:
             commands.append(("Reduction" + suite.OLDER, [older / "Reduction", gpus, "--method",
                                                          ",".join(sums)]))
+        steps = [name for name in environment.methods_of(older / "Stencil")
+                 if name not in environment.methods_of(build / "Stencil")]
+        if steps:
+            commands.append(("Stencil" + suite.OLDER, [older / "Stencil", gpus, "--method",
+                                                       ",".join(steps)]))
     for _, words in commands:
         words.append("--stats")
     commands.append((pitfalls.name, command(build, pitfalls)))

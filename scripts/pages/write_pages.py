@@ -28,6 +28,10 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           bare, in_use, late
                                          barriers of all blocks of one GPU
                           two_gpus       and of two
+  docs/stencil.md         errors         how far predictions of time steps are off
+                          steps          time steps by every way, and predicted
+                          fastest        the fastest way of each size
+                          switch         from which size on launches are as good
   docs/fences.md          fences         fences by what is pending
                           states         why a fence has two numbers
                           barriers       barriers of blocks and clusters
@@ -50,7 +54,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
-from pages import fence_tables, grid_barrier_tables, launch_tables, number_tables, unseen
+from pages import fence_tables, grid_barrier_tables, launch_tables, number_tables, stencil_tables, unseen
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
@@ -151,6 +155,9 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "in_use": grid_barrier_tables.in_use,
                                    "late": grid_barrier_tables.late,
                                    "two_gpus": grid_barrier_tables.two_gpus},
+         "docs/stencil.md": {"errors": stencil_tables.errors, "steps": stencil_tables.time_steps,
+                             "fastest": stencil_tables.fastest,
+                             "switch": stencil_tables.switches},
          "docs/fences.md": {"fences": fence_tables.fences, "states": fence_tables.states,
                            "barriers": fence_tables.barriers},
          "docs/numbers.md": {"numbers": number_tables.numbers, "claims": number_tables.claims},

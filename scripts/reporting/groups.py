@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 GROUPS = {
     "sums": (("Reduction",), ("*",)),
     "launches": (("ImplicitBarrier",), ("*",)),
+    "time steps": (("Stencil",), ("*",)),
     "several GPUs": (("BenchmarkInterSM", "TestRepeat"), ("*peer_grid_sync", "multi_grid_*")),
     "grid": (("BenchmarkInterSM", "TestRepeat"), ("*grid_sync", "*semaphore")),
     "clusters and fences": (("BenchmarkIntraSM", "TestRepeat"), (

@@ -33,6 +33,9 @@ EXCHANGE = GRID[:6] + ["bytes"] + GRID[6:]
 LATE = "method GPUcount blk thrd late".split()
 REPEAT = ("method rep blk thrd tile m(cycle) s(cycle) m(ns) s(ns) "
           "m(ave_cycle) s(ave_cycle)").split()
+FIELD = ("method GPUcount cells width rows layers steps blk thrd m(step) s(step) GB/s sync "
+         "right").split()
+UNORDERED = ("none", "none_tile")  # of Stencil: their results are wrong
 EXPECTED = {
     "ImplicitBarrier": {"one stream": FUSION, "graphs": GRAPHS, "null kernel": NULL, "sleep kernel": FUSION,
                         "workload test": NULL + ["idea(wkld)"],
@@ -50,8 +53,9 @@ EXPECTED = {
                          "exchange": EXCHANGE,
                          "one late": LATE + ["m(exit)", "s(exit)"]},
     "Reduction": reduction_rows.HEADERS,
+    "Stencil": {"time steps 2D": FIELD, "time steps 3D": FIELD},
 }
-LIMITS = {"Reduction": reduction_rows.OPTIONS}
+LIMITS = {"Reduction": reduction_rows.OPTIONS, "Stencil": ("--max-bytes", "256M")}
 
 
 def run(*command):
@@ -68,12 +72,13 @@ def check_finite(section):
             if section.title in reduction_rows.HEADERS:
                 assert reduction_rows.may_be_nan(section, row, column), (column, row)
                 continue
+            unordered = row["method"] in UNORDERED and column in ("sync", "right")
             single = row.get("rep") == "1" and column.split("(")[-1] == "addl)"
             null_gap = row.get("idea(wkld)") == "0" and "gap)" in column
             only = row.get("stream") not in (None, "created") and column == "s_stream(ovh)"
             lone = row.get("rep") == "1000" and "seam)" in column
             waits = row["method"] == "single_omp_traditional_launch" and "held)" in column
-            assert single or null_gap or only or lone or waits, f"{section.title}: {column} is {cell} in {row}"
+            assert unordered or single or null_gap or only or lone or waits, f"{section.title}: {column} is {cell} in {row}"
 
 
 def close(left, right):
@@ -280,6 +285,33 @@ def check_repeat(sections, capability, listed):
     assert abs(by_cpu / latency - 1) < 0.005, by_cpu
 
 
+def check_stencil(sections, gpus, sms, groups):
+    """Every method has a row of each size and number of GPUs that it is for, or a comment says why
+    not; results are right, and what orders steps costs time where fields are small."""
+    counts = sorted({1, gpus, *(2 ** n for n in range(10) if 2 ** n < gpus)})
+    of_several = ("events_to_neighbors", "graph_of_gpus", "multi_cooperative_launch")
+    for section in sections.values():
+        cells = sorted({int(row["cells"]) for row in section.rows})
+        assert len(cells) == (6 if section.title.endswith("2D") else 3), cells
+        assert all(row["blk"] == str(sms) and row["thrd"] == "1024" for row in section.rows)
+        assert all(int(row["width"]) * int(row["rows"]) * int(row["layers"]) == int(row["cells"])
+                   for row in section.rows)
+        found = {(row["method"], int(row["GPUcount"]), int(row["cells"])) for row in section.rows}
+        skipped = {(said.method, int(said.cells["GPUcount"]), int(said.cells.get("cells", 0)))
+                   for said in section.annotations if said.kind == "skipped"}
+        for method, group in groups.items():
+            for count in counts:
+                if (group == "grid" and count > 1) or (method in of_several and count == 1):
+                    continue
+                for size in cells:
+                    assert ((method, count, size) in found or (method, count, size) in skipped
+                            or (method, count, 0) in skipped), (section.title, method, count, size)
+        for row in section.rows:
+            assert row["method"] in UNORDERED or row["right"] == "1", row
+            if row["method"] not in UNORDERED and int(row["cells"]) == cells[0]:
+                assert float(row["sync"]) > 5, row
+
+
 def check_options(executable, count, gpus, listed, sms):
     too_many = run(executable, str(gpus + 1))
     assert too_many.returncode == 2, too_many.stderr
@@ -287,7 +319,7 @@ def check_options(executable, count, gpus, listed, sms):
         assert f"requested {gpus + 1} GPUs but only {gpus} w" in too_many.stderr
     one = run(executable, *["1"] * len(count), "--samples", "1", "--method", listed[0])
     assert one.returncode == 0 and "\tnan" in one.stdout, one.stderr
-    if "peer_grid_sync" in listed and count:
+    if os.path.basename(executable) == "BenchmarkInterSM":
         three = run(executable, "1", "--samples", "2", "--method", "grid_sync",
                     "--blocks-per-sm", "3")
         blocks = [row["blk"] for row in tsv.parse(three.stdout.encode())[0].rows]
@@ -344,6 +376,8 @@ def main():
             check_intra(sections, sms, listed)
         elif name == "Reduction":
             reduction_rows.check_reduction(sections, gpus, listed)
+        elif name == "Stencil":
+            check_stencil(sections, gpus, sms, groups)
         else:
             check_inter(sections, gpus)
     check_options(executable, count, gpus, listed, sms)

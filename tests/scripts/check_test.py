@@ -94,7 +94,8 @@ class CheckTest(ScriptsTest):
                       self.check(ROOT / "results/h100x1", 1))
 
     def test_scaled_rows_of_each_group_are_found(self):
-        for name, groups in (("h200x1", NAMES), ("h200x4", ["several GPUs"])):
+        there = [name for name in NAMES if name != "time steps"]  # no recorded run has Stencil yet
+        for name, groups in (("h200x1", there), ("h200x4", ["several GPUs"])):
             for group in groups:
                 for factor in (3, 1.5, 1.1, 1 / 1.1, 1 / 1.5, 1 / 3):
                     def change(program, _section, cells):

@@ -54,14 +54,14 @@ class CompareTest(ScriptsTest):
     def test_the_same_folder_twice(self):
         run = self.write_run(self.folder / "run")
         self.assertEqual(self.compare(run, run, "--threshold", "0", "--allow", "0"), [])
-        self.assertIn(" 28 same, 0 faster, 0 slower, 0 unclear; 0 on one side", self.errors[0])
-        self.assertEqual(len(self.compare(run, run, "--all")), 28)
+        self.assertIn(" 30 same, 0 faster, 0 slower, 0 unclear; 0 on one side", self.errors[0])
+        self.assertEqual(len(self.compare(run, run, "--all")), 30)
 
     def test_numbers_and_threshold(self):
         numbers = [latencies("200.000", half_width=3), latencies("230.500", half_width=4)]
         self.assertEqual(self.two(*numbers, "--threshold", "15.2", code=1), [
-            "TestRepeat block latency blocksync 1 64 1 1 32 nan nan nan nan nan nan 200.000 230.500 15.250 "
-            "2.500 slower"])
+            "TestRepeat block latency blocksync 1 64 1 1 32 nan nan nan nan nan nan nan 200.000 230.500 "
+            "15.250 2.500 slower"])
         self.assertEqual(self.two(*numbers, "--threshold", "15.3", "--allow", "0"), [])
 
     def test_allowed_share(self):
@@ -142,7 +142,7 @@ class CompareTest(ScriptsTest):
                  "2 1 1 32 nan nan: 10 11 10.000 0.000 slower")):
             rows = self.two(section("t: one", header, first), section("t", header, second), code=1)
             key, numbers = expected.split(": ")
-            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan nan nan {numbers}"])
+            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan nan nan nan {numbers}"])
         base = "x 1 64 1 32 100 1 32 9 0"
         for other in ("y 1 64 1 32", "x 2 64 1 32", "x 1 16 1 32", "x 1 64 2 32", "x 1 64 1 64"):
             self.assertEqual(self.two(section("t", LATENCY, base), section(
@@ -158,7 +158,7 @@ class CompareTest(ScriptsTest):
             self.assertEqual(changed.count(old), 1)
             changed = changed.replace(old, new)
         rows = self.two(ROWS["Reduction"], changed, code=1)
-        self.assertEqual([row.split()[-13:-6] + row.split()[-1:] for row in rows], [
+        self.assertEqual([row.split()[-14:-7] + row.split()[-1:] for row in rows], [
             line.split() for line in ("nan nan nan double nan nan nan slower",
                                       "32 nan nan double nan barriers nan slower",
                                       "nan nan nan float 1048576 nan nan faster")])

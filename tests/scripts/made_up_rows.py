@@ -22,6 +22,8 @@ NODE_SUM = SUM.replace(" inputs in_L2", "")
 WARP_SUM = "method type rep m(ave_cycle) s(ave_cycle) right n ci95(ave_cycle)"
 SWITCH = ("method type basic more cost m(sync) s(sync) Nl Nm case predicted measured ratio "
           "ci95(sync)")
+FIELD = ("method GPUcount cells width rows layers steps blk thrd m(step) s(step) GB/s sync right n "
+         "ci95(step)")
 PARTIAL = "method form outcome T launches"
 REPEAT = "method rep blk thrd tile m(cycle) s(cycle) m(ave_cycle) s(ave_cycle) ci95(ave_cycle)"
 ROWS = {  # of two GPUs with 132 SMs
@@ -65,6 +67,9 @@ ROWS = {  # of two GPUs with 132 SMs
             f"peer_grid float {gpus} {size} {rate} 9.000 2.000 0.500 1 9 1.000"
             for gpus, size, rate in ((1, 68719476736, "4517.500"), (2, 137438953472, "9027.250"))))
     + "# warning[spread] peer_grid type=float GPUcount=2 bytes=137438953472: far\n",
+    "Stencil": section(
+        "time steps 2D", FIELD, "grid_sync 1 540672 512 1 1056 496 132 1024 2100.500 0.500 2059.1 40.1 1 20 0.500",
+        "traditional_launch 1 540672 512 1 1056 496 132 1024 3100.500 0.500 1395.1 60.1 1 20 0.500"),
     "Pitfalls": section("warp barrier", "method lane start end", "no_sync 0 0 2",
                         "no_sync 1 164 166", "syncwarp 0 0 166", "syncwarp 1 164 170")
     + section("warp barrier verdict", "method blocks launches held wrong", "no_sync 0 100 0 0",
@@ -86,6 +91,8 @@ ROWS_BEFORE13 = {
     "Reduction": section("warp level", WARP_SUM, "tile double 64 115.000 0.100 1 9 0.010")
     + section("strong scaling", NODE_SUM,
               "multi_grid float 2 68719476736 8900.250 9.000 2.000 0.500 1 9 1.000"),
+    "Stencil": section("time steps 2D", FIELD, "multi_grid_sync 2 540672 512 1 1056 496 132 1024 "
+                       "7100.500 0.500 1218.1 80.1 1 20 0.500"),
     "Pitfalls": section("partial groups", PARTIAL)
     + "part_multi_grid_gpus\tas allowed\tcompleted\t1.000\t10\n"}
 ENVIRONMENT = "key\tvalue\ngpu\tNVIDIA H200\ngpu_count\t2\nsms\t132\nsuite_commit\tabc\n"

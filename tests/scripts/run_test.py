@@ -96,11 +96,12 @@ class RunTest(ScriptsTest):
         self.assertEqual(self.calls("build"), [
             "build/ImplicitBarrier 2 --stats", "build/BenchmarkIntraSM --stats",
             "build/BenchmarkInterSM 2 --stats", "build/TestRepeat --stats",
-            "build/Reduction 2 --stats",
+            "build/Reduction 2 --stats", "build/Stencil 2 --stats",
             "build-before13/BenchmarkIntraSM --stats",
             "build-before13/BenchmarkInterSM 2 --method multi_grid_sync,multi_grid_sync_no_peer --stats",
             "build-before13/TestRepeat --stats",
             "build-before13/Reduction 2 --method tile,multi_grid --stats",
+            "build-before13/Stencil 2 --method multi_grid --stats",
             "build/Pitfalls 2", "build-before13/Pitfalls 2 --method multi_grid"])
         values = self.environment_values()
         for key, value in {"gpu": "NVIDIA H200", "gpu_count": "2", "sms": "132", "mig": "unknown",
@@ -220,7 +221,7 @@ class RunTest(ScriptsTest):
         self.environment["CUDAARCHS"] = "70;80;90"
         for kinds, more in (("70 80 90", {}), ("90", {"CUDAARCHS": ""})):
             self.environment.update(more)
-            self.assertIn("of ImplicitBarrier BenchmarkInterSM TestRepeat Reduction, for compute "
+            self.assertIn("of ImplicitBarrier BenchmarkInterSM TestRepeat Reduction Stencil, for compute "
                           f"capability {kinds}, in build/.\n",
                           self.run_sh("--method", "grid_sync").stderr)
 
@@ -239,14 +240,14 @@ class RunTest(ScriptsTest):
         self.nvcc("cuda-12.4", "12.4")
         self.run_sh("--method", "grid_sync")
         self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkInterSM", "TestRepeat",
-                                        "Reduction"])  # a sum has this name, too
+                                        "Reduction", "Stencil"])  # others have this name, too
         self.run_sh("--method", "named_semaphore", code=2)  # the made-up programs lack it
         self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkInterSM", "TestRepeat"])
         self.assertEqual(self.calls("cmake --build --preset before13"), [])
         self.gpu.unlink()
         self.run_sh("--quick")
         self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM",
-                                        "TestRepeat", "Reduction", "Pitfalls"])
+                                        "TestRepeat", "Reduction", "Stencil", "Pitfalls"])
 
     def test_a_method_that_cuda_13_lacks(self):
         self.write_methods(self.before13, "multi_grid_sync gpus 1", "grid_sync grid 1")
@@ -258,7 +259,7 @@ class RunTest(ScriptsTest):
                       self.run_sh("--no-build", "--method", "multi_grid_sync", code=2).stderr)
         self.nvcc("cuda-12.4", "12.4")
         self.run_sh("--method", "multi_grid_sync,grid_sync")
-        self.assertEqual(self.built("before13"), ["BenchmarkInterSM"])
+        self.assertEqual(self.built("before13"), ["BenchmarkInterSM", "Stencil"])
         self.assertIn("build-before13/BenchmarkInterSM 2 --stats --method multi_grid_sync",
                       self.calls("build-before13/"))
         self.assertIn("build/BenchmarkInterSM 2 --stats --method grid_sync", self.calls("build/"))

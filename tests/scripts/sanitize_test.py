@@ -56,7 +56,7 @@ class SanitizeTest(ScriptsTest):
         self.assertEqual(self.sanitize(), [f"{name}\t0\t0\t0\t0" for name in (
             "ImplicitBarrier\t1", "ImplicitBarrier\t2", "BenchmarkIntraSM\t1",
             "BenchmarkInterSM\t1", "BenchmarkInterSM\t2", "TestRepeat\t1", "Reduction\t1",
-            "Reduction\t2")])
+            "Reduction\t2", "Stencil\t1", "Stencil\t2")])
         self.assertEqual(set(self.folder.iterdir()) - before, {self.log})  # no log is kept
         for tool in ("memcheck", "synccheck", "initcheck"):
             self.assertEqual(self.calls(f"{tool} BenchmarkInter") + self.calls(f"{tool} Test"), [

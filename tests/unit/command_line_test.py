@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, os.pardir,
 from parts import suite  # noqa: E402
 
 EVERY = suite.NAMES
-LAUNCHES, *KERNELS, SUMS = PROGRAMS = EVERY[:-1]
+LAUNCHES, *KERNELS, SUMS, STEPS = PROGRAMS = EVERY[:-1]
 TAKES_GPU_COUNT = [program.name for program in suite.PROGRAMS if program.takes_gpu_count]
 # CUDA 13 removed the multi-grid barrier.
 HAS_MULTI_GRID = "toolkit=13" not in subprocess.run(
@@ -74,12 +74,13 @@ class CommandLine(unittest.TestCase):
                           "--min-bytes", "--max-bytes")},
             {"--stats": [*PROGRAMS], "--processes": [LAUNCHES], "--blocks-per-sm": KERNELS[:2],
              "--machine-code": [*KERNELS, SUMS], "--type": [SUMS], "--min-bytes": [SUMS],
-             "--max-bytes": [SUMS]})
+             "--max-bytes": [SUMS, STEPS]})
 
     def test_defaults(self):
         for program, *said in (
                 (LAUNCHES, "(default 10, on more than 4 GPUs 5)", "in each process (default 3)"),
                 (SUMS, "(default 1/4 of a GPU's memory, 1/2 where several"),
+                (STEPS, "at least 5 of them (default 20)", "(default 1/4 of a GPU's memory)"),
                 ("Pitfalls", "tries of each race (default 1000)"),
                 ("BenchmarkInterSM", "samples of every total, a few more", "(default 60)"),
                 ("BenchmarkIntraSM", "of throughput a fifth", "(default 100)", "throughput alone:")):
@@ -115,6 +116,15 @@ class CommandLine(unittest.TestCase):
         self.assertEqual("multi_grid" in listed, HAS_MULTI_GRID)
         if not HAS_MULTI_GRID:
             self.expect_error(run(SUMS, "--method", "multi_grid"), 2, "CUDA 13 removed it")
+
+    def test_list_of_time_steps(self):
+        listed = [line.split("\t")[0] for line in run(STEPS, "--list").stdout.splitlines()]
+        self.assertEqual(len(set(listed)), len(listed))
+        self.assertLessEqual({"none", "none_tile", "grid_sync_tile", "peer_grid_sync", "graph_launch",
+                              "single_omp_traditional_launch"}, set(listed))
+        self.assertEqual("multi_grid_sync" in listed, HAS_MULTI_GRID)
+        if not HAS_MULTI_GRID:
+            self.expect_error(run(STEPS, "--method", "multi_grid_sync"), 2, "CUDA 13 removed it")
 
     def test_machine_code(self):
         for program in KERNELS:

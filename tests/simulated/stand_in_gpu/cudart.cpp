@@ -117,6 +117,8 @@ int attribute(cudaDeviceAttr which) {
       return 0x7fffffff;
     case cudaDevAttrMaxSharedMemoryPerBlock:
       return 49152;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return 232448;
     case cudaDevAttrMaxThreadsPerBlock:
       return 1024;
     case cudaDevAttrWarpSize:

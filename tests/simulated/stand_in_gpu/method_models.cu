@@ -310,18 +310,6 @@ double cycles_of(const MethodEntry& method, unsigned blocks, unsigned threads,
   return std::max(cycles, sharing / of_method("rate", method.name, 0.5));
 }
 
-void meet_peers(const peer_grid::BarrierEnd& end, Model& model) {
-  model.meeting = end.end.of_rank[0];
-  model.members = end.end.gpus;
-  model.rank = end.end.rank;
-  model.abandoned = [=](const Running&) -> Ended {
-    *end.machine.failure =
-        static_cast<peer_grid::Failure>(peer_grid::Reason::kOtherGpu) << 60 |
-        static_cast<peer_grid::Failure>(end.end.rank == 0) << 32 | 1;
-    return {1e10, cudaErrorLaunchFailure};
-  };
-}
-
 void damage(WarpRecord& record) {
   const std::string& bad = scenario().bad;
   if (bad.empty()) return;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "explicit_barrier/method_entry.hpp"
-#include "peer_grid_barrier/barrier_set.cuh"
 #include "stand_in_gpu/model.hpp"
+#include "stand_in_gpu/peer_meeting.cuh"
 
 namespace stand_in {
 
@@ -16,10 +16,6 @@ std::optional<Model> model_of_method(
 /// so many GPUs: its own, or those of an SM that can do no more.
 double cycles_of(const syncbench::MethodEntry& method, unsigned blocks,
                  unsigned threads, int gpus = 1);
-
-/// Makes the kernel of a barrier over peer memory wait for those of the other
-/// GPUs.
-void meet_peers(const peer_grid::BarrierEnd& end, Model& model);
 
 /// Makes a record one that cannot be, where that is planted.
 void damage(syncbench::WarpRecord& record);

@@ -1,0 +1,71 @@
+// A field in the memory of one GPU or several.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/cuda_resources.hpp"
+#include "common/devices.hpp"
+#include "stencil/field_shape.hpp"
+
+namespace syncbench {
+
+/// What the kernels of one GPU get of a field. Layers are counted from 0; layer
+/// 0 and layer `layers` + 1 are halos: the next GPU's layer, or the fixed side
+/// of the whole field. Step s reads copy s % 2 and writes the other.
+struct Slab {
+  float* copies[2];  ///< `layers` + 2 layers each
+  /// Where the GPU before (after) has a halo of this GPU's first (last) layer,
+  /// in each copy; null where there is none.
+  float* halo_before[2];
+  float* halo_after[2];
+  int width;      ///< cells of a row
+  int layer;      ///< cells of a layer
+  int quad_bits;  ///< a layer has 2^quad_bits quads of cells
+  int layers;     ///< that this GPU computes
+  int march;      ///< layers that a thread computes one after the other
+};
+
+/// How a field is cut up for threads.
+struct FieldGrid {
+  int blocks;     ///< of each GPU
+  int threads;    ///< of a block
+  int march = 0;  ///< Slab::march; 0: march_of()
+};
+
+class Field {
+ public:
+  /// CannotMeasure where a GPU cannot write to the memory of another.
+  Field(const std::vector<Gpu>& gpus, const FieldShape& shape,
+        const FieldGrid& grid);
+
+  const std::vector<Gpu>& gpus() const { return gpus_; }
+  int gpu_count() const { return static_cast<int>(gpus_.size()); }
+  const FieldShape& shape() const { return shape_; }
+  const FieldGrid& grid() const { return grid_; }
+  const Slab& slab(int rank) const { return slabs_[rank]; }
+
+  /// The field before the first step in copy 0, what is no number in copy 1.
+  /// Waits for the GPUs.
+  void fill();
+
+  /// Sum of digest_of() of all cells after so many steps. Waits for the GPUs.
+  std::uint64_t digest(int steps);
+
+  /// The layers of all GPUs after so many steps, as host_steps() has them.
+  std::vector<float> read(int steps) const;
+
+ private:
+  std::uint64_t first_index(int rank) const;
+  std::size_t cells_with_halos() const;
+  void wait() const;
+
+  std::vector<Gpu> gpus_;
+  FieldShape shape_;
+  FieldGrid grid_;
+  std::vector<DeviceBuffer<float>> memory_;  // both copies of each GPU
+  std::vector<DeviceBuffer<unsigned long long>> sums_;
+  std::vector<Slab> slabs_;
+};
+
+}  // namespace syncbench

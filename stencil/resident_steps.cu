@@ -1,0 +1,306 @@
+// One kernel of all steps: what orders them is a barrier inside it.
+#include <cooperative_groups.h>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "common/gpu_threads.hpp"
+#include "peer_grid_barrier/barrier.cuh"
+#include "stencil/field_ways.hpp"
+#include "stencil/slab_step.cuh"
+
+namespace syncbench {
+namespace {
+
+struct NoArgument {};
+
+/// Nothing is between steps.
+struct Nothing {
+  using Argument = NoArgument;
+  __device__ explicit Nothing(const Argument&) {}
+  __device__ void sync() { asm volatile("" ::: "memory"); }
+};
+
+/// A block waits for no other.
+struct OwnBlock {
+  using Argument = NoArgument;
+  __device__ explicit OwnBlock(const Argument&) {}
+  __device__ void sync() { __syncthreads(); }
+};
+
+struct GridSync {
+  using Argument = NoArgument;
+  __device__ explicit GridSync(const Argument&) {}
+  __device__ void sync() { cooperative_groups::this_grid().sync(); }
+};
+
+struct PeerGridSync {
+  using Argument = peer_grid::BarrierEnd;
+  __device__ explicit PeerGridSync(const Argument& end) : barrier(end) {}
+  __device__ void sync() { barrier.sync(); }
+  peer_grid::Barrier barrier;
+};
+
+template <class Between, int kDimensions, FieldForm kForm>
+__global__ void __launch_bounds__(1024)
+    field_steps(const Slab slab, int steps,
+                const typename Between::Argument argument) {
+  Between between(argument);
+  if constexpr (kForm == FieldForm::kMemory) {
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+      step_in_memory<kDimensions>(slab, step);
+      if (step + 1 < steps) between.sync();
+    }
+  } else {
+    extern __shared__ float4 shared[];
+    Tile<kDimensions> tile(slab, reinterpret_cast<float*>(shared));
+    tile.load(slab);
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+      tile.step(slab, step);
+      if (step + 1 < steps) between.sync();
+    }
+    tile.store(slab, steps);
+  }
+}
+
+template <class Between, FieldForm kForm>
+const void* kernel_of(const Field& field) {
+  return field.shape().dimensions == 2
+             ? reinterpret_cast<const void*>(field_steps<Between, 2, kForm>)
+             : reinterpret_cast<const void*>(field_steps<Between, 3, kForm>);
+}
+
+/// A kernel a GPU, with these arguments of its kernel.
+template <class Between, FieldForm kForm>
+class ResidentSteps : public FieldSteps {
+ public:
+  explicit ResidentSteps(const Field& field)
+      : field_(field),
+        kernel_(kernel_of<Between, kForm>(field)),
+        shared_bytes_(kForm == FieldForm::kTile
+                          ? static_cast<std::size_t>(
+                                tile_bytes(field.shape(), field.grid().blocks))
+                          : 0),
+        streams_(make_streams(device_numbers(field.gpus()))),
+        threads_(field.gpus()) {
+    require_resident(field, kernel_, shared_bytes_);
+  }
+
+  double run(int steps) override {
+    return threads_.run([&](int rank) {
+      CallResult result;
+      typename Between::Argument argument = argument_of(rank);
+      void* arguments[] = {const_cast<Slab*>(&field_.slab(rank)), &steps,
+                           &argument};
+      result.note(launch_cooperative(call(arguments), stream(rank)),
+                  kCooperativeApi.name);
+      result.note(cudaStreamSynchronize(stream(rank)), "cudaStreamSynchronize");
+#pragma omp barrier
+      return result;
+    });
+  }
+
+ protected:
+  const Field& field() const { return field_; }
+  cudaStream_t stream(int rank) const { return streams_[rank].get(); }
+  KernelCall call(void** arguments) const {
+    return {kernel_, dim3(field_.grid().blocks), dim3(field_.grid().threads),
+            arguments, shared_bytes_};
+  }
+
+ private:
+  virtual typename Between::Argument argument_of(int /*rank*/) const {
+    return {};
+  }
+
+  const Field& field_;
+  const void* kernel_;
+  std::size_t shared_bytes_;
+  std::vector<Stream> streams_;
+  GpuThreads threads_;
+};
+
+/// With this suite's barrier of all GPUs.
+template <FieldForm kForm>
+class PeerGridSteps : public ResidentSteps<PeerGridSync, kForm> {
+ public:
+  explicit PeerGridSteps(const Field& field) try : ResidentSteps
+    <PeerGridSync, kForm>(field), set_(device_numbers(field.gpus())),
+        ends_(set_.for_blocks(field.grid().blocks)) {}
+  catch (const peer_grid::CannotJoin& error) {
+    throw CannotMeasure("no-barrier", error.what());
+  }
+
+  double run(int steps) override {
+    try {
+      return ResidentSteps<PeerGridSync, kForm>::run(steps);
+    } catch (const CudaError& error) {
+      const auto why = set_.failure();
+      if (!why) throw;
+      throw std::runtime_error(*why + "\n" + error.what());
+    }
+  }
+
+ private:
+  peer_grid::BarrierEnd argument_of(int rank) const override {
+    return ends_.at(rank);
+  }
+
+  peer_grid::BarrierSet set_;
+  std::vector<peer_grid::BarrierEnd> ends_;
+};
+
+#if CUDART_VERSION < 13000
+
+struct MultiGridSync {
+  using Argument = NoArgument;
+  __device__ explicit MultiGridSync(const Argument&) {}
+#pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
+  __device__ void sync() { cooperative_groups::this_multi_grid().sync(); }
+#pragma nv_diag_default 1215
+};
+
+/// One call launches on all GPUs.
+template <FieldForm kForm>
+class MultiGridSteps : public ResidentSteps<MultiGridSync, kForm> {
+ public:
+  using ResidentSteps<MultiGridSync, kForm>::ResidentSteps;
+
+  double run(int steps) override {
+    const Field& field = this->field();
+    const int gpus = field.gpu_count();
+    NoArgument none;
+    std::vector<std::array<void*, 3>> arguments;
+    std::vector<KernelCall> calls;
+    std::vector<cudaStream_t> streams;
+    arguments.reserve(gpus);  // calls point into it
+    for (int rank = 0; rank < gpus; ++rank) {
+      arguments.push_back(
+          {const_cast<Slab*>(&field.slab(rank)), &steps, &none});
+      calls.push_back(this->call(arguments.back().data()));
+      streams.push_back(this->stream(rank));
+    }
+    MultiDeviceLaunch launch(calls, device_numbers(field.gpus()), streams);
+    const auto start = HostClock::now();
+    check_cuda(launch(), MultiDeviceLaunch::kApi, __FILE__, __LINE__);
+    for (const cudaStream_t stream : streams) {
+      CUDA_CHECK(cudaStreamSynchronize(stream));
+    }
+    return elapsed_ns(start, HostClock::now());
+  }
+};
+
+#endif
+
+}  // namespace
+
+void require_resident(const Field& field, const void* kernel,
+                      std::size_t shared_bytes) {
+  for (const Gpu& gpu : field.gpus()) {
+    if (!gpu.cooperative_launch) {
+      throw CannotMeasure(
+          "no-cooperative-launch",
+          "no cooperative launch on GPU " + std::to_string(gpu.index));
+    }
+    const DeviceGuard guard(gpu.index);
+    int most = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(
+        &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu.index));
+    if (shared_bytes > static_cast<std::size_t>(most)) {
+      throw CannotMeasure(
+          "does-not-fit holds=" + std::to_string(most),
+          "the tile of a block does not fit into its shared memory");
+    }
+    if (shared_bytes > 0) {
+      CUDA_CHECK(cudaFuncSetAttribute(
+          kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+          static_cast<int>(shared_bytes)));
+    }
+    int fit = 0;
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &fit, kernel, field.grid().threads, shared_bytes));
+    if (fit * gpu.sm_count < field.grid().blocks) {
+      throw CannotMeasure("does-not-fit holds=" + std::to_string(fit),
+                          "its blocks do not fit on the GPU at once");
+    }
+  }
+}
+
+std::vector<FieldWay> resident_field_ways() {
+  using Gpus = FieldWay::Gpus;
+  constexpr FieldForm kMemory = FieldForm::kMemory, kTile = FieldForm::kTile;
+  return {
+    {"none",
+     "one kernel of all steps without barriers; its results are wrong",
+     Gpus::kAny,
+     kMemory,
+     false,
+     make_steps<ResidentSteps<Nothing, kMemory>>},
+        {"none_tile",
+         "the same, but __syncthreads(); each block's tile stays in shared "
+         "memory, and only what others read is in global memory, too",
+         Gpus::kAny,
+         kTile,
+         false,
+         make_steps<ResidentSteps<OwnBlock, kTile>>},
+        {"grid_sync", "one kernel of all steps with grid_group::sync()",
+         Gpus::kOne,  kMemory,
+         true,        make_steps<ResidentSteps<GridSync, kMemory>>},
+        {"grid_sync_tile",
+         "the same; tiles stay in shared memory",
+         Gpus::kOne,
+         kTile,
+         true,
+         make_steps<ResidentSteps<GridSync, kTile>>},
+        {"peer_grid_sync",
+         "one kernel a GPU with the barrier of peer_grid_barrier/",
+         Gpus::kAny,
+         kMemory,
+         true,
+         make_steps<PeerGridSteps<kMemory>>},
+        {"peer_grid_sync_tile",
+         "the same; tiles stay in shared memory",
+         Gpus::kAny,
+         kTile,
+         true,
+         make_steps<PeerGridSteps<kTile>>},
+#if CUDART_VERSION < 13000
+        {"multi_grid_sync",
+         "one kernel a GPU with multi_grid_group::sync()",
+         Gpus::kAny,
+         kMemory,
+         true,
+         make_steps<MultiGridSteps<kMemory>>},
+        {"multi_grid_sync_tile",
+         "the same; tiles stay in shared memory",
+         Gpus::kAny,
+         kTile,
+         true,
+         make_steps<MultiGridSteps<kTile>>},
+#endif
+  };
+}
+
+std::vector<FieldWay> field_ways() {
+  std::vector<FieldWay> all = resident_field_ways();
+  for (const FieldWay& way : launched_field_ways()) all.push_back(way);
+  return all;
+}
+
+std::vector<MethodInfo> missing_field_ways() {
+  std::vector<MethodInfo> missing;
+#if CUDART_VERSION >= 13000
+  for (const char* name : {"multi_grid_sync", "multi_grid_sync_tile"}) {
+    missing.push_back({name,
+                       "CUDA 13 removed it; a build with CUDA 11 or 12 "
+                       "measures it (cmake --preset before13)"});
+  }
+#endif
+  return missing;
+}
+
+}  // namespace syncbench

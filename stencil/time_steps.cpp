@@ -1,0 +1,298 @@
+#include "stencil/time_steps.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "stencil/field_ways.hpp"
+#include "stencil/host_steps.hpp"
+#include "stencil/rows.hpp"
+
+namespace syncbench {
+namespace {
+
+constexpr const char* kTitles[] = {"time steps 2D", "time steps 3D"};
+constexpr double kSampledNs = 50e6;  // of the longer runs of a row, about
+constexpr int kFewestSamples = 5;
+// Steps by which a way shows that its results are right: an even and an odd
+// number, which end in different copies.
+constexpr int kProofSteps[] = {64, 33};
+
+// Bytes of the largest field on each of these GPUs.
+long long largest_field(const std::vector<Gpu>& gpus, long long asked_for) {
+  std::size_t least_free = SIZE_MAX, least_total = SIZE_MAX;
+  for (const Gpu& gpu : gpus) {
+    const DeviceGuard guard(gpu.index);
+    std::size_t free = 0, total = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    least_free = std::min(least_free, free);
+    least_total = std::min(least_total, total);
+  }
+  // Halos and the memory of barriers come on top of it.
+  const auto room = static_cast<long long>(least_free / 10 * 9);
+  if (asked_for > room) {
+    throw UsageError("fields of " + std::to_string(asked_for) +
+                     " bytes do not fit into the " + std::to_string(room) +
+                     " bytes of memory that they can have");
+  }
+  if (asked_for > 0) return asked_for;
+  return std::min(room, static_cast<long long>(least_total / kPartOfMemory));
+}
+
+// 1, 2, 4 and so on, and all.
+std::vector<int> gpu_counts(int all) {
+  std::vector<int> counts;
+  for (int count = 1; count < all; count *= 2) counts.push_back(count);
+  counts.push_back(all);
+  return counts;
+}
+
+class TimeSteps {
+ public:
+  TimeSteps(MeasuringRun& run, int dimensions, long long most_bytes)
+      : run_(run),
+        dimensions_(dimensions),
+        blocks_(run.gpu().sm_count),
+        shapes_(field_shapes(dimensions, blocks_, most_bytes)),
+        table_(run.out(), kTitles[dimensions - 2],
+               field_columns(run.options().stats)) {}
+
+  int measure() {
+    run_.begin_section(kTitles[dimensions_ - 2]);
+    if (shapes_.empty()) {
+      table_.note("", {"no-size", "not even the smallest field fits"});
+    }
+    for (const int count : gpu_counts(static_cast<int>(run_.gpus().size()))) {
+      gpus_.assign(run_.gpus().begin(), run_.gpus().begin() + count);
+      const std::vector<Proved> ways = prove();
+      for (const FieldShape& shape : shapes_) of_shape(shape, ways);
+    }
+    return wrong_;
+  }
+
+ private:
+  // A way that these GPUs have.
+  struct Proved {
+    FieldWay way;
+    bool right;
+  };
+
+  // A way with a field, and its samples.
+  struct Candidate {
+    FieldWay way;
+    bool right;
+    std::unique_ptr<FieldSteps> steps;
+    std::vector<double> long_ns = {}, short_ns = {};
+    Summary step = {};
+  };
+
+  int gpu_count() const { return static_cast<int>(gpus_.size()); }
+
+  RowKey key(const FieldWay& way, double cells = kNan) const {
+    FieldRow row;
+    row.method = way.name;
+    row.gpus = gpu_count();
+    row.cells = cells;
+    return table_.key(row);
+  }
+  RowKey key(const FieldWay& way, const FieldShape& shape) const {
+    return key(way, static_cast<double>(shape.cells()));
+  }
+
+  // Ways that were asked for, and those without order that they are compared
+  // with.
+  std::vector<FieldWay> planned() const {
+    const std::vector<FieldWay> all = field_ways();
+    const auto wanted = [&](const FieldWay& way) {
+      return way.is_for(gpu_count()) && run_.options().wants(way.name);
+    };
+    std::vector<FieldWay> planned;
+    for (const FieldWay& way : all) {
+      const bool compared =
+          !way.orders &&
+          std::any_of(all.begin(), all.end(), [&](const FieldWay& other) {
+            return wanted(other) && other.form == way.form;
+          });
+      if (wanted(way) || compared) planned.push_back(way);
+    }
+    return planned;
+  }
+
+  // All that these GPUs have. Each has made the steps of small fields, which
+  // were compared with the host's bit for bit: of few threads, each with
+  // several parts of the field, and of many, each with several layers.
+  std::vector<Proved> prove() {
+    const FieldShape shape = proof_shape(dimensions_, blocks_);
+    std::map<int, std::vector<float>> expected;
+    std::vector<Proved> proved;
+    for (const FieldWay& way : planned()) {
+      run_.measure_or_skip(table_, key(way), [&] {
+        bool right = true;
+        for (const FieldGrid& grid : {FieldGrid{blocks_, 32, 1},
+                                      FieldGrid{blocks_, kFieldThreads, 5}}) {
+          Field field(gpus_, shape, grid);
+          const auto steps = way.make(field);
+          for (const int count : kProofSteps) {
+            if (expected[count].empty() && way.orders) {
+              expected[count] = host_steps(shape, gpu_count(), count);
+            }
+            field.fill();
+            steps->prepare(count);
+            steps->run(count);
+            right &= !way.orders || field.read(count) == expected[count];
+          }
+        }
+        if (!right) {
+          run_.warn(key(way),
+                    {"wrong", "its results are not those of the host"});
+        }
+        proved.push_back({way, right});
+      });
+    }
+    return proved;
+  }
+
+  void of_shape(const FieldShape& shape, const std::vector<Proved>& ways) {
+    run_.show(std::string("field ") + shape.text());
+    std::unique_ptr<Field> field;
+    std::vector<Candidate> candidates;
+    for (const Proved& proved : ways) {
+      run_.measure_or_skip(table_, key(proved.way, shape), [&] {
+        if (field == nullptr) {
+          field = std::make_unique<Field>(gpus_, shape,
+                                          FieldGrid{blocks_, kFieldThreads});
+        }
+        candidates.push_back(
+            {proved.way, proved.right, proved.way.make(*field)});
+      });
+    }
+    if (candidates.empty()) return;
+    const AtClock clock = sample(*field, candidates);
+    print(*field, candidates, clock);
+  }
+
+  // The digests that are right after so many steps: of launches of which the
+  // host waits for each.
+  std::map<int, std::uint64_t> digests(Field& field,
+                                       const std::vector<int>& counts) {
+    run_.show("reference steps");
+    std::map<int, std::uint64_t> digests;
+    const auto steps = reference_steps(field);
+    for (const int count : counts) {
+      field.fill();
+      steps->run(count);
+      digests[count] = field.digest(count);
+    }
+    return digests;
+  }
+
+  // The samples of all candidates in turn, so that what changes slowly
+  // touches all alike. Every result is checked.
+  AtClock sample(Field& field, std::vector<Candidate>& candidates) {
+    const int longer = steps_of(field.shape()), shorter = longer / 4;
+    const auto right = digests(field, {longer, shorter});
+    const auto run_once = [&](Candidate& candidate, int count) {
+      check_interrupt();
+      field.fill();
+      const double time = candidate.steps->run(count);
+      candidate.right &=
+          !candidate.way.orders || field.digest(count) == right.at(count);
+      return time;
+    };
+    int samples = kFewestSamples;
+    for (Candidate& candidate : candidates) {
+      run_.show(key(candidate.way, field.shape()));
+      candidate.steps->prepare(longer);
+      candidate.steps->prepare(shorter);
+      run_once(candidate, shorter);  // a warm-up
+      const double once = run_once(candidate, longer);
+      const double fit = std::min(kSampledNs / once, 1e6);
+      samples = std::max(
+          samples, std::min(run_.options().samples, static_cast<int>(fit)));
+    }
+    samples = std::min(samples, run_.options().samples);
+    return run_.sample_at_full_clock(gpu_count(), [&] {
+      for (Candidate& candidate : candidates) {
+        candidate.long_ns.clear();
+        candidate.short_ns.clear();
+      }
+      for (int i = 0; i < samples; ++i) {
+        for (Candidate& candidate : candidates) {
+          run_.measure_at(
+              [&] { return key(candidate.way, field.shape()); },
+              [&] {
+                candidate.long_ns.push_back(run_once(candidate, longer));
+                candidate.short_ns.push_back(run_once(candidate, shorter));
+              });
+        }
+      }
+    });
+  }
+
+  void print(const Field& field, std::vector<Candidate>& candidates,
+             const AtClock& clock) {
+    const FieldShape& shape = field.shape();
+    const int steps = steps_of(shape);
+    std::map<FieldForm, double> unordered;  // ns a step
+    for (const Candidate& candidate : candidates) {
+      const Summary total = summarize(candidate.long_ns);
+      FieldRow row;
+      row.method = candidate.way.name;
+      row.gpus = gpu_count();
+      row.cells = static_cast<double>(shape.cells());
+      row.shape = shape;
+      row.steps = steps;
+      row.blocks = field.grid().blocks;
+      row.threads = field.grid().threads;
+      row.step =
+          difference(total, summarize(candidate.short_ns), steps - steps / 4);
+      row.rate = 8 * row.cells * row.gpus / row.step.mean;
+      if (candidate.way.orders) {
+        const auto base = unordered.find(candidate.way.form);
+        if (base != unordered.end()) {
+          row.sync = 100 * (1 - base->second / row.step.mean);
+        }
+        row.right = candidate.right;
+      } else {
+        unordered[candidate.way.form] = row.step.mean;
+      }
+      run_.show(table_.key(row));
+      if (!run_.options().wants(row.method)) continue;
+      wrong_ += print_field(run_, table_, row, total, clock);
+    }
+  }
+
+  MeasuringRun& run_;
+  const int dimensions_;
+  const int blocks_;
+  const std::vector<FieldShape> shapes_;
+  Table<FieldRow> table_;
+  std::vector<Gpu> gpus_;  // of the rows now
+  int wrong_ = 0;
+};
+
+}  // namespace
+
+int measure_time_steps(MeasuringRun& run, const FieldOptions& fields) {
+  run.show("sizes of the fields");
+  const long long most = largest_field(run.gpus(), fields.max_bytes);
+  int wrong = 0;
+  for (const int dimensions : {2, 3}) {
+    wrong += TimeSteps(run, dimensions, most).measure();
+  }
+  return wrong;
+}
+
+std::string describe_time_steps() {
+  std::string text;
+  for (const char* title : kTitles) {
+    text += describe(title, field_columns(true));
+  }
+  return text;
+}
+
+}  // namespace syncbench

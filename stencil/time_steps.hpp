@@ -1,0 +1,29 @@
+// The sections of Stencil.
+#pragma once
+
+#include <string>
+
+#include "common/measuring_run.hpp"
+
+namespace syncbench {
+
+/// Threads of a block; there is one block on each SM.
+inline constexpr int kFieldThreads = 1024;
+
+/// The part of a GPU's memory that the largest field takes.
+inline constexpr int kPartOfMemory = 4;
+
+/// What the command line says of fields.
+struct FieldOptions {
+  long long max_bytes = 0;  ///< of the largest on each GPU; 0: kPartOfMemory
+};
+
+/// The sections `time steps 2D` and `time steps 3D`: every way on one GPU, on
+/// two, four and so on, and on all. Each way has first shown its results to be
+/// those of the host. Returns the number of rows with a wrong result.
+int measure_time_steps(MeasuringRun& run, const FieldOptions& fields);
+
+/// Their lines of --columns.
+std::string describe_time_steps();
+
+}  // namespace syncbench

@@ -1,0 +1,122 @@
+"""End-to-end test: what is planted of time steps comes back in the rows of Stencil.
+
+usage: planted_steps_test.py FOLDER (of the simulated programs)
+"""
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+from parts import tsv  # noqa: E402
+
+FOLDER = Path(sys.argv.pop(1))
+SOME = ("--samples", "2", "--max-bytes", "1M")
+GPU_CYCLES, GHZ, STEP, BANDWIDTH = 2970, 1.98, 500, 1000  # planted
+UNORDERED = ("none", "none_tile")
+OF_ONE = {"grid_sync", "grid_sync_tile", "traditional_launch", "graph_launch",
+          "programmatic_launch", "graph_programmatic"}
+OF_SEVERAL = {"events_to_neighbors", "graph_of_gpus", "multi_cooperative_launch"}
+
+
+def run(*arguments, **planted):
+    words = dict(gpus=1, sms=8, step=STEP, gpu_cycles=GPU_CYCLES, ghz=GHZ, bandwidth=BANDWIDTH)
+    words.update(planted)
+    return subprocess.run(
+        [FOLDER / "Stencil", *arguments], capture_output=True, text=True,
+        env=dict(os.environ, OMP_WAIT_POLICY="passive",
+                 STAND_IN=" ".join(f"{key}={value}" for key, value in words.items())))
+
+
+def sections_of(done):
+    return list(tsv.parse(done.stdout.encode()))
+
+
+class Planted(unittest.TestCase):
+    def test_costs_come_back(self):
+        done = run("4", *SOME, gpus=4)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sections = sections_of(done)
+        self.assertEqual([section.title for section in sections],
+                         ["time steps 2D", "time steps 3D"])
+        for section in sections:
+            self.assertEqual({row["GPUcount"] for row in section.rows}, {"1", "2", "4"})
+            for count in (1, 2, 4):
+                methods = {row["method"] for row in section.rows if row["GPUcount"] == str(count)}
+                self.assertEqual(methods & (OF_ONE | OF_SEVERAL), OF_ONE if count == 1 else OF_SEVERAL)
+            for row in section.rows:
+                self.check_row(row)
+
+    def check_row(self, row):
+        gpus, cells, step = int(row["GPUcount"]), int(row["cells"]), float(row["m(step)"])
+        moved = 8 * cells / BANDWIDTH  # ns that a step reads and writes
+        self.assertEqual(int(row["width"]) * int(row["rows"]) * int(row["layers"]), cells)
+        self.assertAlmostEqual(float(row["GB/s"]) * step / (8 * cells * gpus), 1, 3)
+        if row["method"] in UNORDERED:
+            self.assertAlmostEqual(step, moved, delta=0.1)
+            self.assertEqual((row["right"], row["sync"]), ("nan", "nan"))
+            return
+        self.assertEqual(row["right"], "1")
+        self.assertAlmostEqual(float(row["sync"]), 100 * (1 - moved / step), delta=0.1)
+        if "grid_sync" in row["method"]:
+            between = STEP + (gpus - 1) * GPU_CYCLES / GHZ * (row["method"] != "grid_sync")
+            self.assertAlmostEqual(step, moved + between, delta=0.1)
+        else:
+            self.assertGreater(step, moved + 100)
+
+    def test_two_copies_of_the_largest_field_are_as_large_as_asked_for(self):
+        for section in sections_of(run("1", *SOME)):
+            sizes = [8 * int(row["cells"]) for row in section.rows]
+            self.assertLessEqual(max(sizes), 2 ** 20)
+            self.assertGreater(max(sizes), 2 ** 19)
+
+    def test_wrong_results(self):
+        done = run("1", *SOME, "--method", "none,graph_launch", bad="steps")
+        self.assertEqual(done.returncode, 1)
+        rows = [row for section in sections_of(done) for row in section.rows]
+        self.assertEqual({row["method"]: row["right"] for row in rows},
+                         {"none": "nan", "graph_launch": "0"})
+        wrong = sum(row["right"] == "0" for row in rows)
+        self.assertIn(f"wrong results in {wrong} rows, whose `right` is 0", done.stderr)
+        self.assertIn("warning[wrong] graph_launch GPUcount=1: its results are not those of the host",
+                      done.stdout)
+
+    def test_what_cannot_be_had_is_skipped(self):
+        for planted, method, tag in (
+                (dict(cooperative=0), "grid_sync", "no-cooperative-launch"),
+                (dict(capability=80, code=80), "programmatic_launch", "no-programmatic-launch"),
+                (dict(gpus=2, peer="none"), "events_to_neighbors", "no-peer-access"),
+                (dict(gpus=2, multi_device=0), "multi_cooperative_launch", "no-multi-device")):
+            done = run(str(planted.get("gpus", 1)), *SOME, "--method", method, **planted)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn(f"# skipped[{tag}] {method} GPUcount=", done.stdout)
+
+    def test_tiles_that_do_not_fit(self):
+        done = run("1", "--samples", "2", "--max-bytes", "8M", "--method", "grid_sync_tile")
+        self.assertEqual(done.returncode, 4)
+        for section in sections_of(done):
+            fit = [int(row["cells"]) for row in section.rows]
+            skipped = [int(said.cells["cells"]) for said in section.annotations
+                       if said.kind == "skipped" and said.method == "grid_sync_tile"]
+            self.assertLessEqual(max(fit), 8 * 232448 // 8)
+            self.assertGreater(min(skipped), 8 * 232448 // 8)
+
+    def test_alone_a_way_has_its_share_too(self):
+        done = run("1", *SOME, "--method", "grid_sync")
+        for section in sections_of(done):
+            self.assertEqual({row["method"] for row in section.rows}, {"grid_sync"})
+            self.assertNotIn("nan", {row["sync"] for row in section.rows})
+
+    def test_sizes_that_cannot_be(self):
+        done = run("1", "--max-bytes", "1G")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("fields of 1073741824 bytes do not fit into the ", done.stderr)
+        self.assertEqual(run("1", "--max-bytes", "1K").returncode, 0)
+
+
+if __name__ == "__main__":
+    if not (FOLDER / "Stencil").exists():
+        print("no simulated programs: skipped")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,22 @@
+// Kernels that meet at the barrier over peer memory.
+#pragma once
+
+#include "peer_grid_barrier/barrier_set.cuh"
+#include "stand_in_gpu/model.hpp"
+
+namespace stand_in {
+
+/// Makes the kernel of such a barrier wait for those of the other GPUs.
+inline void meet_peers(const peer_grid::BarrierEnd& end, Model& model) {
+  model.meeting = end.end.of_rank[0];
+  model.members = end.end.gpus;
+  model.rank = end.end.rank;
+  model.abandoned = [=](const Running&) -> Ended {
+    *end.machine.failure =
+        static_cast<peer_grid::Failure>(peer_grid::Reason::kOtherGpu) << 60 |
+        static_cast<peer_grid::Failure>(end.end.rank == 0) << 32 | 1;
+    return {1e10, cudaErrorLaunchFailure};
+  };
+}
+
+}  // namespace stand_in

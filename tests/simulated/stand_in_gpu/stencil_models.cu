@@ -1,0 +1,203 @@
+// Kernels of Stencil. Small fields are really stepped, so that a wrong argument
+// leads to a wrong result. Of large ones the first cell of each layer is,
+// which sees its own column alone: that takes less time, and still tells how
+// many steps were made, and on which GPU.
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stand_in_gpu/model.hpp"
+#include "stand_in_gpu/peer_meeting.cuh"
+#include "stand_in_gpu/scenario.hpp"
+#include "stencil/field.hpp"
+#include "stencil/relax.hpp"
+
+namespace stand_in {
+namespace {
+
+using syncbench::digest_of;
+using syncbench::first_value;
+using syncbench::relaxed;
+using syncbench::Slab;
+
+constexpr int kSmallLayer = 128;  // of a field that is all stepped
+constexpr Ended kOutside = {0, cudaErrorIllegalAddress};
+
+// The bytes of all these cells are written or read.
+double moving(double cells) {
+  return scenario().null + 4 * cells / scenario().bandwidth;
+}
+
+bool is_large(const Slab& slab) { return slab.layer > kSmallLayer; }
+
+bool holds(const Slab& slab) {
+  const std::size_t layer = sizeof(float) * slab.layer;
+  bool all = true;
+  for (int copy = 0; copy < 2; ++copy) {
+    all &= inside(slab.copies[copy], layer * (slab.layers + 2), "a field");
+    for (float* halo : {slab.halo_before[copy], slab.halo_after[copy]}) {
+      all &= halo == nullptr || inside(halo, layer, "a halo");
+    }
+  }
+  return all;
+}
+
+bool is_fixed(const Slab& slab, int dimensions, int at) {
+  const int column = at % slab.width;
+  return column == 0 || column == slab.width - 1 ||
+         (dimensions == 3 &&
+          (at < slab.width || at >= slab.layer - slab.width));
+}
+
+float next_value(const Slab& slab, int dimensions, const float* cell, int at) {
+  const int layer = slab.layer;
+  if (is_large(slab)) {
+    return relaxed(cell[0], 0, 0, cell[-layer], cell[layer]);
+  }
+  if (is_fixed(slab, dimensions, at)) return cell[0];
+  if (dimensions == 2) {
+    return relaxed(cell[0], cell[-1], cell[1], cell[-layer], cell[layer]);
+  }
+  return relaxed(cell[0], cell[-1], cell[1], cell[-slab.width],
+                 cell[slab.width], cell[-layer], cell[layer]);
+}
+
+void step_slab(const Slab& slab, int dimensions, int step) {
+  const int to = (step + 1) % 2;
+  const int cells = is_large(slab) ? 1 : slab.layer;
+  const bool forgets = scenario().bad == "steps" && step == 10;
+  for (int number = 1; number <= slab.layers; ++number) {
+    const auto begin = static_cast<long long>(number) * slab.layer;
+    const float* from = slab.copies[step % 2] + begin;
+    float* target = slab.copies[to] + begin;
+    for (int at = 0; at < cells; ++at) {
+      target[at] =
+          forgets ? from[at] : next_value(slab, dimensions, from + at, at);
+    }
+    const auto copy_to = [&](float* halo) {
+      if (halo != nullptr) std::memcpy(halo, target, sizeof(float) * cells);
+    };
+    if (number == 1) copy_to(slab.halo_before[to]);
+    if (number == slab.layers) copy_to(slab.halo_after[to]);
+  }
+}
+
+double time_of_step(const Slab& slab) {
+  return 2 * moving(static_cast<double>(slab.layer) * slab.layers) -
+         2 * scenario().null;
+}
+
+int dimensions_of(const Launch& launch) {
+  return launch.is("2>(") || launch.is(", 2, ") ? 2 : 3;
+}
+
+Model one_step(const Launch& launch) {
+  const auto slab = launch.argument<Slab>(0);
+  const auto step = launch.argument<int>(1);
+  const int dimensions = dimensions_of(launch);
+  return {[=](const Running& running) -> Ended {
+    if (!holds(slab)) return kOutside;
+    step_slab(slab, dimensions, step);
+    return {running.factor * (scenario().null + time_of_step(slab))};
+  }};
+}
+
+// The kernels of several GPUs start together, and are run one after the other:
+// the last one makes the steps of all.
+Model all_steps(const Launch& launch) {
+  static std::map<const void*, std::vector<Slab>> arrived;
+  const auto slab = launch.argument<Slab>(0);
+  const auto steps = launch.argument<int>(1);
+  const int dimensions = dimensions_of(launch);
+  Model model;
+  int members = 1;
+  double between = scenario().step;
+  if (launch.kind != LaunchKind::kMultiDevice &&
+      launch.kind != LaunchKind::kCooperative) {
+    complain("its blocks are not sure to run together: " + launch.name);
+  }
+  if (launch.is("Nothing") || launch.is("OwnBlock")) {
+    between = 0;
+  } else if (launch.is("PeerGridSync")) {
+    const auto end = launch.argument<peer_grid::BarrierEnd>(2);
+    if (launch.blocks() != end.end.blocks) {
+      complain("field_steps: its barrier is of another number of blocks");
+    }
+    meet_peers(end, model);
+    members = model.members;
+  } else if (launch.is("MultiGridSync")) {
+    members = launch.gpus;
+  }
+  between += (members - 1) * scenario().gpu_cycles / scenario().ghz;
+  const void* meeting = model.meeting;
+  model.run = [=](const Running& running) -> Ended {
+    if (!holds(slab)) return kOutside;
+    std::vector<Slab>& slabs = arrived[meeting];
+    slabs.push_back(slab);
+    if (static_cast<int>(slabs.size()) == members) {
+      for (int step = 0; step < steps; ++step) {
+        for (const Slab& one : slabs) step_slab(one, dimensions, step);
+      }
+      slabs.clear();
+    }
+    return {running.factor * (scenario().null + steps * time_of_step(slab) +
+                              (steps - 1) * between)};
+  };
+  return model;
+}
+
+// Of so many cells, every n-th is looked at: the first of each layer is among
+// them, and all are where the field is small.
+long long stride_of(long long count) {
+  return count > 1 << 20 ? 1024 : count > 1 << 17 ? 16 : 1;
+}
+
+Model fill(const Launch& launch) {
+  auto* cells = launch.argument<float*>(0);
+  const auto first = launch.argument<unsigned long long>(1);
+  const auto count = launch.argument<long long>(2);
+  return {[=](const Running& running) -> Ended {
+    if (!inside(cells, sizeof(float) * count, "fill_cells")) return kOutside;
+    // Cells between those of a large field are never looked at.
+    for (long long i = 0; i < count; i += stride_of(count)) {
+      cells[i] = first_value(first + i);
+    }
+    return {running.factor * moving(static_cast<double>(count))};
+  }};
+}
+
+Model digest(const Launch& launch) {
+  const auto* cells = launch.argument<const float*>(0);
+  const auto first = launch.argument<unsigned long long>(1);
+  const auto count = launch.argument<long long>(2);
+  auto* sum = launch.argument<unsigned long long*>(3);
+  return {[=](const Running& running) -> Ended {
+    if (!inside(cells, sizeof(float) * count, "digest_cells") ||
+        !inside(sum, sizeof *sum, "a digest")) {
+      return kOutside;
+    }
+    for (long long i = 0; i < count; i += stride_of(count)) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, cells + i, sizeof bits);
+      *sum += digest_of(first + i, bits);
+    }
+    return {running.factor * moving(static_cast<double>(count))};
+  }};
+}
+
+std::optional<Model> model_of(const Launch& launch) {
+  if (launch.is("::fill_cells(")) return fill(launch);
+  if (launch.is("::digest_cells(")) return digest(launch);
+  if (launch.is("::field_step<") || launch.is("::programmatic_field_step<")) {
+    return one_step(launch);
+  }
+  if (launch.is("::field_steps<")) return all_steps(launch);
+  return std::nullopt;
+}
+
+[[maybe_unused]] const bool kAdded = add_models(model_of);
+
+}  // namespace
+}  // namespace stand_in
