@@ -185,10 +185,10 @@ __device__ inline void wait_for_deferred(int none) {
 
 /// `count` operations, 0 or a multiple of 4, after some that bring all in step.
 /// One warp comes at least `late` cycles after all others: the first, twice the
-/// last, the first. Their records hold sums of the clock: `start` when they
-/// come late, `end` when they are out behind the other. Offset and drift of
-/// clocks cancel. Other records are 0. `late_warps`: a LateWarps. Other
-/// arguments as those of timed_kernel.
+/// last, the first. `end` of their records is a sum of the clock when they are
+/// out behind the other, less that when they come late; together the two are
+/// what is wanted, for offset and drift of clocks cancel. Other records are 0.
+/// `late_warps`: a LateWarps. Other arguments as those of timed_kernel.
 template <class Method>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     late_kernel(int count, int late, unsigned group, WarpRecord* records,
@@ -198,24 +198,24 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   with_state<Method>(group, global, argument, [&](auto& here, auto value) {
     const auto comes_late = ComesLate::of<Method>(
         here, *reinterpret_cast<const LateWarps*>(late_warps));
-    WarpRecord record = {};
+    // Few registers, for a spilled one would be read behind the operation.
+    const int turn = 1 * comes_late.first + 2 * comes_late.last;
+    long long cycles = 0;
     if (Method::takes_part(here)) {
       auto method = made<Method>(here);
 #pragma unroll 1
       for (int trip = -4; trip < count; ++trip) {
-        const bool of_first = (trip & 3) == 0 || (trip & 3) == 3;
-        const bool late_now = of_first ? comes_late.first : comes_late.last,
-                   late_next = of_first ? comes_late.last : comes_late.first;
-        if (late_now) wait_cycles(late);
-        const long long comes = read_sm_clock();
+        const int late_now = (trip & 3) == 0 || (trip & 3) == 3 ? 1 : 2;
+        if (turn & late_now) {
+          wait_cycles(late);
+          if (trip >= 0) cycles -= read_sm_clock();
+        }
         value = method(value, here);
         wait_for_deferred(count);
-        const long long is_out = read_sm_clock();
-        if (trip >= 0 && late_now) record.start += comes;
-        if (trip >= 0 && late_next) record.end += is_out;
+        if (turn & (3 - late_now) && trip >= 0) cycles += read_sm_clock();
       }
     }
-    if (here.thread % 32 == 0) record_of_warp(records) = record;
+    if (here.thread % 32 == 0) record_of_warp(records) = {0, cycles, 0};
     asm volatile("" ::"r"(static_cast<unsigned>(value)));
   });
 }
