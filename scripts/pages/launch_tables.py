@@ -59,6 +59,22 @@ def one_more_kernel(_runs):
                                     for state in ("one stream", "several"))], 1, rows)
 
 
+def storing(_runs):
+    """The second measurement, launch_observer, of kernels without stores and with."""
+    machine = "h200x1"
+    section = sections_of(machine)["sleep kernel"]
+    path = FOLDER.parent / "launches" / f"observer.{machine}.tsv"
+    seen = {(row["way"], row["thrd"], row["storing"]): float(row["observer"])
+            for row in tsv.read_table(path.read_bytes(), path)}
+    rows = [[coded(f"`{way}`"), *(
+        text(number) for shape in (ONE, FULL) for number in (
+            value(find(section, shape, method=way, GPUCount="1"), "ovh"),
+            seen[way, shape[1], "few"], seen[way, shape[1], "all"]))]
+        for way in dict.fromkeys(way for way, *_ in seen)]
+    return markdown_table(["Way", *(f"{what}, {blocks} x {threads}" for blocks, threads in (
+        ONE, FULL) for what in ("row", "observer", "kernels that store"))], 1, rows)
+
+
 def ladder(_runs):
     """Of each way and machine what a step takes, and from which work on its seam is under 5% of
     it."""

@@ -8,8 +8,8 @@
 //             process.
 //   own       The clock of an SM that ran two kernels of the chain. It is the
 //             only way where a process uses the default stream alone.
-// A line for each way, shape and who counts: nanoseconds, nan where there is
-// none.
+// Under a header, a line for each way, shape and who counts: nanoseconds, nan
+// where there is none.
 // launch_observer_test.py compares them with the rows of ImplicitBarrier.
 //
 // usage: launch_observer one|several, the streams that it uses
@@ -302,6 +302,7 @@ int run(bool observing) {
   if (launches_wait_for_kernels()) return kSkipped;
   std::vector<Gpu> gpus = find_gpus();
   prepare_gpus(gpus);
+  std::puts("way\tstoring\tblk\tthrd\tobserver\town");
   for (const bool all : {false, true}) {
     Observatory observatory(gpus[0].index, observing, all);
     for (const Way& way : kWays) {

@@ -32,7 +32,7 @@ def seen(observer, streams):
     """{(way, kernels that store, threads): (ns by the observer, by the kernels' own SM)}"""
     found = {}
     for _ in range(PROCESSES):
-        for line in run(observer, streams).splitlines():
+        for line in run(observer, streams).splitlines()[1:]:
             way, storing, _, threads, *numbers = line.split("\t")
             found.setdefault((way, storing, threads), []).append([float(number) for number in numbers])
     return {point: [statistics.median(values) if all(map(math.isfinite, values)) else math.nan
