@@ -68,6 +68,13 @@ std::vector<FieldWay> resident_field_ways();
 /// What others are compared with: the host waits for each step of all GPUs.
 std::unique_ptr<FieldSteps> reference_steps(const Field& field);
 
+/// A kernel that makes one step of a Slab: its arguments are that, and the
+/// number of the step.
+const void* field_step_kernel(const Field& field);
+
+/// Halos by NCCL, where this build has it.
+std::unique_ptr<FieldSteps> make_nccl_steps(const Field& field);
+
 /// CannotMeasure unless all blocks of the kernel fit on each GPU at once, and
 /// all GPUs have cooperative launches. `shared_bytes`: of dynamic shared
 /// memory, which the kernel may then have.

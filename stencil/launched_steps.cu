@@ -27,12 +27,6 @@ __global__ void __launch_bounds__(1024)
   step_in_memory<kDimensions>(slab, step);
 }
 
-const void* plain_kernel(const Field& field) {
-  return field.shape().dimensions == 2
-             ? reinterpret_cast<const void*>(field_step<2>)
-             : reinterpret_cast<const void*>(field_step<3>);
-}
-
 const void* programmatic_kernel(const Field& field) {
   return field.shape().dimensions == 2
              ? reinterpret_cast<const void*>(programmatic_field_step<2>)
@@ -74,7 +68,7 @@ class StreamSteps : public LaunchedSteps {
   explicit StreamSteps(const Field& field)
       : LaunchedSteps(field, &kApi == &kProgrammaticApi
                                  ? programmatic_kernel(field)
-                                 : plain_kernel(field)) {
+                                 : field_step_kernel(field)) {
     if (&kApi == &kProgrammaticApi && code_version(kernel()) < 90) {
       throw CannotMeasure(
           "no-programmatic-launch",
@@ -131,7 +125,7 @@ class GraphSteps : public StreamSteps<kApi> {
 class EventSteps : public LaunchedSteps {
  public:
   explicit EventSteps(const Field& field)
-      : LaunchedSteps(field, plain_kernel(field)) {
+      : LaunchedSteps(field, field_step_kernel(field)) {
     for (auto& events : of_step_) events = make_events();
   }
 
@@ -224,7 +218,8 @@ class GraphOfGpuSteps : public EventSteps {
 class ThreadSteps : public LaunchedSteps {
  public:
   explicit ThreadSteps(const Field& field)
-      : LaunchedSteps(field, plain_kernel(field)), threads_(field.gpus()) {}
+      : LaunchedSteps(field, field_step_kernel(field)),
+        threads_(field.gpus()) {}
 
   double run(int steps) override {
     return threads_.run([&](int rank) {
@@ -247,7 +242,7 @@ class ThreadSteps : public LaunchedSteps {
 class WaitedSteps : public LaunchedSteps {
  public:
   explicit WaitedSteps(const Field& field)
-      : LaunchedSteps(field, plain_kernel(field)) {}
+      : LaunchedSteps(field, field_step_kernel(field)) {}
 
   double run(int steps) override {
     const DeviceGuard guard(device(0));
@@ -269,7 +264,7 @@ class WaitedSteps : public LaunchedSteps {
 class MultiDeviceSteps : public LaunchedSteps {
  public:
   explicit MultiDeviceSteps(const Field& field)
-      : LaunchedSteps(field, plain_kernel(field)) {
+      : LaunchedSteps(field, field_step_kernel(field)) {
     require_resident(field, kernel(), 0);
     for (int rank = 0; rank < gpus(); ++rank) {
       arguments_.push_back({const_cast<Slab*>(&field.slab(rank)), &step_});
@@ -306,6 +301,12 @@ class MultiDeviceSteps : public LaunchedSteps {
 
 }  // namespace
 
+const void* field_step_kernel(const Field& field) {
+  return field.shape().dimensions == 2
+             ? reinterpret_cast<const void*>(field_step<2>)
+             : reinterpret_cast<const void*>(field_step<3>);
+}
+
 std::unique_ptr<FieldSteps> reference_steps(const Field& field) {
   return std::make_unique<WaitedSteps>(field);
 }
@@ -333,6 +334,11 @@ std::vector<FieldWay> launched_field_ways() {
        kMemory, true, make_steps<GraphOfGpuSteps>},
       {"multi_cooperative_launch", "one launch on all GPUs a step",
        Gpus::kSeveral, kMemory, true, make_steps<MultiDeviceSteps>},
+#ifdef SYNCBENCH_NCCL
+      {"nccl_send_recv",
+       "a thread a GPU: a step, then ncclSend and ncclRecv of halos",
+       Gpus::kSeveral, kMemory, true, make_nccl_steps},
+#endif
   };
 }
 

@@ -300,6 +300,10 @@ std::vector<MethodInfo> missing_field_ways() {
                        "measures it (cmake --preset before13)"});
   }
 #endif
+#ifndef SYNCBENCH_NCCL
+  missing.push_back({"nccl_send_recv",
+                     "NCCL was not found when this program was configured"});
+#endif
   return missing;
 }
 

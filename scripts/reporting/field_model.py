@@ -61,6 +61,8 @@ class Fields:
             cost = next((float(other["med(ovh)"]) for other in self.model.rows.of("sleep kernel")
                          if (other["method"], other["GPUCount"], other["blk"], other["thrd"])
                          == (way, row["GPUcount"], row["blk"], row["thrd"])), None)
+        elif way not in ROUNDS:
+            return None
         else:
             found = self.model.rounds(gpus, *shape).get(ROUNDS[way])
             cost = found and float(found["med(held)"])

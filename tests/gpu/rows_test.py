@@ -289,7 +289,8 @@ def check_stencil(sections, gpus, sms, groups):
     """Every method has a row of each size and number of GPUs that it is for, or a comment says why
     not; results are right, and what orders steps costs time where fields are small."""
     counts = sorted({1, gpus, *(2 ** n for n in range(10) if 2 ** n < gpus)})
-    of_several = ("events_to_neighbors", "graph_of_gpus", "multi_cooperative_launch")
+    of_several = ("events_to_neighbors", "graph_of_gpus", "multi_cooperative_launch",
+                  "nccl_send_recv")
     for section in sections.values():
         cells = sorted({int(row["cells"]) for row in section.rows})
         assert len(cells) == (6 if section.title.endswith("2D") else 3), cells

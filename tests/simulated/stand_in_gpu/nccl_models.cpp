@@ -1,8 +1,9 @@
-// NCCL's reduction of one number of each GPU, where NCCL is compiled in: its
-// functions, which need a driver, and the kernel that adds up.
+// NCCL's reduction of one number of each GPU, and its sends and receives, where
+// NCCL is compiled in: its functions, which need a driver, and the kernels.
 #include <nccl.h>
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -11,13 +12,22 @@
 
 namespace {
 
+// Floats that a rank sends to another, or receives from it.
+struct Message {
+  int other;
+  const float* sent;
+  float* received;
+  std::size_t count;
+};
+
 // What the ranks of a communicator share.
 struct Ranks {
   std::vector<const void*> sent;
+  std::map<int, std::vector<Message>> messages;  // of the ranks that are there
 };
 
-// Its address stands for the kernel.
-const char kReduction = 0;
+// Their addresses stand for the kernels.
+const char kReduction = 0, kExchange = 0;
 
 }  // namespace
 
@@ -26,8 +36,63 @@ struct ncclComm {
   int rank;
 };
 
+namespace {
+
+// What this thread has called in its group.
+thread_local std::vector<Message> group;
+thread_local ncclComm* group_communicator = nullptr;
+thread_local cudaStream_t group_stream = nullptr;
+
+ncclResult_t add_to_group(const Message& message, ncclComm* communicator,
+                          cudaStream_t stream) {
+  group.push_back(message);
+  group_communicator = communicator;
+  group_stream = stream;
+  return ncclSuccess;
+}
+
+}  // namespace
+
 namespace stand_in {
 namespace {
+
+// The ranks start together, and are run one after the other: the last one
+// carries all messages.
+Model exchange(const Launch& launch) {
+  const auto* communicator = launch.argument<const ncclComm*>(0);
+  const auto ranks = communicator->ranks;
+  const int rank = communicator->rank;
+  const std::vector<Message> messages =
+      *launch.argument<const std::vector<Message>*>(1);
+  Model model;
+  model.meeting = ranks.get();
+  model.members = static_cast<int>(ranks->sent.size());
+  model.rank = rank;
+  model.run = [=](const Running& running) -> Ended {
+    ranks->messages[rank] = messages;
+    if (ranks->messages.size() < ranks->sent.size()) return {scenario().null};
+    for (const auto& [to, theirs] : ranks->messages) {
+      for (const Message& into : theirs) {
+        if (into.received == nullptr) continue;
+        for (const Message& from : ranks->messages[into.other]) {
+          if (from.sent == nullptr || from.other != to) continue;
+          const std::size_t bytes = from.count * sizeof *from.sent;
+          if (from.count != into.count || !inside(from.sent, bytes, "a send") ||
+              !inside(into.received, bytes, "a receive")) {
+            return {0, cudaErrorIllegalAddress};
+          }
+          std::memcpy(into.received, from.sent, bytes);
+        }
+      }
+    }
+    ranks->messages.clear();
+    return {running.factor * scenario().nccl};
+  };
+  model.abandoned = [](const Running&) -> Ended {
+    return {0, cudaErrorLaunchFailure};
+  };
+  return model;
+}
 
 template <class T>
 void add_up(const std::vector<const void*>& sent, void* to) {
@@ -37,6 +102,7 @@ void add_up(const std::vector<const void*>& sent, void* to) {
 }
 
 std::optional<Model> model_of(const Launch& launch) {
+  if (launch.function == &kExchange) return exchange(launch);
   if (launch.function != &kReduction) return std::nullopt;
   const auto* communicator = launch.argument<const ncclComm*>(0);
   const auto ranks = communicator->ranks;
@@ -96,6 +162,34 @@ ncclResult_t ncclReduce(const void* from, void* to, size_t, ncclDataType_t type,
       queue_kernel({&kReduction, "ncclReduce", dim3(1), dim3(32), arguments,
                     current_gpu(), LaunchKind::kTraditional},
                    stream);
+  return error == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+}
+
+ncclResult_t ncclGroupStart() {
+  group.clear();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclSend(const void* from, size_t count, ncclDataType_t, int other,
+                      ncclComm_t communicator, cudaStream_t stream) {
+  return add_to_group({other, static_cast<const float*>(from), nullptr, count},
+                      communicator, stream);
+}
+
+ncclResult_t ncclRecv(void* to, size_t count, ncclDataType_t, int other,
+                      ncclComm_t communicator, cudaStream_t stream) {
+  return add_to_group({other, nullptr, static_cast<float*>(to), count},
+                      communicator, stream);
+}
+
+ncclResult_t ncclGroupEnd() {
+  using namespace stand_in;
+  const std::vector<Message>* messages = &group;
+  void* arguments[] = {&group_communicator, &messages};
+  const cudaError_t error =
+      queue_kernel({&kExchange, "ncclSendRecv", dim3(1), dim3(32), arguments,
+                    current_gpu(), LaunchKind::kTraditional},
+                   group_stream);
   return error == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
 
