@@ -35,7 +35,7 @@ _LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicr
                            "bytes", "late", "cells", "steps", "width", "rows", "layers"), 1), "lane": 0, "tile": 0,
           "reads": 0}  # of columns of whole numbers
 _CAN_LACK = ("bytes",)  # that can be nan
-_DIFFERENCE = re.compile(r"(m|med|min|max)\(.*\)")  # only such columns can be negative
+_DIFFERENCE = re.compile(r"(m|med|min|max)\(.*\)|sync")  # only such columns can be negative
 # Columns of what a row is of; the others are what was found.
 _POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "stream", "form", "order")
 # What a program says: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`. Without a tag it is

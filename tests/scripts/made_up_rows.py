@@ -69,7 +69,7 @@ ROWS = {  # of two GPUs with 132 SMs
     + "# warning[spread] peer_grid type=float GPUcount=2 bytes=137438953472: far\n",
     "Stencil": section(
         "time steps 2D", FIELD, "grid_sync 1 540672 512 1 1056 496 132 1024 2100.500 0.500 2059.1 40.1 1 20 0.500",
-        "traditional_launch 1 540672 512 1 1056 496 132 1024 3100.500 0.500 1395.1 60.1 1 20 0.500"),
+        "traditional_launch 1 540672 512 1 1056 496 132 1024 3100.500 0.500 1395.1 -0.1 1 20 0.500"),
     "Pitfalls": section("warp barrier", "method lane start end", "no_sync 0 0 2",
                         "no_sync 1 164 166", "syncwarp 0 0 166", "syncwarp 1 164 170")
     + section("warp barrier verdict", "method blocks launches held wrong", "no_sync 0 100 0 0",

@@ -72,8 +72,8 @@ def wrong_in_comparison(output, files):
             continue
         key = cells[0], cells[1], cells[2]
         shown[key] += 1
-        if not any(cells[15] in texts for texts in known.get(key, ())):
-            return f"{key} {cells[15]}"
+        if not any(cells[16] in texts for texts in known.get(key, ())):
+            return f"{key} {cells[16]}"
     missing = {key: len(rows) for key, rows in known.items() if shown[key] != len(rows)}
     return missing or None
 
