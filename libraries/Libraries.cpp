@@ -128,23 +128,29 @@ class Libraries {
     return {method.name, world_.nodes, world_.size, gpus};
   }
 
-  void measure(const LibraryMethod& method) {
+  // What stands for all rows of a method that this start cannot have; aloud
+  // where it was asked for by name.
+  Remark unavailable(const LibraryMethod& method) const {
     if (method.version().empty()) {
-      return run_.skip(
-          table_, {method.name},
-          {"library", method.library + " was not found when this was built"});
+      return {"library", method.library + " was not found when this was built"};
     }
     if (method.by_process && world_.size == 1) {
-      return run_.skip(table_, {method.name},
-                       {"one-process",
-                        "it needs a process for each GPU: start the program "
-                        "with mpirun or srun"});
+      return {"one-process",
+              "it needs a process for each GPU: start the program with mpirun "
+              "or srun"};
+    }
+    if (world_.size == 1 && run_.gpus().size() == 1) {
+      return {"one-gpu", "it needs at least two GPUs"};
+    }
+    return {};
+  }
+
+  void measure(const LibraryMethod& method) {
+    if (const Remark reason = unavailable(method)) {
+      if (options_.methods.empty()) return table_.skip(method.name, reason);
+      return run_.skip(table_, {method.name}, reason);
     }
     if (world_.size > 1) return measure_on(method, run_.gpus());
-    if (run_.gpus().size() == 1) {
-      return run_.skip(table_, {method.name},
-                       {"one-gpu", "it needs at least two GPUs"});
-    }
     for (std::size_t count = 2; count <= run_.gpus().size(); ++count) {
       measure_on(method, {run_.gpus().begin(), run_.gpus().begin() + count});
     }
@@ -190,7 +196,13 @@ class Libraries {
   Table<LibraryRow> table_;
 };
 
-ProgramInfo program_info(bool& hosts) {
+// What the program's own options say.
+struct Asked {
+  bool hosts = false;
+  int limit = Watch::kStuckSeconds;
+};
+
+ProgramInfo program_info(Asked& asked) {
   ProgramInfo info;
   info.name = "Libraries";
   info.summary =
@@ -201,7 +213,15 @@ ProgramInfo program_info(bool& hosts) {
   info.default_samples = 60;
   info.options.push_back(
       {"hosts", "", "name the host of each process in the comments",
-       [&hosts](const std::string&, Options&) { hosts = true; }});
+       [&asked](const std::string&, Options&) { asked.hosts = true; }});
+  info.options.push_back(
+      {"limit", "SECONDS",
+       "end the run when a sample, or the start of a library, takes longer, "
+       "as their waits have no end (default " +
+           std::to_string(asked.limit) + ")",
+       [&asked](const std::string& value, Options&) {
+         asked.limit = parse_count(value, "--limit", 86400);
+       }});
   for (const LibraryMethod& method : library_methods()) {
     info.methods.push_back(
         {method.name, method.text, method.library,
@@ -233,7 +253,7 @@ void write_no_rows() {
 }
 
 int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
-                     char** argv, bool& hosts) {
+                     char** argv, const Asked& asked) {
   Watch watch(world, info.name);
   const SayFailure say = [&](const std::string& line, int code) {
     if (world.size > 1) watch.fail(line, code);
@@ -245,7 +265,8 @@ int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
   const int code = run_program(
       info, argc, argv,
       [&](const Options& options, LineWriter& out) {
-        Libraries(info, options, out, world, watch, hosts).run();
+        watch.set_limit(asked.limit);
+        Libraries(info, options, out, world, watch, asked.hosts).run();
       },
       say);
   mpi::barrier();
@@ -259,8 +280,8 @@ int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
 
 int main(int argc, char** argv) {
   using namespace syncbench;
-  bool hosts = false;
-  ProgramInfo info = program_info(hosts);
+  Asked asked;
+  ProgramInfo info = program_info(asked);
   try {
     const mpi::World world = mpi::start(&argc, &argv);
     info.quiet = world.rank > 0;
@@ -275,7 +296,7 @@ int main(int argc, char** argv) {
                    : "of which MPI knows nothing (srun --mpi=pmix?)"),
           kExitUsage);
     }
-    return run_processes_of(info, world, argc, argv, hosts);
+    return run_processes_of(info, world, argc, argv, asked);
   } catch (const std::exception& error) {
     return say_failure(info.name + ": error: " + error.what(), kExitFailed);
   }

@@ -26,6 +26,7 @@ namespace {
 // it: I have failed, end.
 constexpr char kHere = 'h', kDone = 'd', kFailed = 'f', kEnd = 'e';
 constexpr double kMeetSeconds = 20;
+constexpr int kSecondsToEnd = 3;  // after a message to process 0
 
 // The first message of both sides.
 struct Hello {
@@ -210,7 +211,7 @@ void Watch::show(const std::string& point) {
 void Watch::fail(const std::string& why, int code) {
   if (world_.rank == 0) end_all(why, code);
   send(peers_[0], with_length(kFailed, code, why));
-  sleep(3);  // process 0 ends this one before
+  sleep(kSecondsToEnd);  // process 0 ends this one before
   std::fprintf(stderr, "%s\n", why.c_str());
   _exit(code);
 }
@@ -251,16 +252,19 @@ void Watch::each_second() {
   const unsigned steps = steps_;
   stuck_ = steps == seen_ ? stuck_ + 1 : 0;
   seen_ = steps;
-  if (stuck_ < kStuckSeconds || finished_) return;
-  std::string point;
-  {
-    const std::lock_guard<std::mutex> guard(showing_);
-    point = point_;
-  }
-  fail(program_ + ": error: " + (point.empty() ? "" : point + ": ") +
-           "nothing has ended for " + std::to_string(kStuckSeconds) +
-           " s, so a wait has no end",
-       1);
+  const int limit = limit_;
+  if (stuck_ < limit || finished_) return;
+  const std::lock_guard<std::mutex> guard(showing_);
+  const std::string why = program_ +
+                          ": error: " + (point_.empty() ? "" : point_ + ": ") +
+                          "nothing has ended for " + std::to_string(limit) +
+                          " s, so a wait has no end";
+  // Where process 0 does not end this one, this one says it.
+  if (world_.rank == 0) end_all(why, 1);
+  if (stuck_ == limit) send(peers_[0], with_length(kFailed, 1, why));
+  if (stuck_ < limit + kSecondsToEnd) return;
+  std::fprintf(stderr, "%s\n", why.c_str());
+  _exit(1);
 }
 
 void Watch::read(Peer& peer) {

@@ -20,7 +20,7 @@ namespace syncbench {
 class Watch {
  public:
   static constexpr int kSilentSeconds = 7;  ///< of a process that is given up
-  static constexpr int kStuckSeconds = 60;  ///< without a sample
+  static constexpr int kStuckSeconds = 60;  ///< unless set_limit() says other
 
   /// To be called by all processes at the same time. `program`: as messages
   /// begin.
@@ -31,6 +31,9 @@ class Watch {
 
   /// This process goes on. Cheap.
   void progress() { ++steps_; }
+
+  /// Seconds after which a process that does not go on ends all.
+  void set_limit(int seconds) { limit_ = seconds; }
 
   /// What is being measured from here on, for messages.
   void show(const std::string& point);
@@ -78,6 +81,7 @@ class Watch {
   std::string point_;
   std::atomic<unsigned> steps_ = 0;
   std::atomic<bool> finished_ = false;
+  std::atomic<int> limit_ = kStuckSeconds;
   int stop_[2] = {-1, -1};  // a pipe: the thread ends when it is closed
   unsigned seen_ = 0;
   int stuck_ = 0;
