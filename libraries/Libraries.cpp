@@ -140,7 +140,7 @@ class Libraries {
               "or srun"};
     }
     if (world_.size == 1 && run_.gpus().size() == 1) {
-      return {"one-gpu", "it needs at least two GPUs"};
+      return {"too-few-gpus", "it needs at least two GPUs"};
     }
     return {};
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
 #include "libraries/method.hpp"
 
 namespace syncbench {
@@ -29,13 +30,18 @@ class NcclGroup {
     mpi::broadcast(&id, sizeof id);
     communicators_.resize(team.gpus().size());
     check_nccl(ncclGroupStart(), "ncclGroupStart");
-    for (int i = 0; i < team.local(); ++i) {
+    ncclResult_t result = ncclSuccess;
+    for (int i = 0; i < team.local() && result == ncclSuccess; ++i) {
       const DeviceGuard guard(team.gpus()[i].index);
-      check_nccl(ncclCommInitRank(&communicators_[i], team.total(), id,
-                                  team.first() + i),
-                 "ncclCommInitRank");
+      result = ncclCommInitRank(&communicators_[i], team.total(), id,
+                                team.first() + i);
     }
-    check_nccl(ncclGroupEnd(), "ncclGroupEnd of ncclCommInitRank");
+    const ncclResult_t ended = ncclGroupEnd();
+    if (result == ncclSuccess) result = ended;
+    if (result != ncclSuccess) {
+      throw CannotMeasure("nccl", std::string("NCCL cannot start: ") +
+                                      ncclGetErrorString(result));
+    }
   }
   NcclGroup(const NcclGroup&) = delete;
   ~NcclGroup() {

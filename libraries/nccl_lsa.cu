@@ -103,8 +103,9 @@ class LsaSession : public Session {
   LsaSession(Team& team, Lengths) : group_(team) {
     const int reached = ncclTeamLsa(group_.communicator(0)).nRanks;
     if (reached == team.total()) return;
-    throw CannotMeasure("lsa", "NCCL's LSA barrier reaches " +
-                                   std::to_string(reached) + " of these GPUs");
+    throw CannotMeasure("no-lsa", "NCCL's LSA barrier reaches " +
+                                      std::to_string(reached) +
+                                      " of these GPUs");
   }
 
   std::unique_ptr<Point> point(const CallShape& shape) override {

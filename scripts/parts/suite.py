@@ -15,6 +15,7 @@ PROGRAMS = (
     Program("BenchmarkInterSM", True, True, True),
     Program("TestRepeat", False, True, True),
     Program("Reduction", True, True, True, ("--max-bytes", "1M")),
+    Program("Libraries", True, True, False),
     Program("Pitfalls", True, False, True))
 OLDER = ".before13"  # behind the names of files of a toolkit before CUDA 13
 NAMES = tuple(program.name for program in PROGRAMS)

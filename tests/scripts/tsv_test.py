@@ -268,7 +268,7 @@ class ScriptsOfOneRunTest(ScriptsTest):
             self.assertIn("BenchmarkInterSM.tsv is of commit other, environment.tsv of commit abc.",
                           shown)
             self.assertIn("No last line says that all rows are there: ImplicitBarrier.tsv, "
-                          "BenchmarkIntraSM.tsv, TestRepeat.tsv, Reduction.tsv, Pitfalls.tsv.", shown)
+                          "BenchmarkIntraSM.tsv, TestRepeat.tsv, Reduction.tsv, Libraries.tsv, Pitfalls.tsv.", shown)
         for name, text in ROWS.items():
             (run / f"{name}.tsv").write_text(
                 HEAD.replace("BenchmarkInterSM", name) + ended(text))
