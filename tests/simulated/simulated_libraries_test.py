@@ -1,7 +1,7 @@
 """Libraries as several processes on simulated GPUs: start, agreement, and that all end with one
 error line when one fails, is killed, falls silent or waits without end.
 
-usage: libraries_test.py FOLDER    FOLDER holds the simulated programs
+usage: simulated_libraries_test.py FOLDER    FOLDER holds the simulated programs
 """
 import os
 import re
