@@ -150,7 +150,7 @@ def parts(run):
     yield from run.doubts()
     if run.partial:
         yield "An interrupted run: not everything was measured"
-    missing = [file for file in tsv.FILES if not file.endswith(suite.OLDER)
+    missing = [file for file in tsv.FILES if not file.endswith((suite.OLDER, *suite.NEW))
                and not any(section.rows for section in run.files.get(file, ()))]
     if missing:
         yield f"Nothing was measured of: {', '.join(missing)}"

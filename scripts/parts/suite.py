@@ -17,6 +17,8 @@ PROGRAMS = (
     Program("Reduction", True, True, True, ("--max-bytes", "1M")),
     Program("Libraries", True, True, False),
     Program("Pitfalls", True, False, True))
+# Runs of earlier versions have no such file, and nobody misses it.
+NEW = ("Libraries",)
 OLDER = ".before13"  # behind the names of files of a toolkit before CUDA 13
 NAMES = tuple(program.name for program in PROGRAMS)
 BY_NAME = dict(zip(NAMES, PROGRAMS))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from parts import tsv
+from parts import suite, tsv
 from reporting.charts import charts_of
 from reporting.estimates import short_name
 from reporting.headline_sheets import headline_sheet
@@ -41,7 +41,7 @@ class Part:
     def absent(self):
         """What the folder lacks, a text each."""
         for file in tsv.FILES:
-            if file not in self.run.files:
+            if file not in self.run.files and file not in suite.NEW:
                 yield f"{file}.tsv"
         for table in self.tables:
             if not table.measured():

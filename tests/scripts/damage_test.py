@@ -59,7 +59,7 @@ def files_of_a_run():
     """{name: bytes}, of a recorded one."""
     folder = ROOT / "results" / SHOWN[0]
     files = {f"{name}.tsv": shortened((folder / f"{name}.tsv").read_text()).encode()
-             for name in tsv.FILES}
+             for name in tsv.FILES if (folder / f"{name}.tsv").exists()}
     files["environment.tsv"] = (folder / "environment.tsv").read_bytes()
     return files
 
