@@ -58,8 +58,9 @@ class DeviceCommunicators {
   }
   DeviceCommunicators(const DeviceCommunicators&) = delete;
   ~DeviceCommunicators() {
-    for (std::size_t i = 0; i < made_.size(); ++i) {
-      ncclDevCommDestroy(group_.communicator(static_cast<int>(i)), &made_[i]);
+    for (int i = group_.team().local() - 1; i >= 0; --i) {
+      KEEP_FAILURE(cudaSetDevice(group_.team().gpus()[i].index));
+      ncclDevCommDestroy(group_.communicator(i), &made_[i]);
     }
   }
 
