@@ -12,13 +12,21 @@ namespace syncbench {
 
 MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
                            LineWriter& out)
-    : name_(info.name), options_(options), out_(out), gpus_(find_gpus()) {
+    : name_(info.name),
+      quiet_(info.quiet),
+      options_(options),
+      out_(out),
+      gpus_(find_gpus()) {
   const auto found = gpus_.size();
   bool clamped = false;
-  gpus_.resize(info.takes_gpu_count
-                   ? resolve_gpu_count(options.gpu_count,
-                                       static_cast<int>(found), &clamped)
-                   : 1);
+  if (options.only_gpu >= 0) {
+    gpus_ = {gpus_[static_cast<std::size_t>(options.only_gpu) % found]};
+  } else {
+    gpus_.resize(info.takes_gpu_count
+                     ? resolve_gpu_count(options.gpu_count,
+                                         static_cast<int>(found), &clamped)
+                     : 1);
+  }
   prepare_gpus(gpus_);
   const bool access = enable_peer_access(device_numbers(gpus_));
   require_code_for(gpus_);
@@ -37,15 +45,17 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
 
 void MeasuringRun::warn(const std::string& key, const Remark& remark) {
   if (!remark) return;
-  progress_.clear();
-  std::fprintf(stderr, "%s: %s\n", name_.c_str(),
-               annotation(Kind::kWarning, key, remark).c_str());
+  if (!quiet_) {
+    progress_.clear();
+    std::fprintf(stderr, "%s: %s\n", name_.c_str(),
+                 annotation(Kind::kWarning, key, remark).c_str());
+  }
   out_.annotate(Kind::kWarning, key, remark);
 }
 
 void MeasuringRun::show(const std::string& point) {
   point_ = point;
-  progress_.show(point);
+  if (!quiet_) progress_.show(point);
 }
 
 void MeasuringRun::begin_section(const std::string& title) {
@@ -120,7 +130,7 @@ void MeasuringRun::finish(const std::string& failure) {
 }
 
 void MeasuringRun::say_skipped(const RowKey& key, const std::string& reason) {
-  if (!asked_.skipped(key.method, key, reason)) return;
+  if (!asked_.skipped(key.method, key, reason) || quiet_) return;
   progress_.clear();
   std::fprintf(stderr,
                "%s: warning: %s not measured: %s (said once; comments in the "

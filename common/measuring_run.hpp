@@ -29,9 +29,9 @@ class MeasuringRun {
  public:
   static constexpr int kAttempts = 3;
 
-  /// Finds and prepares the GPUs, gives them access to each other's memory
-  /// where they can have it, warms up their clocks, pins this thread next to
-  /// GPU 0 and writes the provenance lines.
+  /// Finds and prepares the GPUs, those that the options say, gives them access
+  /// to each other's memory where they can have it, warms up their clocks, pins
+  /// this thread next to GPU 0 and writes the provenance lines.
   MeasuringRun(const ProgramInfo& info, const Options& options,
                LineWriter& out);
 
@@ -120,6 +120,7 @@ class MeasuringRun {
   void warn_of_host();
 
   std::string name_;
+  const bool quiet_;
   std::string point_;
   const Options& options_;
   LineWriter& out_;

@@ -22,6 +22,7 @@ inline constexpr int kMaxGpuCount = 1024;
 /// What the command line says to every program.
 struct Options {
   int gpu_count = 0;                 ///< 0: not given
+  int only_gpu = -1;                 ///< this one of the visible GPUs alone
   int samples = kDefaultSamples;     ///< samples a measured total
   bool stats = false;                ///< add the columns of --stats
   std::vector<std::string> methods;  ///< empty: all
@@ -53,6 +54,7 @@ struct ProgramInfo {
   int default_samples = kDefaultSamples;
   std::string counted = "samples of every total";  ///< by --samples
   std::string columns;  ///< of all tables, by describe(), for --columns
+  bool quiet = false;   ///< another process says on standard error the same
 };
 
 /// Reads the whole command line. Throws UsageError on anything not understood.

@@ -15,13 +15,12 @@ namespace syncbench {
 namespace {
 
 // One line, whatever is in the message.
-int report(const ProgramInfo& info, const std::string& message, int code) {
-  std::string line;
+std::string error_line(const ProgramInfo& info, const std::string& message) {
+  std::string line = info.name + ": error: ";
   for (const char byte : message) {
     line += byte == '\n' ? "; " : printable(std::string(1, byte));
   }
-  std::fprintf(stderr, "%s: error: %s\n", info.name.c_str(), line.c_str());
-  return code;
+  return line;
 }
 
 // Opens standard input, output and error if they are closed: a file opened
@@ -46,15 +45,23 @@ void Progress::show(const std::string& text) {
   std::fflush(stderr);
 }
 
+int say_failure(const std::string& line, int code) {
+  std::fprintf(stderr, "%s\n", line.c_str());
+  return code;
+}
+
 int run_program(const ProgramInfo& info, int argc, char** argv,
-                const Measure& measure) {
+                const Measure& measure, const SayFailure& say) {
+  const auto report = [&](const std::string& message, int code) {
+    return say(error_line(info, message), code);
+  };
   open_standard_descriptors();
   load_kernels_eagerly();
   LineWriter out(STDOUT_FILENO);
   try {
     const bool started = process_number() >= 0;
     if (started) end_with_parent();
-    install_signal_handlers(!started);  // who started it says what follows
+    install_signal_handlers(!started && !info.quiet);  // another says it there
     const Options options = parse_options(info, argc, argv);
     if (options.print) {
       out.line(options.print());
@@ -64,19 +71,18 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
     out.finish();
     return kExitOk;
   } catch (const UsageError& error) {
-    return report(info, std::string(error.what()) + " (see --help)",
-                  kExitUsage);
+    return report(std::string(error.what()) + " (see --help)", kExitUsage);
   } catch (const NoDeviceError& error) {
-    return report(info, error.what(), kExitNoDevice);
+    return report(error.what(), kExitNoDevice);
   } catch (const NotMeasured& error) {
-    return report(info, error.what(), kExitNotMeasured);
+    return report(error.what(), kExitNotMeasured);
   } catch (const Interrupted& interrupted) {
-    return report(info, "interrupted; the rows written are whole and valid",
+    return report("interrupted; the rows written are whole and valid",
                   kExitInterrupted + interrupted.signal);
   } catch (const ChildFailed& failed) {
     return failed.code;
   } catch (const std::exception& error) {
-    return report(info, error.what(), kExitFailed);
+    return report(error.what(), kExitFailed);
   }
 }
 

@@ -22,10 +22,15 @@ class Progress {
 
 using Measure = std::function<void(const Options&, LineWriter&)>;
 
+/// How a failure is said: a line without its end. Returns the exit code,
+/// `code`.
+using SayFailure = std::function<int(const std::string& line, int code)>;
+int say_failure(const std::string& line, int code);  ///< on stderr
+
 /// Runs `measure(options, out)` for the command line, or what else it asks
 /// for, and returns the exit code. Every failure is one line on stderr.
 int run_program(const ProgramInfo& info, int argc, char** argv,
-                const Measure& measure);
+                const Measure& measure, const SayFailure& say = say_failure);
 
 /// main() of an executable: constructs Program(info, options, out, own...) and
 /// calls its run() to measure. `own`: what its own options have said.

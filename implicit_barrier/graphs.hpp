@@ -57,6 +57,8 @@ class GraphExec {
     exec_.reset(exec);
   }
 
+  cudaGraphExec_t get() const { return exec_.get(); }
+
   void upload(cudaStream_t stream) {
     CUDA_CHECK(cudaGraphUpload(exec_.get(), stream));
   }

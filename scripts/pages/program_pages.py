@@ -23,7 +23,7 @@ from reporting.sheets import coded, markdown_table
 from parts.suite import NAMES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-LAUNCHES, IN_SM, ACROSS_SMS, REPEATED, SUMS, STEPS, PITFALLS = NAMES
+LAUNCHES, IN_SM, ACROSS_SMS, REPEATED, SUMS, STEPS, LIBRARIES, PITFALLS = NAMES
 # One heading each, in this order; a method without a scope is under its program's.
 SCOPES = {"warp": "Warp", "block": "Block", "cluster": "Cluster", "grid": "All blocks of one GPU",
           "gpus": "All blocks of several GPUs", "thread": "Thread", "": ""}

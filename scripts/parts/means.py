@@ -16,7 +16,7 @@ ONCE = "m(module)"  # in a section of what a process does once: too few samples 
 MAIN = ("m(cpu)", "m(GB/s)", "m(node)", "m(step)", "m(late)")  # where there are several means
 MORE_IS_FASTER = ("thrput", "GB/s")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru", "exit",
-                         "node", "step", "late"), "ns"),
+                         "node", "step", "late", "op"), "ns"),
          **dict.fromkeys(("ave_cycle", "cycle", "sync", "exit_cycle"), "cycles"),
          "thrput": "operations/cycle", "GB/s": "GB/s"}
 VERDICTS = ("same", "faster", "slower", "unclear")

@@ -16,8 +16,9 @@ PROGRAMS = (
     Program("TestRepeat", False, True, True),
     Program("Reduction", True, True, True, ("--max-bytes", "1M")),
     Program("Stencil", True, True, True, ("--max-bytes", "8M")),
+    Program("Libraries", True, True, False),
     Program("Pitfalls", True, False, True))
-LATER = ("Stencil",)  # since the first recorded runs: a folder may lack them
+LATER = ("Stencil", "Libraries")  # since the first recorded runs: a folder may lack them
 OLDER = ".before13"  # behind the names of files of a toolkit before CUDA 13
 NAMES = tuple(program.name for program in PROGRAMS)
 BY_NAME = dict(zip(NAMES, PROGRAMS))

@@ -32,7 +32,8 @@ HANGS, ERROR = "no progress", "error"
 _OUTCOME = re.compile(rf"(completed|wrong result)|({HANGS}) within (\w+ s)|({ERROR}) (\w.*)")
 _PHRASE = re.compile(r"[A-Za-z]\w*(?: \w+)*", re.ASCII)
 _LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicrep", "moredrep",
-                           "bytes", "late", "cells", "steps", "width", "rows", "layers"), 1), "lane": 0, "tile": 0,
+                            "bytes", "late", "cells", "steps", "width", "rows", "layers", "nodes",
+                            "processes"), 1), "lane": 0, "tile": 0,
           "reads": 0}  # of columns of whole numbers
 _CAN_LACK = ("bytes",)  # that can be nan
 _DIFFERENCE = re.compile(r"(m|med|min|max)\(.*\)|sync")  # only such columns can be negative
@@ -120,6 +121,8 @@ class Section:
         self.header = header
         self.any_number = [column not in _LEAST and column not in NAMES + PHRASES
                            for column in header]  # whether its cells are numbers of any kind
+        # Not all methods of a library have a kernel.
+        self.can_lack = _CAN_LACK + ("blk", "thrd") * ("nodes" in header)
         self.point = [column for column in _POINT if column in header]  # what a row is of
         self.rows = []  # of class Row
         self.annotations = []  # below the header
@@ -197,7 +200,7 @@ def outcome_of(text):
     return tuple(part for part in (*_OUTCOME.fullmatch(text).groups(), "") if part is not None)[:2]
 
 
-def _wrong(column, cell):
+def _wrong(column, cell, can_lack):
     """What a cell is not, or None."""
     if column in NAMES + PHRASES:
         pattern = _NAME if column in NAMES else _PHRASE
@@ -205,7 +208,7 @@ def _wrong(column, cell):
             return "not a name"
         return "no outcome" if column == "outcome" and not _OUTCOME.fullmatch(cell) else None
     least = _LEAST.get(column)
-    may_lack = least is None or column in _CAN_LACK
+    may_lack = least is None or column in can_lack
     if not NUMBER.fullmatch(cell) or (cell == "nan" and not may_lack):
         return "not a number"
     if least is not None and "." in cell:
@@ -220,7 +223,7 @@ def _check_cells(cells, section, decimals, where):
         raise TsvError(f"{where}: {len(cells)} cells, but {len(section.header)} columns")
     for column, cell, any_number in zip(section.header, cells, section.any_number):
         plain = any_number and _PLAIN.fullmatch(cell)
-        wrong = None if plain else _wrong(column, cell)
+        wrong = None if plain else _wrong(column, cell, section.can_lack)
         if wrong:
             raise TsvError(f"{where}, column {shown(column)}: '{shown(cell)}' is {wrong}")
         if not plain and (column in NAMES + PHRASES or cell == "nan"):

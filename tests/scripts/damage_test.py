@@ -23,7 +23,7 @@ from damages import damaged
 from made_up_rows import ended
 from scripts_support import ROOT
 
-from parts import checksums, suite, tsv  # from scripts/, which scripts_support has put on the path
+from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
 from reporting import headline, normal
 
 MUTANTS, FIRST = 5000 if os.environ.get("THOROUGH") else 250, 0
@@ -59,7 +59,7 @@ def files_of_a_run():
     """{name: bytes}, of a recorded one."""
     folder = ROOT / "results" / SHOWN[0]
     files = {f"{name}.tsv": shortened((folder / f"{name}.tsv").read_text()).encode()
-             for name in tsv.FILES if name.split(".")[0] not in suite.LATER}
+             for name in tsv.FILES if (folder / f"{name}.tsv").exists()}
     files["environment.tsv"] = (folder / "environment.tsv").read_bytes()
     return files
 

@@ -16,6 +16,7 @@ def ended(text):
 LAUNCHES = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) n ci95(ovh)"
 LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle) tile n ci95(ave_cycle)"
 BLOCK_LATENCY = LATENCY.replace(" tile", "")
+LIBRARY = "method nodes processes GPUcount bytes blk thrd m(op) s(op) n ci95(op)"
 GRID = "method GPUcount basicrep moredrep blk thrd m(avginstru) s(avginstr) n ci95(avginstru)"
 SUM = "method type GPUcount bytes inputs in_L2 m(GB/s) s(GB/s) m(host) s(host) right n ci95(GB/s)"
 NODE_SUM = SUM.replace(" inputs in_L2", "")
@@ -70,6 +71,9 @@ ROWS = {  # of two GPUs with 132 SMs
     "Stencil": section(
         "time steps 2D", FIELD, "grid_sync 1 540672 512 1 1056 496 132 1024 2100.500 0.500 2059.1 40.1 1 20 0.500",
         "traditional_launch 1 540672 512 1 1056 496 132 1024 3100.500 0.500 1395.1 -0.1 1 20 0.500"),
+    "Libraries": section("barriers of libraries", LIBRARY,
+                         "nccl_all_reduce 1 1 2 8 nan nan 6100.250 20.500 60 5.250",
+                         "nccl_lsa_grid 1 1 2 nan 132 1024 3200.250 20.500 60 5.250"),
     "Pitfalls": section("warp barrier", "method lane start end", "no_sync 0 0 2",
                         "no_sync 1 164 166", "syncwarp 0 0 166", "syncwarp 1 164 170")
     + section("warp barrier verdict", "method blocks launches held wrong", "no_sync 0 100 0 0",

@@ -33,6 +33,7 @@ CELL = re.compile(r"(?<=\|)\s*~?(?:\d[\d,]*\.\d+|\d[\d,]+)(?:\s*±\s*[\d.]+)?!?\
 FLOORS = {"peer_grid_barrier": (), "common": (), "implicit_barrier": ("common", "peer_grid_barrier"),
           "explicit_barrier": ("common", "peer_grid_barrier"),
           "pitfalls": ("common", "peer_grid_barrier"),
+          "libraries": ("common", "peer_grid_barrier", "explicit_barrier", "implicit_barrier"),
           "reduction": ("common", "peer_grid_barrier", "explicit_barrier")}
 SOURCE = re.compile(r"\.(cuh?|[ch]pp|py|sh|cmake|def|sbatch)$|^(CMakeLists.txt|Dockerfile|run)$")
 CPP_SOURCE = re.compile(r"\.(cuh?|[ch]pp)$")

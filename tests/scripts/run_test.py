@@ -96,7 +96,7 @@ class RunTest(ScriptsTest):
         self.assertEqual(self.calls("build"), [
             "build/ImplicitBarrier 2 --stats", "build/BenchmarkIntraSM --stats",
             "build/BenchmarkInterSM 2 --stats", "build/TestRepeat --stats",
-            "build/Reduction 2 --stats", "build/Stencil 2 --stats",
+            "build/Reduction 2 --stats", "build/Stencil 2 --stats", "build/Libraries 2 --stats",
             "build-before13/BenchmarkIntraSM --stats",
             "build-before13/BenchmarkInterSM 2 --method multi_grid_sync,multi_grid_sync_no_peer --stats",
             "build-before13/TestRepeat --stats",
@@ -133,7 +133,7 @@ class RunTest(ScriptsTest):
         devices = self.release / "devices"
         devices.write_text(devices.read_text().replace("H200", "L4", 1))
         for path in self.release.glob("*.rows"):  # as of one L4
-            text = re.sub(r"(?m)^\w+\t(float\t)?2\t.*\n", "", path.read_text())
+            text = re.sub(r"(?m)^\w+\t(float\t|1\t1\t)?2\t.*\n", "", path.read_text())
             path.write_text(text.replace("H200", "L4"))
         self.assertIn("requested 3 GPUs but only 2 were found", self.run_sh(3, code=2).stderr)
         self.assertEqual((self.calls("build"), self.results.exists()), ([], False))

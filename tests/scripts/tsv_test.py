@@ -269,7 +269,7 @@ class ScriptsOfOneRunTest(ScriptsTest):
                           shown)
             self.assertIn("No last line says that all rows are there: ImplicitBarrier.tsv, "
                           "BenchmarkIntraSM.tsv, TestRepeat.tsv, Reduction.tsv, Stencil.tsv, "
-                          "Pitfalls.tsv.", shown)
+                          "Libraries.tsv, Pitfalls.tsv.", shown)
         for name, text in ROWS.items():
             (run / f"{name}.tsv").write_text(
                 HEAD.replace("BenchmarkInterSM", name) + ended(text))

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, os.pardir,
 from parts import suite  # noqa: E402
 
 EVERY = suite.NAMES
-LAUNCHES, *KERNELS, SUMS, STEPS = PROGRAMS = EVERY[:-1]
+LAUNCHES, *KERNELS, SUMS, STEPS, LIBRARIES = PROGRAMS = EVERY[:-1]
 TAKES_GPU_COUNT = [program.name for program in suite.PROGRAMS if program.takes_gpu_count]
 # CUDA 13 removed the multi-grid barrier.
 HAS_MULTI_GRID = "toolkit=13" not in subprocess.run(

@@ -1,0 +1,21 @@
+# The libraries whose barriers are measured, each where it is found: by NCCL_ROOT,
+# NVSHMEM_ROOT and CMAKE_PREFIX_PATH, also in the folders of NVIDIA's Python packages
+# (nvidia/nccl, nvidia/nvshmem in site-packages), whose libraries have no other name.
+
+# find_in_packages(NCCL nccl nccl.h LIBRARY nccl libnccl.so.2): NCCL_INCLUDE_DIR and
+# NCCL_LIBRARY.
+function(find_in_packages prefix package header variable)
+  set(hints ${${prefix}_ROOT} $ENV{${prefix}_ROOT} $ENV{${prefix}_HOME})
+  list(TRANSFORM hints APPEND /lib64 OUTPUT_VARIABLE hints64)
+  find_path(${prefix}_INCLUDE_DIR ${header} HINTS ${hints}
+    PATH_SUFFIXES include nvidia/${package}/include)
+  find_library(${prefix}_${variable} NAMES ${ARGN} NAMES_PER_DIR HINTS ${hints} ${hints64}
+    PATH_SUFFIXES lib nvidia/${package}/lib)
+  mark_as_advanced(${prefix}_INCLUDE_DIR ${prefix}_${variable})
+endfunction()
+
+find_in_packages(NCCL nccl nccl.h LIBRARY nccl libnccl.so.2)
+find_in_packages(NVSHMEM nvshmem nvshmem.h LIBRARY nvshmem_host libnvshmem_host.so.3)
+find_in_packages(NVSHMEM nvshmem nvshmem.h DEVICE_LIBRARY nvshmem_device)
+set(MPI_CXX_SKIP_MPICXX TRUE)
+find_package(MPI QUIET COMPONENTS CXX)

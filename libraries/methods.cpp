@@ -1,0 +1,107 @@
+#include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
+#include "libraries/method.hpp"
+#include "libraries/mpi_methods.hpp"
+#include "libraries/nccl.hpp"
+#include "libraries/nvshmem.hpp"
+
+namespace syncbench {
+namespace {
+
+std::vector<CallShape> no_shape(const Gpu&) { return {CallShape()}; }
+
+// One number of each GPU, and up to 32 KB of them.
+std::vector<CallShape> sizes(const Gpu&) {
+  std::vector<CallShape> shapes;
+  for (const int bytes : {4, 8, 32, 128, 512, 2048, 8192, 32768}) {
+    shapes.push_back({bytes, -1, -1});
+  }
+  return shapes;
+}
+
+std::vector<CallShape> one_block(const Gpu&) {
+  return {{-1, 1, 32}, {-1, 1, 1024}};
+}
+
+std::vector<CallShape> grids(const Gpu& gpu) {
+  const int sms = gpu.sm_count;
+  return {{-1, sms, 32}, {-1, sms, 1024}, {-1, 32 * sms, 64}};
+}
+
+// In kernels as many as BenchmarkInterSM has; calls fewer, because a queue
+// holds about 1,000 and each call is slower.
+constexpr Lengths kInKernel = {100, 900}, kCalls = {10, 90};
+
+const char kNccl[] = "NCCL", kNvshmem[] = "NVSHMEM", kMpi[] = "MPI";
+
+std::vector<LibraryMethod> make_methods() {
+  return {
+      {"nccl_all_reduce",
+       "ncclAllReduce() of floats, many in a row in a stream", kNccl,
+       nccl_version, sizes, kCalls, false, open_nccl_all_reduce},
+      {"nccl_graph", "the same, in a CUDA graph", kNccl, nccl_version, sizes,
+       kCalls, false, open_nccl_graph},
+      {"nccl_lsa_block",
+       "ncclLsaBarrierSession::sync() in a kernel: each block with those of "
+       "the "
+       "same number on the other GPUs",
+       kNccl, nccl_version, grids, kInKernel, false, open_nccl_lsa_block},
+      {"nccl_lsa_grid",
+       "all blocks of all GPUs: grid.sync(), the same of one block, "
+       "grid.sync()",
+       kNccl, nccl_version, grids, kInKernel, false, open_nccl_lsa_grid},
+      {"nvshmem_sync_block",
+       "nvshmemx_sync_all_block() in a kernel of one block", kNvshmem,
+       nvshmem_version, one_block, kInKernel, true, open_nvshmem_sync_block},
+      {"nvshmem_barrier_block",
+       "nvshmemx_barrier_all_block() in a kernel of one block", kNvshmem,
+       nvshmem_version, one_block, kInKernel, true, open_nvshmem_barrier_block},
+      {"nvshmem_sync_grid",
+       "all blocks of all GPUs: grid.sync(), nvshmemx_sync_all_block() of one "
+       "block, grid.sync()",
+       kNvshmem, nvshmem_version, grids, kInKernel, true,
+       open_nvshmem_sync_grid},
+      {"nvshmem_barrier_grid", "the same with nvshmemx_barrier_all_block()",
+       kNvshmem, nvshmem_version, grids, kInKernel, true,
+       open_nvshmem_barrier_grid},
+      {"nvshmem_sync_stream",
+       "nvshmemx_sync_all_on_stream(), many in a row in a stream", kNvshmem,
+       nvshmem_version, no_shape, kCalls, true, open_nvshmem_sync_stream},
+      {"nvshmem_barrier_stream",
+       "nvshmemx_barrier_all_on_stream(), many in a row in a stream", kNvshmem,
+       nvshmem_version, no_shape, kCalls, true, open_nvshmem_barrier_stream},
+      {"nvshmem_sync_host", "nvshmem_sync_all() of the CPU threads", kNvshmem,
+       nvshmem_version, no_shape, kCalls, true, open_nvshmem_sync_host},
+      {"nvshmem_barrier_host", "nvshmem_barrier_all() of the CPU threads",
+       kNvshmem, nvshmem_version, no_shape, kCalls, true,
+       open_nvshmem_barrier_host},
+      {"mpi_barrier", "MPI_Barrier() of processes with a GPU each", kMpi,
+       mpi::version, no_shape, kInKernel, true, open_mpi_barrier},
+      {"mpi_launch",
+       "a kernel launch, cudaDeviceSynchronize() and MPI_Barrier()", kMpi,
+       mpi::version,
+       [](const Gpu& gpu) {
+         return std::vector<CallShape>{{-1, gpu.sm_count, 1024}};
+       },
+       kCalls, true, open_mpi_launch}};
+}
+
+}  // namespace
+
+const std::vector<LibraryMethod>& library_methods() {
+  static const std::vector<LibraryMethod> methods = make_methods();
+  return methods;
+}
+
+void require_room(const void* kernel, const CallShape& shape, const Gpu& gpu) {
+  const DeviceGuard guard(gpu.index);
+  int held = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&held, kernel,
+                                                           shape.threads, 0));
+  if (shape.blocks <= held * gpu.sm_count) return;
+  const std::string text = std::to_string(held);
+  throw CannotMeasure("does-not-fit holds=" + text,
+                      "an SM holds " + text + " blocks of this size");
+}
+
+}  // namespace syncbench

@@ -1,0 +1,78 @@
+// NCCL's communicators of all GPUs that meet.
+#pragma once
+
+#include <nccl.h>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
+#include "libraries/method.hpp"
+
+namespace syncbench {
+
+inline void check_nccl(ncclResult_t result, const char* call) {
+  if (result == ncclSuccess) return;
+  throw std::runtime_error(std::string(call) + ": " +
+                           ncclGetErrorString(result));
+}
+
+/// One communicator for each GPU of this process, with those of all others.
+class NcclGroup {
+ public:
+  explicit NcclGroup(Team& team)
+      : team_(team), streams_(make_streams(device_numbers(team.gpus()))) {
+    ncclUniqueId id = {};
+    if (team.rank() == 0) check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
+    mpi::broadcast(&id, sizeof id);
+    communicators_.resize(team.gpus().size());
+    check_nccl(ncclGroupStart(), "ncclGroupStart");
+    ncclResult_t result = ncclSuccess;
+    for (int i = 0; i < team.local() && result == ncclSuccess; ++i) {
+      const DeviceGuard guard(team.gpus()[i].index);
+      result = ncclCommInitRank(&communicators_[i], team.total(), id,
+                                team.first() + i);
+    }
+    const ncclResult_t ended = ncclGroupEnd();
+    if (result == ncclSuccess) result = ended;
+    if (result != ncclSuccess) {
+      throw CannotMeasure("nccl", std::string("NCCL cannot start: ") +
+                                      ncclGetErrorString(result));
+    }
+  }
+  NcclGroup(const NcclGroup&) = delete;
+  ~NcclGroup() {
+    for (const ncclComm_t communicator : communicators_) {
+      ncclCommDestroy(communicator);
+    }
+  }
+
+  Team& team() { return team_; }
+  ncclComm_t communicator(int i) const { return communicators_[i]; }
+  cudaStream_t stream(int i) const { return streams_[i].get(); }
+
+  /// Runs body(i, result of the CUDA calls) -> ncclResult_t in the thread of
+  /// each GPU, as Team::run(), and waits for its stream.
+  double run(const char* call,
+             const std::function<ncclResult_t(int, CallResult&)>& body) {
+    std::vector<ncclResult_t> results(communicators_.size());
+    const double time = team_.run([&](int i) {
+      CallResult result;
+      results[i] = body(i, result);
+      result.note(cudaStreamSynchronize(stream(i)), "cudaStreamSynchronize");
+      return result;
+    });
+    for (const ncclResult_t result : results) check_nccl(result, call);
+    return time;
+  }
+
+ private:
+  Team& team_;
+  std::vector<Stream> streams_;
+  std::vector<ncclComm_t> communicators_;
+};
+
+}  // namespace syncbench

@@ -1,0 +1,326 @@
+#include "libraries/watch.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+namespace syncbench {
+namespace {
+
+// A message is a letter: I am here, I am done. With a length and a text behind
+// it: I have failed, end.
+constexpr char kHere = 'h', kDone = 'd', kFailed = 'f', kEnd = 'e';
+constexpr double kMeetSeconds = 20;
+constexpr int kSecondsToEnd = 3;  // after a message to process 0
+
+// The first message of both sides.
+struct Hello {
+  std::uint64_t token;
+  std::int32_t rank, pid;
+};
+
+// Not std::chrono's clock: simulated programs have another.
+double now() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) +
+         1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+[[noreturn]] void cannot(const std::string& what) {
+  throw std::runtime_error("the processes of this run: cannot " + what + ": " +
+                           std::strerror(errno));
+}
+
+bool wait_for(int socket, short events, double seconds) {
+  pollfd one = {socket, events, 0};
+  const double end = now() + seconds;
+  for (;;) {
+    const int left = static_cast<int>((end - now()) * 1e3);
+    const int count = poll(&one, 1, std::max(left, 0));
+    if (count > 0) return true;
+    if (count == 0 || errno != EINTR) return false;
+  }
+}
+
+bool receive_whole(int socket, void* data, std::size_t bytes) {
+  auto* to = static_cast<char*>(data);
+  while (bytes > 0) {
+    if (!wait_for(socket, POLLIN, 3)) return false;
+    const ssize_t count = recv(socket, to, bytes, 0);
+    if (count <= 0) return false;
+    to += count;
+    bytes -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+// The addresses of this node, for other nodes; on one node its own.
+std::string addresses_of_this_node(bool one_node) {
+  if (one_node) return "127.0.0.1";
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) cannot("list the addresses of this node");
+  std::string all;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET ||
+        (one->ifa_flags & IFF_UP) == 0) {
+      continue;
+    }
+    char text[INET_ADDRSTRLEN] = {};
+    const auto* address = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
+    inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
+    const bool loopback = (one->ifa_flags & IFF_LOOPBACK) != 0;
+    all = loopback ? all + ' ' + text : text + (' ' + all);
+  }
+  freeifaddrs(list);
+  return all;
+}
+
+// Where process 0 can be reached, which listens there.
+int listen_at(Watch::Meeting& meeting, const mpi::World& world) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr =
+      htonl(world.nodes == 1 ? INADDR_LOOPBACK : INADDR_ANY);
+  socklen_t length = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  if (listener < 0 || bind(listener, any, length) != 0 ||
+      listen(listener, world.size) != 0 ||
+      getsockname(listener, any, &length) != 0) {
+    cannot("listen");
+  }
+  meeting.port = ntohs(address.sin_port);
+  if (getrandom(&meeting.token, sizeof meeting.token, 0) < 0) cannot("draw");
+  const std::string text = addresses_of_this_node(world.nodes == 1);
+  text.copy(meeting.addresses, sizeof meeting.addresses - 1);
+  return listener;
+}
+
+std::string with_length(char letter, int code, const std::string& text) {
+  const auto length =
+      static_cast<std::uint16_t>(std::min<std::size_t>(text.size(), 4000));
+  std::string message = {letter, static_cast<char>(code)};
+  message.append(reinterpret_cast<const char*>(&length), sizeof length);
+  return message + text.substr(0, length);
+}
+
+}  // namespace
+
+Watch::Watch(const mpi::World& world, std::string program)
+    : world_(world), program_(std::move(program)) {
+  if (pipe2(stop_, O_CLOEXEC) != 0) cannot("make a pipe");
+  if (world_.size > 1) connect_all();
+  // Signals are for the thread that measures.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Watch::~Watch() {
+  close(stop_[1]);
+  thread_.join();
+  close(stop_[0]);
+  for (const Peer& peer : peers_) close(peer.socket);
+}
+
+void Watch::connect_all() {
+  Meeting meeting = {};
+  int listener = -1;
+  if (world_.rank == 0) listener = listen_at(meeting, world_);
+  mpi::broadcast(&meeting, sizeof meeting);
+  if (world_.rank == 0) {
+    accept_others(listener, meeting);
+    close(listener);
+    return;
+  }
+  std::istringstream words(meeting.addresses);
+  for (std::string word; peers_.empty() && words >> word;) {
+    connect_to(word, meeting);
+  }
+  if (peers_.empty()) {
+    cannot(std::string("reach process 0 at ") + meeting.addresses);
+  }
+}
+
+void Watch::accept_others(int listener, const Meeting& meeting) {
+  const double end = now() + kMeetSeconds;
+  while (static_cast<int>(peers_.size()) < world_.size - 1) {
+    const double left = end - now();
+    if (left <= 0 || !wait_for(listener, POLLIN, left)) {
+      errno = ETIMEDOUT;
+      cannot("meet all others");
+    }
+    const int from = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (from < 0) continue;
+    Hello hello = {};
+    if (!receive_whole(from, &hello, sizeof hello) ||
+        hello.token != meeting.token) {
+      close(from);
+      continue;
+    }
+    const Hello mine = {meeting.token, 0, getpid()};
+    peers_.push_back({from, hello.rank, hello.pid});
+    send(peers_.back(), {reinterpret_cast<const char*>(&mine), sizeof mine});
+  }
+}
+
+void Watch::connect_to(const std::string& word, const Meeting& meeting) {
+  const int to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (to < 0) cannot("make a socket");
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(meeting.port);
+  inet_pton(AF_INET, word.c_str(), &address.sin_addr);
+  const timeval limit = {3, 0};  // connect() obeys it
+  setsockopt(to, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  const Hello mine = {meeting.token, world_.rank, getpid()};
+  Hello first = {};
+  if (connect(to, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      ::send(to, &mine, sizeof mine, MSG_NOSIGNAL) == sizeof mine &&
+      receive_whole(to, &first, sizeof first) && first.token == meeting.token) {
+    peers_.push_back({to, 0, first.pid});
+  } else {
+    close(to);
+  }
+}
+
+void Watch::show(const std::string& point) {
+  const std::lock_guard<std::mutex> guard(showing_);
+  point_ = point;
+  progress();
+}
+
+void Watch::fail(const std::string& why, int code) {
+  if (world_.rank == 0) end_all(why, code);
+  send(peers_[0], with_length(kFailed, code, why));
+  sleep(kSecondsToEnd);  // process 0 ends this one before
+  std::fprintf(stderr, "%s\n", why.c_str());
+  _exit(code);
+}
+
+void Watch::finish() {
+  finished_ = true;
+  for (const Peer& peer : peers_) send(peer, {kDone});
+}
+
+void Watch::run() {
+  double beat = now();
+  for (;;) {
+    std::vector<pollfd> sockets;
+    for (const Peer& peer : peers_) {
+      sockets.push_back({peer.done ? -1 : peer.socket, POLLIN, 0});
+    }
+    sockets.push_back({stop_[0], POLLIN, 0});
+    poll(sockets.data(), sockets.size(), 1000);
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      if (sockets[i].revents != 0) read(peers_[i]);
+    }
+    if (sockets.back().revents != 0) return;
+    if (now() - beat < 0.9) continue;
+    beat = now();
+    each_second();
+  }
+}
+
+void Watch::each_second() {
+  for (Peer& peer : peers_) {
+    if (peer.done) continue;
+    send(peer, {kHere});
+    if (++peer.silent > kSilentSeconds) {
+      lost(peer,
+           "has been silent for " + std::to_string(kSilentSeconds) + " s");
+    }
+  }
+  const unsigned steps = steps_;
+  stuck_ = steps == seen_ ? stuck_ + 1 : 0;
+  seen_ = steps;
+  const int limit = limit_;
+  if (stuck_ < limit || finished_) return;
+  const std::lock_guard<std::mutex> guard(showing_);
+  const std::string why = program_ +
+                          ": error: " + (point_.empty() ? "" : point_ + ": ") +
+                          "nothing has ended for " + std::to_string(limit) +
+                          " s, so a wait has no end";
+  // Where process 0 does not end this one, this one says it.
+  if (world_.rank == 0) end_all(why, 1);
+  if (stuck_ == limit) send(peers_[0], with_length(kFailed, 1, why));
+  if (stuck_ < limit + kSecondsToEnd) return;
+  std::fprintf(stderr, "%s\n", why.c_str());
+  _exit(1);
+}
+
+void Watch::read(Peer& peer) {
+  char bytes[4096];
+  const ssize_t count = recv(peer.socket, bytes, sizeof bytes, MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) return lost(peer, "has ended without a word");
+  peer.silent = 0;
+  peer.text.append(bytes, static_cast<std::size_t>(count));
+  take(peer);
+}
+
+void Watch::take(Peer& peer) {
+  while (!peer.text.empty()) {
+    const char letter = peer.text[0];
+    if (letter == kHere || letter == kDone) {
+      peer.done |= letter == kDone;
+      peer.text.erase(0, 1);
+      continue;
+    }
+    std::uint16_t length = 0;
+    constexpr std::size_t kHead = 2 + sizeof length;
+    if (peer.text.size() < kHead) return;
+    std::memcpy(&length, peer.text.data() + 2, sizeof length);
+    if (peer.text.size() < kHead + length) return;
+    const int code = peer.text[1];
+    if (letter == kEnd) _exit(code);
+    end_all(peer.text.substr(kHead, length), code);
+  }
+}
+
+// Process 0 says so; where that is the one, process 1.
+void Watch::lost(const Peer& peer, const std::string& how) {
+  if (finished_) return;
+  const std::string why = program_ + ": error: process " +
+                          std::to_string(peer.rank) + " (PID " +
+                          std::to_string(peer.pid) + ") " + how;
+  if (world_.rank == 0) end_all(why, 1);
+  if (world_.rank == 1) std::fprintf(stderr, "%s\n", why.c_str());
+  _exit(1);
+}
+
+// A peer that cannot be told has ended, which is seen when reading.
+void Watch::send(const Peer& peer, const std::string& message) {
+  const std::lock_guard<std::mutex> guard(sending_);
+  [[maybe_unused]] const ssize_t count =
+      ::send(peer.socket, message.data(), message.size(), MSG_NOSIGNAL);
+}
+
+void Watch::end_all(const std::string& why, int code) {
+  std::call_once(ending_, [&] {
+    std::fprintf(stderr, "%s\n", why.c_str());
+    for (const Peer& peer : peers_) send(peer, with_length(kEnd, code, ""));
+    _exit(code);
+  });
+  for (;;) pause();  // another thread ends this process
+}
+
+}  // namespace syncbench
