@@ -87,21 +87,27 @@ std::vector<Gpu> find_gpus() {
   return gpus;
 }
 
-void prepare_gpus(std::vector<Gpu>& gpus) {
+void prepare_gpus(std::vector<Gpu>& gpus, const std::vector<Gpu>& of_others) {
+  const auto cpus_near = [](const Gpu& gpu) {
+    return read_cpu_list("/sys/bus/pci/devices/" + gpu.pci_bus_id +
+                         "/local_cpulist");
+  };
   std::vector<std::vector<int>> near;
+  for (const Gpu& gpu : of_others) near.push_back(cpus_near(gpu));
   for (const Gpu& gpu : gpus) {
     const cudaError_t error = initialize_gpu(gpu.index);
     if (error != cudaSuccess) {
       throw NoDeviceError("GPU " + std::to_string(gpu.index) + " (" + gpu.name +
                           ") cannot be used: " + cudaGetErrorString(error));
     }
-    near.push_back(read_cpu_list("/sys/bus/pci/devices/" + gpu.pci_bus_id +
-                                 "/local_cpulist"));
+    near.push_back(cpus_near(gpu));
   }
   CUDA_CHECK(cudaSetDevice(gpus[0].index));
   const std::vector<int> cpus =
       choose_cpus(near, allowed_cpus(), core_siblings);
-  for (std::size_t i = 0; i < gpus.size(); ++i) gpus[i].cpu = cpus[i];
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    gpus[i].cpu = cpus[of_others.size() + i];
+  }
 }
 
 bool waits_spinning() {

@@ -31,8 +31,10 @@ std::string cuda_version_text(int version);
 std::vector<Gpu> find_gpus();
 
 /// Makes the context of each GPU (NoDeviceError where that fails), picks the
-/// CPU for its thread and leaves the first GPU current.
-void prepare_gpus(std::vector<Gpu>& gpus);
+/// CPU for its thread and leaves the first GPU current. Other processes with
+/// GPUs `of_others` have picked theirs in the same way before.
+void prepare_gpus(std::vector<Gpu>& gpus,
+                  const std::vector<Gpu>& of_others = {});
 
 /// True when the host really spins while it waits for the current GPU.
 bool waits_spinning();

@@ -19,7 +19,11 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
       gpus_(find_gpus()) {
   const auto found = gpus_.size();
   bool clamped = false;
+  std::vector<Gpu> of_others;  // of the processes before this one
   if (options.only_gpu >= 0) {
+    for (int i = 0; i < options.only_gpu; ++i) {
+      of_others.push_back(gpus_[static_cast<std::size_t>(i) % found]);
+    }
     gpus_ = {gpus_[static_cast<std::size_t>(options.only_gpu) % found]};
   } else {
     gpus_.resize(info.takes_gpu_count
@@ -27,7 +31,7 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
                                          static_cast<int>(found), &clamped)
                      : 1);
   }
-  prepare_gpus(gpus_);
+  prepare_gpus(gpus_, of_others);
   const bool access = enable_peer_access(device_numbers(gpus_));
   require_code_for(gpus_);
   pin_this_thread(gpus_[0].cpu);

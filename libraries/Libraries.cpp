@@ -185,6 +185,11 @@ class Libraries {
     measured.add(sample_inter_sm(point, options_.samples, plan), kNan);
     row.value = inter_sm_result(measured, plan).instruction;
     row.mhz = run_.clock_mhz();
+    if (row.value.count > 1 && !(10 * row.value.median > row.value.ci95)) {
+      throw CannotMeasure("noise",
+                          "its 95% interval is more than ten times its median "
+                          "to either side: do processes share a CPU?");
+    }
     table_.row(row);
     run_.check_row(key, row.value);
   }

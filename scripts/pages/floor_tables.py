@@ -61,6 +61,11 @@ GROUPS = (("one GPU, all at once", COUNTERS + FLAGS, 1, False, on_one_gpu),
           ("two GPUs, all at once", ("peer_grid_sync", *OF_NODE), 2, False, on_two_gpus))
 
 
+def machines():
+    """Those whose rows have the steps."""
+    return [machine for machine in OF_TWO_GPUS if step(machine, "ping_pong") is not None]
+
+
 @functools.lru_cache(maxsize=None)
 def compared(machine):
     """[(group, method, shape, measured, sum)]"""
@@ -72,19 +77,18 @@ def compared(machine):
 def constants(_runs):
     """The steps, of each machine."""
     def cell(method):
-        texts = [f"{value:.0f}" for value in (step(machine, method) for machine in OF_TWO_GPUS)
-                 if value is not None]
+        texts = [f"{value:.0f}" for value in (step(machine, method) for machine in machines())]
         return " / ".join(texts) or "–"
 
     return markdown_table(["Step", "Row", "ns"], 2, [
-        [name, f"`{method}`" + (" / 2" if parts == 2 else ""), cell(method)]
+        [name, coded(f"`{method}`") + (" / 2" if parts == 2 else ""), cell(method)]
         for name, (method, _, parts) in STEPS.items()])
 
 
 def floors(_runs):
     """Measured over the sum, of each machine."""
     def cell(group, method, of):
-        ratios = [measured / total for machine in OF_TWO_GPUS
+        ratios = [measured / total for machine in machines()
                   for *key, measured, total in compared(machine) if key == [group, method, of]]
         return " / ".join(f"{ratio:.2f}" for ratio in ratios) or "–"
 
@@ -97,9 +101,11 @@ def floors(_runs):
 
 def within(_runs):
     """How many rows are near the sum."""
+    yield f"Within {NEAR:.0%}:"
+    yield ""
     for group, *_ in GROUPS:
         counts = []
-        for machine in OF_TWO_GPUS:
+        for machine in machines():
             rows = [row for row in compared(machine) if row[0] == group]
             near = sum(abs(measured - total) <= NEAR * total for *_, measured, total in rows)
             counts.append(f"{near} of {len(rows)}")

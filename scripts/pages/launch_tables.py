@@ -60,19 +60,16 @@ def one_more_kernel(_runs):
 
 
 def storing(_runs):
-    """The second measurement, launch_observer, of kernels without stores and with."""
-    machine = "h200x1"
-    section = sections_of(machine)["sleep kernel"]
-    path = FOLDER.parent / "launches" / f"observer.{machine}.tsv"
-    seen = {(row["way"], row["thrd"], row["storing"]): float(row["observer"])
-            for row in tsv.read_table(path.read_bytes(), path)}
-    rows = [[coded(f"`{way}`"), *(
-        text(number) for shape in (ONE, FULL) for number in (
-            value(find(section, shape, method=way, GPUCount="1"), "ovh"),
-            seen[way, shape[1], "few"], seen[way, shape[1], "all"]))]
-        for way in dict.fromkeys(way for way, *_ in seen)]
-    return markdown_table(["Way", *(f"{what}, {blocks} x {threads}" for blocks, threads in (
-        ONE, FULL) for what in ("row", "observer", "kernels that store"))], 1, rows)
+    """The second measurement, launch_observer_test.py, of kernels without stores and with."""
+    path = FOLDER.parent / "launches" / "observer.h200x1.tsv"
+    rows = [row for row in tsv.read_table(path.read_bytes(), path) if row["streams"] == "several"]
+    seen = {(row["way"], row["thrd"], row["storing"]): row for row in rows}
+    return markdown_table(
+        ["Way", *(f"{what}, {blocks} x {threads}" for blocks, threads in (ONE, FULL)
+                  for what in ("ImplicitBarrier", "observer", "kernels that store"))], 1,
+        [[coded(f"`{way}`"), *(cell for _, threads in (ONE, FULL) for cell in (
+            seen[way, threads, "few"]["row"], seen[way, threads, "few"]["observer"],
+            seen[way, threads, "all"]["observer"]))] for way in dict.fromkeys(row["way"] for row in rows)])
 
 
 def ladder(_runs):

@@ -11,7 +11,8 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
   docs/limits.md          warp           what toolkits leave of the barriers of a warp
                           differences    how far rows of the recorded runs differ
                           held           ways whose two measurements differ
-  docs/clusters.md        durations      how long a run takes
+  docs/clusters.md        libraries      barriers of libraries beside this suite's
+                          durations      how long a run takes
   docs/pitfalls.md        verdicts       which barriers of a warp block
                           partial        what came of partial groups
                           races          wrong results
@@ -57,7 +58,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
-from pages import fence_tables, floor_tables, grid_barrier_tables, launch_tables, number_tables, stencil_tables, unseen
+from pages import fence_tables, floor_tables, grid_barrier_tables, launch_tables, library_tables, number_tables, stencil_tables, unseen
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
@@ -144,7 +145,7 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "unseen": unseen_methods, "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences,
                             "held": launch_tables.held_queue},
-         "docs/clusters.md": {"durations": durations},
+         "docs/clusters.md": {"libraries": library_tables.two_gpus, "durations": durations},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
                           "messages": messages},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
