@@ -185,7 +185,10 @@ class Libraries {
     measured.add(sample_inter_sm(point, options_.samples, plan), kNan);
     row.value = inter_sm_result(measured, plan).instruction;
     row.mhz = run_.clock_mhz();
-    if (row.value.count > 1 && !(10 * row.value.median > row.value.ci95)) {
+    constexpr std::size_t kEnough =
+        5;  // samples, for an interval that says much
+    if (row.value.count >= kEnough &&
+        !(10 * row.value.median > row.value.ci95)) {
       throw CannotMeasure("noise",
                           "its 95% interval is more than ten times its median "
                           "to either side: do processes share a CPU?");
