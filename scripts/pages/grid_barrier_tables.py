@@ -85,6 +85,18 @@ def two_gpus(_runs):
          for method in known if not method.startswith("ping_pong")])
 
 
+def exchanges(_runs):
+    """Data to all GPUs of two, without a barrier, by the bytes of each GPU."""
+    section = next(section for section in tsv.read(
+        FOLDER.parent / "grid_barriers" / f"{OF_TWO_GPUS[0]}.tsv") if section.title == "exchange")
+    found = {(row["method"], row["bytes"]): float(row["med(avginstru)"]) for row in section.rows}
+    sizes = list(dict.fromkeys(size for _, size in found))
+    return markdown_table(
+        ["Method", *(f"{size} bytes" for size in sizes)], 1,
+        [[coded(f"`{method}`"), *(f"{found[method, size]:.0f}" for size in sizes)]
+         for method in dict.fromkeys(method for method, _ in found)])
+
+
 def ordered(machine, state):
     """{method that orders memory: {shape: median}}; in use all do."""
     known = medians(machine, state == "late")

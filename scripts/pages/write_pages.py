@@ -30,6 +30,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           bare, in_use, late
                                          barriers of all blocks of one GPU
                           two_gpus       and of two
+                          exchanges      data to all GPUs without a barrier
                           constants, floors, within
                                          what they cannot avoid
   docs/stencil.md         errors         how far predictions of time steps are off
@@ -159,6 +160,7 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "in_use": grid_barrier_tables.in_use,
                                    "late": grid_barrier_tables.late,
                                    "two_gpus": grid_barrier_tables.two_gpus,
+                                   "exchanges": grid_barrier_tables.exchanges,
                                    "constants": floor_tables.constants,
                                    "floors": floor_tables.floors,
                                    "within": floor_tables.within},
