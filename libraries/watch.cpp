@@ -75,7 +75,7 @@ std::string addresses_of_this_node(bool one_node) {
   if (one_node) return "127.0.0.1";
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) cannot("list the addresses of this node");
-  std::string all;
+  std::string others, own;
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET ||
         (one->ifa_flags & IFF_UP) == 0) {
@@ -85,10 +85,10 @@ std::string addresses_of_this_node(bool one_node) {
     const auto* address = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
     inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
     const bool loopback = (one->ifa_flags & IFF_LOOPBACK) != 0;
-    all = loopback ? all + ' ' + text : text + (' ' + all);
+    (loopback ? own : others).append(" ").append(text);
   }
   freeifaddrs(list);
-  return all;
+  return others + own;
 }
 
 // Where process 0 can be reached, which listens there.
@@ -290,7 +290,7 @@ void Watch::take(Peer& peer) {
     if (peer.text.size() < kHead) return;
     std::memcpy(&length, peer.text.data() + 2, sizeof length);
     if (peer.text.size() < kHead + length) return;
-    const int code = peer.text[1];
+    const int code = static_cast<unsigned char>(peer.text[1]);
     if (letter == kEnd) _exit(code);
     end_all(peer.text.substr(kHead, length), code);
   }

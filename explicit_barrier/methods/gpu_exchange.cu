@@ -1,5 +1,6 @@
 // Exchanges of data between GPUs without a barrier: all-gather of `bytes` bytes
 // of each GPU.
+#include <cstdint>
 #include <memory>
 
 #include "common/errors.hpp"

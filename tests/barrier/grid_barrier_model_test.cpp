@@ -363,7 +363,8 @@ struct ExchangeMachine : NodeMachine<kOrdered> {
                Visit visit) {
     for (unsigned gpu = 0; gpu < gpus; ++gpu) {
       const Packet packet = this->script->perform(
-          {Operation::kReceive, first + gpu * kMostElements, 0, false, true,
+          {Operation::kReceive, first + std::size_t{gpu} * kMostElements, 0,
+           false, true,
            [number](unsigned seen) { return number_of(seen) == number; }});
       visit(gpu, packet & 255);
     }
@@ -375,7 +376,7 @@ struct ExchangeMachine : NodeMachine<kOrdered> {
   template <class Visit>
   void load_all(const Data* first, unsigned gpus, Visit visit) {
     for (unsigned gpu = 0; gpu < gpus; ++gpu) {
-      visit(gpu, this->load(first + gpu * kMostElements));
+      visit(gpu, this->load(first + std::size_t{gpu} * kMostElements));
     }
   }
   void store_for_block(unsigned* at, unsigned value) {

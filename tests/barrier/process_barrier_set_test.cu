@@ -338,8 +338,8 @@ int run_all() {
            set.close();
          }),
          "a process has gone", kProcesses);
-  for (const std::pair<int, int>& wrong :
-       {std::pair<int, int>{0, 0}, {0, 17}, {2, 2}, {-1, 2}}) {
+  const std::pair<int, int> none[] = {{0, 0}, {0, 17}, {2, 2}, {-1, 2}};
+  for (const auto& wrong : none) {
     try {
       ProcessBarrierSet set(0, {wrong.first, wrong.second, {}});
       ++failures;

@@ -30,11 +30,11 @@ class Fields {
   Fields(const FieldShape& shape, int gpus, int march)
       : shape_(shape), layer_(static_cast<std::size_t>(shape.layer())) {
     const std::size_t all = layer_ * (shape.layers + 2);
-    copies_.assign(2 * gpus, std::vector<float>(all, kNoNumber));
+    copies_.assign(std::size_t{2} * gpus, std::vector<float>(all, kNoNumber));
     for (int rank = 0; rank < gpus; ++rank) {
       const std::size_t first = rank * layer_ * shape.layers;
       for (std::size_t i = 0; i < all; ++i) {
-        copies_[2 * rank][i] = first_value(first + i);
+        copies_[std::size_t{2} * rank][i] = first_value(first + i);
       }
     }
     for (std::size_t i = 0; i < layer_; ++i) {  // what is fixed
@@ -112,7 +112,8 @@ std::vector<float> in_tiles(const FieldShape& shape, int gpus, int blocks,
   Fields fields(shape, gpus, 1);
   const auto bytes = static_cast<std::size_t>(tile_bytes(shape, blocks));
   std::vector<std::vector<float>> shared(
-      gpus * blocks, std::vector<float>(bytes / sizeof(float), kNoNumber));
+      static_cast<std::size_t>(gpus) * blocks,
+      std::vector<float>(bytes / sizeof(float), kNoNumber));
   std::vector<Tile<kDimensions>> tiles;  // one a thread
   const auto for_all = [&](auto body) {
     int number = 0;
@@ -246,10 +247,10 @@ TEST(FieldShapes, TextHasTheSlowestAxisLast) {
 
 TEST(MarchOf, SharesTheFieldEvenly) {
   FieldShape shape = {2, 1024, 1, 1000};  // 256 quads a layer
-  EXPECT_EQ(march_of(shape, 256 * 1000), 1);
-  EXPECT_EQ(march_of(shape, 256 * 1001), 1);
-  EXPECT_EQ(march_of(shape, 256 * 500), 2);
-  EXPECT_EQ(march_of(shape, 256 * 10), 50);  // twice: 100 would be too long
+  EXPECT_EQ(march_of(shape, 256LL * 1000), 1);
+  EXPECT_EQ(march_of(shape, 256LL * 1001), 1);
+  EXPECT_EQ(march_of(shape, 256LL * 500), 2);
+  EXPECT_EQ(march_of(shape, 256LL * 10), 50);  // twice: 100 would be too long
   shape.layers = 3;
   EXPECT_EQ(march_of(shape, 1), 3);
 }
