@@ -165,6 +165,14 @@ class InterSm {
   }
 
  private:
+  // Says where it is skipped.
+  bool launches_cooperatively(Table<Row>& table, const MethodEntry& method) {
+    if (run_.gpu().cooperative_launch) return true;
+    run_.skip(table, {method.name},
+              {"no-cooperative-launch", "no cooperative launch on this GPU"});
+    return false;
+  }
+
   // The rows of all methods of a scope, on every number of GPUs.
   void section(const std::string& name, const std::string& how, Scope scope,
                const std::vector<MethodInfo>& missing) {
@@ -177,12 +185,7 @@ class InterSm {
     }
     for (const MethodEntry& method : methods_of(scope, scope)) {
       if (method.bytes_of_thread > 0 || !options.wants(method.name)) continue;
-      if (!run_.gpu().cooperative_launch) {
-        run_.skip(
-            table, {method.name},
-            {"no-cooperative-launch", "no cooperative launch on this GPU"});
-        continue;
-      }
+      if (!launches_cooperatively(table, method)) continue;
       for (const auto& gpus : groups_of(method, run_.gpus())) {
         run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
           note_about(table, method);
@@ -208,9 +211,9 @@ class InterSm {
                      "and reads what all have sent",
                      exchange_columns(options.stats));
     run_.begin_section("exchange");
-    if (!run_.gpu().cooperative_launch) return;  // said in the first section
     for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
       if (method.bytes_of_thread == 0 || !options.wants(method.name)) continue;
+      if (!launches_cooperatively(table, method)) continue;
       for (const auto& gpus : groups_of(method, run_.gpus())) {
         run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
           table.note_once(method.name, {"method", method.caution});

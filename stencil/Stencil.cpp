@@ -37,7 +37,8 @@ ProgramInfo program_info(FieldOptions& fields) {
       "and\nkernels that stay and meet at barriers.";
   info.takes_gpu_count = true;
   info.default_samples = 20;
-  info.counted += "; as many as fit into 50 ms, at least 5 of them";
+  info.counted +=
+      "; as many as fit into 50 ms by the fastest, at least 5 of them";
   info.options = {
       {"max-bytes", "N",
        "bytes of the largest field on each GPU, two copies; N may end in K, M "

@@ -186,12 +186,15 @@ class MultiGridSteps : public ResidentSteps<MultiGridSync, kForm> {
     }
     MultiDeviceLaunch launch(calls, device_numbers(field.gpus()), streams);
     const auto start = HostClock::now();
-    check_cuda(launch(), MultiDeviceLaunch::kApi, __FILE__, __LINE__);
+    api_.check(launch(), __FILE__, __LINE__);
     for (const cudaStream_t stream : streams) {
       CUDA_CHECK(cudaStreamSynchronize(stream));
     }
     return elapsed_ns(start, HostClock::now());
   }
+
+ private:
+  AskedApi api_{MultiDeviceLaunch::kApi};
 };
 
 #endif

@@ -108,9 +108,11 @@ class NodeMemory {
   std::vector<NodeEnd> ends_;
 };
 
-/// For kernels that are handed a NodeEnd each. Throws CannotMeasure.
+/// For kernels that are handed a NodeEnd each, of so many words on each GPU; 0:
+/// a line for each GPU. Throws CannotMeasure.
 inline syncbench::Arguments arguments_of_node(const std::vector<int>& devices,
-                                              bool needs_peer_access) {
+                                              bool needs_peer_access,
+                                              std::size_t words = 0) {
   if (devices.size() > kMostGpus) {
     throw syncbench::CannotMeasure(
         "too-many-gpus",
@@ -120,7 +122,8 @@ inline syncbench::Arguments arguments_of_node(const std::vector<int>& devices,
     throw syncbench::CannotMeasure("no-peer-access",
                                    "no peer access between these GPUs");
   }
-  const auto memory = std::make_shared<NodeMemory>(devices);
+  const auto memory = std::make_shared<NodeMemory>(
+      devices, words > 0 ? words : std::size_t{kNodeLine} * devices.size());
   syncbench::Arguments arguments;
   for (NodeEnd& end : memory->ends()) arguments.of_rank.push_back(&end);
   arguments.failure = [memory] { return std::nullopt; };

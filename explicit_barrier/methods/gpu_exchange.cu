@@ -1,11 +1,7 @@
 // Exchanges of data between GPUs without a barrier: all-gather of `bytes` bytes
 // of each GPU.
 #include <cstdint>
-#include <memory>
 
-#include "common/errors.hpp"
-#include "common/peer_access.hpp"
-#include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/grid_barriers/exchange.cuh"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
@@ -65,20 +61,8 @@ struct GpuExchange : Method {
 template <class Machine, class Protocol>
 Arguments GpuExchange<Machine, Protocol>::make_arguments(
     const std::vector<int>& devices, int blocks) {
-  if (devices.size() > grid_barriers::kMostGpus) {
-    throw CannotMeasure("too-many-gpus",
-                        "it is for at most " +
-                            std::to_string(grid_barriers::kMostGpus) + " GPUs");
-  }
-  if (!enable_peer_access(devices)) {
-    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
-  }
-  const auto memory = std::make_shared<grid_barriers::NodeMemory>(
-      devices, grid_barriers::exchange_words(devices.size(), blocks));
-  Arguments arguments;
-  for (NodeEnd& end : memory->ends()) arguments.of_rank.push_back(&end);
-  arguments.failure = [memory] { return std::nullopt; };
-  return arguments;
+  return grid_barriers::arguments_of_node(
+      devices, true, grid_barriers::exchange_words(devices.size(), blocks));
 }
 
 using Flagged = ExchangeMachine<>;

@@ -57,7 +57,7 @@ class BarrierSet {
 
   /// The ends of all ranks, for kernels of `blocks` blocks on each GPU (1 to
   /// 65,535; else Error). A kernel of another number of blocks ends with an
-  /// error at its first barrier.
+  /// error when it makes its Barrier.
   template <class Machine = GpuMachine>
   std::vector<BasicBarrierEnd<Machine>> for_blocks(unsigned blocks) const;
 

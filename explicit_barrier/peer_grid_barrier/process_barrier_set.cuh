@@ -36,6 +36,9 @@ class ProcessBarrierSet {
   template <class Machine = GpuMachine>
   BasicBarrierEnd<Machine> for_blocks(unsigned blocks) const {
     const std::vector<void*>& memory = memory_.of_rank();
+    if (memory[memory_.rank()] == nullptr) {
+      throw Error("peer grid barrier: the set is closed");
+    }
     std::vector<State<Machine::kLines>*> states;
     for (void* state : memory) {
       states.push_back(static_cast<State<Machine::kLines>*>(state));

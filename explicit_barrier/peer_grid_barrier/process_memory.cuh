@@ -190,13 +190,16 @@ inline ProcessMemory::ProcessMemory(int device, std::size_t bytes,
   try {
     check(offers);
   } catch (const Error&) {  // in all processes, which have opened nothing
-    free_own();
+    if (own_ != nullptr) cudaFree(std::exchange(own_, nullptr));
     throw;
   }
   try {
     detail::agree(processes_, detail::Outcome::of([&] { open(offers); }));
   } catch (const Error&) {
-    close();
+    try {
+      close();
+    } catch (const Error&) {  // the first one says why
+    }
     throw;
   }
 }
