@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "common/check.hpp"
 #include "common/gpu_threads.hpp"
 #include "peer_grid_barrier/barrier.cuh"
 #include "stencil/field_ways.hpp"
