@@ -45,7 +45,7 @@ struct BlocksPingPong : Method {
                : "a word from the first block to the last, and one back",
       Scope::kGrid, Window::kOperation};
   static constexpr Work work(int) {
-    return {R"(STG?\b.*STRONG\.GPU.*)",          1, 40, Proof::kMessages, 1,
+    return {R"(STG?\b.*STRONG\.GPU.*)",          1, 56, Proof::kMessages, 1,
             kOrdered ? R"(MEMBAR\..*GPU.*)" : ""};
   }
   static constexpr int kFirstArchitecture = 70;
@@ -82,7 +82,7 @@ struct GpusPingPong : Method {
                : "a word from the first GPU to the last, and one back",
       Scope::kGpus, Window::kOperation};
   static constexpr Work work(int) {
-    return {R"(STG?\b.*STRONG\.SYS.*)",          1, 40, Proof::kMessages, 1,
+    return {R"(STG?\b.*STRONG\.SYS.*)",          1, 56, Proof::kMessages, 1,
             kOrdered ? R"(MEMBAR\..*SYS.*)" : ""};
   }
   static constexpr int kFirstArchitecture = 70;
