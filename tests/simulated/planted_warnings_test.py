@@ -335,8 +335,6 @@ TEXTS = {
     "arrays of  bytes are no whole number of elements of type ":
         ("ends: arrays of 1001 bytes are no whole number", ["odd_bytes"], STILL),
     "unknown type : it is one of , ": "command_line_test asks for it",
-    " must be a whole number of bytes from 1 on, which may end in K, M or G, got ":
-        "command_line_test asks for it",
     "--min-bytes is more than --max-bytes":
         ("ends: --min-bytes is more than", ["more_than_most"], STILL),
     "an array of  bytes does not fit into the  bytes of memory that are free":
