@@ -32,7 +32,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           two_gpus       and of two
                           exchanges      data to all GPUs without a barrier
                           constants, floors, within
-                                         what they cannot avoid
+                                         what they are made of
   docs/stencil.md         errors         how far predictions of time steps are off
                           steps          time steps by every way, and predicted
                           fastest        the fastest way of each size
@@ -59,7 +59,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
-from pages import fence_tables, floor_tables, grid_barrier_tables, launch_tables, library_tables, number_tables, stencil_tables, unseen
+from pages import (fence_tables, grid_barrier_tables, launch_tables, library_tables, number_tables,
+                   stencil_tables, step_tables, unseen)
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
@@ -153,7 +154,8 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                "sizes": sums_by_size, "gpus": sums_by_gpus},
          "docs/launches.md": {"kernels": launch_tables.one_more_kernel,
                               "streams": launch_tables.streams,
-                              "ladder": launch_tables.ladder, "storing": launch_tables.storing, "rounds": launch_tables.rounds,
+                              "ladder": launch_tables.ladder, "storing": launch_tables.storing,
+                              "rounds": launch_tables.rounds,
                               "graphs": launch_tables.graphs},
          "docs/grid_barriers.md": {"fastest": grid_barrier_tables.fastest,
                                    "bare": grid_barrier_tables.bare,
@@ -161,9 +163,9 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "late": grid_barrier_tables.late,
                                    "two_gpus": grid_barrier_tables.two_gpus,
                                    "exchanges": grid_barrier_tables.exchanges,
-                                   "constants": floor_tables.constants,
-                                   "floors": floor_tables.floors,
-                                   "within": floor_tables.within},
+                                   "constants": step_tables.constants,
+                                   "floors": step_tables.floors,
+                                   "within": step_tables.within},
          "docs/stencil.md": {"errors": stencil_tables.errors, "steps": stencil_tables.time_steps,
                              "fastest": stencil_tables.fastest,
                              "switch": stencil_tables.switches},

@@ -1,4 +1,4 @@
-"""What docs/grid_barriers.md shows of steps that a barrier cannot avoid: lines of Markdown, made
+"""What docs/grid_barriers.md shows of the steps that barriers are made of: lines of Markdown, made
 from rows of results/grid_barriers and results/fences. Medians in nanoseconds."""
 
 import functools
@@ -36,7 +36,7 @@ def in_block(machine, threads):
 
 
 def on_one_gpu(machine, method, of, late):
-    """The sum of what this barrier cannot avoid."""
+    """The sum of the steps that this barrier is made of."""
     blocks, threads = of
     message = step(machine, "ping_pong" if method in UNORDERED else "ping_pong_ordered")
     leader = method in FLAGS or (method == "peer_grid_sync" and blocks * SMS > FLAT)
