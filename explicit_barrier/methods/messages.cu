@@ -7,6 +7,15 @@
 
 namespace syncbench {
 
+// What all of these have.
+struct BarrierStep : Method {
+  static constexpr int kFirstArchitecture = 70;
+  static constexpr int repeats(int) { return 8; }
+  static constexpr bool kInTestRepeat = false;
+  static constexpr bool fits(int threads) { return threads == 32; }
+  static constexpr LaunchAttributes attributes(int) { return {true}; }
+};
+
 // Numbers of messages in two words. Nobody else writes where this thread sends,
 // so it finds there how many it has sent, and waits for as many answers.
 template <class Machine>
@@ -36,7 +45,7 @@ class PingPong {
 
 /// The first block of a grid and the last one. One word each, 256 bytes apart.
 template <grid_barriers::Order kOrder>
-struct BlocksPingPong : Method {
+struct BlocksPingPong : BarrierStep {
   static constexpr bool kOrdered = kOrder != grid_barriers::Order::kNone;
   using Machine = grid_barriers::GpuMachine<kOrder>;
   static constexpr About kAbout = {
@@ -48,13 +57,8 @@ struct BlocksPingPong : Method {
     return {R"(STG?\b.*STRONG\.GPU.*)",          1, 56, Proof::kMessages, 1,
             kOrdered ? R"(MEMBAR\..*GPU.*)" : ""};
   }
-  static constexpr int kFirstArchitecture = 70;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr bool kInTestRepeat = false;
-  static constexpr bool fits(int threads) { return threads == 32; }
   static constexpr int kPlaces = 5;  // latency depends on where words lie
   static constexpr long long global_words(long long) { return 64; }
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return position.block == 0 || position.block == position.blocks - 1;
@@ -74,7 +78,7 @@ struct BlocksPingPong : Method {
 
 /// The first GPU and the last one: a word in the memory of each.
 template <bool kOrdered>
-struct GpusPingPong : Method {
+struct GpusPingPong : BarrierStep {
   using Machine = grid_barriers::NodeMachine<kOrdered>;
   static constexpr About kAbout = {
       kOrdered ? "ping_pong_peer_ordered" : "ping_pong_peer",
@@ -85,13 +89,8 @@ struct GpusPingPong : Method {
     return {R"(STG?\b.*STRONG\.SYS.*)",          1, 56, Proof::kMessages, 1,
             kOrdered ? R"(MEMBAR\..*SYS.*)" : ""};
   }
-  static constexpr int kFirstArchitecture = 70;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr bool kInTestRepeat = false;
   static constexpr int kLonger = 72;
   static constexpr int kFewestGpus = 2;
-  static constexpr bool fits(int threads) { return threads == 32; }
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
   using Argument = grid_barriers::NodeEnd;
   using Local = grid_barriers::NodeEnd;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
@@ -121,19 +120,14 @@ Arguments GpusPingPong<kOrdered>::make_arguments(
 
 /// Nobody waits: the rate at which one word takes additions, as a barrier's
 /// counter does.
-struct OneCounter : Method {
+struct OneCounter : BarrierStep {
   static constexpr About kAbout = {
       "one_counter", "every block adds 1 to the same word, and does not wait",
       Scope::kGrid, Window::kOperation};
   static constexpr Work work(int) {
     return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 8, Proof::kRate};
   }
-  static constexpr int kFirstArchitecture = 70;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr bool kInTestRepeat = false;
-  static constexpr bool fits(int threads) { return threads == 32; }
   static constexpr long long global_words(long long) { return 32; }
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return position.thread == 0;
