@@ -17,6 +17,15 @@ namespace {
 
 constexpr int kMaxCpu = 65535;  // the kernel's own limit is lower
 
+bool run_on(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+const std::vector<int> kCpusAtStart = allowed_cpus();
+
 }  // namespace
 
 std::vector<int> parse_cpu_list(const std::string& text) {
@@ -105,15 +114,16 @@ std::vector<int> core_siblings(int cpu) {
 void pin_this_thread(int cpu) {
   thread_local int pinned = -1;
   if (cpu < 0 || cpu == pinned) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+  if (!run_on({cpu})) {
     throw std::system_error(
         errno, std::generic_category(),
         "cannot pin a thread to CPU " + std::to_string(cpu));
   }
   pinned = cpu;
 }
+
+// Where it fails, threads stay where they are: slower, but right.
+Unpinned::Unpinned() : before_(allowed_cpus()) { run_on(kCpusAtStart); }
+Unpinned::~Unpinned() { run_on(before_); }
 
 }  // namespace syncbench

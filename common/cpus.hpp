@@ -33,4 +33,17 @@ std::vector<int> core_siblings(int cpu);
 /// Pins the calling thread to `cpu`; -1 leaves it where it is.
 void pin_this_thread(int cpu);
 
+/// While it lives, the calling thread may run on all CPUs that the process had
+/// at its start. Threads that a library starts meanwhile do not share the one
+/// CPU on which this thread spins.
+class Unpinned {
+ public:
+  Unpinned();
+  Unpinned(const Unpinned&) = delete;
+  ~Unpinned();
+
+ private:
+  std::vector<int> before_;
+};
+
 }  // namespace syncbench

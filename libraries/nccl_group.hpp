@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cpus.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "libraries/method.hpp"
@@ -29,6 +30,7 @@ class NcclGroup {
     if (team.rank() == 0) check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
     mpi::broadcast(&id, sizeof id);
     communicators_.resize(team.gpus().size());
+    const Unpinned unpinned;  // NCCL starts threads
     check_nccl(ncclGroupStart(), "ncclGroupStart");
     ncclResult_t result = ncclSuccess;
     for (int i = 0; i < team.local() && result == ncclSuccess; ++i) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "common/cpus.hpp"
 #include "common/cuda_resources.hpp"
 #include "libraries/nvshmem.hpp"
 
@@ -30,6 +31,7 @@ void join(Team& team) {
     setenv("NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "lo", 0);
   }
   const DeviceGuard guard(team.gpus()[0].index);
+  const Unpinned unpinned;  // its proxy thread never rests
   nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
   if (team.rank() == 0) {
     check(nvshmemx_get_uniqueid(&id), "nvshmemx_get_uniqueid");

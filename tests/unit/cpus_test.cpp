@@ -67,6 +67,11 @@ TEST(Pin, ThisThread) {
   ASSERT_FALSE(allowed.empty());
   pin_this_thread(allowed.back());
   EXPECT_EQ(allowed_cpus(), Cpus({allowed.back()}));
+  {
+    const Unpinned unpinned;
+    EXPECT_EQ(allowed_cpus(), allowed);
+  }
+  EXPECT_EQ(allowed_cpus(), Cpus({allowed.back()}));
 }
 
 }  // namespace
