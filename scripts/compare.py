@@ -5,10 +5,10 @@
   compare.py A1 A2 A3 --with B1 B2 B3     the mean of several runs with that of others
 
 Rows are matched by file, section and what was measured: method, GPUs, grid, block, tile,
-workload, type, bytes, what a prediction is from, and repeats where the executable does not
-choose them. Compared is the last mean of a row: m(addl) (m(ttl) of single launches), m(ovh),
-m(cpu) of launches behind a held queue, m(ave_cycle), m(thrput), m(avginstru); of sums m(GB/s),
-m(cycle), m(sync).
+workload, type, bytes, what a prediction is from, nodes, processes, and repeats where the
+executable does not choose them. Compared is the last mean of a row: m(addl) (m(ttl) of single
+launches), m(ovh), m(cpu) of launches behind a held queue, m(ave_cycle), m(thrput),
+m(avginstru), m(op); of sums m(GB/s), m(cycle), m(sync).
 change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% intervals of
 --stats; where a side has several runs, half the range of its runs instead. Verdicts:
   same      the change is at most the threshold

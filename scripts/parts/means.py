@@ -7,7 +7,7 @@ from collections import namedtuple
 from parts import tsv
 
 KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type", "bytes",
-        "cost", "stream", "reads", "cells")
+        "cost", "stream", "reads", "cells", "nodes", "processes")
 OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd": ("thrd", "more")}
 # Chosen by the executable, so not part of what was asked for; an older one may have chosen
 # otherwise.

@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from made_up_rows import LATENCY, ROWS, section
+from made_up_rows import ENVIRONMENT, LATENCY, LIBRARY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import means  # from scripts/, which scripts_support has put on the path
@@ -12,6 +12,7 @@ NULL = "method GPUCount rep blk thrd m(ttl) m(addl) ci95(ttl) ci95(addl)"
 SLEEP = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) ci95(ovh)"
 HELD = "method GPUCount rep blk thrd idea(wkld) m(cpu) s(cpu) m(timer) ci95(cpu)"
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput) ci95(thrput)"
+FOUR_GPUS = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t4")
 
 
 def latencies(*means, half_width=0):
@@ -60,7 +61,7 @@ class CompareTest(ScriptsTest):
     def test_numbers_and_threshold(self):
         numbers = [latencies("200.000", half_width=3), latencies("230.500", half_width=4)]
         self.assertEqual(self.two(*numbers, "--threshold", "15.2", code=1), [
-            "TestRepeat block latency blocksync 1 64 1 1 32 nan nan nan nan nan nan nan 200.000 230.500 "
+            "TestRepeat block latency blocksync 1 64 1 1 32 nan nan nan nan nan nan nan nan nan 200.000 230.500 "
             "15.250 2.500 slower"])
         self.assertEqual(self.two(*numbers, "--threshold", "15.3", "--allow", "0"), [])
 
@@ -142,13 +143,31 @@ class CompareTest(ScriptsTest):
                  "2 1 1 32 nan nan: 10 11 10.000 0.000 slower")):
             rows = self.two(section("t: one", header, first), section("t", header, second), code=1)
             key, numbers = expected.split(": ")
-            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan nan nan nan {numbers}"])
+            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan nan nan nan nan nan {numbers}"])
         base = "x 1 64 1 32 100 1 32 9 0"
         for other in ("y 1 64 1 32", "x 2 64 1 32", "x 1 16 1 32", "x 1 64 2 32", "x 1 64 1 64"):
             self.assertEqual(self.two(section("t", LATENCY, base), section(
                 "t", LATENCY, f"{other} 90 1 32 9 0", base), "--allow", "50"), [], other)
         self.assertEqual(self.two(section("t", LATENCY, base), section(
             "t", LATENCY, "x 1 64 1 32 90 1 16 9 0", base), "--allow", "50"), [])
+
+    def test_nodes_and_processes(self):
+        """Rows that differ in them alone are not of the same."""
+        def rows(*starts):
+            return section("barriers of libraries", LIBRARY, *(
+                f"nccl_graph {start} 4 8 nan nan {mean} 20 60 5" for start, mean in starts))
+
+        first = rows(("1 1", "6000"), ("1 4", "7000"), ("2 4", "9000"))
+        runs = [self.write_run(self.folder / name, {"Libraries": text, "environment": FOUR_GPUS},
+                               only=True)
+                for name, text in (("a", first), ("b", first.replace("7000", "7700")),
+                                   ("c", rows(("1 1", "6000"))), ("d", rows(("2 2", "6000"))))]
+        self.assertEqual([row.split()[-7:] for row in self.compare(*runs[:2], code=1)],
+                         [["1", "4", "7000", "7700", "10.000", "0.101", "slower"]])
+        self.assertEqual(self.compare(runs[0], runs[2], "--allow", "70"), [])
+        self.assertEqual([line.split()[-2:] for line in self.output if "only in A" in line],
+                         [["1", "4"], ["2", "4"]])
+        self.assert_refused(self.script("compare.py", *runs[2:]), 2, "no row in common")
 
     def test_sums(self):
         """Of each type and size, and each cost that a prediction is from; more GB/s are faster."""
@@ -158,7 +177,7 @@ class CompareTest(ScriptsTest):
             self.assertEqual(changed.count(old), 1)
             changed = changed.replace(old, new)
         rows = self.two(ROWS["Reduction"], changed, code=1)
-        self.assertEqual([row.split()[-14:-7] + row.split()[-1:] for row in rows], [
+        self.assertEqual([row.split()[-16:-9] + row.split()[-1:] for row in rows], [
             line.split() for line in ("nan nan nan double nan nan nan slower",
                                       "32 nan nan double nan barriers nan slower",
                                       "nan nan nan float 1048576 nan nan faster")])
