@@ -24,6 +24,7 @@ NAMES = ("method", "type", "cost", "case", "order", "stream")  # columns of word
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 RENAMED = {"cuda_toolkit_multi_grid": "cuda_toolkit_before13"}  # in older environment.tsv
+BESIDE = re.compile(r"(Libraries\.[A-Za-z0-9_-]{1,40})\.tsv")  # of more processes or nodes than a run's
 MOST_BYTES = 2 ** 26  # of a file; far more than any run has
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
 _PLAIN = re.compile(r"[0-9]{1,15}\.([0-9]{1,9})")  # right in a column of any number
@@ -370,6 +371,7 @@ class Run:
             raise TsvError(f"{path}: the folder's name has a character that cannot be shown")
         data = read_folder(self.path)
         present = [name for name in FILES if f"{name}.tsv" in data]
+        present += [found[1] for found in map(BESIDE.fullmatch, sorted(data)) if found]
         if not present:
             raise TsvError(f"{path} is not a results folder: it has no {FILES[0]}.tsv")
         self.simulated = self._is_simulated(data, present, simulated)
@@ -431,7 +433,7 @@ class Run:
                                f"is of {shown('; '.join(gpus))}")
         for row in (row for section in output for row in section.rows):
             column = "GPUcount" if "GPUcount" in row else "GPUCount"
-            if int(row.get(column, "1")) > self.gpus:
+            if int(row.get(column, "1")) > self.gpus * int(row.get("nodes", "1")):
                 raise TsvError(f"{row.where}, column {column}: '{row[column]}' GPUs, but "
                                f"environment.tsv has {self.gpus}")
 

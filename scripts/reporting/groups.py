@@ -10,6 +10,7 @@ GROUPS = {
     "sums": (("Reduction",), ("*",)),
     "launches": (("ImplicitBarrier",), ("*",)),
     "time steps": (("Stencil",), ("*",)),
+    "libraries": (("Libraries",), ("*",)),
     "several GPUs": (("BenchmarkInterSM", "TestRepeat"), ("*peer_grid_sync", "multi_grid_*")),
     "grid": (("BenchmarkInterSM", "TestRepeat"), ("*grid_sync", "*semaphore")),
     "clusters and fences": (("BenchmarkIntraSM", "TestRepeat"), (

@@ -17,6 +17,7 @@ ALL_ROWS = 0.02  # of all rows
 NOTABLE, BROKEN = 5.0, 25.0  # percent: the median of those rows
 ALONE = 100.0  # percent: a single row that is so much slower
 OPTIONAL = ("nccl",)  # methods that need what not every machine has
+OTHERS = "Libraries"  # whose versions and nodes need not be those of any recorded run
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
 RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
@@ -172,10 +173,11 @@ class Verdict:
     def _not_judged(self):
         """Rows on more GPUs than any recorded run has, and files most of whose rows are new."""
         recorded = max(other.gpus for other in self.runs)
-        rows = [row for row in self.rows
+        ours = [row for row in self.rows if row.key[0].split(".")[0] != OTHERS]
+        rows = [row for row in ours
                 if not (row.key[GPUS].isdigit() and int(row.key[GPUS]) > recorded)]
-        if len(rows) < len(self.rows):
-            self._add("look", f"{len(self.rows) - len(rows)} rows are on more than "
+        if len(rows) < len(ours):
+            self._add("look", f"{len(ours) - len(rows)} rows are on more than "
                       f"{on_gpus(str(recorded))} and not judged: no recorded run has so many")
         total = Counter(row.key[0] for row in rows)
         for file, count in Counter(row.key[0] for row in rows if row.low != row.low).items():

@@ -8,7 +8,7 @@ import itertools
 import re
 import unittest
 
-from made_up_rows import ended
+from made_up_rows import LIBRARY, ended, section
 from report_support import copy_of
 from scripts_support import ROOT, ScriptsTest
 
@@ -93,8 +93,21 @@ class CheckTest(ScriptsTest):
         self.assertIn("look: no other run of NVIDIA H100 80GB HBM3 is recorded",
                       self.check(ROOT / "results/h100x1", 1))
 
+    def test_rows_of_libraries_are_not_judged(self):
+        """Nobody else has these versions, nodes and processes; that is no fault."""
+        def rows(nodes, gpus):
+            return section("barriers of libraries", LIBRARY,
+                           f"nccl_graph {nodes} {gpus} {gpus} 8 nan nan 6100.250 20.500 60 5.250")
+
+        folder = copy_of("h200x2", self.folder / "run")
+        (folder / "Libraries.tsv").write_text(ended(rows(1, 2)))
+        (folder / "Libraries.nodes.tsv").write_text(ended(rows(2, 4)))
+        self.assertRegex(self.check(folder, 0), r"^normal: .* rows judged, \d+ not, ")
+        (folder / "Libraries.nodes.tsv").write_text(ended(rows(1, 4)))
+        self.assert_refused(self.script("check.py", folder), 3, "'4' GPUs, but")
+
     def test_scaled_rows_of_each_group_are_found(self):
-        there = [name for name in NAMES if name != "time steps"]  # no recorded run has Stencil yet
+        there = [name for name in NAMES if name not in ("time steps", "libraries")]  # no recorded run has these
         for name, groups in (("h200x1", there), ("h200x4", ["several GPUs"])):
             for group in groups:
                 for factor in (3, 1.5, 1.1, 1 / 1.1, 1 / 1.5, 1 / 3):
