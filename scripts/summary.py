@@ -11,7 +11,7 @@ sum.
 from collections import Counter, defaultdict
 
 from parts import command_line, pitfalls_summary, reduction_summary, suite, tsv
-from reporting import in_short
+from reporting import chart_libraries, in_short
 from reporting.estimates import short_text
 from reporting.run_warnings import LOG, warned
 from parts.tables import grid, methods
@@ -125,6 +125,29 @@ def several_gpus(run):
         for blocks, threads in ((1, 32), (1, 1024), (32, 64))])
 
 
+def libraries(run, sections):
+    """Barriers of libraries: each method and shape, by GPUs, nodes, threads or processes."""
+    def column(row):
+        place = chart_libraries.place(row)
+        return (*place, row.whole("processes") > 1)
+
+    def line(row):
+        text = row["method"]
+        return text if row["blk"] == "nan" else f"{text}, {row['blk']} x {row['thrd']}"
+
+    rows = [(section, row) for section in sections for row in section.rows
+            if row["bytes"] in ("nan", chart_libraries.EIGHT)]
+    columns = sorted({column(row) for _, row in rows})
+    cells = defaultdict(dict)
+    for section, row in rows:
+        cells[line(row)].setdefault(column(row), short_text(run, section, row, "m(op)", 2, 1e-3))
+    yield "Barriers of libraries, all-reduces of 8 bytes, in us (Libraries: m(op))"
+    yield from grid("grid x block", [
+        f"{chart_libraries.text(nodes, gpus)}{' p' * processes}" for nodes, gpus, processes in columns],
+                    [(name, [found.get(one, "-") for one in columns]) for name, found in cells.items()])
+    yield "  by GPUs, or nodes x GPUs of each; p: a process for each GPU, else a thread"
+
+
 def warnings(run):
     found = defaultdict(list)
     for file, output in run.files.items():
@@ -172,6 +195,10 @@ def parts(run):
     if run.environment.get("gpu_count") != "1":
         yield "Barriers of several GPUs, in us (BenchmarkInterSM: m(avginstru))"
         yield from several_gpus(run)
+        yield ""
+    of_libraries = chart_libraries.sections(run)
+    if of_libraries:
+        yield from libraries(run, of_libraries)
         yield ""
     if any(file in run.files for file in tsv.REDUCTIONS):
         yield from reduction_summary.lines(run)

@@ -12,8 +12,8 @@ What is told of a run, each from its rows:
                     known_spread: what is known to move them
   run_warnings      what the programs warned of
   cite              how to cite
-  chart             what a picture shows; chart_study, chart_sums, chart_barriers, chart_methods
-                    make them of rows; charts has all of them
+  chart             what a picture shows; chart_study, chart_sums, chart_barriers, chart_methods,
+                    chart_libraries make them of rows; charts has all of them
   draw              draws them: draw_heat_map, draw_lines, draw_dots, as draw_style says; only
                     these need matplotlib
   part              all of this of one run

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from parts import programs
-from reporting import chart_methods, chart_study, chart_sums
+from reporting import chart_libraries, chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers, toolkits
 from reporting.sheets import folded_notes, literal, tex
 
@@ -21,7 +21,9 @@ COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
 
 
 def charts_of(run, study):
-    charts = [marked(make(run, study), run) for make in MAKERS]
+    # An older run has no rows of Libraries, and lacks nothing.
+    makers = [*MAKERS, *[chart_libraries.by_library] * bool(chart_libraries.sections(run))]
+    charts = [marked(make(run, study), run) for make in makers]
     for chart in charts:
         chart.about = run.about(toolkits(chart, run))
     return charts
@@ -153,6 +155,6 @@ def not_shown(charts, pictures):
     """Sentences on pictures that there are none of, and on those of several GPUs."""
     if pictures.why:
         yield f"There are {pictures.why}."
-    labels = [chart.label for chart in charts if chart.several and not chart.measured()]
+    labels = [chart.label for chart in charts if chart.label and chart.several and not chart.measured()]
     if labels:
         yield f"Of several GPUs, so not for this run: {', '.join(labels)}."

@@ -4,11 +4,11 @@ charts."""
 import re
 import unittest
 
-from made_up_rows import ENVIRONMENT, GRID, LATENCY, ROWS, ended, section
+from made_up_rows import ENVIRONMENT, GRID, LATENCY, LIBRARY, ROWS, ended, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
-from reporting import chart_barriers, chart_study, chart_sums, charts
+from reporting import chart_barriers, chart_libraries, chart_study, chart_sums, charts
 from reporting.study import Study
 
 FOUR_GPUS = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t4")
@@ -124,6 +124,43 @@ class ChartPartsTest(ScriptsTest):
             only=True)), Study())
         self.assertIn("peer_grid_sync on 2 GPUs", chart.missing)
         self.assertNotIn("3 GPUs", " ".join(chart.caption()))
+
+    def test_barriers_by_library(self):
+        """Threads, processes and nodes are apart; a barrier of Libraries goes before that of
+        BenchmarkInterSM."""
+        def rows(*lines):
+            return section("barriers of libraries", LIBRARY, *(f"{line} 9 60 5" for line in lines))
+
+        run = tsv.Run(self.write_run(self.folder / "run", {
+            "environment": FOUR_GPUS, "BenchmarkInterSM": section("multi-GPU latency", GRID, *(
+                f"peer_grid_sync {gpus} 1 9 132 1024 {gpus}500 1 1 1" for gpus in (1, 2, 4))),
+            "Libraries": rows("nccl_graph 1 1 2 4 nan nan 5100", "nccl_graph 1 1 2 8 nan nan 5000",
+                              "nccl_lsa_grid 1 1 4 nan 132 1024 3000",
+                              "nccl_lsa_grid 1 1 4 nan 4224 64 19000",
+                              "nccl_lsa_grid 1 1 4 nan 132 32 2900",
+                              "peer_grid_sync 1 1 4 nan 132 1024 4444"),
+            "Libraries.processes": rows("nccl_lsa_grid 1 4 4 nan 132 1024 3100",
+                                        "peer_grid_sync 1 4 4 nan 132 1024 4700"),
+            "Libraries.nodes": rows("nccl_graph 2 8 8 8 nan nan 9000",
+                                    "mpi_launch 2 8 8 nan 132 1024 12000")}, only=True))
+        chart = chart_libraries.by_library(run, None)
+        self.assertEqual([(panel.title, series.name, point.x, round(point.estimate.value, 6))
+                          for panel, series, point in chart.rows()], [
+            ("all blocks, 1 per SM x 1024", "NCCL", "4", 3.0),
+            ("all blocks, 1 per SM x 1024", "NCCL, processes", "4", 3.1),
+            ("all blocks, 1 per SM x 1024", "this suite", "1", 1.5),
+            ("all blocks, 1 per SM x 1024", "this suite", "2", 2.5),
+            ("all blocks, 1 per SM x 1024", "this suite", "4", 4.444),
+            ("all blocks, 1 per SM x 1024", "this suite, processes", "4", 4.7),
+            ("all blocks, 32 per SM x 64", "NCCL", "4", 19.0),
+            ("all GPUs, a launch for each", "NCCL", "2", 5.0),
+            ("all GPUs, a launch for each", "NCCL, processes", "2x4", 9.0),
+            ("all GPUs, a launch for each", "MPI, processes", "2x4", 12.0)])
+        self.assertEqual({tuple(panel.ticks) for panel in chart.panels},
+                         {("1", "2", "4", "2x4")})
+        self.assertIn("libraries", [one.name for one in charts.charts_of(run, Study())])
+        older = tsv.Run(ROOT / "results/h200x2")
+        self.assertNotIn("libraries", [one.name for one in charts.charts_of(older, Study())])
 
     def test_the_clock_of_cycles(self):
         latency = section("block latency", "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)"
