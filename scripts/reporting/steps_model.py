@@ -21,7 +21,7 @@ from typing import NamedTuple
 from parts import tsv
 
 LADDER, ROUNDS = "dependent steps", "between GPUs"
-FILES = ("ImplicitBarrier.tsv", "BenchmarkInterSM.tsv", "Reduction.tsv")
+FILES = ("ImplicitBarrier.tsv", "BenchmarkInterSM.tsv", "Reduction.tsv", "Stencil.tsv")
 LADDER_SHAPE = (1, 256)  # blocks per SM, threads of its largest grid
 # What a program has to fulfil for a way, in the order in which ways are explained.
 NEEDS = {
@@ -108,6 +108,11 @@ class Rows:
     def of(self, title):
         """Rows of a section; none where it is not there."""
         return self.sections[title].rows if title in self.sections else []
+
+    def files_of(self, titles):
+        """Those that the sections with these titles are from, each once."""
+        return list(dict.fromkeys(self.sections[title].where.rsplit(", line ", 1)[0]
+                                  for title in titles if title in self.sections))
 
 
 class Steps:

@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import advise
 from parts import tsv
 from reporting.steps_model import LADDER, NEEDS, NEEDS_OF_GPUS, Rows, Steps, Sums, percentile
+from reporting.words_model import Words
 
 HEADER = "method GPUCount rep blk thrd idea(wkld) reads m(step) s(step) m(seam) s(seam) n med(step)"
 GPU = '# gpu[index=0 name="Made up" sms=256]'
@@ -19,7 +20,8 @@ MOST_OFF, MOST_OFF_OF_GPUS = 0.15, 0.25  # at the 95th percentile
 
 def of_machine(kind, gpus=1):
     """The recorded files of a machine."""
-    return [Path(str(path).replace("h200", kind)) for path in advise.recorded(gpus)]
+    found = [Path(str(path).replace("h200", kind)) for path in advise.recorded(gpus)]
+    return [path for path in found if path.exists()]
 
 
 def planted(pace, seams):
@@ -56,7 +58,7 @@ class AdviseTest(unittest.TestCase):
     def test_what_is_planted_comes_back(self):
         self.write(planted(3000, {1: 1000, 16: 2000, 256: 3000}))
         comments, rows = self.rows("--work", 2, "--blocks", 64, "--steps", 500, self.file)
-        self.assertIn("# error[rows=steps percent=0.0 cases=16]", comments)
+        self.assertIn(f"# error[rows=steps percent=0.0 cases=16]: {self.file}", comments)
         self.assertIn("# fastest: steps_grid_sync", comments)
         # 64 blocks are half of the way from 16 to 256.
         first, second = rows
@@ -99,6 +101,65 @@ class AdviseTest(unittest.TestCase):
         # Launches of less work have no rows.
         _, rows = self.rows("--work", 5, "--gpus", 2, self.file.parent)
         self.assertEqual([row["way"] for row in rows], ["peer_grid_sync"])
+
+    def of_barriers(self, gpus, title, costs):
+        """Rows of barriers of 256 blocks of 256 threads. costs: {method: ns}"""
+        self.write([(method, gpus, 256, 256, cost) for method, cost in costs.items()], title,
+                   "method GPUcount blk thrd med(avginstru)", "BenchmarkInterSM.tsv")
+
+    def test_words_of_one_gpu(self):
+        self.write(planted(3000, {1: 1000, 256: 3000}))
+        self.of_barriers(1, "grid latency", {
+            "grid_sync": 900, "in_use_grid_sync": 1000, "in_use_4_grid_sync": 1300})
+        threads = 256 * 256
+        for words, step in ((1, 5.0), (threads, 5.0), (threads + 1, 5.1), (3 * threads, 5.2),
+                            (4 * threads, 5.3)):
+            comments, rows = self.rows("--work", 2, "--words", words, self.file.parent)
+            self.assertEqual([(row["way"], float(row["us(step)"])) for row in rows],
+                             [("steps_grid_sync", step), ("traditional_launch", step + 3)])
+            # One word from none and four: 1000 of 900 and 1300; there is no other barrier.
+            self.assertIn("# error[rows=words percent=0.0 cases=1]: "
+                          f"{self.file.parent / 'BenchmarkInterSM.tsv'}", comments)
+        done = self.advise("--work", 2, "--words", 4 * threads + 1, self.file.parent)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no rows of such steps, 5 words a thread", done.stderr)
+
+    def test_words_of_several_gpus(self):
+        name = self.file.parent / "BenchmarkInterSM.tsv"
+        self.of_barriers(2, "multi-GPU latency", {
+            "peer_grid_sync": 2000, "in_use_peer_grid_sync": 3000, "in_use_4_peer_grid_sync": 4500})
+        text = name.read_text().replace("# end[rows=3]\n", "")
+        name.write_text(text + "\n".join(["# exchange", "method\tGPUcount\tbytes\tmed(avginstru)", *(
+            f"exchange_ll_8\t2\t{size}\t{cost}" for size, cost in ((8, 800), (64, 890), (512, 1000))),
+            "# end[rows=6]", ""]))
+        for words, expected in ((1, {"exchange_ll_8": 5.8, "peer_grid_sync": 8.0}),
+                                (128, {"exchange_ll_8": 6.0, "peer_grid_sync": 8.0}),
+                                (129, {"peer_grid_sync": 8.0}),
+                                (256 * 256 * 3, {"peer_grid_sync": 9.0})):
+            comments, rows = self.rows("--work", 5, "--gpus", 2, "--words", words, name)
+            self.assertEqual({row["way"]: float(row["us(step)"]) for row in rows}, expected)
+            # 64 bytes from 8 and 512: 900 of 890; one word from none and four: 2625 of 3000.
+            self.assertIn(f"# error[rows=exchanges percent=1.1 cases=1]: {name}", comments)
+            self.assertIn(f"# error[rows=words percent=12.5 cases=1]: {name}", comments)
+
+    def test_error_on_recorded_words(self):
+        for gpus, cases, most in ((1, 104, 0.2), (2, 26, 0.25)):
+            words = Words(Steps(Rows(advise.recorded(2))), gpus)
+            error, found = percentile(words.errors_of_words())
+            self.assertEqual(found, cases)
+            self.assertLess(error, most)
+        error, found = percentile(words.errors_of_exchanges())
+        self.assertEqual(found, 12)
+        self.assertLess(error, 0.1)
+
+    def test_error_on_time_steps_is_said(self):
+        for gpus in (1, 2):
+            comments, _ = self.rows("--work", 50, "--gpus", gpus)
+            said, = (line for line in comments if "rows=Stencil" in line)
+            self.assertRegex(said, rf"cases=[1-9]\d+\]: results/stencil/h200x{gpus}.tsv$")
+        self.write(planted(3000, {1: 1000, 256: 3000}))
+        comments, _ = self.rows("--work", 2, self.file)
+        self.assertFalse(any("rows=Stencil" in line for line in comments))
 
     def test_what_is_left_out_is_said(self):
         comments, _ = self.rows("--work", 5, "--gpus", 2)
@@ -149,6 +210,8 @@ class AdviseTest(unittest.TestCase):
                 (("--work", "nan"), "must be a number from 0"),
                 (("--work", 1, "--threads", 1025, self.file), "at most 1024"),
                 (("--work", 1, "--gpus", 2, "--no-reads"), "only of one GPU"),
+                (("--work", 1, "--words", 9, "--no-reads"), "not with --no-reads"),
+                (("--work", 1, "--words", 0), "must be a whole number from 1"),
                 (("--work", 1, "--gpus", 3, self.file), "no rows of such steps"),
                 (("--work", 1, self.file.parent / "none"), "none"),
                 (("--work", 1, ROOT / "results/fences/h200x1.tsv"), "no rows of such steps")):
