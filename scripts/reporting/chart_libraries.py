@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from parts import tsv
-from reporting.chart import LINES, SPREAD, Chart, Panel, Point, Series, points
+from reporting.chart import LINES, SPREAD, Chart, Panel, Series, points
 from reporting.estimates import shape
 
 US = 1e-3  # of nanoseconds

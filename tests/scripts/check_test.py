@@ -8,7 +8,8 @@ import itertools
 import re
 import unittest
 
-from made_up_rows import LIBRARY, ended, section
+from made_up_rows import LIBRARY, ended
+from made_up_rows import section as made_up_section
 from report_support import copy_of
 from scripts_support import ROOT, ScriptsTest
 
@@ -96,8 +97,8 @@ class CheckTest(ScriptsTest):
     def test_rows_of_libraries_are_not_judged(self):
         """Nobody else has these versions, nodes and processes; that is no fault."""
         def rows(nodes, gpus):
-            return section("barriers of libraries", LIBRARY,
-                           f"nccl_graph {nodes} {gpus} {gpus} 8 nan nan 6100.250 20.500 60 5.250")
+            return made_up_section("barriers of libraries", LIBRARY,
+                                   f"nccl_graph {nodes} {gpus} {gpus} 8 nan nan 6100.250 20.500 60 5.250")
 
         folder = copy_of("h200x2", self.folder / "run")
         (folder / "Libraries.tsv").write_text(ended(rows(1, 2)))
