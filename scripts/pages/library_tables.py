@@ -1,36 +1,76 @@
-"""What docs/clusters.md shows of results/libraries, beside this suite's own in
-results/grid_barriers: lines of Markdown. Medians in nanoseconds, of two GPUs."""
+"""What docs/clusters.md shows of results/libraries, beside this suite's own: lines of Markdown.
+Medians in nanoseconds. A file is of a machine and of one start of Libraries: MACHINE.tsv, or
+MACHINE.START.tsv."""
+
+from collections import namedtuple
 
 from parts import tsv
+from reporting.chart_libraries import place, text
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
-MACHINE = "h200x2"
-EIGHT, ONE, MANY = {"bytes": "8"}, {"blk": "132", "thrd": "32"}, {"blk": "4224", "thrd": "64"}
-# (what it does, its file's folder, method, cells of the row)
-ROWS = (("8 bytes of each GPU, added up", "libraries", "nccl_all_reduce", EIGHT),
-        ("8 bytes of each GPU, added up", "libraries", "nccl_graph", EIGHT),
-        ("8 bytes of each GPU, to all", "grid_barriers", "exchange_ll_8", EIGHT),
-        ("8 bytes of each GPU, to all", "grid_barriers", "exchange_flag", EIGHT),
-        ("each block with its like", "libraries", "nccl_lsa_block", ONE),
-        ("all blocks, 1 per SM x 32", "libraries", "nccl_lsa_grid", ONE),
-        ("all blocks, 1 per SM x 32", "grid_barriers", "peer_grid_sync", ONE),
-        ("all blocks, 32 per SM x 64", "libraries", "nccl_lsa_grid", MANY),
-        ("all blocks, 32 per SM x 64", "grid_barriers", "peer_grid_sync", MANY))
+SUITE = ("multi-GPU latency", "exchange")  # sections of BenchmarkInterSM: threads of one process
+NO_PROCESSES = "* No run with a process for each GPU is recorded yet."
+EIGHT = {"bytes": "8"}
+ADDED, SENT = "8 bytes of each GPU, added up", "8 bytes of each GPU, to all"
+ONE, MANY = "all blocks, 1 per SM x 32", "all blocks, 32 per SM x 64"
+LIKE = "each block with its like, 1 per SM x 32"
+SHAPES = {LIKE: (1, 32), ONE: (1, 32), MANY: (32, 64)}
+OF_GRIDS = ("nccl_lsa_grid", "nvshmem_sync_grid", "nvshmem_barrier_grid", "peer_grid_sync")
+# (what it does, method, cells of the row; those of its grid are in SHAPES)
+ROWS = ((ADDED, "nccl_all_reduce", EIGHT), (ADDED, "nccl_graph", EIGHT),
+        (SENT, "exchange_ll_8", EIGHT), (SENT, "exchange_flag", EIGHT),
+        (LIKE, "nccl_lsa_block", {}),
+        *(("one block of each GPU, 32 threads", method, {"blk": "1", "thrd": "32"})
+          for method in ("nvshmem_sync_block", "nvshmem_barrier_block")),
+        *((what, method, {}) for what in (ONE, MANY) for method in OF_GRIDS),
+        *(("streams", method, {}) for method in ("nvshmem_sync_stream", "nvshmem_barrier_stream")),
+        *(("CPU threads", method, {}) for method in (
+            "nvshmem_sync_host", "nvshmem_barrier_host", "mpi_barrier", "mpi_launch")))
+
+# rows: of class Row, those of Libraries before those of the suite.
+Start = namedtuple("Start", "heading processes sms rows")
 
 
-def median(folder, method, cells):
-    """Of the one row of two GPUs."""
-    found = [row for section in tsv.read(FOLDER.parent / folder / f"{MACHINE}.tsv")
-             if section.title != "one late" for row in section.rows
-             if row["method"] == method and row["GPUcount"] == "2"
-             and all(row.get(key) == cell for key, cell in cells.items())]
-    row, = found
-    return float(row["med(op)"] if "med(op)" in row else row["med(avginstru)"])
+def of_suite(folder, machine):
+    """Rows of BenchmarkInterSM of a machine, those alone before those of a whole run."""
+    paths = (folder / "grid_barriers" / f"{machine}.tsv", folder / machine / "BenchmarkInterSM.tsv")
+    return [row for path in paths if path.exists() for section in tsv.read(path)
+            if section.title in SUITE for row in section.rows]
 
 
-def two_gpus(_runs):
-    """Libraries and this suite side by side."""
-    return markdown_table(["What is done", "Method", "ns"], 2, [
-        [what, coded(f"`{method}`"), f"{median(folder, method, cells):.0f}"]
-        for what, folder, method, cells in ROWS])
+def starts(folder):
+    """A Start for each file and kind, on the most GPUs that it has."""
+    found = []
+    for path in sorted((folder / "libraries").glob("*.tsv")):
+        output, machine = tsv.read(path), path.name.split(".")[0]
+        rows = [row for section in output for row in section.rows]
+        most = max(map(place, rows))
+        gpu = output.head("gpu")[0]
+        rows = [row for row in rows if place(row) == most]
+        processes = rows[0].whole("processes") > 1
+        if not processes:
+            rows += [row for row in of_suite(folder, machine) if place(row) == most]
+        name = gpu["name"].removeprefix("NVIDIA ").split()[0]
+        found.append(Start(f"{text(*most)} {name}, {'processes' if processes else 'threads'}", processes,
+                           int(gpu["sms"]), rows))
+    return sorted(found, key=lambda start: start.heading)
+
+
+def cell(start, what, method, cells):
+    if what in SHAPES:
+        per_sm, threads = SHAPES[what]
+        cells = {"blk": str(per_sm * start.sms), "thrd": str(threads)}
+    row = next((row for row in start.rows if row["method"] == method
+                and all(row.get(name) == wanted for name, wanted in cells.items())), None)
+    return f"{float(row['med(op)' if 'med(op)' in row else 'med(avginstru)']):.0f}" if row else "–"
+
+
+def by_start(_runs, folder=FOLDER.parent):
+    """Libraries and this suite side by side, with threads and with processes."""
+    found = starts(folder)
+    rows = [[what, coded(f"`{method}`"), *(cell(start, what, method, cells) for start in found)]
+            for what, method, cells in ROWS]
+    lines = list(markdown_table(["What is done", "Method", *(start.heading for start in found)], 2,
+                                [row for row in rows if set(row[2:]) != {"–"}]))
+    return lines if any(start.processes for start in found) else [*lines, "", NO_PROCESSES]

@@ -11,7 +11,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
   docs/limits.md          warp           what toolkits leave of the barriers of a warp
                           differences    how far rows of the recorded runs differ
                           held           ways whose two measurements differ
-  docs/clusters.md        libraries      barriers of libraries beside this suite's
+  docs/clusters.md        libraries      barriers of libraries beside this suite's, by threads, processes
                           durations      how long a run takes
   docs/pitfalls.md        verdicts       which barriers of a warp block
                           partial        what came of partial groups
@@ -147,7 +147,7 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "unseen": unseen_methods, "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences,
                             "held": launch_tables.held_queue},
-         "docs/clusters.md": {"libraries": library_tables.two_gpus, "durations": durations},
+         "docs/clusters.md": {"libraries": library_tables.by_start, "durations": durations},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
                           "messages": messages},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 
 SUMMARY_COLUMNS = {  # of summary.py: digits and factor
     "m(ovh)": (0, 1), "s(ovh)": (0, 1), "m(ave_cycle)": (1, 1), "m(avginstru)": (2, 1e-3),
-    "m(GB/s)": (0, 1), "predicted": (0, 1), "measured": (0, 1), "wrong": (0, 1), "tries": (0, 1)}
+    "m(GB/s)": (0, 1), "predicted": (0, 1), "measured": (0, 1), "wrong": (0, 1), "tries": (0, 1),
+    "m(op)": (2, 1e-3)}
 
 
 class Found(dict):
@@ -72,8 +73,8 @@ def wrong_in_comparison(output, files):
             continue
         key = cells[0], cells[1], cells[2]
         shown[key] += 1
-        if not any(cells[16] in texts for texts in known.get(key, ())):
-            return f"{key} {cells[16]}"
+        if not any(cells[18] in texts for texts in known.get(key, ())):
+            return f"{key} {cells[18]}"
     missing = {key: len(rows) for key, rows in known.items() if shown[key] != len(rows)}
     return missing or None
 
