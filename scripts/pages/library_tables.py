@@ -28,8 +28,8 @@ ROWS = ((ADDED, "nccl_all_reduce", EIGHT), (ADDED, "nccl_graph", EIGHT),
         *(("CPU threads", method, {}) for method in (
             "nvshmem_sync_host", "nvshmem_barrier_host", "mpi_barrier", "mpi_launch")))
 
-# rows: of class Row, those of Libraries before those of the suite.
-Start = namedtuple("Start", "heading processes sms rows")
+# place: nodes and GPUs; rows: of class Row, those of Libraries before those of the suite.
+Start = namedtuple("Start", "place processes heading sms rows")
 
 
 def of_suite(folder, machine):
@@ -52,9 +52,9 @@ def starts(folder):
         if not processes:
             rows += [row for row in of_suite(folder, machine) if place(row) == most]
         name = gpu["name"].removeprefix("NVIDIA ").split()[0]
-        found.append(Start(f"{text(*most)} {name}, {'processes' if processes else 'threads'}", processes,
-                           int(gpu["sms"]), rows))
-    return sorted(found, key=lambda start: start.heading)
+        heading = f"{text(*most)} {name}, {'processes' if processes else 'threads'}"
+        found.append(Start(most, processes, heading, int(gpu["sms"]), rows))
+    return sorted(found, key=lambda start: start[:3])
 
 
 def cell(start, what, method, cells):
