@@ -46,7 +46,7 @@ class PicturesTest(ScriptsTest):
         self.assertNotIn("pictures", done.stderr)
         pictures = sorted(out.glob("figures/**/*.png"))
         # 12 of a run, less Figures 9 and 16 of one GPU, and what the second has no rows of.
-        self.assertEqual(len(pictures), 10 + 7 + 1)
+        self.assertEqual(len(pictures), 10 + 8 + 1)
         for path in pictures:
             self.check_png(path.read_bytes())
             self.check_pdf(path.with_suffix(".pdf").read_bytes())
