@@ -45,7 +45,8 @@ class PicturesTest(ScriptsTest):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("pictures", done.stderr)
         pictures = sorted(out.glob("figures/**/*.png"))
-        # 12 of a run, less Figures 9 and 16 of one GPU, and what the second has no rows of.
+        # 12 of a run, less Figures 9 and 16 of one GPU, and what the second has no rows of; it has
+        # one by library.
         self.assertEqual(len(pictures), 10 + 8 + 1)
         for path in pictures:
             self.check_png(path.read_bytes())
