@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace syncbench {
 namespace {
@@ -82,6 +83,13 @@ int march_of(const FieldShape& shape, long long threads) {
   const long long marches = (quads - 1) / (threads * kLongestMarch) + 1;
   const long long march = (quads - 1) / (threads * marches) + 1;
   return static_cast<int>(std::min<long long>(march, shape.layers));
+}
+
+int part_stride(int parts) {
+  constexpr double kGoldenSection = 0.618;  // it spreads any number of steps
+  int stride = std::max(1, static_cast<int>(kGoldenSection * parts));
+  while (std::gcd(stride, parts) != 1) ++stride;
+  return stride;
 }
 
 }  // namespace syncbench

@@ -45,4 +45,8 @@ long long tile_bytes(const FieldShape& shape, int blocks);
 /// field: so that each has as much to do, and loads few layers twice.
 int march_of(const FieldShape& shape, long long threads);
 
+/// Parts of a field, of so many, that a block skips where it takes another in
+/// each step: it comes to all, and late to one that it had, or one beside it.
+int part_stride(int parts);
+
 }  // namespace syncbench

@@ -13,7 +13,7 @@ namespace {
 
 template <int kDimensions>
 __global__ void __launch_bounds__(1024) field_step(const Slab slab, int step) {
-  step_in_memory<kDimensions>(slab, step);
+  step_in_memory<kDimensions>(slab, step, blockIdx.x);
 }
 
 // May begin while the step before runs, and waits for its end.
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(1024)
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
-  step_in_memory<kDimensions>(slab, step);
+  step_in_memory<kDimensions>(slab, step, blockIdx.x);
 }
 
 const void* programmatic_kernel(const Field& field) {

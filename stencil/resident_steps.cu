@@ -8,6 +8,8 @@
 
 #include "common/check.hpp"
 #include "common/gpu_threads.hpp"
+#include "explicit_barrier/grid_barriers/gpu_machine.cuh"
+#include "explicit_barrier/grid_barriers/protocols.hpp"
 #include "peer_grid_barrier/barrier.cuh"
 #include "stencil/field_ways.hpp"
 #include "stencil/slab_step.cuh"
@@ -17,27 +19,69 @@ namespace {
 
 struct NoArgument {};
 
-/// Nothing is between steps.
-struct Nothing {
-  using Argument = NoArgument;
-  __device__ explicit Nothing(const Argument&) {}
-  __device__ void sync() { asm volatile("" ::: "memory"); }
+/// Each block computes the same part of the field in all steps.
+struct SamePart {
+  __device__ static unsigned part() { return blockIdx.x; }
+};
+
+/// Memory has no order. A block takes another's part in each step: where
+/// blocks wait for each other, each begins a step with an empty L1 cache, and
+/// here it has nothing in it that it needs. It meets the other blocks only if
+/// there is a counter: so they stay together and share rows in the L2 cache.
+class NoOrder {
+ public:
+  struct Argument {
+    unsigned* counter;  // null, or as LockBarrier wants it
+    unsigned stride;    // part_stride()
+  };
+
+  __device__ explicit NoOrder(const Argument& argument)
+      : meets_(argument.counter != nullptr),
+        stride_(argument.stride),
+        part_(blockIdx.x),
+        barrier_(argument.counter) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+    if (meets_) barrier_.learn(Machine());
+#endif
+  }
+
+  __device__ unsigned part() const { return part_; }
+
+  __device__ void sync() {
+    part_ += stride_;
+    if (part_ >= gridDim.x) part_ -= gridDim.x;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+    if (meets_) {
+      barrier_.sync(Machine());
+      return;
+    }
+#endif
+    __syncthreads();
+  }
+
+ private:
+  using Machine = grid_barriers::GpuMachine<grid_barriers::Order::kNone>;
+
+  bool meets_;
+  unsigned stride_;
+  unsigned part_;
+  grid_barriers::LockBarrier<Machine> barrier_;
 };
 
 /// A block waits for no other.
-struct OwnBlock {
+struct OwnBlock : SamePart {
   using Argument = NoArgument;
   __device__ explicit OwnBlock(const Argument&) {}
   __device__ void sync() { __syncthreads(); }
 };
 
-struct GridSync {
+struct GridSync : SamePart {
   using Argument = NoArgument;
   __device__ explicit GridSync(const Argument&) {}
   __device__ void sync() { cooperative_groups::this_grid().sync(); }
 };
 
-struct PeerGridSync {
+struct PeerGridSync : SamePart {
   using Argument = peer_grid::BarrierEnd;
   __device__ explicit PeerGridSync(const Argument& end) : barrier(end) {}
   __device__ void sync() { barrier.sync(); }
@@ -52,7 +96,7 @@ __global__ void __launch_bounds__(1024)
   if constexpr (kForm == FieldForm::kMemory) {
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
-      step_in_memory<kDimensions>(slab, step);
+      step_in_memory<kDimensions>(slab, step, between.part());
       if (step + 1 < steps) between.sync();
     }
   } else {
@@ -125,6 +169,34 @@ class ResidentSteps : public FieldSteps {
   GpuThreads threads_;
 };
 
+/// With no order. Blocks of a GPU meet where both copies of the field are
+/// larger than its L2 cache.
+class UnorderedSteps : public ResidentSteps<NoOrder, FieldForm::kMemory> {
+ public:
+  explicit UnorderedSteps(const Field& field)
+      : ResidentSteps<NoOrder, FieldForm::kMemory>(field) {
+    for (const Gpu& gpu : field.gpus()) {
+      int l2 = 0;
+      CUDA_CHECK(
+          cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, gpu.index));
+      const bool meets = field.shape().bytes() > l2;
+      counters_.emplace_back(gpu.index, meets ? Barrier::words(0) : 0);
+      if (meets) counters_.back().set_to_zero();
+    }
+  }
+
+ private:
+  using Barrier = grid_barriers::LockBarrier<
+      grid_barriers::GpuMachine<grid_barriers::Order::kNone>>;
+
+  NoOrder::Argument argument_of(int rank) const override {
+    return {counters_[rank].get(),
+            static_cast<unsigned>(part_stride(field().grid().blocks))};
+  }
+
+  std::vector<DeviceBuffer<unsigned>> counters_;
+};
+
 /// With this suite's barrier of all GPUs.
 template <FieldForm kForm>
 class PeerGridSteps : public ResidentSteps<PeerGridSync, kForm> {
@@ -157,7 +229,7 @@ class PeerGridSteps : public ResidentSteps<PeerGridSync, kForm> {
 
 #if CUDART_VERSION < 13000
 
-struct MultiGridSync {
+struct MultiGridSync : SamePart {
   using Argument = NoArgument;
   __device__ explicit MultiGridSync(const Argument&) {}
 #pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
@@ -239,13 +311,15 @@ std::vector<FieldWay> resident_field_ways() {
   constexpr FieldForm kMemory = FieldForm::kMemory, kTile = FieldForm::kTile;
   return {
     {"none",
-     "one kernel of all steps without barriers; its results are wrong",
+     "one kernel of all steps without order; its results are wrong; a block "
+     "computes another part in each step, and meets others only in fields "
+     "larger than the L2 cache",
      Gpus::kAny,
      kMemory,
      false,
-     make_steps<ResidentSteps<Nothing, kMemory>>},
+     make_steps<UnorderedSteps>},
         {"none_tile",
-         "the same, but __syncthreads(); each block's tile stays in shared "
+         "no block waits for another; each block's tile stays in shared "
          "memory, and only what others read is in global memory, too",
          Gpus::kAny,
          kTile,

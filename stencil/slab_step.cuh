@@ -75,9 +75,11 @@ __device__ __forceinline__ void store_halos(const Slab& slab, int to,
 }
 
 /// Step `step` of the whole slab, by all threads of the grid. Each goes through
-/// `march` layers and keeps what it has loaded of the last three.
+/// `march` layers and keeps what it has loaded of the last three. `part`: of
+/// the block, from 0 to gridDim.x - 1, each by one block.
 template <int kDimensions>
-__device__ __forceinline__ void step_in_memory(const Slab& slab, int step) {
+__device__ __forceinline__ void step_in_memory(const Slab& slab, int step,
+                                               unsigned part) {
   const int to = (step + 1) & 1;
   float* const source = copy_of(slab.copies, step & 1);
   const long long there = copy_of(slab.copies, to) - source;  // the same cell
@@ -85,7 +87,7 @@ __device__ __forceinline__ void step_in_memory(const Slab& slab, int step) {
   const int marches = (slab.layers - 1) / slab.march + 1;
   const int items = marches << slab.quad_bits;
   const int threads = static_cast<int>(gridDim.x * blockDim.x);
-  for (int item = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  for (int item = static_cast<int>(part * blockDim.x + threadIdx.x);
        item < items; item += threads) {
     const int at = (item & ((1 << slab.quad_bits) - 1)) * kQuad;
     const int first = 1 + (item >> slab.quad_bits) * slab.march;

@@ -34,7 +34,7 @@ COMMANDS = (
      "gpus=1 sms=4 l2_kib=256"),
     ("Reduction 2 --samples 1 --type int --min-bytes 512K --max-bytes 1M",
      "gpus=2 sms=4 l2_kib=256"),
-    ("Stencil 1 --samples 1 --max-bytes 256K", "gpus=1 sms=4"),
+    ("Stencil 1 --samples 1 --max-bytes 256K", "gpus=1 sms=4 l2_kib=128"),
     ("Stencil 2 --samples 1 --max-bytes 256K --method peer_grid_sync_tile,graph_of_gpus,"
      "multi_cooperative_launch,single_omp_traditional_launch", "gpus=2 sms=4"),
     ("ImplicitBarrier 1 --samples 1 --processes 2 "

@@ -95,12 +95,15 @@ void for_threads(int blocks, int threads, Body body) {
 
 template <int kDimensions>
 std::vector<float> in_memory(const FieldShape& shape, int gpus, int blocks,
-                             int threads, int march, int steps) {
+                             int threads, int march, int steps,
+                             int stride = 0) {
   Fields fields(shape, gpus, march);
   for (int step = 0; step < steps; ++step) {
     for (const Slab& slab : fields.slabs()) {
-      for_threads(blocks, threads,
-                  [&](int, int) { step_in_memory<kDimensions>(slab, step); });
+      for_threads(blocks, threads, [&](int block, int) {
+        step_in_memory<kDimensions>(slab, step,
+                                    (block + step * stride) % blocks);
+      });
     }
   }
   return fields.after(steps);
@@ -196,6 +199,16 @@ TEST(StepInMemory, IsThatOfTheHost) {
   }
 }
 
+TEST(StepInMemory, BlocksMayTakePartsOfOthers) {
+  for (const int blocks : {1, 2, 5}) {
+    const int stride = part_stride(blocks);
+    EXPECT_EQ(in_memory<2>(kFlat, 2, blocks, 7, 1, 7, stride),
+              host_steps(kFlat, 2, 7));
+    EXPECT_EQ(in_memory<3>(kDeep, 2, blocks, 7, 5, 7, stride),
+              host_steps(kDeep, 2, 7));
+  }
+}
+
 TEST(Tile, StepsAreThoseOfTheHost) {
   for (const int gpus : {1, 2, 3}) {
     for (const int steps : {1, 2, 7}) {
@@ -253,6 +266,22 @@ TEST(MarchOf, SharesTheFieldEvenly) {
   EXPECT_EQ(march_of(shape, 256LL * 10), 50);  // twice: 100 would be too long
   shape.layers = 3;
   EXPECT_EQ(march_of(shape, 1), 3);
+}
+
+TEST(PartStride, ComesToAllPartsAndLateToThoseBeside) {
+  const auto of_gpus = {66, 78, 80, 108, 114, 132, 144, 148, 160};
+  for (int parts = 1; parts <= 300; ++parts) {
+    const int stride = part_stride(parts);
+    int part = stride % parts, steps = 1;
+    const auto is_near = [&] { return part <= 1 || part == parts - 1; };
+    for (; !is_near(); ++steps) part = (part + stride) % parts;
+    if (parts > 32) {
+      const bool has = std::count(of_gpus.begin(), of_gpus.end(), parts) > 0;
+      EXPECT_GE(steps, has ? 13 : 3) << parts;
+    }
+    for (; part != 0; ++steps) part = (part + stride) % parts;
+    EXPECT_EQ(steps, parts);
+  }
 }
 
 }  // namespace

@@ -118,8 +118,10 @@ Model all_steps(const Launch& launch) {
       launch.kind != LaunchKind::kCooperative) {
     complain("its blocks are not sure to run together: " + launch.name);
   }
-  if (launch.is("Nothing") || launch.is("OwnBlock")) {
+  unsigned* counter = nullptr;
+  if (launch.is("NoOrder") || launch.is("OwnBlock")) {
     between = 0;
+    if (launch.is("NoOrder")) counter = launch.argument<unsigned*>(2);
   } else if (launch.is("PeerGridSync")) {
     const auto end = launch.argument<peer_grid::BarrierEnd>(2);
     if (launch.blocks() != end.end.blocks) {
@@ -133,7 +135,10 @@ Model all_steps(const Launch& launch) {
   between += (members - 1) * scenario().gpu_cycles / scenario().ghz;
   const void* meeting = model.meeting;
   model.run = [=](const Running& running) -> Ended {
-    if (!holds(slab)) return kOutside;
+    if (!holds(slab) ||
+        (counter != nullptr && !inside(counter, 8, "a counter"))) {
+      return kOutside;
+    }
     std::vector<Slab>& slabs = arrived[meeting];
     slabs.push_back(slab);
     if (static_cast<int>(slabs.size()) == members) {
