@@ -1,10 +1,12 @@
 """What a time step of Stencil is predicted to take, from other rows of the same machine.
 
 The work of a step is that of the row without order (none, none_tile) of the same field and GPUs.
-A barrier inside a kernel adds what it costs in BenchmarkInterSM in this shape. Launches on one GPU
-are as in steps_model: max(pace, seam + work). One thread a GPU adds the overhead of its launch
-(sleep kernel of ImplicitBarrier), other launches on several GPUs that of `between GPUs`, all GPUs
-at once. Nothing is fitted to rows of Stencil."""
+A barrier inside a kernel adds what it costs in BenchmarkInterSM in this shape, all at once. Launches
+on one GPU are as in steps_model: max(pace, seam + work). One thread a GPU adds the overhead of its
+launch (sleep kernel of ImplicitBarrier). Other launches on several GPUs take max(pace, seam + work),
+too: the seam is that of `between GPUs`, each GPU late in turn, as GPUs do not end a step at once;
+the pace is of `null kernel`, where the host queues kernels without work, and events of one GPU.
+Nothing is fitted to rows of Stencil."""
 
 import math
 from typing import NamedTuple
@@ -65,8 +67,28 @@ class Fields:
             return None
         else:
             found = self.model.rounds(gpus, *shape).get(ROUNDS[way])
-            cost = found and float(found["med(held)"])
+            pace = self._pace(way, gpus, *shape)
+            if found is None or pace is None:
+                return None
+            return max(pace, work + float(found["med(turns)"]))
         return None if cost is None or math.isnan(cost) else work + cost
+
+    def _pace(self, way, gpus, *shape):
+        """ns that the host takes to queue a step of all GPUs; None where no rows tell"""
+        def queued(method, count):
+            return next((float(row["med(addl)"]) for row in self.model.rows.of("null kernel")
+                         if row["method"] == method and row["rep"] != "1" and
+                         (int(row["GPUCount"]), int(row["blk"]), int(row["thrd"])) == (count, *shape)),
+                        None)
+        if way == "graph_of_gpus":
+            return 0  # one call for all steps
+        if way != "events_to_neighbors":
+            return queued(way, gpus)
+        launch, with_event = queued("traditional_launch", 1), queued("event_wait", 1)
+        if None in (launch, with_event):
+            return None
+        # A launch on each GPU; an event from each to each beside it, as event_wait has one.
+        return gpus * launch + 2 * (gpus - 1) * (with_event - launch)
 
     def sizes(self, of):
         return sorted({cells for steps in self.steps[of].values() for cells in steps})
