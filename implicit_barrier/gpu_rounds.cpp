@@ -196,7 +196,8 @@ const std::vector<GpuBarrierInfo>& gpu_barriers() {
        [](const StreamPool& pool, const std::vector<Gpu>&,
           const RoundCalls& calls) -> std::unique_ptr<LaunchMethod> {
          return std::make_unique<GraphOfGpus>(pool, calls);
-       }}};
+       },
+       false, false, true}};
   return all;
 }
 

@@ -246,6 +246,7 @@ struct GpuBarrierInfo {
                                         const RoundCalls&);
   bool needs_peers = false;  ///< access of all GPUs to each other's memory
   bool is_launch = false;    ///< a launch method, whose name this is too
+  bool is_one_call = false;  ///< of all rounds, however short they are
 };
 
 /// Every way that the section `between GPUs` measures, in the order of its

@@ -118,14 +118,7 @@ class BetweenGpus : public SectionOf<RoundRow> {
     const bool peers = enable_peer_access(device_numbers(gpus));
     for (const GpuBarrierInfo& way : gpu_barriers()) {
       if (!measuring.run.options().wants(way.name)) continue;
-      for (const LaunchShape& shape : measuring.both_shapes()) {
-        Point point;
-        point.method = way.name;
-        point.gpus = static_cast<int>(gpus.size());
-        point.blocks = shape.blocks;
-        point.threads = shape.threads;
-        point.work_ns = unit_ns_of(point.gpus);
-        point.repeats = repeats_of(point);
+      for (const Point& point : points_of(way, measuring)) {
         points.add(point, [&]() -> PointsInTurn<Sample>::Take {
           if (way.needs_peers && !peers) {
             throw CannotMeasure(
@@ -139,6 +132,28 @@ class BetweenGpus : public SectionOf<RoundRow> {
         });
       }
     }
+  }
+
+  // Of the unit, and of shorter work where the CPU's pace does not show.
+  static std::vector<Point> points_of(const GpuBarrierInfo& way,
+                                      const Measuring& measuring) {
+    std::vector<Point> points;
+    for (const LaunchShape& shape : measuring.both_shapes()) {
+      Point point;
+      point.method = way.name;
+      point.gpus = static_cast<int>(measuring.run.gpus().size());
+      point.blocks = shape.blocks;
+      point.threads = shape.threads;
+      point.work_ns = unit_ns_of(point.gpus);
+      point.repeats = repeats_of(point);
+      const int unit = point.work_ns;
+      for (const int part : {16, 4, 1}) {
+        if (part > 1 && !way.is_one_call) continue;
+        point.work_ns = unit / part;
+        points.push_back(point);
+      }
+    }
+    return points;
   }
 
   static void prove(const GpuBarrierInfo& way, const StreamPool& pool,

@@ -171,11 +171,13 @@ class Steps:
         return {method: way for method, way in ways.items() if way}
 
     def rounds(self, gpus, blocks, threads):
-        """{method: row} of launches between GPUs, of this shape or else of the largest grid"""
+        """{method: row} of launches between GPUs, of the longest work, of this shape or else of the
+        largest grid"""
         found = {}
         for row in self.rows.of(ROUNDS):
             if int(row["GPUCount"]) == gpus:
-                rank = (row["blk"], row["thrd"]) == (str(blocks), str(threads)), int(row["blk"])
+                rank = ((row["blk"], row["thrd"]) == (str(blocks), str(threads)), int(row["blk"]),
+                        int(row["idea(wkld)"]))
                 if rank >= found.get(row["method"], (rank,))[0]:
                     found[row["method"]] = rank, row
         return {method: row for method, (_, row) in found.items()}
