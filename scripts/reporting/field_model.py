@@ -4,12 +4,14 @@ The work of a step is that of the row without order (none, none_tile) of the sam
 A barrier inside a kernel adds what it costs in BenchmarkInterSM in this shape, all at once. Launches
 on one GPU are as in steps_model: max(pace, seam + work). One thread a GPU adds the overhead of its
 launch (sleep kernel of ImplicitBarrier). Other launches on several GPUs take max(pace, seam + work),
-too: the seam is that of `between GPUs`, each GPU late in turn, as GPUs do not end a step at once;
-the pace is of `null kernel`, where the host queues kernels without work, and events of one GPU.
-Nothing is fitted to rows of Stencil."""
+too. The seam is that of `between GPUs`, each GPU late in turn, as GPUs do not end a step at once, on
+a line over the logarithm of the work where rows have several. The pace is that of `null kernel`,
+whose events are of one GPU. Nothing is fitted to rows of Stencil."""
 
 import math
 from typing import NamedTuple
+
+from reporting import steps_model
 
 TITLES = {"time steps 2D": "2D", "time steps 3D": "3D"}
 UNORDERED = ("none", "none_tile")
@@ -66,11 +68,14 @@ class Fields:
         elif way not in ROUNDS:
             return None
         else:
-            found = self.model.rounds(gpus, *shape).get(ROUNDS[way])
+            seams = {math.log(int(other["idea(wkld)"])): float(other["med(turns)"])
+                     for other in self.model.rows.of(steps_model.ROUNDS)
+                     if (other["method"], other["GPUCount"], other["blk"], other["thrd"])
+                     == (ROUNDS[way], row["GPUcount"], row["blk"], row["thrd"])}
             pace = self._pace(way, gpus, *shape)
-            if found is None or pace is None:
+            if not seams or pace is None:
                 return None
-            return max(pace, work + float(found["med(turns)"]))
+            return max(pace, work + steps_model.on_line(seams, math.log(work)))
         return None if cost is None or math.isnan(cost) else work + cost
 
     def _pace(self, way, gpus, *shape):
