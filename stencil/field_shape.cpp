@@ -43,7 +43,7 @@ std::string FieldShape::text() const {
 
 std::vector<FieldShape> field_shapes(int dimensions, int blocks,
                                      long long most_bytes) {
-  const int count = dimensions == 2 ? 6 : 3;
+  const int count = dimensions == 2 ? 6 : 5;
   const double largest =
       static_cast<double>(most_bytes) / sizeof(float) / 2 / blocks;
   const double ratio =

@@ -24,15 +24,15 @@ struct SamePart {
   __device__ static unsigned part() { return blockIdx.x; }
 };
 
-/// Memory has no order. A block takes another's part in each step: where
-/// blocks wait for each other, each begins a step with an empty L1 cache, and
-/// here it has nothing in it that it needs. It meets the other blocks only if
-/// there is a counter: so they stay together and share rows in the L2 cache.
+/// Memory has no order. Without a counter, a block takes another's part in each
+/// step: where blocks wait for each other, each begins a step with an empty L1
+/// cache, and here it has nothing in it that it needs. With a counter all
+/// blocks meet: so they stay together and share rows in the L2 cache.
 class NoOrder {
  public:
   struct Argument {
     unsigned* counter;  // null, or as LockBarrier wants it
-    unsigned stride;    // part_stride()
+    unsigned stride;    // from part to part
   };
 
   __device__ explicit NoOrder(const Argument& argument)
@@ -190,8 +190,10 @@ class UnorderedSteps : public ResidentSteps<NoOrder, FieldForm::kMemory> {
       grid_barriers::GpuMachine<grid_barriers::Order::kNone>>;
 
   NoOrder::Argument argument_of(int rank) const override {
-    return {counters_[rank].get(),
-            static_cast<unsigned>(part_stride(field().grid().blocks))};
+    unsigned* const counter = counters_[rank].get();
+    const int stride =
+        counter == nullptr ? part_stride(field().grid().blocks) : 0;
+    return {counter, static_cast<unsigned>(stride)};
   }
 
   std::vector<DeviceBuffer<unsigned>> counters_;
@@ -311,9 +313,9 @@ std::vector<FieldWay> resident_field_ways() {
   constexpr FieldForm kMemory = FieldForm::kMemory, kTile = FieldForm::kTile;
   return {
     {"none",
-     "one kernel of all steps without order; its results are wrong; a block "
-     "computes another part in each step, and meets others only in fields "
-     "larger than the L2 cache",
+     "one kernel of all steps without order; its results are wrong; in fields "
+     "larger than the L2 cache all blocks meet after a step, in smaller ones "
+     "each computes another part in each step",
      Gpus::kAny,
      kMemory,
      false,

@@ -230,7 +230,7 @@ TEST(FieldShapes, GoFromSmallTilesToTheWholeOfTheMemory) {
       for (const long long most : {1LL << 24, 1LL << 30, 35LL << 30}) {
         const auto shapes = field_shapes(dimensions, sms, most);
         ASSERT_FALSE(shapes.empty());
-        EXPECT_LE(shapes.size(), dimensions == 2 ? 6u : 3u);
+        EXPECT_LE(shapes.size(), dimensions == 2 ? 6u : 5u);
         EXPECT_LE(tile_bytes(shapes[0], sms), 48 << 10);
         EXPECT_LE(shapes.back().bytes(), most);
         EXPECT_GT(shapes.back().bytes(), most / 4);
