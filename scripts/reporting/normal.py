@@ -21,7 +21,7 @@ HOW = ("same: within the recorded means and their 95% intervals, or at most "
        "the recorded run of as many GPUs has it (normal.tsv names it; –: there is no such run).")
 
 # Beside the recorded runs: files of newer commits, named as the run of the same kind of node.
-FURTHER = ("launches", "fences", "grid_barriers")
+FURTHER = ("launches", "fences", "grid_barriers", "stencil")
 # What is left of these is the compiler's choice: they are judged beside the same toolkit alone.
 OF_COMPILER = ("syncwarp", "tile_sync", "coales_sync", "tile_shufl", "in_use_tile")
 
