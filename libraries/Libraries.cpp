@@ -15,8 +15,8 @@
 #include "libraries/launcher.hpp"
 #include "libraries/method.hpp"
 #include "libraries/mpi_calls.hpp"
-#include "libraries/nvshmem.hpp"
 #include "libraries/rows.hpp"
+#include "libraries/sessions.hpp"
 #include "libraries/watch.hpp"
 
 namespace syncbench {

@@ -1,9 +1,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "libraries/method.hpp"
-#include "libraries/mpi_methods.hpp"
-#include "libraries/nccl.hpp"
-#include "libraries/nvshmem.hpp"
+#include "libraries/sessions.hpp"
 
 namespace syncbench {
 namespace {

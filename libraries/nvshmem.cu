@@ -9,7 +9,7 @@
 
 #include "common/cpus.hpp"
 #include "common/cuda_resources.hpp"
-#include "libraries/nvshmem.hpp"
+#include "libraries/sessions.hpp"
 
 namespace syncbench {
 namespace {
