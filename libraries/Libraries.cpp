@@ -208,7 +208,7 @@ class Libraries {
 // What the program's own options say.
 struct Asked {
   bool hosts = false;
-  int limit = Watch::kStuckSeconds;
+  int limit = 60;  // seconds
 };
 
 ProgramInfo program_info(Asked& asked) {
@@ -261,9 +261,21 @@ void write_no_rows() {
   if (nowhere > STDERR_FILENO) close(nowhere);
 }
 
+// Meets the other processes, within --limit.
+mpi::World start(const ProgramInfo& info, int* argc, char*** argv,
+                 const int& limit) {
+  if (launched_processes() <= 1) return {};
+  try {
+    parse_options(info, *argc, *argv);
+  } catch (const UsageError&) {  // said when all have met
+  }
+  const StartLimit only(info.name, limit);
+  return mpi::start(argc, argv);
+}
+
 int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
                      char** argv, const Asked& asked) {
-  Watch watch(world, info.name);
+  Watch watch(world, info.name, asked.limit);
   const SayFailure say = [&](const std::string& line, int code) {
     if (world.size > 1) watch.fail(line, code);
     return say_failure(line, code);
@@ -274,13 +286,13 @@ int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
   const int code = run_program(
       info, argc, argv,
       [&](const Options& options, LineWriter& out) {
-        watch.set_limit(asked.limit);
         Libraries(info, options, out, world, watch, asked.hosts).run();
       },
       say);
   mpi::barrier();
-  watch.finish();
+  watch.show("MPI_Finalize");
   mpi::end();
+  watch.finish();
   return code;
 }
 
@@ -292,7 +304,7 @@ int main(int argc, char** argv) {
   Asked asked;
   ProgramInfo info = program_info(asked);
   try {
-    const mpi::World world = mpi::start(&argc, &argv);
+    const mpi::World world = start(info, &argc, &argv, asked.limit);
     info.quiet = world.rank > 0;
     const int launched = launched_processes();
     if (launched > 1 && world.size == 1) {
