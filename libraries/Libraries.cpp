@@ -175,6 +175,7 @@ class Libraries {
           print(row, key, *point, method.lengths);
         });
       }
+      session->close();
     });
   }
 

@@ -96,6 +96,9 @@ class Session {
 
   /// CannotMeasure where this machine cannot have it.
   virtual std::unique_ptr<Point> point(const CallShape& shape) = 0;
+
+  /// To be called by all processes, when all points have gone.
+  virtual void close() {}
 };
 
 /// Operations of the two lengths whose difference is a row.

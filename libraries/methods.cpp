@@ -30,10 +30,15 @@ std::vector<CallShape> grids(const Gpu& gpu) {
 // holds about 1,000 and each call is slower.
 constexpr Lengths kInKernel = {100, 900}, kCalls = {10, 90};
 
-const char kNccl[] = "NCCL", kNvshmem[] = "NVSHMEM", kMpi[] = "MPI";
+const char kOwn[] = "peer_grid_barrier", kNccl[] = "NCCL",
+           kNvshmem[] = "NVSHMEM", kMpi[] = "MPI";
 
 std::vector<LibraryMethod> make_methods() {
   return {
+      {"peer_grid_barrier",
+       "this suite's barrier of all blocks of all GPUs of a node, by CUDA IPC "
+       "between processes",
+       kOwn, peer_grid_version, grids, kInKernel, false, open_peer_grid},
       {"nccl_all_reduce",
        "ncclAllReduce() of floats, many in a row in a stream", kNccl,
        nccl_version, sizes, kCalls, false, open_nccl_all_reduce},

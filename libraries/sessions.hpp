@@ -9,6 +9,10 @@
 
 namespace syncbench {
 
+// This suite's barrier library, which is in all builds.
+std::string peer_grid_version();
+std::unique_ptr<Session> open_peer_grid(Team& team, Lengths lengths);
+
 // MPI, whose version mpi_calls.hpp has.
 std::unique_ptr<Session> open_mpi_barrier(Team& team, Lengths lengths);
 std::unique_ptr<Session> open_mpi_launch(Team& team, Lengths lengths);

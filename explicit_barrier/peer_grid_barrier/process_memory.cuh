@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -168,12 +169,12 @@ inline ProcessMemory::ProcessMemory(int device, std::size_t bytes,
                                     Processes processes,
                                     const std::function<void()>& prepare)
     : device_(device), processes_(std::move(processes)) {
-  if (processes_.count < 1 || processes_.count > kMaxGpus ||
-      processes_.rank < 0 || processes_.rank >= processes_.count) {
+  detail::check_count(
+      static_cast<std::size_t>(std::max(processes_.count, 0)));
+  if (processes_.rank < 0 || processes_.rank >= processes_.count) {
     throw Error("peer grid barrier: no process " +
                 std::to_string(processes_.rank) + " of " +
-                std::to_string(processes_.count) + "; there may be " +
-                std::to_string(kMaxGpus));
+                std::to_string(processes_.count));
   }
   std::optional<detail::CurrentDevice> current;
   const auto offers =
