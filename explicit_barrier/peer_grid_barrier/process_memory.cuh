@@ -112,8 +112,9 @@ class ProcessMemory {
       const std::function<void()>& prepare = [] {});
   ProcessMemory(const ProcessMemory&) = delete;
 
-  /// Waits for this GPU's work. Without close(), the memory is not freed before
-  /// this process ends, because kernels of others may write to it.
+  /// Waits for this GPU's work. Without close(), the memory of several
+  /// processes is not freed before they end, because kernels of others may
+  /// write to it.
   ~ProcessMemory();
 
   /// Called by all processes at the same time: waits for this GPU's work, hands
@@ -308,10 +309,14 @@ inline void ProcessMemory::free_own() {
 }
 
 inline ProcessMemory::~ProcessMemory() {
+  const bool alone = processes_.count == 1;
   int current = 0;
-  if (opened_.empty() || cudaGetDevice(&current) != cudaSuccess) return;
+  if ((opened_.empty() && !alone) || cudaGetDevice(&current) != cudaSuccess) {
+    return;
+  }
   if (cudaSetDevice(device_) == cudaSuccess) cudaDeviceSynchronize();
   opened_.clear();
+  if (alone) cudaFree(own_);
   cudaSetDevice(current);
 }
 
