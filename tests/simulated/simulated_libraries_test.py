@@ -29,8 +29,14 @@ wait $!
 echo $? >"$NOTES/code.$OMPI_COMM_WORLD_RANK"
 for i in $(seq 400); do [ -e "$NOTES/go" ] && exit 0; sleep 0.1; done
 """
-# A node's name in the place of a host to connect to.
-REMOTE_SHELL = "#!/bin/bash\nshift\nexec bash -c \"$*\"\n"
+# A node's name in the place of a host to connect to. Each has a folder of its own: daemons that
+# make the same one at the same time fail.
+REMOTE_SHELL = """#!/bin/bash
+export TMPDIR=$TMPDIR/$1
+mkdir "$TMPDIR"
+shift
+exec bash -c "$*"
+"""
 LONG = ("--method", "mpi_launch", "--samples", "1000000")
 SHORT = ("--method", "mpi_launch,mpi_barrier", "--samples", "2")
 OWN = ("--method", "peer_grid_barrier", "--samples", "2")
@@ -198,13 +204,22 @@ class Processes(unittest.TestCase):
                 ["mpirun", *hosts, *words(3, *arguments, program=program, stand_in=stand_in)],
                 stdout=out, stderr=err,
                 env=environment(self.notes, NOTES=str(self.notes), ODD=str(odd), FIRST=first))
-        self.addCleanup(process.wait)
+        self.addCleanup(self.end, process)
         self.addCleanup((self.notes / "go").touch)
         self.wait_for(lambda: len(list(self.notes.glob("pid.[0-9]"))) == 3, 30)
         pids = [int((self.notes / f"pid.{rank}").read_text()) for rank in range(3)]
         for pid in pids:
             self.addCleanup(self.kill, pid, signal.SIGKILL)
         return pids
+
+    @staticmethod
+    def end(process):
+        """An mpirun whose processes have ended badly may itself not end."""
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
     @staticmethod
     def kill(pid, number):
