@@ -226,8 +226,8 @@ ProgramInfo program_info(Asked& asked) {
        [&asked](const std::string&, Options&) { asked.hosts = true; }});
   info.options.push_back(
       {"limit", "SECONDS",
-       "end the run when a sample, or the start of a library, takes longer, "
-       "as their waits have no end (default " +
+       "end the run when a sample, or the start of a library or of all "
+       "processes, takes longer, as their waits have no end (default " +
            std::to_string(asked.limit) + ")",
        [&asked](const std::string& value, Options&) {
          asked.limit = parse_count(value, "--limit", 86400);
