@@ -30,7 +30,7 @@ namespace {
 // it: I have failed, end.
 constexpr char kHere = 'h', kDone = 'd', kFailed = 'f', kEnd = 'e';
 constexpr double kMeetSeconds = 20;
-constexpr int kSecondsToEnd = 3;  // after a message to process 0
+constexpr int kSecondsToEnd = 5;  // after a message to process 0
 
 // The first message of both sides.
 struct Hello {
