@@ -35,7 +35,7 @@ const char kOwn[] = "peer_grid_barrier", kNccl[] = "NCCL",
 
 std::vector<LibraryMethod> make_methods() {
   return {
-      {"peer_grid_barrier",
+      {"peer_grid_sync",
        "this suite's barrier of all blocks of all GPUs of a node, by CUDA IPC "
        "between processes",
        kOwn, peer_grid_version, grids, kInKernel, false, open_peer_grid},

@@ -19,7 +19,7 @@ from parts import environment, tsv  # noqa: E402
 EXECUTABLE = Path(sys.argv.pop(1)).resolve()
 HEADER = "method nodes processes GPUcount bytes blk thrd m(op) s(op)".split()
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-LIBRARIES = {"peer_grid_barrier": ("peer_grid_barrier",),
+LIBRARIES = {"peer_grid_barrier": ("peer_grid_sync",),
              "NCCL": ("nccl_all_reduce", "nccl_graph", "nccl_lsa_block", "nccl_lsa_grid"),
              "NVSHMEM": ("nvshmem_sync_block", "nvshmem_barrier_block", "nvshmem_sync_grid",
                          "nvshmem_barrier_grid", "nvshmem_sync_stream", "nvshmem_barrier_stream",
@@ -90,7 +90,7 @@ class LibrariesTest(unittest.TestCase):
         self.needs_mpi()
         listed = self.output(GPUS, "--samples", "2", "--method", "mpi_barrier").head("library")
         built = {values["name"] for values in listed}
-        for method in ("peer_grid_barrier", "nvshmem_barrier_grid" if "NVSHMEM" in built else
+        for method in ("peer_grid_sync", "nvshmem_barrier_grid" if "NVSHMEM" in built else
                        "nccl_lsa_grid" if "NCCL" in built else None):
             if method:
                 with self.subTest(method=method):

@@ -39,7 +39,7 @@ exec bash -c "$*"
 """
 LONG = ("--method", "mpi_launch", "--samples", "1000000")
 SHORT = ("--method", "mpi_launch,mpi_barrier", "--samples", "2")
-OWN = ("--method", "peer_grid_barrier", "--samples", "2")
+OWN = ("--method", "peer_grid_sync", "--samples", "2")
 
 
 def environment(folder, **more):
@@ -142,8 +142,8 @@ class Processes(unittest.TestCase):
     def test_own_barrier_needs_one_node(self):
         done = self.run_them([*self.two_nodes(), *words(3, *OWN)], 4)
         self.check_error(re.sub("Libraries: warning: .*", "", done.stderr),
-                         "asked for and not measured: peer_grid_barrier .*: it joins the GPUs of")
-        self.assertIn("# skipped[several-nodes] peer_grid_barrier ", done.stdout)
+                         "asked for and not measured: peer_grid_sync .*: it joins the GPUs of")
+        self.assertIn("# skipped[several-nodes] peer_grid_sync ", done.stdout)
 
     def alone(self, *arguments, stand_in="", code=0):
         done = subprocess.run(
@@ -160,7 +160,7 @@ class Processes(unittest.TestCase):
                           "fail_call=cudaLaunchCooperativeKernel")
         self.assertLess(time.monotonic() - start, SECONDS_TO_END)
         self.check_error(re.sub("Libraries: warning.*", "", done.stderr),
-                         "peer_grid_barrier .*: cudaLaunchCooperativeKernel on GPU 1 failed")
+                         "peer_grid_sync .*: cudaLaunchCooperativeKernel on GPU 1 failed")
         self.check_whole(done.stdout)
 
     def test_one_process_among_one_is_alone(self):
