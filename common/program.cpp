@@ -14,15 +14,6 @@
 namespace syncbench {
 namespace {
 
-// One line, whatever is in the message.
-std::string error_line(const ProgramInfo& info, const std::string& message) {
-  std::string line = info.name + ": error: ";
-  for (const char byte : message) {
-    line += byte == '\n' ? "; " : printable(std::string(1, byte));
-  }
-  return line;
-}
-
 // Opens standard input, output and error if they are closed: a file opened
 // later would take their numbers, and rows. Read-only, so that writing remains
 // an error.
@@ -45,6 +36,14 @@ void Progress::show(const std::string& text) {
   std::fflush(stderr);
 }
 
+std::string error_line(const std::string& program, const std::string& message) {
+  std::string line = program + ": error: ";
+  for (const char byte : message) {
+    line += byte == '\n' ? "; " : printable(std::string(1, byte));
+  }
+  return line;
+}
+
 int say_failure(const std::string& line, int code) {
   std::fprintf(stderr, "%s\n", line.c_str());
   return code;
@@ -53,7 +52,7 @@ int say_failure(const std::string& line, int code) {
 int run_program(const ProgramInfo& info, int argc, char** argv,
                 const Measure& measure, const SayFailure& say) {
   const auto report = [&](const std::string& message, int code) {
-    return say(error_line(info, message), code);
+    return say(error_line(info.name, message), code);
   };
   open_standard_descriptors();
   load_kernels_eagerly();

@@ -22,6 +22,9 @@ class Progress {
 
 using Measure = std::function<void(const Options&, LineWriter&)>;
 
+/// "PROGRAM: error: MESSAGE", one line whatever is in the message.
+std::string error_line(const std::string& program, const std::string& message);
+
 /// How a failure is said: a line without its end. Returns the exit code,
 /// `code`.
 using SayFailure = std::function<int(const std::string& line, int code)>;

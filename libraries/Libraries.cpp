@@ -15,8 +15,8 @@
 #include "libraries/launcher.hpp"
 #include "libraries/method.hpp"
 #include "libraries/mpi_calls.hpp"
-#include "libraries/nvshmem.hpp"
 #include "libraries/rows.hpp"
+#include "libraries/sessions.hpp"
 #include "libraries/watch.hpp"
 
 namespace syncbench {
@@ -175,6 +175,7 @@ class Libraries {
           print(row, key, *point, method.lengths);
         });
       }
+      session->close();
     });
   }
 
@@ -208,7 +209,7 @@ class Libraries {
 // What the program's own options say.
 struct Asked {
   bool hosts = false;
-  int limit = Watch::kStuckSeconds;
+  int limit = 60;  // seconds
 };
 
 ProgramInfo program_info(Asked& asked) {
@@ -225,8 +226,8 @@ ProgramInfo program_info(Asked& asked) {
        [&asked](const std::string&, Options&) { asked.hosts = true; }});
   info.options.push_back(
       {"limit", "SECONDS",
-       "end the run when a sample, or the start of a library, takes longer, "
-       "as their waits have no end (default " +
+       "end the run when a sample, or the start of a library or of all "
+       "processes, takes longer, as their waits have no end (default " +
            std::to_string(asked.limit) + ")",
        [&asked](const std::string& value, Options&) {
          asked.limit = parse_count(value, "--limit", 86400);
@@ -261,9 +262,21 @@ void write_no_rows() {
   if (nowhere > STDERR_FILENO) close(nowhere);
 }
 
+// Meets the other processes, within --limit.
+mpi::World start(const ProgramInfo& info, int* argc, char*** argv,
+                 const int& limit) {
+  if (launched_processes() <= 1) return {};
+  try {
+    parse_options(info, *argc, *argv);
+  } catch (const UsageError&) {  // said when all have met
+  }
+  const StartLimit only(info.name, limit);
+  return mpi::start(argc, argv);
+}
+
 int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
                      char** argv, const Asked& asked) {
-  Watch watch(world, info.name);
+  Watch watch(world, info.name, asked.limit);
   const SayFailure say = [&](const std::string& line, int code) {
     if (world.size > 1) watch.fail(line, code);
     return say_failure(line, code);
@@ -274,13 +287,13 @@ int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
   const int code = run_program(
       info, argc, argv,
       [&](const Options& options, LineWriter& out) {
-        watch.set_limit(asked.limit);
         Libraries(info, options, out, world, watch, asked.hosts).run();
       },
       say);
   mpi::barrier();
-  watch.finish();
+  watch.show("MPI_Finalize");
   mpi::end();
+  watch.finish();
   return code;
 }
 
@@ -292,7 +305,7 @@ int main(int argc, char** argv) {
   Asked asked;
   ProgramInfo info = program_info(asked);
   try {
-    const mpi::World world = mpi::start(&argc, &argv);
+    const mpi::World world = start(info, &argc, &argv, asked.limit);
     info.quiet = world.rank > 0;
     const int launched = launched_processes();
     if (launched > 1 && world.size == 1) {

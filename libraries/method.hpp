@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/gpu_threads.hpp"
 #include "libraries/mpi_calls.hpp"
 #include "libraries/watch.hpp"
@@ -31,13 +33,27 @@ class Team {
 
   /// Runs body(i) -> CallResult in the thread of each GPU of this process, all
   /// starting together, those of the other processes too. Returns the
-  /// nanoseconds of the first one's.
+  /// nanoseconds of the first one's. Where a call fails, all processes end at
+  /// once, with what `explain` adds: kernels of other GPUs may wait for this
+  /// one's for ever.
   template <class Body>
-  double run(Body body) {
+  double run(Body body,
+             const std::function<std::optional<std::string>()>& explain = {}) {
     watch_.progress();
     mpi::barrier();
-    return threads_.run(body);
+    return threads_.run([&](int i) {
+      const CallResult result = body(i);
+      if (result.code == cudaSuccess) return result;
+      const std::string gpu = " on GPU " + std::to_string(gpus_[i].index);
+      const CudaError error(result.code, (result.call + gpu).c_str(), __FILE__,
+                            __LINE__);
+      const auto why = explain ? explain() : std::nullopt;
+      fail((why ? *why + "\n" : "") + error.what());
+    });
   }
+
+  /// Ends all processes at once, for the same reason.
+  [[noreturn]] void fail(const std::string& why) { watch_.fail_here(why); }
 
  private:
   std::vector<Gpu> gpus_;
@@ -45,6 +61,12 @@ class Team {
   Watch& watch_;
   GpuThreads threads_;
 };
+
+/// Waits for a stream, unless its work could not be enqueued.
+inline void wait_for(cudaStream_t stream, CallResult& result) {
+  if (result.code != cudaSuccess) return;
+  result.note(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+}
 
 /// What a row is of besides its method and its GPUs; -1: nothing.
 struct CallShape {
@@ -74,6 +96,9 @@ class Session {
 
   /// CannotMeasure where this machine cannot have it.
   virtual std::unique_ptr<Point> point(const CallShape& shape) = 0;
+
+  /// To be called by all processes, when all points have gone.
+  virtual void close() {}
 };
 
 /// Operations of the two lengths whose difference is a row.

@@ -1,9 +1,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "libraries/method.hpp"
-#include "libraries/mpi_methods.hpp"
-#include "libraries/nccl.hpp"
-#include "libraries/nvshmem.hpp"
+#include "libraries/sessions.hpp"
 
 namespace syncbench {
 namespace {
@@ -32,10 +30,15 @@ std::vector<CallShape> grids(const Gpu& gpu) {
 // holds about 1,000 and each call is slower.
 constexpr Lengths kInKernel = {100, 900}, kCalls = {10, 90};
 
-const char kNccl[] = "NCCL", kNvshmem[] = "NVSHMEM", kMpi[] = "MPI";
+const char kOwn[] = "peer_grid_barrier", kNccl[] = "NCCL",
+           kNvshmem[] = "NVSHMEM", kMpi[] = "MPI";
 
 std::vector<LibraryMethod> make_methods() {
   return {
+      {"peer_grid_sync",
+       "this suite's barrier of all blocks of all GPUs of a node, by CUDA IPC "
+       "between processes",
+       kOwn, peer_grid_version, grids, kInKernel, false, open_peer_grid},
       {"nccl_all_reduce",
        "ncclAllReduce() of floats, many in a row in a stream", kNccl,
        nccl_version, sizes, kCalls, false, open_nccl_all_reduce},
@@ -65,14 +68,17 @@ std::vector<LibraryMethod> make_methods() {
        kNvshmem, nvshmem_version, grids, kInKernel, true,
        open_nvshmem_barrier_grid},
       {"nvshmem_sync_stream",
-       "nvshmemx_sync_all_on_stream(), many in a row in a stream", kNvshmem,
-       nvshmem_version, no_shape, kCalls, true, open_nvshmem_sync_stream},
+       "nvshmemx_team_sync_on_stream() of all, many in a row in a stream",
+       kNvshmem, nvshmem_version, no_shape, kCalls, true,
+       open_nvshmem_sync_stream},
       {"nvshmem_barrier_stream",
-       "nvshmemx_barrier_all_on_stream(), many in a row in a stream", kNvshmem,
-       nvshmem_version, no_shape, kCalls, true, open_nvshmem_barrier_stream},
-      {"nvshmem_sync_host", "nvshmem_sync_all() of the CPU threads", kNvshmem,
-       nvshmem_version, no_shape, kCalls, true, open_nvshmem_sync_host},
-      {"nvshmem_barrier_host", "nvshmem_barrier_all() of the CPU threads",
+       "nvshmemx_barrier_on_stream() of all, many in a row in a stream",
+       kNvshmem, nvshmem_version, no_shape, kCalls, true,
+       open_nvshmem_barrier_stream},
+      {"nvshmem_sync_host", "nvshmem_team_sync() of all, by the CPU threads",
+       kNvshmem, nvshmem_version, no_shape, kCalls, true,
+       open_nvshmem_sync_host},
+      {"nvshmem_barrier_host", "nvshmem_barrier() of all, by the CPU threads",
        kNvshmem, nvshmem_version, no_shape, kCalls, true,
        open_nvshmem_barrier_host},
       {"mpi_barrier", "MPI_Barrier() of processes with a GPU each", kMpi,

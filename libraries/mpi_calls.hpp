@@ -20,8 +20,8 @@ struct World {
 /// MPI's name and version; empty where it is not in this build.
 std::string version();
 
-/// Joins the other processes. Whoever has not been started by mpirun or srun is
-/// alone, and MPI is not called at all.
+/// Joins the other processes that mpirun or srun has started. Without it MPI is
+/// not called at all, and this process is alone.
 World start(int* argc, char*** argv);
 
 /// Returns when all processes have called it: MPI_Barrier.

@@ -1,6 +1,6 @@
 #include "common/cuda_resources.hpp"
 #include "common/launch.hpp"
-#include "libraries/mpi_methods.hpp"
+#include "libraries/sessions.hpp"
 
 namespace syncbench {
 namespace libraries {

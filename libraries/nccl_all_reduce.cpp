@@ -3,8 +3,8 @@
 #include <map>
 
 #include "implicit_barrier/graphs.hpp"
-#include "libraries/nccl.hpp"
 #include "libraries/nccl_group.hpp"
+#include "libraries/sessions.hpp"
 
 namespace syncbench {
 namespace {

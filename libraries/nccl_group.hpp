@@ -15,10 +15,14 @@
 
 namespace syncbench {
 
+inline std::string nccl_failure(ncclResult_t result, const char* call) {
+  return std::string(call) + ": " + ncclGetErrorString(result);
+}
+
 inline void check_nccl(ncclResult_t result, const char* call) {
-  if (result == ncclSuccess) return;
-  throw std::runtime_error(std::string(call) + ": " +
-                           ncclGetErrorString(result));
+  if (result != ncclSuccess) {
+    throw std::runtime_error(nccl_failure(result, call));
+  }
 }
 
 /// One communicator for each GPU of this process, with those of all others.
@@ -60,15 +64,13 @@ class NcclGroup {
   /// each GPU, as Team::run(), and waits for its stream.
   double run(const char* call,
              const std::function<ncclResult_t(int, CallResult&)>& body) {
-    std::vector<ncclResult_t> results(communicators_.size());
-    const double time = team_.run([&](int i) {
+    return team_.run([&](int i) {
       CallResult result;
-      results[i] = body(i, result);
-      result.note(cudaStreamSynchronize(stream(i)), "cudaStreamSynchronize");
+      const ncclResult_t called = body(i, result);
+      if (called != ncclSuccess) team_.fail(nccl_failure(called, call));
+      wait_for(stream(i), result);
       return result;
     });
-    for (const ncclResult_t result : results) check_nccl(result, call);
-    return time;
   }
 
  private:

@@ -4,8 +4,8 @@
 
 #include "common/errors.hpp"
 #include "common/launch.hpp"
-#include "libraries/nccl.hpp"
 #include "libraries/nccl_group.hpp"
+#include "libraries/sessions.hpp"
 
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0) && CUDART_VERSION >= 12000
 

@@ -1,4 +1,4 @@
-#include "libraries/nccl.hpp"
+#include "libraries/sessions.hpp"
 
 namespace syncbench {
 

@@ -1,4 +1,4 @@
-#include "libraries/nvshmem.hpp"
+#include "libraries/sessions.hpp"
 
 namespace syncbench {
 

@@ -9,7 +9,7 @@
 
 #include "common/cpus.hpp"
 #include "common/cuda_resources.hpp"
-#include "libraries/nvshmem.hpp"
+#include "libraries/sessions.hpp"
 
 namespace syncbench {
 namespace {
@@ -17,10 +17,17 @@ namespace {
 // Process 0 has said how; all join at the first method, and leave once.
 bool joined = false;
 
+std::string failure_of(int result, const char* call) {
+  return std::string(call) + " returned " + std::to_string(result);
+}
+
 void check(int result, const char* call) {
-  if (result == 0) return;
-  throw std::runtime_error(std::string(call) + " returned " +
-                           std::to_string(result));
+  if (result != 0) throw std::runtime_error(failure_of(result, call));
+}
+
+// The same of what others wait for.
+void require(Team& team, int result, const char* call) {
+  if (result != 0) team.fail(failure_of(result, call));
 }
 
 void join(Team& team) {
@@ -49,21 +56,26 @@ void join(Team& team) {
   joined = true;
 }
 
+// Those of the team of all, because what is called for all returns nothing.
 struct SyncAll {
+  static constexpr const char *kEnqueue = "nvshmemx_team_sync_on_stream",
+                              *kCall = "nvshmem_team_sync";
   static __device__ void meet() { nvshmemx_sync_all_block(); }
-  static void enqueue(cudaStream_t stream) {
-    nvshmemx_sync_all_on_stream(stream);
+  static int enqueue(cudaStream_t stream) {
+    return nvshmemx_team_sync_on_stream(NVSHMEM_TEAM_WORLD, stream);
   }
-  static void call() { nvshmem_sync_all(); }
+  static int call() { return nvshmem_team_sync(NVSHMEM_TEAM_WORLD); }
 };
 
 // It also waits until all stores have arrived.
 struct BarrierAll {
+  static constexpr const char *kEnqueue = "nvshmemx_barrier_on_stream",
+                              *kCall = "nvshmem_barrier";
   static __device__ void meet() { nvshmemx_barrier_all_block(); }
-  static void enqueue(cudaStream_t stream) {
-    nvshmemx_barrier_all_on_stream(stream);
+  static int enqueue(cudaStream_t stream) {
+    return nvshmemx_barrier_on_stream(NVSHMEM_TEAM_WORLD, stream);
   }
-  static void call() { nvshmem_barrier_all(); }
+  static int call() { return nvshmem_barrier(NVSHMEM_TEAM_WORLD); }
 };
 
 template <class Kind>
@@ -90,20 +102,17 @@ class InKernel : public Point {
         shape_(shape) {}
 
   double run(int operations) override {
-    int launched = 0;
-    const double time = team_.run([&](int) {
+    return team_.run([&](int) {
       void* arguments[] = {&operations};
-      launched = nvshmemx_collective_launch(
+      const int launched = nvshmemx_collective_launch(
           kernel_, dim3(static_cast<unsigned>(shape_.blocks)),
           dim3(static_cast<unsigned>(shape_.threads)), arguments, 0,
           stream_.get());
+      require(team_, launched, "nvshmemx_collective_launch");
       CallResult result;
-      result.note(cudaStreamSynchronize(stream_.get()),
-                  "cudaStreamSynchronize");
+      wait_for(stream_.get(), result);
       return result;
     });
-    check(launched, "nvshmemx_collective_launch");
-    return time;
   }
 
  private:
@@ -120,10 +129,11 @@ class OnStream : public Point {
 
   double run(int operations) override {
     return team_.run([&](int) {
-      for (int i = 0; i < operations; ++i) Kind::enqueue(stream_.get());
+      for (int i = 0; i < operations; ++i) {
+        require(team_, Kind::enqueue(stream_.get()), Kind::kEnqueue);
+      }
       CallResult result;
-      result.note(cudaStreamSynchronize(stream_.get()),
-                  "cudaStreamSynchronize");
+      wait_for(stream_.get(), result);
       return result;
     });
   }
@@ -140,7 +150,9 @@ class FromHost : public Point {
 
   double run(int operations) override {
     return team_.run([&](int) {
-      for (int i = 0; i < operations; ++i) Kind::call();
+      for (int i = 0; i < operations; ++i) {
+        require(team_, Kind::call(), Kind::kCall);
+      }
       return CallResult();
     });
   }

@@ -19,6 +19,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "common/errors.hpp"
+#include "common/program.hpp"
+#include "libraries/launcher.hpp"
+
 namespace syncbench {
 namespace {
 
@@ -26,7 +30,7 @@ namespace {
 // it: I have failed, end.
 constexpr char kHere = 'h', kDone = 'd', kFailed = 'f', kEnd = 'e';
 constexpr double kMeetSeconds = 20;
-constexpr int kSecondsToEnd = 3;  // after a message to process 0
+constexpr int kSecondsToEnd = 5;  // after a message to process 0
 
 // The first message of both sides.
 struct Hello {
@@ -120,10 +124,36 @@ std::string with_length(char letter, int code, const std::string& text) {
   return message + text.substr(0, length);
 }
 
+std::string start_failure;  // what the signal says
+
+void end_start(int) {
+  [[maybe_unused]] const ssize_t count =
+      write(STDERR_FILENO, start_failure.data(), start_failure.size());
+  _exit(kExitFailed);
+}
+
 }  // namespace
 
-Watch::Watch(const mpi::World& world, std::string program)
-    : world_(world), program_(std::move(program)) {
+StartLimit::StartLimit(const std::string& program, int seconds) {
+  const int number = launched_number();
+  if (number == 0) {
+    start_failure =
+        error_line(program, "not all processes have started within " +
+                                std::to_string(seconds) + " s") +
+        '\n';
+  }
+  std::signal(SIGALRM, end_start);
+  // The launcher may end the others when process 0 ends.
+  alarm(static_cast<unsigned>(seconds + (number > 0 ? kSecondsToEnd : 0)));
+}
+
+StartLimit::~StartLimit() {
+  alarm(0);
+  std::signal(SIGALRM, SIG_DFL);
+}
+
+Watch::Watch(const mpi::World& world, std::string program, int limit)
+    : world_(world), program_(std::move(program)), limit_(limit) {
   if (pipe2(stop_, O_CLOEXEC) != 0) cannot("make a pipe");
   if (world_.size > 1) connect_all();
   // Signals are for the thread that measures.
@@ -216,6 +246,13 @@ void Watch::fail(const std::string& why, int code) {
   _exit(code);
 }
 
+void Watch::fail_here(const std::string& why) { fail(at_point(why), 1); }
+
+std::string Watch::at_point(const std::string& why) {
+  const std::lock_guard<std::mutex> guard(showing_);
+  return error_line(program_, (point_.empty() ? "" : point_ + ": ") + why);
+}
+
 void Watch::finish() {
   finished_ = true;
   for (const Peer& peer : peers_) send(peer, {kDone});
@@ -252,17 +289,14 @@ void Watch::each_second() {
   const unsigned steps = steps_;
   stuck_ = steps == seen_ ? stuck_ + 1 : 0;
   seen_ = steps;
-  const int limit = limit_;
-  if (stuck_ < limit || finished_) return;
-  const std::lock_guard<std::mutex> guard(showing_);
-  const std::string why = program_ +
-                          ": error: " + (point_.empty() ? "" : point_ + ": ") +
-                          "nothing has ended for " + std::to_string(limit) +
-                          " s, so a wait has no end";
+  if (stuck_ < limit_ || finished_) return;
+  const std::string why =
+      at_point("nothing has ended for " + std::to_string(limit_) +
+               " s, so a wait has no end");
   // Where process 0 does not end this one, this one says it.
   if (world_.rank == 0) end_all(why, 1);
-  if (stuck_ == limit) send(peers_[0], with_length(kFailed, 1, why));
-  if (stuck_ < limit + kSecondsToEnd) return;
+  if (stuck_ == limit_) send(peers_[0], with_length(kFailed, 1, why));
+  if (stuck_ < limit_ + kSecondsToEnd) return;
   std::fprintf(stderr, "%s\n", why.c_str());
   _exit(1);
 }
@@ -299,9 +333,9 @@ void Watch::take(Peer& peer) {
 // Process 0 says so; where that is the one, process 1.
 void Watch::lost(const Peer& peer, const std::string& how) {
   if (finished_) return;
-  const std::string why = program_ + ": error: process " +
-                          std::to_string(peer.rank) + " (PID " +
-                          std::to_string(peer.pid) + ") " + how;
+  const std::string why =
+      error_line(program_, "process " + std::to_string(peer.rank) + " (PID " +
+                               std::to_string(peer.pid) + ") " + how);
   if (world_.rank == 0) end_all(why, 1);
   if (world_.rank == 1) std::fprintf(stderr, "%s\n", why.c_str());
   _exit(1);
@@ -316,6 +350,7 @@ void Watch::send(const Peer& peer, const std::string& message) {
 
 void Watch::end_all(const std::string& why, int code) {
   std::call_once(ending_, [&] {
+    Progress().clear();
     std::fprintf(stderr, "%s\n", why.c_str());
     for (const Peer& peer : peers_) send(peer, with_length(kEnd, code, ""));
     _exit(code);

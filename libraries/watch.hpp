@@ -13,6 +13,16 @@
 
 namespace syncbench {
 
+/// Ends this process, with a line from process 0, where it lives longer than so
+/// many seconds: until all processes have met there is no Watch, and MPI waits
+/// for one that never comes.
+class StartLimit {
+ public:
+  StartLimit(const std::string& program, int seconds);
+  StartLimit(const StartLimit&) = delete;
+  ~StartLimit();
+};
+
 /// A thread in each process. Process 0 has a connection to each other one, over
 /// which both say once a second that they are there. The kernel closes it when
 /// a process ends. A wait inside a library's kernel has no limit, so this is
@@ -20,11 +30,11 @@ namespace syncbench {
 class Watch {
  public:
   static constexpr int kSilentSeconds = 7;  ///< of a process that is given up
-  static constexpr int kStuckSeconds = 60;  ///< unless set_limit() says other
 
   /// To be called by all processes at the same time. `program`: as messages
-  /// begin.
-  Watch(const mpi::World& world, std::string program);
+  /// begin. `limit`: seconds after which a process that does not go on ends
+  /// all.
+  Watch(const mpi::World& world, std::string program, int limit);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();
@@ -32,15 +42,16 @@ class Watch {
   /// This process goes on. Cheap.
   void progress() { ++steps_; }
 
-  /// Seconds after which a process that does not go on ends all.
-  void set_limit(int seconds) { limit_ = seconds; }
-
   /// What is being measured from here on, for messages.
   void show(const std::string& point);
 
   /// Ends all processes with this exit code; process 0 says why, once, whoever
   /// fails first.
   [[noreturn]] void fail(const std::string& why, int code);
+
+  /// The same of what is being measured, for a failure that others may wait
+  /// for. Any thread may call it.
+  [[noreturn]] void fail_here(const std::string& why);
 
   /// The run has ended well: from here on processes may leave.
   void finish();
@@ -62,6 +73,7 @@ class Watch {
     std::string text{};  // that has come and is not a whole message
   };
 
+  std::string at_point(const std::string& why);
   void connect_all();
   void accept_others(int listener, const Meeting& meeting);
   void connect_to(const std::string& address, const Meeting& meeting);
@@ -75,13 +87,13 @@ class Watch {
 
   const mpi::World world_;
   const std::string program_;
+  const int limit_;
   std::vector<Peer> peers_;
   std::mutex sending_, showing_;
   std::once_flag ending_;
   std::string point_;
   std::atomic<unsigned> steps_ = 0;
   std::atomic<bool> finished_ = false;
-  std::atomic<int> limit_ = kStuckSeconds;
   int stop_[2] = {-1, -1};  // a pipe: the thread ends when it is closed
   unsigned seen_ = 0;
   int stuck_ = 0;

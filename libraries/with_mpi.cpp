@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "libraries/launcher.hpp"
 #include "libraries/mpi_calls.hpp"
 
 namespace syncbench::mpi {
@@ -32,7 +31,6 @@ std::string version() {
 
 World start(int* argc, char*** argv) {
   World world;
-  if (launched_processes() <= 1) return world;
   int provided = 0;
   check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided),
         "MPI_Init_thread");

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -111,8 +112,9 @@ class ProcessMemory {
       const std::function<void()>& prepare = [] {});
   ProcessMemory(const ProcessMemory&) = delete;
 
-  /// Waits for this GPU's work. Without close(), the memory is not freed before
-  /// this process ends, because kernels of others may write to it.
+  /// Waits for this GPU's work. Without close(), the memory of several
+  /// processes is not freed before they end, because kernels of others may
+  /// write to it.
   ~ProcessMemory();
 
   /// Called by all processes at the same time: waits for this GPU's work, hands
@@ -168,12 +170,12 @@ inline ProcessMemory::ProcessMemory(int device, std::size_t bytes,
                                     Processes processes,
                                     const std::function<void()>& prepare)
     : device_(device), processes_(std::move(processes)) {
-  if (processes_.count < 1 || processes_.count > kMaxGpus ||
-      processes_.rank < 0 || processes_.rank >= processes_.count) {
+  detail::check_count(
+      static_cast<std::size_t>(std::max(processes_.count, 0)));
+  if (processes_.rank < 0 || processes_.rank >= processes_.count) {
     throw Error("peer grid barrier: no process " +
                 std::to_string(processes_.rank) + " of " +
-                std::to_string(processes_.count) + "; there may be " +
-                std::to_string(kMaxGpus));
+                std::to_string(processes_.count));
   }
   std::optional<detail::CurrentDevice> current;
   const auto offers =
@@ -307,10 +309,14 @@ inline void ProcessMemory::free_own() {
 }
 
 inline ProcessMemory::~ProcessMemory() {
+  const bool alone = processes_.count == 1;
   int current = 0;
-  if (opened_.empty() || cudaGetDevice(&current) != cudaSuccess) return;
+  if ((opened_.empty() && !alone) || cudaGetDevice(&current) != cudaSuccess) {
+    return;
+  }
   if (cudaSetDevice(device_) == cudaSuccess) cudaDeviceSynchronize();
   opened_.clear();
+  if (alone) cudaFree(own_);
   cudaSetDevice(current);
 }
 

@@ -2,79 +2,11 @@
 // peer's kernel may write to the memory of a GPU that is done, so all have to
 // be waited for before anything is freed. On GPUs another order hardly shows;
 // here the library calls functions that note what they are called for.
-#include <cuda_runtime.h>
-
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <set>
 #include <string>
 #include <utility>
 
-namespace noted {
-
-int current = 0;    // device
-std::string calls;  // "wait 0, free, "
-std::set<void*> allocated;
-bool cuda_works = true;
-
-cudaError_t result() { return cuda_works ? cudaSuccess : cudaErrorUnknown; }
-
-cudaError_t get_device(int* device) {
-  *device = current;
-  return cudaSuccess;
-}
-cudaError_t set_device(int device) {
-  current = device;
-  return cudaSuccess;
-}
-cudaError_t synchronize() {
-  calls += "wait " + std::to_string(current) + ", ";
-  return result();
-}
-cudaError_t get_properties(cudaDeviceProp* properties, int) {
-  std::memset(properties, 0, sizeof *properties);
-  properties->major = 9;
-  properties->multiProcessorCount = 132;
-  return cudaSuccess;
-}
-cudaError_t can_access(int* can, int, int) {
-  *can = 1;
-  return cudaSuccess;
-}
-cudaError_t enable_access(int, unsigned) { return cudaSuccess; }
-template <class T>
-cudaError_t allocate(T** memory, std::size_t size, unsigned = 0) {
-  *memory = static_cast<T*>(std::calloc(1, size));
-  allocated.insert(*memory);
-  return cudaSuccess;
-}
-cudaError_t release(void* memory) {
-  calls += "free, ";
-  allocated.erase(memory);
-  std::free(memory);
-  return result();
-}
-cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind) {
-  std::memcpy(to, from, size);
-  return cudaSuccess;
-}
-
-}  // namespace noted
-
-#undef cudaGetDeviceProperties  // a macro of CUDA 12
-#define cudaGetDevice noted::get_device
-#define cudaSetDevice noted::set_device
-#define cudaDeviceSynchronize noted::synchronize
-#define cudaGetDeviceProperties noted::get_properties
-#define cudaDeviceCanAccessPeer noted::can_access
-#define cudaDeviceEnablePeerAccess noted::enable_access
-#define cudaMalloc noted::allocate
-#define cudaHostAlloc noted::allocate
-#define cudaFree noted::release
-#define cudaFreeHost noted::release
-#define cudaMemcpy noted::copy
-#include "peer_grid_barrier/barrier_set.cuh"
+#include "tests/barrier/noted_cuda.hpp"
 
 namespace {
 
@@ -117,9 +49,9 @@ int run() {
   {
     const BarrierSet set({3, 4});
     calls.clear();
-    noted::cuda_works = false;
+    noted::is_broken = true;
   }
-  noted::cuda_works = true;
+  noted::is_broken = false;
   expect("destroyed after an error", all);
   try {
     const BarrierSet set({3, 3});
@@ -127,7 +59,10 @@ int run() {
   } catch (const peer_grid::CannotJoin&) {
     expect("refused", "");
   }
-  if (!noted::allocated.empty()) ++failures;
+  if (!noted::allocated.empty() || !noted::host.empty() ||
+      !noted::problems.empty()) {
+    ++failures;
+  }
   std::printf("%s\n", failures == 0 ? "passed" : "FAILED");
   return failures == 0 ? 0 : 1;
 }

@@ -1,8 +1,6 @@
 // The barrier's part for several processes: what they agree on, and when memory
 // is opened, closed and freed. Here the processes are threads, and the library
 // calls functions that note who has opened whose memory.
-#include <cuda_runtime.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -18,137 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace noted {
-
-thread_local int self = 0;     // rank of the process
-thread_local int current = 0;  // its device
-std::mutex mutex;
-std::map<void*, int> owner;                    // of memory on a GPU
-std::set<std::pair<int, const void*>> opened;  // by whom
-std::set<void*> host;                          // allocations
-std::string problems;
-std::map<int, std::string> fails;     // rank -> the call that does
-int other_kind = -1;                  // rank with another GPU
-thread_local bool is_broken = false;  // its work ends with an error
-
-// Whether a call works.
-cudaError_t call(const char* name, int rank = self) {
-  const auto planned = fails.find(rank);
-  const bool bad = planned != fails.end() && planned->second == name;
-  return bad ? cudaErrorUnknown : cudaSuccess;
-}
-void expect(bool right, const char* problem) {
-  if (!right) problems += std::string(problem) + "; ";
-}
-
-cudaError_t get_device(int* device) {
-  *device = current;
-  return cudaSuccess;
-}
-cudaError_t set_device(int device) {
-  current = device;
-  return call("cudaSetDevice");
-}
-cudaError_t synchronize() {
-  return is_broken ? cudaErrorUnknown : call("cudaDeviceSynchronize");
-}
-cudaError_t get_properties(cudaDeviceProp* properties, int) {
-  std::memset(properties, 0, sizeof *properties);
-  properties->major = 9;
-  properties->multiProcessorCount = self == other_kind ? 114 : 132;
-  return call("cudaGetDeviceProperties");
-}
-cudaError_t get_bus(char* bus, int size, int device) {
-  std::snprintf(bus, size, "0000:0%d:00.0", device);
-  return call("cudaDeviceGetPCIBusId");
-}
-cudaError_t can_access(int*, int, int) { return cudaErrorUnknown; }
-cudaError_t enable_access(int, unsigned) { return cudaErrorUnknown; }
-cudaError_t allocate(void** memory, std::size_t size) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  expect(size % (2 << 20) == 0, "its handle would share other memory");
-  if (call("cudaMalloc") != cudaSuccess) return cudaErrorUnknown;
-  owner[*memory = std::malloc(size)] = self;
-  return cudaSuccess;
-}
-template <class T>
-cudaError_t allocate(T** memory, std::size_t) {
-  *memory = nullptr;  // BarrierSet's
-  return cudaErrorUnknown;
-}
-template <class T>
-cudaError_t allocate_host(T** memory, std::size_t size, unsigned) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (call("cudaHostAlloc") != cudaSuccess) return cudaErrorUnknown;
-  *memory = static_cast<T*>(std::calloc(1, size));
-  host.insert(*memory);
-  return cudaSuccess;
-}
-cudaError_t release_host(void* memory) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  host.erase(memory);
-  std::free(memory);
-  return cudaSuccess;
-}
-cudaError_t release(void* memory) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  for (const auto& [rank, of] : opened) {
-    expect(of != memory, "freed while it is open");
-  }
-  expect(owner.erase(memory) == 1, "freed twice");
-  std::free(memory);
-  return cudaSuccess;
-}
-cudaError_t clear(void* memory, int value, std::size_t size) {
-  std::memset(memory, value, size);
-  return call("cudaMemset");
-}
-cudaError_t copy(void*, const void*, std::size_t, cudaMemcpyKind) {
-  return cudaErrorUnknown;
-}
-cudaError_t get_handle(cudaIpcMemHandle_t* handle, void* memory) {
-  std::memcpy(handle, &memory, sizeof memory);
-  return call("cudaIpcGetMemHandle");
-}
-cudaError_t open_handle(void** memory, cudaIpcMemHandle_t handle,
-                        unsigned flags) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  expect(flags == cudaIpcMemLazyEnablePeerAccess, "opened without access");
-  expect(current == self + 1, "opened on another device");
-  if (call("cudaIpcOpenMemHandle") != cudaSuccess) return cudaErrorUnknown;
-  std::memcpy(memory, &handle, sizeof *memory);
-  const auto found = owner.find(*memory);
-  expect(found != owner.end() && found->second != self, "opens its own");
-  expect(opened.insert({self, *memory}).second, "opened twice");
-  return cudaSuccess;
-}
-cudaError_t close_handle(void* memory) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (call("cudaIpcCloseMemHandle") != cudaSuccess) return cudaErrorUnknown;
-  expect(opened.erase({self, memory}) == 1, "closed without being open");
-  return cudaSuccess;
-}
-
-}  // namespace noted
-
-#undef cudaGetDeviceProperties  // a macro of CUDA 12
-#define cudaGetDevice noted::get_device
-#define cudaSetDevice noted::set_device
-#define cudaDeviceSynchronize noted::synchronize
-#define cudaGetDeviceProperties noted::get_properties
-#define cudaDeviceGetPCIBusId noted::get_bus
-#define cudaDeviceCanAccessPeer noted::can_access
-#define cudaDeviceEnablePeerAccess noted::enable_access
-#define cudaMalloc noted::allocate
-#define cudaHostAlloc noted::allocate_host
-#define cudaFree noted::release
-#define cudaFreeHost noted::release_host
-#define cudaMemset noted::clear
-#define cudaMemcpy noted::copy
-#define cudaIpcGetMemHandle noted::get_handle
-#define cudaIpcOpenMemHandle noted::open_handle
-#define cudaIpcCloseMemHandle noted::close_handle
-#include "peer_grid_barrier/process_barrier_set.cuh"
+#include "tests/barrier/noted_cuda.hpp"
 
 namespace {
 
@@ -231,20 +99,20 @@ int failures = 0;
 void expect(const std::string& what, const std::vector<std::string>& thrown,
             const std::string& expected, std::size_t left = 0) {
   bool right = problems.empty() && noted::opened.empty() &&
-               noted::owner.size() == left && noted::host.empty();
+               noted::allocated.size() == left && noted::host.empty();
   for (const std::string& text : thrown) {
     right = right && (expected.empty() ? text.empty()
                                        : text.find(expected) != text.npos);
   }
   std::printf("%s: %s; %s%zu open, %zu left%s\n", what.c_str(),
               thrown[0].c_str(), problems.c_str(), noted::opened.size(),
-              noted::owner.size(), right ? "" : " FAILED");
+              noted::allocated.size(), right ? "" : " FAILED");
   if (!right) ++failures;
   problems.clear();
   noted::fails.clear();
   noted::opened.clear();
-  for (const auto& [memory, rank] : noted::owner) std::free(memory);
-  noted::owner.clear();
+  for (const auto& [memory, of] : noted::allocated) std::free(memory);
+  noted::allocated.clear();
 }
 
 // A process with the GPU of its rank and one more.
@@ -338,6 +206,14 @@ int run_all() {
            set.close();
          }),
          "a process has gone", kProcesses);
+  {
+    noted::current = 7;
+    const auto gather = [](const void* mine, void* all, std::size_t bytes) {
+      std::memcpy(all, mine, bytes);
+    };
+    const ProcessBarrierSet set(1, {0, 1, gather});
+  }
+  expect("one process", {""}, "");
   const std::pair<int, int> none[] = {{0, 0}, {0, 17}, {2, 2}, {-1, 2}};
   for (const auto& wrong : none) {
     try {

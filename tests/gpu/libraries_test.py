@@ -19,7 +19,8 @@ from parts import environment, tsv  # noqa: E402
 EXECUTABLE = Path(sys.argv.pop(1)).resolve()
 HEADER = "method nodes processes GPUcount bytes blk thrd m(op) s(op)".split()
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-LIBRARIES = {"NCCL": ("nccl_all_reduce", "nccl_graph", "nccl_lsa_block", "nccl_lsa_grid"),
+LIBRARIES = {"peer_grid_barrier": ("peer_grid_sync",),
+             "NCCL": ("nccl_all_reduce", "nccl_graph", "nccl_lsa_block", "nccl_lsa_grid"),
              "NVSHMEM": ("nvshmem_sync_block", "nvshmem_barrier_block", "nvshmem_sync_grid",
                          "nvshmem_barrier_grid", "nvshmem_sync_stream", "nvshmem_barrier_stream",
                          "nvshmem_sync_host", "nvshmem_barrier_host"),
@@ -89,9 +90,13 @@ class LibrariesTest(unittest.TestCase):
         self.needs_mpi()
         listed = self.output(GPUS, "--samples", "2", "--method", "mpi_barrier").head("library")
         built = {values["name"] for values in listed}
-        method = "nvshmem_barrier_grid" if "NVSHMEM" in built else "nccl_lsa_grid"
-        if not built & {"NVSHMEM", "NCCL"}:
-            self.skipTest("no library with kernels in this build")
+        for method in ("peer_grid_sync", "nvshmem_barrier_grid" if "NVSHMEM" in built else
+                       "nccl_lsa_grid" if "NCCL" in built else None):
+            if method:
+                with self.subTest(method=method):
+                    self.check_killed(method)
+
+    def check_killed(self, method):
         process = subprocess.Popen(
             self.command(GPUS, "--samples", "1000000", "--method", method), env=ENVIRONMENT,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")

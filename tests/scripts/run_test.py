@@ -247,7 +247,7 @@ class RunTest(ScriptsTest):
         self.gpu.unlink()
         self.run_sh("--quick")
         self.assertEqual(self.built(), ["ImplicitBarrier", "BenchmarkIntraSM", "BenchmarkInterSM",
-                                        "TestRepeat", "Reduction", "Stencil", "Pitfalls"])
+                                        "TestRepeat", "Reduction", "Stencil", "Libraries", "Pitfalls"])
 
     def test_a_method_that_cuda_13_lacks(self):
         self.write_methods(self.before13, "multi_grid_sync gpus 1", "grid_sync grid 1")
@@ -310,6 +310,11 @@ class RunTest(ScriptsTest):
         self.run_sh("--quick")
         self.assertIn("\nmethods\t" + ",".join([*names, "read_limit"]) + "\n",
                       (self.only_folder() / "environment.tsv").read_text())
+        shutil.rmtree(self.results)
+        self.assertNotEqual(self.calls("build/Libraries 2 --stats"), [])
+        self.run_sh("1", "--quick", code=1)  # the made-up rows are of two
+        self.assertNotEqual(self.calls("build/BenchmarkInterSM 1 --stats"), [])
+        self.assertEqual(self.calls("build/Libraries 1 --stats"), [])
 
     def test_gpu_presence(self):
         self.gpu.unlink()

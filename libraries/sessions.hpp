@@ -1,5 +1,5 @@
-// Methods of NVSHMEM, which needs a process for each GPU. no_nvshmem.cpp has
-// the same for builds without it.
+// The sessions of all methods, by library, each of which says its version too:
+// empty where it is not in this build. no_*.cpp is for builds without it.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,22 @@
 
 namespace syncbench {
 
-std::string nvshmem_version();  ///< empty: not in this build
+// This suite's barrier library, which is in all builds.
+std::string peer_grid_version();
+std::unique_ptr<Session> open_peer_grid(Team& team, Lengths lengths);
 
+// MPI, whose version mpi_calls.hpp has.
+std::unique_ptr<Session> open_mpi_barrier(Team& team, Lengths lengths);
+std::unique_ptr<Session> open_mpi_launch(Team& team, Lengths lengths);
+
+std::string nccl_version();  ///< "2.28.9"
+std::unique_ptr<Session> open_nccl_all_reduce(Team& team, Lengths lengths);
+std::unique_ptr<Session> open_nccl_graph(Team& team, Lengths lengths);
+std::unique_ptr<Session> open_nccl_lsa_block(Team& team, Lengths lengths);
+std::unique_ptr<Session> open_nccl_lsa_grid(Team& team, Lengths lengths);
+
+// NVSHMEM, which needs a process for each GPU.
+std::string nvshmem_version();
 std::unique_ptr<Session> open_nvshmem_sync_block(Team& team, Lengths lengths);
 std::unique_ptr<Session> open_nvshmem_barrier_block(Team& team,
                                                     Lengths lengths);

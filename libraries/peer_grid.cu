@@ -1,0 +1,133 @@
+// This suite's own barrier of all blocks of all GPUs, timed as those of the
+// libraries are: of the GPUs of one process, or of one GPU of each process.
+#include <optional>
+
+#include "build_info.hpp"
+#include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
+#include "common/launch.hpp"
+#include "libraries/sessions.hpp"
+#include "peer_grid_barrier/barrier.cuh"
+#include "peer_grid_barrier/process_barrier_set.cuh"
+
+namespace syncbench {
+namespace libraries {
+
+__global__ void peer_grid_kernel(peer_grid::BarrierEnd end, int operations) {
+  peer_grid::Barrier barrier(end);
+  for (int i = 0; i < operations; ++i) barrier.sync();
+}
+
+}  // namespace libraries
+
+namespace {
+
+const auto* const kKernel =
+    reinterpret_cast<const void*>(libraries::peer_grid_kernel);
+
+peer_grid::Processes processes_of(const Team& team) {
+  const auto all_gather = [](const void* mine, void* all, std::size_t bytes) {
+    auto* to = static_cast<char*>(all);
+    for (const std::string& of_one :
+         mpi::gather(std::string(static_cast<const char*>(mine), bytes))) {
+      to += of_one.copy(to, bytes);
+    }
+  };
+  return {team.rank(), team.processes(), all_gather};
+}
+
+// A set of all GPUs, or this process's part of one.
+class Barriers {
+ public:
+  explicit Barriers(const Team& team) {
+    if (team.processes() > 1) {
+      part_.emplace(team.gpus()[0].index, processes_of(team));
+    } else {
+      whole_.emplace(device_numbers(team.gpus()));
+    }
+  }
+
+  // Of the GPUs of this process.
+  std::vector<peer_grid::BarrierEnd> ends(int blocks) const {
+    if (whole_) return whole_->for_blocks(blocks);
+    return {part_->for_blocks(blocks)};
+  }
+  std::optional<std::string> failure() const {
+    return whole_ ? whole_->failure() : part_->failure();
+  }
+  void close() {
+    if (part_) part_->close();
+  }
+
+ private:
+  std::optional<peer_grid::BarrierSet> whole_;
+  std::optional<peer_grid::ProcessBarrierSet> part_;
+};
+
+class InKernel : public Point {
+ public:
+  InKernel(Team& team, const Barriers& barriers, const CallShape& shape)
+      : team_(team),
+        barriers_(barriers),
+        shape_(shape),
+        ends_(barriers.ends(shape.blocks)),
+        streams_(make_streams(device_numbers(team.gpus()))) {
+    run(0);  // a first launch may wait for other GPUs
+  }
+
+  double run(int operations) override {
+    return team_.run(
+        [&](int i) {
+          void* arguments[] = {&ends_[i], &operations};
+          CallResult result;
+          result.note(
+              launch_cooperative(
+                  {kKernel, dim3(static_cast<unsigned>(shape_.blocks)),
+                   dim3(static_cast<unsigned>(shape_.threads)), arguments},
+                  streams_[i].get()),
+              kCooperativeApi.name);
+          wait_for(streams_[i].get(), result);
+          return result;
+        },
+        [this] { return barriers_.failure(); });
+  }
+
+ private:
+  Team& team_;
+  const Barriers& barriers_;
+  CallShape shape_;
+  std::vector<peer_grid::BarrierEnd> ends_;
+  std::vector<Stream> streams_;
+};
+
+class PeerGridSession : public Session {
+ public:
+  explicit PeerGridSession(Team& team) : team_(team), barriers_(team) {}
+
+  std::unique_ptr<Point> point(const CallShape& shape) override {
+    require_room(kKernel, shape, team_.gpus()[0]);
+    return std::make_unique<InKernel>(team_, barriers_, shape);
+  }
+  void close() override { barriers_.close(); }
+
+ private:
+  Team& team_;
+  Barriers barriers_;
+};
+
+}  // namespace
+
+std::string peer_grid_version() { return SYNCBENCH_VERSION; }
+
+std::unique_ptr<Session> open_peer_grid(Team& team, Lengths) {
+  if (team.nodes() > 1) {
+    throw CannotMeasure("several-nodes", "it joins the GPUs of one node");
+  }
+  try {
+    return std::make_unique<PeerGridSession>(team);
+  } catch (const peer_grid::CannotJoin& error) {
+    throw CannotMeasure("no-barrier", error.what());
+  }
+}
+
+}  // namespace syncbench

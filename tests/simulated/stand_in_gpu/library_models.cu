@@ -1,0 +1,41 @@
+// The kernel of Libraries that is this suite's. Those of other processes that
+// it waits for are not there: it does not wait for them.
+#include <unistd.h>
+
+#include "stand_in_gpu/peer_meeting.cuh"
+#include "stand_in_gpu/scenario.hpp"
+
+namespace stand_in {
+namespace {
+
+std::optional<Model> model_of(const Launch& launch) {
+  if (!launch.is("::peer_grid_kernel(")) return std::nullopt;
+  const auto end = launch.argument<peer_grid::BarrierEnd>(0);
+  const auto operations = launch.argument<int>(1);
+  if (launch.kind != LaunchKind::kCooperative ||
+      launch.blocks() != end.end.blocks) {
+    complain("its barrier is of another launch: " + launch.name);
+  }
+  const double each = scenario().step + (end.end.gpus - 1) *
+                                            scenario().gpu_cycles /
+                                            scenario().ghz;
+  Model model;
+  const bool all_here = version_of(end.end.of_rank[0]) != 0 &&
+                        version_of(end.end.of_rank[end.end.gpus - 1]) != 0;
+  if (operations > 0 && all_here) meet_peers(end, model);
+  // A library's kernel, whose waits have no end.
+  if (scenario().bad == "waits") {
+    model.abandoned = [](const Running&) -> Ended {
+      for (;;) pause();
+    };
+  }
+  model.run = [=](const Running& running) -> Ended {
+    return {running.factor * (scenario().null + operations * each)};
+  };
+  return model;
+}
+
+[[maybe_unused]] const bool kAdded = add_models(model_of);
+
+}  // namespace
+}  // namespace stand_in
