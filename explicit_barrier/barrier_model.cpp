@@ -1,0 +1,250 @@
+#include "explicit_barrier/barrier_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncbench {
+namespace {
+
+BarrierSteps operator+(const BarrierSteps& one, const BarrierSteps& other) {
+  return {one.block + other.block, one.order + other.order,
+          one.arrival + other.arrival, one.poll + other.poll,
+          one.message + other.message};
+}
+
+// Whether the method is `name` or its ordered form.
+bool is(const Row& row, const std::string& name) {
+  return row.method == name || row.method == name + "_ordered";
+}
+
+}  // namespace
+
+// A barrier's shape, and what its steps take there: NaN where not measured.
+class BarrierModel::Shape {
+ public:
+  Shape(const BarrierModel& model, const Row& row)
+      : model_(model), row_(row), late_(row.late > 0) {}
+
+  BarrierSteps steps() const {
+    if (row_.gpus > 1) {
+      if (is(row_, "peer_grid_sync")) return of_peer_grid();
+      if (is(row_, "all_to_all_flags")) return between_grids(1);
+      // A compare-and-swap over the link is a load and an answer, and the
+      // counter has to be polled over it.
+      if (is(row_, "peer_cas")) return between_grids(late_ ? 2 : 3);
+    } else {
+      if (is(row_, "peer_grid_sync")) return of_peer_grid();
+      if (is(row_, "grid_sync")) return of_grid_sync(late_);
+      if (is(row_, "xiao_feng_lock")) return of_lock();
+      if (is(row_, "xiao_feng_flags") || is(row_, "sorensen_flags")) {
+        return of_flags();
+      }
+      if (is(row_, "sense_reversing")) return of_last();
+    }
+    return {std::nan("")};
+  }
+
+ private:
+  double step(const char* method, int blocks, int threads = 32,
+              int gpus = 1) const {
+    const auto found =
+        model_.nanoseconds_.find({method, gpus, blocks, threads});
+    return found == model_.nanoseconds_.end() ? std::nan("") : found->second;
+  }
+
+  // One message, or operation that returns, and what order adds to it. The
+  // number of blocks does not matter to one where two blocks take part.
+  double message() const { return step("ping_pong", model_.sms_) / 2; }
+  double order() const {
+    return step("ping_pong_ordered", model_.sms_) / 2 - message();
+  }
+  double peer_message() const {
+    return step("ping_pong_peer", model_.sms_, 32, row_.gpus) / 2;
+  }
+  double peer_order() const {
+    return step("ping_pong_peer_ordered", model_.sms_, 32, row_.gpus) / 2 -
+           peer_message();
+  }
+  double block() const {
+    return step("all_block_sync", row_.blocks, row_.threads);
+  }
+  double additions(int blocks) const { return step("one_counter", blocks); }
+  // Polls among the additions of as many blocks, beside these.
+  double polls_among(int blocks) const {
+    return step("one_counter_read", blocks) - additions(blocks);
+  }
+  // One poll of a word that another block has just written.
+  double fresh() const { return polls_among(model_.sms_); }
+  double turn(int blocks) const { return step("one_word", blocks); }
+  // What one waits for the polls of the others.
+  double queue() const { return turn(row_.blocks) - turn(model_.sms_); }
+
+  // All blocks poll one word: the word waits behind their polls, and then a
+  // poll behind the others. The slowest poll has just missed it, half a turn
+  // before the mean.
+  double polled() const { return 2 * queue() + turn(row_.blocks) / 2; }
+
+  // All blocks add to a counter and poll it at once. The polls among the
+  // additions are all polls until the last addition.
+  BarrierSteps of_lock() const {
+    const double orders = row_.method == "xiao_feng_lock" ? 0 : order();
+    BarrierSteps steps = {2 * block(), orders, 0, polled(), message()};
+    if (!late_) {
+      steps.arrival = additions(row_.blocks);
+      steps.poll =
+          2 * queue() + polls_among(row_.blocks) - turn(model_.sms_) / 2;
+    }
+    return steps;
+  }
+
+  // A block polls when its addition has returned: those that come first, among
+  // the additions of the others.
+  BarrierSteps of_grid_sync(bool late) const {
+    BarrierSteps steps = {2 * block(), order(), 0, polled(), message()};
+    if (!late) {
+      steps.arrival = additions(row_.blocks);
+      const double among = 1 - message() / steps.arrival;
+      steps.poll =
+          2 * queue() + std::max(fresh(), among * polls_among(row_.blocks));
+    }
+    return steps;
+  }
+
+  // A thread of the leader reads several flags one after the other and then
+  // answers as many.
+  BarrierSteps of_flags() const {
+    const double orders = row_.method == "xiao_feng_flags" ? 0 : order();
+    const int reads = (row_.blocks + row_.threads - 1) / row_.threads;
+    BarrierSteps steps = {3 * block(), (reads + 1) * orders,
+                          (reads - 1) * fresh(), fresh() / 2, 2 * message()};
+    if (!late_) return steps;
+    // Either the leader is late, or another block: then all other flags have
+    // been read, if it is late enough.
+    const double left = steps.sum() - row_.late / row_.mhz * 1e3;
+    steps.order -= orders;
+    steps.message = message();
+    const double others = steps.block + steps.order + steps.message;
+    steps.poll = 0;
+    steps.arrival = (reads * fresh() + std::max(fresh(), left - others)) / 2;
+    return steps;
+  }
+
+  // Who completes the counter tells; with many blocks, first those of one SM.
+  BarrierSteps of_last() const {
+    const bool groups = row_.blocks > 4 * model_.sms_;
+    BarrierSteps steps = {2 * block(), (groups ? 3 : 2) * order(), 0,
+                          2 * queue(), (groups ? 3 : 2) * message()};
+    if (!late_) {
+      steps.arrival = groups
+                          ? additions(model_.sms_)
+                          : std::max(0.0, additions(row_.blocks) - message());
+      steps.poll = polled();
+    }
+    return steps;
+  }
+
+  // peer_grid_barrier/protocol.hpp, and barrier_set.cuh for who meets how.
+  BarrierSteps of_peer_grid() const {
+    constexpr int kLines = 32;  // of a leader
+    const bool several = row_.gpus > 1;
+    const bool leader = row_.blocks > (several ? 4 : 8) * model_.sms_;
+    if (!leader && !several) {
+      // Polls begin when the arrivals have landed.
+      BarrierSteps steps = {2 * block(), order(), 0, polled(), message()};
+      if (!late_) steps.arrival = additions(row_.blocks);
+      return steps;
+    }
+    BarrierSteps steps = {2 * block(),
+                          order() + (several ? peer_order() : order()), 0, 0,
+                          message() + (several ? peer_message() : message())};
+    if (leader) steps.poll = queue();
+    if (!late_) {
+      steps.poll += turn(model_.sms_) / 2;
+      steps.arrival = leader
+                          ? additions(row_.blocks) / kLines
+                          : std::max(0.0, additions(row_.blocks) - message());
+    }
+    return steps;
+  }
+
+  // A grid_sync before and one behind. One warp is late to the first.
+  BarrierSteps between_grids(int messages) const {
+    const bool ordered = row_.method.find("_ordered") != std::string::npos;
+    return of_grid_sync(late_) + of_grid_sync(false) +
+           BarrierSteps{0, ordered ? peer_order() : 0, 0, 0,
+                        messages * peer_message()};
+  }
+
+  const BarrierModel& model_;
+  const Row& row_;
+  const bool late_;
+};
+
+BarrierModel::BarrierModel(int sms, const std::vector<Row>& rows) : sms_(sms) {
+  for (const Row& row : rows) {
+    if (row.late > 0) continue;
+    nanoseconds_[{row.method, row.gpus, row.blocks, row.threads}] =
+        row.value.median;
+  }
+}
+
+std::optional<BarrierSteps> BarrierModel::steps_of(const Row& row) const {
+  const BarrierSteps steps = Shape(*this, row).steps();
+  if (std::isnan(steps.sum())) return std::nullopt;
+  return steps;
+}
+
+Columns<BarrierSum> barrier_sum_columns() {
+  const auto of_row = [](auto member) {
+    return [member](const BarrierSum& of) { return of.row.*member; };
+  };
+  const auto of_steps = [](auto member) {
+    return [member](const BarrierSum& of) { return of.steps.*member; };
+  };
+  return Columns<BarrierSum>{column<BarrierSum>(
+             "method", "", "synchronization method", of_row(&Row::method))} +
+         labels<BarrierSum>(
+             {column<BarrierSum>("GPUcount", "", "GPUs involved",
+                                 of_row(&Row::gpus)),
+              column<BarrierSum>("blk", "blocks", "grid dimension",
+                                 of_row(&Row::blocks)),
+              column<BarrierSum>("thrd", "threads", "block dimension",
+                                 of_row(&Row::threads)),
+              column<BarrierSum>("late", "cycles",
+                                 "by which a warp comes after all others; 0: "
+                                 "all come at once",
+                                 of_row(&Row::late))}) +
+         Columns<BarrierSum>{
+             real_column<BarrierSum>(
+                 "measured", "ns", "median of its row above",
+                 [](const BarrierSum& of) { return of.row.value.median; }),
+             real_column<BarrierSum>(
+                 "steps", "ns", "sum of its steps, the next columns but one",
+                 [](const BarrierSum& of) { return of.steps.sum(); }),
+             real_column<BarrierSum>("multiple", "", "measured / steps",
+                                     [](const BarrierSum& of) {
+                                       return of.row.value.median /
+                                              of.steps.sum();
+                                     }),
+             real_column<BarrierSum>("block", "ns",
+                                     "threads of a block meet, before they "
+                                     "arrive and behind the wait",
+                                     of_steps(&BarrierSteps::block)),
+             real_column<BarrierSum>("order", "ns", "releases and acquires",
+                                     of_steps(&BarrierSteps::order)),
+             real_column<BarrierSum>(
+                 "arrival", "ns",
+                 "additions of all blocks, or reads of all flags, one after "
+                 "the other",
+                 of_steps(&BarrierSteps::arrival)),
+             real_column<BarrierSum>(
+                 "poll", "ns",
+                 "polls that wait for others, or for the next turn",
+                 of_steps(&BarrierSteps::poll)),
+             real_column<BarrierSum>("message", "ns",
+                                     "words on their way to other blocks and "
+                                     "GPUs",
+                                     of_steps(&BarrierSteps::message))};
+}
+
+}  // namespace syncbench
