@@ -1,6 +1,5 @@
 #include "explicit_barrier/barrier_model.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace syncbench {
@@ -10,6 +9,11 @@ BarrierSteps operator+(const BarrierSteps& one, const BarrierSteps& other) {
   return {one.block + other.block, one.order + other.order,
           one.arrival + other.arrival, one.poll + other.poll,
           one.message + other.message};
+}
+
+// NaN where `value` is. What noise makes of nothing is not below it.
+double at_least(double least, double value) {
+  return value < least ? least : value;
 }
 
 // Whether the method is `name` or its ordered form.
@@ -56,14 +60,15 @@ class BarrierModel::Shape {
   // number of blocks does not matter to one where two blocks take part.
   double message() const { return step("ping_pong", model_.sms_) / 2; }
   double order() const {
-    return step("ping_pong_ordered", model_.sms_) / 2 - message();
+    return at_least(0, step("ping_pong_ordered", model_.sms_) / 2 - message());
   }
   double peer_message() const {
     return step("ping_pong_peer", model_.sms_, 32, row_.gpus) / 2;
   }
   double peer_order() const {
-    return step("ping_pong_peer_ordered", model_.sms_, 32, row_.gpus) / 2 -
-           peer_message();
+    return at_least(
+        0, step("ping_pong_peer_ordered", model_.sms_, 32, row_.gpus) / 2 -
+               peer_message());
   }
   double block() const {
     return step("all_block_sync", row_.blocks, row_.threads);
@@ -71,13 +76,15 @@ class BarrierModel::Shape {
   double additions(int blocks) const { return step("one_counter", blocks); }
   // Polls among the additions of as many blocks, beside these.
   double polls_among(int blocks) const {
-    return step("one_counter_read", blocks) - additions(blocks);
+    return at_least(0, step("one_counter_read", blocks) - additions(blocks));
   }
   // One poll of a word that another block has just written.
   double fresh() const { return polls_among(model_.sms_); }
   double turn(int blocks) const { return step("one_word", blocks); }
   // What one waits for the polls of the others.
-  double queue() const { return turn(row_.blocks) - turn(model_.sms_); }
+  double queue() const {
+    return at_least(0, turn(row_.blocks) - turn(model_.sms_));
+  }
 
   // All blocks poll one word: the word waits behind their polls, and then a
   // poll behind the others. The slowest poll has just missed it, half a turn
@@ -91,8 +98,8 @@ class BarrierModel::Shape {
     BarrierSteps steps = {2 * block(), orders, 0, polled(), message()};
     if (!late_) {
       steps.arrival = additions(row_.blocks);
-      steps.poll =
-          2 * queue() + polls_among(row_.blocks) - turn(model_.sms_) / 2;
+      steps.poll = 2 * queue() + at_least(0, polls_among(row_.blocks) -
+                                                 turn(model_.sms_) / 2);
     }
     return steps;
   }
@@ -105,7 +112,7 @@ class BarrierModel::Shape {
       steps.arrival = additions(row_.blocks);
       const double among = 1 - message() / steps.arrival;
       steps.poll =
-          2 * queue() + std::max(fresh(), among * polls_among(row_.blocks));
+          2 * queue() + at_least(fresh(), among * polls_among(row_.blocks));
     }
     return steps;
   }
@@ -125,7 +132,7 @@ class BarrierModel::Shape {
     steps.message = message();
     const double others = steps.block + steps.order + steps.message;
     steps.poll = 0;
-    steps.arrival = (reads * fresh() + std::max(fresh(), left - others)) / 2;
+    steps.arrival = (reads * fresh() + at_least(fresh(), left - others)) / 2;
     return steps;
   }
 
@@ -135,9 +142,8 @@ class BarrierModel::Shape {
     BarrierSteps steps = {2 * block(), (groups ? 3 : 2) * order(), 0,
                           2 * queue(), (groups ? 3 : 2) * message()};
     if (!late_) {
-      steps.arrival = groups
-                          ? additions(model_.sms_)
-                          : std::max(0.0, additions(row_.blocks) - message());
+      steps.arrival = groups ? additions(model_.sms_)
+                             : at_least(0, additions(row_.blocks) - message());
       steps.poll = polled();
     }
     return steps;
@@ -160,9 +166,8 @@ class BarrierModel::Shape {
     if (leader) steps.poll = queue();
     if (!late_) {
       steps.poll += turn(model_.sms_) / 2;
-      steps.arrival = leader
-                          ? additions(row_.blocks) / kLines
-                          : std::max(0.0, additions(row_.blocks) - message());
+      steps.arrival = leader ? additions(row_.blocks) / kLines
+                             : at_least(0, additions(row_.blocks) - message());
     }
     return steps;
   }
@@ -195,56 +200,53 @@ std::optional<BarrierSteps> BarrierModel::steps_of(const Row& row) const {
 }
 
 Columns<BarrierSum> barrier_sum_columns() {
-  const auto of_row = [](auto member) {
-    return [member](const BarrierSum& of) { return of.row.*member; };
+  using Of = const BarrierSum&;
+  const auto label = [](const char* name, const char* unit, const char* meaning,
+                        int Row::*member) {
+    return column<BarrierSum>(name, unit, meaning,
+                              [member](Of of) { return of.row.*member; });
   };
-  const auto of_steps = [](auto member) {
-    return [member](const BarrierSum& of) { return of.steps.*member; };
+  const auto step = [](const char* name, const char* meaning,
+                       double BarrierSteps::*member) {
+    return real_column<BarrierSum>(
+        name, "ns", meaning, [member](Of of) { return of.steps.*member; });
   };
-  return Columns<BarrierSum>{column<BarrierSum>(
-             "method", "", "synchronization method", of_row(&Row::method))} +
+  return Columns<BarrierSum>{
+             column<BarrierSum>("method", "", "synchronization method",
+                                [](Of of) { return of.row.method; })} +
          labels<BarrierSum>(
-             {column<BarrierSum>("GPUcount", "", "GPUs involved",
-                                 of_row(&Row::gpus)),
-              column<BarrierSum>("blk", "blocks", "grid dimension",
-                                 of_row(&Row::blocks)),
-              column<BarrierSum>("thrd", "threads", "block dimension",
-                                 of_row(&Row::threads)),
-              column<BarrierSum>("late", "cycles",
-                                 "by which a warp comes after all others; 0: "
-                                 "all come at once",
-                                 of_row(&Row::late))}) +
+             {label("GPUcount", "", "GPUs involved", &Row::gpus),
+              label("blk", "blocks", "grid dimension", &Row::blocks),
+              label("thrd", "threads", "block dimension", &Row::threads),
+              label("late", "cycles",
+                    "by which a warp comes after all others; 0: all come at "
+                    "once",
+                    &Row::late)}) +
          Columns<BarrierSum>{
+             real_column<BarrierSum>("measured", "ns",
+                                     "median of the barrier's row",
+                                     [](Of of) { return of.row.value.median; }),
+             real_column<BarrierSum>("sum", "ns",
+                                     "of its steps: block, fences, arrivals, "
+                                     "polls and words",
+                                     [](Of of) { return of.steps.sum(); }),
              real_column<BarrierSum>(
-                 "measured", "ns", "median of its row above",
-                 [](const BarrierSum& of) { return of.row.value.median; }),
-             real_column<BarrierSum>(
-                 "steps", "ns", "sum of its steps, the next columns but one",
-                 [](const BarrierSum& of) { return of.steps.sum(); }),
-             real_column<BarrierSum>("multiple", "", "measured / steps",
-                                     [](const BarrierSum& of) {
-                                       return of.row.value.median /
-                                              of.steps.sum();
-                                     }),
-             real_column<BarrierSum>("block", "ns",
-                                     "threads of a block meet, before they "
-                                     "arrive and behind the wait",
-                                     of_steps(&BarrierSteps::block)),
-             real_column<BarrierSum>("order", "ns", "releases and acquires",
-                                     of_steps(&BarrierSteps::order)),
-             real_column<BarrierSum>(
-                 "arrival", "ns",
-                 "additions of all blocks, or reads of all flags, one after "
-                 "the other",
-                 of_steps(&BarrierSteps::arrival)),
-             real_column<BarrierSum>(
-                 "poll", "ns",
-                 "polls that wait for others, or for the next turn",
-                 of_steps(&BarrierSteps::poll)),
-             real_column<BarrierSum>("message", "ns",
-                                     "words on their way to other blocks and "
-                                     "GPUs",
-                                     of_steps(&BarrierSteps::message))};
+                 "multiple", "", "measured / sum",
+                 [](Of of) { return of.row.value.median / of.steps.sum(); }),
+             step("block",
+                  "the threads of a block meet, before they arrive and behind "
+                  "the wait",
+                  &BarrierSteps::block),
+             step("fences", "what release and acquire add to words",
+                  &BarrierSteps::order),
+             step("arrivals",
+                  "additions of all blocks, or reads of all flags, one after "
+                  "the other",
+                  &BarrierSteps::arrival),
+             step("polls", "waits for other polls, or for the next poll",
+                  &BarrierSteps::poll),
+             step("words", "words on their way to other blocks or GPUs",
+                  &BarrierSteps::message)};
 }
 
 }  // namespace syncbench

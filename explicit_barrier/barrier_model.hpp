@@ -24,7 +24,7 @@ namespace syncbench {
 /// The steps of a barrier, in nanoseconds.
 struct BarrierSteps {
   double block = 0;    ///< threads of a block meet, before and behind
-  double order = 0;    ///< releases and acquires
+  double order = 0;    ///< what release and acquire add to words
   double arrival = 0;  ///< of all blocks, one after the other
   double poll = 0;     ///< polls that wait for others, or for the next turn
   double message = 0;  ///< words on their way
