@@ -60,12 +60,13 @@ class Done:
         assert re.match("# simulated|ready\n|$", done.stdout), done.stdout[:200]
         self.text = done.stdout
         self.sections = tsv.parse(done.stdout.encode()) if "\nmethod\t" in done.stdout else []
+        self.measured = [section for section in self.sections if section.title != SUMS]
         NUMBERS["runs"] += 1
 
     def rows(self):
-        """(title of its section, row), of those that were measured"""
-        for section in self.sections:
-            for row in section.rows if section.title != SUMS else ():
+        """(title of its section, row)"""
+        for section in self.measured:
+            for row in section.rows:
                 yield section.title, row
 
 
