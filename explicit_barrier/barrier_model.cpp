@@ -1,5 +1,6 @@
 #include "explicit_barrier/barrier_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace syncbench {
@@ -33,9 +34,10 @@ class BarrierModel::Shape {
     if (row_.gpus > 1) {
       if (is(row_, "peer_grid_sync")) return of_peer_grid();
       if (is(row_, "all_to_all_flags")) return between_grids(1);
-      // A compare-and-swap over the link is a load and an answer, and the
-      // counter has to be polled over it.
-      if (is(row_, "peer_cas")) return between_grids(late_ ? 2 : 3);
+      // Over the link: a load, a compare-and-swap, where the first GPU comes
+      // between another, a poll. If one is late, the first two, or its own
+      // and a poll.
+      if (is(row_, "peer_cas")) return between_grids(late_ ? 2 : 4);
     } else {
       if (is(row_, "peer_grid_sync")) return of_peer_grid();
       if (is(row_, "grid_sync")) return of_grid_sync(late_);
@@ -74,12 +76,17 @@ class BarrierModel::Shape {
     return step("all_block_sync", row_.blocks, row_.threads);
   }
   double additions(int blocks) const { return step("one_counter", blocks); }
-  // Polls among the additions of as many blocks, beside these.
+  // A poll of each block among their additions, beside these: as often as
+  // many blocks get one. With few, most is the way of one poll.
   double polls_among(int blocks) const {
-    return at_least(0, step("one_counter_read", blocks) - additions(blocks));
+    const double each = step("one_counter_read", model_.most_) / model_.most_;
+    return at_least(0, blocks * each - additions(blocks));
   }
-  // One poll of a word that another block has just written.
-  double fresh() const { return polls_among(model_.sms_); }
+  // One poll of a word that others have just written.
+  double fresh() const {
+    return at_least(
+        0, step("one_counter_read", model_.sms_) - additions(model_.sms_));
+  }
   double turn(int blocks) const { return step("one_word", blocks); }
   // What one waits for the polls of the others.
   double queue() const {
@@ -98,8 +105,7 @@ class BarrierModel::Shape {
     BarrierSteps steps = {2 * block(), orders, 0, polled(), message()};
     if (!late_) {
       steps.arrival = additions(row_.blocks);
-      steps.poll = 2 * queue() + at_least(0, polls_among(row_.blocks) -
-                                                 turn(model_.sms_) / 2);
+      steps.poll = 2 * queue() + polls_among(row_.blocks);
     }
     return steps;
   }
@@ -188,6 +194,7 @@ class BarrierModel::Shape {
 BarrierModel::BarrierModel(int sms, const std::vector<Row>& rows) : sms_(sms) {
   for (const Row& row : rows) {
     if (row.late > 0) continue;
+    if (row.method == "one_counter_read") most_ = std::max(most_, row.blocks);
     nanoseconds_[{row.method, row.gpus, row.blocks, row.threads}] =
         row.value.median;
   }

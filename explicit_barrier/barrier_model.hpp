@@ -6,7 +6,8 @@
 //  * ping_pong, ping_pong_ordered: half of it is a word to another block;
 //  * ping_pong_peer, ping_pong_peer_ordered: or to another GPU;
 //  * one_counter: additions of all blocks to one word;
-//  * one_counter_read: the same with a poll behind each;
+//  * one_counter_read: the same with a poll behind each, of few blocks and of
+//    many;
 //  * one_word: from a poll to the next, where all blocks poll one word;
 //  * all_block_sync: the threads of a block meet.
 #pragma once
@@ -50,7 +51,7 @@ class BarrierModel {
  private:
   class Shape;
 
-  int sms_;
+  int sms_, most_ = 0;  // blocks of the largest one_counter_read
   std::map<std::tuple<std::string, int, int, int>, double> nanoseconds_;
 };
 
