@@ -10,6 +10,7 @@
 #include "common/measuring_run.hpp"
 #include "common/peer_access.hpp"
 #include "common/process_samples.hpp"
+#include "explicit_barrier/barrier_model.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/latency.hpp"
@@ -160,6 +161,7 @@ class InterSm {
       section("multi-GPU latency", "", Scope::kGpus, missing_gpu_methods());
       exchange_section();
       late_section();
+      sum_section();
     });
     run_.finish();
   }
@@ -276,7 +278,21 @@ class InterSm {
     row.value =
         per(measure_late(launch, run_.options().samples), row.mhz / 1e3);
     table.row(row);
+    measured_.push_back(row);
     run_.check_row(table.key(row), Summary());  // who is out first varies
+  }
+
+  // Barriers beside the sum of their steps, where both were measured.
+  void sum_section() {
+    Table<BarrierSum> table(run_.out(),
+                            "sum of steps: barriers, and what their steps take "
+                            "one after the other",
+                            barrier_sum_columns());
+    const BarrierModel model(run_.gpu().sm_count, measured_);
+    for (const Row& row : measured_) {
+      const auto steps = model.steps_of(row);
+      if (steps) table.row({row, *steps});
+    }
   }
 
   // A row of what other processes have sampled.
@@ -323,19 +339,21 @@ class InterSm {
   }
 
   // The row of what was measured, in one place or process or in several.
-  static void print(Table<Row>& table, Row& row,
-                    const Measured<InterSmSample>& measured) {
+  void print(Table<Row>& table, Row& row,
+             const Measured<InterSmSample>& measured) {
     const InterSmResult result = inter_sm_result(measured, plan_of(row));
     row.total = result.basic;
     row.more_total = result.more;
     row.value = result.instruction;
     row.mhz = summarize(measured.mhz).mean;
     table.row(row);
+    measured_.push_back(row);
   }
 
   MeasuringRun run_;
   const std::vector<int> blocks_per_sm_;
   SampledRows sampled_;
+  std::vector<Row> measured_;
 };
 
 // Of the methods that are wanted and whose cost differs between processes. To
@@ -392,7 +410,8 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   info.columns =
       describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
       describe("exchange", exchange_columns(true)) +
-      describe("one late", late_columns("exit", "ns", true));
+      describe("one late", late_columns("exit", "ns", true)) +
+      describe("sum of steps", barrier_sum_columns());
   return info;
 }
 

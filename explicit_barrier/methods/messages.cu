@@ -1,5 +1,6 @@
 // Steps that barriers of blocks are made of: a word to another block, or to
-// another GPU, and back; additions of all blocks to one word.
+// another GPU, and back; additions and reads of one word by all blocks; the
+// barriers inside blocks. barrier_model.hpp adds them up.
 #include "explicit_barrier/grid_barriers/gpu_machine.cuh"
 #include "explicit_barrier/grid_barriers/node.cuh"
 #include "explicit_barrier/methods.hpp"
@@ -118,23 +119,83 @@ Arguments GpusPingPong<kOrdered>::make_arguments(
   return grid_barriers::arguments_of_node(devices, true);
 }
 
-/// Nobody waits: the rate at which one word takes additions, as a barrier's
-/// counter does.
-struct OneCounter : BarrierStep {
+/// By a thread of each block, of the same word. Nobody waits for another block.
+struct OfOneWord : BarrierStep {
+  static constexpr int kPlaces = 5;
+  static constexpr long long global_words(long long) { return 32; }
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.thread == 0;
+  }
+
+  __device__ static void add_one(unsigned long long* word) {
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(word)
+                 : "memory");
+  }
+  __device__ static unsigned long long load(const unsigned long long* word) {
+    return grid_barriers::GpuMachine<grid_barriers::Order::kNone>::load(word);
+  }
+};
+
+/// The rate at which one word takes additions, as a barrier's counter does.
+struct OneCounter : OfOneWord {
   static constexpr About kAbout = {
       "one_counter", "every block adds 1 to the same word, and does not wait",
       Scope::kGrid, Window::kOperation};
   static constexpr Work work(int) {
     return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 8, Proof::kRate};
   }
-  static constexpr long long global_words(long long) { return 32; }
-  static constexpr __host__ __device__ bool takes_part(
-      const Position& position) {
-    return position.thread == 0;
-  }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
-    asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(here.global)
-                 : "memory");
+    add_one(here.global);
+    return value;
+  }
+};
+
+/// The same with a poll behind each addition.
+struct OneCounterRead : OfOneWord {
+  static constexpr About kAbout = {
+      "one_counter_read", "every block adds 1 to the same word, then reads it",
+      Scope::kGrid, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 16, Proof::kRate};
+  }
+  // The next addition has to wait for what was read.
+  __device__ unsigned operator()(unsigned value, Here<>& here) {
+    add_one(here.global + zero);
+    zero = load(here.global + zero) >> 63;
+    return value + zero;
+  }
+  unsigned zero = 0;
+};
+
+/// A poll that comes again when it has its answer.
+struct OneWord : OfOneWord {
+  static constexpr About kAbout = {
+      "one_word",
+      "every block reads the same word, each time when it has read the last",
+      Scope::kGrid, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(LDG?\b.*STRONG\.GPU.*)", 1, 16, Proof::kRate};
+  }
+  __device__ unsigned operator()(unsigned value, Here<>& here) {
+    zero = load(here.global + zero);
+    return value + zero;
+  }
+  unsigned zero = 0;
+};
+
+/// What a barrier of blocks begins and ends with.
+struct AllBlockSync : BarrierStep {
+  static constexpr About kAbout = {"all_block_sync",
+                                   "__syncthreads() in all blocks",
+                                   Scope::kGrid, Window::kOperation};
+  static constexpr Work work(int) {
+    return {R"(BAR\.SYNC\S* 0x0)", 1, 8, Proof::kRate};
+  }
+  static constexpr int repeats(int) { return 16; }
+  static constexpr bool fits(int) { return true; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    __syncthreads();
     return value;
   }
 };
@@ -142,7 +203,8 @@ struct OneCounter : BarrierStep {
 std::vector<MethodEntry> message_methods() {
   using grid_barriers::Order;
   return entries<BlocksPingPong<Order::kNone>,
-                 BlocksPingPong<Order::kReleaseAcquire>, OneCounter>();
+                 BlocksPingPong<Order::kReleaseAcquire>, OneCounter,
+                 OneCounterRead, OneWord, AllBlockSync>();
 }
 
 std::vector<MethodEntry> peer_message_methods() {

@@ -1,112 +1,115 @@
 """What docs/grid_barriers.md shows of the steps that barriers are made of: lines of Markdown, made
-from rows of results/grid_barriers and results/fences. Medians in nanoseconds."""
+from rows of results/grid_barriers. Medians in nanoseconds, of each machine whose run has the
+section `sum of steps` of BenchmarkInterSM."""
 
 import functools
 
-from pages import fence_tables
 from pages.grid_barrier_tables import OF_TWO_GPUS, SHAPES, SMS, medians
+from parts import tsv
 from reporting.estimates import shape
 from reporting.sheets import coded, markdown_table
+from reporting.study import FOLDER
 
+NONE = ["No recorded run has these rows yet."]
 NEAR = 0.1  # of the sum
-GHZ = 1.98  # SM clock of these GPUs
-FLAT = 8 * SMS  # blocks that peer_grid_sync lets meet at one counter
+FEW, MANY = 1, 32  # blocks per SM
+# What is measured: its row, GPUs, steps in a row.
 STEPS = {"a word to another block": ("ping_pong", 1, 2),
-         "the same with order": ("ping_pong_ordered", 1, 2),
-         "an addition of each block, one per SM, to one word": ("one_counter", 1, 1),
+         "the same with release and acquire": ("ping_pong_ordered", 1, 2),
          "a word to another GPU": ("ping_pong_peer", 2, 2),
-         "the same with order, another GPU": ("ping_pong_peer_ordered", 2, 2)}
-UNORDERED = ("xiao_feng_lock", "xiao_feng_flags", "all_to_all_flags")
-COUNTERS = ("xiao_feng_lock", "xiao_feng_lock_ordered", "grid_sync", "peer_grid_sync")
-FLAGS = ("xiao_feng_flags", "xiao_feng_flags_ordered", "sorensen_flags")
-OF_NODE = ("all_to_all_flags", "all_to_all_flags_ordered")
-
-
-def step(machine, method, blocks=1):
-    """Of one GPU or two, as STEPS says; None where there is no row."""
-    gpus, parts = next(known[1:] for known in STEPS.values() if known[0] == method)
-    row = medians(machine, gpus=gpus).get(method, {}).get((blocks, 32))
-    return row / parts if row is not None else None
-
-
-def in_block(machine, threads):
-    """Both barriers of a block: before it arrives, and behind the wait."""
-    cycles = fence_tables.rows_of(machine)[False, "blocksync", "1", str(threads)]
-    return 2 * cycles / GHZ
-
-
-def on_one_gpu(machine, method, of, late):
-    """The sum of the steps that this barrier is made of."""
-    blocks, threads = of
-    message = step(machine, "ping_pong" if method in UNORDERED else "ping_pong_ordered")
-    leader = method in FLAGS or (method == "peer_grid_sync" and blocks * SMS > FLAT)
-    total = in_block(machine, threads) + message * (2 if leader else 1)
-    if method in COUNTERS and not leader and not late:
-        total += step(machine, "one_counter", blocks)
-    return total
-
-
-def on_two_gpus(machine, method, of, _late):
-    """What it takes on one GPU, as measured, and a word to the other GPU."""
-    blocks, threads = of
-    if method in OF_NODE:
-        kind = "ping_pong_peer" if method in UNORDERED else "ping_pong_peer_ordered"
-        return 2 * medians(machine)["grid_sync"][blocks, threads] + step(machine, kind)
-    return medians(machine)[method][blocks, threads] + step(machine, "ping_pong_peer_ordered")
-
-
-# What is compared: its name, methods, GPUs, whether one is late, the sum.
-GROUPS = (("one GPU, all at once", COUNTERS + FLAGS, 1, False, on_one_gpu),
-          ("one GPU, one late", COUNTERS + FLAGS, 1, True, on_one_gpu),
-          ("two GPUs, all at once", ("peer_grid_sync", *OF_NODE), 2, False, on_two_gpus))
-
-
-def machines():
-    """Those whose rows have the steps."""
-    return [machine for machine in OF_TWO_GPUS if step(machine, "ping_pong") is not None]
+         "the same with release and acquire, to another GPU": ("ping_pong_peer_ordered", 2, 2),
+         "an addition of each block to one word": ("one_counter", 1, 1),
+         "an addition of each block and a poll": ("one_counter_read", 1, 1),
+         "from a poll to the next, where all poll one word": ("one_word", 1, 1),
+         "the threads of a block meet": ("all_block_sync", 1, 1)}
+PARTS = {"block": "blocks meet", "fences": "fences", "arrivals": "arrivals", "polls": "polls",
+         "words": "words"}
+STATES = {("1", False): "one GPU, all at once", ("1", True): "one GPU, one late",
+          ("2", False): "two GPUs, all at once", ("2", True): "two GPUs, one late"}
 
 
 @functools.lru_cache(maxsize=None)
-def compared(machine):
-    """[(group, method, shape, measured, sum)]"""
-    return [(group, method, of, measured, total(machine, method, of, late))
-            for group, methods, gpus, late, total in GROUPS for method in methods
-            for of, measured in medians(machine, late, gpus).get(method, {}).items()]
+def sums(machine):
+    """Rows of the section; none where the run has none."""
+    path = FOLDER.parent / "grid_barriers" / f"{machine}.tsv"
+    return [row for section in tsv.read(path) if section.title == "sum of steps"
+            for row in section.rows]
 
 
-def constants(_runs):
+def machines():
+    return [machine for machine in OF_TWO_GPUS if sums(machine)]
+
+
+def state_of(row):
+    return STATES[row["GPUcount"], row["late"] != "0"]
+
+
+def shape_of(row):
+    return int(row["blk"]) // SMS, int(row["thrd"])
+
+
+def if_any(table):
+    """The lines of a table, where a machine has rows."""
+    return lambda _runs: table() if machines() else NONE
+
+
+@if_any
+def constants():
     """The steps, of each machine."""
-    def cell(method):
-        texts = [f"{value:.0f}" for value in (step(machine, method) for machine in machines())]
-        return " / ".join(texts) or "–"
+    def cell(of, blocks):
+        method, gpus, steps = of
+        return " / ".join(
+            f"{medians(machine, gpus=gpus)[method][blocks, 32] / steps:.0f}"
+            for machine in machines())
 
-    return markdown_table(["Step", "Row", "ns"], 2, [
-        [name, coded(f"`{method}`") + (" / 2" if parts == 2 else ""), cell(method)]
-        for name, (method, _, parts) in STEPS.items()])
+    return markdown_table(
+        ["Step", "Row", f"{FEW} per SM", f"{MANY} per SM"], 2,
+        [[name, coded(f"`{of[0]}`") + " / 2" * (of[2] == 2), cell(of, FEW),
+          cell(of, MANY) if of[2] == 1 else "–"] for name, of in STEPS.items()])
 
 
-def floors(_runs):
+@if_any
+def floors():
     """Measured over the sum, of each machine."""
-    def cell(group, method, of):
-        ratios = [measured / total for machine in machines()
-                  for *key, measured, total in compared(machine) if key == [group, method, of]]
-        return " / ".join(f"{ratio:.2f}" for ratio in ratios) or "–"
+    shapes = [*SHAPES[:4], (MANY, 32)]
+    rows = [row for machine in machines() for row in sums(machine)]
 
-    shapes = [*SHAPES[:4], (32, 32)]
+    def cell(*of):
+        return " / ".join(f"{float(row['multiple']):.2f}" for row in rows
+                          if (row["method"], state_of(row), shape_of(row)) == of) or "–"
+
+    barriers = dict.fromkeys((state_of(row), row["method"]) for row in rows)
     return markdown_table(
         ["Barrier", "State", *(shape(*of) for of in shapes)], 2,
-        [[coded(f"`{method}`"), group, *(cell(group, method, of) for of in shapes)]
-         for group, methods, *_ in GROUPS for method in methods])
+        [[coded(f"`{method}`"), state, *(cell(method, state, of) for of in shapes)]
+         for state, method in barriers])
 
 
-def within(_runs):
+@if_any
+def breakdown():
+    """Of peer_grid_sync, of each machine."""
+    def cells(gpus, blocks):
+        found = [row for machine in machines() for row in sums(machine)
+                 if (row["method"], row["GPUcount"], row["late"], shape_of(row)) ==
+                 ("peer_grid_sync", gpus, "0", (blocks, 32))]
+        for column in (*PARTS, "sum", "measured"):
+            yield " / ".join(f"{float(row[column]):.0f}" for row in found)
+        yield " / ".join(f"{100 * (float(row['multiple']) - 1):+.0f}%" for row in found)
+
+    return markdown_table(
+        ["GPUs", "Blocks per SM", *PARTS.values(), "sum", "measured", "difference"], 1,
+        [[gpus, str(blocks), *cells(gpus, blocks)]
+         for gpus in ("1", "2") for blocks in (FEW, MANY)])
+
+
+@if_any
+def within():
     """How many rows are near the sum."""
     yield f"Within {NEAR:.0%}:"
     yield ""
-    for group, *_ in GROUPS:
+    for state in STATES.values():
         counts = []
         for machine in machines():
-            rows = [row for row in compared(machine) if row[0] == group]
-            near = sum(abs(measured - total) <= NEAR * total for *_, measured, total in rows)
-            counts.append(f"{near} of {len(rows)}")
-        yield f"* {group[0].upper()}{group[1:]}: {' and '.join(counts)}."
+            rows = [float(row["multiple"]) for row in sums(machine) if state_of(row) == state]
+            counts.append(f"{sum(abs(times - 1) <= NEAR for times in rows)} of {len(rows)}")
+        yield f"* {state[0].upper()}{state[1:]}: {' and '.join(counts)}."

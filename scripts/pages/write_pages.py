@@ -31,7 +31,7 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                                          barriers of all blocks of one GPU
                           two_gpus       and of two
                           exchanges      data to all GPUs without a barrier
-                          constants, floors, within
+                          constants, floors, within, breakdown
                                          what they are made of
   docs/stencil.md         errors         how far predictions of time steps are off
                           steps          time steps by every way, and predicted
@@ -165,7 +165,8 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "exchanges": grid_barrier_tables.exchanges,
                                    "constants": step_tables.constants,
                                    "floors": step_tables.floors,
-                                   "within": step_tables.within},
+                                   "within": step_tables.within,
+                                   "breakdown": step_tables.breakdown},
          "docs/stencil.md": {"errors": stencil_tables.errors, "steps": stencil_tables.time_steps,
                              "fastest": stencil_tables.fastest,
                              "switch": stencil_tables.switches},

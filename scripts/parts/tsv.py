@@ -33,9 +33,9 @@ HANGS, ERROR = "no progress", "error"
 _OUTCOME = re.compile(rf"(completed|wrong result)|({HANGS}) within (\w+ s)|({ERROR}) (\w.*)")
 _PHRASE = re.compile(r"[A-Za-z]\w*(?: \w+)*", re.ASCII)
 _LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicrep", "moredrep",
-                            "bytes", "late", "cells", "steps", "width", "rows", "layers", "nodes",
+                            "bytes", "cells", "steps", "width", "rows", "layers", "nodes",
                             "processes"), 1), "lane": 0, "tile": 0,
-          "reads": 0}  # of columns of whole numbers
+          "late": 0, "reads": 0}  # of columns of whole numbers
 _CAN_LACK = ("bytes",)  # that can be nan
 _DIFFERENCE = re.compile(r"(m|med|min|max)\(.*\)|sync")  # only such columns can be negative
 # Columns of what a row is of; the others are what was found.
