@@ -47,9 +47,15 @@ struct GpuMachine {
 #endif
     return rank == 0 && threadIdx.x == 0;
   }
-  __device__ static void sync_cluster() {
+  /// With release.
+  __device__ static void arrive_cluster() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+#endif
+  }
+  /// With acquire.
+  __device__ static void wait_cluster() {
+#if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 #endif
   }

@@ -239,12 +239,17 @@ class ClusterFirstBarrier {
   }
 
   __device__ void sync(Machine machine) {
-    machine.sync_cluster();
+    sync_cluster(machine);
     if (machine.leads_cluster()) counter_.meet(machine, machine.clusters());
-    machine.sync_cluster();
+    sync_cluster(machine);
   }
 
  private:
+  __device__ static void sync_cluster(Machine machine) {
+    machine.arrive_cluster();
+    machine.wait_cluster();
+  }
+
   PolledCounter<Machine, Reached> counter_;
 };
 

@@ -13,10 +13,11 @@ namespace {
 
 // Of the operations that a schedule is told by.
 constexpr const char* kNames[] = {
-    "begins",     "enters",         "meets its block", "meets its warp",
-    "leaves",     "'s store lands", "fences",          "fences",
-    "loads",      "loads",          "arrives",         "arrives",
-    "has waited", "has received",   "gives up"};
+    "begins",  "enters",     "meets its block", "meets its warp",
+    "arrives", "has waited", "leaves",          "'s store lands",
+    "fences",  "fences",     "loads",           "loads",
+    "arrives", "arrives",    "has waited",      "has received",
+    "gives up"};
 
 struct Hash {
   std::uint64_t first, second;
@@ -50,11 +51,17 @@ Hash hash_of(const Situation& now) {
     add(static_cast<std::uint64_t>(thread.node));
     add(thread.view);
     add_released(thread.fenced);
+    add(thread.arrivals);
     add(thread.pending.size());
     for (const Store& store : thread.pending) {
       add(store.index);
       add_word(store.word);
     }
+  }
+  for (const Cluster& cluster : now.clusters) {
+    add(cluster.arrivals);
+    add(cluster.arriving);
+    add(cluster.arrived);
   }
   return hash;
 }

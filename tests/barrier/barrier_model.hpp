@@ -16,10 +16,10 @@
 // thread wait for it. Apart from that, loads see the newest value; what a
 // barrier has to order is followed by views instead: a thread's view is the
 // round that it knows each thread to have written before. It grows by what the
-// thread acquires: by meeting its block or its warp, by reading, with acquire,
-// a counter or an announcement, which carry the view of whoever released them,
-// at the scope of the release. Whoever leaves a barrier has to have the round
-// of all threads in view.
+// thread acquires: by meeting its block, its warp or its cluster, by reading,
+// with acquire, a counter or an announcement, which carry the view of whoever
+// released them, at the scope of the release. Whoever leaves a barrier has to
+// have the round of all threads in view.
 //
 // Where. What a thread does next is found in barrier_programs; which steps can
 // be taken and what they change, in barrier_steps and barrier_views; the
@@ -39,9 +39,10 @@ using peer_grid::Meeting;
 /// A kernel on every GPU of the scenario.
 struct Launch {
   Meeting meeting;
-  unsigned blocks;   ///< a GPU; kLines at least where a leader tells
-  unsigned threads;  ///< a block, 1 to 32
-  int rounds;        ///< barriers
+  unsigned blocks;       ///< a GPU; kLines at least where a leader tells
+  unsigned threads;      ///< a block, 1 to 32
+  int rounds;            ///< barriers
+  unsigned cluster = 1;  ///< blocks of each; divides `blocks`
 };
 
 /// Launches that follow each other on each GPU without waiting for others.
@@ -57,7 +58,7 @@ struct Scenario {
 /// A thread of a launch on one GPU.
 struct Thread {
   int launch, gpu;
-  unsigned block, blocks, lane, lanes;
+  unsigned block, blocks, cluster, lane, lanes;
   int rounds_before;  ///< its launch
   unsigned cell;      ///< that it writes, one for each thread of a launch
 };
@@ -68,6 +69,8 @@ struct Operation {
     kEnter,
     kSyncBlock,
     kSyncWarp,
+    kArriveCluster,  // at the barrier of hardware that a cluster has
+    kWaitCluster,
     kLeave,
     kStore,
     kFenceGpu,
@@ -84,8 +87,8 @@ struct Operation {
   Kind kind;
   const unsigned* at = nullptr;
   unsigned value = 0;   // stored or added; or the round
-  bool orders = false;  // releases (an addition, a fence for its block),
-                        // acquires (a wait)
+  bool orders = false;  // releases (an addition, an arrival, a fence for its
+                        // block), acquires (a wait)
   bool system = false;  // acquires from other GPUs, releases to them, too
   std::function<bool(unsigned)> done{};  // of a wait
 };

@@ -18,7 +18,7 @@ Programs::Programs(const Scenario& scenario) : scenario_(scenario) {
       for (unsigned block = 0; block < launch.blocks; ++block) {
         for (unsigned lane = 0; lane < launch.threads; ++lane) {
           threads_.push_back({static_cast<int>(i), gpu, block, launch.blocks,
-                              lane, launch.threads, rounds,
+                              launch.cluster, lane, launch.threads, rounds,
                               (gpu * blocks + block) * lanes + lane});
         }
       }

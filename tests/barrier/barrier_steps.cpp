@@ -1,6 +1,7 @@
 #include "barrier_steps.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace barrier_model {
 namespace {
@@ -24,6 +25,13 @@ Steps::Steps(Programs& programs)
   for (const unsigned* word : programs.words()) {
     index_.insert({word, static_cast<unsigned>(index_.size())});
   }
+  std::map<std::tuple<int, int, unsigned>, std::size_t> clusters;
+  for (const Thread& thread : threads_) {
+    const auto [found, added] = clusters.insert(
+        {{thread.launch, thread.gpu, thread.block / thread.cluster},
+         clusters.size()});
+    cluster_of_.push_back(found->second);
+  }
 }
 
 Situation Steps::start() {
@@ -32,6 +40,7 @@ Situation Steps::start() {
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     start.threads.push_back({programs_.start(i)});
   }
+  start.clusters.resize(cluster_of_.back() + 1);
   settle(start);
   return start;
 }
@@ -93,6 +102,12 @@ bool Steps::settle(Situation& now, std::size_t i) {
     case Operation::kSyncBlock:
     case Operation::kSyncWarp:
       return meet(now, i);
+    case Operation::kArriveCluster:
+      if (!arrive(now, i)) return false;
+      break;
+    case Operation::kWaitCluster:
+      if (!has_waited(now, i)) return false;
+      break;
     case Operation::kEnter:
       state.view = joined(state.view, view_of(thread.cell, next.value));
       break;
@@ -153,6 +168,31 @@ bool Steps::meet(Situation& now, std::size_t first) {
     now.threads[i].view = all;
     advance(now, i, 0);
   }
+  return true;
+}
+
+// At the barrier of its cluster, once its announcements have landed.
+bool Steps::arrive(Situation& now, std::size_t i) {
+  const bool releases = next_of(now, i).orders;
+  ThreadState& state = now.threads[i];
+  Cluster& cluster = now.clusters[cluster_of_[i]];
+  if (releases && !state.pending.empty()) return false;
+  if (releases) cluster.arriving = joined(cluster.arriving, state.view);
+  ++state.arrivals;
+  if (++cluster.arrivals % (threads_[i].cluster * threads_[i].lanes) == 0) {
+    cluster.arrived = cluster.arriving;
+    cluster.arriving = 0;
+  }
+  return true;
+}
+
+// The cluster's barrier at which the thread has arrived last is complete.
+bool Steps::has_waited(Situation& now, std::size_t i) {
+  ThreadState& state = now.threads[i];
+  const Cluster& cluster = now.clusters[cluster_of_[i]];
+  const unsigned threads = threads_[i].cluster * threads_[i].lanes;
+  if (cluster.arrivals < state.arrivals * threads) return false;
+  if (next_of(now, i).orders) state.view = joined(state.view, cluster.arrived);
   return true;
 }
 

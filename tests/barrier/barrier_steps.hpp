@@ -29,12 +29,22 @@ struct ThreadState {
   View view = 0;
   Released fenced{};  ///< what its last fence makes known
   std::vector<Store> pending{};
+  unsigned arrivals = 0;  ///< at the barrier of its cluster
+};
+
+/// The barrier of a cluster. It is complete when all threads have arrived as
+/// often.
+struct Cluster {
+  unsigned arrivals = 0;
+  View arriving = 0;  ///< what arrivals at the next barrier have released
+  View arrived = 0;   ///< and those at the last complete one
 };
 
 /// A state of memory and of all threads.
 struct Situation {
   std::vector<Word> words;
   std::vector<ThreadState> threads;
+  std::vector<Cluster> clusters;
 };
 
 /// A thread's next operation, or the landing of one of its pending stores.
@@ -71,6 +81,8 @@ class Steps {
   bool settle(Situation& now, std::size_t i);
   bool may_begin(const Situation& now, const Thread& thread) const;
   bool meet(Situation& now, std::size_t first);
+  bool arrive(Situation& now, std::size_t i);
+  bool has_waited(Situation& now, std::size_t i);
   View seen_after(const Thread& reader, unsigned round) const;
   bool can_take(const Situation& now, std::size_t i) const;
   bool is_storing(const Situation& now, std::size_t i,
@@ -81,6 +93,7 @@ class Steps {
   Programs& programs_;
   const std::vector<Thread>& threads_;
   std::map<const unsigned*, unsigned> index_;  // of each word
+  std::vector<std::size_t> cluster_of_;        // of each thread, its index
 };
 
 }  // namespace barrier_model

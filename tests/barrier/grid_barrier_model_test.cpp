@@ -34,9 +34,19 @@ struct GridMachine {
   unsigned threads() const { return self->lanes; }
   unsigned block() const { return self->block; }
   unsigned blocks() const { return self->blocks; }
+  unsigned clusters() const { return self->blocks / self->cluster; }
+  bool leads_cluster() const {
+    return self->block % self->cluster == 0 && self->lane == 0;
+  }
   unsigned sms() const { return 1; }
   void sync_block() { script->perform({Operation::kSyncBlock}); }
   void sync_block_between() { sync_block(); }
+  void arrive_cluster() {
+    script->perform({Operation::kArriveCluster, nullptr, 0, true});
+  }
+  void wait_cluster() {
+    script->perform({Operation::kWaitCluster, nullptr, 0, true});
+  }
   unsigned load(const unsigned* at) {
     return script->perform({Operation::kLoad, at});
   }
@@ -167,6 +177,7 @@ void fails(const char* name, const std::string& why, const Scenario& scenario) {
   fails(name, why, GridPrograms<Barrier, Machine>(scenario));
 }
 
+using grid_barriers::ClusterFirstBarrier;
 using grid_barriers::FlagBarrier;
 using grid_barriers::LockBarrier;
 using grid_barriers::RaisedFlagBarrier;
@@ -228,6 +239,80 @@ class CounterSetBack {
 TEST(GridBarrierModel, CounterThatIsSetBackHangs) {
   fails<CounterSetBack<Ordered>, Ordered>("a counter that is set back", kHangs,
                                           scenario_of(2, 1, 2));
+}
+
+/// Clusters of two blocks.
+Scenario scenario_of_clusters(unsigned clusters, unsigned threads, int rounds,
+                              int launches = 1) {
+  Scenario scenario = scenario_of(2 * clusters, threads, rounds, launches);
+  for (Launch& launch : scenario.launches) launch.cluster = 2;
+  return scenario;
+}
+
+TEST(GridBarrierModel, ClusterFirstHolds) {
+  for (const Scenario& scenario :
+       {scenario_of_clusters(1, 2, 3), scenario_of_clusters(2, 1, 4),
+        scenario_of_clusters(4, 1, 2), scenario_of_clusters(3, 2, 2),
+        scenario_of_clusters(2, 2, 3), scenario_of_clusters(3, 1, 3),
+        scenario_of_clusters(2, 1, 2, 2)}) {
+    holds<ClusterFirstBarrier>("cluster_first", scenario);
+  }
+}
+
+struct RelaxedClusterArrival : Ordered {
+  void arrive_cluster() { script->perform({Operation::kArriveCluster}); }
+};
+
+struct RelaxedClusterWait : Ordered {
+  void wait_cluster() { script->perform({Operation::kWaitCluster}); }
+};
+
+/// cluster_first without its two meetings of a cluster.
+template <class Machine>
+struct BetweenClusters {
+  grid_barriers::PolledCounter<Machine, grid_barriers::Reached> counter;
+
+  static constexpr long long words(long long) { return 2; }
+  explicit BetweenClusters(unsigned* words) : counter(words) {}
+  void learn(Machine machine) { counter.learn(machine, machine.clusters()); }
+  void meet(Machine machine) {
+    if (machine.leads_cluster()) counter.meet(machine, machine.clusters());
+  }
+};
+
+/// The leader arrives for its cluster before it has waited for the others.
+struct LateClusterWait : BetweenClusters<Ordered> {
+  using BetweenClusters::BetweenClusters;
+  void sync(Ordered machine) {
+    machine.arrive_cluster();
+    meet(machine);
+    machine.wait_cluster();
+    machine.arrive_cluster();
+    machine.wait_cluster();
+  }
+};
+
+/// The others do not wait for the leader.
+struct MissingClusterWait : BetweenClusters<Ordered> {
+  using BetweenClusters::BetweenClusters;
+  void sync(Ordered machine) {
+    machine.arrive_cluster();
+    machine.wait_cluster();
+    meet(machine);
+  }
+};
+
+TEST(GridBarrierModel, ClusterFirstWithAFaultPassesEarly) {
+  const Scenario two = scenario_of_clusters(2, 1, 1);
+  fails<ClusterFirstBarrier<RelaxedClusterArrival>, RelaxedClusterArrival>(
+      "cluster_first, relaxed arrival", kEarly, two);
+  fails<ClusterFirstBarrier<RelaxedClusterWait>, RelaxedClusterWait>(
+      "cluster_first, relaxed wait", kEarly, two);
+  fails<ClusterFirstBarrier<Unordered>, Unordered>(
+      "cluster_first, relaxed counter", kEarly, two);
+  fails<LateClusterWait, Ordered>("cluster_first, late wait", kEarly, two);
+  fails<MissingClusterWait, Ordered>("cluster_first, missing wait", kEarly,
+                                     two);
 }
 
 /// What barriers of several GPUs run on here. Each GPU has one block, whose
