@@ -91,6 +91,7 @@ struct GpusPingPong : BarrierStep {
             kOrdered ? R"(MEMBAR\..*SYS.*)" : ""};
   }
   static constexpr int kLonger = 72;
+  static constexpr int kPlaces = 5;  // as on one GPU
   static constexpr int kFewestGpus = 2;
   using Argument = grid_barriers::NodeEnd;
   using Local = grid_barriers::NodeEnd;
