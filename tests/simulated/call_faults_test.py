@@ -2,7 +2,7 @@
 
 usage: call_faults_test.py FOLDER [--runs N] [--only TEXT] [--jobs N]
 
-FOLDER has the simulated programs; those of simulated_checked/ are under sanitizers. Every
+FOLDER has the simulated programs; those of the preset `checked` are under sanitizers. Every
 place that calls CUDA fails with one of FAULTS; with more of them, and at its last call
 and on the ways to it, as N runs allow (default: 250). --only:
 programs whose command has this text.
@@ -421,7 +421,7 @@ def main():
     places = len({call.site for call, _ in chosen})
     print(f"{len(set(call for call, _ in chosen))} of {len(calls)} calls failed: "
           f"{places} of {sites} places that call, {ways_failed} of {ways} ways to them; "
-          f"{len(chosen)} runs in {os.path.basename(folder)}/, {failed} judged wrong, "
+          f"{len(chosen)} runs in {folder}/, {failed} judged wrong, "
           f"{time.monotonic() - start:.0f} s{note}")
     return 1 if failed else 0
 
