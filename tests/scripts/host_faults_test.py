@@ -1,7 +1,7 @@
 """Tests of what a machine and its user do to the scripts: signals at any moment, two scripts at
 once, a full disk, streams that are closed or ASCII, links in the way, an old Python or none.
 
-HOST_FAULTS_SHOTS is the number of signals that are sent at random moments (default: 5, or 20 with
+HOST_FAULTS_SHOTS is the number of signals that are sent at random moments (default: 5, or 10 with
 THOROUGH=1).
 """
 
