@@ -16,11 +16,9 @@ class Stencil {
       : run_(info, options, out), fields_(fields) {}
 
   void run() {
-    int wrong = 0;
+    WrongSteps wrong;
     run_.measure([&] { wrong = measure_time_steps(run_, fields_); });
-    run_.finish(wrong > 0 ? "wrong results in " + std::to_string(wrong) +
-                                " rows, whose `right` is 0"
-                          : "");
+    run_.finish(wrong.text());
   }
 
  private:

@@ -61,7 +61,7 @@ class TimeSteps {
         table_(run.out(), kTitles[dimensions - 2],
                field_columns(run.options().stats)) {}
 
-  int measure() {
+  WrongSteps measure() {
     run_.begin_section(kTitles[dimensions_ - 2]);
     if (shapes_.empty()) {
       table_.note("", {"no-size", "not even the smallest field fits"});
@@ -147,6 +147,7 @@ class TimeSteps {
           }
         }
         if (!right) {
+          wrong_.ways.insert(way.name);
           run_.warn(key(way),
                     {"wrong", "its results are not those of the host"});
         }
@@ -262,7 +263,7 @@ class TimeSteps {
       }
       run_.show(table_.key(row));
       if (!run_.options().wants(row.method)) continue;
-      wrong_ += print_field(run_, table_, row, total, clock);
+      wrong_.rows += print_field(run_, table_, row, total, clock);
     }
   }
 
@@ -272,17 +273,30 @@ class TimeSteps {
   const std::vector<FieldShape> shapes_;
   Table<FieldRow> table_;
   std::vector<Gpu> gpus_;  // of the rows now
-  int wrong_ = 0;
+  WrongSteps wrong_;
 };
 
 }  // namespace
 
-int measure_time_steps(MeasuringRun& run, const FieldOptions& fields) {
+std::string WrongSteps::text() const {
+  if (rows > 0) {
+    return "wrong results in " + std::to_string(rows) +
+           " rows, whose `right` is 0";
+  }
+  std::string names;
+  for (const std::string& way : ways)
+    names += (names.empty() ? "" : ", ") + way;
+  return names.empty() ? "" : "wrong results in small fields of " + names;
+}
+
+WrongSteps measure_time_steps(MeasuringRun& run, const FieldOptions& fields) {
   run.show("sizes of the fields");
   const long long most = largest_field(run.gpus(), fields.max_bytes);
-  int wrong = 0;
+  WrongSteps wrong;
   for (const int dimensions : {2, 3}) {
-    wrong += TimeSteps(run, dimensions, most).measure();
+    WrongSteps found = TimeSteps(run, dimensions, most).measure();
+    wrong.rows += found.rows;
+    wrong.ways.merge(found.ways);
   }
   return wrong;
 }

@@ -82,6 +82,13 @@ class Planted(unittest.TestCase):
         self.assertIn("warning[wrong] graph_launch GPUcount=1: its results are not those of the host",
                       done.stdout)
 
+    def test_a_way_without_rows_is_wrong_too(self):
+        done = run("1", "--samples", "2", "--max-bytes", "1K", "--method",
+                   "grid_sync,graph_launch", bad="steps")
+        self.assertEqual([section.rows for section in sections_of(done)], [[], []])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: wrong results in small fields of graph_launch, grid_sync\n", done.stderr)
+
     def test_what_cannot_be_had_is_skipped(self):
         for planted, method, tag in (
                 (dict(cooperative=0), "grid_sync", "no-cooperative-launch"),
