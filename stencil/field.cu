@@ -61,7 +61,7 @@ Field::Field(const std::vector<Gpu>& gpus, const FieldShape& shape,
              const FieldGrid& grid)
     : gpus_(gpus), shape_(shape), grid_(grid) {
   if (!enable_peer_access(device_numbers(gpus))) {
-    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
+    no_stores_ = {"no-peer-access", "no peer access between these GPUs"};
   }
   const long long threads = static_cast<long long>(grid.blocks) * grid.threads;
   if (grid_.march == 0) grid_.march = march_of(shape, threads);
@@ -79,6 +79,7 @@ Field::Field(const std::vector<Gpu>& gpus, const FieldShape& shape,
                       shape.layers,
                       grid_.march});
   }
+  if (no_stores_) return;
   const std::size_t last = cells_with_halos() - layer;
   for (int rank = 0; rank < gpu_count(); ++rank) {
     for (int copy = 0; copy < 2; ++copy) {
@@ -99,6 +100,10 @@ std::size_t Field::cells_with_halos() const {
 std::uint64_t Field::first_index(int rank) const {
   return static_cast<std::uint64_t>(rank) *
          static_cast<std::uint64_t>(shape_.cells());
+}
+
+void Field::require_stores() const {
+  if (no_stores_) throw CannotMeasure(no_stores_.tag, no_stores_.text);
 }
 
 void Field::wait() const {

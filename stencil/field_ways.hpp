@@ -54,6 +54,13 @@ std::unique_ptr<FieldSteps> make_steps(const Field& field) {
   return std::make_unique<Steps>(field);
 }
 
+/// The same of one that stores halos into the memory of other GPUs.
+template <class Steps>
+std::unique_ptr<FieldSteps> make_storing(const Field& field) {
+  field.require_stores();
+  return make_steps<Steps>(field);
+}
+
 /// In the order of rows and of --list.
 std::vector<FieldWay> field_ways();
 
@@ -65,7 +72,8 @@ std::vector<MethodInfo> missing_field_ways();
 std::vector<FieldWay> launched_field_ways();
 std::vector<FieldWay> resident_field_ways();
 
-/// What others are compared with: the host waits for each step of all GPUs.
+/// What others are compared with: the host waits for each step of all GPUs, and
+/// copies the halos.
 std::unique_ptr<FieldSteps> reference_steps(const Field& field);
 
 /// A kernel that makes one step of a Slab: its arguments are that, and the

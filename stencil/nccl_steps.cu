@@ -43,10 +43,7 @@ class NcclSteps : public FieldSteps {
   double run(int steps) override {
     const double time = threads_.run([&](int rank) {
       CallResult result;
-      Slab slab = field_.slab(rank);  // that stores nothing on other GPUs
-      for (int copy = 0; copy < 2; ++copy) {
-        slab.halo_before[copy] = slab.halo_after[copy] = nullptr;
-      }
+      Slab slab = field_.slab(rank).without_stores();
       const cudaStream_t stream = streams_[rank].get();
       for (int step = 0; step < steps; ++step) {
         void* arguments[] = {&slab, &step};
@@ -72,15 +69,15 @@ class NcclSteps : public FieldSteps {
  private:
   // The halos of one copy, with the GPUs before and after.
   void exchange(int rank, const Slab& slab, int copy, cudaStream_t stream) {
-    float* first = slab.copies[copy];
     const auto layer = static_cast<std::size_t>(slab.layer);
     note(rank, ncclGroupStart());
     if (rank > 0) {
-      swap_layers(rank, rank - 1, first + layer, first, layer, stream);
+      swap_layers(rank, rank - 1, slab.at(copy, 1), slab.at(copy, 0), layer,
+                  stream);
     }
     if (rank + 1 < field_.gpu_count()) {
-      float* last = first + layer * slab.layers;
-      swap_layers(rank, rank + 1, last, last + layer, layer, stream);
+      swap_layers(rank, rank + 1, slab.at(copy, slab.layers),
+                  slab.at(copy, slab.layers + 1), layer, stream);
     }
     note(rank, ncclGroupEnd());
   }

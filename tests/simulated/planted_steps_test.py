@@ -99,6 +99,16 @@ class Planted(unittest.TestCase):
             self.assertEqual(done.returncode, 4, done.stderr)
             self.assertIn(f"# skipped[{tag}] {method} GPUcount=", done.stdout)
 
+    def test_without_peer_access_nccl_carries_halos(self):
+        done = run("2", *SOME, gpus=2, peer="none")
+        if "nccl_send_recv" not in subprocess.run([FOLDER / "Stencil", "--list"], text=True,
+                                                  capture_output=True).stdout:
+            self.skipTest("no NCCL in this build")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for section in sections_of(done):
+            rows = {row["method"]: row["right"] for row in section.rows if row["GPUcount"] == "2"}
+            self.assertEqual(rows, {**dict.fromkeys(UNORDERED, "nan"), "nccl_send_recv": "1"})
+
     def test_tiles_that_do_not_fit(self):
         done = run("1", "--samples", "2", "--max-bytes", "8M", "--method", "grid_sync_tile")
         self.assertEqual(done.returncode, 4)
