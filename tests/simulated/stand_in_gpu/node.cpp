@@ -1,6 +1,8 @@
 #include "stand_in_gpu/node.hpp"
 
 #include <cxxabi.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,6 +108,8 @@ struct Allocation {
   std::size_t bytes;
   int device;  // -1: on the host
   long long version;
+  int file = -1;         // whose pages it is, where processes can share it
+  bool foreign = false;  // of another process
 };
 
 struct Gpu {
@@ -523,6 +527,22 @@ void copy(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
+constexpr std::size_t kSharedBlock = std::size_t{2} << 20;
+
+// What a handle says of memory.
+struct SharedMemory {
+  int process, file;
+  std::size_t bytes;
+};
+
+// The pages of a file, which gets so many if it is new; null where that fails.
+char* map(int file, std::size_t bytes, bool is_new) {
+  if (is_new && ftruncate(file, static_cast<off_t>(bytes)) != 0) return nullptr;
+  void* made =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return made == MAP_FAILED ? nullptr : static_cast<char*>(made);
+}
+
 // Whoever meets in memory that is given back has done so.
 template <class Counted>
 void forget_meetings(Counted& of_meeting, const char* first,
@@ -588,6 +608,11 @@ bool inside(void* address, std::size_t bytes, const char* whose) {
   return true;
 }
 
+bool is_foreign(const void* address) {
+  const Allocation* found = allocation_of(address, 0);
+  return found != nullptr && found->foreign;
+}
+
 long long version_of(const void* address) {
   const Allocation* found = allocation_of(address, 0);
   return found == nullptr ? 0 : found->version;
@@ -615,12 +640,18 @@ cudaError_t allocate(void** address, std::size_t bytes, bool on_host) {
   const auto total =
       static_cast<std::size_t>(scenario().memory_mib * (1 << 20));
   if (!on_host && gpu.used + bytes > total) return cudaErrorMemoryAllocation;
-  char* made = static_cast<char*>(std::aligned_alloc(
-      512, (std::max<std::size_t>(bytes, 1) + 511) / 512 * 512));
+  // What is handed to other processes has whole blocks of 2 MiB of its own.
+  const bool shared = !on_host && bytes > 0 && bytes % kSharedBlock == 0;
+  const int file = shared ? memfd_create("stand-in", MFD_CLOEXEC) : -1;
+  char* made =
+      shared ? map(file, bytes, true)
+             : static_cast<char*>(std::aligned_alloc(
+                   512, (std::max<std::size_t>(bytes, 1) + 511) / 512 * 512));
   if (made == nullptr) return cudaErrorMemoryAllocation;
   std::memset(made, on_host ? 0 : 0xa5, std::min<std::size_t>(bytes, 1 << 22));
   if (!on_host) gpu.used += bytes;
-  node().memory[made] = {bytes, on_host ? -1 : current_gpu(), new_version()};
+  node().memory[made] = {bytes, on_host ? -1 : current_gpu(), new_version(),
+                         file};
   *address = made;
   return cudaSuccess;
 }
@@ -629,7 +660,8 @@ cudaError_t release(void* address, bool on_host) {
   Lock lock(node().mutex);
   if (address == nullptr) return cudaSuccess;
   const auto found = node().memory.find(static_cast<char*>(address));
-  if (found == node().memory.end() || (found->second.device < 0) != on_host) {
+  if (found == node().memory.end() || found->second.foreign ||
+      (found->second.device < 0) != on_host) {
     complain("memory given back that is none, or is elsewhere");
     return cudaErrorInvalidValue;
   }
@@ -641,8 +673,53 @@ cudaError_t release(void* address, bool on_host) {
   if (!on_host) node().gpus[device].used -= found->second.bytes;
   forget_meetings(node().launches, found->first, found->second.bytes);
   forget_meetings(node().meetings, found->first, found->second.bytes);
+  if (found->second.file >= 0) {
+    munmap(address, found->second.bytes);
+    close(found->second.file);
+  } else {
+    std::free(address);
+  }
   node().memory.erase(found);
-  std::free(address);
+  return cudaSuccess;
+}
+
+cudaError_t share_memory(cudaIpcMemHandle_t* handle, const void* address) {
+  const Lock lock(node().mutex);
+  const Allocation* found = allocation_of(address, 0);
+  if (found == nullptr || found->file < 0) return cudaErrorInvalidValue;
+  const SharedMemory shared = {getpid(), found->file, found->bytes};
+  std::memset(handle, 0, sizeof *handle);
+  std::memcpy(handle, &shared, sizeof shared);
+  return cudaSuccess;
+}
+
+cudaError_t open_shared_memory(void** address,
+                               const cudaIpcMemHandle_t& handle) {
+  const Lock lock(node().mutex);
+  SharedMemory shared = {};
+  std::memcpy(&shared, &handle, sizeof shared);
+  if (shared.process == getpid()) return cudaErrorDeviceUninitialized;
+  const std::string path = "/proc/" + std::to_string(shared.process) + "/fd/" +
+                           std::to_string(shared.file);
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return cudaErrorMapBufferObjectFailed;
+  char* made = map(file, shared.bytes, false);
+  close(file);
+  if (made == nullptr) return cudaErrorMapBufferObjectFailed;
+  node().memory[made] = {shared.bytes, current_gpu(), new_version(), -1, true};
+  *address = made;
+  return cudaSuccess;
+}
+
+cudaError_t close_shared_memory(void* address) {
+  const Lock lock(node().mutex);
+  const auto found = node().memory.find(static_cast<char*>(address));
+  if (found == node().memory.end() || !found->second.foreign) {
+    complain("memory of another process closed that is none");
+    return cudaErrorInvalidValue;
+  }
+  munmap(address, found->second.bytes);
+  node().memory.erase(found);
   return cudaSuccess;
 }
 
