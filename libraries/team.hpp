@@ -2,8 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <typeindex>
 #include <vector>
 
 #include "common/check.hpp"
@@ -50,12 +53,11 @@ class Team {
     });
   }
 
-  /// In the body of run(): returns when the threads of all GPUs have called it,
-  /// those of the other processes too. All of a process call it, whatever has
-  /// failed.
-  void meet(const CallResult& result) {
+  /// In the body of run(), where nothing has failed: returns when the threads
+  /// of all GPUs have called it, those of the other processes too.
+  void meet() {
 #pragma omp barrier
-    if (result.code == cudaSuccess) mpi::barrier();
+    mpi::barrier();
   }
 
   /// This process goes on, and is now at `point`, for messages.
@@ -64,11 +66,21 @@ class Team {
   /// Ends all processes at once, for the same reason.
   [[noreturn]] void fail(const std::string& why) { watch_.fail_here(why); }
 
+  /// A T(team), which is made at the first call, by all processes at the same
+  /// time, and lives as long as the team: for what takes long to make.
+  template <class T>
+  T& kept() {
+    std::shared_ptr<void>& one = kept_[typeid(T)];
+    if (one == nullptr) one = std::make_shared<T>(*this);
+    return *static_cast<T*>(one.get());
+  }
+
  private:
   std::vector<Gpu> gpus_;
   mpi::World world_;
   Watch& watch_;
   GpuThreads threads_;
+  std::map<std::type_index, std::shared_ptr<void>> kept_;
 };
 
 /// Waits for a stream, unless its work could not be enqueued.

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
 #include "common/devices.hpp"
 #include "common/table.hpp"
+#include "libraries/team.hpp"
 #include "stencil/field_shape.hpp"
 
 namespace syncbench {
@@ -49,11 +51,14 @@ struct FieldGrid {
 
 class Field {
  public:
-  Field(const std::vector<Gpu>& gpus, const FieldShape& shape,
-        const FieldGrid& grid);
+  /// Of all GPUs of the team, which outlives it. All processes make it, and
+  /// let it go, at the same time.
+  Field(Team& team, const FieldShape& shape, const FieldGrid& grid);
 
-  const std::vector<Gpu>& gpus() const { return gpus_; }
-  int gpu_count() const { return static_cast<int>(gpus_.size()); }
+  Team& team() const { return team_; }
+  /// Those of this process; `rank` counts them.
+  const std::vector<Gpu>& gpus() const { return team_.gpus(); }
+  int gpu_count() const { return team_.local(); }
   const FieldShape& shape() const { return shape_; }
   const FieldGrid& grid() const { return grid_; }
   const Slab& slab(int rank) const { return slabs_[rank]; }
@@ -65,21 +70,25 @@ class Field {
   /// Waits for the GPUs.
   void fill();
 
-  /// Sum of digest_of() of all cells after so many steps. Waits for the GPUs.
+  /// Sum of digest_of() of all cells of this process after so many steps. Waits
+  /// for the GPUs.
   std::uint64_t digest(int steps);
 
-  /// The layers of all GPUs after so many steps, as host_steps() has them.
+  /// The layers of this process after so many steps, as host_steps() has them.
   std::vector<float> read(int steps) const;
 
  private:
+  std::vector<float*> allocate();
   std::uint64_t first_index(int rank) const;
   std::size_t cells_with_halos() const;
   void wait() const;
 
-  std::vector<Gpu> gpus_;
+  Team& team_;
   FieldShape shape_;
   FieldGrid grid_;
-  std::vector<DeviceBuffer<float>> memory_;  // both copies of each GPU
+  // Both copies of each GPU: by itself, or in memory of all processes.
+  std::vector<DeviceBuffer<float>> memory_;
+  std::shared_ptr<void> shared_;
   std::vector<DeviceBuffer<unsigned long long>> sums_;
   std::vector<Slab> slabs_;
   Remark no_stores_;  // why not

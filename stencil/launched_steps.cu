@@ -339,6 +339,7 @@ const void* field_step_kernel(const Field& field) {
 }
 
 std::unique_ptr<FieldSteps> reference_steps(const Field& field) {
+  if (field.team().processes() > 1) return make_mpi_steps(field);
   return std::make_unique<WaitedSteps>(field);
 }
 
@@ -367,8 +368,15 @@ std::vector<FieldWay> launched_field_ways() {
        Gpus::kSeveral, kMemory, true, make_storing<MultiDeviceSteps>},
 #ifdef SYNCBENCH_NCCL
       {"nccl_send_recv",
-       "a thread a GPU: a step, then ncclSend and ncclRecv of halos",
-       Gpus::kSeveral, kMemory, true, make_nccl_steps},
+       "a thread or a process a GPU: a step, then ncclSend and ncclRecv of "
+       "halos",
+       Gpus::kSeveral, kMemory, true, make_nccl_steps, FieldWay::In::kBoth},
+#endif
+#ifdef SYNCBENCH_MPI
+      {"mpi_send_recv",
+       "a process a GPU: a step, halos to pinned host memory, MPI_Isend and "
+       "MPI_Irecv, and back",
+       Gpus::kSeveral, kMemory, true, make_mpi_steps, FieldWay::In::kProcesses},
 #endif
   };
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/measuring_run.hpp"
+#include "libraries/processes.hpp"
 
 namespace syncbench {
 
@@ -29,9 +30,10 @@ struct WrongSteps {
 };
 
 /// The sections `time steps 2D` and `time steps 3D`: every way on one GPU, on
-/// two, four and so on, and on all. Each way has first shown its results to be
-/// those of the host.
-WrongSteps measure_time_steps(MeasuringRun& run, const FieldOptions& fields);
+/// two, four and so on, and on all; in several processes, on all alone. Each
+/// way has first shown its results to be those of the host.
+WrongSteps measure_time_steps(MeasuringRun& run, const ProcessRun& process,
+                              const FieldOptions& fields);
 
 /// Their lines of --columns.
 std::string describe_time_steps();

@@ -24,7 +24,7 @@ def run(*arguments, **planted):
     words = dict(gpus=1, sms=8, step=STEP, gpu_cycles=GPU_CYCLES, ghz=GHZ, bandwidth=BANDWIDTH)
     words.update(planted)
     return subprocess.run(
-        [FOLDER / "Stencil", *arguments], capture_output=True, text=True,
+        [FOLDER / "Stencil", *arguments], capture_output=True, text=True, timeout=50,
         env=dict(os.environ, OMP_WAIT_POLICY="passive",
                  STAND_IN=" ".join(f"{key}={value}" for key, value in words.items())))
 
@@ -99,11 +99,25 @@ class Planted(unittest.TestCase):
             self.assertEqual(done.returncode, 4, done.stderr)
             self.assertIn(f"# skipped[{tag}] {method} GPUcount=", done.stdout)
 
-    def test_without_peer_access_nccl_carries_halos(self):
-        done = run("2", *SOME, gpus=2, peer="none")
+    def needs_nccl(self):
         if "nccl_send_recv" not in subprocess.run([FOLDER / "Stencil", "--list"], text=True,
                                                   capture_output=True).stdout:
             self.skipTest("no NCCL in this build")
+
+    def test_a_failure_while_the_other_gpu_waits_for_it(self):
+        self.needs_nccl()
+        # The second GPU's call fails in its first steps; NCCL's kernels wait without end.
+        for call, at, said in (("cudaLaunchKernel", 290, "cudaLaunchKernel on GPU 1 failed at "),
+                               ("ncclGroupEnd", 60, "ncclSend and ncclRecv: ")):
+            for mode in ("once", "stays"):
+                done = run("2", *SOME, "--method", "nccl_send_recv", gpus=2, fail_call=call,
+                           fail_gpu=1, fail_at=at, fail_mode=mode)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, rf"^Stencil: error: nccl_send_recv GPUcount=2: {said}.*\n$")
+
+    def test_without_peer_access_nccl_carries_halos(self):
+        self.needs_nccl()
+        done = run("2", *SOME, gpus=2, peer="none")
         self.assertEqual(done.returncode, 0, done.stderr)
         for section in sections_of(done):
             rows = {row["method"]: row["right"] for row in section.rows if row["GPUcount"] == "2"}
