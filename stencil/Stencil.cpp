@@ -39,7 +39,7 @@ ProgramInfo program_info(FieldOptions& fields, ProcessOptions& asked) {
   ProgramInfo info;
   info.name = "Stencil";
   info.summary =
-      "Time steps of a field of floats (Jacobi iteration) in two and three\n"
+      "Time steps of a field of floats, by Jacobi's method, in two and three\n"
       "dimensions on one GPU and several: kernels that are launched again, "
       "and\nkernels that stay and meet at barriers. mpirun or srun start a "
       "process for\neach GPU.";
