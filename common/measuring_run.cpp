@@ -1,6 +1,7 @@
 #include "common/measuring_run.hpp"
 
 #include <cstdio>
+#include <sstream>
 #include <stdexcept>
 
 #include "common/cpus.hpp"
@@ -91,13 +92,32 @@ double MeasuringRun::clock_mhz() {
   return mhz;
 }
 
-SlowClock MeasuringRun::look_at_clocks(int gpus) {
+// A line a GPU: its number, its clock, the highest one, and why it is slow.
+std::string MeasuringRun::clocks_of_this_process(int gpus) {
+  std::string text;
   SlowClock clocks;
   for (int i = 0; i < gpus; ++i) {
-    const double mhz = probes_[i].read_mhz();
     const Gpu& gpu = gpus_[i];
-    if (clocks.add(gpu.index, mhz, probes_[i].highest_mhz())) {
-      clocks.explain(nvml_.clock_reasons(gpu.pci_bus_id));
+    const double mhz = probes_[i].read_mhz(),
+                 highest = probes_[i].highest_mhz();
+    const bool slow = clocks.add(gpu.index, mhz, highest);
+    text += std::to_string(gpu.index) + ' ' + std::to_string(mhz) + ' ' +
+            std::to_string(highest) + ' ' +
+            (slow ? nvml_.clock_reasons(gpu.pci_bus_id) : "") + '\n';
+  }
+  return text;
+}
+
+SlowClock MeasuringRun::look_at_clocks(int gpus) {
+  SlowClock clocks;
+  for (const std::string& text : gather_(clocks_of_this_process(gpus))) {
+    std::istringstream lines(text);
+    int gpu = 0;
+    double mhz = 0, highest = 0;
+    std::string reasons;
+    while (lines >> gpu >> mhz >> highest) {
+      std::getline(lines.ignore(), reasons);
+      if (clocks.add(gpu, mhz, highest)) clocks.explain(reasons);
     }
   }
   return clocks;

@@ -72,6 +72,11 @@ class MeasuringRun {
   /// the section began, and takes the new value as the one to compare with.
   double clock_mhz();
 
+  /// Where several processes measure together: gives all of them what each
+  /// says. They then judge the SM clocks of all.
+  using Gather = std::function<std::vector<std::string>(const std::string&)>;
+  void share_clocks(const Gather& gather) { gather_ = gather; }
+
   /// Runs `sample` until the SM clocks of the first `gpus` GPUs are not slow
   /// after it, but at most kAttempts times. A clock is slow when it is more
   /// than 2% below the highest that this run has seen on its GPU.
@@ -110,6 +115,7 @@ class MeasuringRun {
   void say_skipped(const RowKey& key, const std::string& reason);
 
   SlowClock look_at_clocks(int gpus);
+  std::string clocks_of_this_process(int gpus);
 
   // Of the rows since the last call.
   void judge_spreads();
@@ -126,6 +132,9 @@ class MeasuringRun {
   LineWriter& out_;
   std::vector<Gpu> gpus_;
   std::vector<SmClockProbe> probes_;
+  Gather gather_ = [](const std::string& text) {
+    return std::vector<std::string>{text};
+  };
   Progress progress_;
   ClockWatch clock_watch_;
   SpreadWatch spread_watch_;

@@ -33,6 +33,18 @@ void broadcast(void* data, std::size_t bytes);
 /// The text of each process.
 std::vector<std::string> gather(const std::string& text);
 
+/// What a process sends to another, and what it receives from it: as many
+/// bytes.
+struct Message {
+  int other;
+  const void* sent;
+  void* received;
+  std::size_t bytes;
+};
+
+/// Sends and receives all of these, at the same time.
+void exchange(const std::vector<Message>& messages);
+
 /// To be called last, by all processes.
 void end();
 

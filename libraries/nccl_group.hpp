@@ -11,7 +11,7 @@
 #include "common/cpus.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
-#include "libraries/method.hpp"
+#include "libraries/team.hpp"
 
 namespace syncbench {
 
@@ -61,14 +61,17 @@ class NcclGroup {
   cudaStream_t stream(int i) const { return streams_[i].get(); }
 
   /// Runs body(i, result of the CUDA calls) -> ncclResult_t in the thread of
-  /// each GPU, as Team::run(), and waits for its stream.
+  /// each GPU, as Team::run(), and waits for its stream; `meets`: and for those
+  /// of all others.
   double run(const char* call,
-             const std::function<ncclResult_t(int, CallResult&)>& body) {
+             const std::function<ncclResult_t(int, CallResult&)>& body,
+             bool meets = false) {
     return team_.run([&](int i) {
       CallResult result;
       const ncclResult_t called = body(i, result);
       if (called != ncclSuccess) team_.fail(nccl_failure(called, call));
       wait_for(stream(i), result);
+      if (meets && result.code == cudaSuccess) team_.meet();
       return result;
     });
   }

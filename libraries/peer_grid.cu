@@ -1,14 +1,12 @@
 // This suite's own barrier of all blocks of all GPUs, timed as those of the
 // libraries are: of the GPUs of one process, or of one GPU of each process.
-#include <optional>
-
 #include "build_info.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "common/launch.hpp"
 #include "libraries/sessions.hpp"
+#include "libraries/team_barriers.cuh"
 #include "peer_grid_barrier/barrier.cuh"
-#include "peer_grid_barrier/process_barrier_set.cuh"
 
 namespace syncbench {
 namespace libraries {
@@ -25,48 +23,9 @@ namespace {
 const auto* const kKernel =
     reinterpret_cast<const void*>(libraries::peer_grid_kernel);
 
-peer_grid::Processes processes_of(const Team& team) {
-  const auto all_gather = [](const void* mine, void* all, std::size_t bytes) {
-    auto* to = static_cast<char*>(all);
-    for (const std::string& of_one :
-         mpi::gather(std::string(static_cast<const char*>(mine), bytes))) {
-      to += of_one.copy(to, bytes);
-    }
-  };
-  return {team.rank(), team.processes(), all_gather};
-}
-
-// A set of all GPUs, or this process's part of one.
-class Barriers {
- public:
-  explicit Barriers(const Team& team) {
-    if (team.processes() > 1) {
-      part_.emplace(team.gpus()[0].index, processes_of(team));
-    } else {
-      whole_.emplace(device_numbers(team.gpus()));
-    }
-  }
-
-  // Of the GPUs of this process.
-  std::vector<peer_grid::BarrierEnd> ends(int blocks) const {
-    if (whole_) return whole_->for_blocks(blocks);
-    return {part_->for_blocks(blocks)};
-  }
-  std::optional<std::string> failure() const {
-    return whole_ ? whole_->failure() : part_->failure();
-  }
-  void close() {
-    if (part_) part_->close();
-  }
-
- private:
-  std::optional<peer_grid::BarrierSet> whole_;
-  std::optional<peer_grid::ProcessBarrierSet> part_;
-};
-
 class InKernel : public Point {
  public:
-  InKernel(Team& team, const Barriers& barriers, const CallShape& shape)
+  InKernel(Team& team, const TeamBarriers& barriers, const CallShape& shape)
       : team_(team),
         barriers_(barriers),
         shape_(shape),
@@ -94,7 +53,7 @@ class InKernel : public Point {
 
  private:
   Team& team_;
-  const Barriers& barriers_;
+  const TeamBarriers& barriers_;
   CallShape shape_;
   std::vector<peer_grid::BarrierEnd> ends_;
   std::vector<Stream> streams_;
@@ -112,7 +71,7 @@ class PeerGridSession : public Session {
 
  private:
   Team& team_;
-  Barriers barriers_;
+  TeamBarriers barriers_;
 };
 
 }  // namespace

@@ -93,6 +93,23 @@ std::vector<std::string> gather(const std::string& text) {
   return texts;
 }
 
+void exchange(const std::vector<Message>& messages) {
+  std::vector<MPI_Request> requests(2 * messages.size());
+  MPI_Request* next = requests.data();
+  for (const Message& message : messages) {
+    const int bytes = static_cast<int>(message.bytes);
+    check(MPI_Irecv(message.received, bytes, MPI_BYTE, message.other, 0,
+                    MPI_COMM_WORLD, next++),
+          "MPI_Irecv");
+    check(MPI_Isend(message.sent, bytes, MPI_BYTE, message.other, 0,
+                    MPI_COMM_WORLD, next++),
+          "MPI_Isend");
+  }
+  check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(),
+                    MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
+}
+
 void end() {
   int there = 0;
   check(MPI_Initialized(&there), "MPI_Initialized");

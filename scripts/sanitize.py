@@ -28,7 +28,8 @@ from parts import command_line, environment, suite, tsv
 EXECUTABLES = tuple(program.name for program in suite.PROGRAMS
                     if program.has_means and program.name != "Libraries")
 # The first runs nothing; without order is a race that is meant.
-LEFT_OUT = {"Reduction": ("theory", "nccl"), "Stencil": ("none", "none_tile", "nccl_send_recv")}
+LEFT_OUT = {"Reduction": ("theory", "nccl"), "Stencil": ("none", "none_tile", "nccl_send_recv",
+                                                            "mpi_send_recv")}
 RACECHECK_GRIDS = {"BenchmarkIntraSM": "1", "BenchmarkInterSM": "1,32"}
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 OPTIONS = {tool: ("--tool", tool) for tool in TOOLS}

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/measuring_run.hpp"
+#include "libraries/processes.hpp"
 #include "stencil/field_ways.hpp"
 #include "stencil/time_steps.hpp"
 
@@ -11,30 +12,37 @@ namespace {
 
 class Stencil {
  public:
-  Stencil(const ProgramInfo& info, const Options& options, LineWriter& out,
-          const FieldOptions& fields)
-      : run_(info, options, out), fields_(fields) {}
+  Stencil(const ProcessRun& process, const FieldOptions& fields, bool hosts)
+      : options_(of_process(process.options, process.world)),
+        process_(process),
+        run_(process.info, options_, process.out),
+        fields_(fields) {
+    if (process.world.size == 1) return;
+    run_.share_clocks(mpi::gather);
+    tell_processes(process.out, run_.gpu(), process.world, hosts);
+  }
 
   void run() {
-    int wrong = 0;
-    run_.measure([&] { wrong = measure_time_steps(run_, fields_); });
-    run_.finish(wrong > 0 ? "wrong results in " + std::to_string(wrong) +
-                                " rows, whose `right` is 0"
-                          : "");
+    WrongSteps wrong;
+    run_.measure([&] { wrong = measure_time_steps(run_, process_, fields_); });
+    run_.finish(wrong.text());
   }
 
  private:
+  const Options options_;
+  const ProcessRun& process_;
   MeasuringRun run_;
   const FieldOptions& fields_;
 };
 
-ProgramInfo program_info(FieldOptions& fields) {
+ProgramInfo program_info(FieldOptions& fields, ProcessOptions& asked) {
   ProgramInfo info;
   info.name = "Stencil";
   info.summary =
-      "Time steps of a field of floats (Jacobi iteration) in two and three\n"
+      "Time steps of a field of floats, by Jacobi's method, in two and three\n"
       "dimensions on one GPU and several: kernels that are launched again, "
-      "and\nkernels that stay and meet at barriers.";
+      "and\nkernels that stay and meet at barriers. mpirun or srun start a "
+      "process for\neach GPU.";
   info.takes_gpu_count = true;
   info.default_samples = 20;
   info.counted +=
@@ -47,6 +55,9 @@ ProgramInfo program_info(FieldOptions& fields) {
        [&fields](const std::string& value, Options&) {
          fields.max_bytes = parse_bytes(value, "--max-bytes");
        }}};
+  for (const Option& option : process_options(asked)) {
+    info.options.push_back(option);
+  }
   constexpr const char* kGroups[] = {"grid", "gpus", "gpus"};
   for (const FieldWay& way : field_ways()) {
     info.methods.push_back(
@@ -63,5 +74,8 @@ ProgramInfo program_info(FieldOptions& fields) {
 int main(int argc, char** argv) {
   using namespace syncbench;
   FieldOptions fields;
-  return program_main<Stencil>(program_info(fields), argc, argv, fields);
+  ProcessOptions asked;
+  return processes_main(
+      program_info(fields, asked), argc, argv, asked,
+      [&](const ProcessRun& run) { Stencil(run, fields, asked.hosts).run(); });
 }

@@ -1,6 +1,7 @@
 #include "common/errors.hpp"
 #include "common/launch.hpp"
 #include "common/peer_access.hpp"
+#include "libraries/team_barriers.cuh"
 #include "stencil/field.hpp"
 #include "stencil/relax.hpp"
 
@@ -57,39 +58,67 @@ int bits_of(long long power) {
 
 }  // namespace
 
-Field::Field(const std::vector<Gpu>& gpus, const FieldShape& shape,
-             const FieldGrid& grid)
-    : gpus_(gpus), shape_(shape), grid_(grid) {
-  if (!enable_peer_access(device_numbers(gpus))) {
-    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
-  }
+Field::Field(Team& team, const FieldShape& shape, const FieldGrid& grid)
+    : team_(team), shape_(shape), grid_(grid) {
   const long long threads = static_cast<long long>(grid.blocks) * grid.threads;
   if (grid_.march == 0) grid_.march = march_of(shape, threads);
+  const std::vector<float*> cells_of = allocate();
   const auto layer = static_cast<std::size_t>(shape.layer());
-  for (const Gpu& gpu : gpus) {
-    memory_.emplace_back(gpu.index, 2 * cells_with_halos());
-    sums_.emplace_back(gpu.index, 1);
-    float* cells = memory_.back().get();
-    slabs_.push_back({{cells, cells + cells_with_halos()},
-                      {},
-                      {},
-                      shape.width,
-                      static_cast<int>(layer),
-                      bits_of(shape.layer() / kQuad),
-                      shape.layers,
-                      grid_.march});
-  }
-  const std::size_t last = cells_with_halos() - layer;
-  for (int rank = 0; rank < gpu_count(); ++rank) {
-    for (int copy = 0; copy < 2; ++copy) {
-      if (rank > 0) {
-        slabs_[rank].halo_before[copy] = slabs_[rank - 1].copies[copy] + last;
+  const std::size_t all = cells_with_halos();
+  for (int number = team.first(); number < team.first() + gpu_count();
+       ++number) {
+    float* cells = cells_of[number];
+    Slab slab = {{cells, cells + all},
+                 {},
+                 {},
+                 shape.width,
+                 static_cast<int>(layer),
+                 bits_of(shape.layer() / kQuad),
+                 shape.layers,
+                 grid_.march};
+    for (int copy = 0; copy < 2 && !no_stores_; ++copy) {
+      if (number > 0) {
+        slab.halo_before[copy] =
+            cells_of[number - 1] + (copy + 1) * all - layer;
       }
-      if (rank + 1 < gpu_count()) {
-        slabs_[rank].halo_after[copy] = slabs_[rank + 1].copies[copy];
+      if (number + 1 < team.total()) {
+        slab.halo_after[copy] = cells_of[number + 1] + copy * all;
       }
     }
+    slabs_.push_back(slab);
+    sums_.emplace_back(gpus()[number - team.first()].index, 1);
   }
+}
+
+// The cells of all GPUs of the team; null where this process has no access.
+std::vector<float*> Field::allocate() {
+  const std::size_t cells = 2 * cells_with_halos();
+  std::vector<float*> cells_of(team_.total());
+  if (team_.nodes() > 1) {
+    no_stores_ = {"several-nodes",
+                  "GPUs of several nodes cannot store into each other's "
+                  "memory"};
+  } else if (team_.processes() > 1) {
+    try {
+      const auto shared =
+          std::make_shared<ClosedTogether<peer_grid::ProcessMemory>>(
+              gpus()[0].index, cells * sizeof(float), processes_of(team_));
+      for (int number = 0; number < team_.total(); ++number) {
+        cells_of[number] = static_cast<float*>((*shared)->of_rank()[number]);
+      }
+      shared_ = shared;
+      return cells_of;
+    } catch (const peer_grid::Error& error) {  // the same in all processes
+      no_stores_ = {"no-peer-access", error.what()};
+    }
+  } else if (!enable_peer_access(device_numbers(gpus()))) {
+    no_stores_ = {"no-peer-access", "no peer access between these GPUs"};
+  }
+  for (int rank = 0; rank < gpu_count(); ++rank) {
+    memory_.emplace_back(gpus()[rank].index, cells);
+    cells_of[team_.first() + rank] = memory_.back().get();
+  }
+  return cells_of;
 }
 
 std::size_t Field::cells_with_halos() const {
@@ -97,12 +126,16 @@ std::size_t Field::cells_with_halos() const {
 }
 
 std::uint64_t Field::first_index(int rank) const {
-  return static_cast<std::uint64_t>(rank) *
+  return static_cast<std::uint64_t>(team_.first() + rank) *
          static_cast<std::uint64_t>(shape_.cells());
 }
 
+void Field::require_stores() const {
+  if (no_stores_) throw CannotMeasure(no_stores_.tag, no_stores_.text);
+}
+
 void Field::wait() const {
-  for (const Gpu& gpu : gpus_) {
+  for (const Gpu& gpu : gpus()) {
     const DeviceGuard guard(gpu.index);
     CUDA_CHECK(cudaDeviceSynchronize());
   }
@@ -111,7 +144,7 @@ void Field::wait() const {
 void Field::fill() {
   const long long all = static_cast<long long>(cells_with_halos());
   for (int rank = 0; rank < gpu_count(); ++rank) {
-    const Gpu& gpu = gpus_[rank];
+    const Gpu& gpu = gpus()[rank];
     const Slab& slab = slabs_[rank];
     const DeviceGuard guard(gpu.index);
     CUDA_CHECK(cudaMemset(slab.copies[1], 0xff, all * sizeof(float)));
@@ -121,8 +154,9 @@ void Field::fill() {
           count);
     };
     fill_some(0, 0, all);
-    if (rank == 0) fill_some(1, 0, slab.layer);
-    if (rank + 1 == gpu_count()) fill_some(1, all - slab.layer, slab.layer);
+    const int number = team_.first() + rank;
+    if (number == 0) fill_some(1, 0, slab.layer);
+    if (number + 1 == team_.total()) fill_some(1, all - slab.layer, slab.layer);
   }
   wait();
 }
@@ -130,17 +164,17 @@ void Field::fill() {
 std::uint64_t Field::digest(int steps) {
   for (int rank = 0; rank < gpu_count(); ++rank) {
     const Slab& slab = slabs_[rank];
-    const DeviceGuard guard(gpus_[rank].index);
+    const DeviceGuard guard(gpus()[rank].index);
     sums_[rank].set_to_zero();
     launch_on_all<const float*, unsigned long long, long long,
                   unsigned long long*>(
-        gpus_[rank], digest_cells, slab.copies[steps % 2] + slab.layer,
+        gpus()[rank], digest_cells, slab.copies[steps % 2] + slab.layer,
         first_index(rank) + slab.layer, shape_.cells(), sums_[rank].get());
   }
   wait();
   std::uint64_t sum = 0;
   for (int rank = 0; rank < gpu_count(); ++rank) {
-    const DeviceGuard guard(gpus_[rank].index);
+    const DeviceGuard guard(gpus()[rank].index);
     sum += sums_[rank].read()[0];
   }
   return sum;
@@ -148,9 +182,9 @@ std::uint64_t Field::digest(int steps) {
 
 std::vector<float> Field::read(int steps) const {
   const auto cells = static_cast<std::size_t>(shape_.cells());
-  std::vector<float> all(cells * gpus_.size());
+  std::vector<float> all(cells * gpus().size());
   for (int rank = 0; rank < gpu_count(); ++rank) {
-    const DeviceGuard guard(gpus_[rank].index);
+    const DeviceGuard guard(gpus()[rank].index);
     CUDA_CHECK(cudaMemcpy(&all[rank * cells],
                           slabs_[rank].copies[steps % 2] + slabs_[rank].layer,
                           cells * sizeof(float), cudaMemcpyDeviceToHost));

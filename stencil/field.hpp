@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
 #include "common/devices.hpp"
+#include "common/table.hpp"
+#include "libraries/team.hpp"
 #include "stencil/field_shape.hpp"
 
 namespace syncbench {
@@ -16,7 +19,7 @@ namespace syncbench {
 struct Slab {
   float* copies[2];  ///< `layers` + 2 layers each
   /// Where the GPU before (after) has a halo of this GPU's first (last) layer,
-  /// in each copy; null where there is none.
+  /// in each copy; null where there is none, or this GPU cannot store there.
   float* halo_before[2];
   float* halo_after[2];
   int width;      ///< cells of a row
@@ -24,6 +27,19 @@ struct Slab {
   int quad_bits;  ///< a layer has 2^quad_bits quads of cells
   int layers;     ///< that this GPU computes
   int march;      ///< layers that a thread computes one after the other
+
+  /// The first cell of a layer of copy 0 or 1.
+  float* at(int copy, int number) const {
+    return copies[copy] + static_cast<std::size_t>(number) * layer;
+  }
+  /// The same for kernels that store nothing on other GPUs.
+  Slab without_stores() const {
+    Slab slab = *this;
+    for (int copy = 0; copy < 2; ++copy) {
+      slab.halo_before[copy] = slab.halo_after[copy] = nullptr;
+    }
+    return slab;
+  }
 };
 
 /// How a field is cut up for threads.
@@ -35,37 +51,47 @@ struct FieldGrid {
 
 class Field {
  public:
-  /// CannotMeasure where a GPU cannot write to the memory of another.
-  Field(const std::vector<Gpu>& gpus, const FieldShape& shape,
-        const FieldGrid& grid);
+  /// Of all GPUs of the team, which outlives it. All processes make it, and
+  /// let it go, at the same time.
+  Field(Team& team, const FieldShape& shape, const FieldGrid& grid);
 
-  const std::vector<Gpu>& gpus() const { return gpus_; }
-  int gpu_count() const { return static_cast<int>(gpus_.size()); }
+  Team& team() const { return team_; }
+  /// Those of this process; `rank` counts them.
+  const std::vector<Gpu>& gpus() const { return team_.gpus(); }
+  int gpu_count() const { return team_.local(); }
   const FieldShape& shape() const { return shape_; }
   const FieldGrid& grid() const { return grid_; }
   const Slab& slab(int rank) const { return slabs_[rank]; }
+
+  /// CannotMeasure where a GPU cannot store into the memory of another.
+  void require_stores() const;
 
   /// The field before the first step in copy 0, what is no number in copy 1.
   /// Waits for the GPUs.
   void fill();
 
-  /// Sum of digest_of() of all cells after so many steps. Waits for the GPUs.
+  /// Sum of digest_of() of all cells of this process after so many steps. Waits
+  /// for the GPUs.
   std::uint64_t digest(int steps);
 
-  /// The layers of all GPUs after so many steps, as host_steps() has them.
+  /// The layers of this process after so many steps, as host_steps() has them.
   std::vector<float> read(int steps) const;
 
  private:
+  std::vector<float*> allocate();
   std::uint64_t first_index(int rank) const;
   std::size_t cells_with_halos() const;
   void wait() const;
 
-  std::vector<Gpu> gpus_;
+  Team& team_;
   FieldShape shape_;
   FieldGrid grid_;
-  std::vector<DeviceBuffer<float>> memory_;  // both copies of each GPU
+  // Both copies of each GPU: by itself, or in memory of all processes.
+  std::vector<DeviceBuffer<float>> memory_;
+  std::shared_ptr<void> shared_;
   std::vector<DeviceBuffer<unsigned long long>> sums_;
   std::vector<Slab> slabs_;
+  Remark no_stores_;  // why not
 };
 
 }  // namespace syncbench

@@ -42,9 +42,15 @@ struct FieldWay {
   bool orders;  ///< false: no block waits for another, so results are wrong
   /// CannotMeasure where these GPUs, or a field of this size, cannot.
   std::unique_ptr<FieldSteps> (*make)(const Field&);
+  /// Where the GPUs are those of one process, or one of each process.
+  enum class In { kOneProcess, kProcesses, kBoth } in = In::kOneProcess;
 
   bool is_for(int count) const {
     return gpus == Gpus::kAny || (gpus == Gpus::kOne) == (count == 1);
+  }
+  /// What is compared with, which has no order, is for any number.
+  bool is_for_processes(int count) const {
+    return !orders || in == In::kBoth || (in == In::kProcesses) == (count > 1);
   }
 };
 
@@ -52,6 +58,13 @@ struct FieldWay {
 template <class Steps>
 std::unique_ptr<FieldSteps> make_steps(const Field& field) {
   return std::make_unique<Steps>(field);
+}
+
+/// The same of one that stores halos into the memory of other GPUs.
+template <class Steps>
+std::unique_ptr<FieldSteps> make_storing(const Field& field) {
+  field.require_stores();
+  return make_steps<Steps>(field);
 }
 
 /// In the order of rows and of --list.
@@ -65,7 +78,8 @@ std::vector<MethodInfo> missing_field_ways();
 std::vector<FieldWay> launched_field_ways();
 std::vector<FieldWay> resident_field_ways();
 
-/// What others are compared with: the host waits for each step of all GPUs.
+/// What others are compared with: the host waits for each step of all GPUs, and
+/// copies the halos; between processes MPI does.
 std::unique_ptr<FieldSteps> reference_steps(const Field& field);
 
 /// A kernel that makes one step of a Slab: its arguments are that, and the
@@ -74,6 +88,9 @@ const void* field_step_kernel(const Field& field);
 
 /// Halos by NCCL, where this build has it.
 std::unique_ptr<FieldSteps> make_nccl_steps(const Field& field);
+
+/// Halos by MPI, between processes.
+std::unique_ptr<FieldSteps> make_mpi_steps(const Field& field);
 
 /// CannotMeasure unless all blocks of the kernel fit on each GPU at once, and
 /// all GPUs have cooperative launches. `shared_bytes`: of dynamic shared

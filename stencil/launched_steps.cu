@@ -47,7 +47,11 @@ class LaunchedSteps : public FieldSteps {
 
   /// By the thread whose GPU is current.
   cudaError_t launch_step(int rank, int step, const LaunchApi& api) const {
-    void* arguments[] = {const_cast<Slab*>(&field_.slab(rank)), &step};
+    return launch_step(rank, field_.slab(rank), step, api);
+  }
+  cudaError_t launch_step(int rank, const Slab& slab, int step,
+                          const LaunchApi& api) const {
+    void* arguments[] = {const_cast<Slab*>(&slab), &step};
     return api.launch({kernel_, dim3(field_.grid().blocks),
                        dim3(field_.grid().threads), arguments},
                       stream(rank));
@@ -238,11 +242,15 @@ class ThreadSteps : public LaunchedSteps {
   GpuThreads threads_;
 };
 
-/// The host launches a step on all GPUs, then waits for all.
+/// The host launches a step on all GPUs, waits for all, and copies the halos.
 class WaitedSteps : public LaunchedSteps {
  public:
   explicit WaitedSteps(const Field& field)
-      : LaunchedSteps(field, field_step_kernel(field)) {}
+      : LaunchedSteps(field, field_step_kernel(field)) {
+    for (int rank = 0; rank < gpus(); ++rank) {
+      slabs_.push_back(field.slab(rank).without_stores());
+    }
+  }
 
   double run(int steps) override {
     const DeviceGuard guard(device(0));
@@ -250,14 +258,37 @@ class WaitedSteps : public LaunchedSteps {
     for (int step = 0; step < steps; ++step) {
       for (int rank = 0; rank < gpus(); ++rank) {
         CUDA_CHECK(cudaSetDevice(device(rank)));
-        CUDA_CHECK(launch_step(rank, step, kTraditionalApi));
+        CUDA_CHECK(launch_step(rank, slabs_[rank], step, kTraditionalApi));
       }
-      for (int rank = 0; rank < gpus(); ++rank) {
-        CUDA_CHECK(cudaStreamSynchronize(stream(rank)));
-      }
+      wait();
+      for (int rank = 0; rank + 1 < gpus(); ++rank) copy_halos(rank, step);
+      wait();
     }
     return elapsed_ns(start, HostClock::now());
   }
+
+ private:
+  void wait() const {
+    for (int rank = 0; rank < gpus(); ++rank) {
+      CUDA_CHECK(cudaStreamSynchronize(stream(rank)));
+    }
+  }
+
+  // Between a GPU and the next one, after a step.
+  void copy_halos(int rank, int step) const {
+    const Slab &one = slabs_[rank], &next = slabs_[rank + 1];
+    const int copy = (step + 1) % 2;
+    copy_layer(rank + 1, next.at(copy, 0), rank, one.at(copy, one.layers));
+    copy_layer(rank, one.at(copy, one.layers + 1), rank + 1, next.at(copy, 1));
+  }
+
+  void copy_layer(int rank, float* to, int other, const float* from) const {
+    const std::size_t bytes = sizeof(float) * slabs_[rank].layer;
+    CUDA_CHECK(cudaMemcpyPeerAsync(to, device(rank), from, device(other), bytes,
+                                   stream(rank)));
+  }
+
+  std::vector<Slab> slabs_;
 };
 
 /// One cooperative launch on all GPUs a step.
@@ -308,6 +339,7 @@ const void* field_step_kernel(const Field& field) {
 }
 
 std::unique_ptr<FieldSteps> reference_steps(const Field& field) {
+  if (field.team().processes() > 1) return make_mpi_steps(field);
   return std::make_unique<WaitedSteps>(field);
 }
 
@@ -326,18 +358,25 @@ std::vector<FieldWay> launched_field_ways() {
        kMemory, true, make_steps<GraphSteps<kProgrammaticApi>>},
       {"single_omp_traditional_launch",
        "a thread a GPU: a step, device synchronize, OpenMP barrier", Gpus::kAny,
-       kMemory, true, make_steps<ThreadSteps>},
+       kMemory, true, make_storing<ThreadSteps>},
       {"events_to_neighbors",
        "a stream a GPU; each waits for events of the GPUs beside it",
-       Gpus::kSeveral, kMemory, true, make_steps<EventSteps>},
+       Gpus::kSeveral, kMemory, true, make_storing<EventSteps>},
       {"graph_of_gpus", "the same, one graph of all steps", Gpus::kSeveral,
-       kMemory, true, make_steps<GraphOfGpuSteps>},
+       kMemory, true, make_storing<GraphOfGpuSteps>},
       {"multi_cooperative_launch", "one launch on all GPUs a step",
-       Gpus::kSeveral, kMemory, true, make_steps<MultiDeviceSteps>},
+       Gpus::kSeveral, kMemory, true, make_storing<MultiDeviceSteps>},
 #ifdef SYNCBENCH_NCCL
       {"nccl_send_recv",
-       "a thread a GPU: a step, then ncclSend and ncclRecv of halos",
-       Gpus::kSeveral, kMemory, true, make_nccl_steps},
+       "a thread or a process a GPU: a step, then ncclSend and ncclRecv of "
+       "halos",
+       Gpus::kSeveral, kMemory, true, make_nccl_steps, FieldWay::In::kBoth},
+#endif
+#ifdef SYNCBENCH_MPI
+      {"mpi_send_recv",
+       "a process a GPU: a step, halos to pinned host memory, MPI_Isend and "
+       "MPI_Irecv, and back",
+       Gpus::kSeveral, kMemory, true, make_mpi_steps, FieldWay::In::kProcesses},
 #endif
   };
 }

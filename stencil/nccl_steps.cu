@@ -1,107 +1,71 @@
 // A kernel a step, whose halos NCCL carries to the other GPUs.
-#include <nccl.h>
-
-#include <map>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "common/gpu_threads.hpp"
+#include "libraries/nccl_group.hpp"
 #include "stencil/field_ways.hpp"
 
 namespace syncbench {
 namespace {
 
-// One of each GPU. They take a second to make, and so are kept until the
-// program ends.
-const std::vector<ncclComm_t>& communicators_of(
-    const std::vector<int>& devices) {
-  static auto& made = *new std::map<std::vector<int>, std::vector<ncclComm_t>>;
-  std::vector<ncclComm_t>& of_devices = made[devices];
-  if (!of_devices.empty()) return of_devices;
-  std::vector<ncclComm_t> handles(devices.size());
-  const ncclResult_t result = ncclCommInitAll(
-      handles.data(), static_cast<int>(devices.size()), devices.data());
-  if (result != ncclSuccess) {
-    throw CannotMeasure("nccl", ncclGetErrorString(result));
-  }
-  return of_devices = handles;
-}
-
-/// A thread a GPU. NCCL's sends and receives wait in the stream for the step
-/// before them, and the next step for them.
+/// A thread, or a process, a GPU. NCCL's sends and receives wait in the stream
+/// for the step before them, and the next step for them. They wait for each
+/// other without end: Team::run() ends the program where one fails.
 class NcclSteps : public FieldSteps {
  public:
   explicit NcclSteps(const Field& field)
-      : field_(field),
-        threads_(field.gpus()),
-        streams_(make_streams(device_numbers(field.gpus()))),
-        communicators_(communicators_of(device_numbers(field.gpus()))),
-        results_(field.gpus().size(), ncclSuccess) {}
+      : field_(field), group_(field.team().kept<NcclGroup>()) {}
 
   double run(int steps) override {
-    const double time = threads_.run([&](int rank) {
-      CallResult result;
-      Slab slab = field_.slab(rank);  // that stores nothing on other GPUs
-      for (int copy = 0; copy < 2; ++copy) {
-        slab.halo_before[copy] = slab.halo_after[copy] = nullptr;
-      }
-      const cudaStream_t stream = streams_[rank].get();
-      for (int step = 0; step < steps; ++step) {
-        void* arguments[] = {&slab, &step};
-        result.note(launch_traditional(
-                        {field_step_kernel(field_), dim3(field_.grid().blocks),
-                         dim3(field_.grid().threads), arguments},
-                        stream),
-                    kTraditionalApi.name);
-        if (step + 1 < steps) exchange(rank, slab, (step + 1) % 2, stream);
-      }
-      result.note(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-#pragma omp barrier
-      return result;
-    });
-    for (const ncclResult_t result : results_) {
-      if (result == ncclSuccess) continue;
-      throw std::runtime_error(std::string("ncclSend and ncclRecv: ") +
-                               ncclGetErrorString(result));
-    }
-    return time;
+    return group_.run(
+        "ncclSend and ncclRecv",
+        [&](int rank, CallResult& result) { return make(rank, steps, result); },
+        true);
   }
 
  private:
+  ncclResult_t make(int rank, int steps, CallResult& result) const {
+    ncclResult_t sent = ncclSuccess;
+    Slab slab = field_.slab(rank).without_stores();
+    for (int step = 0;
+         step < steps && result.code == cudaSuccess && sent == ncclSuccess;
+         ++step) {
+      void* arguments[] = {&slab, &step};
+      result.note(launch_traditional(
+                      {field_step_kernel(field_), dim3(field_.grid().blocks),
+                       dim3(field_.grid().threads), arguments},
+                      group_.stream(rank)),
+                  kTraditionalApi.name);
+      if (step + 1 < steps) sent = exchange(rank, slab, (step + 1) % 2);
+    }
+    return sent;
+  }
+
   // The halos of one copy, with the GPUs before and after.
-  void exchange(int rank, const Slab& slab, int copy, cudaStream_t stream) {
-    float* first = slab.copies[copy];
-    const auto layer = static_cast<std::size_t>(slab.layer);
-    note(rank, ncclGroupStart());
-    if (rank > 0) {
-      swap_layers(rank, rank - 1, first + layer, first, layer, stream);
+  ncclResult_t exchange(int rank, const Slab& slab, int copy) const {
+    const int number = field_.team().first() + rank;
+    ncclResult_t result = ncclGroupStart();
+    const auto swap = [&](int other, int sent, int halo) {
+      const ncclComm_t own = group_.communicator(rank);
+      const cudaStream_t stream = group_.stream(rank);
+      const auto cells = static_cast<std::size_t>(slab.layer);
+      keep(result,
+           ncclSend(slab.at(copy, sent), cells, ncclFloat, other, own, stream));
+      keep(result,
+           ncclRecv(slab.at(copy, halo), cells, ncclFloat, other, own, stream));
+    };
+    if (number > 0) swap(number - 1, 1, 0);
+    if (number + 1 < field_.team().total()) {
+      swap(number + 1, slab.layers, slab.layers + 1);
     }
-    if (rank + 1 < field_.gpu_count()) {
-      float* last = first + layer * slab.layers;
-      swap_layers(rank, rank + 1, last, last + layer, layer, stream);
-    }
-    note(rank, ncclGroupEnd());
+    keep(result, ncclGroupEnd());
+    return result;
   }
 
-  void swap_layers(int rank, int other, const float* sent, float* received,
-                   std::size_t cells, cudaStream_t stream) {
-    const ncclComm_t own = communicators_[rank];
-    note(rank, ncclSend(sent, cells, ncclFloat, other, own, stream));
-    note(rank, ncclRecv(received, cells, ncclFloat, other, own, stream));
-  }
-
-  // Keeps the first failure.
-  void note(int rank, ncclResult_t result) {
-    if (results_[rank] == ncclSuccess) results_[rank] = result;
+  // The first failure.
+  static void keep(ncclResult_t& first, ncclResult_t result) {
+    if (first == ncclSuccess) first = result;
   }
 
   const Field& field_;
-  GpuThreads threads_;
-  std::vector<Stream> streams_;
-  const std::vector<ncclComm_t>& communicators_;
-  std::vector<ncclResult_t> results_;
+  NcclGroup& group_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace syncbench {
 
-/// A cell of the next step (damped Jacobi iteration) from itself and its
+/// A cell of the next step (by Jacobi's method, damped) from itself and its
 /// neighbors: before and behind it in its row, in the layers before and after.
 /// The weights are powers of two, so products are exact: whether a compiler
 /// fuses them with a sum changes no bit. Sums are in the order written here.

@@ -2,14 +2,15 @@
 #include <cooperative_groups.h>
 
 #include <array>
-#include <stdexcept>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "common/check.hpp"
-#include "common/gpu_threads.hpp"
 #include "explicit_barrier/grid_barriers/gpu_machine.cuh"
 #include "explicit_barrier/grid_barriers/protocols.hpp"
+#include "libraries/processes.hpp"
+#include "libraries/team_barriers.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 #include "stencil/field_ways.hpp"
 #include "stencil/slab_step.cuh"
@@ -130,23 +131,23 @@ class ResidentSteps : public FieldSteps {
                           ? static_cast<std::size_t>(
                                 tile_bytes(field.shape(), field.grid().blocks))
                           : 0),
-        streams_(make_streams(device_numbers(field.gpus()))),
-        threads_(field.gpus()) {
+        streams_(make_streams(device_numbers(field.gpus()))) {
     require_resident(field, kernel_, shared_bytes_);
   }
 
   double run(int steps) override {
-    return threads_.run([&](int rank) {
+    const auto body = [&](int rank) {
       CallResult result;
       typename Between::Argument argument = argument_of(rank);
       void* arguments[] = {const_cast<Slab*>(&field_.slab(rank)), &steps,
                            &argument};
       result.note(launch_cooperative(call(arguments), stream(rank)),
                   kCooperativeApi.name);
-      result.note(cudaStreamSynchronize(stream(rank)), "cudaStreamSynchronize");
-#pragma omp barrier
+      wait_for(stream(rank), result);
+      if (result.code == cudaSuccess) field_.team().meet();
       return result;
-    });
+    };
+    return field_.team().run(body, [this] { return failure(); });
   }
 
  protected:
@@ -161,12 +162,13 @@ class ResidentSteps : public FieldSteps {
   virtual typename Between::Argument argument_of(int /*rank*/) const {
     return {};
   }
+  // What the barrier says of a kernel that has ended with an error.
+  virtual std::optional<std::string> failure() const { return {}; }
 
   const Field& field_;
   const void* kernel_;
   std::size_t shared_bytes_;
   std::vector<Stream> streams_;
-  GpuThreads threads_;
 };
 
 /// With no order. Blocks of a GPU meet where both copies of the field are
@@ -199,35 +201,39 @@ class UnorderedSteps : public ResidentSteps<NoOrder, FieldForm::kMemory> {
   std::vector<DeviceBuffer<unsigned>> counters_;
 };
 
-/// With this suite's barrier of all GPUs.
+/// With this suite's barrier of all GPUs, which may be of several processes.
 template <FieldForm kForm>
 class PeerGridSteps : public ResidentSteps<PeerGridSync, kForm> {
  public:
-  explicit PeerGridSteps(const Field& field) try : ResidentSteps
-    <PeerGridSync, kForm>(field), set_(device_numbers(field.gpus())),
-        ends_(set_.for_blocks(field.grid().blocks)) {}
-  catch (const peer_grid::CannotJoin& error) {
-    throw CannotMeasure("no-barrier", error.what());
-  }
-
-  double run(int steps) override {
-    try {
-      return ResidentSteps<PeerGridSync, kForm>::run(steps);
-    } catch (const CudaError& error) {
-      const auto why = set_.failure();
-      if (!why) throw;
-      throw std::runtime_error(*why + "\n" + error.what());
-    }
-  }
+  explicit PeerGridSteps(const Field& field)
+      : ResidentSteps<PeerGridSync, kForm>(field),
+        barriers_(field.team()),
+        ends_(barriers_->ends(field.grid().blocks)) {}
 
  private:
   peer_grid::BarrierEnd argument_of(int rank) const override {
     return ends_.at(rank);
   }
+  std::optional<std::string> failure() const override {
+    return barriers_->failure();
+  }
 
-  peer_grid::BarrierSet set_;
+  ClosedTogether<TeamBarriers> barriers_;
   std::vector<peer_grid::BarrierEnd> ends_;
 };
+
+// Processes first agree that their kernels fit: all make the barrier, or none.
+template <FieldForm kForm>
+std::unique_ptr<FieldSteps> make_peer_grid_steps(const Field& field) {
+  using Fitting = ResidentSteps<PeerGridSync, kForm>;
+  field.require_stores();
+  make_together([&] { return std::make_unique<Fitting>(field); });
+  try {
+    return make_steps<PeerGridSteps<kForm>>(field);
+  } catch (const peer_grid::CannotJoin& error) {
+    throw CannotMeasure("no-barrier", error.what());
+  }
+}
 
 #if CUDART_VERSION < 13000
 
@@ -337,30 +343,33 @@ std::vector<FieldWay> resident_field_ways() {
          true,
          make_steps<ResidentSteps<GridSync, kTile>>},
         {"peer_grid_sync",
-         "one kernel a GPU with the barrier of peer_grid_barrier/",
+         "one kernel a GPU with the barrier of peer_grid_barrier/, in one "
+         "process or in one for each GPU",
          Gpus::kAny,
          kMemory,
          true,
-         make_steps<PeerGridSteps<kMemory>>},
+         make_peer_grid_steps<kMemory>,
+         FieldWay::In::kBoth},
         {"peer_grid_sync_tile",
          "the same; tiles stay in shared memory",
          Gpus::kAny,
          kTile,
          true,
-         make_steps<PeerGridSteps<kTile>>},
+         make_peer_grid_steps<kTile>,
+         FieldWay::In::kBoth},
 #if CUDART_VERSION < 13000
         {"multi_grid_sync",
          "one kernel a GPU with multi_grid_group::sync()",
          Gpus::kAny,
          kMemory,
          true,
-         make_steps<MultiGridSteps<kMemory>>},
+         make_storing<MultiGridSteps<kMemory>>},
         {"multi_grid_sync_tile",
          "the same; tiles stay in shared memory",
          Gpus::kAny,
          kTile,
          true,
-         make_steps<MultiGridSteps<kTile>>},
+         make_storing<MultiGridSteps<kTile>>},
 #endif
   };
 }
@@ -383,6 +392,10 @@ std::vector<MethodInfo> missing_field_ways() {
 #ifndef SYNCBENCH_NCCL
   missing.push_back({"nccl_send_recv",
                      "NCCL was not found when this program was configured"});
+#endif
+#ifndef SYNCBENCH_MPI
+  missing.push_back(
+      {"mpi_send_recv", "MPI was not found when this program was configured"});
 #endif
   return missing;
 }

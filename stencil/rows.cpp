@@ -51,7 +51,10 @@ Columns<FieldRow> field_columns(bool stats) {
                               "1: all results were right; 0: not; nan: it "
                               "orders nothing",
                               &Row::right, 0)} +
-         (stats ? stats_columns() : Columns<Row>());
+         (stats ? stats_columns() : Columns<Row>()) +
+         Columns<Row>{
+             column<Row>("nodes", "", "machines", &Row::nodes),
+             column<Row>("processes", "", "of all nodes", &Row::processes)};
 }
 
 bool print_field(MeasuringRun& run, Table<FieldRow>& table, FieldRow& row,

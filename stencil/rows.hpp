@@ -23,6 +23,8 @@ struct FieldRow {
   double sync = kNan;   ///< percent of a step; nan where nothing orders steps
   double right = kNan;  ///< 1: all results were right; 0: one was not
   double mhz = kNan;    ///< SM clock of the slowest GPU, after the samples
+  int nodes = 1;
+  int processes = 1;  ///< of all nodes
 };
 
 Columns<FieldRow> field_columns(bool stats);

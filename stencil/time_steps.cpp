@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,17 @@ constexpr int kFewestSamples = 5;
 // number, which end in different copies.
 constexpr int kProofSteps[] = {64, 33};
 
+// What processes decide by, which have to decide alike.
+double least_of_processes(double value) {
+  double least = value;
+  for (const std::string& text : mpi::gather(std::to_string(value))) {
+    least = std::min(least, std::stod(text));
+  }
+  return least;
+}
+
+bool all_processes(bool value) { return least_of_processes(value) == 1; }
+
 // Bytes of the largest field on each of these GPUs.
 long long largest_field(const std::vector<Gpu>& gpus, long long asked_for) {
   std::size_t least_free = SIZE_MAX, least_total = SIZE_MAX;
@@ -33,14 +45,17 @@ long long largest_field(const std::vector<Gpu>& gpus, long long asked_for) {
     least_total = std::min(least_total, total);
   }
   // Halos and the memory of barriers come on top of it.
-  const auto room = static_cast<long long>(least_free / 10 * 9);
+  const auto room = static_cast<long long>(
+      least_of_processes(static_cast<double>(least_free / 10 * 9)));
   if (asked_for > room) {
     throw UsageError("fields of " + std::to_string(asked_for) +
                      " bytes do not fit into the " + std::to_string(room) +
                      " bytes of memory that they can have");
   }
   if (asked_for > 0) return asked_for;
-  return std::min(room, static_cast<long long>(least_total / kPartOfMemory));
+  const auto part =
+      least_of_processes(static_cast<double>(least_total / kPartOfMemory));
+  return std::min(room, static_cast<long long>(part));
 }
 
 // 1, 2, 4 and so on, and all.
@@ -51,23 +66,45 @@ std::vector<int> gpu_counts(int all) {
   return counts;
 }
 
+using Teams = std::vector<std::unique_ptr<Team>>;
+
+// Of the first GPUs of one process, or of one of each process.
+Teams make_teams(MeasuringRun& run, const ProcessRun& process) {
+  Teams teams;
+  const auto add = [&](const std::vector<Gpu>& gpus) {
+    teams.push_back(std::make_unique<Team>(process.world, process.watch, gpus));
+  };
+  const std::vector<Gpu>& all = run.gpus();
+  if (process.world.size > 1) {
+    add(all);
+    return teams;
+  }
+  for (const int count : gpu_counts(static_cast<int>(all.size()))) {
+    add({all.begin(), all.begin() + count});
+  }
+  return teams;
+}
+
 class TimeSteps {
  public:
-  TimeSteps(MeasuringRun& run, int dimensions, long long most_bytes)
+  TimeSteps(MeasuringRun& run, const Teams& teams, int dimensions,
+            long long most_bytes)
       : run_(run),
+        teams_(teams),
         dimensions_(dimensions),
-        blocks_(run.gpu().sm_count),
+        blocks_(static_cast<int>(least_of_processes(run.gpu().sm_count))),
         shapes_(field_shapes(dimensions, blocks_, most_bytes)),
         table_(run.out(), kTitles[dimensions - 2],
                field_columns(run.options().stats)) {}
 
-  int measure() {
+  WrongSteps measure() {
     run_.begin_section(kTitles[dimensions_ - 2]);
     if (shapes_.empty()) {
       table_.note("", {"no-size", "not even the smallest field fits"});
     }
-    for (const int count : gpu_counts(static_cast<int>(run_.gpus().size()))) {
-      gpus_.assign(run_.gpus().begin(), run_.gpus().begin() + count);
+    skip_others();
+    for (const auto& team : teams_) {
+      team_ = team.get();
       const std::vector<Proved> ways = prove();
       for (const FieldShape& shape : shapes_) of_shape(shape, ways);
     }
@@ -90,7 +127,36 @@ class TimeSteps {
     Summary step = {};
   };
 
-  int gpu_count() const { return static_cast<int>(gpus_.size()); }
+  int gpu_count() const { return team_->total(); }
+  int processes() const { return teams_[0]->processes(); }
+
+  void show(const std::string& point) {
+    run_.show(point);
+    team_->show(point);
+  }
+
+  // What this start cannot have; aloud where it was asked for by name.
+  void skip_others() {
+    const Remark reason =
+        processes() == 1
+            ? Remark{"one-process",
+                     "it needs a process for each GPU: start the program with "
+                     "mpirun or srun"}
+            : Remark{"processes",
+                     "it is of one process: start the program without mpirun "
+                     "and srun"};
+    for (const FieldWay& way : field_ways()) {
+      if (!run_.options().wants(way.name) ||
+          way.is_for_processes(processes())) {
+        continue;
+      }
+      if (run_.options().methods.empty()) {
+        table_.skip(way.name, reason);
+      } else {
+        run_.skip(table_, {way.name}, reason);
+      }
+    }
+  }
 
   RowKey key(const FieldWay& way, double cells = kNan) const {
     FieldRow row;
@@ -108,7 +174,8 @@ class TimeSteps {
   std::vector<FieldWay> planned() const {
     const std::vector<FieldWay> all = field_ways();
     const auto wanted = [&](const FieldWay& way) {
-      return way.is_for(gpu_count()) && run_.options().wants(way.name);
+      return way.is_for(gpu_count()) && way.is_for_processes(processes()) &&
+             run_.options().wants(way.name);
     };
     std::vector<FieldWay> planned;
     for (const FieldWay& way : all) {
@@ -127,26 +194,30 @@ class TimeSteps {
   // several parts of the field, and of many, each with several layers.
   std::vector<Proved> prove() {
     const FieldShape shape = proof_shape(dimensions_, blocks_);
+    Field few(*team_, shape, {blocks_, 32, 1});
+    Field many(*team_, shape, {blocks_, kFieldThreads, 5});
     std::map<int, std::vector<float>> expected;
     std::vector<Proved> proved;
     for (const FieldWay& way : planned()) {
+      team_->show(key(way));
       run_.measure_or_skip(table_, key(way), [&] {
         bool right = true;
-        for (const FieldGrid& grid : {FieldGrid{blocks_, 32, 1},
-                                      FieldGrid{blocks_, kFieldThreads, 5}}) {
-          Field field(gpus_, shape, grid);
-          const auto steps = way.make(field);
+        for (Field* field : {&few, &many}) {
+          const auto steps = make_together([&] { return way.make(*field); });
           for (const int count : kProofSteps) {
             if (expected[count].empty() && way.orders) {
               expected[count] = host_steps(shape, gpu_count(), count);
             }
-            field.fill();
+            field->fill();
             steps->prepare(count);
             steps->run(count);
-            right &= !way.orders || field.read(count) == expected[count];
+            right &=
+                !way.orders || is_part(field->read(count), expected[count]);
           }
         }
+        right = all_processes(right);
         if (!right) {
+          wrong_.ways.insert(way.name);
           run_.warn(key(way),
                     {"wrong", "its results are not those of the host"});
         }
@@ -156,18 +227,26 @@ class TimeSteps {
     return proved;
   }
 
+  // Whether the cells of this process are those of the whole field.
+  bool is_part(const std::vector<float>& cells,
+               const std::vector<float>& whole) const {
+    const auto first = cells.size() / team_->local() * team_->first();
+    return std::equal(cells.begin(), cells.end(), whole.begin() + first);
+  }
+
   void of_shape(const FieldShape& shape, const std::vector<Proved>& ways) {
-    run_.show(std::string("field ") + shape.text());
+    show(std::string("field ") + shape.text());
     std::unique_ptr<Field> field;
     std::vector<Candidate> candidates;
     for (const Proved& proved : ways) {
       run_.measure_or_skip(table_, key(proved.way, shape), [&] {
         if (field == nullptr) {
-          field = std::make_unique<Field>(gpus_, shape,
+          field = std::make_unique<Field>(*team_, shape,
                                           FieldGrid{blocks_, kFieldThreads});
         }
-        candidates.push_back(
-            {proved.way, proved.right, proved.way.make(*field)});
+        candidates.push_back({proved.way, proved.right, make_together([&] {
+                                return proved.way.make(*field);
+                              })});
       });
     }
     if (candidates.empty()) return;
@@ -179,7 +258,7 @@ class TimeSteps {
   // host waits for each.
   std::map<int, std::uint64_t> digests(Field& field,
                                        const std::vector<int>& counts) {
-    run_.show("reference steps");
+    show("reference steps");
     std::map<int, std::uint64_t> digests;
     const auto steps = reference_steps(field);
     for (const int count : counts) {
@@ -205,23 +284,24 @@ class TimeSteps {
     };
     int samples = kFewestSamples;
     for (Candidate& candidate : candidates) {
-      run_.show(key(candidate.way, field.shape()));
+      show(key(candidate.way, field.shape()));
       candidate.steps->prepare(longer);
       candidate.steps->prepare(shorter);
       run_once(candidate, shorter);  // a warm-up
-      const double once = run_once(candidate, longer);
+      const double once = least_of_processes(run_once(candidate, longer));
       const double fit = std::min(kSampledNs / once, 1e6);
       samples = std::max(
           samples, std::min(run_.options().samples, static_cast<int>(fit)));
     }
     samples = std::min(samples, run_.options().samples);
-    return run_.sample_at_full_clock(gpu_count(), [&] {
+    return run_.sample_at_full_clock(team_->local(), [&] {
       for (Candidate& candidate : candidates) {
         candidate.long_ns.clear();
         candidate.short_ns.clear();
       }
       for (int i = 0; i < samples; ++i) {
         for (Candidate& candidate : candidates) {
+          team_->show(key(candidate.way, field.shape()));
           run_.measure_at(
               [&] { return key(candidate.way, field.shape()); },
               [&] {
@@ -243,6 +323,8 @@ class TimeSteps {
       FieldRow row;
       row.method = candidate.way.name;
       row.gpus = gpu_count();
+      row.nodes = team_->nodes();
+      row.processes = processes();
       row.cells = static_cast<double>(shape.cells());
       row.shape = shape;
       row.steps = steps;
@@ -256,33 +338,49 @@ class TimeSteps {
         if (base != unordered.end()) {
           row.sync = 100 * (1 - base->second / row.step.mean);
         }
-        row.right = candidate.right;
+        row.right = all_processes(candidate.right);
       } else {
         unordered[candidate.way.form] = row.step.mean;
       }
       run_.show(table_.key(row));
       if (!run_.options().wants(row.method)) continue;
-      wrong_ += print_field(run_, table_, row, total, clock);
+      wrong_.rows += print_field(run_, table_, row, total, clock);
     }
   }
 
   MeasuringRun& run_;
+  const Teams& teams_;
+  Team* team_ = teams_[0].get();  // of the rows now
   const int dimensions_;
   const int blocks_;
   const std::vector<FieldShape> shapes_;
   Table<FieldRow> table_;
-  std::vector<Gpu> gpus_;  // of the rows now
-  int wrong_ = 0;
+  WrongSteps wrong_;
 };
 
 }  // namespace
 
-int measure_time_steps(MeasuringRun& run, const FieldOptions& fields) {
+std::string WrongSteps::text() const {
+  if (rows > 0) {
+    return "wrong results in " + std::to_string(rows) +
+           " rows, whose `right` is 0";
+  }
+  std::string names;
+  for (const std::string& way : ways)
+    names += (names.empty() ? "" : ", ") + way;
+  return names.empty() ? "" : "wrong results in small fields of " + names;
+}
+
+WrongSteps measure_time_steps(MeasuringRun& run, const ProcessRun& process,
+                              const FieldOptions& fields) {
+  const Teams teams = make_teams(run, process);
   run.show("sizes of the fields");
   const long long most = largest_field(run.gpus(), fields.max_bytes);
-  int wrong = 0;
+  WrongSteps wrong;
   for (const int dimensions : {2, 3}) {
-    wrong += TimeSteps(run, dimensions, most).measure();
+    WrongSteps found = TimeSteps(run, teams, dimensions, most).measure();
+    wrong.rows += found.rows;
+    wrong.ways.merge(found.ways);
   }
   return wrong;
 }

@@ -1,9 +1,11 @@
 // The sections of Stencil.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "common/measuring_run.hpp"
+#include "libraries/processes.hpp"
 
 namespace syncbench {
 
@@ -18,10 +20,20 @@ struct FieldOptions {
   long long max_bytes = 0;  ///< of the largest on each GPU; 0: kPartOfMemory
 };
 
+/// What was wrong.
+struct WrongSteps {
+  int rows = 0;
+  std::set<std::string> ways;  ///< in the small fields before any row
+
+  /// For an error; empty: nothing was.
+  std::string text() const;
+};
+
 /// The sections `time steps 2D` and `time steps 3D`: every way on one GPU, on
-/// two, four and so on, and on all. Each way has first shown its results to be
-/// those of the host. Returns the number of rows with a wrong result.
-int measure_time_steps(MeasuringRun& run, const FieldOptions& fields);
+/// two, four and so on, and on all; in several processes, on all alone. Each
+/// way has first shown its results to be those of the host.
+WrongSteps measure_time_steps(MeasuringRun& run, const ProcessRun& process,
+                              const FieldOptions& fields);
 
 /// Their lines of --columns.
 std::string describe_time_steps();

@@ -33,7 +33,7 @@ FILE = Path(__file__).with_name("only_some_builds.tsv")
 Method = namedtuple("Method", "name what notes scope instruction", defaults=[""])
 Column = namedtuple("Column", "name unit meaning")
 
-# What --list of some builds has: of a toolkit before CUDA 13, or with NCCL. A build that lists one
+# What --list of some builds has: of a toolkit before CUDA 13, or with NCCL or MPI. A build that lists one
 # says the same, or the check fails.
 ONLY_SOME_BUILDS = tsv.read_table(tsv.read_bytes(FILE), FILE)
 # What --machine-code does not tell: what a method needs beyond compute capability 6.0. A build

@@ -15,7 +15,7 @@ PROGRAMS = (
     Program("BenchmarkInterSM", True, True, True),
     Program("TestRepeat", False, True, True),
     Program("Reduction", True, True, True, ("--max-bytes", "1M")),
-    Program("Stencil", True, True, True, ("--max-bytes", "8M")),
+    Program("Stencil", True, True, True, ("--max-bytes", "8M", "--limit", "3600")),
     Program("Libraries", True, True, False),
     Program("Pitfalls", True, False, True))
 LATER = ("Stencil", "Libraries")  # since the first recorded runs: a folder may lack them

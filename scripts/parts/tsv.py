@@ -123,7 +123,7 @@ class Section:
         self.any_number = [column not in _LEAST and column not in NAMES + PHRASES
                            for column in header]  # whether its cells are numbers of any kind
         # Not all methods of a library have a kernel.
-        self.can_lack = _CAN_LACK + ("blk", "thrd") * ("nodes" in header)
+        self.can_lack = _CAN_LACK + ("blk", "thrd") * (header[1:2] == ["nodes"])
         self.point = [column for column in _POINT if column in header]  # what a row is of
         self.rows = []  # of class Row
         self.annotations = []  # below the header

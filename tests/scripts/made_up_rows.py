@@ -24,7 +24,7 @@ WARP_SUM = "method type rep m(ave_cycle) s(ave_cycle) right n ci95(ave_cycle)"
 SWITCH = ("method type basic more cost m(sync) s(sync) Nl Nm case predicted measured ratio "
           "ci95(sync)")
 FIELD = ("method GPUcount cells width rows layers steps blk thrd m(step) s(step) GB/s sync right n "
-         "ci95(step)")
+         "ci95(step) nodes processes")
 PARTIAL = "method form outcome T launches"
 REPEAT = "method rep blk thrd tile m(cycle) s(cycle) m(ave_cycle) s(ave_cycle) ci95(ave_cycle)"
 ROWS = {  # of two GPUs with 132 SMs
@@ -69,8 +69,8 @@ ROWS = {  # of two GPUs with 132 SMs
             for gpus, size, rate in ((1, 68719476736, "4517.500"), (2, 137438953472, "9027.250"))))
     + "# warning[spread] peer_grid type=float GPUcount=2 bytes=137438953472: far\n",
     "Stencil": section(
-        "time steps 2D", FIELD, "grid_sync 1 540672 512 1 1056 496 132 1024 2100.500 0.500 2059.1 40.1 1 20 0.500",
-        "traditional_launch 1 540672 512 1 1056 496 132 1024 3100.500 0.500 1395.1 -0.1 1 20 0.500"),
+        "time steps 2D", FIELD, "grid_sync 1 540672 512 1 1056 496 132 1024 2100.500 0.500 2059.1 40.1 1 20 0.500 1 1",
+        "traditional_launch 1 540672 512 1 1056 496 132 1024 3100.500 0.500 1395.1 -0.1 1 20 0.500 1 1"),
     "Libraries": section("barriers of libraries", LIBRARY,
                          "nccl_all_reduce 1 1 2 8 nan nan 6100.250 20.500 60 5.250",
                          "nccl_lsa_grid 1 1 2 nan 132 1024 3200.250 20.500 60 5.250"),
@@ -96,7 +96,7 @@ ROWS_BEFORE13 = {
     + section("strong scaling", NODE_SUM,
               "multi_grid float 2 68719476736 8900.250 9.000 2.000 0.500 1 9 1.000"),
     "Stencil": section("time steps 2D", FIELD, "multi_grid_sync 2 540672 512 1 1056 496 132 1024 "
-                       "7100.500 0.500 1218.1 80.1 1 20 0.500"),
+                       "7100.500 0.500 1218.1 80.1 1 20 0.500 1 1"),
     "Pitfalls": section("partial groups", PARTIAL)
     + "part_multi_grid_gpus\tas allowed\tcompleted\t1.000\t10\n"}
 ENVIRONMENT = "key\tvalue\ngpu\tNVIDIA H200\ngpu_count\t2\nsms\t132\nsuite_commit\tabc\n"

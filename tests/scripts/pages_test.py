@@ -34,7 +34,9 @@ FLOORS = {"peer_grid_barrier": (), "common": (), "implicit_barrier": ("common", 
           "explicit_barrier": ("common", "peer_grid_barrier"),
           "pitfalls": ("common", "peer_grid_barrier"),
           "libraries": ("common", "peer_grid_barrier", "explicit_barrier", "implicit_barrier"),
-          "reduction": ("common", "peer_grid_barrier", "explicit_barrier")}
+          "reduction": ("common", "peer_grid_barrier", "explicit_barrier"),
+          "stencil": ("common", "peer_grid_barrier", "explicit_barrier", "implicit_barrier",
+                      "libraries")}
 SOURCE = re.compile(r"\.(cuh?|[ch]pp|py|sh|cmake|def|sbatch)$|^(CMakeLists.txt|Dockerfile|run)$")
 CPP_SOURCE = re.compile(r"\.(cuh?|[ch]pp)$")
 # A string or comment, with those that follow it; none begins within another.

@@ -24,7 +24,7 @@ def run(*arguments, **planted):
     words = dict(gpus=1, sms=8, step=STEP, gpu_cycles=GPU_CYCLES, ghz=GHZ, bandwidth=BANDWIDTH)
     words.update(planted)
     return subprocess.run(
-        [FOLDER / "Stencil", *arguments], capture_output=True, text=True,
+        [FOLDER / "Stencil", *arguments], capture_output=True, text=True, timeout=50,
         env=dict(os.environ, OMP_WAIT_POLICY="passive",
                  STAND_IN=" ".join(f"{key}={value}" for key, value in words.items())))
 
@@ -82,6 +82,13 @@ class Planted(unittest.TestCase):
         self.assertIn("warning[wrong] graph_launch GPUcount=1: its results are not those of the host",
                       done.stdout)
 
+    def test_a_way_without_rows_is_wrong_too(self):
+        done = run("1", "--samples", "2", "--max-bytes", "1K", "--method",
+                   "grid_sync,graph_launch", bad="steps")
+        self.assertEqual([section.rows for section in sections_of(done)], [[], []])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: wrong results in small fields of graph_launch, grid_sync\n", done.stderr)
+
     def test_what_cannot_be_had_is_skipped(self):
         for planted, method, tag in (
                 (dict(cooperative=0), "grid_sync", "no-cooperative-launch"),
@@ -91,6 +98,30 @@ class Planted(unittest.TestCase):
             done = run(str(planted.get("gpus", 1)), *SOME, "--method", method, **planted)
             self.assertEqual(done.returncode, 4, done.stderr)
             self.assertIn(f"# skipped[{tag}] {method} GPUcount=", done.stdout)
+
+    def needs_nccl(self):
+        if "nccl_send_recv" not in subprocess.run([FOLDER / "Stencil", "--list"], text=True,
+                                                  capture_output=True).stdout:
+            self.skipTest("no NCCL in this build")
+
+    def test_a_failure_while_the_other_gpu_waits_for_it(self):
+        self.needs_nccl()
+        # The second GPU's call fails in its first steps; NCCL's kernels wait without end.
+        for call, at, said in (("cudaLaunchKernel", 290, "cudaLaunchKernel on GPU 1 failed at "),
+                               ("ncclGroupEnd", 60, "ncclSend and ncclRecv: ")):
+            for mode in ("once", "stays"):
+                done = run("2", *SOME, "--method", "nccl_send_recv", gpus=2, fail_call=call,
+                           fail_gpu=1, fail_at=at, fail_mode=mode)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, rf"^Stencil: error: nccl_send_recv GPUcount=2: {said}.*\n$")
+
+    def test_without_peer_access_nccl_carries_halos(self):
+        self.needs_nccl()
+        done = run("2", *SOME, gpus=2, peer="none")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for section in sections_of(done):
+            rows = {row["method"]: row["right"] for row in section.rows if row["GPUcount"] == "2"}
+            self.assertEqual(rows, {**dict.fromkeys(UNORDERED, "nan"), "nccl_send_recv": "1"})
 
     def test_tiles_that_do_not_fit(self):
         done = run("1", "--samples", "2", "--max-bytes", "8M", "--method", "grid_sync_tile")

@@ -514,31 +514,20 @@ cudaError_t cudaHostAlloc(void** address, size_t bytes, unsigned) {
 cudaError_t cudaFreeHost(void* address) {
   return giving_back("cudaFreeHost", [&] { return release(address, true); });
 }
-// Memory of other processes is a byte here: nothing looks into it.
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* address) {
-  return call("cudaIpcGetMemHandle", [&] {
-    if (version_of(address) == 0) return cudaErrorInvalidValue;
-    std::memset(handle, 0, sizeof *handle);
-    const int process = getpid();
-    std::memcpy(handle, &process, sizeof process);
-    return cudaSuccess;
-  });
+  return call("cudaIpcGetMemHandle",
+              [&] { return share_memory(handle, address); });
 }
 cudaError_t cudaIpcOpenMemHandle(void** address, cudaIpcMemHandle_t handle,
                                  unsigned) {
   return call("cudaIpcOpenMemHandle", [&] {
-    int process = 0;
-    std::memcpy(&process, &handle, sizeof process);
-    if (process == getpid()) return cudaErrorDeviceUninitialized;
-    *address = new char;
-    return cudaSuccess;
+    if (scenario().peer == "none") return cudaErrorPeerAccessUnsupported;
+    return open_shared_memory(address, handle);
   });
 }
 cudaError_t cudaIpcCloseMemHandle(void* address) {
-  return giving_back("cudaIpcCloseMemHandle", [&] {
-    delete static_cast<char*>(address);
-    return cudaSuccess;
-  });
+  return giving_back("cudaIpcCloseMemHandle",
+                     [&] { return close_shared_memory(address); });
 }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call("cudaMemGetInfo", [&] {

@@ -20,9 +20,7 @@ std::optional<Model> model_of(const Launch& launch) {
                                             scenario().gpu_cycles /
                                             scenario().ghz;
   Model model;
-  const bool all_here = version_of(end.end.of_rank[0]) != 0 &&
-                        version_of(end.end.of_rank[end.end.gpus - 1]) != 0;
-  if (operations > 0 && all_here) meet_peers(end, model);
+  if (operations > 0 && !is_of_processes(end)) meet_peers(end, model);
   // A library's kernel, whose waits have no end.
   if (scenario().bad == "waits") {
     model.abandoned = [](const Running&) -> Ended {

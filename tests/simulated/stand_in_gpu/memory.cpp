@@ -1,4 +1,8 @@
 // Memory of the pretended node: allocations, copies, and variables of programs.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +27,22 @@ char* place_of(const void* symbol, std::size_t bytes, std::size_t offset) {
   if (found == node().variables.end()) return nullptr;
   auto& place = found->second.of_gpu.at(current_gpu());
   return offset + bytes > place.size() ? nullptr : place.data() + offset;
+}
+
+constexpr std::size_t kSharedBlock = std::size_t{2} << 20;
+
+// What a handle says of memory.
+struct SharedMemory {
+  int process, file;
+  std::size_t bytes;
+};
+
+// The pages of a file, which gets so many if it is new; null where that fails.
+char* map(int file, std::size_t bytes, bool is_new) {
+  if (is_new && ftruncate(file, static_cast<off_t>(bytes)) != 0) return nullptr;
+  void* made =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return made == MAP_FAILED ? nullptr : static_cast<char*>(made);
 }
 
 // Whoever meets in memory that is given back has done so.
@@ -72,6 +92,11 @@ bool inside(void* address, std::size_t bytes, const char* whose) {
   return true;
 }
 
+bool is_foreign(const void* address) {
+  const Allocation* found = allocation_of(address, 0);
+  return found != nullptr && found->foreign;
+}
+
 long long version_of(const void* address) {
   const Allocation* found = allocation_of(address, 0);
   return found == nullptr ? 0 : found->version;
@@ -83,12 +108,18 @@ cudaError_t allocate(void** address, std::size_t bytes, bool on_host) {
   const auto total =
       static_cast<std::size_t>(scenario().memory_mib * (1 << 20));
   if (!on_host && gpu.used + bytes > total) return cudaErrorMemoryAllocation;
-  char* made = static_cast<char*>(std::aligned_alloc(
-      512, (std::max<std::size_t>(bytes, 1) + 511) / 512 * 512));
+  // What is handed to other processes has whole blocks of 2 MiB of its own.
+  const bool shared = !on_host && bytes > 0 && bytes % kSharedBlock == 0;
+  const int file = shared ? memfd_create("stand-in", MFD_CLOEXEC) : -1;
+  char* made =
+      shared ? map(file, bytes, true)
+             : static_cast<char*>(std::aligned_alloc(
+                   512, (std::max<std::size_t>(bytes, 1) + 511) / 512 * 512));
   if (made == nullptr) return cudaErrorMemoryAllocation;
   std::memset(made, on_host ? 0 : 0xa5, std::min<std::size_t>(bytes, 1 << 22));
   if (!on_host) gpu.used += bytes;
-  node().memory[made] = {bytes, on_host ? -1 : current_gpu(), new_version()};
+  node().memory[made] = {bytes, on_host ? -1 : current_gpu(), new_version(),
+                         file};
   *address = made;
   return cudaSuccess;
 }
@@ -97,7 +128,8 @@ cudaError_t release(void* address, bool on_host) {
   Lock lock(node().mutex);
   if (address == nullptr) return cudaSuccess;
   const auto found = node().memory.find(static_cast<char*>(address));
-  if (found == node().memory.end() || (found->second.device < 0) != on_host) {
+  if (found == node().memory.end() || found->second.foreign ||
+      (found->second.device < 0) != on_host) {
     complain("memory given back that is none, or is elsewhere");
     return cudaErrorInvalidValue;
   }
@@ -109,8 +141,53 @@ cudaError_t release(void* address, bool on_host) {
   if (!on_host) node().gpus[device].used -= found->second.bytes;
   forget_meetings(node().launches, found->first, found->second.bytes);
   forget_meetings(node().meetings, found->first, found->second.bytes);
+  if (found->second.file >= 0) {
+    munmap(address, found->second.bytes);
+    close(found->second.file);
+  } else {
+    std::free(address);
+  }
   node().memory.erase(found);
-  std::free(address);
+  return cudaSuccess;
+}
+
+cudaError_t share_memory(cudaIpcMemHandle_t* handle, const void* address) {
+  const Lock lock(node().mutex);
+  const Allocation* found = allocation_of(address, 0);
+  if (found == nullptr || found->file < 0) return cudaErrorInvalidValue;
+  const SharedMemory shared = {getpid(), found->file, found->bytes};
+  std::memset(handle, 0, sizeof *handle);
+  std::memcpy(handle, &shared, sizeof shared);
+  return cudaSuccess;
+}
+
+cudaError_t open_shared_memory(void** address,
+                               const cudaIpcMemHandle_t& handle) {
+  const Lock lock(node().mutex);
+  SharedMemory shared = {};
+  std::memcpy(&shared, &handle, sizeof shared);
+  if (shared.process == getpid()) return cudaErrorDeviceUninitialized;
+  const std::string path = "/proc/" + std::to_string(shared.process) + "/fd/" +
+                           std::to_string(shared.file);
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return cudaErrorMapBufferObjectFailed;
+  char* made = map(file, shared.bytes, false);
+  close(file);
+  if (made == nullptr) return cudaErrorMapBufferObjectFailed;
+  node().memory[made] = {shared.bytes, current_gpu(), new_version(), -1, true};
+  *address = made;
+  return cudaSuccess;
+}
+
+cudaError_t close_shared_memory(void* address) {
+  const Lock lock(node().mutex);
+  const auto found = node().memory.find(static_cast<char*>(address));
+  if (found == node().memory.end() || !found->second.foreign) {
+    complain("memory of another process closed that is none");
+    return cudaErrorInvalidValue;
+  }
+  munmap(address, found->second.bytes);
+  node().memory.erase(found);
   return cudaSuccess;
 }
 

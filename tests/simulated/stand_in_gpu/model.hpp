@@ -94,6 +94,9 @@ void complain(const std::string& what);
 bool inside(const void* address, std::size_t bytes, const char* whose);
 bool inside(void* address, std::size_t bytes, const char* whose);
 
+/// Whether it is memory of another process.
+bool is_foreign(const void* address);
+
 /// A number that no other contents of the allocation around `address` have had,
 /// nor any other allocation.
 long long version_of(const void* address);

@@ -1,12 +1,15 @@
 // NCCL's reduction of one number of each GPU, and its sends and receives, where
 // NCCL is compiled in: its functions, which need a driver, and the kernels.
 #include <nccl.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "stand_in_gpu/faults.hpp"
 #include "stand_in_gpu/node.hpp"
 #include "stand_in_gpu/scenario.hpp"
 
@@ -89,7 +92,7 @@ Model exchange(const Launch& launch) {
     return {running.factor * scenario().nccl};
   };
   model.abandoned = [](const Running&) -> Ended {
-    return {0, cudaErrorLaunchFailure};
+    for (;;) pause();  // as NCCL's kernels do
   };
   return model;
 }
@@ -148,6 +151,21 @@ ncclResult_t ncclCommInitAll(ncclComm_t* communicators, int count, const int*) {
   return ncclSuccess;
 }
 
+// Of the ranks of this process alone: nothing stands in for those of others.
+ncclResult_t ncclGetUniqueId(ncclUniqueId*) { return ncclSuccess; }
+
+ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int count, ncclUniqueId,
+                              int rank) {
+  static std::vector<std::shared_ptr<Ranks>> all;  // kept, as above
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return ncclSystemError;
+  if (rank == 0) {
+    all.push_back(std::make_shared<Ranks>());
+    all.back()->sent.resize(static_cast<std::size_t>(count));
+  }
+  *communicator = new ncclComm{all.back(), rank};
+  return ncclSuccess;
+}
+
 ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   delete communicator;
   return ncclSuccess;
@@ -184,6 +202,10 @@ ncclResult_t ncclRecv(void* to, size_t count, ncclDataType_t, int other,
 
 ncclResult_t ncclGroupEnd() {
   using namespace stand_in;
+  if (group.empty()) return ncclSuccess;
+  if (failure_of("ncclGroupEnd", __builtin_return_address(0)) != cudaSuccess) {
+    return ncclUnhandledCudaError;
+  }
   const std::vector<Message>* messages = &group;
   void* arguments[] = {&group_communicator, &messages};
   const cudaError_t error =

@@ -27,6 +27,11 @@ void note_failed_call();
 
 cudaError_t allocate(void** address, std::size_t bytes, bool on_host);
 cudaError_t release(void* address, bool on_host);
+/// Memory of a GPU that other processes of the node open, too.
+cudaError_t share_memory(cudaIpcMemHandle_t* handle, const void* address);
+cudaError_t open_shared_memory(void** address,
+                               const cudaIpcMemHandle_t& handle);
+cudaError_t close_shared_memory(void* address);
 void free_memory(std::size_t* free, std::size_t* total);
 
 cudaError_t create_stream(cudaStream_t* stream);

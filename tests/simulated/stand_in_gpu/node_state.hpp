@@ -101,6 +101,8 @@ struct Allocation {
   std::size_t bytes;
   int device;  // -1: on the host
   long long version;
+  int file = -1;         // whose pages it is, where processes can share it
+  bool foreign = false;  // of another process
 };
 
 struct Gpu {

@@ -6,6 +6,14 @@
 
 namespace stand_in {
 
+/// Whether its GPUs are those of several processes.
+inline bool is_of_processes(const peer_grid::BarrierEnd& end) {
+  for (int rank = 0; rank < end.end.gpus; ++rank) {
+    if (is_foreign(end.end.of_rank[rank])) return true;
+  }
+  return false;
+}
+
 /// Makes the kernel of such a barrier wait for those of the other GPUs.
 inline void meet_peers(const peer_grid::BarrierEnd& end, Model& model) {
   model.meeting = end.end.of_rank[0];

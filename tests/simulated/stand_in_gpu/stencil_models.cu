@@ -2,10 +2,14 @@
 // leads to a wrong result. Of large ones the first cell of each layer is,
 // which sees its own column alone: that takes less time, and still tells how
 // many steps were made, and on which GPU.
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "stand_in_gpu/model.hpp"
@@ -104,6 +108,51 @@ Model one_step(const Launch& launch) {
   }};
 }
 
+// The barrier between kernels of several processes: two counters in the state
+// of the first rank's barrier, which no other model uses. False: a process has
+// not come.
+class ProcessMeeting {
+ public:
+  explicit ProcessMeeting(const peer_grid::BarrierEnd& end)
+      : members_(static_cast<unsigned>(end.end.gpus)),
+        counters_(reinterpret_cast<Counters*>(end.end.of_rank[0])) {}
+
+  bool sync() const {
+    const unsigned turn = counters_->turn;
+    if (++counters_->arrived == members_) {
+      counters_->arrived = 0;
+      ++counters_->turn;
+      return true;
+    }
+    for (int i = 0; i < 10000; ++i) {
+      for (int tries = 0; tries < 100; ++tries) {
+        if (counters_->turn != turn) return true;
+        std::this_thread::yield();
+      }
+      usleep(1000);
+    }
+    return false;
+  }
+
+ private:
+  struct Counters {
+    std::atomic<unsigned> arrived, turn;
+  };
+  unsigned members_;
+  Counters* counters_;
+};
+
+// A kernel of one process among several.
+Ended steps_of_process(const Slab& slab, int steps, int dimensions,
+                       const ProcessMeeting& others, double nanoseconds) {
+  for (int step = 0; step < steps; ++step) {
+    step_slab(slab, dimensions, step);
+    if (step + 1 < steps && !others.sync())
+      return {1e10, cudaErrorLaunchFailure};
+  }
+  return {nanoseconds};
+}
+
 // The kernels of several GPUs start together, and are run one after the other:
 // the last one makes the steps of all.
 Model all_steps(const Launch& launch) {
@@ -126,6 +175,18 @@ Model all_steps(const Launch& launch) {
     const auto end = launch.argument<peer_grid::BarrierEnd>(2);
     if (launch.blocks() != end.end.blocks) {
       complain("field_steps: its barrier is of another number of blocks");
+    }
+    if (is_of_processes(end)) {
+      between += (end.end.gpus - 1) * scenario().gpu_cycles / scenario().ghz;
+      const double time =
+          scenario().null + steps * time_of_step(slab) + (steps - 1) * between;
+      const ProcessMeeting others(end);
+      model.run = [=](const Running& running) -> Ended {
+        if (!holds(slab)) return kOutside;
+        return steps_of_process(slab, steps, dimensions, others,
+                                running.factor * time);
+      };
+      return model;
     }
     meet_peers(end, model);
     members = model.members;

@@ -1,0 +1,148 @@
+#include "libraries/processes.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "common/program.hpp"
+#include "common/provenance.hpp"
+#include "libraries/launcher.hpp"
+
+namespace syncbench {
+namespace {
+
+// Why these processes cannot run together; empty: they can.
+std::string disagreement(const ProgramInfo& info, const mpi::World& world,
+                         int argc, char** argv) {
+  std::string asked = version_text(info);
+  for (int i = 1; i < argc; ++i) asked += std::string("\n") + argv[i];
+  const std::vector<std::string> all = mpi::gather(asked);
+  for (int rank = 1; rank < world.size; ++rank) {
+    if (all[rank] == all[0]) continue;
+    return "process " + std::to_string(rank) +
+           " has other arguments, or is another build, than process 0";
+  }
+  return "";
+}
+
+// In every process but the first, whose rows are those of all.
+void write_no_rows() {
+  const int nowhere = open("/dev/null", O_WRONLY);
+  if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+  if (nowhere > STDERR_FILENO) close(nowhere);
+}
+
+// Meets the other processes, within --limit.
+mpi::World start(const ProgramInfo& info, int* argc, char*** argv,
+                 const int& limit) {
+  if (launched_processes() <= 1) return {};
+  try {
+    parse_options(info, *argc, *argv);
+  } catch (const UsageError&) {  // said when all have met
+  }
+  const StartLimit only(info.name, limit);
+  return mpi::start(argc, argv);
+}
+
+int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
+                     char** argv, const ProcessOptions& asked,
+                     const std::function<void(const ProcessRun&)>& measure) {
+  Watch watch(world, info.name, asked.limit);
+  const SayFailure say = [&](const std::string& line, int code) {
+    if (world.size > 1) watch.fail(line, code);
+    return say_failure(line, code);
+  };
+  const std::string why = disagreement(info, world, argc, argv);
+  if (!why.empty()) return say(info.name + ": error: " + why, kExitUsage);
+  if (world.rank > 0) write_no_rows();
+  const int code = run_program(
+      info, argc, argv,
+      [&](const Options& options, LineWriter& out) {
+        measure({info, options, out, world, watch});
+      },
+      say);
+  mpi::barrier();
+  watch.show("MPI_Finalize");
+  mpi::end();
+  watch.finish();
+  return code;
+}
+
+}  // namespace
+
+std::vector<Option> process_options(ProcessOptions& asked) {
+  return {{"hosts", "", "name the host of each process in the comments",
+           [&asked](const std::string&, Options&) { asked.hosts = true; }},
+          {"limit", "SECONDS",
+           "end the run when a sample, or the start of a library or of all "
+           "processes, takes longer, as their waits have no end (default " +
+               std::to_string(asked.limit) + ")",
+           [&asked](const std::string& value, Options&) {
+             asked.limit = parse_count(value, "--limit", 86400);
+           }}};
+}
+
+int processes_main(ProgramInfo info, int argc, char** argv,
+                   const ProcessOptions& asked,
+                   const std::function<void(const ProcessRun&)>& measure) {
+  try {
+    const mpi::World world = start(info, &argc, &argv, asked.limit);
+    info.quiet = world.rank > 0;
+    const int launched = launched_processes();
+    if (launched > 1 && world.size == 1) {
+      if (launched_number() > 0) return kExitUsage;
+      return say_failure(
+          info.name + ": error: " + std::to_string(launched) +
+              " processes were started, " +
+              (mpi::version().empty()
+                   ? "but MPI was not found when this was built"
+                   : "of which MPI knows nothing (srun --mpi=pmix?)"),
+          kExitUsage);
+    }
+    return run_processes_of(info, world, argc, argv, asked, measure);
+  } catch (const std::exception& error) {
+    return say_failure(info.name + ": error: " + error.what(), kExitFailed);
+  }
+}
+
+Options of_process(Options options, const mpi::World& world) {
+  if (world.size == 1) return options;
+  if (options.gpu_count > 0 && options.gpu_count != world.size) {
+    throw UsageError("requested " + std::to_string(options.gpu_count) +
+                     " GPUs but there are " + std::to_string(world.size) +
+                     " processes, with one each");
+  }
+  options.only_gpu = world.local_rank;
+  return options;
+}
+
+void tell_processes(LineWriter& out, const Gpu& gpu, const mpi::World& world,
+                    bool hosts) {
+  const std::string place = std::to_string(world.node) + ' ' + gpu.pci_bus_id;
+  std::vector<std::string> places = mpi::gather(place);
+  std::string text = "process[rank=" + std::to_string(world.rank) +
+                     " node=" + std::to_string(world.node) + ' ' +
+                     gpu_text(gpu);
+  char host[256] = {};
+  if (hosts && gethostname(host, sizeof host - 1) == 0) {
+    text += ' ' + pair_text("host", host);
+  }
+  for (const std::string& line : mpi::gather(text + ']')) out.comment(line);
+  std::sort(places.begin(), places.end());
+  if (std::adjacent_find(places.begin(), places.end()) != places.end()) {
+    throw UsageError(
+        "two processes of a node have the same GPU: start at most one for "
+        "each GPU");
+  }
+}
+
+std::string first_said(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+}  // namespace syncbench

@@ -1,0 +1,71 @@
+// What programs have in common that mpirun and srun start, with a process for
+// each GPU: start, agreement, and one end for all.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/devices.hpp"
+#include "common/errors.hpp"
+#include "common/options.hpp"
+#include "common/table.hpp"
+#include "libraries/mpi_calls.hpp"
+#include "libraries/watch.hpp"
+
+namespace syncbench {
+
+/// What the options of such a program say.
+struct ProcessOptions {
+  bool hosts = false;
+  int limit = 60;  ///< seconds
+};
+
+/// Their rows in ProgramInfo::options. `asked` outlives them.
+std::vector<Option> process_options(ProcessOptions& asked);
+
+/// One of the processes of a run, when it measures.
+struct ProcessRun {
+  const ProgramInfo& info;
+  const Options& options;
+  LineWriter& out;
+  const mpi::World& world;
+  Watch& watch;
+};
+
+/// main(): joins the other processes, sees to it that all are the same program
+/// with the same arguments, and measures. Only process 0 writes rows. Every
+/// failure of a process ends all of them, with one line on standard error.
+int processes_main(ProgramInfo info, int argc, char** argv,
+                   const ProcessOptions& asked,
+                   const std::function<void(const ProcessRun&)>& measure);
+
+/// A process among several has one GPU, by its number on its node. UsageError
+/// where another number of GPUs was asked for.
+Options of_process(Options options, const mpi::World& world);
+
+/// Writes who takes part. UsageError where two processes have the same GPU.
+void tell_processes(LineWriter& out, const Gpu& gpu, const mpi::World& world,
+                    bool hosts);
+
+/// What the processes have said, of which the first one counts: a failure or a
+/// reason is that of the process of the lowest number.
+std::string first_said(const std::vector<std::string>& texts);
+
+/// Runs `make` in all processes. Where one cannot measure, none does.
+template <class Make>
+auto make_together(Make make) {
+  decltype(make()) made;
+  std::string reason;
+  try {
+    made = make();
+  } catch (const CannotMeasure& error) {
+    reason = error.tag + '\t' + error.what();
+  }
+  const std::string first = first_said(mpi::gather(reason));
+  if (first.empty()) return made;
+  const std::size_t tab = first.find('\t');
+  throw CannotMeasure(first.substr(0, tab), first.substr(tab + 1));
+}
+
+}  // namespace syncbench

@@ -1,0 +1,172 @@
+"""Programs as several processes on simulated GPUs, for the tests of these."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import planted
+
+SECONDS_TO_END = 10
+# Starts the program and outlives it: mpirun would end the others when one has ended. The process
+# ODD does something else first.
+WRAPPER = """#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" != "$ODD" ] || eval "$FIRST"
+"$@" &
+echo $! >"$NOTES/pid.$OMPI_COMM_WORLD_RANK.part"
+mv "$NOTES/pid.$OMPI_COMM_WORLD_RANK.part" "$NOTES/pid.$OMPI_COMM_WORLD_RANK"
+wait $!
+echo $? >"$NOTES/code.$OMPI_COMM_WORLD_RANK"
+for i in $(seq 400); do [ -e "$NOTES/go" ] && exit 0; sleep 0.1; done
+"""
+# A node's name in the place of a host to connect to. Each has a folder of its own: daemons that
+# make the same one at the same time fail.
+REMOTE_SHELL = """#!/bin/bash
+export TMPDIR=$TMPDIR/$1
+mkdir "$TMPDIR"
+shift
+exec bash -c "$*"
+"""
+
+
+def environment(folder, **more):
+    # A folder of its own: an mpirun that ends tidies up what others of the user have there.
+    return dict(os.environ, OMP_WAIT_POLICY="passive", LD_LIBRARY_PATH=str(planted.FOLDER),
+                OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1",
+                TMPDIR=str(folder), STAND_IN="gpus=3 sms=4", **more)
+
+
+def words(count, *arguments, program, stand_in=None):
+    """A part of mpirun's command line: so many processes."""
+    planned = ["-x", f"STAND_IN=gpus=3 sms=4 {stand_in}"] if stand_in else []
+    return ["-np", str(count), *planned, *map(str, program[:-1]), str(planted.FOLDER / program[-1]),
+            *arguments]
+
+
+def together(*parts):
+    command = []
+    for part in parts:
+        command += [":"] * bool(command) + part
+    return command
+
+
+class Processes(unittest.TestCase):
+    """Of `program`, whose output has at most so many `sections`."""
+
+    program = None
+    sections = None
+
+    def setUp(self):
+        self.notes = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.notes)
+
+    def script(self, name, text):
+        path = self.notes / name
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
+
+    def two_nodes(self):
+        """Both are this one: mpirun reaches them by a shell that connects to no other."""
+        shell = self.script("shell", REMOTE_SHELL)
+        return ("-mca", "plm_rsh_agent", str(shell), "--host", "first:2,second:1")
+
+    def run_them(self, command, code, **more):
+        done = subprocess.run(["mpirun", *command], timeout=100,
+                              env=environment(self.notes, **more),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def check_error(self, errors, expected):
+        said = [line for line in errors.splitlines() if line.startswith(self.program)]
+        self.assertEqual(len(said), 1, errors)
+        self.assertRegex(said[0], f"^{self.program}: error: " + expected)
+
+    def check_whole(self, text):
+        if not text:  # nothing has come so far
+            return
+        self.assertTrue(text.endswith("\n"), text[-100:])
+        sections = planted.tsv.parse(text.encode())
+        self.assertLessEqual(len(sections), self.sections)
+        self.assertEqual(text.count("# simulated"), 1)
+
+    def start(self, *arguments, stand_in=None, hosts=(), odd=-1, first=""):
+        wrapper = self.script("wrapper", WRAPPER)
+        program = (wrapper, self.program)
+        self.out, self.err = self.notes / "out", self.notes / "err"
+        with open(self.out, "w") as out, open(self.err, "w") as err:
+            process = subprocess.Popen(
+                ["mpirun", *hosts, *words(3, *arguments, program=program, stand_in=stand_in)],
+                stdout=out, stderr=err,
+                env=environment(self.notes, NOTES=str(self.notes), ODD=str(odd), FIRST=first))
+        self.addCleanup(self.end, process)
+        self.addCleanup((self.notes / "go").touch)
+        self.wait_for(lambda: len(list(self.notes.glob("pid.[0-9]"))) == 3, 30)
+        pids = [int((self.notes / f"pid.{rank}").read_text()) for rank in range(3)]
+        for pid in pids:
+            self.addCleanup(self.kill, pid, signal.SIGKILL)
+        return pids
+
+    @staticmethod
+    def end(process):
+        """An mpirun whose processes have ended badly may itself not end."""
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    @staticmethod
+    def kill(pid, number):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+    def wait_for(self, true, seconds):
+        end = time.monotonic() + seconds
+        while not true():
+            self.assertLess(time.monotonic(), end, self.err.read_text())
+            time.sleep(0.05)
+
+    def code(self, rank):
+        """Of a process that has ended; else None."""
+        path = self.notes / f"code.{rank}"
+        return int(path.read_text() or -1) if path.exists() else None
+
+    def check_all_end(self, others, expected, seconds=SECONDS_TO_END, code=1):
+        self.wait_for(lambda: None not in map(self.code, others), seconds)
+        time.sleep(0.1)
+        self.assertEqual([self.code(rank) for rank in others], [code] * len(others))
+        self.check_error(self.err.read_text(), expected)
+        self.check_whole(self.out.read_text())
+
+    def check_killed(self, rank, long, said, *hosts):
+        pids = self.start(*long, hosts=hosts)
+        self.wait_for(lambda: said in self.out.read_text(), 30)
+        time.sleep(0.5)
+        os.kill(pids[rank], signal.SIGKILL)
+        self.check_all_end([number for number in range(3) if number != rank],
+                           rf"process {rank} \(PID {pids[rank]}\) has ended without a word$")
+
+    def check_silent(self, rank, long, said):
+        pids = self.start(*long)
+        self.wait_for(lambda: said in self.out.read_text(), 30)
+        os.kill(pids[rank], signal.SIGSTOP)
+        self.check_all_end([number for number in range(3) if number != rank],
+                           rf"process {rank} \(PID {pids[rank]}\) has been silent for 7 s$")
+        os.kill(pids[rank], signal.SIGCONT)
+        self.wait_for(lambda: self.code(rank) == 1, 5)
+
+
+def require_mpi():
+    if shutil.which("mpirun") is None or "name=MPI" not in planted.output(
+            "Libraries", "--samples", "2"):
+        print("needs MPI, in the build and here")
+        sys.exit(77)

@@ -1,0 +1,1 @@
+#error "another nccl.h than the one that was found"
