@@ -96,7 +96,7 @@ struct BasicGpuMachine {
   /// comes later is late itself. The cycles were chosen on an H200.
   __device__ static void let_arrivals_land(unsigned blocks, unsigned counters) {
     const unsigned cycles =
-        counters == 1 ? 110 + blocks * 62 / 64 : 300 + blocks * 9 / 128;
+        counters == 1 ? 110 + blocks * 62 / 64 : blocks * 9 / 64;
     const unsigned arrived = clock();
     while (static_cast<unsigned>(clock()) - arrived < cycles) {
     }
