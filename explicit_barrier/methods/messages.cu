@@ -44,7 +44,8 @@ class PingPong {
   unsigned number_;
 };
 
-/// The first block of a grid and the last one. One word each, 256 bytes apart.
+/// Each block of a grid and the one half a grid further on: the slowest pair
+/// counts, as a barrier waits for the slowest word. Words are 256 bytes apart.
 template <grid_barriers::Order kOrder>
 struct BlocksPingPong : BarrierStep {
   static constexpr bool kOrdered = kOrder != grid_barriers::Order::kNone;
@@ -52,39 +53,47 @@ struct BlocksPingPong : BarrierStep {
   static constexpr About kAbout = {
       kOrdered ? "ping_pong_ordered" : "ping_pong",
       kOrdered ? "the same with release and acquire"
-               : "a word from the first block to the last, and one back",
+               : "a word from each block to one half a grid away, and one "
+                 "back; the slowest pair counts",
       Scope::kGrid, Window::kOperation};
   static constexpr Work work(int) {
     return {R"(STG?\b.*STRONG\.GPU.*)",          1, 56, Proof::kMessages, 1,
             kOrdered ? R"(MEMBAR\..*GPU.*)" : ""};
   }
   static constexpr int kPlaces = 5;  // latency depends on where words lie
-  static constexpr long long global_words(long long) { return 64; }
+  static constexpr long long global_words(long long threads) { return threads; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
-    return position.block == 0 || position.block == position.blocks - 1;
+    return position.block / 2 < position.blocks / 2;
   }
   __device__ explicit BlocksPingPong(Here<>& here)
-      : game(here.block == 0, word(here, here.block != 0),
-             word(here, here.block == 0)) {}
+      : game(begins(here), word(here, !begins(here)),
+             word(here, begins(here))) {}
   __device__ unsigned operator()(unsigned value, Here<>& here) {
     if (here.thread == 0) game.play();
     return value;
   }
-  static __device__ unsigned* word(Here<>& here, bool of_last) {
-    return reinterpret_cast<unsigned*>(here.global + 32 * of_last);
+  static __device__ bool begins(const Here<>& here) {
+    return here.block < here.blocks / 2;
+  }
+  static __device__ unsigned* word(Here<>& here, bool of_second) {
+    const unsigned pair = here.block % (here.blocks / 2);
+    return reinterpret_cast<unsigned*>(here.global +
+                                       32 * (2 * pair + of_second));
   }
   PingPong<Machine> game;
 };
 
-/// The first GPU and the last one: a word in the memory of each.
+/// Each block of the first GPU and its like of the last: words in the memory of
+/// each.
 template <bool kOrdered>
 struct GpusPingPong : BarrierStep {
   using Machine = grid_barriers::NodeMachine<kOrdered>;
   static constexpr About kAbout = {
       kOrdered ? "ping_pong_peer_ordered" : "ping_pong_peer",
       kOrdered ? "the same with release and acquire"
-               : "a word from the first GPU to the last, and one back",
+               : "a word from each block of the first GPU to its like of the "
+                 "last, and one back; the slowest pair counts",
       Scope::kGpus, Window::kOperation};
   static constexpr Work work(int) {
     return {R"(STG?\b.*STRONG\.SYS.*)",          1, 56, Proof::kMessages, 1,
@@ -96,19 +105,19 @@ struct GpusPingPong : BarrierStep {
   using Argument = grid_barriers::NodeEnd;
   using Local = grid_barriers::NodeEnd;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
-  static constexpr __host__ __device__ bool takes_part(
-      const Position& position) {
-    return position.block == 0;
-  }
   template <class Here>
   __device__ explicit GpusPingPong(Here& here)
-      : game(here.local.rank == 0, here.local.of_gpu[here.local.rank],
-             here.local.of_gpu[here.local.rank == 0 ? here.local.gpus - 1 : 0]),
+      : game(here.local.rank == 0, word(here, here.local.rank),
+             word(here, here.local.rank == 0 ? here.local.gpus - 1 : 0)),
         plays(here.local.rank == 0 || here.local.rank == here.local.gpus - 1) {}
   template <class Here>
   __device__ unsigned operator()(unsigned value, Here& here) {
     if (here.thread == 0 && plays) game.play();
     return value;
+  }
+  template <class Here>
+  static __device__ unsigned* word(Here& here, unsigned gpu) {
+    return here.local.of_gpu[gpu] + grid_barriers::kNodeLine * here.block;
   }
   PingPong<Machine> game;
   bool plays;
@@ -116,8 +125,9 @@ struct GpusPingPong : BarrierStep {
 
 template <bool kOrdered>
 Arguments GpusPingPong<kOrdered>::make_arguments(
-    const std::vector<int>& devices, int) {
-  return grid_barriers::arguments_of_node(devices, true);
+    const std::vector<int>& devices, int blocks) {
+  const std::size_t words = std::size_t{grid_barriers::kNodeLine} * blocks;
+  return grid_barriers::arguments_of_node(devices, true, words);
 }
 
 /// By a thread of each block, of the same word. Nobody waits for another block.

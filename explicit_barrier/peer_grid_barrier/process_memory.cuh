@@ -170,8 +170,7 @@ inline ProcessMemory::ProcessMemory(int device, std::size_t bytes,
                                     Processes processes,
                                     const std::function<void()>& prepare)
     : device_(device), processes_(std::move(processes)) {
-  detail::check_count(
-      static_cast<std::size_t>(std::max(processes_.count, 0)));
+  detail::check_count(static_cast<std::size_t>(std::max(processes_.count, 0)));
   if (processes_.rank < 0 || processes_.rank >= processes_.count) {
     throw Error("peer grid barrier: no process " +
                 std::to_string(processes_.rank) + " of " +
