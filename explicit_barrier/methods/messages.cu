@@ -84,16 +84,14 @@ struct BlocksPingPong : BarrierStep {
   PingPong<Machine> game;
 };
 
-/// Each block of the first GPU and its like of the last: words in the memory of
-/// each.
+/// The first GPU and the last one: a word in the memory of each.
 template <bool kOrdered>
 struct GpusPingPong : BarrierStep {
   using Machine = grid_barriers::NodeMachine<kOrdered>;
   static constexpr About kAbout = {
       kOrdered ? "ping_pong_peer_ordered" : "ping_pong_peer",
       kOrdered ? "the same with release and acquire"
-               : "a word from each block of the first GPU to its like of the "
-                 "last, and one back; the slowest pair counts",
+               : "a word from the first GPU to the last, and one back",
       Scope::kGpus, Window::kOperation};
   static constexpr Work work(int) {
     return {R"(STG?\b.*STRONG\.SYS.*)",          1, 56, Proof::kMessages, 1,
@@ -105,19 +103,19 @@ struct GpusPingPong : BarrierStep {
   using Argument = grid_barriers::NodeEnd;
   using Local = grid_barriers::NodeEnd;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return position.block == 0;
+  }
   template <class Here>
   __device__ explicit GpusPingPong(Here& here)
-      : game(here.local.rank == 0, word(here, here.local.rank),
-             word(here, here.local.rank == 0 ? here.local.gpus - 1 : 0)),
+      : game(here.local.rank == 0, here.local.of_gpu[here.local.rank],
+             here.local.of_gpu[here.local.rank == 0 ? here.local.gpus - 1 : 0]),
         plays(here.local.rank == 0 || here.local.rank == here.local.gpus - 1) {}
   template <class Here>
   __device__ unsigned operator()(unsigned value, Here& here) {
     if (here.thread == 0 && plays) game.play();
     return value;
-  }
-  template <class Here>
-  static __device__ unsigned* word(Here& here, unsigned gpu) {
-    return here.local.of_gpu[gpu] + grid_barriers::kNodeLine * here.block;
   }
   PingPong<Machine> game;
   bool plays;
@@ -125,9 +123,8 @@ struct GpusPingPong : BarrierStep {
 
 template <bool kOrdered>
 Arguments GpusPingPong<kOrdered>::make_arguments(
-    const std::vector<int>& devices, int blocks) {
-  const std::size_t words = std::size_t{grid_barriers::kNodeLine} * blocks;
-  return grid_barriers::arguments_of_node(devices, true, words);
+    const std::vector<int>& devices, int) {
+  return grid_barriers::arguments_of_node(devices, true);
 }
 
 /// By a thread of each block, of the same word. Nobody waits for another block.
