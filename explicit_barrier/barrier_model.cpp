@@ -58,8 +58,8 @@ class BarrierModel::Shape {
     return found == model_.nanoseconds_.end() ? std::nan("") : found->second;
   }
 
-  // One message, or operation that returns, and what order adds to it. The
-  // number of blocks does not matter to one where two blocks take part.
+  // One message, or operation that returns, and what order adds to it. With a
+  // block on each SM, pairs do not wait for each other.
   double message() const { return step("ping_pong", model_.sms_) / 2; }
   double order() const {
     return at_least(0, step("ping_pong_ordered", model_.sms_) / 2 - message());
