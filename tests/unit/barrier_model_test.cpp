@@ -28,8 +28,8 @@ std::vector<Row> constants() {
     rows.push_back(
         row("one_counter_read", count, 110 * count + (count == 1 ? 20 : 0)));
     rows.push_back(row("one_word", count, count < 8 ? 60 : 10 * count));
-    for (const int threads : {32, 1024}) {
-      rows.push_back(row("all_block_sync", count, threads / 32, 1, threads));
+    for (const int warps : {1, 32}) {
+      rows.push_back(row("all_block_sync", count, warps, 1, 32 * warps));
     }
   }
   return rows;

@@ -174,7 +174,7 @@ TEST(HostSteps, AStepMoreOrLessIsSeen) {
 // A field cannot settle, or a step that is left out would not be seen.
 TEST(HostSteps, MostCellsStillChangeAtTheEnd) {
   for (const int dimensions : {2, 3}) {
-    const FieldShape shape = field_shapes(dimensions, 8, 1 << 19).at(0);
+    const FieldShape shape = field_shapes(dimensions, 4, 1 << 19).at(0);
     const int steps = steps_of(shape);
     const auto now = host_steps(shape, 1, steps - 1);
     const auto next = host_steps(shape, 1, steps);
