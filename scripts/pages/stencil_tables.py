@@ -8,6 +8,7 @@ from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
 NONE = "No run is recorded yet."
+FITS = ("{}", "{}, in shared memory")
 PROCESSES = ".processes"  # ends the name of a run with a process for each GPU
 OTHERS = ("launches/{}.tsv", "grid_barriers/{}.tsv", "{}")  # that predictions are made of
 
@@ -39,6 +40,17 @@ def us(number):
     return f"{number / 1000:.{0 if number >= 1e5 else 1 if number >= 1e4 else 2}f}"
 
 
+def folded(heading, table):
+    """A table that a reader opens."""
+    return [f"<details><summary>{heading}</summary>", "", *table, "", "</details>"]
+
+
+def to_text(numbers, text):
+    """From the least to the largest."""
+    ends = dict.fromkeys(map(text, (min(numbers), max(numbers))))
+    return " to ".join(ends)
+
+
 def sections(folder):
     """(words for a heading, Fields, key) of each section, on all GPUs, and on one where no other
     run has that."""
@@ -63,27 +75,38 @@ def time_steps(_runs, folder=FOLDER.parent):
     lines = []
     for heading, fields, of in sections(folder):
         sizes = fields.sizes(of)
-        lines += [f"**{heading}**", "", *markdown_table(["Way", *map(size_text, sizes)], 1, [
+        lines += folded(heading, markdown_table(["Way", *map(size_text, sizes)], 1, [
             [coded(f"`{way}`"), *(
                 f"{us(steps[cells].measured)} / {us(steps[cells].predicted)}" if cells in steps
                 else "–" for cells in sizes)]
-            for way, steps in fields.steps[of].items()]), ""]
-    return lines[:-1] or [NONE]
+            for way, steps in fields.steps[of].items()]))
+    return lines or [NONE]
 
 
-def fastest(_runs, folder=FOLDER.parent):
-    """Which way is the fastest, and what it costs to take the one that is predicted to be."""
-    rows = []
-    for heading, fields, of in compared(folder):
+def answer(_runs, folder=FOLDER.parent):
+    """Which way is the fastest, by GPUs and size of the field, on all machines."""
+    found = {}  # {(GPUs, whether launches are as good, whether a tile fits): [sizes, ways, shares]}
+    for _, fields, of in sections(folder):
         for cells in fields.sizes(of):
-            best, expected = (fields.fastest(of, cells, which)
-                              for which in ("measured", "predicted"))
-            if best:
-                more = fields.steps[of][expected[0]][cells].measured / best[1] - 1
-                rows.append([heading, size_text(cells), coded(f"`{best[0]}`"),
-                             coded(f"`{expected[0]}`"), f"{100 * more:.1f}%"])
-    return markdown_table(["Machine, field", "Size", "Fastest", "Predicted", "Costs more"], 4,
-                          rows) if rows else [NONE]
+            times = {way: steps[cells].measured for way, steps in fields.steps[of].items()
+                     if cells in steps}
+            inside = min((way for way in times if not field_model.is_launch(way)), key=times.get,
+                         default=None)
+            launches = [time for way, time in times.items() if field_model.is_launch(way)]
+            if inside is None or not launches:
+                continue
+            share = min(launches) / times[inside]
+            sizes, ways, shares = found.setdefault(
+                (of[1], share <= 1 + field_model.WITHIN,
+                 not any(way.endswith(field_model.TILE) for way in times)), ([], set(), []))
+            sizes.append(cells)
+            ways.add(coded(f"`{inside}`"))
+            shares.append(share)
+    return markdown_table(
+        ["GPUs", "Field on each GPU", "Fastest inside a kernel", "The fastest launch takes"], 3,
+        [[str(gpus), FITS[not large].format(to_text(sizes, size_text)), ", ".join(sorted(ways)),
+          f"{to_text(shares, '{:.2f}'.format)} times that"]
+         for (gpus, _, large), (sizes, ways, shares) in sorted(found.items())]) if found else [NONE]
 
 
 def switches(_runs, folder=FOLDER.parent):
@@ -98,14 +121,22 @@ def switches(_runs, folder=FOLDER.parent):
 
 
 def errors(_runs, folder=FOLDER.parent):
-    """How far predictions are off."""
+    """How far predictions are off, and what it costs at most to believe them."""
+    more = {}
+    for _, fields, of in compared(folder):
+        for cells in fields.sizes(of):
+            best, expected = (fields.fastest(of, cells, which)
+                              for which in ("measured", "predicted"))
+            more.setdefault(id(fields), []).append(
+                fields.steps[of][expected[0]][cells].measured / best[1] - 1)
     rows = []
     for name, fields in machines(folder).items():
         error, cases = steps_model.percentile(fields.errors())
         within = sum(abs(one) <= 0.2 for one in fields.errors())
-        rows.append([name, str(cases), f"{100 * error:.0f}%" if cases else "–", str(within)])
-    return markdown_table(["Machine", "Predictions", "95% are within", "Within 20%"], 1,
-                          rows) if rows else [NONE]
+        rows.append([name, str(cases), f"{100 * error:.0f}%" if cases else "–", str(within),
+                     f"{100 * max(more[id(fields)]):.1f}%" if id(fields) in more else "–"])
+    return markdown_table(["Machine", "Predictions", "95% are within", "Within 20%",
+                           "Predicted fastest: costs more, at most"], 1, rows) if rows else [NONE]
 
 
 def processes(_runs, folder=FOLDER.parent):
@@ -121,9 +152,9 @@ def processes(_runs, folder=FOLDER.parent):
             cells_of = {way: [(found.get((way, cells)), known.get(way, {}).get(cells))
                               for cells in sizes] for way, _ in found
                         if way not in field_model.UNORDERED}
-            lines += [f"**{machine}, {field_model.TITLES[title]}**", "", *markdown_table(
+            lines += folded(f"{machine}, {field_model.TITLES[title]}", markdown_table(
                 ["Way", *map(size_text, sizes)], 1,
                 [[coded(f"`{way}`"), *(f"{us(many)} / {us(one and one.measured)}"
                                        for many, one in row)]
-                 for way, row in cells_of.items()]), ""]
-    return lines[:-1] or [NONE]
+                 for way, row in cells_of.items()]))
+    return lines or [NONE]

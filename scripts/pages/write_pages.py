@@ -33,9 +33,9 @@ Each stands between two comments, `NAME: scripts/pages/write_pages.py writes thi
                           exchanges      data to all GPUs without a barrier
                           constants, floors, within, breakdown
                                          what they are made of
-  docs/stencil.md         errors         how far predictions of time steps are off
+  docs/stencil.md         answer         the fastest way by GPUs and size
+                          errors         how far predictions of time steps are off
                           steps          time steps by every way, and predicted
-                          fastest        the fastest way of each size
                           switch         from which size on launches are as good
   docs/fences.md          fences         fences by what is pending
                           states         why a fence has two numbers
@@ -168,7 +168,7 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "within": step_tables.within,
                                    "breakdown": step_tables.breakdown},
          "docs/stencil.md": {"errors": stencil_tables.errors, "steps": stencil_tables.time_steps,
-                             "fastest": stencil_tables.fastest,
+                             "answer": stencil_tables.answer,
                              "switch": stencil_tables.switches,
                              "processes": stencil_tables.processes},
          "docs/fences.md": {"fences": fence_tables.fences, "states": fence_tables.states,
