@@ -45,6 +45,8 @@ def _columns(header, quantity):
     """The column of each of KEYS but the first; None where there is none, or its value was chosen
     by the executable."""
     def column(key):
+        if key == "processes" and "nodes" not in header:
+            return None  # those that samples are from
         names = () if key in ADAPTED.get(quantity, ()) else OTHER_NAMES.get(key, (key,))
         return next((name for name in names if name in header), None)
 
