@@ -22,8 +22,8 @@ of B differ from those of A by more than healthy machines do (docs/repeatability
 moved when it is not the same or only one side has it. With --allow, or where the GPUs differ, B is
 as A if at most so many percent of the rows have moved.
 
-Exit codes: 0 B is as A; 1 it is not, or of as many GPUs one side lacks a file or a section, or the
-output cannot be written; 2 bad usage, also what cannot be read or has no row in common.
+Exit codes: 0 B is as A; 1 it is not, or of as many GPUs one side lacks a file or a section, or B a
+method, or the output cannot be written; 2 bad usage, also what cannot be read or has no row in common.
 """
 
 import math
@@ -58,8 +58,9 @@ def combine(runs):
     return combined
 
 
-def only_in(mine, other):
-    """What `other` lacks: (rows, text, whether it is a whole file or section)."""
+def only_in(mine, other, by_method):
+    """What `other` lacks: (rows, text, whether it is a whole file or section, or by_method a whole
+    method)."""
     for file, rows in mine.items():
         theirs = other.get(file, {})
         if not theirs:
@@ -70,8 +71,14 @@ def only_in(mine, other):
             missing = [key for key in rows if key[0] == title and key not in theirs]
             if title not in titles:
                 yield len(missing), f"{file}, section {title}", True
-            else:
-                yield from ((1, "\t".join((file, *key)), False) for key in missing)
+                continue
+            methods = {key[1] for key in theirs if by_method and key[0] == title}
+            for method in dict.fromkeys(key[1] for key in missing):
+                of_it = [key for key in missing if key[1] == method]
+                if by_method and method not in methods:
+                    yield len(of_it), f"{file}, section {title}, method {method}", True
+                else:
+                    yield from ((1, "\t".join((file, *key)), False) for key in of_it)
 
 
 def table(compared, only, show_all):
@@ -122,7 +129,7 @@ def work():
                 for key, (quantity, value) in a[file].items() if key in b[file]}
     if not compared:
         raise tsv.TsvError("nothing to compare: the folders have no row in common")
-    only = list(only_in(a, b)), list(only_in(b, a))
+    only = list(only_in(a, b, True)), list(only_in(b, a, False))  # B may have new methods
     allowed, faults = options.allow, []
     differ = len({run.environment.get("gpu") for runs in sides for run in runs}) > 1
     if differ and allowed is None:
@@ -155,12 +162,12 @@ def work():
     say("the same: " + "; ".join(f"{name} {share}" for name, share in agreed.items()))
     for text in whole:
         say(f"missing on one side: {text}")
-    if allowed is not None:
-        return 1 if whole or share > allowed else 0
     for fault in faults:
         say(fault.text)
     as_many = len({run.gpus for runs in sides for run in runs}) == 1
-    return 1 if whole and as_many or faults else 0
+    other = whole and as_many or faults or allowed is not None and share > allowed
+    say("B is not as A" if other else "B is as A")
+    return 1 if other else 0
 
 
 if __name__ == "__main__":

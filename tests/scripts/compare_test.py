@@ -91,18 +91,20 @@ class CompareTest(ScriptsTest):
             f"{row[0]} 1 64 1 {number} {row[side]} 1 32 9 0" for number, row in enumerate(rows, 1)))
             for side in (1, 2)]
         self.two(*sides, "--allow", "100")
-        self.assertEqual(self.errors[-1], "compare.py: the same: in an SM 100.0% of 3; "
+        self.assertEqual(self.errors[-2], "compare.py: the same: in an SM 100.0% of 3; "
                          "clusters and fences 50.0% of 2; grid 0.0% of 2; several GPUs 100.0% of 1")
+        self.assertEqual(self.errors[-1], "compare.py: B is as A")
 
     def test_a_method_that_is_slower(self):
         first, second = latencies(*[100.0] * 20), latencies(*[100.0] * 12, *[110.0] * 8)
         self.two(first, second, code=1)
         self.assertIn("blocksync (TestRepeat, block latency) on 1 GPU: 10% slower (8 of 20 rows)",
-                      self.errors[-1])
+                      self.errors[-2])
         # Fewer rows, or by less: only the share of all rows tells.
         for costs in (*[100.0] * 13, *[110.0] * 7), (*[100.0] * 12, *[104.0] * 8):
             self.two(first, latencies(*costs), code=1)
-            self.assertIn(f"{20 - costs.count(100.0)} of 20 rows differ", self.errors[-1])
+            self.assertIn(f"{20 - costs.count(100.0)} of 20 rows differ", self.errors[-2])
+            self.assertEqual(self.errors[-1], "compare.py: B is not as A")
 
     def test_what_is_missing_as_a_whole(self):
         both, less = self.write_run(self.folder / "both"), self.folder / "less"
@@ -113,12 +115,20 @@ class CompareTest(ScriptsTest):
             self.write_run(less, {name: text})
             for folders in ((both, less), (less, both), (both, "--with", less, both)):
                 self.compare(*folders, "--allow", "100", code=1)
-                self.assertIn("missing on one side: ", self.errors[-1])
-                self.assertIn(missing, self.errors[-1])
+                self.assertIn("missing on one side: ", self.errors[-2])
+                self.assertIn(missing, self.errors[-2])
         # A run of before it measured this with the older toolkit too.
         self.write_run(less, {"BenchmarkIntraSM.before13": ROWS["BenchmarkIntraSM"]})
         self.compare(both, less, "--allow", "100", code=1)
-        self.assertIn("BenchmarkIntraSM.before13, all 3 rows", self.errors[-1])
+        self.assertIn("BenchmarkIntraSM.before13, all 3 rows", self.errors[-2])
+
+    def test_a_method_that_is_lost(self):
+        """Another one may be new."""
+        rows = [f"{method} 1 64 1 32 100 1 32 9 0" for method in ("x", "y")]
+        both, less = (section("t", LATENCY, *some) for some in (rows, rows[:1]))
+        self.two(both, less, code=1)
+        self.assertIn("compare.py: missing on one side: TestRepeat, section t, method y", self.errors)
+        self.two(less, both)
 
     def test_sets_of_runs(self):
         runs = [self.write_run(self.folder / str(mean), {
