@@ -4,9 +4,10 @@ errors in one line, signals."""
 import sys
 
 if sys.version_info < (3, 9):  # before an import that an older one cannot read
+    name = sys.argv[0].split("/")[-1]
     sys.stderr.write("%s: Python 3.9 or newer is needed, this is %d.%d\n"
-                     % (sys.argv[0].split("/")[-1], sys.version_info[0], sys.version_info[1]))
-    sys.exit(2)
+                     % (name, sys.version_info[0], sys.version_info[1]))
+    sys.exit(3 if name == "check.py" else 2)  # whose 2 is of a broken node
 
 import argparse
 import contextlib

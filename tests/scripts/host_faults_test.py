@@ -470,17 +470,19 @@ class ArgumentsTest(HostFaultsTest):
             for python in old:
                 done = subprocess.run([python, script, "--help"], stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, encoding="utf-8", check=False)
-                self.assert_refused(done, 2, f"{script.name}: Python 3.9 or newer is needed, this ")
+                self.assert_refused(done, 3 if script.name == "check.py" else 2,
+                                    f"{script.name}: Python 3.9 or newer is needed, this ")
             # Nothing of the suite is imported before it.
             local = [path.stem for path in (ROOT / "scripts").iterdir()]
             first = next(line for line in re.findall(r"(?m)^(?:import|from) .*", text)
                          if re.split(r"[ .]", line)[1] in local)
             self.assertTrue(first.startswith("from parts import command_line"), script.name)
             compile_as(text, (3, 6))
-        pretend = ("import sys; sys.version_info = (3, 8, 18); sys.argv[0] = 'x/summary.py'; "
-                   "sys.path.insert(0, 'project/scripts'); from parts import command_line")
-        self.assert_refused(self.execute([sys.executable, "-c", pretend]), 2,
-                            "summary.py: Python 3.9 or newer is needed, this is 3.8\n")
+        for name, code in (("summary.py", 2), ("check.py", 3)):
+            pretend = (f"import sys; sys.version_info = (3, 8, 18); sys.argv[0] = 'x/{name}'; "
+                       "sys.path.insert(0, 'project/scripts'); from parts import command_line")
+            self.assert_refused(self.execute([sys.executable, "-c", pretend]), code,
+                                f"{name}: Python 3.9 or newer is needed, this is 3.8\n")
         compile_as((ROOT / "scripts/parts/command_line.py").read_text(), (3, 6))
 
     def test_odd_arguments(self):
