@@ -21,8 +21,9 @@ HOW = ("same: within the recorded means and their 95% intervals, or at most "
        "the recorded run of as many GPUs has it (normal.tsv names it; –: there is no such run).")
 
 # Beside the recorded runs: files of newer commits, named as the run of the same kind of node.
-FURTHER = ("launches", "fences", "grid_barriers", "stencil")
+FURTHER = ("launches", "fences", "grid_barriers", "stencil", "libraries")
 # What is left of these is the compiler's choice: they are judged beside the same toolkit alone.
+OF_LIBRARIES = "Libraries"  # judged beside the same version alone
 OF_COMPILER = ("syncwarp", "tile_sync", "coales_sync", "tile_shufl", "in_use_tile")
 
 # key: file and cells of means.KEYS, in which n blocks for each SM are "nxSM". quantity: "ovh",
@@ -137,14 +138,31 @@ def judge(quantity, value, recorded):
     return low, high, change, verdict
 
 
+def library_version(key, run):
+    """Of the library that a row is of; None of all others, this suite's too."""
+    for library in run.files[key[0]].head("library"):
+        if library["name"].lower() == key[2].split("_")[0]:
+            return library["version"]
+    return None
+
+
+def is_reference(key, run, other):
+    """Whether a row of a run may be judged by that of another."""
+    if key not in values(other):
+        return False
+    if key[0].split(".")[0] == OF_LIBRARIES:
+        return library_version(key, run) == library_version(key, other)
+    return key[2] not in OF_COMPILER or (
+        toolkit(key[0], run.environment) == toolkit(key[0], other.environment))
+
+
 def judged(run, runs):
     """Every row of a run that has a mean, as Judged."""
     more = [other for one in runs for other in further(one)]
 
     def known(key, runs):
         for other in runs:
-            if key in values(other) and (key[2] not in OF_COMPILER or toolkit(
-                    key[0], run.environment) == toolkit(key[0], other.environment)):
+            if is_reference(key, run, other):
                 value = values(other)[key][1]
                 if id(value.row) not in at_low_clock(other):
                     yield value
@@ -160,11 +178,21 @@ def as_many(run, runs):
             if other.environment.get("gpu_count") == run.environment.get("gpu_count")]
 
 
+def later(run, runs):
+    """Further runs whose programs are newer than all recorded runs of as many GPUs, and were
+    started for this run."""
+    alike = as_many(run, runs)
+    started = run.environment.get("seconds", "").replace(";", "").split()
+    return [other for one in alike for other in further(one) for file in other.files
+            if file in started and not any(file in another.files for another in alike)]
+
+
 def lacking(run, runs):
     """Keys of the rows that it lacks and recorded runs of as many GPUs have; None where there is
     no such run."""
     alike = as_many(run, runs)
-    return [key for key in dict.fromkeys(key for other in alike for key in values(other))
+    known = [*alike, *(other for other in later(run, runs) if set(other.files) & set(run.files))]
+    return [key for key in dict.fromkeys(key for other in known for key in values(other))
             if key not in values(run)] if alike else None
 
 

@@ -4,6 +4,7 @@ A row is fine if it is within the recorded runs, or has moved by no more than kn
 says. A verdict looks at whole methods: a single odd row is a fault only where it is far slower.
 """
 
+import re
 import statistics
 from collections import Counter, defaultdict, namedtuple
 
@@ -16,8 +17,7 @@ FEW = 3  # rows at least, of as many as there are if a method has fewer
 ALL_ROWS = 0.02  # of all rows
 NOTABLE, BROKEN = 5.0, 25.0  # percent: the median of those rows
 ALONE = 100.0  # percent: a single row that is so much slower
-OPTIONAL = ("nccl",)  # methods that need what not every machine has
-OTHERS = "Libraries"  # whose versions and nodes need not be those of any recorded run
+OPTIONAL = re.compile("nccl|nvshmem|mpi")  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
 RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
@@ -144,10 +144,15 @@ class Verdict:
 
     def _wrong(self, run):
         """Wrong results, and what Pitfalls saw. Some sums are wrong everywhere."""
+        known = [*self.runs, *(more for one in self.runs for more in normal.further(one))]
+        right = {key[:3] for other in known for key, (_, value) in normal.values(other).items()
+                 if value.row.get("right") == "1"}
+
         def is_wrong(row):
-            recorded = [normal.values(other)[row.key][1].row.get("right") for other in self.runs
+            recorded = [normal.values(other)[row.key][1].row.get("right") for other in known
                         if row.key in normal.values(other)]
-            return row.row.get("right") == "0" and "1" in recorded
+            return row.row.get("right") == "0" and (
+                "1" in recorded or not recorded and row.key[:3] in right)
 
         wrong = defaultdict(int)
         for row in filter(is_wrong, self.rows):
@@ -173,7 +178,7 @@ class Verdict:
     def _not_judged(self):
         """Rows on more GPUs than any recorded run has, and files most of whose rows are new."""
         recorded = max(other.gpus for other in self.runs)
-        ours = [row for row in self.rows if row.key[0].split(".")[0] != OTHERS]
+        ours = [row for row in self.rows if row.key[0].split(".")[0] != normal.OF_LIBRARIES]
         rows = [row for row in ours
                 if not (row.key[GPUS].isdigit() and int(row.key[GPUS]) > recorded)]
         if len(rows) < len(ours):
@@ -230,7 +235,8 @@ class Verdict:
 
     def _missing_files(self, run):
         older = normal.toolkit(suite.OLDER, run.environment)
-        files = dict.fromkeys(file for other in self.runs for file, output in other.files.items()
+        files = dict.fromkeys(file for other in [*self.runs, *normal.later(run, self.runs)]
+                              for file, output in other.files.items()
                               if has_rows(output) and (older or "." not in file))
         for file in files:
             if not has_rows(run.files.get(file, ())):
@@ -244,7 +250,7 @@ class Verdict:
         counts = {(*key[:3], key[GPUS]) for key in rows} if partial else ()
         by_section = defaultdict(list)
         for key in self.lacking or ():
-            if key[2] in OPTIONAL:
+            if OPTIONAL.match(key[2]):
                 continue
             if (((key[0], key[2]) if partial else key[0]) in there
                     and (*key[:3], key[GPUS]) not in counts):

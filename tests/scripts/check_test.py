@@ -94,8 +94,64 @@ class CheckTest(ScriptsTest):
         self.assertIn("look: no other run of NVIDIA H100 80GB HBM3 is recorded",
                       self.check(ROOT / "results/h100x1", 1))
 
-    def test_rows_of_libraries_are_not_judged(self):
-        """Nobody else has these versions, nodes and processes; that is no fault."""
+    def test_samples_of_fewer_processes(self):
+        """As check.py measures them."""
+        def change(_program, _section, cells):
+            if cells.get("processes") == "10":
+                cells["processes"] = "3"
+        self.check(changed_run("h200x1", change), 0)
+
+    def with_later_programs(self, change=None, **environment):
+        """A run that has rows of Stencil and Libraries, too."""
+        run = changed_run("h200x2", change, **environment)
+        for name, folder in (("Stencil", "stencil"), ("Libraries", "libraries")):
+            path = ROOT / "results" / folder / "h200x2.tsv"
+            text = re.sub("commit=[^ ]+", f"commit={run.environment['suite_commit']}",
+                          path.read_text())
+            run.files[name] = changed_output(name, tsv.parse(text.encode(), path), change)
+        return run
+
+    def test_time_steps(self):
+        def wrong(program, _section, cells):
+            if program == "Stencil" and cells["right"] == "1":
+                cells["right"] = "0"
+
+        def other_size(program, section, cells):
+            wrong(program, section, cells)
+            if program == "Stencil":
+                cells["cells"] = str(int(cells["cells"]) + 4)
+
+        def lost(program, _section, cells):
+            if program == "Stencil" and cells["GPUcount"] == "2":
+                cells.clear()
+        started = {"seconds": "Reduction 40.0; Stencil 29.0"}
+        self.check(self.with_later_programs(**started), 0)
+        for change in (wrong, other_size):
+            self.assertIn("broken: 152 wrong results (Stencil)",
+                          self.check(self.with_later_programs(change), 2))
+        self.assertIn("rows are missing (Stencil, time steps 2D): ",
+                      self.check(self.with_later_programs(lost, **started), 1))
+        self.assertIn("look: Stencil.tsv is missing", self.check(changed_run("h200x2", **started), 1))
+        self.assertNotIn("Stencil", self.check(changed_run("h200x2"), 0))  # of an older version
+
+    def test_libraries_are_judged_by_the_same_version(self):
+        def slower(program, _section, cells):
+            if program == "Libraries" and cells["method"] in ("nccl_lsa_grid", "peer_grid_sync"):
+                scaled(cells, 3)
+        self.check(self.with_later_programs(), 0)
+        broken = "broken: {} (Libraries, barriers of libraries)"
+        found = self.check(self.with_later_programs(slower), 2)
+        for method in ("nccl_lsa_grid", "peer_grid_sync"):
+            self.assertIn(broken.format(method), found)
+        run = self.with_later_programs(slower)
+        run.files["Libraries"].annotations = [
+            one for one in run.files["Libraries"].annotations if one.values.get("name") != "NCCL"]
+        found = self.check(run, 2)
+        self.assertIn(broken.format("peer_grid_sync"), found)
+        self.assertNotIn("nccl", found)
+
+    def test_libraries_that_nobody_has_recorded(self):
+        """Nobody else has these nodes and processes; that is no fault."""
         def rows(nodes, gpus):
             return made_up_section("barriers of libraries", LIBRARY,
                                    f"nccl_graph {nodes} {gpus} {gpus} 8 nan nan 6100.250 20.500 60 5.250")
