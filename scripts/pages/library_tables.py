@@ -13,9 +13,10 @@ SUITE = ("multi-GPU latency", "exchange")  # sections of BenchmarkInterSM: threa
 NO_PROCESSES = "* No run with a process for each GPU is recorded yet."
 EIGHT = {"bytes": "8"}
 ADDED, SENT = "8 bytes of each GPU, added up", "8 bytes of each GPU, to all"
-ONE, MANY = "all blocks, 1 per SM x 32", "all blocks, 32 per SM x 64"
-LIKE = "each block with its like, 1 per SM x 32"
-SHAPES = {LIKE: (1, 32), ONE: (1, 32), MANY: (32, 64)}
+ONE, LARGE, MANY = (f"all blocks, {shape}" for shape in (
+    "1 per SM x 32", "1 per SM x 1024", "32 per SM x 64"))
+LIKE = "block n of each GPU, for all n, 1 per SM x 32"
+SHAPES = {LIKE: (1, 32), ONE: (1, 32), LARGE: (1, 1024), MANY: (32, 64)}
 OF_GRIDS = ("nccl_lsa_grid", "nvshmem_sync_grid", "nvshmem_barrier_grid", "peer_grid_sync")
 # (what it does, method, cells of the row; those of its grid are in SHAPES)
 ROWS = ((ADDED, "nccl_all_reduce", EIGHT), (ADDED, "nccl_graph", EIGHT),
@@ -23,9 +24,9 @@ ROWS = ((ADDED, "nccl_all_reduce", EIGHT), (ADDED, "nccl_graph", EIGHT),
         (LIKE, "nccl_lsa_block", {}),
         *(("one block of each GPU, 32 threads", method, {"blk": "1", "thrd": "32"})
           for method in ("nvshmem_sync_block", "nvshmem_barrier_block")),
-        *((what, method, {}) for what in (ONE, MANY) for method in OF_GRIDS),
+        *((what, method, {}) for what in (ONE, LARGE, MANY) for method in OF_GRIDS),
         *(("streams", method, {}) for method in ("nvshmem_sync_stream", "nvshmem_barrier_stream")),
-        *(("CPU threads", method, {}) for method in (
+        *(("processes, on the host", method, {}) for method in (
             "nvshmem_sync_host", "nvshmem_barrier_host", "mpi_barrier", "mpi_launch")))
 
 # place: nodes and GPUs; rows: of class Row, those of Libraries before those of the suite.
@@ -40,11 +41,13 @@ def of_suite(folder, machine):
 
 
 def starts(folder):
-    """A Start for each file and kind, on the most GPUs that it has."""
+    """A Start for each file that has rows, on the most GPUs that it has."""
     found = []
     for path in sorted((folder / "libraries").glob("*.tsv")):
         output, machine = tsv.read(path), path.name.split(".")[0]
         rows = [row for section in output for row in section.rows]
+        if not rows:
+            continue
         most = max(map(place, rows))
         gpu = output.head("gpu")[0]
         rows = [row for row in rows if place(row) == most]

@@ -40,6 +40,8 @@ def one_more(text, method):
     return Number(text, "ns", "launches", "one stream", "ovh", method, FULL, {"GPUCount": "1"})
 
 
+PACE = Number("Empty kernels in a row, by the host's clock", "ns", "launches", "null kernel", "addl",
+              "traditional_launch", FULL, {"rep": "128", "GPUCount": "1"})
 ONE = ("1", "32")
 GRID = of_grid("`grid.sync()`, one block of 1024 per SM", "grid_sync", FULL)
 CROWDED_GRID = of_grid("`grid.sync()`, 32 blocks of 64 per SM", "grid_sync", CROWDED)
@@ -77,7 +79,7 @@ NUMBERS = (
 
 # What one reads, where, the number that is meant, and one that is near it.
 CLAIMS = (
-    ("A tiny kernel takes 5 µs.", "tusharhqq/napkin-math-gpu, `README.md`, 006db14", NEXT_KERNEL,
+    ("A tiny kernel takes 5 µs.", "tusharhqq/napkin-math-gpu, `README.md`, 006db14", PACE,
      Number("Launch, run and wait for one, by the host's clock", "ns", "launches", "null kernel",
             "ttl", "traditional_launch", FULL, {"rep": "1", "GPUCount": "1"})),
     ("`grid.sync()` takes 15 µs on Hopper.",

@@ -58,14 +58,13 @@ def constants():
     """The steps, of each machine."""
     def cell(of, blocks):
         method, gpus, steps = of
-        return " / ".join(
-            f"{medians(machine, gpus=gpus)[method][blocks, 32] / steps:.0f}"
-            for machine in machines())
+        found = [medians(machine, gpus=gpus)[method].get((blocks, 32)) for machine in machines()]
+        return " / ".join("–" if one is None else f"{one / steps:.0f}" for one in found)
 
     return markdown_table(
         ["Step", "Row", f"{FEW} per SM", f"{MANY} per SM"], 2,
-        [[name, coded(f"`{of[0]}`") + " / 2" * (of[2] == 2), cell(of, FEW),
-          cell(of, MANY) if of[2] == 1 else "–"] for name, of in STEPS.items()])
+        [[name, coded(f"`{of[0]}`") + " / 2" * (of[2] == 2), cell(of, FEW), cell(of, MANY)]
+         for name, of in STEPS.items()])
 
 
 @if_any

@@ -34,9 +34,10 @@ ROWS = (
         inside_an_sm("group latency", method="cluster_sync", blk="2", thrd="32")),
     grid_sync(1, 1024), grid_sync(32, 64),
     peer_grid_sync(2),
-    Row(f"2 GPUs: `multi_grid_sync_no_peer`, {shape(1, 1024)}, before CUDA 13", "ns",
-        of_grids("multi-GPU latency", "multi_grid_sync_no_peer", 1, 1024, 2),
-        multi_grid_of(2, 1, 1024)),
+    *(Row(f"2 GPUs: `{method}`, {shape(1, 1024)}, CUDA 11, 12", "ns",
+          of_grids("multi-GPU latency", method, 1, 1024, 2), study)
+      for method, study in (("multi_grid_sync", nothing_known),
+                            ("multi_grid_sync_no_peer", multi_grid_of(2, 1, 1024)))),
     peer_grid_sync(4),
     Row(f"1 GPU: `traditional_launch`, {shape(1, 1024)}", "ns",
         launch("traditional_launch")),

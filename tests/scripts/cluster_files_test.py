@@ -12,7 +12,7 @@ FOLDER = ROOT / "cluster"
 INSTRUCTIONS = {"ARG", "FROM", "RUN", "COPY", "WORKDIR", "ENTRYPOINT"}
 SECTIONS = {"files", "post", "runscript"}
 HERE = "/opt/syncbench/"  # of the images
-SLURM = {"job-name", "nodes", "exclusive", "gpus-per-node", "time"}
+SLURM = {"job-name", "nodes", "ntasks-per-node", "exclusive", "gpus-per-node", "time"}
 
 
 def joined(text):
@@ -34,8 +34,8 @@ def faults_of_commands(text, shell="sh"):
 
 
 def faults_of_packages(text):
-    """They are those of install.md's line but for tests and for what is fetched, and git."""
-    line = re.search(r"apt-get install (.*)", (ROOT / "docs/install.md").read_text())[1]
+    """They are those of the line in README but for tests and for what is fetched, and git."""
+    line = re.search(r"apt-get install (.*)", (ROOT / "README.md").read_text())[1]
     wanted = set(line.split()) - {"libgtest-dev", "python3-pip"} | {"git"}
     found = re.search(r"--no-install-recommends ([^&\n]*)", "\n".join(joined(text)))
     yield from (f"package {name}" for name in sorted(wanted ^ set(found[1].split())))
@@ -112,6 +112,13 @@ class ClusterFilesTest(unittest.TestCase):
         self.check("job.sbatch", faults_of_job, (
             ("#SBATCH --nodes", "date\n#SBATCH --nodes"), ("--exclusive", "--exclusively"),
             ("run.sh", "gone.sh"), ('-n)}"', '-n}"')))
+
+    def test_job_of_processes(self):
+        self.check("processes.sbatch", faults_of_job, (
+            ("#SBATCH --nodes", "date\n#SBATCH --nodes"), ("--ntasks", "--tasks"), ("; do", "; did")))
+        programs, = re.findall(r"for program in (.*);", (FOLDER / "processes.sbatch").read_text())
+        for program in programs.split():
+            self.assertTrue(list(ROOT.glob(f"*/{program}.cpp")), program)
 
     def test_page_names_them(self):
         page = (ROOT / "docs/clusters.md").read_text()

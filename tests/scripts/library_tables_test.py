@@ -68,7 +68,7 @@ class LibraryTablesTest(unittest.TestCase):
             (library_tables.ONE, "`nccl_lsa_grid`"): ["3201", "–", "–", "–"],
             (library_tables.ONE, "`peer_grid_sync`"): ["2100", "2500", "2300", "–"],
             (library_tables.MANY, "`nccl_lsa_grid`"): ["19000", "–", "–", "–"],
-            ("CPU threads", "`mpi_barrier`"): ["–", "700", "–", "9000"]})
+            ("processes, on the host", "`mpi_barrier`"): ["–", "700", "–", "9000"]})
         self.assertEqual(below, [])
 
     def test_the_recorded_rows(self):
