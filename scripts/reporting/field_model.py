@@ -25,9 +25,10 @@ WITHIN = 0.05  # of the fastest way: it no longer matters which one
 
 
 class Step(NamedTuple):
-    """ns a step; predicted: None where no rows tell"""
+    """ns a step; predicted: None where no rows tell; work: of the way without order"""
     measured: float
     predicted: float = None
+    work: float = None
 
 
 def is_launch(way):
@@ -49,7 +50,8 @@ class Fields:
                     continue
                 base = work.get((UNORDERED[way.endswith(TILE)], row["GPUcount"], row["cells"]))
                 of_way = self.steps.setdefault((title, int(row["GPUcount"])), {}).setdefault(way, {})
-                of_way[int(row["cells"])] = Step(float(row["med(step)"]), self._predicted(row, base))
+                of_way[int(row["cells"])] = Step(
+                    float(row["med(step)"]), self._predicted(row, base), base)
 
     def _predicted(self, row, work):
         way, gpus = row["method"].removesuffix(TILE), int(row["GPUcount"])
@@ -126,10 +128,10 @@ class Fields:
             return size * (cells / size) ** share
         return None
 
-    def errors(self):
-        """Predicted less measured, in shares."""
+    def errors(self, least=-math.inf):
+        """Predicted less measured, in shares. least: the share of a step that is synchronization."""
         for ways in self.steps.values():
             for steps in ways.values():
                 for step in steps.values():
-                    if step.predicted is not None:
+                    if step.predicted is not None and 1 - step.work / step.measured >= least:
                         yield step.predicted / step.measured - 1

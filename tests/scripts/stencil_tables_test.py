@@ -102,7 +102,7 @@ class StencilTablesTest(unittest.TestCase):
     def test_errors(self):
         self.write()
         self.assertEqual(list(stencil_tables.errors(None, self.folder))[2:],
-                         ["| made | 18 | 25% | 17 | 0.0% |"])
+                         ["| made | 18 | 25% | 25% of 9 | 0.0% |"])
 
     def test_what_has_no_rows_is_not_predicted(self):
         self.write(rows("programmatic_launch", 1, WORKS))
