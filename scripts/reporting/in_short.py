@@ -39,7 +39,7 @@ ROWS = (
       for method, study in (("multi_grid_sync", nothing_known),
                             ("multi_grid_sync_no_peer", multi_grid_of(2, 1, 1024)))),
     peer_grid_sync(4),
-    Row(f"1 GPU: `traditional_launch`, {shape(1, 1024)}", "ns",
+    Row(f"1 GPU: `traditional_launch`, {shape(1, 1024)}, ten streams", "ns",
         launch("traditional_launch")),
     *(Row(f"1 GPU: `{method}`, {shape(1, 1024)}, one stream", "ns",
           launch(method, title="one stream")) for method in ("graph_launch", "programmatic_launch")))
