@@ -102,6 +102,10 @@ CASES = (
     (LAUNCH, "sleep instruction", "traditional_launch", 33, {}, ["sleep"]),
     (LAUNCH, "sleep instruction", "traditional_launch", 90, {}, []),
     ("Reduction", "strong scaling", "nccl", 9, {"gpu_count": "1"}, []),
+    ("Libraries", "barriers of libraries", "nccl_lsa_grid", 8.3, {}, ["libraries"]),
+    ("Libraries", "barriers of libraries", "nccl_lsa_grid", 8.5, {}, []),
+    ("Libraries.processes", "barriers of libraries", "nvshmem_sync_host", 64, {}, ["libraries"]),
+    ("Libraries", "barriers of libraries", "nccl_all_reduce", 66, {}, []),
     (LAUNCH, "sleep kernel", "cooperative_launch", 25, {"gpu": "NVIDIA A100"}, []),
     (INTER, "grid latency", "a_new_method", 4, {"driver": "1"}, []))
 

@@ -23,6 +23,7 @@ ROWS = (
                                                  "GPUcount": gpus}, study, None)
       for gpus, older, method, study in (
           ("2", "", "peer_grid_sync", None),
+          ("2", ".before13", "multi_grid_sync", None),
           ("2", ".before13", "multi_grid_sync_no_peer", "12410, 8440"),
           ("4", "", "peer_grid_sync", None))),
     (LAUNCHES, "sleep kernel", {"method": "traditional_launch", "GPUCount": "1", "blk": 1,
