@@ -7,8 +7,10 @@ blocks lie on a line over the logarithm of that number. More blocks than SMs, or
 threads, change the seam of a barrier by as much as its rows of BenchmarkInterSM differ, and that
 of launches not at all.
 
-Several GPUs: a barrier as in BenchmarkInterSM, launches as in `between GPUs` of ImplicitBarrier,
-each GPU late in turn.
+Several GPUs: a barrier adds what it costs in BenchmarkInterSM. A launch takes max(pace, seam + work).
+Its seam is that of `between GPUs` of ImplicitBarrier, each GPU late in turn, on a line over the
+logarithm of the work. Its pace is that of `null kernel`, whose events are of one GPU. Where no rows
+have a pace, only work that hid it is known. One thread a GPU adds its overhead in `sleep kernel`.
 
 A sum of an array has one step: the rows of `read_limit`, the seam, and a sum within a block before
 and behind it, of two sums within a warp each. On several GPUs the host's round of launches is in
@@ -20,8 +22,9 @@ from typing import NamedTuple
 
 from parts import tsv
 
-LADDER, ROUNDS = "dependent steps", "between GPUs"
+LADDER, ROUNDS, BARRIERS_OF_GPUS = "dependent steps", "between GPUs", "multi-GPU latency"
 FILES = ("ImplicitBarrier.tsv", "BenchmarkInterSM.tsv", "Reduction.tsv", "Stencil.tsv")
+THREADS = "single_omp_traditional_launch"
 LADDER_SHAPE = (1, 256)  # blocks per SM, threads of its largest grid
 # What a program has to fulfil for a way, in the order in which ways are explained.
 NEEDS = {
@@ -47,8 +50,10 @@ NEEDS_OF_GPUS = {
     "stream_flags_peer": "stream memory operations, peer access",
     "kernel_flags_host": "kernels that wait for each other all run at once",
     "multi_cooperative_launch": "all blocks fit the GPUs",
-    "single_omp_traditional_launch": "nothing; the host sees each step",
+    THREADS: "nothing; the host sees each step",
 }
+EVENTS = {"events_to_all": lambda gpus: gpus * (gpus - 1),  # between all GPUs in a step
+          "events_to_neighbors": lambda gpus: 2 * (gpus - 1)}
 BARRIERS = {"steps_grid_sync": "grid_sync", "steps_peer_grid_sync": "peer_grid_sync"}
 SUMS = {"implicit": "traditional_launch", "programmatic": "programmatic_launch",
         "grid_sync": "steps_grid_sync", "last_block": "steps_counter"}  # the way of each method
@@ -62,6 +67,18 @@ class Way(NamedTuple):
 
     def step(self, work):
         return max(self.pace, self.seam + work)
+
+
+class Step(NamedTuple):
+    """ns of a step, also of a sum or a barrier; predicted: None where no rows tell; work: of a time
+    step"""
+    measured: float
+    predicted: float = None
+    work: float = None
+
+    @property
+    def error(self):
+        return self.predicted / self.measured - 1
 
 
 def power_of_two(number):
@@ -83,17 +100,25 @@ def percentile(errors):
 
 
 class Rows:
-    """Sections of results folders and of single outputs, the first of each title. sms: of a GPU"""
+    """Sections of results folders and of single outputs, the first of each title. sms: of a GPU;
+    gpu: names of its kind"""
 
     def __init__(self, paths):
         self.where = ", ".join(map(str, paths))
-        self.sections, self.sms = {}, 0
+        self.sections, self.sms, self.gpu = {}, 0, ""
+        first = None
         for path in self._files(paths):
             data = tsv.read_bytes(path)
             if data.startswith(tsv.SIMULATED.encode()):
                 raise tsv.TsvError(f"{path}: simulated rows, not measured on a GPU")
             output = tsv.parse(data, path)
             self.sms = self.sms or max((int(gpu["sms"]) for gpu in output.head("gpu")), default=0)
+            gpu = ", ".join(sorted({gpu["name"] for gpu in output.head("gpu") if "name" in gpu}))
+            if gpu and self.gpu and gpu != self.gpu:
+                raise tsv.TsvError(f"{first} has rows of {self.gpu}, {path} of {gpu}: they cannot be "
+                                   "ranked together")
+            if gpu and not self.gpu:
+                self.gpu, first = gpu, path
             for section in output:
                 self.sections.setdefault(section.title, section)
         if not self.sms:
@@ -103,6 +128,8 @@ class Rows:
     def _files(paths):
         for path in map(Path, paths):
             files = [path / name for name in FILES if (path / name).exists()]
+            if path.is_dir() and not files:
+                raise tsv.TsvError(f"{path}: none of {', '.join(FILES)} is in this folder")
             yield from files or [path]
 
     def of(self, title):
@@ -128,7 +155,7 @@ class Steps:
         self.most_blocks = max((blocks for shapes in self.measured.values() for blocks in shapes),
                                default=1)
         self.barriers = {}  # {(method, GPUs): {(blocks per SM, threads): ns}}
-        for title in ("grid latency", "multi-GPU latency"):
+        for title in ("grid latency", BARRIERS_OF_GPUS):
             for row in rows.of(title):
                 shapes = self.barriers.setdefault((row["method"], int(row["GPUcount"])), {})
                 shapes[int(row["blk"]) / rows.sms, int(row["thrd"])] = float(row["med(avginstru)"])
@@ -170,37 +197,92 @@ class Steps:
         ways = {method: self.of_shape(method, reads, blocks, threads) for method in NEEDS}
         return {method: way for method, way in ways.items() if way}
 
-    def rounds(self, gpus, blocks, threads):
-        """{method: row} of launches between GPUs, of the longest work, of this shape or else of the
-        largest grid"""
-        found = {}
-        for row in self.rows.of(ROUNDS):
-            if int(row["GPUCount"]) == gpus:
-                rank = ((row["blk"], row["thrd"]) == (str(blocks), str(threads)), int(row["blk"]),
-                        int(row["idea(wkld)"]))
-                if rank >= found.get(row["method"], (rank,))[0]:
-                    found[row["method"]] = rank, row
-        return {method: row for method, (_, row) in found.items()}
+    def known(self, gpus):
+        """Methods that have rows of steps on so many GPUs, in any shape."""
+        if gpus == 1:
+            return {method for method, _ in self.measured}
+        return ({method for method, of in self.barriers if of == gpus} |
+                {method for method in NEEDS_OF_GPUS if self.rounds(method, gpus, 1, 1)})
+
+    def most_gpus(self):
+        counts = [int(row["GPUCount"]) for row in self.rows.of(ROUNDS)]
+        return max([1, *counts, *(gpus for _, gpus in self.barriers)])
+
+    def launches(self, title, method, gpus, blocks, threads):
+        """Rows of a launch in this shape, or else in the nearest: first of blocks, then of threads."""
+        rows = [row for row in self.rows.of(title)
+                if row["method"] == method and int(row["GPUCount"]) == gpus]
+        off = [(abs(math.log(int(row["blk"]) / blocks)), abs(math.log(int(row["thrd"]) / threads)))
+               for row in rows]
+        return [row for row, distance in zip(rows, off) if distance == min(off)]
+
+    def rounds(self, method, gpus, *shape):
+        """The rows that its seams are from."""
+        if method == THREADS:
+            return self.launches("sleep kernel", method, gpus, *shape)
+        return self.launches(ROUNDS, "events_to_all" if method in EVENTS else method, gpus, *shape)
+
+    def seams(self, method, gpus, *shape):
+        """{work: ns}, both of a launch on several GPUs, or of one thread a GPU"""
+        column = "med(ovh)" if method == THREADS else "med(turns)"
+        found = {float(row["idea(wkld)"]): float(row[column])
+                 for row in self.rounds(method, gpus, *shape)}
+        return {work: seam for work, seam in found.items() if not math.isnan(seam)}
+
+    def pace(self, method, gpus, *shape):
+        """ns in which the host queues a step of all GPUs; None where no rows tell"""
+        def queued(method, gpus):
+            return next((float(row["med(addl)"])
+                         for row in self.launches("null kernel", method, gpus, *shape)
+                         if row["rep"] != "1"), None)
+        if method in ("graph_of_gpus", THREADS):
+            return 0  # one call for all steps; in its seam
+        if method not in EVENTS:
+            return queued(method, gpus)
+        launch, with_event = queued("traditional_launch", 1), queued("event_wait", 1)
+        if None in (launch, with_event):
+            return None
+        return gpus * launch + EVENTS[method](gpus) * (with_event - launch)
+
+    def round(self, method, gpus, blocks, threads, work, without=None):
+        """A Way at so much work, or None. `without`: a work whose row is left out."""
+        seams = self.seams(method, gpus, blocks, threads)
+        seams.pop(without, None)
+        pace = self.pace(method, gpus, blocks, threads)
+        if not seams or (pace is None and work < min(seams)):
+            return None
+        return Way(pace or 0, on_line({math.log(of): seam for of, seam in seams.items()},
+                                      math.log(max(work, 1))))
 
     def ways_of_gpus(self, gpus, blocks, threads, work):
-        """{method: Way} on several; launches only of as much work as their rows have."""
+        """{method: Way at so much work} on several"""
         barrier = self.barrier("peer_grid_sync", gpus, blocks, threads)
-        ways = {} if barrier is None else {"peer_grid_sync": Way(0, barrier)}
-        ways.update((method, Way(0, float(row["med(turns)"])))
-                    for method, row in self.rounds(gpus, blocks, threads).items()
-                    if work >= float(row["idea(wkld)"]))
-        return ways
+        ways = {method: self.round(method, gpus, blocks, threads, work) for method in NEEDS_OF_GPUS}
+        ways["peer_grid_sync"] = None if barrier is None else Way(0, barrier)
+        return {method: way for method, way in ways.items() if way}
 
-    def errors_of_steps(self):
-        """Of steps that nothing was fitted to, predicted less measured, in shares: works
-        between the shortest and the longest, and numbers of blocks between the fewest and the most."""
+    def cases_of_steps(self):
+        """Steps that nothing was fitted to: works between the shortest and the longest, and numbers
+        of blocks between the fewest and the most."""
         for (method, reads), shapes in self.measured.items():
             for blocks, steps in shapes.items():
                 between = min(shapes) < blocks < max(shapes)
                 way = self.way(method, reads, blocks, (blocks,) if between else ())
                 for work, measured in steps.items():
                     if between or min(steps) < work < max(steps):
-                        yield way.step(work) / measured - 1
+                        yield Step(measured, way.step(work))
+
+    def cases_of_rounds(self, gpus):
+        """The same of launches on several GPUs that have several works: each from the others."""
+        shapes = {(row["method"], int(row["blk"]), int(row["thrd"])) for row in self.rows.of(ROUNDS)
+                  if int(row["GPUCount"]) == gpus}
+        for method, *shape in sorted(shapes):
+            seams = self.seams(method, gpus, *shape)
+            if len(seams) > 1:
+                for work, seam in seams.items():
+                    way = self.round(method, gpus, *shape, work, without=work)
+                    if way:
+                        yield Step(work + seam, way.step(work))
 
 
 class Sums:
@@ -244,18 +326,19 @@ class Sums:
             return None
         return self.rounds[gpus] + on_line(self.reads[kind], share) + self.within[kind] + after
 
-    def errors_on_one(self):
+    def cases_on_one(self):
         for row in self.steps.rows.of("one GPU"):
             if row["method"] in SUMS:
                 size = int(row["bytes"])
                 predicted = self.on_one(row["method"], row["type"], size)
                 if predicted is not None:
-                    yield predicted / (size / float(row["med(GB/s)"])) - 1
+                    yield Step(size / float(row["med(GB/s)"]), predicted)
 
-    def errors_on_several(self):
+    def cases_on_several(self, gpus=None):
+        """gpus: only on so many"""
         for row in self.steps.rows.of("strong scaling"):
-            gpus = int(row["GPUcount"])
-            if row["method"] in ("implicit_multi", "peer_grid") and gpus > 1:
-                predicted = self.on_several(row["method"], row["type"], int(row["bytes"]), gpus)
+            count = int(row["GPUcount"])
+            if row["method"] in ("implicit_multi", "peer_grid") and count > 1 and gpus in (None, count):
+                predicted = self.on_several(row["method"], row["type"], int(row["bytes"]), count)
                 if predicted is not None:
-                    yield predicted / (1e3 * float(row["med(host)"])) - 1
+                    yield Step(1e3 * float(row["med(host)"]), predicted)

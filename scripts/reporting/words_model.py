@@ -7,15 +7,17 @@ such rows, else that of grid_sync, on several GPUs of peer_grid_sync. In the cha
 each block reads a word already, so of one GPU only what is more than for one word is added.
 
 Among GPUs there are exchanges without a barrier, too: by the logarithm of the bytes that each GPU
-sends to every other."""
+sends to every other. The words of a GPU are the same number for both: each other GPU gets an equal
+share of them."""
 
 import math
 
-from reporting.steps_model import BARRIERS, LADDER_SHAPE, Way, on_line
+from reporting.steps_model import (BARRIERS, BARRIERS_OF_GPUS, LADDER_SHAPE, Step, Way,
+                                   on_line)
 
 IN_USE = {1: "in_use_", 4: "in_use_4_"}  # words of a thread -> before the name of a barrier
 WORD = 4  # bytes
-TITLES = {1: "grid latency", 2: "multi-GPU latency"}  # of one GPU and of several
+TITLES = {1: "grid latency", 2: BARRIERS_OF_GPUS}  # of one GPU and of several
 EXCHANGES = "exchange"
 BY_FEW = "the blocks that exchange need nothing of others; peer access; "
 NEEDS_OF_EXCHANGES = {
@@ -24,6 +26,11 @@ NEEDS_OF_EXCHANGES = {
     "exchange_ll_8": f"{BY_FEW}no other memory is ordered; twice the bytes",
     "exchange_ll_16": f"{BY_FEW}no other memory is ordered; twice the bytes",
 }
+
+
+def of_thread(words, blocks, threads):
+    """The most that a thread has of so many words of a GPU."""
+    return -(-words // (blocks * threads))
 
 
 class Words:
@@ -35,10 +42,6 @@ class Words:
             if int(row["GPUcount"]) == gpus:
                 self.sent.setdefault(row["method"], {})[math.log(int(row["bytes"]))] = float(
                     row["med(avginstru)"])
-
-    def of_thread(self, words, blocks, threads):
-        """The most that a thread has of so many words of a GPU."""
-        return -(-words // (blocks * threads))
 
     def known(self, barrier, blocks, threads):
         """{words of a thread: ns of the barrier}"""
@@ -66,14 +69,14 @@ class Words:
         return found
 
     def exchanges(self, words):
-        """{method: Way} of so many words that each GPU sends to every other."""
-        size = math.log(WORD * words)
+        """{method: Way} of so many words of each GPU."""
+        size = math.log(WORD * -(-words // max(1, self.gpus - 1)))  # to every other
         return {method: Way(0, on_line(known, max(size, min(known))))
                 for method, known in self.sent.items() if size <= max(known)}
 
-    def errors_of_words(self):
-        """Of barriers in use, predicted less measured, in shares: one word from none and four, and
-        four from one and the surplus of the other barrier."""
+    def cases_of_words(self):
+        """Barriers in use: one word from none and four, and four from one and the surplus of the
+        other barrier."""
         barriers = [barrier for barrier in BARRIERS.values()
                     if (f"{IN_USE[4]}{barrier}", self.gpus) in self.steps.barriers]
         for barrier in barriers:
@@ -82,15 +85,15 @@ class Words:
                 known = self.known(barrier, *shape)
                 if len(known) < 3:
                     continue
-                yield on_line({0: known[0], 4: known[4]}, 1) / known[1] - 1
+                yield Step(known[1], on_line({0: known[0], 4: known[4]}, 1))
                 for other in barriers:
                     theirs = self.known(other, *shape)
                     if other != barrier and len(theirs) == 3:
-                        yield (known[1] + theirs[4] - theirs[1]) / known[4] - 1
+                        yield Step(known[4], known[1] + theirs[4] - theirs[1])
 
-    def errors_of_exchanges(self):
-        """Of sizes between the smallest and the largest, from the others."""
+    def cases_of_exchanges(self):
+        """Sizes between the smallest and the largest, from the others."""
         for known in self.sent.values():
             for size in sorted(known)[1:-1]:
-                yield on_line({other: cost for other, cost in known.items() if other != size},
-                              size) / known[size] - 1
+                yield Step(known[size], on_line(
+                    {other: cost for other, cost in known.items() if other != size}, size))

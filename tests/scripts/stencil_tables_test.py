@@ -43,8 +43,8 @@ class StencilTablesTest(unittest.TestCase):
             + section("multi-GPU latency", "method GPUcount blk thrd med(avginstru)",
                       "peer_grid_sync 2 132 1024 2100.0"))
         (self.folder / "launches/made.tsv").write_text(GPU + section(
-            "sleep kernel", "method GPUCount blk thrd med(ovh)",
-            "single_omp_traditional_launch 2 132 1024 11000.0") + section(
+            "sleep kernel", "method GPUCount blk thrd idea(wkld) med(ovh)",
+            "single_omp_traditional_launch 2 132 1024 5000 11000.0") + section(
             "dependent steps", "method GPUCount blk thrd idea(wkld) reads med(step)",
             *(f"graph_launch 1 {blocks} 256 {work} 1 {step}" for blocks in (1, 132)
               for work, step in ((0, 1400), (5000, 6500)))) + section(
