@@ -290,6 +290,7 @@ TEXTS = {
     "are the same": "no program asks for a GPU twice",
     "are of different kinds": "all GPUs of the stand-in are alike",
     # process_barrier_set_test, process_barrier_test
+    "it has no CUDA IPC (cudaIpcGetMemHandle: )": "no program has several processes",
     "it cannot access the memory of  (cudaIpcOpenMemHandle: )": "no program has several processes",
     "are on different nodes": "no program has several processes",
     "have GPUs of different kinds": "no program has several processes",

@@ -86,6 +86,23 @@ class Stencil(processes.Processes):
             self.assertRegex(done.stdout, rf"# skipped\[no-peer-access\] {method} GPUcount=3: "
                              r"process \d: it cannot access the memory of process \d")
 
+    def test_no_cuda_ipc(self):
+        done = self.run_them(one_other(*SMALL, stand_in="fail_call=cudaIpcGetMemHandle fail_at=1 "
+                                       "fail_code=801 fail_mode=stays"), 0)
+        self.check_rows(done, HERE - {*OWN}, "1")
+        for method in OWN:
+            self.assertIn(f"# skipped[no-peer-access] {method} GPUcount=3: "
+                          "process 1: it has no CUDA IPC", done.stdout)
+
+    def test_a_failure_to_share_memory_is_no_reason_to_skip(self):
+        # The first cudaMalloc is of the watch on the SM clock.
+        for call, at in (("cudaMalloc", 2), ("cudaMemset", 1), ("cudaIpcGetMemHandle", 1)):
+            for rank in (0, 2):
+                done = self.run_them(one_other(
+                    *SMALL, rank=rank, stand_in=f"fail_call={call} fail_at={at}"), 1)
+                self.check_error(done.stderr, rf".*process {rank}: .*{call}: ")
+                self.check_whole(done.stdout)
+
     def test_one_process_has_no_mpi(self):
         done = self.run_them(words(1, *SMALL, "--method", "mpi_send_recv"), 4)
         self.assertIn("# skipped[one-process] mpi_send_recv: ", done.stdout)
