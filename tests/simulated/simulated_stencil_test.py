@@ -38,13 +38,14 @@ class Stencil(processes.Processes):
     program = "Stencil"
     sections = 2
 
-    def of(self, done):
+    def of(self, done, stats=()):
         self.assertNotIn("stand-in:", done.stderr)
         self.check_whole(done.stdout)
         found = planted.tsv.parse(done.stdout.encode())
         self.assertEqual([section.title for section in found], ["time steps 2D", "time steps 3D"])
         for section in found:
-            self.assertEqual(section.header[-2:], ["nodes", "processes"])
+            self.assertEqual(section.header[13:16], ["right", "nodes", "processes"])
+            self.assertEqual(section.header[16:], [*stats])
         return found
 
     def check_rows(self, done, methods, nodes):
@@ -72,6 +73,10 @@ class Stencil(processes.Processes):
             skipped = {said.method for said in section.annotations
                        if said.kind == "skipped" and said.tag == "processes"}
             self.assertEqual(skipped, known)
+
+    def test_columns_of_stats_come_last(self):
+        done = self.run_them(words(3, *SMALL, "--stats", "--method", "mpi_send_recv"), 0)
+        self.of(done, stats=["n", "med(step)", "ci95(step)", "clock"])
 
     def test_rows_of_two_nodes(self):
         done = self.run_them([*self.two_nodes(), *words(3, *SMALL)], 0)
