@@ -135,8 +135,12 @@ class TimeSteps {
     team_->show(point);
   }
 
-  // What this start cannot have; aloud where it was asked for by name.
+  // What this build lacks, which nobody can ask for by name, and what this
+  // start cannot have; aloud where it was asked for.
   void skip_others() {
+    for (const MissingWay& way : missing_field_ways()) {
+      if (run_.options().methods.empty()) table_.skip(way.name, way.reason);
+    }
     const Remark reason =
         processes() == 1
             ? Remark{"one-process",

@@ -29,6 +29,11 @@ def run(*arguments, **planted):
                  STAND_IN=" ".join(f"{key}={value}" for key, value in words.items())))
 
 
+def listed():
+    text = subprocess.run([FOLDER / "Stencil", "--list"], text=True, capture_output=True).stdout
+    return [line.split("\t")[0] for line in text.splitlines()]
+
+
 def sections_of(done):
     return list(tsv.parse(done.stdout.encode()))
 
@@ -99,9 +104,19 @@ class Planted(unittest.TestCase):
             self.assertEqual(done.returncode, 4, done.stderr)
             self.assertIn(f"# skipped[{tag}] {method} GPUcount=", done.stdout)
 
+    def test_what_this_build_lacks_is_skipped(self):
+        lacks = {method: tag for method, tag in (
+            ("multi_grid_sync", "toolkit"), ("multi_grid_sync_tile", "toolkit"),
+            ("nccl_send_recv", "library"), ("mpi_send_recv", "library"))
+            if method not in listed()}
+        for asked, expected in ((), lacks), (("--method", "grid_sync"), {}):
+            for section in sections_of(run("1", *SOME, *asked)):
+                skipped = {said.method: said.tag for said in section.annotations
+                           if said.kind == "skipped" and said.tag in ("toolkit", "library")}
+                self.assertEqual(skipped, expected)
+
     def needs_nccl(self):
-        if "nccl_send_recv" not in subprocess.run([FOLDER / "Stencil", "--list"], text=True,
-                                                  capture_output=True).stdout:
+        if "nccl_send_recv" not in listed():
             self.skipTest("no NCCL in this build")
 
     def test_a_failure_while_the_other_gpu_waits_for_it(self):
