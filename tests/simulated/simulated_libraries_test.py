@@ -68,6 +68,13 @@ class Libraries(processes.Processes):
         self.assertEqual(self.check_own(alone), [
             ("1", count, *shape) for count in ("2", "3") for shape in shapes])
 
+    def test_a_grid_that_one_process_has_no_room_for(self):
+        parts = [words(1, *OWN, stand_in="blocks_per_sm=16" if number == 1 else None)
+                 for number in range(3)]
+        done = self.run_them(together(*parts), 4)
+        self.assertEqual(self.check_own(done), [("3", "3", "4", "32"), ("3", "3", "4", "1024")])
+        self.assertRegex(done.stdout, r"# skipped\[does-not-fit holds=16\] peer_grid_sync .*blk=128 ")
+
     def test_own_barrier_needs_one_node(self):
         done = self.run_them([*self.two_nodes(), *words(3, *OWN)], 4)
         self.check_error(re.sub("Libraries: warning: .*", "", done.stderr),
