@@ -26,7 +26,7 @@ struct FieldShape {
 };
 
 /// From one small tile for each of `blocks` blocks up to `most_bytes` (bytes()
-/// of each GPU), in equal ratios: 6 in two dimensions, 3 in three. Sizes that
+/// of each GPU), in equal ratios: 6 in two dimensions, 5 in three. Sizes that
 /// would be the same are one. None where not even the smallest fits.
 std::vector<FieldShape> field_shapes(int dimensions, int blocks,
                                      long long most_bytes);
