@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Memory on the GPU of each of several processes of one node, which kernels of
 // all of them can access: handed over by CUDA IPC.
 #pragma once

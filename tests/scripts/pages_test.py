@@ -354,6 +354,8 @@ class PagesTest(unittest.TestCase):
         citation = (ROOT / "CITATION.cff").read_text()
         date = re.search(r"(?m)^date-released: ([\d-]+)$", citation)[1]
         self.assertIn(f"\nversion: {version}\n", citation)
+        barrier = (ROOT / "explicit_barrier/peer_grid_barrier/CMakeLists.txt").read_text()
+        self.assertIn(f"\nproject(peer_grid_barrier VERSION {version} ", barrier)  # as rows say
         first = re.search(r"(?m)^## (.*)$", (ROOT / "CHANGELOG.md").read_text())[1]
         self.assertEqual(first, f"{version} - {date}")
 
