@@ -505,13 +505,6 @@ class Warned(unittest.TestCase):
             self.assertTrue(run.sections.end, name)
         self.assertIsNone(of("sickening_pitfalls").sections.end)  # not all is measured
 
-    def test_every_tag_is_on_the_page(self):
-        page = (ROOT / "docs" / "programs.md").read_text()
-        tags = DOUBTS | {note.tag for name in STILL
-                         for part in (of(name).sections, *of(name).sections)
-                         for note in part.annotations if note.tag}
-        self.assertEqual([tag for tag in sorted(tags) if f"`{tag}`" not in page], [])
-
     def test_warnings_are_on_stderr_too(self):
         for name in ("clamped_inter", "halved_intra", "very_noisy", "wide", "others"):
             told = [line.split("] ", 1)[-1].split("]: ", 1)[-1]
