@@ -31,6 +31,9 @@ struct FieldShape {
 std::vector<FieldShape> field_shapes(int dimensions, int blocks,
                                      long long most_bytes);
 
+/// The smallest of them.
+FieldShape smallest_shape(int dimensions, int blocks);
+
 /// A small one with a tile of three layers for each block.
 FieldShape proof_shape(int dimensions, int blocks);
 

@@ -88,8 +88,10 @@ class Planted(unittest.TestCase):
                       done.stdout)
 
     def test_a_way_without_rows_is_wrong_too(self):
-        done = run("1", "--samples", "2", "--max-bytes", "1K", "--method",
-                   "grid_sync,graph_launch", bad="steps")
+        done = run("1", "--samples", "2", "--method", "grid_sync,graph_launch", bad="steps",
+                   memory_mib=0.9)
+        self.assertEqual(done.stdout.count("# note[no-size]: the smallest field needs --max-bytes "
+                                           "262144\n"), 2)
         self.assertEqual([section.rows for section in sections_of(done)], [[], []])
         self.assertEqual(done.returncode, 1)
         self.assertIn("error: wrong results in small fields of graph_launch, grid_sync\n", done.stderr)
@@ -158,7 +160,10 @@ class Planted(unittest.TestCase):
         done = run("1", "--max-bytes", "1G")
         self.assertEqual(done.returncode, 2)
         self.assertIn("fields of 1073741824 bytes do not fit into the ", done.stderr)
-        self.assertEqual(run("1", "--max-bytes", "1K").returncode, 0)
+        for asked, code in ((262143, 2), (262144, 0)):
+            done = run("1", "--samples", "2", "--max-bytes", str(asked), "--method", "grid_sync")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual("--max-bytes must be at least 262144 on" in done.stderr, code == 2)
 
 
 if __name__ == "__main__":
