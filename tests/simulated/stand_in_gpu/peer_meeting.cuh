@@ -1,10 +1,14 @@
 // Kernels that meet at the barrier over peer memory.
 #pragma once
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <thread>
+#include <cerrno>
+#include <climits>
+#include <ctime>
 
 #include "peer_grid_barrier/barrier_set.cuh"
 #include "stand_in_gpu/model.hpp"
@@ -55,16 +59,17 @@ class ProcessMeeting {
     if (++counters_->arrived == members_) {
       counters_->arrived = 0;
       ++counters_->turn;
+      syscall(SYS_futex, &counters_->turn, FUTEX_WAKE, INT_MAX);
       return true;
     }
-    for (int i = 0; i < 10000; ++i) {
-      for (int tries = 0; tries < 100; ++tries) {
-        if (counters_->turn != turn) return true;
-        std::this_thread::yield();
+    const timespec limit = {10, 0};
+    while (counters_->turn == turn) {
+      if (syscall(SYS_futex, &counters_->turn, FUTEX_WAIT, turn, &limit) != 0 &&
+          errno == ETIMEDOUT) {
+        return false;
       }
-      usleep(1000);
     }
-    return false;
+    return true;
   }
 
  private:
