@@ -1,6 +1,6 @@
-// What a barrier of all blocks has to take: the sum of the steps that its
-// protocol makes one after the other, each measured alone in the same run by a
-// method of methods/messages.cu. Nothing is fitted to rows of barriers.
+// What a barrier of all blocks takes: an estimate from its steps, one after the
+// other, each measured alone in the same run by a method of
+// methods/messages.cu. Nothing is fitted to rows of barriers.
 //
 // The eight methods that are read, as medians of nanoseconds:
 //  * ping_pong, ping_pong_ordered: half of it is a word to another block;

@@ -1,5 +1,6 @@
-// Libraries: what the barriers of NCCL, NVSHMEM and MPI cost, in one process
-// with a thread for each GPU, or in a process for each GPU.
+// Libraries: what the barriers of NCCL, NVSHMEM, MPI and of this suite's own
+// library cost, in one process with a thread for each GPU, or in a process for
+// each GPU.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -145,9 +146,9 @@ ProgramInfo program_info(ProcessOptions& asked) {
   ProgramInfo info;
   info.name = "Libraries";
   info.summary =
-      "Barriers and small all-reduces of NCCL, NVSHMEM and MPI. A plain start "
-      "has a\nthread for each of up to gpu_count GPUs; mpirun or srun a "
-      "process for each GPU.";
+      "This suite's own barrier of several GPUs, and barriers and small "
+      "all-reduces of\nNCCL, NVSHMEM and MPI. A plain start has a thread for "
+      "each of up to gpu_count\nGPUs; mpirun or srun a process for each GPU.";
   info.takes_gpu_count = true;
   info.default_samples = 60;
   info.options = process_options(asked);

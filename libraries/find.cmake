@@ -19,3 +19,33 @@ find_in_packages(NVSHMEM nvshmem nvshmem.h LIBRARY nvshmem_host libnvshmem_host.
 find_in_packages(NVSHMEM nvshmem nvshmem.h DEVICE_LIBRARY nvshmem_device)
 set(MPI_CXX_SKIP_MPICXX TRUE)
 find_package(MPI QUIET COMPONENTS CXX)
+
+# Says where a library is, or which methods a build without it leaves out.
+function(tell_library name where methods)
+  if(where)
+    message(STATUS "${name}: ${where}")
+  else()
+    message(STATUS "${name}: not found; left out: ${methods}")
+  endif()
+endfunction()
+
+set(found_nccl "")
+if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
+  set(found_nccl "${NCCL_LIBRARY}")
+endif()
+set(found_nvshmem "")
+if(NVSHMEM_INCLUDE_DIR AND NVSHMEM_LIBRARY AND NVSHMEM_DEVICE_LIBRARY)
+  set(found_nvshmem "${NVSHMEM_LIBRARY}")
+  if(NOT MPI_CXX_FOUND)
+    string(APPEND found_nvshmem "; left out, as it needs MPI: nvshmem_* of Libraries")
+  endif()
+endif()
+set(found_mpi "")
+if(MPI_CXX_FOUND)
+  set(found_mpi "${MPI_CXX_LIBRARIES}")
+endif()
+tell_library(NCCL "${found_nccl}"
+  "nccl of Reduction, nccl_send_recv of Stencil, nccl_* of Libraries")
+tell_library(NVSHMEM "${found_nvshmem}" "nvshmem_* of Libraries")
+tell_library(MPI "${found_mpi}"
+  "mpi_send_recv of Stencil, mpi_* of Libraries, and a process for each GPU")

@@ -69,8 +69,8 @@ std::unique_ptr<Session> opened(Team& team, Lengths lengths) {
   return std::make_unique<Opened>(team, lengths);
 }
 
-/// CannotMeasure where an SM does not hold the blocks of such a launch of the
-/// kernel.
+/// Called by all processes at the same time: CannotMeasure in all of them where
+/// an SM of one does not hold the blocks of such a launch of the kernel.
 void require_room(const void* kernel, const CallShape& shape, const Gpu& gpu);
 
 }  // namespace syncbench

@@ -1,6 +1,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "libraries/method.hpp"
+#include "libraries/processes.hpp"
 #include "libraries/sessions.hpp"
 
 namespace syncbench {
@@ -100,14 +101,18 @@ const std::vector<LibraryMethod>& library_methods() {
 }
 
 void require_room(const void* kernel, const CallShape& shape, const Gpu& gpu) {
-  const DeviceGuard guard(gpu.index);
-  int held = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&held, kernel,
-                                                           shape.threads, 0));
-  if (shape.blocks <= held * gpu.sm_count) return;
-  const std::string text = std::to_string(held);
-  throw CannotMeasure("does-not-fit holds=" + text,
-                      "an SM holds " + text + " blocks of this size");
+  make_together([&] {
+    const DeviceGuard guard(gpu.index);
+    int held = 0;
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&held, kernel,
+                                                             shape.threads, 0));
+    if (shape.blocks > held * gpu.sm_count) {
+      const std::string text = std::to_string(held);
+      throw CannotMeasure("does-not-fit holds=" + text,
+                          "an SM holds " + text + " blocks of this size");
+    }
+    return held;
+  });
 }
 
 }  // namespace syncbench

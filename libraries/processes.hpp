@@ -55,7 +55,7 @@ std::string first_said(const std::vector<std::string>& texts);
 /// Runs `make` in all processes. Where one cannot measure, none does.
 template <class Make>
 auto make_together(Make make) {
-  decltype(make()) made;
+  decltype(make()) made = {};
   std::string reason;
   try {
     made = make();

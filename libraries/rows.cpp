@@ -18,8 +18,9 @@ Column<LibraryRow> of_shape(const std::string& header, const std::string& unit,
 
 Columns<LibraryRow> library_columns(bool stats) {
   Columns<LibraryRow> shown =
-      Columns<LibraryRow>{column<LibraryRow>("method", "", "call of a library",
-                                             &LibraryRow::method)} +
+      Columns<LibraryRow>{column<LibraryRow>(
+          "method", "", "call of a library, or this suite's own barrier",
+          &LibraryRow::method)} +
       labels<LibraryRow>(
           {column<LibraryRow>("nodes", "", "machines", &LibraryRow::nodes),
            column<LibraryRow>("processes", "", "of all nodes",

@@ -63,7 +63,9 @@ ProgramInfo program_info(FieldOptions& fields, ProcessOptions& asked) {
     info.methods.push_back(
         {way.name, way.text, kGroups[static_cast<int>(way.gpus)]});
   }
-  info.missing = missing_field_ways();
+  for (const MissingWay& way : missing_field_ways()) {
+    info.missing.push_back({way.name, way.reason.text});
+  }
   info.columns = describe_time_steps();
   return info;
 }

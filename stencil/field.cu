@@ -108,7 +108,7 @@ std::vector<float*> Field::allocate() {
       }
       shared_ = shared;
       return cells_of;
-    } catch (const peer_grid::Error& error) {  // the same in all processes
+    } catch (const peer_grid::CannotJoin& error) {  // in all processes
       no_stores_ = {"no-peer-access", error.what()};
     }
   } else if (!enable_peer_access(device_numbers(gpus()))) {

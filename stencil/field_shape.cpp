@@ -60,6 +60,10 @@ std::vector<FieldShape> field_shapes(int dimensions, int blocks,
   return shapes;
 }
 
+FieldShape smallest_shape(int dimensions, int blocks) {
+  return shape_of(dimensions, blocks, kSmallestTile);
+}
+
 FieldShape proof_shape(int dimensions, int blocks) {
   FieldShape shape;
   shape.dimensions = dimensions;

@@ -26,10 +26,13 @@ struct FieldShape {
 };
 
 /// From one small tile for each of `blocks` blocks up to `most_bytes` (bytes()
-/// of each GPU), in equal ratios: 6 in two dimensions, 3 in three. Sizes that
+/// of each GPU), in equal ratios: 6 in two dimensions, 5 in three. Sizes that
 /// would be the same are one. None where not even the smallest fits.
 std::vector<FieldShape> field_shapes(int dimensions, int blocks,
                                      long long most_bytes);
+
+/// The smallest of them.
+FieldShape smallest_shape(int dimensions, int blocks);
 
 /// A small one with a tile of three layers for each block.
 FieldShape proof_shape(int dimensions, int blocks);

@@ -7,7 +7,7 @@
 
 #include "common/errors.hpp"
 #include "common/launch.hpp"
-#include "common/method_info.hpp"
+#include "common/table.hpp"
 #include "stencil/field.hpp"
 
 namespace syncbench {
@@ -70,8 +70,12 @@ std::unique_ptr<FieldSteps> make_storing(const Field& field) {
 /// In the order of rows and of --list.
 std::vector<FieldWay> field_ways();
 
-/// Those that this build lacks, and why.
-std::vector<MethodInfo> missing_field_ways();
+/// One that this build lacks, and why.
+struct MissingWay {
+  std::string name;
+  Remark reason;
+};
+std::vector<MissingWay> missing_field_ways();
 
 /// The parts of the list: a kernel a step, and one kernel of all steps. The
 /// second begins with the two ways without order, one of each form.

@@ -380,22 +380,25 @@ std::vector<FieldWay> field_ways() {
   return all;
 }
 
-std::vector<MethodInfo> missing_field_ways() {
-  std::vector<MethodInfo> missing;
+std::vector<MissingWay> missing_field_ways() {
+  std::vector<MissingWay> missing;
 #if CUDART_VERSION >= 13000
   for (const char* name : {"multi_grid_sync", "multi_grid_sync_tile"}) {
     missing.push_back({name,
-                       "CUDA 13 removed it; a build with CUDA 11 or 12 "
-                       "measures it (cmake --preset before13)"});
+                       {"toolkit",
+                        "CUDA 13 removed it; a build with CUDA 11 or 12 "
+                        "measures it (cmake --preset before13)"}});
   }
 #endif
 #ifndef SYNCBENCH_NCCL
-  missing.push_back({"nccl_send_recv",
-                     "NCCL was not found when this program was configured"});
+  missing.push_back(
+      {"nccl_send_recv",
+       {"library", "NCCL was not found when this program was configured"}});
 #endif
 #ifndef SYNCBENCH_MPI
   missing.push_back(
-      {"mpi_send_recv", "MPI was not found when this program was configured"});
+      {"mpi_send_recv",
+       {"library", "MPI was not found when this program was configured"}});
 #endif
   return missing;
 }

@@ -50,11 +50,10 @@ Columns<FieldRow> field_columns(bool stats) {
              real_column<Row>("right", "",
                               "1: all results were right; 0: not; nan: it "
                               "orders nothing",
-                              &Row::right, 0)} +
-         (stats ? stats_columns() : Columns<Row>()) +
-         Columns<Row>{
+                              &Row::right, 0),
              column<Row>("nodes", "", "machines", &Row::nodes),
-             column<Row>("processes", "", "of all nodes", &Row::processes)};
+             column<Row>("processes", "", "of all nodes", &Row::processes)} +
+         (stats ? stats_columns() : Columns<Row>());
 }
 
 bool print_field(MeasuringRun& run, Table<FieldRow>& table, FieldRow& row,

@@ -34,8 +34,10 @@ double least_of_processes(double value) {
 
 bool all_processes(bool value) { return least_of_processes(value) == 1; }
 
-// Bytes of the largest field on each of these GPUs.
-long long largest_field(const std::vector<Gpu>& gpus, long long asked_for) {
+// Bytes of the largest field on each of these GPUs. `smallest`: what every
+// section has a field of.
+long long largest_field(const std::vector<Gpu>& gpus, long long asked_for,
+                        long long smallest) {
   std::size_t least_free = SIZE_MAX, least_total = SIZE_MAX;
   for (const Gpu& gpu : gpus) {
     const DeviceGuard guard(gpu.index);
@@ -51,6 +53,10 @@ long long largest_field(const std::vector<Gpu>& gpus, long long asked_for) {
     throw UsageError("fields of " + std::to_string(asked_for) +
                      " bytes do not fit into the " + std::to_string(room) +
                      " bytes of memory that they can have");
+  }
+  if (asked_for > 0 && asked_for < smallest) {
+    throw UsageError("--max-bytes must be at least " +
+                     std::to_string(smallest) + " on these GPUs");
   }
   if (asked_for > 0) return asked_for;
   const auto part =
@@ -87,12 +93,12 @@ Teams make_teams(MeasuringRun& run, const ProcessRun& process) {
 
 class TimeSteps {
  public:
-  TimeSteps(MeasuringRun& run, const Teams& teams, int dimensions,
+  TimeSteps(MeasuringRun& run, const Teams& teams, int dimensions, int blocks,
             long long most_bytes)
       : run_(run),
         teams_(teams),
         dimensions_(dimensions),
-        blocks_(static_cast<int>(least_of_processes(run.gpu().sm_count))),
+        blocks_(blocks),
         shapes_(field_shapes(dimensions, blocks_, most_bytes)),
         table_(run.out(), kTitles[dimensions - 2],
                field_columns(run.options().stats)) {}
@@ -100,7 +106,9 @@ class TimeSteps {
   WrongSteps measure() {
     run_.begin_section(kTitles[dimensions_ - 2]);
     if (shapes_.empty()) {
-      table_.note("", {"no-size", "not even the smallest field fits"});
+      const long long least = smallest_shape(dimensions_, blocks_).bytes();
+      table_.note("", {"no-size", "the smallest field needs --max-bytes " +
+                                      std::to_string(least)});
     }
     skip_others();
     for (const auto& team : teams_) {
@@ -135,8 +143,12 @@ class TimeSteps {
     team_->show(point);
   }
 
-  // What this start cannot have; aloud where it was asked for by name.
+  // What this build lacks, which nobody can ask for by name, and what this
+  // start cannot have; aloud where it was asked for.
   void skip_others() {
+    for (const MissingWay& way : missing_field_ways()) {
+      if (run_.options().methods.empty()) table_.skip(way.name, way.reason);
+    }
     const Remark reason =
         processes() == 1
             ? Remark{"one-process",
@@ -375,10 +387,14 @@ WrongSteps measure_time_steps(MeasuringRun& run, const ProcessRun& process,
                               const FieldOptions& fields) {
   const Teams teams = make_teams(run, process);
   run.show("sizes of the fields");
-  const long long most = largest_field(run.gpus(), fields.max_bytes);
+  const int blocks = static_cast<int>(least_of_processes(run.gpu().sm_count));
+  const long long smallest = std::max(smallest_shape(2, blocks).bytes(),
+                                      smallest_shape(3, blocks).bytes());
+  const long long most = largest_field(run.gpus(), fields.max_bytes, smallest);
   WrongSteps wrong;
   for (const int dimensions : {2, 3}) {
-    WrongSteps found = TimeSteps(run, teams, dimensions, most).measure();
+    WrongSteps found =
+        TimeSteps(run, teams, dimensions, blocks, most).measure();
     wrong.rows += found.rows;
     wrong.ways.merge(found.ways);
   }

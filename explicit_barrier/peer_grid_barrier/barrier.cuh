@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A barrier of all threads of one kernel on each of several GPUs, over peer
 // memory. It replaces the multi-grid barrier of cooperative groups, which CUDA
 // 13 removed. Headers for .cu files; README.md has a whole program.

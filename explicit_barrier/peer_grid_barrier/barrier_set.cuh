@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The host's part of the barrier: memory on the GPUs, and errors.
 #pragma once
 

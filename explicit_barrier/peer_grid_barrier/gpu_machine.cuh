@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The machine that the barrier runs on: a thread of a GPU, with the scoped
 // memory operations of PTX (sm_70 and later).
 #pragma once

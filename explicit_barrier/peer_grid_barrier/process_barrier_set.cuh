@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The host's part of the barrier in a program of several processes, each with
 // a GPU: what BarrierSet is in a program of one. README.md has an example.
 #pragma once

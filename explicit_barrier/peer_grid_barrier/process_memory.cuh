@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Memory on the GPU of each of several processes of one node, which kernels of
 // all of them can access: handed over by CUDA IPC.
 #pragma once
@@ -227,7 +228,13 @@ inline detail::Offer ProcessMemory::offer(
     check(cudaMalloc(&own_, whole), "cudaMalloc");
     check(cudaMemset(own_, 0, whole), "cudaMemset");
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    check(cudaIpcGetMemHandle(&mine.handle, own_), "cudaIpcGetMemHandle");
+    const cudaError_t handed = cudaIpcGetMemHandle(&mine.handle, own_);
+    if (handed == cudaErrorNotSupported) {
+      cudaGetLastError();
+      throw CannotJoin("it has no CUDA IPC (cudaIpcGetMemHandle: " +
+                       std::string(cudaGetErrorString(handed)) + ")");
+    }
+    check(handed, "cudaIpcGetMemHandle");
   });
   return mine;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the blocks of several GPUs meet: the barrier itself, without the machine
 // that it runs on. barrier.cuh runs it on GPUs; a test without a GPU hands its
 // memory operations to a scheduler that tries every order of them. It is the

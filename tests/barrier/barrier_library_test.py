@@ -1,6 +1,6 @@
 """The multi-GPU barrier as a library: the README's example, built as a project of its
-own from an install prefix and run where there is a GPU; its example for MPI compiles; and the
-places where tests hold threads up cost the shipped barrier nothing.
+own from an install prefix and run where there is a GPU; its example for MPI compiles; the license
+is with it; and the places where tests hold threads up cost the shipped barrier nothing.
 
 usage: barrier_library_test.py NVCC HOST_COMPILER ARCHITECTURES
 """
@@ -72,6 +72,14 @@ class Library(unittest.TestCase):
             self.skipTest("built; no GPU to run it on")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertRegex(done.stdout, r"^\d+ GPUs, 0 wrong\n$")
+
+    def test_license(self):
+        self.assertEqual(read(self.prefix, "share", "doc", "peer_grid_barrier", "LICENSE"),
+                         read(LIBRARY, "..", "..", "LICENSE"))
+        headers = os.path.join(self.prefix, "include", "peer_grid_barrier")
+        self.assertIn("barrier.cuh", os.listdir(headers))
+        for name in os.listdir(headers):
+            self.assertRegex(read(headers, name), "^// SPDX-License-Identifier: MIT\n", name)
 
     def test_example_of_processes(self):
         example, = re.findall(r"```cpp\n(.*?)```", read(LIBRARY, "README.md"), re.DOTALL)

@@ -246,6 +246,21 @@ def of_a_gpu(source):
             yield source.count("\n", 0, found.start()) + 1, " ".join(text.split())
 
 
+def tags_in(source):
+    """Of the comments about rows, as Remark says: words with hyphens wherever they begin a text."""
+    source = re.sub(r"//.*", "", source)
+    hyphens = re.findall(r'"([a-z]+(?:-[a-z]+)+)(?: [a-z]+=)?"', source)
+    words = re.findall(r"""(?x) (?:\bCannotMeasure\( | \bRemark\s*(?:\w+\s*)?\{ | \breturn\s\{ |
+        \b(?:annotate|note|note_once|skip|warn)\((?:[^;{] | \{[^{}]*\})*\{)
+        \s*"([a-z]+)\ ?(?:[a-z]+=)?"\s*[,+]""", source)
+    return {*hyphens, *words}
+
+
+def tags_on(page):
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("|")]
+    return set(re.findall("`([a-z-]+)`", " ".join(rows)))
+
+
 def to_change(page, text):
     """file:line: what to do, in the order of lines."""
     found = [*dead_links(page, text), *quoted_numbers(page, text)]
@@ -277,6 +292,26 @@ class PagesTest(unittest.TestCase):
             self.assertTrue(found[0].startswith(f"A.md:{line}: "), found)
             self.assertIn(what, found[0])
         self.assertIn("at most 1300", to_change("README.md", 1301 * "word. ")[0])
+
+    def test_every_tag_is_on_the_page(self):
+        text = (ROOT / "docs/programs.md").read_text()
+        options = set(re.findall(r"`--([a-z]+-[a-z-]+)", text))
+        page = text.split("\n## Comments about rows\n")[1].split("\n## ")[0]
+        # The reasons of NVML are values of a tag.
+        found = {tag for path in all_sources() if CPP_SOURCE.search(path.name)
+                 and path.relative_to(ROOT).parts[0] in FLOORS and path.name != "nvml.cpp"
+                 for tag in tags_in(path.read_text())}
+        self.assertEqual(found - options, tags_on(page))
+
+    def test_tags_are_found(self):
+        for source in ('throw CannotMeasure("new", "why");', 'CannotMeasure(\n"new x=" + y, "z")',
+                       'table.skip(key, {"new", "why"});', 'run_.warn({}, {"new a=" + b, c});',
+                       'const Remark reason = {"a-b", ""}; Remark{"new",\n "why"}',
+                       'return {"new percent=" + x,', 'note(k(row), {"new " + y, z})'):
+            self.assertEqual(tags_in(source) - {"a-b"}, {"new"}, source)
+        for source in ('// {"a-b", c}\n', 'skip(table, {"method"}, reason)', 'say("no tag")'):
+            self.assertEqual(tags_in(source), set(), source)
+        self.assertEqual(tags_on("| Tag |\n| --- |\n| `a-b`, `c` | of `d` |\n"), {"a-b", "c"})
 
     def test_words_of_sources(self):
         found = [f"{path.relative_to(ROOT)}:{number}: {what}" for path in all_sources()
@@ -354,6 +389,8 @@ class PagesTest(unittest.TestCase):
         citation = (ROOT / "CITATION.cff").read_text()
         date = re.search(r"(?m)^date-released: ([\d-]+)$", citation)[1]
         self.assertIn(f"\nversion: {version}\n", citation)
+        barrier = (ROOT / "explicit_barrier/peer_grid_barrier/CMakeLists.txt").read_text()
+        self.assertIn(f"\nproject(peer_grid_barrier VERSION {version} ", barrier)  # as rows say
         first = re.search(r"(?m)^## (.*)$", (ROOT / "CHANGELOG.md").read_text())[1]
         self.assertEqual(first, f"{version} - {date}")
 

@@ -81,7 +81,7 @@ NAMES = {"kernel<<<>>>": "cudaGetLastError",
          "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags":
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor"}
 # The barrier library, a project of its own, says what has failed, not where.
-SKIPPED = re.compile(": error: .*\\bnot measured\\b.*: .*NotSupported")
+SKIPPED = re.compile(": error: .*\\bnot measured\\b.*: .*(NotSupported|the driver has no )")
 OF_CALL = re.compile(r"(?:(.*): )?(.*) failed at (\S+):\d+: (\w+)")
 OF_DEVICES = re.compile(
     r"(no usable CUDA device|GPU \d+ \(.*\) cannot be used|no code for GPU \d+ \(.*\)"

@@ -29,6 +29,11 @@ def run(*arguments, **planted):
                  STAND_IN=" ".join(f"{key}={value}" for key, value in words.items())))
 
 
+def listed():
+    text = subprocess.run([FOLDER / "Stencil", "--list"], text=True, capture_output=True).stdout
+    return [line.split("\t")[0] for line in text.splitlines()]
+
+
 def sections_of(done):
     return list(tsv.parse(done.stdout.encode()))
 
@@ -83,8 +88,10 @@ class Planted(unittest.TestCase):
                       done.stdout)
 
     def test_a_way_without_rows_is_wrong_too(self):
-        done = run("1", "--samples", "2", "--max-bytes", "1K", "--method",
-                   "grid_sync,graph_launch", bad="steps")
+        done = run("1", "--samples", "2", "--method", "grid_sync,graph_launch", bad="steps",
+                   memory_mib=0.9)
+        self.assertEqual(done.stdout.count("# note[no-size]: the smallest field needs --max-bytes "
+                                           "262144\n"), 2)
         self.assertEqual([section.rows for section in sections_of(done)], [[], []])
         self.assertEqual(done.returncode, 1)
         self.assertIn("error: wrong results in small fields of graph_launch, grid_sync\n", done.stderr)
@@ -99,9 +106,19 @@ class Planted(unittest.TestCase):
             self.assertEqual(done.returncode, 4, done.stderr)
             self.assertIn(f"# skipped[{tag}] {method} GPUcount=", done.stdout)
 
+    def test_what_this_build_lacks_is_skipped(self):
+        lacks = {method: tag for method, tag in (
+            ("multi_grid_sync", "toolkit"), ("multi_grid_sync_tile", "toolkit"),
+            ("nccl_send_recv", "library"), ("mpi_send_recv", "library"))
+            if method not in listed()}
+        for asked, expected in ((), lacks), (("--method", "grid_sync"), {}):
+            for section in sections_of(run("1", *SOME, *asked)):
+                skipped = {said.method: said.tag for said in section.annotations
+                           if said.kind == "skipped" and said.tag in ("toolkit", "library")}
+                self.assertEqual(skipped, expected)
+
     def needs_nccl(self):
-        if "nccl_send_recv" not in subprocess.run([FOLDER / "Stencil", "--list"], text=True,
-                                                  capture_output=True).stdout:
+        if "nccl_send_recv" not in listed():
             self.skipTest("no NCCL in this build")
 
     def test_a_failure_while_the_other_gpu_waits_for_it(self):
@@ -143,7 +160,10 @@ class Planted(unittest.TestCase):
         done = run("1", "--max-bytes", "1G")
         self.assertEqual(done.returncode, 2)
         self.assertIn("fields of 1073741824 bytes do not fit into the ", done.stderr)
-        self.assertEqual(run("1", "--max-bytes", "1K").returncode, 0)
+        for asked, code in ((262143, 2), (262144, 0)):
+            done = run("1", "--samples", "2", "--max-bytes", str(asked), "--method", "grid_sync")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual("--max-bytes must be at least 262144 on" in done.stderr, code == 2)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,15 @@ import processes
 from processes import SECONDS_TO_END, environment, together
 
 FOLDER = planted.FOLDER = Path(sys.argv.pop(1)).resolve()
-LONG = ("--method", "mpi_launch", "--samples", "1000000")
 SHORT = ("--method", "mpi_launch,mpi_barrier", "--samples", "2")
 OWN = ("--method", "peer_grid_sync", "--samples", "2")
+
+
+def long(method):
+    return ("--method", method, "--samples", "1000000")
+
+
+LONG = long("mpi_launch")
 
 
 def words(*arguments, program=("Libraries",), **more):
@@ -67,6 +73,13 @@ class Libraries(processes.Processes):
         alone = self.alone(*OWN)
         self.assertEqual(self.check_own(alone), [
             ("1", count, *shape) for count in ("2", "3") for shape in shapes])
+
+    def test_a_grid_that_one_process_has_no_room_for(self):
+        parts = [words(1, *OWN, stand_in="blocks_per_sm=16" if number == 1 else None)
+                 for number in range(3)]
+        done = self.run_them(together(*parts), 4)
+        self.assertEqual(self.check_own(done), [("3", "3", "4", "32"), ("3", "3", "4", "1024")])
+        self.assertRegex(done.stdout, r"# skipped\[does-not-fit holds=16\] peer_grid_sync .*blk=128 ")
 
     def test_own_barrier_needs_one_node(self):
         done = self.run_them([*self.two_nodes(), *words(3, *OWN)], 4)
@@ -117,18 +130,23 @@ class Libraries(processes.Processes):
         self.check_error(done.stderr, "two processes of a node have the same GPU")
 
     def test_a_process_fails(self):
-        for rank in range(3):
-            parts = [words(1, *LONG, stand_in="fail_call=cudaLaunchKernel fail_at=2000"
-                           if number == rank else None) for number in range(3)]
-            done = self.run_them(together(*parts), 1)
-            self.check_error(done.stderr, "mpi_launch .*: cudaLaunchKernel on GPU")
-            self.check_whole(done.stdout)
+        for method, call, at in (("mpi_launch", "cudaLaunchKernel", 2000),
+                                 ("peer_grid_sync", "cudaLaunchCooperativeKernel", 5)):
+            for rank in range(3):
+                parts = [words(1, *long(method), stand_in=f"fail_call={call} fail_at={at}"
+                               if number == rank else None) for number in range(3)]
+                done = self.run_them(together(*parts), 1)
+                self.check_error(done.stderr, f"{method} .*: {call} on GPU")
+                self.check_whole(done.stdout)
 
     def test_the_first_process_is_killed(self):
         self.check_killed(0, LONG, "# library")
 
     def test_another_process_is_killed(self):
         self.check_killed(2, LONG, "# library")
+
+    def test_another_process_is_killed_while_kernels_wait_for_its(self):
+        self.check_killed(2, long("peer_grid_sync"), "# library")
 
     def test_the_first_process_is_killed_on_two_nodes(self):
         self.check_killed(0, LONG, "# library", *self.two_nodes())

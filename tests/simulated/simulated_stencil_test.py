@@ -38,13 +38,14 @@ class Stencil(processes.Processes):
     program = "Stencil"
     sections = 2
 
-    def of(self, done):
+    def of(self, done, stats=()):
         self.assertNotIn("stand-in:", done.stderr)
         self.check_whole(done.stdout)
         found = planted.tsv.parse(done.stdout.encode())
         self.assertEqual([section.title for section in found], ["time steps 2D", "time steps 3D"])
         for section in found:
-            self.assertEqual(section.header[-2:], ["nodes", "processes"])
+            self.assertEqual(section.header[13:16], ["right", "nodes", "processes"])
+            self.assertEqual(section.header[16:], [*stats])
         return found
 
     def check_rows(self, done, methods, nodes):
@@ -73,6 +74,10 @@ class Stencil(processes.Processes):
                        if said.kind == "skipped" and said.tag == "processes"}
             self.assertEqual(skipped, known)
 
+    def test_columns_of_stats_come_last(self):
+        done = self.run_them(words(3, *SMALL, "--stats", "--method", "mpi_send_recv"), 0)
+        self.of(done, stats=["n", "med(step)", "ci95(step)", "clock"])
+
     def test_rows_of_two_nodes(self):
         done = self.run_them([*self.two_nodes(), *words(3, *SMALL)], 0)
         self.check_rows(done, HERE - {*OWN}, "2")
@@ -85,6 +90,23 @@ class Stencil(processes.Processes):
         for method in OWN:
             self.assertRegex(done.stdout, rf"# skipped\[no-peer-access\] {method} GPUcount=3: "
                              r"process \d: it cannot access the memory of process \d")
+
+    def test_no_cuda_ipc(self):
+        done = self.run_them(one_other(*SMALL, stand_in="fail_call=cudaIpcGetMemHandle fail_at=1 "
+                                       "fail_code=801 fail_mode=stays"), 0)
+        self.check_rows(done, HERE - {*OWN}, "1")
+        for method in OWN:
+            self.assertIn(f"# skipped[no-peer-access] {method} GPUcount=3: "
+                          "process 1: it has no CUDA IPC", done.stdout)
+
+    def test_a_failure_to_share_memory_is_no_reason_to_skip(self):
+        # The first cudaMalloc is of the watch on the SM clock.
+        for call, at in (("cudaMalloc", 2), ("cudaMemset", 1), ("cudaIpcGetMemHandle", 1)):
+            for rank in (0, 2):
+                done = self.run_them(one_other(
+                    *SMALL, rank=rank, stand_in=f"fail_call={call} fail_at={at}"), 1)
+                self.check_error(done.stderr, rf".*process {rank}: .*{call}: ")
+                self.check_whole(done.stdout)
 
     def test_one_process_has_no_mpi(self):
         done = self.run_them(words(1, *SMALL, "--method", "mpi_send_recv"), 4)

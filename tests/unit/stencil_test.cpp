@@ -249,8 +249,14 @@ TEST(FieldShapes, GoFromSmallTilesToTheWholeOfTheMemory) {
   }
 }
 
-TEST(FieldShapes, NoneWhereNoneFits) {
-  EXPECT_TRUE(field_shapes(2, 132, 1000).empty());
+TEST(FieldShapes, NoneBelowTheSmallest) {
+  for (const int dimensions : {2, 3}) {
+    const FieldShape smallest = smallest_shape(dimensions, 132);
+    EXPECT_TRUE(field_shapes(dimensions, 132, smallest.bytes() - 1).empty());
+    const auto shapes = field_shapes(dimensions, 132, smallest.bytes());
+    ASSERT_EQ(shapes.size(), 1u);
+    EXPECT_EQ(shapes[0].text(), smallest.text());
+  }
 }
 
 TEST(FieldShapes, TextHasTheSlowestAxisLast) {

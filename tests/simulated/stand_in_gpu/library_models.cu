@@ -1,5 +1,4 @@
-// The kernel of Libraries that is this suite's. Those of other processes that
-// it waits for are not there: it does not wait for them.
+// The kernel of Libraries that is this suite's.
 #include <unistd.h>
 
 #include "stand_in_gpu/peer_meeting.cuh"
@@ -16,11 +15,19 @@ std::optional<Model> model_of(const Launch& launch) {
       launch.blocks() != end.end.blocks) {
     complain("its barrier is of another launch: " + launch.name);
   }
-  const double each = scenario().step + (end.end.gpus - 1) *
-                                            scenario().gpu_cycles /
-                                            scenario().ghz;
+  const double time = scenario().null + operations * barrier_time(end.end.gpus);
   Model model;
-  if (operations > 0 && !is_of_processes(end)) meet_peers(end, model);
+  if (is_of_processes(end)) {
+    model.run = [=, others =
+                        ProcessMeeting(end)](const Running& running) -> Ended {
+      for (int i = 0; i < operations; ++i) {
+        if (!others.sync()) return kNobodyCame;
+      }
+      return {running.factor * time};
+    };
+    return model;
+  }
+  if (operations > 0) meet_peers(end, model);
   // A library's kernel, whose waits have no end.
   if (scenario().bad == "waits") {
     model.abandoned = [](const Running&) -> Ended {
@@ -28,7 +35,7 @@ std::optional<Model> model_of(const Launch& launch) {
     };
   }
   model.run = [=](const Running& running) -> Ended {
-    return {running.factor * (scenario().null + operations * each)};
+    return {running.factor * time};
   };
   return model;
 }

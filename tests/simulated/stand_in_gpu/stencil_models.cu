@@ -2,14 +2,10 @@
 // leads to a wrong result. Of large ones the first cell of each layer is,
 // which sees its own column alone: that takes less time, and still tells how
 // many steps were made, and on which GPU.
-#include <unistd.h>
-
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "stand_in_gpu/model.hpp"
@@ -108,47 +104,12 @@ Model one_step(const Launch& launch) {
   }};
 }
 
-// The barrier between kernels of several processes: two counters in the state
-// of the first rank's barrier, which no other model uses. False: a process has
-// not come.
-class ProcessMeeting {
- public:
-  explicit ProcessMeeting(const peer_grid::BarrierEnd& end)
-      : members_(static_cast<unsigned>(end.end.gpus)),
-        counters_(reinterpret_cast<Counters*>(end.end.of_rank[0])) {}
-
-  bool sync() const {
-    const unsigned turn = counters_->turn;
-    if (++counters_->arrived == members_) {
-      counters_->arrived = 0;
-      ++counters_->turn;
-      return true;
-    }
-    for (int i = 0; i < 10000; ++i) {
-      for (int tries = 0; tries < 100; ++tries) {
-        if (counters_->turn != turn) return true;
-        std::this_thread::yield();
-      }
-      usleep(1000);
-    }
-    return false;
-  }
-
- private:
-  struct Counters {
-    std::atomic<unsigned> arrived, turn;
-  };
-  unsigned members_;
-  Counters* counters_;
-};
-
 // A kernel of one process among several.
 Ended steps_of_process(const Slab& slab, int steps, int dimensions,
                        const ProcessMeeting& others, double nanoseconds) {
   for (int step = 0; step < steps; ++step) {
     step_slab(slab, dimensions, step);
-    if (step + 1 < steps && !others.sync())
-      return {1e10, cudaErrorLaunchFailure};
+    if (step + 1 < steps && !others.sync()) return kNobodyCame;
   }
   return {nanoseconds};
 }
@@ -162,14 +123,14 @@ Model all_steps(const Launch& launch) {
   const int dimensions = dimensions_of(launch);
   Model model;
   int members = 1;
-  double between = scenario().step;
+  bool meets = true;
   if (launch.kind != LaunchKind::kMultiDevice &&
       launch.kind != LaunchKind::kCooperative) {
     complain("its blocks are not sure to run together: " + launch.name);
   }
   unsigned* counter = nullptr;
   if (launch.is("NoOrder") || launch.is("OwnBlock")) {
-    between = 0;
+    meets = false;
     if (launch.is("NoOrder")) counter = launch.argument<unsigned*>(2);
   } else if (launch.is("PeerGridSync")) {
     const auto end = launch.argument<peer_grid::BarrierEnd>(2);
@@ -177,9 +138,8 @@ Model all_steps(const Launch& launch) {
       complain("field_steps: its barrier is of another number of blocks");
     }
     if (is_of_processes(end)) {
-      between += (end.end.gpus - 1) * scenario().gpu_cycles / scenario().ghz;
-      const double time =
-          scenario().null + steps * time_of_step(slab) + (steps - 1) * between;
+      const double time = scenario().null + steps * time_of_step(slab) +
+                          (steps - 1) * barrier_time(end.end.gpus);
       const ProcessMeeting others(end);
       model.run = [=](const Running& running) -> Ended {
         if (!holds(slab)) return kOutside;
@@ -193,7 +153,7 @@ Model all_steps(const Launch& launch) {
   } else if (launch.is("MultiGridSync")) {
     members = launch.gpus;
   }
-  between += (members - 1) * scenario().gpu_cycles / scenario().ghz;
+  const double between = meets ? barrier_time(members) : 0;
   const void* meeting = model.meeting;
   model.run = [=](const Running& running) -> Ended {
     if (!holds(slab) ||
