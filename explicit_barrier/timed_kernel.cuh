@@ -206,13 +206,14 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 #pragma unroll 1
       for (int trip = -4; trip < count; ++trip) {
         const int late_now = (trip & 3) == 0 || (trip & 3) == 3 ? 1 : 2;
-        if (turn & late_now) {
-          wait_cycles(late);
-          if (trip >= 0) cycles -= read_sm_clock();
-        }
+        if (turn & late_now) wait_cycles(late);
+        // Both reads without a branch, which would take part of the time.
+        const long long comes = read_sm_clock();
+        cycles -= turn & late_now && trip >= 0 ? comes : 0;
         value = method(value, here);
         wait_for_deferred(count);
-        if (turn & (3 - late_now) && trip >= 0) cycles += read_sm_clock();
+        const long long is_out = read_sm_clock();
+        cycles += turn & (3 - late_now) && trip >= 0 ? is_out : 0;
       }
     }
     if (here.thread % 32 == 0) record_of_warp(records) = {0, cycles, 0};

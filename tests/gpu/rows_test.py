@@ -220,6 +220,9 @@ def check_intra(sections, sms, listed):
     late = sections["one late"].rows
     assert {row["method"] for row in late} >= {"blocksync", "mbarrier"}, late
     assert all(10 < float(row["m(exit_cycle)"]) < 2000 for row in late), late
+    # A branch between the clock's reads would add about as much as this barrier takes.
+    least = min(float(row["m(exit_cycle)"]) for row in late if row["method"] == "blocksync")
+    assert least < 40, least
     throughput = sections["throughput"]
     shapes = {}
     for row in throughput.rows:  # no SM issues more than 4 warps a cycle

@@ -102,6 +102,8 @@ CASES = (
     (LAUNCH, "sleep instruction", "traditional_launch", 33, {}, ["sleep"]),
     (LAUNCH, "sleep instruction", "traditional_launch", 90, {}, []),
     ("Reduction", "strong scaling", "nccl", 9, {"gpu_count": "1"}, []),
+    (INTER, "one late", "xiao_feng_lock", -9.9, {}, ["late warp"]),
+    (INTER, "one late", "xiao_feng_lock", -11, {}, []),
     ("Libraries", "barriers of libraries", "nccl_lsa_grid", 8.3, {}, ["libraries"]),
     ("Libraries", "barriers of libraries", "nccl_lsa_grid", 8.5, {}, []),
     ("Libraries.processes", "barriers of libraries", "nvshmem_sync_host", 64, {}, ["libraries"]),
