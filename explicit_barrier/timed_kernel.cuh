@@ -157,6 +157,13 @@ __device__ inline void wait_cycles(int cycles) {
   while (read_sm_clock() - start < cycles) continue;
 }
 
+/// The low word, by the instruction that reads both (CS2R): that for one word
+/// may be S2UR, which is slow. The highest bit is never set.
+__device__ inline unsigned low_word_of_sm_clock() {
+  const long long cycles = read_sm_clock();
+  return static_cast<unsigned>(cycles) + (cycles < 0);
+}
+
 /// Whether the calling thread's warp is one of two that come late in turn: the
 /// first and the last of those that meet. `late_warps`: a LateWarps.
 struct ComesLate {
@@ -186,8 +193,9 @@ __device__ inline void wait_for_deferred(int none) {
 /// `count` operations, 0 or a multiple of 4, after some that bring all in step.
 /// One warp comes at least `late` cycles after all others: the first, twice the
 /// last, the first. `end` of their records is a sum of the clock when they are
-/// out behind the other, less that when they come late; together the two are
-/// what is wanted, for offset and drift of clocks cancel. Other records are 0.
+/// out behind the other, less that when they come late, modulo 2^32; together
+/// the two are what is wanted, for offset and drift of clocks cancel. Other
+/// records are 0.
 /// `late_warps`: a LateWarps. Other arguments as those of timed_kernel.
 template <class Method>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
@@ -198,9 +206,9 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   with_state<Method>(group, global, argument, [&](auto& here, auto value) {
     const auto comes_late = ComesLate::of<Method>(
         here, *reinterpret_cast<const LateWarps*>(late_warps));
-    // Few registers, for a spilled one would be read behind the operation.
+    // Few registers, or some are spilled while the clock runs.
     const int turn = 1 * comes_late.first + 2 * comes_late.last;
-    long long cycles = 0;
+    unsigned cycles = 0;
     if (Method::takes_part(here)) {
       auto method = made<Method>(here);
 #pragma unroll 1
@@ -208,11 +216,11 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
         const int late_now = (trip & 3) == 0 || (trip & 3) == 3 ? 1 : 2;
         if (turn & late_now) wait_cycles(late);
         // Both reads without a branch, which would take part of the time.
-        const long long comes = read_sm_clock();
+        const auto comes = low_word_of_sm_clock();
         cycles -= turn & late_now && trip >= 0 ? comes : 0;
         value = method(value, here);
         wait_for_deferred(count);
-        const long long is_out = read_sm_clock();
+        const auto is_out = low_word_of_sm_clock();
         cycles += turn & (3 - late_now) && trip >= 0 ? is_out : 0;
       }
     }

@@ -85,13 +85,13 @@ double TimedLaunch::run_lines(int in_line, const Trips& trips, int launches) {
 
 double TimedLaunch::run_late(int count) {
   run_with_late(method_.late_kernel, count, nullptr);
-  double cycles = 0;
+  unsigned cycles = 0;  // wraps, as those of the two warps do
   for (const PerGpu& gpu : per_gpu_) {
     for (const WarpRecord& record : gpu.records.read()) {
-      cycles += static_cast<double>(record.end - record.start);
+      cycles += static_cast<unsigned>(record.end - record.start);
     }
   }
-  return cycles / count;
+  return static_cast<double>(static_cast<int>(cycles)) / count;
 }
 
 void TimedLaunch::run_with_late(const void* kernel, int count,
