@@ -15,7 +15,7 @@ from machine_code_test import works_of
 def counts(executable, architecture, opcodes):
     """(method, how many of each opcode)"""
     functions = machine_code.disassemble(executable)[f"sm_{architecture}"]
-    kernels = machine_code.kernels_of(functions)
+    kernels = machine_code.kernels_of(functions).timed
     for name, work in works_of(executable, architecture).items():
         in_line = min(2, work.in_line)
         regions = [machine_code_paths.timed_region(functions[kernels[name, number]])[0]

@@ -41,16 +41,24 @@ class Instruction(NamedTuple):
         return f"{self.opcode} {self.operands}".rstrip()
 
 
+class Kernels(NamedTuple):
+    """Of a method inside a kernel: symbols of its kernels."""
+    timed: dict  # {(type, repeats): symbol}: timed_kernel or timed_kernel_of_clusters
+    late: dict  # {type: symbol}: late_kernel
+
+
 def kernels_of(symbols):
-    """{(type, repeats): symbol} of those that are syncbench::timed_kernel<type, repeats>, or
-    timed_kernel_of_clusters."""
+    """Those of all methods."""
     names = subprocess.run(["c++filt"], input="\n".join(symbols), check=True,
                            stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    kernels = {}
+    kernels = Kernels({}, {})
     for symbol, name in zip(symbols, names):
-        found = re.match(r"void syncbench::timed_kernel(?:_of_clusters)?<(.*), (\d+)>\(", name)
-        if found:
-            kernels[found[1], int(found[2])] = symbol
+        timed = re.match(r"void syncbench::timed_kernel(?:_of_clusters)?<(.*), (\d+)>\(", name)
+        late = re.match(r"void syncbench::late_kernel<(.*?) ?>\(int, ", name)
+        if timed:
+            kernels.timed[timed[1], int(timed[2])] = symbol
+        elif late:
+            kernels.late[late[1]] = symbol
     return kernels
 
 

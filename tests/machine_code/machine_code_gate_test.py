@@ -14,7 +14,8 @@ import sys
 import machine_code
 import machine_code_test
 from machine_code import Instruction
-from machine_code_proofs import judge, needs_of, parts_of_barrier
+from machine_code_proofs import (
+    LATE_SLACK, LOCAL, judge, judge_late, needs_of, parts_of_barrier)
 
 IN_A_ROW = 8  # of the kernels in which faults are planted, twice that where 8 are a loop
 
@@ -122,34 +123,65 @@ def missed_in(name, work, repeats, code, half):
             if judge(work, faulty, repeats, half).text == verdict]
 
 
+def late_faults(code, one):
+    reads = [i for i in code if "SR_CLOCK" in i.operands]
+    comes, is_out = reads[2], reads[-1]
+    if not any(i.opcode.startswith(LOCAL) for i in one):
+        yield "a register spilled", add_behind(code, {comes}, "STL [R1], R254")
+        yield "a spilled register read", add_behind(code, {comes}, "LDL.LU R254, [R1]")
+    yield "a branch before", insert_jump(code, code[code.index(comes) + 1], comes.address + 1)
+    yield "a branch behind", insert_jump(code, is_out, is_out.address)
+    yield "warps meet again", add_behind(code, {comes}, "BSYNC B0")
+    yield "a slow read", replace(code, comes, opcode="S2UR")
+    yield "a conditional read at the end", replace(code, is_out, guard="P0")
+    yield "no wait", [i for i in code if not (i.is_branch and i.target == reads[1].address)]
+    more = code
+    for _ in range(2 * LATE_SLACK + len(one) // 4):
+        more = add_behind(more, {comes}, "IMAD R254, R254, R254, RZ")
+    yield "much more", more
+
+
+def missed_in_late(name, code, one):
+    """As missed_in, of a late_kernel."""
+    verdict = judge_late(code, one).text
+    if verdict != "ok":
+        return [f"{name} late: {verdict}, without a fault"]
+    return [f"{name} late: {fault}" for fault, faulty in late_faults(code, one)
+            if judge_late(faulty, one).text == "ok"]
+
+
 def judged_in(executable):
-    """(architecture, type, its Work, its kernels of 1, 2, 4, ... operations) of each method
-    that there is on an architecture."""
+    """(architecture, type, its Work, its kernels of 1, 2, 4, ... operations, late_kernel or None)
+    of each method that there is on an architecture."""
     for architecture, functions in machine_code.disassemble(executable).items():
         number = int(architecture[3:])
         kernels = machine_code.kernels_of(functions)
         for name, work in machine_code_test.works_of(executable, number).items():
             if number >= 70 and work.proof != "missing":
-                yield architecture, name, work, [functions[kernels[name, 1 << k]]
-                                                 for k in range(work.longest.bit_length())]
+                late = kernels.late.get(name)
+                yield architecture, name, work, [functions[kernels.timed[name, 1 << k]]
+                                                 for k in range(work.longest.bit_length())], (
+                    late and functions[late])
 
 
 def missed_if_planted(executable):
     """What the test misses where faults are planted in the kernels of right methods."""
-    to_fault = []
-    for architecture, name, work, lines in judged_in(executable):
+    to_fault, missed = [], []
+    for architecture, name, work, lines, late in judged_in(executable):
         repeats = min(work.longest, IN_A_ROW if work.in_line >= IN_A_ROW else 2 * IN_A_ROW)
         at = repeats.bit_length() - 1
         to_fault.append((f"{architecture} {name}", work, repeats, lines[at], lines[at - 1]))
+        if late:
+            missed += missed_in_late(f"{architecture} {name}", late, lines[0])
     assert to_fault, f"{executable}: no kernel"
     with concurrent.futures.ProcessPoolExecutor() as pool:  # all processors, for the longest part
-        return sum(pool.map(missed_in, *zip(*to_fault)), [])
+        return sum(pool.map(missed_in, *zip(*to_fault)), missed)
 
 
 def found_by_code(executable):
     """{type: whether the test finds the fault} of faulty methods."""
     found = {}
-    for _, name, work, lines in judged_in(executable):
+    for _, name, work, lines, _ in judged_in(executable):
         found[name] = found.get(name, True) and any(
             judge(work, line, 1 << k, lines[k - 1] if k else None).text.startswith("FAIL")
             for k, line in enumerate(lines))

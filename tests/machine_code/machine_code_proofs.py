@@ -9,6 +9,7 @@ import machine_code_paths as paths
 from machine_code import NEVER
 
 SLACK = 8  # instructions by which the code round a longer line may grow
+LATE_SLACK = 16  # and a quarter of the operation, by which late_kernel may
 
 
 class Work(NamedTuple):
@@ -86,6 +87,43 @@ def judge(work, instructions, repeats, half=None):
             return verdict._replace(text=f"FAIL: {repeats // 2} more operations add {added} "
                                          f"instructions, more than {allowed}")
     return verdict
+
+
+BRANCHES = ("BRA", "BRX", "CALL", "BSSY", "BSYNC", "WARPSYNC")  # and where warps meet again
+LOCAL = ("LDL", "STL")
+
+
+def judge_late(instructions, one):
+    """Of late_kernel; `one`: the timed kernel of one operation. Between the reads of the clock,
+    by CS2R and unconditional, are the same branches as there, or fewer, and few more
+    instructions; accesses of local memory only if there are some there."""
+    def between(code, start, end):
+        return counted([i for i in code if start.address < i.address < end.address])
+
+    def among(region, opcodes):
+        return [opcode for i in region for opcode in opcodes if i.opcode.startswith(opcode)]
+
+    clocks, usual_clocks = ([i for i in code if "SR_CLOCK" in i.operands]
+                            for code in (instructions, one))
+    # A late warp reads it, again in a loop, and then as all others.
+    waits = [span for span in paths.loops(instructions)
+             if paths.inside(clocks[:3], [span]) == clocks[1:2]]
+    if len(clocks) < 4 or not waits:
+        return Verdict("SR_CLOCK", str(len(clocks)), "FAIL: not read behind a wait, and at the end")
+    region = between(instructions, clocks[2], clocks[-1])
+    usual = between(one, usual_clocks[0], usual_clocks[-1])
+    faults = []
+    found, expected = among(region, BRANCHES), iter(among(usual, BRANCHES))
+    if not all(opcode in expected for opcode in found):
+        faults.append(f"other branches: {' '.join(found)}")
+    if among(region, LOCAL) and not among(usual, LOCAL):
+        faults.append("a register spilled")
+    if any(i.guard or i.opcode != "CS2R" for i in (clocks[2], clocks[-1])):
+        faults.append("the clock not always read, or not by CS2R")
+    added, allowed = len(region) - len(usual), LATE_SLACK + len(usual) // 4
+    if added > allowed:
+        faults.append(f"{added} more instructions, more than {allowed}")
+    return Verdict("added", str(added), f"FAIL: {faults[0]}" if faults else "ok")
 
 
 def judge_each(work, region, start, repeats):

@@ -5,8 +5,9 @@ usage: machine_code_test.py EXECUTABLE...
 
 For every architecture from sm_70 on in each executable and every
 timed_kernel<Method, R>: what the method says of its machine code (--machine-code), between
-the two reads of the clock, R times on every path of a trip. machine_code_gate_test.py plants
-faults to see that they are found.
+the two reads of the clock, R times on every path of a trip. And for every late_kernel<Method>
+(R is `late`): one operation and little else. machine_code_gate_test.py plants faults to see
+that they are found.
 Exit codes: 0 all pass; 1 a failure, or bad usage; 77 no disassembler to be had,
 or no code to judge.
 """
@@ -17,7 +18,7 @@ import sys
 
 import machine_code
 import machine_code_paths
-from machine_code_proofs import Verdict, Work, judge
+from machine_code_proofs import Verdict, Work, judge, judge_late
 
 LAUNCHED = {"null_kernel", "sleep_kernel", "spin_kernel"}  # of ImplicitBarrier
 
@@ -57,13 +58,15 @@ def judge_timed(functions, works, wanted):
         if wanted not in (None, work.method):
             continue
         for repeats in (1 << k for k in range(work.longest.bit_length())):
-            if (name, repeats) not in kernels:
+            if (name, repeats) not in kernels.timed:
                 yield name, repeats, Verdict("-", "-", "FAIL: no such kernel")
                 continue
-            code = functions[kernels.pop((name, repeats))]
+            code = functions[kernels.timed.pop((name, repeats))]
             yield name, repeats, judge(work, code, repeats, half)
+            if repeats == 1 and name in kernels.late and work.proof != "missing":
+                yield name, "late", judge_late(functions[kernels.late[name]], code)
             half = code
-    for name, repeats in kernels if wanted is None else ():
+    for name, repeats in kernels.timed if wanted is None else ():
         yield name, repeats, Verdict("-", "-", "FAIL: --machine-code does not name it")
 
 
