@@ -157,8 +157,8 @@ __device__ inline void wait_cycles(int cycles) {
   while (read_sm_clock() - start < cycles) continue;
 }
 
-/// The low word, by the instruction that reads both (CS2R): that for one word
-/// may be S2UR, which is slow. The highest bit is never set.
+/// The low word. Adding the sign, which is never set, makes the compiler read
+/// both by CS2R; for one word it may take S2UR, which is slow.
 __device__ inline unsigned low_word_of_sm_clock() {
   const long long cycles = read_sm_clock();
   return static_cast<unsigned>(cycles) + (cycles < 0);

@@ -48,7 +48,7 @@ class Kernels(NamedTuple):
 
 
 def kernels_of(symbols):
-    """Those of all methods."""
+    """Kernels of the methods among these symbols."""
     names = subprocess.run(["c++filt"], input="\n".join(symbols), check=True,
                            stdout=subprocess.PIPE, text=True).stdout.splitlines()
     kernels = Kernels({}, {})

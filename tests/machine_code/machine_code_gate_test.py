@@ -134,6 +134,10 @@ def late_faults(code, one):
     yield "warps meet again", add_behind(code, {comes}, "BSYNC B0")
     yield "a slow read", replace(code, comes, opcode="S2UR")
     yield "a conditional read at the end", replace(code, is_out, guard="P0")
+    yield "no operation", [i for i in code if not comes.address < i.address < is_out.address]
+    yield "end read before the operation", move_behind(
+        [i for i in code if i is comes or "SR_CLOCK" not in i.operands
+         or not comes.address < i.address < is_out.address], is_out, comes)
     yield "no wait", [i for i in code if not (i.is_branch and i.target == reads[1].address)]
     more = code
     for _ in range(2 * LATE_SLACK + len(one) // 4):
@@ -166,14 +170,15 @@ def judged_in(executable):
 
 def missed_if_planted(executable):
     """What the test misses where faults are planted in the kernels of right methods."""
-    to_fault, missed = [], []
+    to_fault, missed, late_ones = [], [], 0
     for architecture, name, work, lines, late in judged_in(executable):
         repeats = min(work.longest, IN_A_ROW if work.in_line >= IN_A_ROW else 2 * IN_A_ROW)
         at = repeats.bit_length() - 1
         to_fault.append((f"{architecture} {name}", work, repeats, lines[at], lines[at - 1]))
         if late:
+            late_ones += 1
             missed += missed_in_late(f"{architecture} {name}", late, lines[0])
-    assert to_fault, f"{executable}: no kernel"
+    assert to_fault and late_ones, f"{executable}: no kernel"
     with concurrent.futures.ProcessPoolExecutor() as pool:  # all processors, for the longest part
         return sum(pool.map(missed_in, *zip(*to_fault)), missed)
 

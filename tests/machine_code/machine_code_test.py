@@ -6,7 +6,7 @@ usage: machine_code_test.py EXECUTABLE...
 For every architecture from sm_70 on in each executable and every
 timed_kernel<Method, R>: what the method says of its machine code (--machine-code), between
 the two reads of the clock, R times on every path of a trip. And for every late_kernel<Method>
-(R is `late`): one operation and little else. machine_code_gate_test.py plants faults to see
+(R is `late`): little but what one operation takes. machine_code_gate_test.py plants faults to see
 that they are found.
 Exit codes: 0 all pass; 1 a failure, or bad usage; 77 no disassembler to be had,
 or no code to judge.
