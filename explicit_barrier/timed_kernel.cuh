@@ -157,11 +157,16 @@ __device__ inline void wait_cycles(int cycles) {
   while (read_sm_clock() - start < cycles) continue;
 }
 
-/// The low word. Adding the sign, which is never set, makes the compiler read
-/// both by CS2R; for one word it may take S2UR, which is slow.
-__device__ inline unsigned low_word_of_sm_clock() {
+/// Both words, or the low one. Adding the sign, which is never set, makes the
+/// compiler read both by CS2R; for one it may take S2UR, which is slow.
+template <class Cycles>
+__device__ __forceinline__ Cycles read_sm_clock_as() {
   const long long cycles = read_sm_clock();
-  return static_cast<unsigned>(cycles) + (cycles < 0);
+  if constexpr (sizeof(Cycles) == sizeof cycles) {
+    return cycles;
+  } else {
+    return static_cast<Cycles>(cycles) + (cycles < 0);
+  }
 }
 
 /// Whether the calling thread's warp is one of two that come late in turn: the
@@ -206,9 +211,14 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   with_state<Method>(group, global, argument, [&](auto& here, auto value) {
     const auto comes_late = ComesLate::of<Method>(
         here, *reinterpret_cast<const LateWarps*>(late_warps));
-    // Few registers, or some are spilled while the clock runs.
+    // Barriers of grids leave few registers, as does CUDA 11.8, else some are
+    // spilled while the clock runs. One word delays the operation by cycles,
+    // which count in a block.
+    constexpr bool kShort =
+        Method::kAbout.scope <= Scope::kCluster && CUDART_VERSION >= 12000;
+    using Cycles = std::conditional_t<kShort, long long, unsigned>;
     const int turn = 1 * comes_late.first + 2 * comes_late.last;
-    unsigned cycles = 0;
+    Cycles cycles = 0;
     if (Method::takes_part(here)) {
       auto method = made<Method>(here);
 #pragma unroll 1
@@ -216,11 +226,11 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
         const int late_now = (trip & 3) == 0 || (trip & 3) == 3 ? 1 : 2;
         if (turn & late_now) wait_cycles(late);
         // Both reads without a branch, which would take part of the time.
-        const auto comes = low_word_of_sm_clock();
+        const auto comes = read_sm_clock_as<Cycles>();
         cycles -= turn & late_now && trip >= 0 ? comes : 0;
         value = method(value, here);
         wait_for_deferred(count);
-        const auto is_out = low_word_of_sm_clock();
+        const auto is_out = read_sm_clock_as<Cycles>();
         cycles += turn & (3 - late_now) && trip >= 0 ? is_out : 0;
       }
     }
