@@ -14,6 +14,7 @@ import sys
 import machine_code
 import machine_code_test
 from machine_code import Instruction
+from machine_code_paths import clock_reads
 from machine_code_proofs import (
     LATE_SLACK, LOCAL, judge, judge_late, needs_of, parts_of_barrier)
 
@@ -48,8 +49,7 @@ def move_behind(code, moved, place):
 
 
 def clock_faults(code, first, last):
-    start, end = [i for i in code if "SR_CLOCK" in i.operands][::
-        sum("SR_CLOCK" in i.operands for i in code) - 1]
+    start, *_, end = clock_reads(code)
     yield "start read behind the operations", move_behind(code, start, last)
     yield "end read before the operations", move_behind(
         code, end, code[code.index(first) - 1])
@@ -60,7 +60,7 @@ def work_faults(work, code, _):
     pattern = "NOP" if work.proof == "nothing" else work.instruction
     works = [i for i in code if re.fullmatch(pattern, i.text)
              and i.guard not in machine_code.NEVER]
-    clock = [i.address for i in code if "SR_CLOCK" in i.operands]
+    clock = [i.address for i in clock_reads(code)]
     works = [i for i in works if clock[0] < i.address < clock[-1]]
     first, last = works[0], works[-1]
     body = [i for i in code if clock[0] < i.address]
@@ -93,7 +93,7 @@ def work_faults(work, code, _):
 
 
 def barrier_faults(work, code, repeats):
-    clock = [i.address for i in code if "SR_CLOCK" in i.operands]
+    clock = [i.address for i in clock_reads(code)]
     region = [i for i in code if clock[0] < i.address <= clock[-1]]
     parts = {need.name: parts_of_barrier(region, *need[:2]) for need in needs_of(work)}
     for name, _, times in needs_of(work):
@@ -124,7 +124,7 @@ def missed_in(name, work, repeats, code, half):
 
 
 def late_faults(code, one):
-    reads = [i for i in code if "SR_CLOCK" in i.operands]
+    reads = clock_reads(code)
     comes, is_out = reads[2], reads[-1]
     if not any(i.opcode.startswith(LOCAL) for i in one):
         yield "a register spilled", add_behind(code, {comes}, "STL [R1], R254")
@@ -136,8 +136,7 @@ def late_faults(code, one):
     yield "a conditional read at the end", replace(code, is_out, guard="P0")
     yield "no operation", [i for i in code if not comes.address < i.address < is_out.address]
     yield "end read before the operation", move_behind(
-        [i for i in code if i is comes or "SR_CLOCK" not in i.operands
-         or not comes.address < i.address < is_out.address], is_out, comes)
+        [i for i in code if i not in reads[3:-1]], is_out, comes)
     yield "no wait", [i for i in code if not (i.is_branch and i.target == reads[1].address)]
     more = code
     for _ in range(2 * LATE_SLACK + len(one) // 4):
@@ -170,17 +169,17 @@ def judged_in(executable):
 
 def missed_if_planted(executable):
     """What the test misses where faults are planted in the kernels of right methods."""
-    to_fault, missed, late_ones = [], [], 0
+    to_fault, late_ones = [], []
     for architecture, name, work, lines, late in judged_in(executable):
         repeats = min(work.longest, IN_A_ROW if work.in_line >= IN_A_ROW else 2 * IN_A_ROW)
         at = repeats.bit_length() - 1
         to_fault.append((f"{architecture} {name}", work, repeats, lines[at], lines[at - 1]))
         if late:
-            late_ones += 1
-            missed += missed_in_late(f"{architecture} {name}", late, lines[0])
+            late_ones.append((f"{architecture} {name}", late, lines[0]))
     assert to_fault and late_ones, f"{executable}: no kernel"
     with concurrent.futures.ProcessPoolExecutor() as pool:  # all processors, for the longest part
-        return sum(pool.map(missed_in, *zip(*to_fault)), missed)
+        return sum([*pool.map(missed_in, *zip(*to_fault)),
+                    *pool.map(missed_in_late, *zip(*late_ones))], [])
 
 
 def found_by_code(executable):

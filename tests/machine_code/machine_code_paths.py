@@ -14,12 +14,17 @@ class NotTimed(Exception):
     """The clock is not read where it should be."""
 
 
+def clock_reads(instructions):
+    """Instructions that read the SM clock."""
+    return [i for i in instructions if "SR_CLOCK" in i.operands]
+
+
 def timed_region(instructions):
     """The loop of trips, from its head to the last read of the SM clock, in address order;
     without the branches that end in a trap, then there is no row, those to more polls of the
     same kind, and calls of functions that neither synchronize nor read. And the address of the first read, in that
     loop."""
-    clocks = [i.address for i in instructions if "SR_CLOCK" in i.operands]
+    clocks = [i.address for i in clock_reads(instructions)]
     if len(clocks) < 2:
         raise NotTimed(f"{len(clocks)} clock reads")
     traps = {i.address for i in instructions if i.opcode.startswith("BPT.TRAP")}

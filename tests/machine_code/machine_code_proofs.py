@@ -62,8 +62,8 @@ def judge(work, instructions, repeats, half=None):
     """Of a kernel with `repeats` operations in a row; `half`: the code of that with half as
     many."""
     if work.proof == "missing":
-        clocks = [i for i in instructions if "SR_CLOCK" in i.operands]
-        return Verdict("-", "0", "FAIL: not empty" if clocks else "not on this architecture")
+        return Verdict("-", "0", "FAIL: not empty" if paths.clock_reads(instructions)
+                       else "not on this architecture")
     try:
         region, start = paths.timed_region(instructions)
     except paths.NotTimed as error:
@@ -75,7 +75,7 @@ def judge(work, instructions, repeats, half=None):
         lacks = _lacks(region, BARRIER_NEEDS[2:], work.in_code(repeats))
         if lacks:
             return verdict._replace(text=f"FAIL: {lacks[0]}")
-    clocks = sum("SR_CLOCK" in i.operands for i in instructions)
+    clocks = len(paths.clock_reads(instructions))
     if clocks != 2 and PROOFS[work.proof] is not judge_barrier:
         return Verdict("SR_CLOCK", str(clocks), "FAIL: not 2 clock reads")
     both_loops = repeats // 2 > work.in_line  # the same but for the number of rounds
@@ -103,8 +103,7 @@ def judge_late(instructions, one):
     def among(region, opcodes):
         return [opcode for i in region for opcode in opcodes if i.opcode.startswith(opcode)]
 
-    clocks, usual_clocks = ([i for i in code if "SR_CLOCK" in i.operands]
-                            for code in (instructions, one))
+    clocks, usual_clocks = paths.clock_reads(instructions), paths.clock_reads(one)
     # A late warp reads it, again in a loop, and then as all others.
     waits = [span for span in paths.loops(instructions)
              if paths.inside(clocks[:3], [span]) == clocks[1:2]]
@@ -120,9 +119,10 @@ def judge_late(instructions, one):
         faults.append("a register spilled")
     if any(i.guard or i.opcode != "CS2R" for i in (clocks[2], clocks[-1])):
         faults.append("the clock not always read, or not by CS2R")
-    added, allowed = len(region) - len(usual), LATE_SLACK + len(usual) // 4
-    if not -len(usual) // 4 <= added <= allowed:
-        faults.append(f"{added} more instructions, not {-len(usual) // 4} to {allowed}")
+    added = len(region) - len(usual)
+    fewest, most = -len(usual) // 4, LATE_SLACK + len(usual) // 4
+    if not fewest <= added <= most:
+        faults.append(f"{added} more instructions, not {fewest} to {most}")
     return Verdict("added", str(added), f"FAIL: {faults[0]}" if faults else "ok")
 
 

@@ -41,7 +41,7 @@ def judge_sleep(instructions):
 
 def judge_spin(instructions):
     """Of the two clock reads, one is in a loop of its own, both in that of units."""
-    clocks = [i for i in instructions if "SR_CLOCK" in i.operands]
+    clocks = machine_code_paths.clock_reads(instructions)
     loops = machine_code_paths.loops(instructions)
     depth = sorted(sum(bool(machine_code_paths.inside([clock], [loop]))
                        for loop in loops) for clock in clocks)
