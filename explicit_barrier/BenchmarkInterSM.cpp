@@ -18,7 +18,7 @@
 #include "explicit_barrier/rows.hpp"
 #include "explicit_barrier/timed_launch.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 constexpr int kMaxBlocksPerSm = 32;
@@ -423,10 +423,11 @@ std::vector<MethodList> method_lists() {
           peer_message_methods, gpu_exchange_methods};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier
 
 int main(int argc, char** argv) {
   using namespace syncbench;
+  using namespace explicit_barrier;
   BlocksPerSm blocks_per_sm = {kMaxBlocksPerSm};
   const ProgramInfo info = program_info(blocks_per_sm);
   return run_program(

@@ -14,7 +14,7 @@
 #include "explicit_barrier/rows.hpp"
 #include "explicit_barrier/sm_windows.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 constexpr int kMaxBlocksPerSm = 64;
@@ -320,10 +320,11 @@ std::vector<MethodList> method_lists() {
           order_methods,  copy_methods,     cluster_methods};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier
 
 int main(int argc, char** argv) {
   using namespace syncbench;
+  using namespace explicit_barrier;
   BlocksPerSm blocks_per_sm = {kMaxBlocksPerSm, "throughput alone: "};
   return program_main<IntraSm>(program_info(blocks_per_sm), argc, argv,
                                blocks_per_sm);

@@ -9,7 +9,7 @@
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/rows.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 std::vector<MethodEntry> methods_of_one_gpu() {
@@ -193,9 +193,10 @@ ProgramInfo program_info() {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier
 
 int main(int argc, char** argv) {
   using namespace syncbench;
+  using namespace explicit_barrier;
   return program_main<TestRepeat>(program_info(), argc, argv);
 }

@@ -1,6 +1,6 @@
 #include "explicit_barrier/methods.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 std::vector<MethodList> method_lists() {
   return {block_methods,        mbarrier_methods,     block_collective_methods,
@@ -12,4 +12,4 @@ std::vector<MethodList> method_lists() {
           peer_message_methods, gpu_exchange_methods, validation_methods};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// of_rank[rank] points to the argument of GPU `rank`. `failure` says why
 /// kernels ended with an error, where it knows; it keeps alive what the others
@@ -18,4 +18,4 @@ struct Arguments {
   };
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

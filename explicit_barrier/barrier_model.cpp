@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 BarrierSteps operator+(const BarrierSteps& one, const BarrierSteps& other) {
@@ -256,4 +256,4 @@ Columns<BarrierSum> barrier_sum_columns() {
                   &BarrierSteps::message)};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -20,7 +20,7 @@
 
 #include "explicit_barrier/rows.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// The steps of a barrier, in nanoseconds.
 struct BarrierSteps {
@@ -58,4 +58,4 @@ class BarrierModel {
 /// Of the section `sum of steps` of BenchmarkInterSM.
 Columns<BarrierSum> barrier_sum_columns();
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -7,7 +7,7 @@
 
 #include "common/options.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// What --blocks-per-sm says; by default 1, 2, 4, ... up to `most`.
 struct BlocksPerSm {
@@ -41,4 +41,4 @@ struct BlocksPerSm {
   }
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

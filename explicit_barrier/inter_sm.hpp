@@ -13,7 +13,7 @@
 #include "common/process_samples.hpp"
 #include "explicit_barrier/timed_launch.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// How a point is sampled: the two repeat counts of Eq. 7, and how many
 /// launches of either kernel, in one queue, a sample is the mean of. Chosen
@@ -62,4 +62,4 @@ inline InterSmResult inter_sm_result(const Measured<InterSmSample>& measured,
           difference_of_processes(more, basic, plan.more - plan.basic)};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

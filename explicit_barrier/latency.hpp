@@ -13,7 +13,7 @@
 #include "common/table.hpp"
 #include "explicit_barrier/timed_launch.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// Cycles that the warps took: from the last to enter to the first to leave
 /// where they meet in one barrier of one block, else the mean of each warp's
@@ -142,4 +142,4 @@ inline Summary measure_late(TimedLaunch& launch, int samples) {
   return summarize(std::move(cycles));
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

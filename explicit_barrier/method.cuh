@@ -5,10 +5,11 @@
 // --list, --method, rows, and what the tests expect. NamedBarrier in
 // methods/block.cu is one that says much of itself.
 //
-// It has to give kAbout, work() and the operation; all else has a default in
-// Method, below, which says what it is for. Members such as a cooperative group
-// are made once, by the threads that take part, before anything is timed. A
-// constructor may take what the operation finds, as that of Semaphore does.
+// It has to give kAbout, expected_code() and the operation; all else has a
+// default in Method, below, which says what it is for. Members such as a
+// cooperative group are made once, by the threads that take part, before
+// anything is timed. A constructor may take what the operation finds, as that
+// of Semaphore does.
 //
 // The operation is called many times in a row, without a loop, each time with
 // the value that the time before returned. Where it moves data its result
@@ -34,7 +35,7 @@
 
 #include "common/launch_attributes.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// Whom one operation joins. It decides who measures a method and where:
 /// BenchmarkIntraSM up to the cluster, BenchmarkInterSM grid and GPUs,
@@ -81,7 +82,7 @@ enum class Proof {
 
 /// What the machine code of one operation is on an architecture, 90 for sm_90.
 /// The machine-code test counts it between the two reads of the clock.
-struct Work {
+struct ExpectedCode {
   /// Regular expression for the whole instruction in SASS, operands too:
   /// R"(SHFL\.DOWN .*, 0x1, .*)".
   const char* instruction;
@@ -272,4 +273,4 @@ struct Method {
   static constexpr bool kDiffersByProcess = false;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -6,7 +6,7 @@
 
 #include "explicit_barrier/method.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// Most operations in a row of TestRepeat.
 inline constexpr int kMostTestRepeats = 128;
@@ -37,7 +37,7 @@ struct LateWarps {
 /// and its kernels, kernels[k] with 2^k operations in a row.
 struct MethodEntry : About {
   const char* type;  ///< as std::type_info::name()
-  Work (*work)(int architecture);
+  ExpectedCode (*expected_code)(int architecture);
   int first_architecture, first_toolkit, most_in_line, trips;
   int (*repeats)(int group);
   int (*throughput_repeats)(int group);
@@ -73,4 +73,4 @@ struct MethodEntry : About {
   }
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

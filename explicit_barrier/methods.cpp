@@ -11,7 +11,7 @@
 #include "common/options.hpp"
 #include "explicit_barrier/arguments.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 Arguments Method::make_arguments(const std::vector<int>& devices, int) {
   static None none;
@@ -84,7 +84,7 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
       "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
       "also\tmethod\tscope\tchecked";
   for (const MethodEntry& method : methods) {
-    const Work work = method.work(architecture);
+    const ExpectedCode expected = method.expected_code(architecture);
     const bool missing = architecture < method.first_architecture ||
                          CUDART_VERSION < method.first_toolkit;
     const int longest = 1 << (method.kernels.size() - 1);
@@ -92,13 +92,14 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
     for (const int number : {longest, std::min(longest, method.most_in_line)}) {
       text += "\t" + std::to_string(number);
     }
-    text += missing ? "\tmissing"
-                    : std::string("\t") + kProofs[static_cast<int>(work.proof)];
-    for (const int number : {work.count, work.others, work.paths}) {
+    text += missing
+                ? "\tmissing"
+                : std::string("\t") + kProofs[static_cast<int>(expected.proof)];
+    for (const int number : {expected.count, expected.others, expected.paths}) {
       text += "\t" + std::to_string(number);
     }
-    for (const char* word :
-         {work.instruction, work.also, method.name, name_of(method.scope)}) {
+    for (const char* word : {expected.instruction, expected.also, method.name,
+                             name_of(method.scope)}) {
       text += "\t" + std::string(word);
     }
     text += method.checked ? "\t1" : "\t0";
@@ -127,4 +128,4 @@ void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods,
        }});
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -9,8 +9,10 @@
 #include "explicit_barrier/method_entry.hpp"
 
 namespace syncbench {
-
 struct ProgramInfo;
+}
+
+namespace syncbench::explicit_barrier {
 
 using MethodList = std::vector<MethodEntry> (*)();
 
@@ -89,4 +91,4 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
 void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods,
                   const std::vector<MethodEntry>& in_program = all_methods());
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -1,6 +1,6 @@
 #include "explicit_barrier/rows.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 Columns<Row> first() {
@@ -167,4 +167,4 @@ Columns<Row> repeat_columns(bool stats) {
          (stats ? stats_columns("ave_cycle", "cycles", 4) : Columns<Row>());
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -7,7 +7,7 @@
 #include "common/statistics.hpp"
 #include "common/table.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 struct Row {
   std::string method;
@@ -66,4 +66,4 @@ Columns<Row> exchange_columns(bool stats);
 /// Of TestRepeat; `more_total` is by the CPU's clock.
 Columns<Row> repeat_columns(bool stats);
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -1,7 +1,7 @@
 #include "common/check.hpp"
 #include "explicit_barrier/sm_windows.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 __global__ void reset_windows_kernel(SmWindow* windows) {
@@ -30,4 +30,4 @@ void merge_windows(const WarpRecord* records, unsigned count,
   CUDA_CHECK(cudaGetLastError());
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

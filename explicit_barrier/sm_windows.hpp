@@ -8,7 +8,7 @@
 
 #include "explicit_barrier/method_entry.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 inline constexpr int kSmSlots = 1024;  ///< more than any GPU's SM numbers
 
@@ -50,4 +50,4 @@ inline std::vector<WarpRecord> of_those_that_took_part(
 void merge_windows(const WarpRecord* records, unsigned count,
                    SmWindow* windows);
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -9,7 +9,7 @@
 #include "common/full_sm.cuh"
 #include "explicit_barrier/method_entry.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// What PTX takes for the address of something in shared memory.
 __device__ inline unsigned shared_address(const void* shared) {
@@ -317,7 +317,7 @@ MethodEntry entry_of() {
   MethodEntry entry;
   static_cast<About&>(entry) = Method::kAbout;
   entry.type = typeid(Method).name();
-  entry.work = Method::work;
+  entry.expected_code = Method::expected_code;
   entry.first_architecture = Method::kFirstArchitecture;
   entry.first_toolkit = Method::kFirstToolkit;
   entry.most_in_line = Method::kMostInLine;
@@ -362,4 +362,4 @@ std::vector<MethodEntry> entries() {
   return {entry_of<Methods>()...};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

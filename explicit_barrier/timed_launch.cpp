@@ -8,7 +8,7 @@
 #include "common/timing.hpp"
 #include "explicit_barrier/sm_windows.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 /// Clusters that the current GPU holds at once; 0 of a size that it refuses.
@@ -292,4 +292,4 @@ int blocks_that_fit(const MethodEntry& method, int in_line, int threads) {
                       attributes.cluster / sms);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -14,7 +14,7 @@
 #include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/method_entry.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// Blocks and threads of a kernel on each GPU, and the group of the method.
 struct Shape {
@@ -135,4 +135,4 @@ class TimedLaunch {
 /// all SMs.
 int blocks_that_fit(const MethodEntry& method, int in_line, int threads);
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -18,7 +18,7 @@
 #include "implicit_barrier/section.hpp"
 #include "implicit_barrier/steps.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 using Sections = std::vector<std::unique_ptr<Section>>;
@@ -128,10 +128,11 @@ ProgramInfo program_info(ProcessCount& process_count) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier
 
 int main(int argc, char** argv) {
   using namespace syncbench;
+  using namespace implicit_barrier;
   ProcessCount process_count;
   const ProgramInfo info = program_info(process_count);
   return run_program(

@@ -6,7 +6,7 @@
 #include "implicit_barrier/step_work.cuh"
 #include "implicit_barrier/unit_work.cuh"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 __device__ Relaunches relaunches;
@@ -75,4 +75,4 @@ void check_launched_again() {
                            std::to_string(now.left) + " times");
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -4,7 +4,7 @@
 
 #include "implicit_barrier/kernels.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// First toolkit with graphs that kernels launch.
 inline constexpr int kDeviceGraphToolkit = 12000;
@@ -29,4 +29,4 @@ void launch_again(int times);
 /// Throws where a kernel could not, once all have ended.
 void check_launched_again();
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

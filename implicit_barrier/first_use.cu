@@ -2,9 +2,9 @@
 // launched.
 #include "implicit_barrier/kernels.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 __global__ void first_of_module() {}
 __global__ void second_of_module() {}
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

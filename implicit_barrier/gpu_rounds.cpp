@@ -6,7 +6,7 @@
 #include "common/errors.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 /// Keeps the memory of its flags.
@@ -201,4 +201,4 @@ const std::vector<GpuBarrierInfo>& gpu_barriers() {
   return all;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

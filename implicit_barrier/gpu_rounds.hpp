@@ -11,7 +11,7 @@
 #include "common/peer_access.hpp"
 #include "implicit_barrier/launch_kinds.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// What is enqueued in the streams of all GPUs between two rounds.
 class EnqueuedBarrier {
@@ -253,4 +253,4 @@ struct GpuBarrierInfo {
 /// rows.
 const std::vector<GpuBarrierInfo>& gpu_barriers();
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

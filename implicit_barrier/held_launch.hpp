@@ -13,7 +13,7 @@
 #include "implicit_barrier/launch_kinds.hpp"
 #include "implicit_barrier/noted_times.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// A held stream was not let go in time: launches wait for kernels here.
 struct HoldExpired : std::runtime_error {
@@ -144,4 +144,4 @@ class TimesOfKernels {
   std::vector<OnGpu> on_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

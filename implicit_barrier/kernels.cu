@@ -2,7 +2,7 @@
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/unit_work.cuh"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 __device__ NotedKernels noted_kernels;
@@ -158,4 +158,4 @@ cudaError_t note_times_at(const NotedKernels& noted) {
   return cudaMemcpyToSymbol(noted_kernels, &noted, sizeof noted);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

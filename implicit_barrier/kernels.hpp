@@ -9,7 +9,7 @@
 
 #include "implicit_barrier/noted_times.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// The empty kernel: what remains is the launch.
 __global__ void null_kernel();
@@ -119,4 +119,4 @@ enum class Trigger { kFirst, kAfterWait, kNever, kNoWait };
 /// The kernels above, for programmatic launches.
 const UnitKernels& programmatic_kernels(Trigger trigger);
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

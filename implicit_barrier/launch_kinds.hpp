@@ -7,13 +7,13 @@
 
 #include "common/cuda_resources.hpp"
 #include "common/gpu_threads.hpp"
+#include "common/graphs.hpp"
 #include "common/launch.hpp"
 #include "common/timing.hpp"
 #include "implicit_barrier/device_graphs.hpp"
-#include "implicit_barrier/graphs.hpp"
 #include "implicit_barrier/stream_pool.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// Nanoseconds of a series of launches.
 struct LaunchTimes {
@@ -342,4 +342,4 @@ class ThreadRounds : public LaunchMethod {
   RoundCalls calls_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -11,7 +11,7 @@
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/launch_kinds.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// Cooperative launches have to be had on all GPUs that take part.
 inline void require_cooperative(const std::vector<Gpu>& gpus) {
@@ -221,4 +221,4 @@ inline const LaunchMethodInfo& find_launch_method(const std::string& name) {
   throw std::out_of_range(name);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -5,7 +5,7 @@
 
 #include "implicit_barrier/point.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// Launches before each sample, in its streams. Other points were measured in
 /// between.
@@ -40,4 +40,4 @@ inline void choose_lengths(bool queues, Point& point) {
   point.lead = steady_later ? 16 : 0;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

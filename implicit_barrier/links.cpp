@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 LinkCalls::LinkCalls(const void* kernel, int gpus, int blocks)
     : blocks_(static_cast<std::size_t>(gpus) * blocks), memory_(4 * blocks_) {
@@ -48,4 +48,4 @@ void prove_order(const LaunchMethodInfo& method, const StreamPool& pool,
   check_order(method.name, links.seen());
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -11,7 +11,7 @@
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// Kernels of a chain by which a launch method shows its order.
 inline constexpr int kLinks = 1000;
@@ -52,4 +52,4 @@ void check_order(const std::string& method, const LinksSeen& seen);
 void prove_order(const LaunchMethodInfo& method, const StreamPool& pool,
                  const Gpu& gpu);
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -21,7 +21,7 @@
 #include "implicit_barrier/point.hpp"
 #include "implicit_barrier/stream_pool.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// On how many GPUs a section has multi-GPU methods.
 enum class Counts { kEach, kOneAndAll, kAll };
@@ -227,4 +227,4 @@ class PointsInTurn {
   double spent_ns_ = 0;  // on samples
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// When a block's first thread began and was about to end, by its GPU's timer.
 /// `begin` is 0 but in the first block, which begins first.
@@ -53,4 +53,4 @@ inline NotedTimes summarize_times(const std::vector<BlockTimes>& times,
   return {lengths / kernels, static_cast<double>(begins) / steps, gaps / steps};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

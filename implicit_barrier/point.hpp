@@ -14,7 +14,7 @@
 #include "common/process_samples.hpp"
 #include "common/table.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// What was launched.
 struct Point {
@@ -157,4 +157,4 @@ Columns<Row> quantity_columns(Columns<Row> labels,
   return columns + section_clock_column<Row>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -6,7 +6,7 @@
 #include "common/child_processes.hpp"
 #include "common/options.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// What --processes says; by default fewer on many GPUs, of which each makes a
 /// process slower to begin and end.
@@ -33,4 +33,4 @@ struct ProcessCount {
   }
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

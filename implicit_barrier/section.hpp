@@ -17,7 +17,7 @@
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/point.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// Processes that load kernels lazily.
 inline constexpr int kLazyProcesses = 3;
@@ -172,4 +172,4 @@ bool add_section(int place) {
   return true;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

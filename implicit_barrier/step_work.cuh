@@ -4,7 +4,7 @@
 #include "implicit_barrier/steps.hpp"
 #include "implicit_barrier/unit_work.cuh"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 // Most polls of a wait: seconds, where microseconds do.
 inline constexpr int kMostLooks = 1 << 22;
@@ -32,4 +32,4 @@ __device__ inline void do_step(const StepData& data, int step, bool polls) {
   }
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

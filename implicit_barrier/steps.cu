@@ -10,7 +10,7 @@
 #include "implicit_barrier/steps.hpp"
 #include "peer_grid_barrier/barrier.cuh"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 __device__ unsigned load_acquire(const unsigned* address) {
@@ -396,4 +396,4 @@ const std::vector<StepWay>& unordered_step_ways() {
   return all;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -9,7 +9,7 @@
 
 #include "implicit_barrier/launch_methods.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// What the kernels of a chain get.
 struct StepData {
@@ -85,4 +85,4 @@ const std::vector<StepWay>& step_ways();
 /// Ways that order nothing, for a test of the check.
 const std::vector<StepWay>& unordered_step_ways();
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

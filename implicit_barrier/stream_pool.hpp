@@ -7,7 +7,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/devices.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// Streams of several GPUs, the same for all launch methods. The time between
 /// two kernels is a stream's own, as the section `streams` shows. Streams made
@@ -61,4 +61,4 @@ class StreamPool {
   cudaStream_t given_ = nullptr;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

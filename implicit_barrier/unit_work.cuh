@@ -4,7 +4,7 @@
 #include "common/device_clock.cuh"
 #include "implicit_barrier/kernels.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 __device__ inline void spin_units(int units, long long cycles) {
 #pragma unroll 1
@@ -45,4 +45,4 @@ const void* address_of(void (*kernel)(Arguments...)) {
   return reinterpret_cast<const void*>(kernel);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

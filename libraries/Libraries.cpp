@@ -15,7 +15,13 @@
 #include "libraries/sessions.hpp"
 #include "libraries/watch.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
+
+using explicit_barrier::inter_sm_result;
+using explicit_barrier::InterSmSample;
+using explicit_barrier::sample_inter_sm;
+using explicit_barrier::SamplingPlan;
+
 namespace {
 
 const char kTitle[] = "barriers of libraries";
@@ -162,10 +168,11 @@ ProgramInfo program_info(ProcessOptions& asked) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::libraries
 
 int main(int argc, char** argv) {
   using namespace syncbench;
+  using namespace libraries;
   ProcessOptions asked;
   return processes_main(
       program_info(asked), argc, argv, asked,

@@ -9,7 +9,7 @@
 
 #include "libraries/team.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 /// What a row is of besides its method and its GPUs; -1: nothing.
 struct CallShape {
@@ -73,4 +73,4 @@ std::unique_ptr<Session> opened(Team& team, Lengths lengths) {
 /// an SM of one does not hold the blocks of such a launch of the kernel.
 void require_room(const void* kernel, const CallShape& shape, const Gpu& gpu);
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

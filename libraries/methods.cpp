@@ -4,7 +4,7 @@
 #include "libraries/processes.hpp"
 #include "libraries/sessions.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 namespace {
 
 std::vector<CallShape> no_shape(const Gpu&) { return {CallShape()}; }
@@ -115,4 +115,4 @@ void require_room(const void* kernel, const CallShape& shape, const Gpu& gpu) {
   });
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace syncbench::mpi {
+namespace syncbench::libraries::mpi {
 
 /// Where this process is among those that mpirun or srun started.
 struct World {
@@ -48,4 +48,4 @@ void exchange(const std::vector<Message>& messages);
 /// To be called last, by all processes.
 void end();
 
-}  // namespace syncbench::mpi
+}  // namespace syncbench::libraries::mpi

@@ -2,12 +2,8 @@
 #include "common/launch.hpp"
 #include "libraries/sessions.hpp"
 
-namespace syncbench {
-namespace libraries {
-
+namespace syncbench::libraries {
 __global__ void null_kernel() {}
-
-}  // namespace libraries
 
 namespace {
 
@@ -30,7 +26,7 @@ class AroundLaunch : public Point {
  public:
   AroundLaunch(Team& team, const CallShape& shape)
       : team_(team), stream_(team.gpus()[0].index) {
-    call_.kernel = reinterpret_cast<const void*>(libraries::null_kernel);
+    call_.kernel = reinterpret_cast<const void*>(null_kernel);
     call_.grid = dim3(static_cast<unsigned>(shape.blocks));
     call_.block = dim3(static_cast<unsigned>(shape.threads));
   }
@@ -77,4 +73,4 @@ std::unique_ptr<Session> open_mpi_launch(Team& team, Lengths lengths) {
   return opened<MpiSession>(team, lengths);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

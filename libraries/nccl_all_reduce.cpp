@@ -2,11 +2,11 @@
 #include <exception>
 #include <map>
 
-#include "implicit_barrier/graphs.hpp"
+#include "common/graphs.hpp"
 #include "libraries/nccl_group.hpp"
 #include "libraries/sessions.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 namespace {
 
 // What each GPU adds to, and where the sums go.
@@ -158,4 +158,4 @@ std::unique_ptr<Session> open_nccl_graph(Team& team, Lengths lengths) {
   return opened<AllReduce<true>>(team, lengths);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

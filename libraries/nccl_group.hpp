@@ -13,7 +13,7 @@
 #include "common/errors.hpp"
 #include "libraries/team.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 inline std::string nccl_failure(ncclResult_t result, const char* call) {
   return std::string(call) + ": " + ncclGetErrorString(result);
@@ -82,4 +82,4 @@ class NcclGroup {
   std::vector<ncclComm_t> communicators_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

@@ -14,7 +14,7 @@
 #include <nccl_device.h>
 #pragma GCC diagnostic pop
 
-namespace syncbench {
+namespace syncbench::libraries {
 namespace {
 
 using LsaBarrier = ncclLsaBarrierSession<ncclCoopCta>;
@@ -129,11 +129,11 @@ std::unique_ptr<Session> open_nccl_lsa_grid(Team& team, Lengths lengths) {
   return opened<LsaSession<grid_kernel>>(team, lengths);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries
 
 #else
 
-namespace syncbench {
+namespace syncbench::libraries {
 namespace {
 
 [[noreturn]] void lacks_it() {
@@ -148,6 +148,6 @@ namespace {
 std::unique_ptr<Session> open_nccl_lsa_block(Team&, Lengths) { lacks_it(); }
 std::unique_ptr<Session> open_nccl_lsa_grid(Team&, Lengths) { lacks_it(); }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries
 
 #endif

@@ -1,6 +1,6 @@
 #include "libraries/mpi_calls.hpp"
 
-namespace syncbench::mpi {
+namespace syncbench::libraries::mpi {
 
 std::string version() { return ""; }
 World start(int*, char***) { return {}; }
@@ -10,4 +10,4 @@ std::vector<std::string> gather(const std::string& text) { return {text}; }
 void exchange(const std::vector<Message>&) {}
 void end() {}
 
-}  // namespace syncbench::mpi
+}  // namespace syncbench::libraries::mpi

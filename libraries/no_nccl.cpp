@@ -1,6 +1,6 @@
 #include "libraries/sessions.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 std::string nccl_version() { return ""; }
 
@@ -9,4 +9,4 @@ std::unique_ptr<Session> open_nccl_graph(Team&, Lengths) { return {}; }
 std::unique_ptr<Session> open_nccl_lsa_block(Team&, Lengths) { return {}; }
 std::unique_ptr<Session> open_nccl_lsa_grid(Team&, Lengths) { return {}; }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

@@ -1,6 +1,6 @@
 #include "libraries/sessions.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 std::string nvshmem_version() { return ""; }
 
@@ -23,4 +23,4 @@ std::unique_ptr<Session> open_nvshmem_barrier_host(Team&, Lengths) {
 
 void end_nvshmem() {}
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

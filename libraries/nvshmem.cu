@@ -11,7 +11,7 @@
 #include "common/cuda_resources.hpp"
 #include "libraries/sessions.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 namespace {
 
 // Process 0 has said how; all join at the first method, and leave once.
@@ -236,4 +236,4 @@ void end_nvshmem() {
   joined = false;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

@@ -8,20 +8,15 @@
 #include "libraries/team_barriers.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 
-namespace syncbench {
-namespace libraries {
-
+namespace syncbench::libraries {
 __global__ void peer_grid_kernel(peer_grid::BarrierEnd end, int operations) {
   peer_grid::Barrier barrier(end);
   for (int i = 0; i < operations; ++i) barrier.sync();
 }
 
-}  // namespace libraries
-
 namespace {
 
-const auto* const kKernel =
-    reinterpret_cast<const void*>(libraries::peer_grid_kernel);
+const auto* const kKernel = reinterpret_cast<const void*>(peer_grid_kernel);
 
 class InKernel : public Point {
  public:
@@ -89,4 +84,4 @@ std::unique_ptr<Session> open_peer_grid(Team& team, Lengths) {
   }
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

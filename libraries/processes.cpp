@@ -10,7 +10,7 @@
 #include "common/provenance.hpp"
 #include "libraries/launcher.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 namespace {
 
 // Why these processes cannot run together; empty: they can.
@@ -145,4 +145,4 @@ std::string first_said(const std::vector<std::string>& texts) {
   return "";
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

@@ -13,7 +13,7 @@
 #include "libraries/mpi_calls.hpp"
 #include "libraries/watch.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 /// What the options of such a program say.
 struct ProcessOptions {
@@ -68,4 +68,4 @@ auto make_together(Make make) {
   throw CannotMeasure(first.substr(0, tab), first.substr(tab + 1));
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

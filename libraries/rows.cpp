@@ -1,6 +1,6 @@
 #include "libraries/rows.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 namespace {
 
 // A number that some methods have.
@@ -40,4 +40,4 @@ Columns<LibraryRow> library_columns(bool stats) {
          clock_column<LibraryRow>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

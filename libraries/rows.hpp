@@ -7,7 +7,7 @@
 #include "common/table.hpp"
 #include "libraries/method.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 struct LibraryRow {
   std::string method;
@@ -19,4 +19,4 @@ struct LibraryRow {
 
 Columns<LibraryRow> library_columns(bool stats);
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

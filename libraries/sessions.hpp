@@ -7,7 +7,7 @@
 
 #include "libraries/method.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 // This suite's barrier library, which is in all builds.
 std::string peer_grid_version();
@@ -39,4 +39,4 @@ std::unique_ptr<Session> open_nvshmem_barrier_host(Team& team, Lengths lengths);
 /// Leaves NVSHMEM where a method has joined it. All processes call it.
 void end_nvshmem();
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

@@ -14,7 +14,7 @@
 #include "libraries/mpi_calls.hpp"
 #include "libraries/watch.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 /// The GPUs that meet: those of this process and of all others.
 class Team {
@@ -89,4 +89,4 @@ inline void wait_for(cudaStream_t stream, CallResult& result) {
   result.note(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

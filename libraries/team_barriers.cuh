@@ -14,7 +14,7 @@
 #include "peer_grid_barrier/process_barrier_set.cuh"
 #include "peer_grid_barrier/process_memory.cuh"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 inline peer_grid::Processes processes_of(const Team& team) {
   const auto all_gather = [](const void* mine, void* all, std::size_t bytes) {
@@ -82,4 +82,4 @@ class ClosedTogether {
   Shared shared_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

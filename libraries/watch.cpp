@@ -23,7 +23,7 @@
 #include "common/program.hpp"
 #include "libraries/launcher.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 namespace {
 
 // A message is a letter: I am here, I am done. With a length and a text behind
@@ -358,4 +358,4 @@ void Watch::end_all(const std::string& why, int code) {
   for (;;) pause();  // another thread ends this process
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

@@ -11,7 +11,7 @@
 
 #include "libraries/mpi_calls.hpp"
 
-namespace syncbench {
+namespace syncbench::libraries {
 
 /// Ends this process, with a line from process 0, where it lives longer than so
 /// many seconds: until all processes have met there is no Watch, and MPI waits
@@ -100,4 +100,4 @@ class Watch {
   std::thread thread_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::libraries

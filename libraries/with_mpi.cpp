@@ -5,7 +5,7 @@
 
 #include "libraries/mpi_calls.hpp"
 
-namespace syncbench::mpi {
+namespace syncbench::libraries::mpi {
 namespace {
 
 int processes = 1;
@@ -116,4 +116,4 @@ void end() {
   if (there) check(MPI_Finalize(), "MPI_Finalize");
 }
 
-}  // namespace syncbench::mpi
+}  // namespace syncbench::libraries::mpi

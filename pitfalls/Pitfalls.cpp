@@ -10,7 +10,7 @@
 #include "pitfalls/run.hpp"
 #include "pitfalls/task.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
@@ -68,10 +68,11 @@ ProgramInfo program_info() {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls
 
 int main(int argc, char** argv) {
   using namespace syncbench;
+  using namespace pitfalls;
   const ProgramInfo info = program_info();
   return run_program(info, argc, argv,
                      [&](const Options& options, LineWriter& out) {

@@ -4,7 +4,7 @@
 // different work.
 #include "pitfalls/race.cuh"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 constexpr unsigned kSumOf128 = 128 * 129 / 2;
@@ -198,4 +198,4 @@ std::vector<Case> block_race_cases() {
                             "race: data, then a flag; right: a fence between")};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

@@ -7,7 +7,7 @@
 #include "common/devices.hpp"
 #include "common/method_info.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 /// What is done with a barrier, or whether a kernel has its barriers and
 /// fences.
@@ -64,4 +64,4 @@ std::vector<Case> all_cases();
 /// What this build cannot have, and why.
 std::vector<MethodInfo> missing_cases();
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

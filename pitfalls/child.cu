@@ -11,7 +11,7 @@
 #include "pitfalls/spin.cuh"
 #include "pitfalls/task.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 constexpr long long kWatchdogLimit = 2 * kLongestSpin;
@@ -133,4 +133,4 @@ void run_task(const Task& task, const Options& options, LineWriter& out) {
   }
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

@@ -9,9 +9,12 @@
 #include "pitfalls/case.hpp"
 
 namespace syncbench {
-
 class LineWriter;
 struct Options;
+}  // namespace syncbench
+
+namespace syncbench::pitfalls {
+
 struct Task;
 
 /// Ends the kernels of its process, by a trap, when they run longer than any
@@ -66,4 +69,4 @@ class Child {
 /// Runs the task in this process: lines on `out`.
 void run_task(const Task& task, const Options& options, LineWriter& out);
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

@@ -3,7 +3,7 @@
 // order (volatile, or inline PTX), so that the order is lost in the hardware.
 #include "pitfalls/race.cuh"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 constexpr unsigned kWords = 32;  // of data, a lane each
@@ -138,4 +138,4 @@ std::vector<Case> fence_race_cases() {
            &run_exchange<Reading::kUncached>)};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

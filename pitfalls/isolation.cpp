@@ -7,7 +7,7 @@
 #include "common/child_process.hpp"
 #include "common/interrupt.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 using std::chrono::milliseconds;
@@ -126,4 +126,4 @@ ProcessReport run_isolated(char** argv, const std::vector<std::string>& marks,
   return Watched(argv, marks, limits).follow();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

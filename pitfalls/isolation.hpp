@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 // The lines by which a process that runs a case tells its parent of it: a word,
 // and cells behind most, with tabs between them.
@@ -65,4 +65,4 @@ struct ProcessReport {
 ProcessReport run_isolated(char** argv, const std::vector<std::string>& marks,
                            const Limits& limits);
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

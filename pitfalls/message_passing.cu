@@ -6,7 +6,7 @@
 
 #include "pitfalls/race.cuh"
 
-namespace syncbench::messages {
+namespace syncbench::pitfalls::messages {
 namespace {
 
 /// Of whom an order is made: threads of a block, of a GPU, of all GPUs.
@@ -290,9 +290,9 @@ void run_messages(Child& child, Form) {
 
 }  // namespace
 
-}  // namespace syncbench::messages
+}  // namespace syncbench::pitfalls::messages
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 std::vector<Case> message_passing_cases() {
   using messages::Of;
@@ -311,4 +311,4 @@ std::vector<Case> message_passing_cases() {
            &run_messages<Of::kSystem, Of::kGpu>}};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 std::vector<std::string> split(const std::string& line) {
@@ -53,4 +53,4 @@ Outcome outcome_of(const ProcessReport& report, const Limits& limits) {
   return outcome;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

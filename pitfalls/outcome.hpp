@@ -7,7 +7,7 @@
 #include "common/table.hpp"
 #include "pitfalls/isolation.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 struct Outcome {
   /// "completed", "wrong result", "no progress within T s" or "error NAME".
@@ -24,4 +24,4 @@ struct Outcome {
 /// Throws std::runtime_error where a line is none of a case.
 Outcome outcome_of(const ProcessReport& report, const Limits& limits);
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

@@ -6,7 +6,7 @@
 
 #include "pitfalls/partial_group.cuh"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 namespace cg = cooperative_groups;
@@ -175,4 +175,4 @@ std::vector<Case> partial_block_cases() {
                                  "of that half")};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

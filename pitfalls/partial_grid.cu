@@ -10,7 +10,7 @@
 #include "pitfalls/isolation.hpp"
 #include "pitfalls/partial_group.cuh"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 namespace cg = cooperative_groups;
@@ -229,4 +229,4 @@ std::vector<MethodInfo> missing_cases() {
 #endif
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

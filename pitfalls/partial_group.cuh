@@ -13,7 +13,7 @@
 #include "pitfalls/child.hpp"
 #include "pitfalls/spin.cuh"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 constexpr int kLaunches = 10;  // of each form
 
@@ -211,4 +211,4 @@ Case partial_case(const char* name, const char* text, int fewest_gpus = 1) {
           &run_partial_group<Group>};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

@@ -13,7 +13,7 @@
 #include "pitfalls/child.hpp"
 #include "pitfalls/spin.cuh"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 /// Before, there is no memory model by which the right forms would be right,
 /// and lanes of two branches cannot wait for each other.
@@ -86,4 +86,4 @@ inline Case race(const char* name, const char* text, int fewest_gpus,
           fewest_gpus, run};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

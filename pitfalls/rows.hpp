@@ -6,7 +6,7 @@
 
 #include "common/table.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 /// A row as the process of its case has written it.
 struct Cells {
@@ -74,4 +74,4 @@ inline Columns<Cells> litmus_columns() {
        {"stale", "messages", "whose flag was new and whose data was old"}});
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

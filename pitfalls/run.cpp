@@ -6,7 +6,7 @@
 #include "common/child_processes.hpp"
 #include "common/errors.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 PitfallsRun::PitfallsRun(const Options& options, char** argv, LineWriter& out,
                          int gpus, const Limits& limits)
@@ -177,4 +177,4 @@ void PitfallsRun::fail(const std::string& text) {
   failures_ += (failures_.empty() ? "" : "; ") + text;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

@@ -16,7 +16,7 @@
 #include "pitfalls/rows.hpp"
 #include "pitfalls/task.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 class PitfallsRun {
  public:
@@ -57,4 +57,4 @@ class PitfallsRun {
   int last_gpus_;     // that it ran on; all before the first
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

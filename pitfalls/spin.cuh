@@ -3,7 +3,7 @@
 
 #include "common/device_clock.cuh"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 /// The longest that a kernel of Pitfalls spins: longer than a parent waits.
 constexpr long long kLongestSpin = 3000000000;  // ns
@@ -34,4 +34,4 @@ __device__ inline void write_now(unsigned* address, unsigned value) {
   *static_cast<volatile unsigned*>(address) = value;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

@@ -7,7 +7,7 @@
 #include "common/errors.hpp"
 #include "common/options.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 constexpr const char* kTaskVariable = "SYNCBENCH_PITFALL";
@@ -64,4 +64,4 @@ std::optional<Task> Task::of_this_process() {
                    " is no task: " + quoted(*text));
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

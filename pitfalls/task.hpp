@@ -6,7 +6,7 @@
 
 #include "pitfalls/case.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 
 /// What one process is told to do.
 struct Task {
@@ -24,4 +24,4 @@ struct Task {
   static std::optional<Task> of_this_process();
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

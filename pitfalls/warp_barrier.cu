@@ -11,7 +11,7 @@
 #include "pitfalls/child.hpp"
 #include "pitfalls/spin.cuh"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 namespace cg = cooperative_groups;
@@ -203,4 +203,4 @@ std::vector<Case> warp_barrier_cases() {
       entry<Redux, 80>("redux_add", "__reduce_add_sync()")};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls

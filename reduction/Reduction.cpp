@@ -11,7 +11,13 @@
 #include "reduction/sections.hpp"
 #include "reduction/warp_sums.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
+
+using explicit_barrier::all_methods;
+using explicit_barrier::name_of;
+using explicit_barrier::Scope;
+using explicit_barrier::take_methods;
+
 namespace {
 
 class Reduction {
@@ -93,10 +99,11 @@ ProgramInfo program_info(SumOptions& sums) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::reduction
 
 int main(int argc, char** argv) {
   using namespace syncbench;
+  using namespace reduction;
   SumOptions sums;
   return program_main<Reduction>(program_info(sums), argc, argv, sums);
 }

@@ -9,7 +9,7 @@
 #include "common/errors.hpp"
 #include "reduction/elements.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 constexpr long long kMiB = 1 << 20;
@@ -125,4 +125,4 @@ long long l2_bytes() {
   return bytes;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -7,7 +7,7 @@
 #include "common/devices.hpp"
 #include "common/options.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// What the command line says of it.
 struct SumOptions {
@@ -43,4 +43,4 @@ ArraySizes array_sizes(const SumOptions& sums, const std::vector<Gpu>& gpus,
 /// Bytes of the L2 cache of GPU 0.
 long long l2_bytes();
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// Loads of 16 bytes that a thread has in flight, to hide the memory's latency.
 inline constexpr int kLoadsInFlight = 4;
@@ -105,4 +105,4 @@ __device__ T sum_of_partials(const T* partials, int count) {
   return sum_of_block(sum);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -6,7 +6,7 @@
 #include "reduction/array_sums.hpp"
 #include "reduction/sum_kernels.cuh"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 namespace cg = cooperative_groups;
@@ -248,4 +248,4 @@ const std::vector<ArraySumMethod>& array_sum_methods() {
   return methods;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -11,7 +11,7 @@
 #include "common/table.hpp"
 #include "reduction/elements.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// One way, for one type and one GPU, with the memory that it needs beside the
 /// array.
@@ -49,4 +49,4 @@ const std::vector<ArraySumMethod>& array_sum_methods();
 std::unique_ptr<ArraySum> make_cub_sum(Element element, Gpu gpu,
                                        long long most);
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -8,7 +8,7 @@
 #include "common/cuda_resources.hpp"
 #include "reduction/array_sums.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 constexpr long long kMostInt = std::numeric_limits<int>::max();
@@ -73,4 +73,4 @@ std::unique_ptr<ArraySum> make_cub_sum(Element element, Gpu gpu,
   return make_for<ArraySum, CubSum>(element, gpu, most);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

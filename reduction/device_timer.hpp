@@ -11,7 +11,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/sm_clock.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// Times what is queued into a stream behind a kernel that spins until all of
 /// it is there, so that the pace of the CPU is not in the time.
@@ -92,4 +92,4 @@ class DeviceTimer {
   Event before_, after_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

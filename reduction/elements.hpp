@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 enum class Element { kInt, kFloat, kDouble };
 
@@ -41,4 +41,4 @@ std::unique_ptr<Base> make_for(Element element, Arguments... arguments) {
   });
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

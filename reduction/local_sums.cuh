@@ -10,7 +10,7 @@
 #include "reduction/node_sums.hpp"
 #include "reduction/sum_kernels.cuh"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 template <class T>
 class LocalSums : public NodeSum {
@@ -65,4 +65,4 @@ class LocalSums : public NodeSum {
   std::vector<DeviceBuffer<T>> partials_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -10,7 +10,7 @@
 #include "reduction/sections.hpp"
 #include "reduction/test_data.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 constexpr int kSizeFactor = 16;
@@ -161,4 +161,4 @@ int measure_many_gpus(MeasuringRun& run, const SumOptions& sums,
   return ManyGpus(run, sums, sizes).measure();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

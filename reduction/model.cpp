@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 // Of bytes beyond those in flight at the same time.
@@ -56,4 +56,4 @@ Switch predicted_switch(const Choice& choice) {
   return {SwitchCase::kLarge, large};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

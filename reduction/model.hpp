@@ -2,7 +2,7 @@
 // Pure host code. Cycles are those of an SM's clock, sizes bytes.
 #pragma once
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// `basic` threads, say one warp, against `more`, say a block: the first need
 /// not synchronize, the others bring more throughput.
@@ -42,4 +42,4 @@ struct Switch {
 /// is not below.
 Switch predicted_switch(const Choice& choice);
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

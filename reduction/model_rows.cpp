@@ -2,7 +2,7 @@
 
 #include "reduction/model.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 template <class Row>
@@ -91,4 +91,4 @@ Columns<SwitchRow> switch_columns(bool stats) {
                         : Columns<SwitchRow>());
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

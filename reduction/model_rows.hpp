@@ -6,7 +6,7 @@
 #include "common/statistics.hpp"
 #include "common/table.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// Of Table III.
 struct LoopRow {
@@ -47,4 +47,4 @@ Columns<LoopRow> loop_columns(bool stats);
 Columns<SharedSumRow> shared_sum_columns(bool stats);
 Columns<SwitchRow> switch_columns(bool stats);
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

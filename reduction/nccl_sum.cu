@@ -7,7 +7,7 @@
 #include "common/errors.hpp"
 #include "reduction/local_sums.cuh"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 void check_nccl(ncclResult_t result, const char* call) {
@@ -76,4 +76,4 @@ std::unique_ptr<NodeSum> make_nccl_sum(Element element, std::vector<Gpu> gpus) {
   return make_for<NodeSum, NcclSum, std::vector<Gpu>>(element, gpus);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

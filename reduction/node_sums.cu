@@ -9,7 +9,7 @@
 #include "reduction/local_sums.cuh"
 #include "reduction/node_sums.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 /// A thread and a kernel a GPU; the partial sums are copied to the first GPU,
@@ -244,4 +244,4 @@ std::vector<MethodInfo> missing_node_sum_methods() {
   return missing;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -9,7 +9,7 @@
 #include "common/method_info.hpp"
 #include "reduction/elements.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// What one GPU holds of the array, in its own memory.
 struct Part {
@@ -50,4 +50,4 @@ std::vector<MethodInfo> missing_node_sum_methods();
 /// NCCL's reduction of what each GPU has summed up.
 std::unique_ptr<NodeSum> make_nccl_sum(Element element, std::vector<Gpu> gpus);
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -11,7 +11,7 @@
 #include "reduction/sections.hpp"
 #include "reduction/test_data.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 // Arrays are read in turn: one is read again only after so many times the size
@@ -215,4 +215,4 @@ int measure_one_gpu(MeasuringRun& run, const SumOptions& sums,
   return OneGpu(run, sums, sizes).measure();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

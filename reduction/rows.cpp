@@ -4,7 +4,7 @@
 
 #include "common/noise.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 Columns<SumRow> first() {
@@ -80,4 +80,4 @@ Columns<SumRow> node_columns(bool stats) {
          host() + right() + (stats ? stats_columns() : Columns<SumRow>());
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -10,7 +10,7 @@
 #include "common/statistics.hpp"
 #include "common/table.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// Samples of a sum that takes `once_ns`: as many as were asked for, but of a
 /// long one only as many as fit into 50 ms, and at least 10.
@@ -55,4 +55,4 @@ Columns<SumRow> array_columns(bool stats);
 /// Of several GPUs, whose rate is by the host's clock.
 Columns<SumRow> node_columns(bool stats);
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

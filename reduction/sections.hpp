@@ -8,7 +8,7 @@
 #include "common/method_info.hpp"
 #include "reduction/array_sizes.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// Sums of 32 values by one warp (study, Table V), of the methods and types
 /// that the command line asks for.
@@ -37,4 +37,4 @@ int measure_one_gpu(MeasuringRun& run, const SumOptions& sums,
 int measure_many_gpus(MeasuringRun& run, const SumOptions& sums,
                       const ArraySizes& sizes);
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

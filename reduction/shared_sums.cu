@@ -8,7 +8,10 @@
 #include "reduction/array_sum.cuh"
 #include "reduction/shared_sums.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
+
+using explicit_barrier::check_order;
+
 namespace {
 
 constexpr int kMostThreads = 1024;
@@ -210,4 +213,4 @@ void SharedSums::check(double sum, int threads, int bytes, int times) const {
       ", which should be " + std::to_string(right));
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -8,7 +8,9 @@
 #include "common/cuda_resources.hpp"
 #include "explicit_barrier/method_entry.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
+
+using explicit_barrier::WarpRecord;
 
 /// Room for the values: what a block may have on every GPU, less a partial sum
 /// for each of 1,024 threads.
@@ -54,4 +56,4 @@ class SharedSums {
   DeviceBuffer<double> result_;  // the sum, and the cycles that it took
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

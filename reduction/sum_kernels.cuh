@@ -11,7 +11,7 @@
 #include "common/launch.hpp"
 #include "reduction/array_sum.cuh"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 inline constexpr int kSumThreads = 512;  ///< of a block
 
@@ -96,4 +96,4 @@ cudaError_t launch_sum(void (*kernel)(Arguments...), int blocks, int threads,
   return launch(call, stream, attributes);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

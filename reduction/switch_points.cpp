@@ -11,7 +11,13 @@
 #include "reduction/sections.hpp"
 #include "reduction/shared_sums.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
+
+using explicit_barrier::find_method;
+using explicit_barrier::measure_latency;
+using explicit_barrier::sample_in_turn;
+using explicit_barrier::TimedLaunch;
+
 namespace {
 
 constexpr const char* kLoop = "shared_loop";
@@ -227,4 +233,4 @@ std::string describe_model() {
          describe(kSwitchTitle, switch_columns(true));
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -4,7 +4,7 @@
 #include "common/cuda_resources.hpp"
 #include "reduction/test_data.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 constexpr int kBlocks = 1024, kThreads = 256;
@@ -121,4 +121,4 @@ bool is_right(const ElementType& type, const void* sum, long long count,
          4 * std::sqrt(depth) * type.roundoff * reference.high;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -5,7 +5,7 @@
 
 #include "reduction/elements.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 
 /// A number as the unevaluated sum of two doubles, |low| <= half a unit in the
 /// last place of `high`: about 32 decimal digits.
@@ -42,4 +42,4 @@ std::vector<DoubleDouble> reference_sums(Element element, int device,
 bool is_right(const ElementType& type, const void* sum, long long count,
               int sm_count, const DoubleDouble& reference);
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

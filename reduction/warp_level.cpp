@@ -2,7 +2,15 @@
 #include "reduction/sections.hpp"
 #include "reduction/warp_sums.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
+
+using explicit_barrier::count_matters;
+using explicit_barrier::kLatencyTolerance;
+using explicit_barrier::measure_latency;
+using explicit_barrier::Repeated;
+using explicit_barrier::Rightness;
+using explicit_barrier::TimedLaunch;
+
 namespace {
 
 constexpr const char* kTitle = "warp level";
@@ -71,4 +79,4 @@ void warp_level_section(MeasuringRun& run, const SumOptions& sums) {
 
 std::string describe_warp_level() { return describe(kTitle, columns(true)); }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

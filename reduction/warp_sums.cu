@@ -9,7 +9,9 @@
 #include "explicit_barrier/timed_kernel.cuh"
 #include "reduction/warp_sums.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
+
+using namespace explicit_barrier;  // words of the contract, method.cuh
 
 namespace cg = cooperative_groups;
 
@@ -55,7 +57,7 @@ template <class Type>
 struct SerialSum : SumOf32<Type> {
   static constexpr About kAbout = {"serial", "sum of 32 values by one lane",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     // Of integers the compiler adds two at a time, in an order of its own.
     if (std::is_integral_v<Type>) return {R"(LDS\S* .*)", 32, 33};
     return {R"([DF]ADD .*)", 31, 34, Proof::kChain};
@@ -98,7 +100,7 @@ __device__ __forceinline__ Type tree_sum(Words* values, unsigned lane, Type sum,
 /// before.
 template <class Type>
 struct TreeSum : SumOf32<Type> {
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     const int others = CUDART_VERSION < 13000 && architecture < 90 ? 48 : 25;
     return {R"(STS\S* .*)", 5, others, Proof::kLanes};
   }
@@ -166,7 +168,8 @@ __device__ __forceinline__ Type shuffled_sum(const Group& group, Type sum) {
 /// Five shuffles, each of which reads the sum that the one before led to. A
 /// double is shuffled as two words.
 template <class Type>
-constexpr Work five_shuffles(const char* instruction, int others, int paths) {
+constexpr ExpectedCode five_shuffles(const char* instruction, int others,
+                                     int paths) {
   if (sizeof(Type) == 4) {
     return {instruction, 5, others, Proof::kChain, paths};
   }
@@ -177,7 +180,7 @@ template <class Type>
 struct TileShuffleSum : SumOf32<Type> {
   static constexpr About kAbout = {"tile_shuffle", "tree by shuffles of a tile",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return five_shuffles<Type>(R"(SHFL\.DOWN .*)", 8, 1);
   }
   template <class Here>
@@ -193,7 +196,7 @@ struct CoalescedShuffleSum : SumOf32<Type> {
   static constexpr About kAbout = {"coa_shuffle",
                                    "tree by shuffles of a coalesced group",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return five_shuffles<Type>(R"(SHFL\.(DOWN|IDX) .*)", 240, 2);
   }
   static constexpr int repeats(int) { return 1; }
@@ -204,14 +207,14 @@ struct CoalescedShuffleSum : SumOf32<Type> {
   cg::coalesced_group group = cg::coalesced_threads();
 };
 
-constexpr Work kOneReduction = {R"(REDUX\.SUM\S* .*)", 1, 4};
+constexpr ExpectedCode kOneReduction = {R"(REDUX\.SUM\S* .*)", 1, 4};
 
 template <class Type>
 struct ReducedSum : SumOf32<Type> {
   static constexpr About kAbout = {"warp_reduce",
                                    "reduce() of cooperative groups",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     if (architecture >= 80 && std::is_integral_v<Type>) return kOneReduction;
     return five_shuffles<Type>(R"(SHFL\.\w+ .*)", 8, 1);
   }
@@ -227,7 +230,7 @@ struct ReducedSum : SumOf32<Type> {
 struct ReduxSum : SumOf32<int> {
   static constexpr About kAbout = {"redux", "__reduce_add_sync(), of int only",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) { return kOneReduction; }
+  static constexpr ExpectedCode expected_code(int) { return kOneReduction; }
   static constexpr int kFirstArchitecture = 80;
   template <class Here>
   __device__ int operator()(int sum, Here& here) const {
@@ -271,4 +274,4 @@ std::vector<MethodEntry> warp_sum_methods() {
   return by_name;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

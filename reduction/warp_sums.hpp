@@ -5,7 +5,9 @@
 
 #include "explicit_barrier/method_entry.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
+
+using explicit_barrier::MethodEntry;
 
 /// The methods for one type of values, in the order of the study's Table V and
 /// then the newer ones.
@@ -20,4 +22,4 @@ std::vector<WarpSums> warp_sums();
 /// All of them, those of one name together: for --list and --machine-code.
 std::vector<MethodEntry> warp_sum_methods();
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -7,7 +7,14 @@
 #include "stencil/field_ways.hpp"
 #include "stencil/time_steps.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
+
+using libraries::of_process;
+using libraries::process_options;
+using libraries::processes_main;
+using libraries::ProcessOptions;
+using libraries::tell_processes;
+
 namespace {
 
 class Stencil {
@@ -18,7 +25,7 @@ class Stencil {
         run_(process.info, options_, process.out),
         fields_(fields) {
     if (process.world.size == 1) return;
-    run_.share_clocks(mpi::gather);
+    run_.share_clocks(libraries::mpi::gather);
     tell_processes(process.out, run_.gpu(), process.world, hosts);
   }
 
@@ -71,10 +78,11 @@ ProgramInfo program_info(FieldOptions& fields, ProcessOptions& asked) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::stencil
 
 int main(int argc, char** argv) {
   using namespace syncbench;
+  using namespace stencil;
   FieldOptions fields;
   ProcessOptions asked;
   return processes_main(

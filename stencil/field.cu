@@ -5,7 +5,10 @@
 #include "stencil/field.hpp"
 #include "stencil/relax.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
+
+using libraries::ClosedTogether;
+
 namespace {
 
 constexpr int kThreads = 256;
@@ -192,4 +195,4 @@ std::vector<float> Field::read(int steps) const {
   return all;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

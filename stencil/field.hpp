@@ -11,7 +11,9 @@
 #include "libraries/team.hpp"
 #include "stencil/field_shape.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
+
+using libraries::Team;
 
 /// What the kernels of one GPU get of a field. Layers are counted from 0; layer
 /// 0 and layer `layers` + 1 are halos: the next GPU's layer, or the fixed side
@@ -94,4 +96,4 @@ class Field {
   Remark no_stores_;  // why not
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace syncbench {
+namespace syncbench::stencil {
 namespace {
 
 constexpr double kSmallestTile = 4096;  // cells
@@ -96,4 +96,4 @@ int part_stride(int parts) {
   return stride;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace syncbench {
+namespace syncbench::stencil {
 
 /// Cells that a thread computes together: one load of 16 bytes.
 inline constexpr int kQuad = 4;
@@ -52,4 +52,4 @@ int march_of(const FieldShape& shape, long long threads);
 /// each step: it comes to all, and late to one that it had, or one beside it.
 int part_stride(int parts);
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

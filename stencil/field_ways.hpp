@@ -10,7 +10,7 @@
 #include "common/table.hpp"
 #include "stencil/field.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
 
 /// Makes the time steps of one field, from its copy 0 on, on all its GPUs.
 class FieldSteps {
@@ -102,4 +102,4 @@ std::unique_ptr<FieldSteps> make_mpi_steps(const Field& field);
 void require_resident(const Field& field, const void* kernel,
                       std::size_t shared_bytes);
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

@@ -4,7 +4,7 @@
 
 #include "stencil/relax.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
 namespace {
 
 // The cell `at` of a layer is at a side of it, where nothing changes.
@@ -42,4 +42,4 @@ std::vector<float> host_steps(const FieldShape& shape, int gpus, int steps) {
   return {now.begin() + layer, now.end() - layer};
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

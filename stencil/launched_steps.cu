@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "common/gpu_threads.hpp"
-#include "implicit_barrier/graphs.hpp"
+#include "common/graphs.hpp"
 #include "stencil/field_ways.hpp"
 #include "stencil/slab_step.cuh"
 
-namespace syncbench {
+namespace syncbench::stencil {
 namespace {
 
 template <int kDimensions>
@@ -381,4 +381,4 @@ std::vector<FieldWay> launched_field_ways() {
   };
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

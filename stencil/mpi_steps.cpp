@@ -6,7 +6,10 @@
 #include "common/cuda_resources.hpp"
 #include "stencil/field_ways.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
+
+using libraries::wait_for;
+
 namespace {
 
 /// The one GPU of this process.
@@ -41,7 +44,7 @@ class MpiSteps : public FieldSteps {
   void exchange(int copy, CallResult& result) {
     Team& team = field_.team();
     const std::size_t bytes = sizeof(float) * slab_.layer;
-    std::vector<mpi::Message> messages;
+    std::vector<libraries::mpi::Message> messages;
     std::vector<float*> halos;
     const auto add = [&](int other, int sent, int halo) {
       float* out = layers_.get() + 2 * messages.size() * slab_.layer;
@@ -58,7 +61,7 @@ class MpiSteps : public FieldSteps {
     wait_for(stream_.get(), result);
     if (result.code != cudaSuccess) return;
     try {
-      mpi::exchange(messages);
+      libraries::mpi::exchange(messages);
     } catch (
         const std::exception& error) {  // which no parallel region lets out
       team.fail(error.what());
@@ -82,4 +85,4 @@ std::unique_ptr<FieldSteps> make_mpi_steps(const Field& field) {
   return make_steps<MpiSteps>(field);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

@@ -2,7 +2,9 @@
 #include "libraries/nccl_group.hpp"
 #include "stencil/field_ways.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
+
+using libraries::NcclGroup;
 namespace {
 
 /// A thread, or a process, a GPU. NCCL's sends and receives wait in the stream
@@ -74,4 +76,4 @@ std::unique_ptr<FieldSteps> make_nccl_steps(const Field& field) {
   return make_steps<NcclSteps>(field);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

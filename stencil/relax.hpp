@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace syncbench {
+namespace syncbench::stencil {
 
 /// A cell of the next step (by Jacobi's method, damped) from itself and its
 /// neighbors: before and behind it in its row, in the layers before and after.
@@ -46,4 +46,4 @@ __host__ __device__ inline std::uint64_t digest_of(std::uint64_t index,
   return spread(index * 0xd1342543de82ef95 + bits);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

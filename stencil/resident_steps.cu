@@ -15,7 +15,13 @@
 #include "stencil/field_ways.hpp"
 #include "stencil/slab_step.cuh"
 
-namespace syncbench {
+namespace syncbench::stencil {
+
+using libraries::ClosedTogether;
+using libraries::make_together;
+using libraries::TeamBarriers;
+using libraries::wait_for;
+
 namespace {
 
 struct NoArgument {};
@@ -403,4 +409,4 @@ std::vector<MissingWay> missing_field_ways() {
   return missing;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

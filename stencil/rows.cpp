@@ -2,7 +2,7 @@
 
 #include "common/noise.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
 namespace {
 
 Columns<FieldRow> stats_columns() {
@@ -68,4 +68,4 @@ bool print_field(MeasuringRun& run, Table<FieldRow>& table, FieldRow& row,
   return row.right == 0;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

@@ -8,7 +8,7 @@
 #include "common/table.hpp"
 #include "stencil/field_shape.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
 
 struct FieldRow {
   std::string method;
@@ -35,4 +35,4 @@ Columns<FieldRow> field_columns(bool stats);
 bool print_field(MeasuringRun& run, Table<FieldRow>& table, FieldRow& row,
                  const Summary& total, const AtClock& clock);
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

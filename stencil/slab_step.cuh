@@ -7,7 +7,7 @@
 #include "stencil/field.hpp"
 #include "stencil/relax.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
 
 using Quad = float4;
 
@@ -180,4 +180,4 @@ class Tile {
   float* next_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

@@ -13,7 +13,10 @@
 #include "stencil/host_steps.hpp"
 #include "stencil/rows.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
+
+using libraries::make_together;
+
 namespace {
 
 constexpr const char* kTitles[] = {"time steps 2D", "time steps 3D"};
@@ -26,7 +29,8 @@ constexpr int kProofSteps[] = {64, 33};
 // What processes decide by, which have to decide alike.
 double least_of_processes(double value) {
   double least = value;
-  for (const std::string& text : mpi::gather(std::to_string(value))) {
+  for (const std::string& text :
+       libraries::mpi::gather(std::to_string(value))) {
     least = std::min(least, std::stod(text));
   }
   return least;
@@ -409,4 +413,4 @@ std::string describe_time_steps() {
   return text;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

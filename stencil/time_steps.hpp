@@ -7,7 +7,9 @@
 #include "common/measuring_run.hpp"
 #include "libraries/processes.hpp"
 
-namespace syncbench {
+namespace syncbench::stencil {
+
+using libraries::ProcessRun;
 
 /// Threads of a block; there is one block on each SM.
 inline constexpr int kFieldThreads = 1024;
@@ -38,4 +40,4 @@ WrongSteps measure_time_steps(MeasuringRun& run, const ProcessRun& process,
 /// Their lines of --columns.
 std::string describe_time_steps();
 
-}  // namespace syncbench
+}  // namespace syncbench::stencil

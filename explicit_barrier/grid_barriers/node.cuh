@@ -110,9 +110,9 @@ class NodeMemory {
 
 /// For kernels that are handed a NodeEnd each, of so many words on each GPU; 0:
 /// a line for each GPU. Throws CannotMeasure.
-inline syncbench::Arguments arguments_of_node(const std::vector<int>& devices,
-                                              bool needs_peer_access,
-                                              std::size_t words = 0) {
+inline syncbench::explicit_barrier::Arguments arguments_of_node(
+    const std::vector<int>& devices, bool needs_peer_access,
+    std::size_t words = 0) {
   if (devices.size() > kMostGpus) {
     throw syncbench::CannotMeasure(
         "too-many-gpus",
@@ -124,7 +124,7 @@ inline syncbench::Arguments arguments_of_node(const std::vector<int>& devices,
   }
   const auto memory = std::make_shared<NodeMemory>(
       devices, words > 0 ? words : std::size_t{kNodeLine} * devices.size());
-  syncbench::Arguments arguments;
+  syncbench::explicit_barrier::Arguments arguments;
   for (NodeEnd& end : memory->ends()) arguments.of_rank.push_back(&end);
   arguments.failure = [memory] { return std::nullopt; };
   return arguments;

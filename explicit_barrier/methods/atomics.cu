@@ -4,7 +4,7 @@
 #include "explicit_barrier/methods/places.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// An atomic operation of all lanes of a warp that returns what was there. One
 /// address: all lanes take the same word. The column `tile` says how many.
@@ -15,7 +15,7 @@ namespace syncbench {
 template <class Operation, bool kInShared>
 struct Atomic : Method {
   static constexpr About kAbout = Operation::kAbouts[kInShared];
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {Operation::kInstructions[kInShared], 1,
             Operation::kOthers + (kInShared ? 0 : 5), Proof::kChain};
   }
@@ -133,4 +133,4 @@ std::vector<MethodEntry> atomic_methods() {
                  Atomic<CompareAndSwap, false>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

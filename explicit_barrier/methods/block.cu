@@ -1,14 +1,16 @@
 // Barriers of one thread block (study, section V-B).
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// __syncthreads(): all threads of the block.
 struct BlockSync : Method {
   using Late = BlockSync;
   static constexpr About kAbout = {"blocksync", "__syncthreads() of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) { return {R"(BAR\.(SYNC|RED)\S* 0x0)"}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"(BAR\.(SYNC|RED)\S* 0x0)"};
+  }
   static constexpr int throughput_repeats(int) { return 8192; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     __syncthreads();
@@ -25,7 +27,9 @@ struct NamedBarrierConstant : Method {
                                    "barrier.sync of half a block and of all, "
                                    "its size a constant",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x1, 0x\w+)"}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"(BAR\.SYNC\S* 0x1, 0x\w+)"};
+  }
   static constexpr bool kInTestRepeat = false;
   static constexpr bool fits(int threads) {
     return threads >= 64 && (threads == kThreads || threads == 2 * kThreads);
@@ -46,7 +50,9 @@ struct NamedBarrier : Method {
   static constexpr About kAbout = {
       "named_barrier", "barrier.sync of half a block and of all", Scope::kBlock,
       Window::kBarrier, "its size is in a register"};
-  static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x1, U?R\d+)"}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"(BAR\.SYNC\S* 0x1, U?R\d+)"};
+  }
   static constexpr bool fits(int threads) { return threads >= 64; }
   static constexpr Sizes groups(int n) { return {n / 2, n, 2}; }
   static constexpr __host__ __device__ bool takes_part(
@@ -64,7 +70,7 @@ struct SyncCount : Method {
   static constexpr About kAbout = {"syncthreads_count",
                                    "__syncthreads_count() of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(BAR\.RED\.POPC\S* 0x0.*)", 1, 2};
   }
   static unsigned expected(const Position& position) {
@@ -81,7 +87,7 @@ struct SyncAnd : Method {
   static constexpr About kAbout = {"syncthreads_and",
                                    "__syncthreads_and() of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 2};
   }
   static unsigned expected(const Position&) { return 1; }
@@ -96,7 +102,9 @@ struct SyncOr : Method {
   static constexpr About kAbout = {"syncthreads_or",
                                    "__syncthreads_or() of a block",
                                    Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int) { return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 2}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 2};
+  }
   static unsigned expected(const Position&) { return 0; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_or(value == 0) != 0;
@@ -115,7 +123,7 @@ struct SplitBarrier : Method {
                                    Scope::kBlock, Window::kBarrier,
                                    "one operation is there and back, two "
                                    "barriers one after the other"};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(BAR\.(SYNC|ARV)\S* R\d+, \w+)", 2, 1};
   }
   static constexpr bool fits(int threads) { return threads == kThreads; }
@@ -149,4 +157,4 @@ std::vector<MethodEntry> block_methods() {
                  SplitBarrier<1024>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -5,7 +5,7 @@
 
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// The block size is known when compiling, as CUB wants it.
 template <int kThreads>
@@ -25,7 +25,7 @@ constexpr const char* kOfThread0 =
 template <int kThreads>
 struct BlockReduction : BlockCollective<kThreads> {
   using Reduce = cub::BlockReduce<unsigned, kThreads>;
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     const int others = CUDART_VERSION < 13000 ? 150 : kThreads > 128 ? 66 : 35;
     return {R"(BAR\.SYNC\S* 0x0)", 2, others};
   }
@@ -104,7 +104,7 @@ struct BlockPrefixSum : BlockCollective<kThreads> {
                                    Scope::kBlock, Window::kBarrier,
                                    "one more barrier each, so that the memory "
                                    "can be used again"};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     const int others = CUDART_VERSION < 13000 ? 300 : kThreads > 128 ? 168 : 40;
     return {R"(BAR\.SYNC\S* 0x0)", 3, others};
   }
@@ -128,7 +128,9 @@ struct BlockBroadcast : Method {
                                    Scope::kBlock, Window::kBarrier,
                                    "two barriers each, the second so that the "
                                    "memory can be used again"};
-  static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x0)", 2, 3}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"(BAR\.SYNC\S* 0x0)", 2, 3};
+  }
   struct Shared {
     unsigned value;
   };
@@ -148,4 +150,4 @@ std::vector<MethodEntry> block_collective_methods() {
                  BlockPrefixSum<128>, BlockPrefixSum<1024>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

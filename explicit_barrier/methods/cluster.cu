@@ -3,7 +3,7 @@
 #include "explicit_barrier/methods/in_use_of_blocks.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// Launched as clusters of `group` blocks.
 struct Clustered : Method {
@@ -21,7 +21,8 @@ constexpr const char* kRelease = R"(MEMBAR\..*GPU)";
 
 /// A barrier of the cluster. A block that was launched without a cluster waits
 /// at a BAR instead.
-constexpr Work cluster_barrier(int others, const char* fence = kRelease) {
+constexpr ExpectedCode cluster_barrier(int others,
+                                       const char* fence = kRelease) {
   const int older = CUDART_VERSION < 13000 ? 2 : 0;
   return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)",
           1,
@@ -44,7 +45,9 @@ struct ClusterSync : Clustered {
   static constexpr About kAbout = {"cluster_sync",
                                    "barrier.cluster of 2 to 16 blocks",
                                    Scope::kCluster, Window::kBarrier};
-  static constexpr Work work(int) { return cluster_barrier(9); }
+  static constexpr ExpectedCode expected_code(int) {
+    return cluster_barrier(9);
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     cluster_arrive();
     cluster_wait();
@@ -67,7 +70,7 @@ struct ClusterSyncDims : ClusterSync {
   static constexpr LaunchAttributes attributes(int) {
     return {false, kBlocks, false, true};
   }
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(UCGABAR_WAIT)", 1, 9, Proof::kEach, 1, kRelease};
   }
 };
@@ -81,7 +84,9 @@ struct ClusterSyncMbarrier : ClusterSync {
                                    "mbarrier",
                                    Scope::kCluster, Window::kBarrier};
   static constexpr bool kInTestRepeat = false;
-  static constexpr Work work(int) { return cluster_barrier(10); }
+  static constexpr ExpectedCode expected_code(int) {
+    return cluster_barrier(10);
+  }
   struct Shared {
     unsigned long long mbarrier;
   };
@@ -108,7 +113,7 @@ struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
                     "neighbour's read"
                   : "the same with four words",
       Scope::kCluster, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return cluster_barrier(9 + 24 + 8 * kWords);
   }
 };
@@ -121,7 +126,9 @@ struct ClusterRelaxed : Clustered {
                                    "memory order",
                                    Scope::kCluster, Window::kBarrier};
   static constexpr int kFirstToolkit = 12000;
-  static constexpr Work work(int) { return cluster_barrier(6, ""); }
+  static constexpr ExpectedCode expected_code(int) {
+    return cluster_barrier(6, "");
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
     cluster_wait();
@@ -139,7 +146,9 @@ struct ClusterSplit : Clustered {
   static constexpr int kMostInLine = 16;
   static constexpr int repeats(int) { return 4; }
   static constexpr int kAdditions = 64;
-  static constexpr Work work(int) { return cluster_barrier(9 + kAdditions); }
+  static constexpr ExpectedCode expected_code(int) {
+    return cluster_barrier(9 + kAdditions);
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     float sum = __uint_as_float(value);
     cluster_arrive();
@@ -176,7 +185,7 @@ struct DistributedLoad : NextBlock {
   static constexpr About kAbout = {"distributed_load",
                                    "load from another block's shared memory",
                                    Scope::kCluster, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(LD\.E .*)", 1, 1, Proof::kChain};
   }
   struct Shared {
@@ -215,7 +224,7 @@ struct ClusterExchange : NextBlock {
   static constexpr bool kChecked = kWithBarrier, kMeets = kWithBarrier;
   static constexpr int repeats(int) { return 8; }
   static constexpr int kTrips = kWithBarrier ? 4 : 32;  // until stores queue up
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     if (kWithBarrier) return cluster_barrier(11);
     return {R"(ST\.E .*|LDS .*)", 2, 1};
   }
@@ -298,7 +307,7 @@ struct RemoteArrive : Pairs {
       "mbarrier.arrive (release) at the other block's mbarrier, try_wait at "
       "the own one, of clusters of 2 blocks",
       Scope::kCluster, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {
         R"(SYNCS\.ARRIVE\.TRANS64\.RED.*)", 1, 20, Proof::kEach, 1, kRelease};
   }
@@ -329,7 +338,9 @@ struct StoreAsync : Pairs {
       "st.async of a word to the other block, waited for at an mbarrier there, "
       "of clusters of 2 blocks",
       Scope::kCluster, Window::kOperation};
-  static constexpr Work work(int) { return {R"(STAS .*)", 1, 26}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"(STAS .*)", 1, 26};
+  }
   struct Shared {
     unsigned long long barriers[2];
     unsigned words[2][1024];
@@ -379,4 +390,4 @@ std::vector<MethodEntry> cluster_methods() {
                  RemoteArrive, StoreAsync>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

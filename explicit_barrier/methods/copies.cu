@@ -3,7 +3,7 @@
 #include "explicit_barrier/methods/places.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// A copy of 16 bytes to 16 KiB; the column `tile` is that size. Words of
 /// global memory are 0, and in the L2 cache after the first copy. They
@@ -44,7 +44,7 @@ struct CopyAsync : Copy {
       "bytes"};
   static constexpr int kFirstArchitecture = 80;
   static constexpr int kRounds = (kBytes + 511) / 512;
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     const int addresses = architecture >= 100 ? kRounds : 0;
     return {R"(LDGSTS\..*|LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", kRounds + 2,
             CUDART_VERSION < 13000 ? 30 + kRounds : 18 + addresses};
@@ -114,7 +114,7 @@ struct BulkIn : BulkCopy {
       Window::kOperation,
       "in L2 before; with a load of the last word",
       "bytes"};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return {R"(SYNCS\.ARRIVE\.TRANS64 .*)", 1,
             CUDART_VERSION < 13000 ? 26
             : architecture >= 100  ? 20
@@ -156,7 +156,7 @@ struct BulkOut : BulkCopy {
             : "with a store to the source and a fence before; the bytes may "
               "still be on their way, others see them after a fence",
       "bytes"};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(UBLKCP\.G\.S .*|UTMACMDFLUSH.*|DEPBAR\.LE SB0, 0x0)", 3,
             CUDART_VERSION < 13000 ? 15 : 9};
   }
@@ -186,4 +186,4 @@ std::vector<MethodEntry> copy_methods() {
                  BulkOut<true>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

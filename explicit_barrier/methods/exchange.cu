@@ -2,7 +2,7 @@
 // a sum, shuffles. All lanes take part and so wait for each other.
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 constexpr unsigned kAllLanes = 0xffffffffu;
 
@@ -11,7 +11,7 @@ struct VoteAny : Method {
   static constexpr About kAbout = {
       "vote_any", "__any_sync() of a warp", Scope::kWarp, Window::kOperation,
       "with a comparison before and a number made of the result"};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(VOTE\.ANY (P\d|R\d+, PT), !?P\d)", 1, 3};
   }
   static unsigned expected(const Position&) { return 1; }
@@ -26,7 +26,7 @@ struct VoteBallot : Method {
   static constexpr About kAbout = {"vote_ballot", "__ballot_sync() of a warp",
                                    Scope::kWarp, Window::kOperation,
                                    "with a test of one bit before"};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(VOTE\.ANY U?R\d+, PT, !?P\d)", 1, 2};
   }
   static unsigned expected(const Position& position) {
@@ -47,7 +47,7 @@ struct MatchAny : Method {
   static constexpr About kAbout = {"match_any",
                                    "__match_any_sync() of 32 different values",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(MATCH\.ANY .*)", 1, 0, Proof::kChain};
   }
   static constexpr int kFirstArchitecture = 70;
@@ -69,7 +69,7 @@ struct MatchAll : Method {
   static constexpr About kAbout = {
       "match_all", "__match_all_sync() of different values", Scope::kWarp,
       Window::kOperation, "with one subtraction each"};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     if (architecture >= 80 && CUDART_VERSION >= 13000)
       return {R"(MATCH\.ALL .*)", 1, 1};
     return {R"(MATCH\.A(NY|LL) .*)", 1, 5};
@@ -89,7 +89,9 @@ struct MatchAll : Method {
 struct ReduxAdd : Method {
   static constexpr About kAbout = {"redux_add", "__reduce_add_sync() of a warp",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) { return {R"(REDUX\.SUM .*)", 1, 1}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"(REDUX\.SUM .*)", 1, 1};
+  }
   static constexpr int kFirstArchitecture = 80;
   static unsigned expected(const Position& position) {
     return 32 * of_first_lane(position) + 496;
@@ -107,7 +109,7 @@ struct ReduxAdd : Method {
 struct ShuffleIndex : Method {
   static constexpr About kAbout = {"shufl_idx", "__shfl_sync(), from any lane",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.IDX .*, R\d+, 0x1f)", 1, 0, Proof::kChain};
   }
   static unsigned expected(const Position& position) {
@@ -123,7 +125,7 @@ struct ShuffleIndex : Method {
 struct ShuffleUp : Method {
   static constexpr About kAbout = {"shufl_up", "__shfl_up_sync() by one lane",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.UP .*, 0x1, .*)", 1, 0, Proof::kChain};
   }
   static unsigned expected(const Position& position) {
@@ -138,7 +140,7 @@ struct ShuffleUp : Method {
 struct ShuffleXor : Method {
   static constexpr About kAbout = {"shufl_xor", "__shfl_xor_sync() by one lane",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.BFLY .*, 0x1, .*)", 1, 0, Proof::kChain};
   }
   static unsigned expected(const Position& position) {
@@ -155,7 +157,7 @@ struct ShuffleBroadcast : Method {
   static constexpr About kAbout = {
       "shufl_broadcast", "__shfl_sync() from lane 0 to all", Scope::kWarp,
       Window::kOperation, "with one integer addition each"};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.IDX .*, RZ, 0x1f)", 1, 1, Proof::kChain};
   }
   static unsigned expected(const Position& position) {
@@ -171,4 +173,4 @@ std::vector<MethodEntry> exchange_methods() {
                  ShuffleIndex, ShuffleUp, ShuffleXor, ShuffleBroadcast>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -6,7 +6,7 @@
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 using grid_barriers::ExchangeMachine;
 using grid_barriers::NodeEnd;
@@ -75,7 +75,7 @@ struct ExchangeFlag
       "exchange_flag",
       "stores to all GPUs, a flag by release, read by acquire; two buffers",
       Scope::kGpus, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(STG?\b.*STRONG\.SYS.*)", 1, 1000, Proof::kParts};
   }
 };
@@ -88,7 +88,7 @@ struct ExchangeAcknowledged
       "exchange_acknowledged",
       "the same with one buffer: a second flag says that all is read",
       Scope::kGpus, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(STG?\b.*STRONG\.SYS.*)", 2, 1000, Proof::kParts};
   }
 };
@@ -113,7 +113,7 @@ struct ExchangeLl
             : "stores of 8 bytes to all GPUs, a number and 4 bytes of data, "
               "polled (NCCL's LL); two buffers",
       Scope::kGpus, Window::kOperation, kOrdersNothingElse};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {kWide ? R"(STG?\b.*128.*STRONG\.SYS.*)"
                   : R"(STG?\b.*64.*STRONG\.SYS.*)",
             1, 1000, Proof::kMessages};
@@ -126,4 +126,4 @@ std::vector<MethodEntry> gpu_exchange_methods() {
                  ExchangeLl<grid_barriers::Packet16>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -9,7 +9,7 @@
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// One cooperative launch a GPU.
 struct PeerGridSync : Method {
@@ -18,7 +18,9 @@ struct PeerGridSync : Method {
       "peer_grid_sync",
       "this suite's barrier over peer memory, on 1 to gpu_count GPUs",
       Scope::kGpus, Window::kBarrier};
-  static constexpr Work work(int) { return {"", 1, 800, Proof::kBarrier}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {"", 1, 800, Proof::kBarrier};
+  }
   static constexpr int repeats(int) { return 4; }
   static constexpr int kMostInLine = 8;
   static constexpr int launches(int, int gpus) { return gpus == 1 ? 8 : 2; }
@@ -106,10 +108,10 @@ struct PeerGridInUse : InUse<PeerGridInState, kWords, PeerMemory> {
       kWords == 1 ? "a word stored, peer_grid_sync, a read of the next GPU's"
                   : "the same with four words",
       Scope::kGpus, Window::kOperation};
-  static constexpr Work work(int architecture) {
-    Work work = PeerGridSync::work(architecture);
-    work.others += 24 + 8 * kWords;
-    return work;
+  static constexpr ExpectedCode expected_code(int architecture) {
+    ExpectedCode expected = PeerGridSync::expected_code(architecture);
+    expected.others += 24 + 8 * kWords;
+    return expected;
   }
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
 };
@@ -151,7 +153,7 @@ struct MultiGridSync : Method {
                                    "GPUs with peer access",
                                    Scope::kGpus, Window::kBarrier};
   // The barrier is in the driver's part of the library.
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(CALL\..*\bcudaCGSynchronize\b.*)", 1, 20};
   }
   static constexpr bool kMultiDevice = true;
@@ -201,4 +203,4 @@ std::vector<MethodInfo> missing_gpu_methods() {
 
 #endif
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

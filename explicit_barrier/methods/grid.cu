@@ -4,7 +4,7 @@
 #include "explicit_barrier/methods/in_use_of_blocks.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// Cooperative groups' grid barrier: every block adds to one counter (release,
 /// GPU scope) and polls it (acquire).
@@ -13,7 +13,7 @@ struct GridSync : Method {
                                    "grid_group::sync() of 1 to 32 blocks per "
                                    "SM",
                                    Scope::kGrid, Window::kBarrier};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     // The code is shortest with CUDA 13, longest with CUDA 12 for older GPUs.
     const int others = architecture >= 90 && CUDART_VERSION >= 13000      ? 28
                        : architecture < 80 && CUDART_VERSION / 1000 == 12 ? 41
@@ -44,10 +44,10 @@ struct GridInUse : InUse<GridSync, kWords, OnThisGpu> {
       kWords == 1 ? "a word stored, grid_group::sync(), a neighbour's read"
                   : "the same with four words",
       Scope::kGrid, Window::kOperation};
-  static constexpr Work work(int architecture) {
-    Work work = GridSync::work(architecture);
-    work.others += 24 + 8 * kWords;
-    return work;
+  static constexpr ExpectedCode expected_code(int architecture) {
+    ExpectedCode expected = GridSync::expected_code(architecture);
+    expected.others += 24 + 8 * kWords;
+    return expected;
   }
   static constexpr int launches(int, int) { return 3; }
 };
@@ -56,4 +56,4 @@ std::vector<MethodEntry> grid_methods() {
   return entries<GridSync, GridInUse<1>, GridInUse<4>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

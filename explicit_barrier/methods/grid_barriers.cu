@@ -5,7 +5,8 @@
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/methods/in_use_of_blocks.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
-#if __has_include(<cub/grid/grid_barrier.cuh>)
+// The include path may hold the headers of an older toolkit.
+#if CUDART_VERSION < 13000 && __has_include(<cub/grid/grid_barrier.cuh>)
 #include <cub/grid/grid_barrier.cuh>
 #include <memory>
 
@@ -14,7 +15,7 @@
 #define SYNCBENCH_HAS_CUB_GRID_BARRIER
 #endif
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 using grid_barriers::GpuMachine;
 using grid_barriers::Order;
@@ -65,7 +66,7 @@ struct XiaoFengLock
                : "Xiao and Feng's barrier with a lock: blocks add to a counter "
                  "and poll it",
       Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutOrder};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {"", 1, 60, kOrdered ? Proof::kBarrier : Proof::kUnordered};
   }
   static constexpr const char* kInUse = "in_use_xiao_feng_lock";
@@ -85,7 +86,7 @@ struct XiaoFengFlags
                : "Xiao and Feng's barrier without a lock: a flag a block, one "
                  "block polls all and tells the others",
       Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutOrder};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(STG?\b.*STRONG\.GPU.*)", 2, 120,
             kOrdered ? Proof::kBarrier : Proof::kUnordered};
   }
@@ -103,7 +104,7 @@ struct SorensenFlags
       "Sorensen's barrier: a flag a block, which it raises and one block "
       "lowers, with release and acquire",
       Scope::kGrid, Window::kBarrier};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(STG?\b.*STRONG\.GPU.*)", 1, 120, Proof::kParts};
   }
   static constexpr const char* kInUse = "in_use_sorensen_flags";
@@ -123,7 +124,9 @@ struct SenseReversing
                : "a sense-reversing barrier, in groups first from 5 blocks per "
                  "SM on",
       Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutAcquire};
-  static constexpr Work work(int) { return {"", 2, 160, Proof::kBarrier}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {"", 2, 160, Proof::kBarrier};
+  }
   static constexpr const char* kInUse = "in_use_sense_reversing";
   using Late = SenseReversing;
   using SenseReversing::OfLiterature::OfLiterature;
@@ -141,7 +144,7 @@ struct ClusterFirst : OfLiterature<grid_barriers::ClusterFirstBarrier<
   static constexpr int kFirstArchitecture = 90;
   static constexpr int kFirstToolkit = 12000;
   static constexpr LaunchAttributes attributes(int) { return {true, 2}; }
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 2, 80, Proof::kEach, 2};
   }
   static constexpr const char* kInUse = "in_use_cluster_first";
@@ -155,10 +158,10 @@ struct GridBarrierInUse : InUse<Barrier, 1, OnThisGpu> {
   static constexpr About kAbout = {
       Barrier::kInUse, "a word stored, the ordered barrier, a neighbour's read",
       Scope::kGrid, Window::kOperation};
-  static constexpr Work work(int architecture) {
-    Work work = Barrier::work(architecture);
-    work.others += 32;
-    return work;
+  static constexpr ExpectedCode expected_code(int architecture) {
+    ExpectedCode expected = Barrier::expected_code(architecture);
+    expected.others += 32;
+    return expected;
   }
   using GridBarrierInUse::InUse::InUse;
 };
@@ -174,7 +177,7 @@ struct CubGridBarrier : Method {
                : "cub::GridBarrier (gone with CUDA 13): a flag a block, which "
                  "it raises and one block lowers",
       Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutAcquire};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(STG?\b.*STRONG\..*)", 2, 160, Proof::kParts};
   }
   static constexpr int kFirstArchitecture = 70;
@@ -231,4 +234,4 @@ std::vector<MethodEntry> grid_barrier_methods() {
                  >();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -5,7 +5,7 @@
 
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 namespace cg = cooperative_groups;
 
@@ -33,12 +33,13 @@ struct InUse : Method {
     other.thread = neighbour(position.thread, position.group);
     return start_value(other);
   }
-  static constexpr Work writes_and_reads() {
+  static constexpr ExpectedCode writes_and_reads() {
     return {R"((STS|LDS)\b.*)", 2, 1};
   }
   /// With a warp's barrier between: of one or two in a row a NOP is left of it.
   /// For sm_90 older toolkits add a NOP to a barrier, but not to every one.
-  static constexpr Work writes_meets_and_reads(int architecture, int others) {
+  static constexpr ExpectedCode writes_meets_and_reads(int architecture,
+                                                       int others) {
     if (CUDART_VERSION < 13000 && architecture >= 90) {
       return {R"((STS|LDS)\b.*)", 2, others};
     }
@@ -69,7 +70,9 @@ struct InUseNone : InUse {
       "in_use_syncwarp or in_use_coalesced less this row; their loops are not "
       "the same code, so a few cycles are no price"};
   static constexpr bool kChecked = false;
-  static constexpr Work work(int) { return writes_and_reads(); }
+  static constexpr ExpectedCode expected_code(int) {
+    return writes_and_reads();
+  }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, here.group, [] {});
@@ -83,7 +86,7 @@ struct InUseSyncWarp : InUse {
                                    "the first 8, 16 or 32 lanes, a "
                                    "neighbour's read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return writes_meets_and_reads(architecture, 4);
   }
   static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
@@ -102,7 +105,7 @@ struct InUseTile : InUse {
       Scope::kWarp, Window::kOperation,
       "after the first barrier the tiles continue one after the other; the "
       "warp runs the loop once for each tile, which is in the row"};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return writes_meets_and_reads(architecture, 4);
   }
   static constexpr Sizes groups(int) { return {kSize, kSize}; }
@@ -121,7 +124,7 @@ struct InUseCoalesced : InUse {
                                    "shared memory written, sync() of 1 to 32 "
                                    "coalesced threads, a neighbour's read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return writes_meets_and_reads(architecture, 4);
   }
   static constexpr Sizes groups(int) { return {1, 32, 2}; }
@@ -165,7 +168,7 @@ struct InUseBranches : FromBranches {
                                    "lanes come from two branches, write to "
                                    "shared memory, __syncwarp(), read",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return writes_meets_and_reads(architecture, 24);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
@@ -180,7 +183,9 @@ struct InUseBranchesNone : FromBranches {
       Scope::kWarp, Window::kOperation,
       "the compiler lets the branches meet all the same"};
   static constexpr bool kChecked = false;
-  static constexpr Work work(int) { return {R"((STS|LDS)\b.*)", 2, 24}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"((STS|LDS)\b.*)", 2, 24};
+  }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(branches(value, here.thread), here, 32, [] {});
   }
@@ -205,7 +210,9 @@ struct InUseBlockNone : InUseOfBlock {
       "nothing orders what it writes and reads; the price of a barrier is "
       "in_use_blocksync or in_use_named_barrier less this row"};
   static constexpr bool kChecked = false;
-  static constexpr Work work(int) { return writes_and_reads(); }
+  static constexpr ExpectedCode expected_code(int) {
+    return writes_and_reads();
+  }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, here.group, [] {});
   }
@@ -216,7 +223,7 @@ struct InUseBlockSync : InUseOfBlock {
                                    "shared memory written, __syncthreads(), a "
                                    "neighbour's read",
                                    Scope::kBlock, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"((STS|LDS|BAR\.SYNC)\b.*)", 3, 1};
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
@@ -232,7 +239,7 @@ struct InUse4BlockSync : InUseOfBlock {
                                    "__syncthreads(), a neighbour's read",
                                    Scope::kBlock, Window::kOperation};
   static constexpr int kWords = 4;
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"((STS|LDS|BAR\.SYNC)\b.*)", 2 * kWords + 1, 8};
   }
   struct Shared {
@@ -259,7 +266,7 @@ struct InUseNamedBarrier : InUseOfBlock {
                                    "shared memory written, barrier.sync of "
                                    "half a block or all, a neighbour's read",
                                    Scope::kBlock, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"((STS|LDS|BAR\.SYNC)\b.*)", 3, 4};
   }
   static constexpr bool fits(int threads) { return threads >= 64; }
@@ -279,4 +286,4 @@ std::vector<MethodEntry> in_use_methods() {
                  InUseBlockSync, InUse4BlockSync, InUseNamedBarrier>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

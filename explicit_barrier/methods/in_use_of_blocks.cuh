@@ -5,7 +5,7 @@
 
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// The block whose words a block reads behind the barrier: the next one of its
 /// cluster or grid, behind the last the first.
@@ -89,4 +89,4 @@ struct OnThisGpu {
   }
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

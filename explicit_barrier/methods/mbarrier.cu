@@ -6,7 +6,7 @@
 
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 // Since sm_90 there is a wait that suspends the thread for a while.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -19,7 +19,7 @@ struct BarrierObject : Method {
   static constexpr int kFirstArchitecture = 80;
   static constexpr int repeats(int) { return 8; }
   static constexpr int kTrips = 16;
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, architecture >= 90 ? 2 : 8};
   }
   struct Shared {
@@ -85,7 +85,7 @@ struct CudaBarrier : Method {
   static constexpr About kAbout = {
       "cuda_barrier", "cuda::barrier::arrive_and_wait() of a block",
       Scope::kBlock, Window::kBarrier};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     const int others = CUDART_VERSION < 13000 ? 60
                        : architecture >= 90   ? 26
                                               : 36;  // most in the waiting
@@ -127,11 +127,11 @@ struct BarrierInUse : Barrier {
       Scope::kBlock, Window::kOperation};
   static constexpr int kFirstToolkit = 12000;
   static constexpr bool kInTestRepeat = false, kMeets = true;
-  static constexpr Work work(int architecture) {
-    Work work = Barrier::work(architecture);
-    work.others += 12;
-    work.also = R"(STS\b.*)";
-    return work;
+  static constexpr ExpectedCode expected_code(int architecture) {
+    ExpectedCode expected = Barrier::expected_code(architecture);
+    expected.others += 12;
+    expected.also = R"(STS\b.*)";
+    return expected;
   }
   struct Shared {
     typename Barrier::Shared barrier;
@@ -163,4 +163,4 @@ std::vector<MethodEntry> mbarrier_methods() {
                  BarrierInUse<CudaBarrier>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -2,7 +2,7 @@
 #include "explicit_barrier/methods/places.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// A fence behind kStores stores of every lane, each to a word of its own in
 /// global memory. It costs more after a store of any warp of the SM since the
@@ -16,7 +16,7 @@ struct Fenced : Method {
                                    Window::kOperation,
                                    "the stores are in the row",
                                    "stores of each lane before the fence"};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     const int addresses = kStores == 0 ? 0 : architecture >= 100 ? 7 : 4;
     return {Fence::kInstruction, 1 + kStores, Fence::kOthers + addresses,
             Proof::kEach,        1,           Fence::kFence};
@@ -70,4 +70,4 @@ std::vector<MethodEntry> memory_order_methods() {
       Fenced<SystemFence, 0>, Fenced<SystemFence, 1>, Fenced<SystemFence, 8>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

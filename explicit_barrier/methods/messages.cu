@@ -6,7 +6,7 @@
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 // What all of these have.
 struct BarrierStep : Method {
@@ -56,7 +56,7 @@ struct BlocksPingPong : BarrierStep {
                : "a word from each block to one half a grid away, and one "
                  "back; the slowest pair counts",
       Scope::kGrid, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(STG?\b.*STRONG\.GPU.*)",          1, 56, Proof::kMessages, 1,
             kOrdered ? R"(MEMBAR\..*GPU.*)" : ""};
   }
@@ -93,7 +93,7 @@ struct GpusPingPong : BarrierStep {
       kOrdered ? "the same with release and acquire"
                : "a word from the first GPU to the last, and one back",
       Scope::kGpus, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(STG?\b.*STRONG\.SYS.*)",          1, 56, Proof::kMessages, 1,
             kOrdered ? R"(MEMBAR\..*SYS.*)" : ""};
   }
@@ -150,7 +150,7 @@ struct OneCounter : OfOneWord {
   static constexpr About kAbout = {
       "one_counter", "every block adds 1 to the same word, and does not wait",
       Scope::kGrid, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 8, Proof::kRate};
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
@@ -164,7 +164,7 @@ struct OneCounterRead : OfOneWord {
   static constexpr About kAbout = {
       "one_counter_read", "every block adds 1 to the same word, then reads it",
       Scope::kGrid, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 16, Proof::kRate};
   }
   // The next addition has to wait for what was read.
@@ -182,7 +182,7 @@ struct OneWord : OfOneWord {
       "one_word",
       "every block reads the same word, each time when it has read the last",
       Scope::kGrid, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(LDG?\b.*STRONG\.GPU.*)", 1, 16, Proof::kRate};
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) {
@@ -197,7 +197,7 @@ struct AllBlockSync : BarrierStep {
   static constexpr About kAbout = {"all_block_sync",
                                    "__syncthreads() in all blocks",
                                    Scope::kGrid, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(BAR\.SYNC\S* 0x0)", 1, 8, Proof::kRate};
   }
   static constexpr int repeats(int) { return 16; }
@@ -219,4 +219,4 @@ std::vector<MethodEntry> peer_message_methods() {
   return entries<GpusPingPong<false>, GpusPingPong<true>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

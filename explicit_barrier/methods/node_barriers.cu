@@ -5,7 +5,7 @@
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 using grid_barriers::NodeEnd;
 
@@ -56,7 +56,7 @@ struct NodeBarrier : Method {
       kOrdered ? Texts<Between>::kOrderedName : Texts<Between>::kName,
       kOrdered ? "the same with release and acquire" : Texts<Between>::kText,
       Scope::kGpus, Window::kBarrier, kOrdered ? "" : kWithoutNodeOrder};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {Texts<Between>::kArrival, 1, 160, Proof::kParts};
   }
   static constexpr int kFirstArchitecture = 70;
@@ -99,4 +99,4 @@ std::vector<MethodEntry> node_barrier_methods() {
                  NodeBarrier<AllToAllFlags, true>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -10,7 +10,7 @@
 #include "explicit_barrier/methods/places.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 // A text of several parts, for names.
 template <class... Parts>
@@ -50,7 +50,7 @@ struct FenceAcqRel {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("fence_acq_rel_", Of::kName);
   static constexpr auto kPattern = joined(R"(MEMBAR\.\w+\.)", Of::kFence, ".*");
-  static constexpr Work kWork = {kPattern.data()};
+  static constexpr ExpectedCode kExpectedCode = {kPattern.data()};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     if constexpr (std::is_same_v<Of, OfCta>) {
       asm volatile("fence.acq_rel.cta;" ::: "memory");
@@ -70,7 +70,7 @@ struct FenceSc {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("fence_sc_", Of::kName);
   static constexpr auto kPattern = joined(R"(MEMBAR\.SC\.)", Of::kFence, ".*");
-  static constexpr Work kWork = {kPattern.data()};
+  static constexpr ExpectedCode kExpectedCode = {kPattern.data()};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     if constexpr (std::is_same_v<Of, OfCta>) {
       asm volatile("fence.sc.cta;" ::: "memory");
@@ -89,7 +89,7 @@ struct FenceSc {
 struct ProxyFence {
   static constexpr int kFirstArchitecture = 90;
   static constexpr auto kName = joined("fence_proxy_async");
-  static constexpr Work kWork = {R"(FENCE\.VIEW\.ASYNC.*)"};
+  static constexpr ExpectedCode kExpectedCode = {R"(FENCE\.VIEW\.ASYNC.*)"};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     asm volatile("fence.proxy.async;" ::: "memory");
     return 0;
@@ -102,8 +102,8 @@ struct LoadAcquire {
   static constexpr auto kName = joined("load_acquire_", Of::kName);
   static constexpr auto kPattern =
       joined(R"(LDG?\.E\S*\.STRONG\.)", Of::kAccess, R"( .*|CCTL\.IVALL.*)");
-  static constexpr Work kWork = {kPattern.data(),
-                                 std::is_same_v<Of, OfCta> ? 1 : 2};
+  static constexpr ExpectedCode kExpectedCode = {
+      kPattern.data(), std::is_same_v<Of, OfCta> ? 1 : 2};
   static __device__ unsigned make(unsigned* word) {
     unsigned found;
     if constexpr (std::is_same_v<Of, OfCta>) {
@@ -138,7 +138,7 @@ struct AtomAcqRel {
   static constexpr auto kPattern =
       joined(R"(MEMBAR\.\w+\.)", Of::kFence, R"(.*|ATOMG?\.E\S*\.STRONG\.)",
              Of::kAccess, " .*");
-  static constexpr Work kWork = {kPattern.data(), 2};
+  static constexpr ExpectedCode kExpectedCode = {kPattern.data(), 2};
   static __device__ unsigned make(unsigned* word) {
     unsigned found;
     if constexpr (std::is_same_v<Of, OfCta>) {
@@ -173,7 +173,7 @@ struct StoreRelease {
   static constexpr auto kPattern =
       joined(R"(MEMBAR\.\w+\.)", Of::kFence, R"(.*|STG?\.E\S*\.STRONG\.)",
              Of::kAccess, " .*");
-  static constexpr Work kWork = {kPattern.data(), 2};
+  static constexpr ExpectedCode kExpectedCode = {kPattern.data(), 2};
   static __device__ unsigned make(unsigned* word) {
     if constexpr (std::is_same_v<Of, OfCta>) {
       asm volatile("st.release.cta.global.u32 [%0], 0;" ::"l"(word) : "memory");
@@ -196,7 +196,7 @@ struct RedRelease {
   static constexpr auto kPattern =
       joined(R"(MEMBAR\.\w+\.)", Of::kFence,
              R"(.*|(RED|ATOM)G?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
-  static constexpr Work kWork = {kPattern.data(), 2};
+  static constexpr ExpectedCode kExpectedCode = {kPattern.data(), 2};
   static __device__ unsigned make(unsigned* word) {
     if constexpr (std::is_same_v<Of, OfCta>) {
       asm volatile("red.release.cta.global.add.u32 [%0], 0;" ::"l"(word)
@@ -267,10 +267,10 @@ struct Ordered : Method {
   static constexpr bool kInTestRepeat = false;
   static constexpr int repeats(int) { return 2; }
   static constexpr int kTrips = 32;  // all places in turn
-  static constexpr Work work(int) {
-    Work work = Operation::kWork;
-    work.others = 48;
-    return work;
+  static constexpr ExpectedCode expected_code(int) {
+    ExpectedCode expected = Operation::kExpectedCode;
+    expected.others = 48;
+    return expected;
   }
   static constexpr long long global_words(long long) {
     return 2 * PlacesInTurn::kWords;  // for the operation, for stores
@@ -411,4 +411,4 @@ std::vector<MethodEntry> order_methods() {
                        RedRelease, AtomAcqRel>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

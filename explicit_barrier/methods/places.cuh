@@ -1,7 +1,7 @@
 // Places in global memory, for methods that touch it.
 #pragma once
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// How far a word of global memory is from an SM depends on where it lies. So
 /// that rows do not depend on it, operations go to kPlaces places in turn, of
@@ -18,4 +18,4 @@ struct PlacesInTurn {
   unsigned at = 0;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -1,7 +1,7 @@
 // Semaphores in global memory, with which blocks take turns.
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// Blocks 2k and 2k + 1 take turns: an operation waits for the turn and hands
 /// it over. It takes as long as the turn needs to the partner and back.
@@ -16,7 +16,7 @@ struct Semaphore : Method {
       Meeting::kName, Meeting::kText, Scope::kGrid, Window::kOperation,
       "of the slowest pair of blocks, where all end together; TestRepeat has "
       "the mean of all pairs"};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     const bool tight = CUDART_VERSION >= 13000 && architecture >= 90;
     const int more = architecture >= 100 ? 1 : 0;
     return {Meeting::kInstruction, 2, tight ? Meeting::kOthers + more : 41,
@@ -93,4 +93,4 @@ std::vector<MethodEntry> semaphore_methods() {
   return entries<Semaphore<BlockMeets>, Semaphore<HalfMeets>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

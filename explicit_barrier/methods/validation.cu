@@ -5,13 +5,13 @@
 
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 struct FloatAdd : Method {
   static constexpr About kAbout = {"float_add",
                                    "dependent float additions by two clocks",
                                    Scope::kThread, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(FADD .*)", 1, 0, Proof::kChain};
   }
   static constexpr int repeats(int) { return 256; }
@@ -32,4 +32,4 @@ struct FloatAdd : Method {
 
 std::vector<MethodEntry> validation_methods() { return entries<FloatAdd>(); }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

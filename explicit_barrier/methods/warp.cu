@@ -3,7 +3,7 @@
 
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 namespace cg = cooperative_groups;
 
@@ -11,7 +11,8 @@ namespace cg = cooperative_groups;
 /// seen of every toolkit from 11.8 to 13.0: one each only on sm_90, of less
 /// than a warp or of coalesced threads (size 0), by toolkits before
 /// `last_toolkit`, as in CUDART_VERSION.
-constexpr Work warp_barrier(int size, int architecture, int last_toolkit) {
+constexpr ExpectedCode warp_barrier(int size, int architecture,
+                                    int last_toolkit) {
   const bool there =
       CUDART_VERSION < last_toolkit && architecture >= 90 && size < 32;
   const int test = CUDART_VERSION < 13000 ? 7 : 6;
@@ -47,7 +48,7 @@ struct TileSync : Tiled<kSize> {
   static constexpr About kAbout = {
       "tile_sync", "sync() of a warp tile of 1 to 32 threads", Scope::kWarp,
       Window::kBarrier, warp_barrier_caution(12030)};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return warp_barrier(kSize, architecture, 12030);
   }
   static constexpr int throughput_repeats(int group) {
@@ -72,7 +73,7 @@ struct TileShuffle : Tiled<kSize> {
   static constexpr About kAbout = {
       "tile_shufl", "shfl_down() in a warp tile of 1 to 32 threads",
       Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     // CUDA 11.8 lets the lanes of a part of a warp meet before each.
     const bool meets =
         CUDART_VERSION < 13000 && architecture >= 90 && kSize < 32;
@@ -105,7 +106,7 @@ struct CoalescedSync : Coalesced {
   static constexpr About kAbout = {
       "coales_sync", "sync() of 1 to 32 coalesced threads", Scope::kWarp,
       Window::kBarrier, coalesced_caution(12050)};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return warp_barrier(0, architecture, 12050);
   }
   static constexpr int throughput_repeats(int group) {
@@ -124,7 +125,7 @@ struct CoalescedShuffle : Coalesced {
                                    "shfl_down() among 1 to 32 coalesced "
                                    "threads",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     const int others = architecture >= 100 ? 0 : 50;
     return {R"(SHFL\.(DOWN|IDX) .*)", 1, others, Proof::kChain, 2};
   }
@@ -150,7 +151,7 @@ struct WarpSync : Method {
                                    "lanes",
                                    Scope::kWarp, Window::kBarrier,
                                    warp_barrier_caution(12050)};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return warp_barrier(kLanes, architecture, 12050);
   }
   static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
@@ -172,4 +173,4 @@ std::vector<MethodEntry> warp_methods() {
                  WarpSync<16>, WarpSync<32>>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

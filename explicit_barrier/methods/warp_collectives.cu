@@ -6,7 +6,7 @@
 
 #include "explicit_barrier/timed_kernel.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 namespace cg = cooperative_groups;
 
@@ -17,7 +17,7 @@ struct WholeWarp : Method {
 
 /// What one of the reductions is compiled to: `name` from sm_80 on, shuffles
 /// and as many operations before.
-constexpr Work reduction(const char* name, int architecture) {
+constexpr ExpectedCode reduction(const char* name, int architecture) {
   if (architecture >= 80) return {name, 1, 2};
   return {R"(SHFL\.\w+ .*)", 5, 10, Proof::kChain};
 }
@@ -25,7 +25,7 @@ constexpr Work reduction(const char* name, int architecture) {
 struct WarpSum : WholeWarp {
   static constexpr About kAbout = {"warp_sum", "reduce() of a warp, plus",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return reduction(R"(REDUX\.SUM .*)", architecture);
   }
   static constexpr int throughput_repeats(int) { return 2048; }
@@ -41,7 +41,7 @@ struct WarpSum : WholeWarp {
 struct WarpMax : WholeWarp {
   static constexpr About kAbout = {"warp_max", "reduce() of a warp, greater",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return reduction(R"(C?REDUX\.MAX.*)", architecture);
   }
   static constexpr int repeats(int) { return 32; }
@@ -56,7 +56,7 @@ struct WarpMax : WholeWarp {
 struct WarpMin : WholeWarp {
   static constexpr About kAbout = {"warp_min", "reduce() of a warp, less",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int architecture) {
+  static constexpr ExpectedCode expected_code(int architecture) {
     return reduction(R"(C?REDUX\.MIN.*)", architecture);
   }
   static constexpr int repeats(int) { return 32; }
@@ -75,7 +75,7 @@ struct WarpArgmax : WholeWarp {
   static constexpr About kAbout = {"warp_argmax",
                                    "reduce() of a warp, value and lane",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.\w+ .*)", 10, 40, Proof::kEach};
   }
   static constexpr int repeats(int) { return 8; }
@@ -94,7 +94,7 @@ struct WarpInclusiveSum : WholeWarp {
   static constexpr About kAbout = {"warp_inclusive_sum",
                                    "inclusive_scan() of a warp, plus",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.UP .*)", 5, 15, Proof::kChain};
   }
   static constexpr int repeats(int) { return 8; }
@@ -113,7 +113,7 @@ struct WarpExclusiveSum : WholeWarp {
   static constexpr About kAbout = {"warp_exclusive_sum",
                                    "exclusive_scan() of a warp, plus",
                                    Scope::kWarp, Window::kOperation};
-  static constexpr Work work(int) {
+  static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.UP .*)", 5, 20, Proof::kChain};
   }
   static constexpr int repeats(int) { return 8; }
@@ -132,4 +132,4 @@ std::vector<MethodEntry> warp_collective_methods() {
                  WarpExclusiveSum>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -7,7 +7,7 @@
 #include "implicit_barrier/links.hpp"
 #include "implicit_barrier/section.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 /// Nanoseconds a round beyond its work; `held` is NaN of launches that do not
@@ -179,4 +179,4 @@ class BetweenGpus : public SectionOf<RoundRow> {
 [[maybe_unused]] const bool kBetweenGpusAdded = add_section<BetweenGpus>(80);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

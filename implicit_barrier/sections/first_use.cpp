@@ -5,7 +5,7 @@
 
 #include "implicit_barrier/section.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 /// Nanoseconds from the call of a launch to the end of its kernel.
@@ -85,4 +85,4 @@ class FirstUse : public SectionOf<FirstRow> {
 [[maybe_unused]] const bool kFirstUseAdded = add_section<FirstUse>(90);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -3,7 +3,7 @@
 
 #include "implicit_barrier/section.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 struct FusionRow : PointRow {
@@ -155,4 +155,4 @@ class SleepInstruction : public Fusion {
                                            add_section<SleepInstruction>(60);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -8,7 +8,7 @@
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/lengths.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// Nanoseconds of i launches of one unit until the last call returned and until
 /// all had ended, of one launch of i units, and of one launch of one unit.
@@ -80,4 +80,4 @@ class FusionPair {
   std::unique_ptr<LaunchMethod> single_, fused_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -4,7 +4,7 @@
 
 #include "implicit_barrier/section.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 /// How many graphs of so many kernels follow each other; 1: none do.
@@ -165,4 +165,4 @@ class Graphs : public SectionOf<GraphRow> {
 [[maybe_unused]] const bool kGraphsAdded = add_section<Graphs>(7);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

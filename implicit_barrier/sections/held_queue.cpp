@@ -6,7 +6,7 @@
 
 #include "implicit_barrier/section.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 struct HeldRow : PointRow {
@@ -128,4 +128,4 @@ class HeldQueue : public SectionOf<HeldRow> {
 [[maybe_unused]] const bool kHeldQueueAdded = add_section<HeldQueue>(40);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -9,7 +9,7 @@
 #include "implicit_barrier/held_launch.hpp"
 #include "implicit_barrier/sections/fusion.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// Nanoseconds. `cpu` and `timer`, by the two clocks: Eq. 6 of spinning
 /// kernels, of null ones the cost of one more launch. `gap`: from the end of a
@@ -106,4 +106,4 @@ class HeldPoint {
   std::unique_ptr<Queue> single_, fused_, between_, noting_, noting_fused_;
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

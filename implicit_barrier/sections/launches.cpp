@@ -3,7 +3,7 @@
 
 #include "implicit_barrier/section.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 struct LaunchRow : PointRow {
@@ -124,4 +124,4 @@ class WorkloadTest : public Launches {
     add_section<NullKernel>(10) && add_section<WorkloadTest>(30);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -5,7 +5,7 @@
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/lengths.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 
 /// A sample of a series, in nanoseconds.
 struct SeriesSample {
@@ -78,4 +78,4 @@ inline LaunchSeries many_launches(const Measured<LaunchesSample>& measured,
   return series;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -7,7 +7,7 @@
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/section.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 struct GridSample {
@@ -115,4 +115,4 @@ class SleepGrid : public SectionOf<GridRow> {
 [[maybe_unused]] const bool kSleepGridAdded = add_section<SleepGrid>(50);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -6,7 +6,7 @@
 
 #include "implicit_barrier/section.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 /// Of a chain: fewer of long ones.
@@ -148,4 +148,4 @@ class Steps : public SectionOf<StepRow> {
 [[maybe_unused]] const bool kStepsAdded = add_section<Steps>(70);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

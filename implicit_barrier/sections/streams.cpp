@@ -5,7 +5,7 @@
 #include "implicit_barrier/section.hpp"
 #include "implicit_barrier/sections/fusion.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 /// One sample of every stream: of the default one, of that of the thread, then
@@ -179,4 +179,4 @@ class Streams : public SectionOf<StreamsRow> {
 [[maybe_unused]] const bool kStreamsAdded = add_section<Streams>(45);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -15,7 +15,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/unit/measure_inter_sm.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 constexpr double kTolerance = 0.01;      // inside one SM
@@ -256,6 +256,8 @@ int run() {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier
 
-int main() { return syncbench::gpu_test_main(syncbench::run); }
+int main() {
+  return syncbench::gpu_test_main(syncbench::explicit_barrier::run);
+}

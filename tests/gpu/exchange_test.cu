@@ -16,7 +16,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/order_boards.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 using namespace grid_barriers;
@@ -193,10 +193,11 @@ int run(const std::string& name, unsigned rounds) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier
 
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
   const unsigned rounds = argc > 2 ? std::atoi(argv[2]) : 20000;
-  return syncbench::gpu_test_main([&] { return syncbench::run(name, rounds); });
+  return syncbench::gpu_test_main(
+      [&] { return syncbench::explicit_barrier::run(name, rounds); });
 }

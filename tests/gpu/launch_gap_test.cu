@@ -26,7 +26,7 @@
 #include "implicit_barrier/sections/held_queue.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 constexpr double kTolerance = 0.05, kCoarse = 0.25, kGapTolerance = 0.15;
@@ -261,6 +261,8 @@ int run() {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier
 
-int main() { return syncbench::gpu_test_main(syncbench::run); }
+int main() {
+  return syncbench::gpu_test_main(syncbench::implicit_barrier::run);
+}

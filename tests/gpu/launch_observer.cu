@@ -23,12 +23,12 @@
 #include <vector>
 
 #include "common/cuda_resources.hpp"
+#include "common/graphs.hpp"
 #include "common/launch.hpp"
 #include "common/statistics.hpp"
-#include "implicit_barrier/graphs.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 constexpr int kUnits = 128, kFirst = 16, kLast = 112;
@@ -322,7 +322,7 @@ int run(bool observing) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier
 
 int main(int argc, char** argv) {
   const std::string streams = argc == 2 ? argv[1] : "";
@@ -331,5 +331,5 @@ int main(int argc, char** argv) {
     return 2;
   }
   return syncbench::gpu_test_main(
-      [&] { return syncbench::run(streams == "several"); });
+      [&] { return syncbench::implicit_barrier::run(streams == "several"); });
 }

@@ -10,7 +10,7 @@
 #include "implicit_barrier/steps.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 /// Every other kernel in another stream, behind nothing.
@@ -149,6 +149,8 @@ int run() {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier
 
-int main() { return syncbench::gpu_test_main(syncbench::run); }
+int main() {
+  return syncbench::gpu_test_main(syncbench::implicit_barrier::run);
+}

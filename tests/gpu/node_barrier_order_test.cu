@@ -12,7 +12,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/order_boards.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 using grid_barriers::NodeEnd;
 using grid_barriers::NodeMachine;
@@ -76,9 +76,10 @@ int run(int rounds) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 20000;
-  return syncbench::gpu_test_main([=] { return syncbench::run(rounds); });
+  return syncbench::gpu_test_main(
+      [=] { return syncbench::explicit_barrier::run(rounds); });
 }

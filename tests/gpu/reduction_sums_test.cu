@@ -17,7 +17,7 @@
 #include "reduction/test_data.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 constexpr long long kMost = 3'300'003;  // elements
@@ -183,6 +183,6 @@ int test() {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::reduction
 
-int main() { return syncbench::gpu_test_main(syncbench::test); }
+int main() { return syncbench::gpu_test_main(syncbench::reduction::test); }

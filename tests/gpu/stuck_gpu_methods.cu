@@ -5,12 +5,14 @@
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 struct StuckGridSync : Method {
   static constexpr About kAbout = {"peer_grid_sync", "", Scope::kGpus,
                                    Window::kBarrier};
-  static constexpr Work work(int) { return {"", 1, 800, Proof::kBarrier}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {"", 1, 800, Proof::kBarrier};
+  }
   static constexpr int repeats(int) { return 1; }
   static constexpr int kMostInLine = 2;
   static constexpr LaunchAttributes attributes(int) { return {true}; }
@@ -39,4 +41,4 @@ struct StuckGridSync : Method {
 std::vector<MethodEntry> gpu_methods() { return entries<StuckGridSync>(); }
 std::vector<MethodInfo> missing_gpu_methods() { return {}; }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -5,7 +5,7 @@
 
 #include "reduction/array_sums.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 struct Unwritten : ArraySum {
@@ -40,4 +40,4 @@ const std::vector<ArraySumMethod>& array_sum_methods() {
   return methods;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::reduction

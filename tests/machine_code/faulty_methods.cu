@@ -10,12 +10,12 @@
 #define cluster_methods cluster_methods_here
 #define grid_methods grid_methods_here
 #define mbarrier_methods mbarrier_methods_here
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 template <class...>
 std::vector<MethodEntry> no_entries() {
   return {};
 }
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier
 #include "explicit_barrier/methods/atomics.cu"
 #include "explicit_barrier/methods/block.cu"
 #include "explicit_barrier/methods/cluster.cu"
@@ -23,7 +23,7 @@ std::vector<MethodEntry> no_entries() {
 #include "explicit_barrier/methods/mbarrier.cu"
 #undef entries
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 constexpr About faulty(const char* name, Scope scope,
                        Window window = Window::kOperation) {
@@ -33,8 +33,8 @@ constexpr About faulty(const char* name, Scope scope,
 /// Claims the machine code of the real method of its name.
 template <class Fault, int kGroup = 32>
 struct Claims : Fault {
-  static Work work(int architecture) {
-    return find_method(Fault::kAbout.name, kGroup).work(architecture);
+  static ExpectedCode expected_code(int architecture) {
+    return find_method(Fault::kAbout.name, kGroup).expected_code(architecture);
   }
 };
 
@@ -113,7 +113,9 @@ struct MasksDiffer : Method {
   static constexpr bool kChecked = false;
   static constexpr About kAbout = faulty("redux_add_half", Scope::kWarp);
   static constexpr int kFirstArchitecture = 80, kFirstToolkit = 12000;
-  static constexpr Work work(int) { return {R"(REDUX\.SUM .*)", 1, 120}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"(REDUX\.SUM .*)", 1, 120};
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
 #if __CUDA_ARCH__ >= 800
     value = __reduce_add_sync(half, value);
@@ -127,7 +129,9 @@ struct MasksDiffer : Method {
 struct BlocksApart : Method {
   static constexpr About kAbout =
       faulty("grid_sync_apart", Scope::kGrid, Window::kBarrier);
-  static constexpr Work work(int) { return {R"(BAR\.SYNC\S* 0x0)", 2}; }
+  static constexpr ExpectedCode expected_code(int) {
+    return {R"(BAR\.SYNC\S* 0x0)", 2};
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     __syncthreads();
     __syncthreads();
@@ -255,10 +259,10 @@ struct StoresOwn : ClusterExchange<true> {
   }
 };
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier
 
 int main(int argc, char** argv) {
-  using namespace syncbench;
+  using namespace syncbench::explicit_barrier;
   return planted_main(
       argc, argv,
       entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,

@@ -2,5 +2,6 @@
 #include "tests/machine_code/planted_methods.hpp"
 
 int main(int argc, char** argv) {
-  return syncbench::planted_main(argc, argv, syncbench::all_methods());
+  return syncbench::explicit_barrier::planted_main(
+      argc, argv, syncbench::explicit_barrier::all_methods());
 }

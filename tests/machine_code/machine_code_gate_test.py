@@ -154,7 +154,7 @@ def missed_in_late(name, code, one):
 
 
 def judged_in(executable):
-    """(architecture, type, its Work, its kernels of 1, 2, 4, ... operations, late_kernel or None)
+    """(architecture, type, its ExpectedCode, its kernels of 1, 2, 4, ... operations, late_kernel or None)
     of each method that there is on an architecture."""
     for architecture, functions in machine_code.disassemble(executable).items():
         number = int(architecture[3:])

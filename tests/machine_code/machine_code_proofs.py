@@ -12,8 +12,8 @@ SLACK = 8  # instructions by which the code round a longer line may grow
 LATE_SLACK = 16  # and a quarter of the operation, by which late_kernel may
 
 
-class Work(NamedTuple):
-    """A line of --machine-code, as Work in explicit_barrier/method.cuh explains it."""
+class ExpectedCode(NamedTuple):
+    """A line of --machine-code, as ExpectedCode in explicit_barrier/method.cuh explains it."""
     longest: int  # operations in a row of its longest kernel
     in_line: int  # more than so many are rounds of half as many
     proof: str
@@ -40,7 +40,7 @@ class Work(NamedTuple):
 
     @classmethod
     def read(cls, text):
-        """{type: Work}"""
+        """{type: ExpectedCode}"""
         rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
         return {row["type"]: cls(*(kind(row[column])
                                    for column, kind in cls.__annotations__.items()))

@@ -18,7 +18,7 @@ import sys
 
 import machine_code
 import machine_code_paths
-from machine_code_proofs import Verdict, Work, judge, judge_late
+from machine_code_proofs import Verdict, ExpectedCode, judge, judge_late
 
 LAUNCHED = {"null_kernel", "sleep_kernel", "spin_kernel"}  # of ImplicitBarrier
 
@@ -80,11 +80,11 @@ def judge_launched(functions):
 
 
 def works_of(executable, architecture):
-    """{type: Work}; none where the executable has no methods inside a kernel."""
+    """{type: ExpectedCode}; none where the executable has no methods inside a kernel."""
     result = subprocess.run(
         [os.path.abspath(executable), "--machine-code", str(architecture)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    return Work.read(result.stdout)
+    return ExpectedCode.read(result.stdout)
 
 
 def check(executable, wanted):

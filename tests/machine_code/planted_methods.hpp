@@ -16,7 +16,7 @@
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_launch.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 /// A launch in which a fault can show: more than one warp, and more than one
 /// block where blocks meet.
@@ -82,4 +82,4 @@ inline int planted_main(int argc, char** argv,
   return 0;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

@@ -4,7 +4,7 @@
 #include "explicit_barrier/methods/gpus.cu"
 #undef gpu_methods
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 std::vector<MethodEntry> gpu_methods() {
   std::vector<MethodEntry> methods = methods_as_they_are();
@@ -16,4 +16,4 @@ std::vector<MethodEntry> gpu_methods() {
   return methods;
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

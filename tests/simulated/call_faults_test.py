@@ -67,12 +67,12 @@ ASKING = {
     ("syncbench::find_driver_entry", "cudaGetDriverEntryPoint"): "old drivers lack functions",
     ("syncbench::MultiDeviceLaunch::operator()", "cuLaunchCooperativeKernelMultiDevice"):
         "the first launch of a point tells whether these GPUs have it",
-    ("syncbench::MultiDeviceRounds::launch", "cuLaunchCooperativeKernelMultiDevice"): "as above",
-    ("syncbench::FlagsOfStreams::enqueue", "cuStreamBatchMemOp"):
+    ("syncbench::implicit_barrier::MultiDeviceRounds::launch", "cuLaunchCooperativeKernelMultiDevice"): "as above",
+    ("syncbench::implicit_barrier::FlagsOfStreams::enqueue", "cuStreamBatchMemOp"):
         "the first tells whether these GPUs have it",
-    ("syncbench::TimedLaunch::require_fit", "cudaFuncSetAttribute"):
+    ("syncbench::explicit_barrier::TimedLaunch::require_fit", "cudaFuncSetAttribute"):
         "GPUs without clusters",
-    ("syncbench::active_clusters", "cudaOccupancyMaxActiveClusters"):
+    ("syncbench::explicit_barrier::active_clusters", "cudaOccupancyMaxActiveClusters"):
         "GPUs without clusters",
 }
 # Under which names errors speak of a call.

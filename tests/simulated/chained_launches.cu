@@ -7,7 +7,7 @@
 #include "stand_in_gpu/model.hpp"
 #include "stand_in_gpu/scenario.hpp"
 
-namespace syncbench {
+namespace syncbench::implicit_barrier {
 namespace {
 
 __global__ void first_of_chain() {}
@@ -58,4 +58,4 @@ std::optional<stand_in::Model> model_of(const stand_in::Launch& launch) {
     stand_in::add_models(model_of);
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::implicit_barrier

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 namespace {
 
 constexpr int kSms = 10, kLate = 2000;
@@ -181,4 +181,4 @@ TEST(BarrierModel, NoSumOfWhatIsNoBarrierHere) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

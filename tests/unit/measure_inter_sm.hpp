@@ -3,7 +3,7 @@
 
 #include "explicit_barrier/inter_sm.hpp"
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 template <class Point>
 InterSmResult measure_inter_sm(Point& point, int samples,
@@ -13,4 +13,4 @@ InterSmResult measure_inter_sm(Point& point, int samples,
   return inter_sm_result(measured, plan);
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier

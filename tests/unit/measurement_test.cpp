@@ -13,6 +13,9 @@
 #include "tests/unit/measure_inter_sm.hpp"
 
 namespace syncbench {
+
+using namespace explicit_barrier;
+using namespace implicit_barrier;
 namespace {
 
 // A launch costs 1,000 ns and runs behind a kernel of `kernel_ns`, the first

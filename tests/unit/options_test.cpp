@@ -9,6 +9,10 @@
 #include "reduction/array_sizes.hpp"
 
 namespace syncbench {
+
+using namespace explicit_barrier;
+using namespace implicit_barrier;
+using namespace reduction;
 namespace {
 
 ProgramInfo program(bool takes_gpu_count = true) {

@@ -17,7 +17,7 @@
 #include "pitfalls/isolation.hpp"
 #include "pitfalls/outcome.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 using std::chrono::milliseconds;
@@ -210,10 +210,11 @@ TEST(Outcome, LinesOfNoCaseAreRefused) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls
 
 int main(int argc, char** argv) {
-  if (syncbench::process_number() >= 0) return syncbench::be_child(argv[1]);
+  if (syncbench::process_number() >= 0)
+    return syncbench::pitfalls::be_child(argv[1]);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -12,7 +12,7 @@
 #include "common/errors.hpp"
 #include "pitfalls/run.hpp"
 
-namespace syncbench {
+namespace syncbench::pitfalls {
 namespace {
 
 void say(const std::string& line) {
@@ -279,11 +279,11 @@ TEST(PitfallsRun, WhatIsAskedForHasToBeThere) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::pitfalls
 
 int main(int argc, char** argv) {
-  if (const auto task = syncbench::Task::of_this_process()) {
-    return syncbench::stand_in(*task);
+  if (const auto task = syncbench::pitfalls::Task::of_this_process()) {
+    return syncbench::pitfalls::stand_in(*task);
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -8,7 +8,7 @@
 #include "reduction/model.hpp"
 #include "reduction/rows.hpp"
 
-namespace syncbench {
+namespace syncbench::reduction {
 namespace {
 
 // Of Tables III and IV: latency, rates and the cost of five synchronizations.
@@ -113,4 +113,4 @@ TEST(SwitchPoints, WhatCannotBeIsAnError) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::reduction

@@ -19,7 +19,7 @@ using std::min;
 #include "stencil/host_steps.hpp"
 #include "stencil/slab_step.cuh"
 
-namespace syncbench {
+namespace syncbench::stencil {
 namespace {
 
 constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
@@ -291,4 +291,4 @@ TEST(PartStride, ComesToAllPartsAndLateToThoseBeside) {
 }
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::stencil

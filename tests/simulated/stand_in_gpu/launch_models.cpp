@@ -10,8 +10,8 @@
 namespace stand_in {
 namespace {
 
-using syncbench::BlockTimes;
-using syncbench::GateFlags;
+using syncbench::implicit_barrier::BlockTimes;
+using syncbench::implicit_barrier::GateFlags;
 
 Model clock_rate(const Launch& launch) {
   const auto duration = launch.argument<long long>(0);
@@ -51,7 +51,8 @@ Model sleep(const Launch& launch) {
                         static_cast<double>(launch.argument<long long>(1));
   return {[=](const Running& running) -> Ended {
     return {running.factor *
-            (scenario().null + sleeps * slept(syncbench::kSleepNs))};
+            (scenario().null +
+             sleeps * slept(syncbench::implicit_barrier::kSleepNs))};
   }};
 }
 
@@ -73,7 +74,8 @@ Model hold(const Launch& launch) {
   auto* gate = launch.argument<GateFlags*>(0);
   return {[=](const Running& running) -> Ended {
     const double held = std::max(0., running.host_now - running.start);
-    constexpr auto kLimit = static_cast<double>(syncbench::kHoldLimitNs);
+    constexpr auto kLimit =
+        static_cast<double>(syncbench::implicit_barrier::kHoldLimitNs);
     if (gate->open != 0 && held <= kLimit) return {held};
     if (gate->open == 0 && !running.waited_for) return {0, cudaSuccess, true};
     gate->expired = 1;
@@ -86,7 +88,7 @@ Model noting(const Launch& launch) {
   const auto cycles = launch.argument<long long>(1);
   const std::size_t blocks = launch.blocks();
   return {[=](const Running& running) -> Ended {
-    syncbench::NotedKernels noted = {};
+    syncbench::implicit_barrier::NotedKernels noted = {};
     std::memcpy(&noted, variable(running.device, sizeof noted), sizeof noted);
     if (!inside(noted.counts, blocks * sizeof *noted.counts, "noting_kernel")) {
       return {0, cudaErrorIllegalAddress};
@@ -100,9 +102,10 @@ Model noting(const Launch& launch) {
     const double length =
         running.factor * (scenario().null + work / running.ghz());
     const double lead =
-        cycles > 0
-            ? static_cast<double>(syncbench::kRecordLeadCycles) / running.ghz()
-            : 0;
+        cycles > 0 ? static_cast<double>(
+                         syncbench::implicit_barrier::kRecordLeadCycles) /
+                         running.ghz()
+                   : 0;
     const bool bad = scenario().bad == "notes";
     for (std::size_t i = 0; i < blocks; ++i) {
       ++noted.counts[i];
@@ -115,7 +118,7 @@ Model noting(const Launch& launch) {
 
 // All blocks of a link at once, the late one too.
 Model link(const Launch& launch) {
-  const auto links = launch.argument<syncbench::Links>(0);
+  const auto links = launch.argument<syncbench::implicit_barrier::Links>(0);
   const unsigned here = launch.blocks();
   return {[=](const Running& running) -> Ended {
     const unsigned blocks = links.blocks;
@@ -135,12 +138,14 @@ Model link(const Launch& launch) {
       links.words[(number + 1) % 2 * blocks + i] = ++links.counts[i];
     }
     return {scenario().null +
-            static_cast<double>(syncbench::kLinkDelayCycles) / running.ghz()};
+            static_cast<double>(syncbench::implicit_barrier::kLinkDelayCycles) /
+                running.ghz()};
   }};
 }
 
 // A step's end: each block's word follows from another's in the step before.
-bool write_words(const syncbench::StepData& data, int step, unsigned blocks) {
+bool write_words(const syncbench::implicit_barrier::StepData& data, int step,
+                 unsigned blocks) {
   if (!data.reads) return true;
   unsigned* words = data.words + static_cast<std::size_t>(step) * blocks;
   if (!inside(words, sizeof *words * 2 * blocks, "a step")) return false;
@@ -153,7 +158,7 @@ bool write_words(const syncbench::StepData& data, int step, unsigned blocks) {
 }
 
 Model steps(const Launch& launch, bool one) {
-  const auto data = launch.argument<syncbench::StepData>(0);
+  const auto data = launch.argument<syncbench::implicit_barrier::StepData>(0);
   const int first = one ? launch.argument<int>(1) : 0;
   const int count = one ? 1 : data.steps;
   const unsigned blocks = launch.blocks();
@@ -170,7 +175,7 @@ Model steps(const Launch& launch, bool one) {
 // A kernel that launches its graph again: all its launches as one.
 Model relaunched(const Model& once) {
   return {[=](const Running& running) -> Ended {
-    syncbench::Relaunches now = {};
+    syncbench::implicit_barrier::Relaunches now = {};
     void* memory = variable(running.device, sizeof now);
     std::memcpy(&now, memory, sizeof now);
     Ended ended = once.run(running);
@@ -187,7 +192,7 @@ Model relaunched(const Model& once) {
 
 // The step after the one that its blocks have counted.
 Model counted_step(const Launch& launch) {
-  const auto data = launch.argument<syncbench::StepData>(0);
+  const auto data = launch.argument<syncbench::implicit_barrier::StepData>(0);
   const unsigned blocks = launch.blocks();
   return {[=](const Running& running) -> Ended {
     if (!inside(data.flags, blocks * sizeof *data.flags, "a step") ||
@@ -209,11 +214,13 @@ Model null_kernel() {
 
 // With those of the other GPUs.
 Model meeting(const Launch& launch) {
-  const auto flags = launch.argument<syncbench::MeetingFlags>(0);
+  const auto flags =
+      launch.argument<syncbench::implicit_barrier::MeetingFlags>(0);
   const auto here = launch.argument<unsigned>(1);
   const auto round = launch.argument<unsigned>(2);
   Model model = {[=](const Running& running) -> Ended {
-    unsigned* word = flags.rounds + here * syncbench::kFlagsApart;
+    unsigned* word =
+        flags.rounds + here * syncbench::implicit_barrier::kFlagsApart;
     if (!inside(word, sizeof *word, "meeting_kernel")) {
       return {0, cudaErrorIllegalAddress};
     }
@@ -225,9 +232,10 @@ Model meeting(const Launch& launch) {
   model.rank = static_cast<int>(here);
   model.abandoned = [=](const Running& running) -> Ended {
     for (unsigned i = 0; i < flags.gpus; ++i) {
-      if (flags.rounds[i * syncbench::kFlagsApart] >= round) continue;
+      if (flags.rounds[i * syncbench::implicit_barrier::kFlagsApart] >= round)
+        continue;
       *flags.failed = 1;
-      return {static_cast<double>(syncbench::kHoldLimitNs)};
+      return {static_cast<double>(syncbench::implicit_barrier::kHoldLimitNs)};
     }
     return {running.factor * scenario().null};
   };

@@ -12,11 +12,11 @@
 namespace stand_in {
 namespace {
 
-using syncbench::MethodEntry;
-using syncbench::Position;
-using syncbench::Scope;
-using syncbench::SmWindow;
-using syncbench::WarpRecord;
+using syncbench::explicit_barrier::MethodEntry;
+using syncbench::explicit_barrier::Position;
+using syncbench::explicit_barrier::Scope;
+using syncbench::explicit_barrier::SmWindow;
+using syncbench::explicit_barrier::WarpRecord;
 
 // Blocks that an SM gets, and those of them that run at once.
 unsigned blocks_of_sm(unsigned blocks) {
@@ -69,7 +69,7 @@ void write_results(const Timed& timed) {
       timed.results[block * timed.threads + thread] =
           wrong ? 4242
           : has ? timed.method.expected(position)
-                : syncbench::start_value(position);
+                : syncbench::explicit_barrier::start_value(position);
     }
   }
 }
@@ -90,8 +90,9 @@ bool takes_part(const Timed& timed, unsigned block, unsigned warp) {
 void write_records(const Timed& timed, const Running& running, double before,
                    double cycles) {
   const unsigned warps = timed.warps();
-  const bool meet = timed.method.window == syncbench::Window::kBarrier &&
-                    timed.method.scope == Scope::kBlock;
+  const bool meet =
+      timed.method.window == syncbench::explicit_barrier::Window::kBarrier &&
+      timed.method.scope == Scope::kBlock;
   const double skew = scenario().skew_cycles;
   const long long took = std::llround(cycles);
   for (unsigned block = 0; block < timed.blocks; ++block) {
@@ -222,7 +223,7 @@ Model model_with_late(const Launch& launch, const MethodEntry& method,
 void late_records(const Timed& timed, double took) {
   const void* late = timed.results;
   if (timed.trips == 0) return;
-  if (static_cast<const syncbench::LateWarps*>(late)->first) {
+  if (static_cast<const syncbench::explicit_barrier::LateWarps*>(late)->first) {
     timed.records[0].end = std::llround(took);
   }
   damage(timed.records[0]);
@@ -236,10 +237,13 @@ void meeting_records(const Timed& timed, double) {
 Model reset_windows(const Launch& launch) {
   auto* windows = launch.argument<SmWindow*>(0);
   return {[=](const Running&) -> Ended {
-    if (!inside(windows, syncbench::kSmSlots * sizeof *windows, "windows")) {
+    if (!inside(windows,
+                syncbench::explicit_barrier::kSmSlots * sizeof *windows,
+                "windows")) {
       return {0, cudaErrorIllegalAddress};
     }
-    std::fill_n(windows, syncbench::kSmSlots, SmWindow{~0ull, 0});
+    std::fill_n(windows, syncbench::explicit_barrier::kSmSlots,
+                SmWindow{~0ull, 0});
     return {scenario().null};
   }};
 }
@@ -254,7 +258,7 @@ Model merge_windows(const Launch& launch) {
     }
     for (unsigned i = 0; i < count; ++i) {
       if (records[i].end == 0) continue;
-      if (records[i].sm >= syncbench::kSmSlots) {
+      if (records[i].sm >= syncbench::explicit_barrier::kSmSlots) {
         return {0, cudaErrorLaunchFailure};  // as its trap
       }
       SmWindow& window = windows[records[i].sm];
@@ -269,7 +273,7 @@ Model merge_windows(const Launch& launch) {
 std::optional<Model> model_of(const Launch& launch) {
   if (launch.is("::reset_windows_kernel(")) return reset_windows(launch);
   if (launch.is("::merge_windows_kernel(")) return merge_windows(launch);
-  return model_of_method(launch, syncbench::all_methods());
+  return model_of_method(launch, syncbench::explicit_barrier::all_methods());
 }
 
 [[maybe_unused]] const bool kAdded = add_models(model_of);

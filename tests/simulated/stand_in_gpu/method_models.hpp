@@ -10,14 +10,15 @@ namespace stand_in {
 
 /// The model, where the launch is of one of these methods.
 std::optional<Model> model_of_method(
-    const Launch& launch, const std::vector<syncbench::MethodEntry>& methods);
+    const Launch& launch,
+    const std::vector<syncbench::explicit_barrier::MethodEntry>& methods);
 
 /// Cycles of one operation of a method, as planted, in such a grid on each of
 /// so many GPUs: its own, or those of an SM that can do no more.
-double cycles_of(const syncbench::MethodEntry& method, unsigned blocks,
-                 unsigned threads, int gpus = 1);
+double cycles_of(const syncbench::explicit_barrier::MethodEntry& method,
+                 unsigned blocks, unsigned threads, int gpus = 1);
 
 /// Makes a record one that cannot be, where that is planted.
-void damage(syncbench::WarpRecord& record);
+void damage(syncbench::explicit_barrier::WarpRecord& record);
 
 }  // namespace stand_in

@@ -22,9 +22,9 @@ namespace {
 
 using peer_grid::BarrierEnd;
 using peer_grid::Reason;
-using syncbench::Board;
-using syncbench::Form;
-using syncbench::Here;
+using syncbench::pitfalls::Board;
+using syncbench::pitfalls::Form;
+using syncbench::pitfalls::Here;
 
 constexpr Ended kWaits = {0, cudaSuccess, true};
 constexpr Ended kOutOfBounds = {0, cudaErrorIllegalAddress};
@@ -62,7 +62,7 @@ Model look(const Launch& launch) {
 }
 
 // As in child.cu.
-constexpr double kWatchdogLimit = 2. * syncbench::kLongestSpin;
+constexpr double kWatchdogLimit = 2. * syncbench::pitfalls::kLongestSpin;
 
 // The watchdogs that run, by the word that ends them.
 std::set<const int*> watchdogs;
@@ -124,7 +124,7 @@ Ended come_and_pass(const Board& board, const Here& here, bool too_early,
   *board.arrived += come;
   *board.passed += come;
   if (too_early) *board.early += come - 1;  // all but the late one
-  return {nanoseconds(running, syncbench::kLate)};
+  return {nanoseconds(running, syncbench::pitfalls::kLate)};
 }
 
 // The suite's barrier ends its kernel and says whom it has waited for.
@@ -297,7 +297,7 @@ constexpr unsigned kPairsOfBlock = 32, kPairsApart = 32;
 bool is_ordered(const Launch& launch) {
   const auto fence_for = [&](int all, int of) {
     const std::string scope =
-        "(syncbench::messages::(anonymous namespace)::Of)";
+        "(syncbench::pitfalls::messages::(anonymous namespace)::Of)";
     return launch.is(("::AcquireReleaseFence<" + scope + std::to_string(all) +
                       ", " + scope + std::to_string(of) + ">")
                          .c_str());

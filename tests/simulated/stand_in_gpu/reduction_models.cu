@@ -23,10 +23,10 @@
 namespace stand_in {
 namespace {
 
-using syncbench::DoubleDouble;
-using syncbench::Packet;
-using syncbench::SharedSumKernels;
-using syncbench::WarpRecord;
+using syncbench::explicit_barrier::WarpRecord;
+using syncbench::reduction::DoubleDouble;
+using syncbench::reduction::Packet;
+using syncbench::reduction::SharedSumKernels;
 
 constexpr Ended kOutside = {0, cudaErrorIllegalAddress};
 
@@ -55,7 +55,8 @@ Ended after(const Running& running, double nanoseconds) {
 // method that times it.
 double barrier(const Running& running, const char* method, unsigned blocks,
                unsigned threads, int gpus = 1) {
-  return cycles_of(syncbench::find_method(method), blocks, threads, gpus) /
+  return cycles_of(syncbench::explicit_barrier::find_method(method), blocks,
+                   threads, gpus) /
          running.ghz();
 }
 
@@ -406,7 +407,7 @@ struct SharedSum {
 // Where the values of a block lie: it has no more.
 bool fits(const SharedSum& sum) {
   const bool fit = static_cast<long long>(sum.count) * sum.value_bytes <=
-                   syncbench::kMostSharedBytes;
+                   syncbench::reduction::kMostSharedBytes;
   if (!fit) complain("out of bounds: shared memory");
   return fit;
 }
@@ -445,11 +446,14 @@ double synchronizing_cycles(unsigned threads) {
   constexpr int kSteps = 5;
   double cycles = 0;
   if (threads > 1) {
-    cycles += kSteps * cycles_of(syncbench::find_method("tile_shufl"), 1, 32);
+    cycles += kSteps *
+              cycles_of(syncbench::explicit_barrier::find_method("tile_shufl"),
+                        1, 32);
   }
   if (threads > 32) {
-    cycles +=
-        kSteps * cycles_of(syncbench::find_method("blocksync"), 1, threads);
+    cycles += kSteps *
+              cycles_of(syncbench::explicit_barrier::find_method("blocksync"),
+                        1, threads);
   }
   return cycles;
 }
@@ -478,7 +482,7 @@ Model shared_sum(const Launch& launch, int value_bytes, unsigned most_threads) {
 }
 
 std::optional<Model> model_of_shared(const Launch& launch) {
-  static const auto all = syncbench::shared_sum_kernels();
+  static const auto all = syncbench::reduction::shared_sum_kernels();
   for (const SharedSumKernels& kernels : all) {
     const int bytes = kernels.value_bytes;
     if (launch.function == kernels.loop) return shared_loop(launch, bytes);
@@ -492,7 +496,7 @@ std::optional<Model> model_of_shared(const Launch& launch) {
 }
 
 std::optional<Model> model_of(const Launch& launch) {
-  static const auto warp_sums = syncbench::warp_sum_methods();
+  static const auto warp_sums = syncbench::reduction::warp_sum_methods();
   if (auto model = model_of_method(launch, warp_sums)) return model;
   if (auto model = model_of_shared(launch)) return model;
   if (launch.is("::read_packets(")) return read_packets(launch);

@@ -17,10 +17,10 @@
 namespace stand_in {
 namespace {
 
-using syncbench::digest_of;
-using syncbench::first_value;
-using syncbench::relaxed;
-using syncbench::Slab;
+using syncbench::stencil::digest_of;
+using syncbench::stencil::first_value;
+using syncbench::stencil::relaxed;
+using syncbench::stencil::Slab;
 
 constexpr int kSmallLayer = 128;  // of a field that is all stepped
 constexpr Ended kOutside = {0, cudaErrorIllegalAddress};

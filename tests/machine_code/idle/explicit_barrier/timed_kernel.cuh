@@ -5,7 +5,7 @@
 #include "../../../../explicit_barrier/timed_kernel.cuh"
 #undef entries
 
-namespace syncbench {
+namespace syncbench::explicit_barrier {
 
 template <class Method>
 struct Idle : Method {
@@ -24,4 +24,4 @@ std::vector<MethodEntry> entries() {
   return entries_as_written<Idle<Methods>...>();
 }
 
-}  // namespace syncbench
+}  // namespace syncbench::explicit_barrier
