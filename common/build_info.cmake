@@ -1,5 +1,5 @@
-# Writes build_info.hpp with the versions of the suite and of nvcc, and the commit;
-# run at every build, so that the commit in the output is the one that was compiled.
+# Writes the constants of common/build_info.hpp: the versions of the suite and of nvcc, and the
+# commit. It runs at every build, so that the commit in the output is the one that was compiled.
 # Arguments: SOURCE_DIR OUTPUT VERSION SUITE_COMMIT NVCC
 set(commit "${SUITE_COMMIT}")
 if(commit STREQUAL "")
@@ -14,10 +14,10 @@ if(commit STREQUAL "")
   set(commit "unknown")
 endif()
 set(text "// Written by common/build_info.cmake at every build.
-#pragma once
-#define SYNCBENCH_VERSION \"${VERSION}\"
-#define SYNCBENCH_COMMIT \"${commit}\"
-#define SYNCBENCH_NVCC \"${NVCC}\"
+#include \"common/build_info.hpp\"
+const char* const syncbench::kVersion = \"${VERSION}\";
+const char* const syncbench::kCommit = \"${commit}\";
+const char* const syncbench::kNvcc = \"${NVCC}\";
 ")
 set(old "")
 if(EXISTS "${OUTPUT}")

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "build_info.hpp"
+#include "common/build_info.hpp"
 #include "common/devices.hpp"
 #include "common/table.hpp"
 
@@ -215,9 +215,8 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
 }
 
 std::string version_text(const ProgramInfo& info) {
-  return pair_text("name", info.name) + ' ' +
-         pair_text("version", SYNCBENCH_VERSION) + ' ' +
-         pair_text("commit", SYNCBENCH_COMMIT) + ' ' +
+  return pair_text("name", info.name) + ' ' + pair_text("version", kVersion) +
+         ' ' + pair_text("commit", kCommit) + ' ' +
          pair_text("toolkit", cuda_version_text(CUDART_VERSION));
 }
 

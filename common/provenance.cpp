@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "build_info.hpp"
+#include "common/build_info.hpp"
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
@@ -84,10 +84,9 @@ void write_programs(LineWriter& out, const ProgramInfo& info,
   CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
   out.comment("program[" + version_text(info) +
               " asked_samples=" + std::to_string(options.samples) + ']');
-  out.comment("cuda[driver=" + cuda_version_text(driver) +
-              " runtime=" + cuda_version_text(runtime) + ' ' +
-              pair_text("nvcc", SYNCBENCH_NVCC) + ' ' +
-              pair_text("gcc", __VERSION__) + ']');
+  out.comment("cuda[driver=" + cuda_version_text(driver) + " runtime=" +
+              cuda_version_text(runtime) + ' ' + pair_text("nvcc", kNvcc) +
+              ' ' + pair_text("gcc", __VERSION__) + ']');
 }
 
 std::string gpu_text(const Gpu& gpu) {

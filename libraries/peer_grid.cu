@@ -1,6 +1,6 @@
 // This suite's own barrier of all blocks of all GPUs, timed as those of the
 // libraries are: of the GPUs of one process, or of one GPU of each process.
-#include "build_info.hpp"
+#include "common/build_info.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "common/launch.hpp"
@@ -71,7 +71,7 @@ class PeerGridSession : public Session {
 
 }  // namespace
 
-std::string peer_grid_version() { return SYNCBENCH_VERSION; }
+std::string peer_grid_version() { return kVersion; }
 
 std::unique_ptr<Session> open_peer_grid(Team& team, Lengths) {
   if (team.nodes() > 1) {
