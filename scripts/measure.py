@@ -21,6 +21,7 @@ from parts.command_line import Stop, say
 from parts.method_programs import QUICK, needed
 from reporting import in_short, normal
 from reporting.conclusions import conclusions
+from reporting.run_warnings import joined
 from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -186,8 +187,8 @@ def drop_cut_row(path):
 
 
 def run_program(name, command, folder, seconds, tell=say):
-    """Rows into NAME.tsv, what it says into stderr.log and to tell(), with the name of the output.
-    Returns how it has failed, or None."""
+    """Rows into NAME.tsv, what it says into stderr.log and to tell(), with the name of the output,
+    but for the warnings that its rows have, too. Returns how it has failed, or None."""
     rows, told = folder / f"{name}.tsv", []
 
     def ended(errors):
@@ -198,10 +199,12 @@ def run_program(name, command, folder, seconds, tell=say):
         with open(folder / "stderr.log", "a", encoding="utf-8") as log:
             log.write(text)
         for line in told:
-            tell(line)
+            if not line.startswith(f"{name}: warning["):
+                tell(line)
 
     with open(rows, "wb") as output:
-        done = programs.run(command, seconds, ended, stdout=output, stderr=subprocess.PIPE)
+        done = programs.run(command, seconds, ended, stdout=output, stderr=subprocess.PIPE,
+                            env=dict(os.environ, SYNCBENCH_WARNINGS="none"))  # see joined()
     code = done.returncode
     # Methods are named to leave out the others: what this machine cannot have is no failure.
     return None if code in (0, 4) else Failure(code, f"{name} " + (
@@ -306,17 +309,16 @@ def label(text):
     return text
 
 
-def shown(folder, simulated):
+def shown(run):
     """What people look for first: lines."""
-    run = tsv.Run(folder, simulated)
-    yield run.mark + run.about()
+    yield run.about()
     yield ""
     yield from in_short.lines([run])
     yield ""
     yield from (run.mark + sentence for sentence in conclusions(run))
-    if not simulated:
+    if not run.simulated:
         level = Verdict(run, normal.recorded_runs(RESULTS)).level
-        yield f"Is it normal? {level}; scripts/check.py {folder} says why"
+        yield f"Is it normal? {level}; scripts/check.py {run.path} says why"
 
 
 def hours(text):
@@ -375,14 +377,17 @@ def work():
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
         say(f"{script}: {reason}{kept}")
         return code
-    if options.program:
-        print(f"Results: {folder}")
-        return 0
     try:
-        print("\n".join(shown(folder, options.simulated)), flush=True)
+        run = tsv.Run(folder, options.simulated)
+        for line in joined(run):
+            say(line)
+        if options.program:
+            print(f"Results: {folder}")
+            return 0
+        print("\n".join(shown(run)), flush=True)
         reported = report(folder, options.simulated)
     except Stop as stop:
-        say(f"run.sh: {stop.args[1]}; what was measured is in {folder}")
+        say(f"{script}: {stop.args[1]}; what was measured is in {folder}")
         return stop.args[0]
     print(f"All tables: scripts/summary.py {folder}\n\n{reported}\nResults: {folder}")
     return 0

@@ -1,10 +1,11 @@
-"""What the programs of a run warned of, for report.py: in the rows' files and in stderr.log."""
+"""What the programs of a run warned of: in the rows' files and in stderr.log."""
 
-from collections import Counter, namedtuple
+from collections import Counter, defaultdict, namedtuple
 
 from parts import tsv
 
 LOG = "stderr.log"
+FEW_GPUS = ("one-gpu", "too-few-gpus")  # tags of what needs another GPU
 
 # section, line: of the row it is about, None where it is about none
 Warned = namedtuple("Warned", "file section line text")
@@ -58,3 +59,37 @@ HEAD = ("File", "Section", "Line", "Warning")
 def cells(one):
     """Texts under HEAD."""
     return one.file, one.section or "–", "–" if one.line is None else str(one.line), one.text
+
+
+def severity(said):
+    """How bad an Annotation is beside others of its tag."""
+    values = said.values
+    if {"from", "to"} <= values.keys():
+        return abs(said.number("to") / said.number("from") - 1)
+    if {"mhz", "full"} <= values.keys():
+        return 1 - said.number("mhz") / said.number("full")
+    return said.number("percent") if "percent" in values else 0
+
+
+def joined(run):
+    """What all programs together warned of and did not measure, a line each kind; for who
+    looks at the terminal."""
+    found = defaultdict(list)  # (kind, tag) -> (file, Annotation)
+    for file, output in run.files.items():
+        for said in sum((section.annotations for section in output), [*output.annotations]):
+            if said.kind in ("warning", "skipped") and said.tag:
+                tag = FEW_GPUS[0] if said.tag in FEW_GPUS else said.tag
+                found[said.kind, tag].append((file, said))
+    for (kind, tag), told in sorted(found.items(), reverse=True):
+        file, worst = max(told, key=lambda one: severity(one[1]))
+        methods = len({(file, said.method) for file, said in told})
+        if kind == "skipped" and tag in FEW_GPUS:
+            yield f"not measured: {methods} methods that need another GPU"
+            continue
+        what = " ".join((file, worst.method, *map("=".join, worst.cells.items()))).strip()
+        count = len(told)
+        yield ((f"warning: {tag}: {count} in all; the worst" if kind == "warning" else
+                f"not measured: {tag}: {count} points of {methods} methods; the first")
+               + f" is {what}: {worst.text}")
+    if found:
+        yield f"All of these are comments in {run.path}/*.tsv"

@@ -129,6 +129,33 @@ class RunTest(ScriptsTest):
         self.assertTrue(done.stdout.endswith(
             f"\n\nReport: {folder}/report/report.html\nResults: {folder}\n"), done.stdout)
 
+    def test_warnings_of_a_run_are_joined(self):
+        """A line each kind, with the worst, after all programs; those of a program stay in the log."""
+        said = "BenchmarkInterSM: warning[spread percent=9] grid_sync GPUcount=1 blk=132 thrd=32: far"
+        (self.release / "BenchmarkInterSM.then").write_text(
+            f'echo "{said}" >&2; echo "says $SYNCBENCH_WARNINGS" >&2')
+        with open(self.release / "TestRepeat.rows", "a", encoding="utf-8") as rows:
+            rows.write("# warning[spread percent=10] blocksync rep=1: farther\n"
+                       "# warning[clock from=2000 to=1900]: slower\n"
+                       "# warning[clock from=1900 to=1910]: faster\n"
+                       "# skipped[one-gpu] x: alone\n# skipped[too-few-gpus needs=3] y: few\n"
+                       "# skipped[too-few-gpus needs=3] y thrd=64: few\n"
+                       "# skipped[does-not-fit] y thrd=96: large\n"
+                       "# skipped[does-not-fit] y thrd=32: larger\n")
+        done = self.run_sh()
+        folder = self.only_folder()
+        self.assertIn(said, (folder / "stderr.log").read_text().splitlines())
+        self.assertNotIn(said, done.stderr)
+        self.assertIn("\nBenchmarkInterSM: says none\n", done.stderr)
+        joined = [line for line in done.stderr.splitlines()
+                  if re.match("not measured|warning: [a-z-]+: |All of these", line)]
+        expected = (("spread", " 6 ", " TestRepeat blocksync rep=1: farther"),
+                    ("clock", " 2 ", " TestRepeat: slower"), ("2 methods",),
+                    ("does-not-fit", "2 points of 1 method", "y thrd=96: large"), (str(folder),))
+        for line, parts in zip(joined, expected):
+            self.assertTrue(all(part in line for part in parts), (line, parts))
+        self.assertEqual(len(joined), len(expected), joined)
+
     def test_counts(self):
         devices = self.release / "devices"
         devices.write_text(devices.read_text().replace("H200", "L4", 1))
