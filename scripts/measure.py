@@ -67,7 +67,6 @@ def pretend(gpus):
     are small: their sums are computed on the host."""
     os.environ["STAND_IN"] = " ".join((f"gpus={gpus or 1} memory_mib=64",
                                        os.environ.get("STAND_IN", "")))
-    os.environ["OMP_WAIT_POLICY"] = "passive"  # more threads than CPUs
 
 
 def make_folder(results, devices, before="", label=""):

@@ -96,8 +96,7 @@ Result = collections.namedtuple("Result", "code out err")
 
 
 def options_of_sanitizers(leaks):
-    return {"OMP_WAIT_POLICY": "passive",
-            "ASAN_OPTIONS": f"exitcode=86:detect_leaks={int(leaks)}",
+    return {"ASAN_OPTIONS": f"exitcode=86:detect_leaks={int(leaks)}",
             "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=86"}
 
 

@@ -48,7 +48,7 @@ class Done:
         costs = {} if program in LAUNCHING else costs_of_methods()
         self.planted = {**PLANTED, **costs, **planted}
         environment = dict(
-            os.environ, OMP_WAIT_POLICY="passive", LD_LIBRARY_PATH=str(FOLDER), **dict(env),
+            os.environ, LD_LIBRARY_PATH=str(FOLDER), **dict(env),
             STAND_IN=" ".join(f"{key}={value}" for key, value in self.planted.items()))
         done = subprocess.run(
             [FOLDER / program, *map(str, arguments)], env=environment, timeout=200,

@@ -25,8 +25,8 @@ def run(*arguments, **planted):
     words.update(planted)
     return subprocess.run(
         [FOLDER / "Stencil", *arguments], capture_output=True, text=True, timeout=50,
-        env=dict(os.environ, OMP_WAIT_POLICY="passive",
-                 STAND_IN=" ".join(f"{key}={value}" for key, value in words.items())))
+        env=dict(os.environ, STAND_IN=" ".join(
+            f"{key}={value}" for key, value in words.items())))
 
 
 def listed():

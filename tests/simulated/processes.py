@@ -35,7 +35,7 @@ exec bash -c "$*"
 
 def environment(folder, **more):
     # A folder of its own: an mpirun that ends tidies up what others of the user have there.
-    return dict(os.environ, OMP_WAIT_POLICY="passive", LD_LIBRARY_PATH=str(planted.FOLDER),
+    return dict(os.environ, LD_LIBRARY_PATH=str(planted.FOLDER),
                 OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                 OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1",
                 TMPDIR=str(folder), STAND_IN="gpus=3 sms=4", **more)

@@ -59,7 +59,7 @@ class Run:
         arguments = ["--method", ",".join(methods)] if methods else []
         self._process = subprocess.Popen(
             [EXECUTABLE, str(gpus), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=dict(os.environ, STAND_IN=given, OMP_WAIT_POLICY="passive"),
+            env=dict(os.environ, STAND_IN=given),
             start_new_session=True)
         self.pid = self._process.pid
 

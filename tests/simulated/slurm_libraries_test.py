@@ -81,7 +81,7 @@ class Slurm:
         return False
 
     def environment(self):
-        return dict(os.environ, SLURM_CONF=str(self.configuration), OMP_WAIT_POLICY="passive",
+        return dict(os.environ, SLURM_CONF=str(self.configuration),
                     LD_LIBRARY_PATH=str(FOLDER), STAND_IN="gpus=3 sms=4",
                     OMPI_MCA_mpi_yield_when_idle="1")
 

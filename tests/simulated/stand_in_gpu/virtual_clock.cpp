@@ -2,10 +2,12 @@
 
 #include <dlfcn.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 
 #include "stand_in_gpu/scenario.hpp"
 
@@ -52,6 +54,16 @@ void run_in_region(void* given) {
   barriers = 0;
   region.body(region.data);
   raise_to(region.end, now);
+}
+
+// There are more threads than CPUs, so those that wait must sleep. OpenMP reads
+// the environment when it is loaded, which may be before this: the program
+// starts once more.
+__attribute__((constructor)) void wait_passively(int, char** arguments,
+                                                 char**) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", arguments);  // it goes on as it is where this fails
 }
 
 }  // namespace
