@@ -102,12 +102,11 @@ void end_with_parent() {
 }
 
 void run_processes(char** argv, int count,
-                   const std::function<void(int, const std::string&)>& visit,
-                   const Marks& marks) {
+                   const std::function<void(int, const std::string&)>& visit) {
   std::set<std::string> told;
   for (int number = 0; number < count; ++number) {
     check_interrupt();
-    ChildProcess child(argv, marks(number));
+    ChildProcess child(argv, {process_mark(number)});
     const int status = follow(
         child, [&](const std::string& line) { visit(number, line); },
         [&](const std::string& line) {

@@ -31,13 +31,6 @@ int process_number();
 /// its environment.
 std::string process_mark(int number);
 
-/// The marks of each process that is started: process_mark() and, but by
-/// default, others.
-using Marks = std::function<std::vector<std::string>(int)>;
-inline std::vector<std::string> number_alone(int number) {
-  return {process_mark(number)};
-}
-
 /// To be called first in a started process: it ends when its parent does, also
 /// where that was killed. UsageError as of marked() where it is gone already.
 void end_with_parent();
@@ -48,7 +41,6 @@ void end_with_parent();
 /// on, each once, whoever writes it. A process that fails ends it all:
 /// ChildFailed with its exit code, or Interrupted.
 void run_processes(char** argv, int count,
-                   const std::function<void(int, const std::string&)>& visit,
-                   const Marks& marks = number_alone);
+                   const std::function<void(int, const std::string&)>& visit);
 
 }  // namespace syncbench

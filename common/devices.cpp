@@ -67,8 +67,6 @@ cudaError_t initialize_gpu(int index) {
 
 void load_kernels_eagerly() { setenv("CUDA_MODULE_LOADING", "EAGER", 1); }
 
-void load_kernels_lazily() { setenv("CUDA_MODULE_LOADING", "LAZY", 1); }
-
 std::string cuda_version_text(int version) {
   return std::to_string(version / 1000) + "." +
          std::to_string(version % 1000 / 10);

@@ -21,9 +21,6 @@ struct Gpu {
 /// called before the first other CUDA call.
 void load_kernels_eagerly();
 
-/// At their first launch; the same.
-void load_kernels_lazily();
-
 /// "13.0" for CUDA's version number 13000.
 std::string cuda_version_text(int version);
 

@@ -75,18 +75,14 @@ Record parse_record(const std::string& line) {
 }
 
 void run_samplers(char** argv, int count, LineWriter& out, Relay relay,
-                  const std::function<void(int, const Record&)>& take,
-                  const Marks& marks) {
+                  const std::function<void(int, const Record&)>& take) {
   std::set<std::string> told;
-  run_processes(
-      argv, count,
-      [&](int number, const std::string& line) {
-        if (line.rfind('#', 0) != 0) return take(number, parse_record(line));
-        const bool wanted = line.rfind("# warning[", 0) == 0 ||
-                            (relay == Relay::kAllOfTheFirst && number == 0);
-        if (wanted && told.insert(line).second) out.line(line);
-      },
-      marks);
+  run_processes(argv, count, [&](int number, const std::string& line) {
+    if (line.rfind('#', 0) != 0) return take(number, parse_record(line));
+    const bool wanted = line.rfind("# warning[", 0) == 0 ||
+                        (relay == Relay::kAllOfTheFirst && number == 0);
+    if (wanted && told.insert(line).second) out.line(line);
+  });
 }
 
 Summary summarize_processes(const ProcessSamples& processes) {

@@ -69,8 +69,7 @@ enum class Relay {
 /// run_processes() of processes that write records and comments: calls
 /// take(number, record), and passes comments on to `out`.
 void run_samplers(char** argv, int count, LineWriter& out, Relay relay,
-                  const std::function<void(int, const Record&)>& take,
-                  const Marks& marks = number_alone);
+                  const std::function<void(int, const Record&)>& take);
 
 template <class Sample>
 void check_is_numbers() {

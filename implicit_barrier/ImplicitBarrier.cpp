@@ -31,22 +31,9 @@ Sections make_sections(Printing& printing) {
   return sections;
 }
 
-constexpr const char* kLazyVariable = "SYNCBENCH_LOADS_LAZILY";
-
-// The processes that load kernels lazily come last, with the highest numbers.
-Marks marks_of(int processes) {
-  return [processes](int number) -> std::vector<std::string> {
-    if (number < processes) return number_alone(number);
-    const int last = number - processes + kMaxProcesses - kLazyProcesses;
-    return {process_mark(last), mark_of(kLazyVariable, "1")};
-  };
-}
-
-// A process that measures all sections of its kind.
+// A process that measures all sections.
 void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
              int processes, const Sections& sections) {
-  const bool lazily = marked(kLazyVariable).has_value();
-  if (lazily) load_kernels_lazily();
   Measuring measuring(info, options, out);
   out.comment("processes[count=" + std::to_string(processes) +
               " streams=" + std::to_string(StreamPool::kStreams) +
@@ -56,9 +43,7 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
                {"api", MultiDeviceLaunch::kApi});
   measuring.run.measure([&] {
     for (std::size_t i = 0; i < sections.size(); ++i) {
-      if (sections[i]->loads_lazily() == lazily) {
-        sections[i]->measure(measuring, i);
-      }
+      sections[i]->measure(measuring, i);
     }
     out.comment("order[links=" + std::to_string(kLinks) +
                 " methods=" + std::to_string(measuring.proved()) +
@@ -71,19 +56,16 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
 void print(int processes, LineWriter& out, char** argv,
            const Sections& sections) {
   Progress progress;
-  const int all = processes + kLazyProcesses;
-  run_samplers(
-      argv, all, out, Relay::kAllOfTheFirst,
-      [&](int number, const Record& record) {
-        Section& section = *sections.at(record.section);
-        progress.show("process " + std::to_string(number + 1) + " of " +
-                      std::to_string(all) + ": " + section.name());
-        const bool last =
-            number + 1 == (section.loads_lazily() ? all : processes);
-        if (last) progress.clear();
-        section.take(record, last);
-      },
-      marks_of(processes));
+  run_samplers(argv, processes, out, Relay::kAllOfTheFirst,
+               [&](int number, const Record& record) {
+                 Section& section = *sections.at(record.section);
+                 progress.show("process " + std::to_string(number + 1) +
+                               " of " + std::to_string(processes) + ": " +
+                               section.name());
+                 const bool last = number + 1 == processes;
+                 if (last) progress.clear();
+                 section.take(record, last);
+               });
 }
 
 ProgramInfo program_info(ProcessCount& process_count) {

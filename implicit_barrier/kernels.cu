@@ -102,17 +102,6 @@ __global__ void noting_kernel(int units, long long cycles) {
 
 __global__ void link_kernel(Links links) { be_link(links); }
 
-__global__ void sleep_grid_kernel(unsigned asked_ns, int count,
-                                  long long* cycles) {
-#if __CUDA_ARCH__ >= 700
-  __nanosleep(asked_ns);
-  const long long start = read_sm_clock();
-#pragma unroll 1
-  for (int i = 0; i < count; ++i) __nanosleep(asked_ns);
-  *cycles = read_sm_clock() - start;
-#endif
-}
-
 __global__ void hold_kernel(GateFlags* gate) {
   const long long start = read_global_timer();
   while (gate->open == 0) {

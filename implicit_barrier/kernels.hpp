@@ -19,10 +19,6 @@ __global__ void null_kernel();
 /// same instructions.
 __global__ void spin_kernel(int units, long long cycles);
 
-/// Empty, in a module of their own: for the section `first use` alone.
-__global__ void first_of_module();
-__global__ void second_of_module();
-
 /// Length of one sleep instruction; the study's workload is a multiple of it.
 inline constexpr unsigned kSleepNs = 1000;
 
@@ -32,11 +28,6 @@ inline constexpr int kSleepVersion = 70;
 /// The study's unit of work: every warp sleeps `units` times `sleeps` times
 /// kSleepNs. It ends on the grid of the instruction, where there is one.
 __global__ void sleep_kernel(int units, long long sleeps);
-
-/// Cycles that `count` sleeps of `asked_ns` take, behind one that is not timed:
-/// it ends where the others begin, on the grid if there is one.
-__global__ void sleep_grid_kernel(unsigned asked_ns, int count,
-                                  long long* cycles);
 
 /// In host memory, seen by all GPUs.
 struct GateFlags {

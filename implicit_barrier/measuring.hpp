@@ -141,15 +141,6 @@ class PointsInTurn {
     });
   }
 
-  /// Writes the record of the one sample that a process can take of a point.
-  template <class TakeOnce>
-  void measure_once(const Point& point, TakeOnce take) {
-    attempt(point, [&] {
-      const std::vector<Sample> samples = {take()};
-      write(point, run_.clock_mhz(), samples);
-    });
-  }
-
   void skip(const Point& point, const Remark& reason) {
     run_.show(section_);
     run_.out().line(record_text({number_, point.text(), reason, kNan, {}}));

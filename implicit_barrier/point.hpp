@@ -23,7 +23,7 @@ struct Point {
   int repeats = kAny;
   int blocks = 0;   ///< on each GPU
   int threads = 0;  ///< of a block
-  int work_ns = 0;  ///< of each kernel, or asked of each sleep
+  int work_ns = 0;  ///< of each kernel
   int lead = 0;     ///< launches in the queue before those that count
   int reads = 0;    ///< words that a block reads of another
 
@@ -102,8 +102,7 @@ Columns<Row> shape_columns() {
   return labels<Row>(
       {column<Row>("method", "", "launch method", &Row::method),
        column<Row>("GPUCount", "", "GPUs involved", &Row::gpus),
-       column<Row>("rep", "", "launches, or sleeps of one launch",
-                   &Row::repeats),
+       column<Row>("rep", "", "launches", &Row::repeats),
        column<Row>("blk", "blocks", "grid dimension on each GPU", &Row::blocks),
        column<Row>("thrd", "threads", "block dimension", &Row::threads)});
 }

@@ -19,19 +19,15 @@
 
 namespace syncbench::implicit_barrier {
 
-/// Processes that load kernels lazily.
-inline constexpr int kLazyProcesses = 3;
-
 /// What the sections share where rows are printed.
 struct Printing {
   const ProgramInfo& info;
   const Options& options;
   LineWriter& out;
-  int processes;  ///< that measure and load all kernels first
+  int processes;  ///< that measure
   AskedFor asked = {};
   /// Of kernels that spin.
   std::map<decltype(Point().key()), Summary> spin_overhead = {};
-  bool sleeps_have_grid = false;  ///< as the section `sleep grid` has found
 };
 
 class Section {
@@ -42,10 +38,6 @@ class Section {
 
   /// The lines of --help on its columns.
   virtual std::string description() const = 0;
-
-  /// Whether it is measured in the processes that load each kernel when it is
-  /// first launched, and in no other.
-  virtual bool loads_lazily() const { return false; }
 
   /// In a measuring process: samples all points and writes their records.
   /// `number`: that of the section.
@@ -102,8 +94,7 @@ class SectionOf : public Section {
       Row row(point);
       row.repeats = kAny;
       table_.skip(table_.key(row), collected.reason);
-    } else if (measured !=
-               (loads_lazily() ? kLazyProcesses : printing_.processes)) {
+    } else if (measured != printing_.processes) {
       throw std::runtime_error(
           std::string(name_) + ", " + point.shape() +
           ": not measured by all processes: " + collected.reason.text);

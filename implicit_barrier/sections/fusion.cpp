@@ -1,6 +1,8 @@
 // Sections `sleep kernel` and `sleep instruction`.
 #include "implicit_barrier/sections/fusion.hpp"
 
+#include <cmath>
+
 #include "implicit_barrier/section.hpp"
 
 namespace syncbench::implicit_barrier {
@@ -118,6 +120,15 @@ class SleepKernel : public Fusion {
   }
 };
 
+/// Whether sleeps that took `taken_ns` each have ended on the grid of the
+/// instruction, where there is one: on the power of two after what was asked.
+bool ends_on_grid(double taken_ns) {
+  constexpr double kGridNs = 1024;
+  static_assert(kSleepNs < kGridNs && kGridNs < 2 * kSleepNs);
+  const double off = std::abs(taken_ns / kGridNs - 1);
+  return off < 0.03 && off < std::abs(taken_ns / kSleepNs - 1);
+}
+
 class SleepInstruction : public Fusion {
  public:
   explicit SleepInstruction(Printing& printing)
@@ -138,7 +149,7 @@ class SleepInstruction : public Fusion {
   }
 
   void add_notes(const FusionRow& row) override {
-    if (!printing().sleeps_have_grid) return;
+    if (!ends_on_grid(kSleepNs * row.result.unit.mean / row.work_ns)) return;
     const auto spin = printing().spin_overhead.find(row.key());
     const bool known = spin != printing().spin_overhead.end();
     table().note(table().key(row),

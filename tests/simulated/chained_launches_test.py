@@ -10,7 +10,7 @@ import planted
 
 planted.FOLDER = Path(sys.argv.pop(1)).resolve()
 WITHOUT, WITH = "ImplicitBarrier", "ChainedLaunches"
-OWN = ("graphs", "dependent steps", "first use")  # sections that choose from the launch methods
+OWN = ("graphs", "dependent steps")  # sections that choose from the launch methods
 LABELS = ("method", "GPUCount", "rep", "blk", "thrd", "idea(wkld)")
 
 

@@ -166,7 +166,7 @@ def expect_launches(p, row):
 
 def expect_fusion(p, row, sleeps=False):
     launches, rep, work = Launches(p, row), int(row["rep"]), int(row["idea(wkld)"])
-    unit = work / 1000 * slept(p, 1000) if sleeps else work
+    unit = 1.024 * work if sleeps and p["sleep_grid"] else work
     unit *= launches.slowest
     return {"wkld": (unit, 2 / (rep - 1) + 3e-6 * unit + 1 / p["ghz"]),
             "ovh": (launches.overhead, 4 / (rep - 1))}
@@ -241,30 +241,13 @@ def expect_streams(p, row):
             "s_process(ovh)": (0, None if row["processes"] == "1" else bound)}
 
 
-def slept(p, asked):
-    return 2 ** math.ceil(math.log2(asked)) if p["sleep_grid"] else asked
-
-
-def expect_first_use(p, row):
-    later = Launches(p, row).series(1, 0)[1]
-    return {"module": (p["load_module"] + p["load_kernel"] + later, 1),
-            "kernel": (p["load_kernel"] + later, 1), "later": (later, 1)}
-
-
-def expect_grid(p, row):
-    taken = slept(p, int(row["idea(wkld)"]))
-    return {"wkld": (taken, 0.2 + 3e-6 * taken)}
-
-
 EXPECT = {
     "ImplicitBarrier": {
         "one stream": expect_one_stream, "graphs": expect_graphs, "null kernel": expect_launches,
         "sleep kernel": expect_fusion, "workload test": expect_launches,
         "held queue": expect_held, "streams": expect_streams,
-        "sleep grid": expect_grid,
         "sleep instruction": lambda p, row: expect_fusion(p, row, True),
-        "dependent steps": expect_steps, "between GPUs": expect_rounds,
-        "first use": expect_first_use},
+        "dependent steps": expect_steps, "between GPUs": expect_rounds},
     "BenchmarkIntraSM": {
         "block latency": expect_latency, "warp latency": expect_latency,
         "group latency": expect_latency, "one late": expect_late,
@@ -398,9 +381,6 @@ class Exact(RowsOfBarriers):
                                    ("streams", 30, 10), ("repeat", 2, None)):
             for title, row in of(name).rows():
                 if title in ("multi-GPU latency", "exchange"):  # from several places
-                    continue
-                if title == "first use":
-                    self.assertEqual((row["n"], row["processes"]), ("3", "3"))
                     continue
                 found = int(row["n"]) / (10 if row.get("stream") == "created" else 1)
                 self.assertEqual(found, 5 if title == "throughput" and n > 5 else n, row)

@@ -40,8 +40,6 @@ RUNS.update({
                   dict(call_traditional=12000)),
     "watched": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], dict(call_traditional=2e5)),
     "held_longer": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], dict(held_gap=1.2)),
-    "old_driver": ("ImplicitBarrier", ["1", "--processes", "1", *SOME, "--method",
-                                       "traditional_launch"], dict(loading_mode=0)),
     "disordered_launches": ("ImplicitBarrier", ["1", *SOME], dict(bad="links")),
     "disordered_steps": ("ImplicitBarrier", ["1", *SOME, "--method", "steps_counter"],
                          dict(bad="steps")),
@@ -204,8 +202,6 @@ TEXTS = {
          ["blocking_implicit", "blocking_inter", "blocking_sums"], [*STILL, "not_blocking"]),
     "not-hiddenthese launches do not hide behind the unit; m(ovh) is the pace of the host":
         ("note: these launches do not hide", ["slow_host"], STILL),
-    "sleep-grid ns=sleeps of  ns end every  ns here":
-        ("note: sleeps of 20000 ns end every 32768 ns here", ["implicit1"], ["free_sleeps"]),
     "ends-on-gridthese kernels end on the grid of the sleep; m(ovh) with units that spin is  ns":
         (r"note: these kernels end on the grid of the sleep; m\(ovh\) with units that spin is "
          "1650 ns", ["implicit1"], ["free_sleeps"]),
@@ -238,8 +234,6 @@ TEXTS = {
     "toolkitkernels launch graphs from CUDA 12 on": "it is for builds with an older toolkit",
     "toolkitprogrammatic launches in graphs need CUDA 12.3":
         "it is for builds with an older toolkit",
-    "no-lazy-loadingthe driver does not say that it loads kernels lazily":
-        ("skipped: the driver does not say", ["old_driver"], STILL),
     "no-cooperative-launchno cooperative launch on GPU ":
         ("skipped: no cooperative launch on GPU 0",
          ["not_cooperative_implicit"], STILL),
@@ -526,8 +520,6 @@ class Warned(unittest.TestCase):
             quantity = {"null kernel": "addl", "workload test": "addl",
                         "held queue": "cpu", "graphs": "node",
                         "dependent steps": "step"}.get(section.title, "ovh")
-            if section.title in ("sleep grid", "first use"):
-                continue
             told = {id(row) for row in section.rows if section.said_of(row, "interval")}
             for row in section.rows:
                 if row[f"ci95({quantity})"] == "nan":

@@ -225,8 +225,7 @@ cudaError_t entry_point(const char* name, void** entry) {
       scenario().stream_memory != 0) {
     *entry = reinterpret_cast<void*>(stream_memory_operations);
   }
-  if (std::strcmp(name, "cuModuleGetLoadingMode") == 0 &&
-      scenario().loading_mode != 0) {
+  if (std::strcmp(name, "cuModuleGetLoadingMode") == 0) {
     *entry = reinterpret_cast<void*>(loading_mode);
   }
 #if CUDART_VERSION >= 13000

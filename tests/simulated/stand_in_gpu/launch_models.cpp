@@ -38,35 +38,14 @@ Model spin(const Launch& launch) {
   }};
 }
 
-// What a sleep of so many nanoseconds takes.
-double slept(double asked) {
-  if (scenario().sleep_grid == 0) return asked;
-  double grid = 1;
-  while (grid < asked) grid *= 2;
-  return grid;
-}
-
 Model sleep(const Launch& launch) {
   const double sleeps = static_cast<double>(launch.argument<int>(0)) *
                         static_cast<double>(launch.argument<long long>(1));
+  const double each = scenario().sleep_grid == 0
+                          ? syncbench::implicit_barrier::kSleepNs
+                          : 1024;  // the power of two after it
   return {[=](const Running& running) -> Ended {
-    return {running.factor *
-            (scenario().null +
-             sleeps * slept(syncbench::implicit_barrier::kSleepNs))};
-  }};
-}
-
-Model sleep_grid(const Launch& launch) {
-  const auto asked = launch.argument<unsigned>(0);
-  const auto count = launch.argument<int>(1);
-  auto* cycles = launch.argument<long long*>(2);
-  return {[=](const Running& running) -> Ended {
-    if (!inside(cycles, sizeof *cycles, "sleep_grid_kernel")) {
-      return {0, cudaErrorIllegalAddress};
-    }
-    const double each = running.factor * slept(asked);
-    *cycles = static_cast<long long>(count * each * running.ghz());
-    return {(count + 1) * each};
+    return {running.factor * (scenario().null + sleeps * each)};
   }};
 }
 
@@ -256,10 +235,9 @@ std::optional<Model> model_of(const Launch& launch) {
            launch.is(("::programmatic_" + name + "<").c_str());
   };
   if (is("clock_rate")) return clock_rate(launch);
-  if (is("null") || launch.is("_of_module(")) return null_kernel();
+  if (is("null")) return null_kernel();
   if (is("spin")) return spin(launch);
   if (is("sleep")) return sleep(launch);
-  if (is("sleep_grid")) return sleep_grid(launch);
   if (is("hold")) return hold(launch);
   if (is("noting")) return noting(launch);
   if (is("link")) return link(launch);

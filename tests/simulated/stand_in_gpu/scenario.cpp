@@ -25,7 +25,6 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"cooperative", &Scenario::cooperative},
     {"multi_device", &Scenario::multi_device},
     {"stream_memory", &Scenario::stream_memory},
-    {"loading_mode", &Scenario::loading_mode},
     {"others", &Scenario::others},
     {"clock_read", &Scenario::clock_read},
     {"call", &Scenario::call},

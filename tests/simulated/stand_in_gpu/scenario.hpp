@@ -21,7 +21,6 @@ struct Scenario {
   double driver = 13000, cooperative = 1;
   double multi_device = 1;   // whether the driver has that launch
   double stream_memory = 1;  // whether it has stream memory operations
-  double loading_mode = 1;   // 0: the driver does not tell it
   double others = 0;         // processes of others on each GPU, as NVML says
 
   // Nanoseconds of the host's calls, by what they do.
@@ -46,7 +45,7 @@ struct Scenario {
   double step = 700;   // between two steps of one kernel
   double nccl = 9000;  // ncclReduce of one number
   double event = 1300, event_wait = 500;
-  double sleep_grid = 1;    // sleeps end on powers of two
+  double sleep_grid = 1;    // sleeps of 1000 ns take 1024
   double bandwidth = 2000;  // GB/s at which sums read
   double ghz = 1.98;        // of the SMs
   double tick = 32;         // of the global timer
