@@ -11,7 +11,7 @@ Stencil, all of one kind of GPU; without one, recorded rows of H200s. Without --
 one word of another's, and GPUs exchange none.
 
 Columns, the cheapest way first, separated by tabs:
-  way           how one step follows another; docs/methods.md explains each
+  way           how one step follows another; --list of the programs explains each
   us(step)      what a step is predicted to take
   us(low), us(high)   between these, if it is off by no more than similar rows were
   share(%)      part of a step that is not its work

@@ -18,13 +18,16 @@ from pathlib import Path
 
 from parts import command_line, checksums, environment, programs, suite, tsv
 from parts.command_line import Stop, say
-from parts.method_programs import QUICK, needed
+from parts.lacking_methods import lacking
 from reporting import in_short, normal
 from reporting.conclusions import conclusions
 from reporting.run_warnings import joined
 from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
+# --quick: the rows that tell most, of each kind of barrier.
+QUICK = ("traditional_launch", "blocksync", "tile_sync", "cluster_sync", "grid_sync",
+         "peer_grid_sync", "read_limit")
 HOURS = 2  # the most that an executable may take; all together they take minutes
 
 # Of a program. text: how; said: its last line.
@@ -157,9 +160,8 @@ def plan_of_methods(build, older, gpus, methods):
                          *["--stats"] * program.has_means, "--method", ",".join(mine)]
                 yield program.name + suffix, list(map(str, words))
     if missing:
-        raise Stop(2, f"no program in {build} has a method '{missing[0]}'"
-                   + (", which CUDA 13 lacks, nor is there a build with an older toolkit"
-                      if any(is_older for _, is_older in needed(missing)) else ""))
+        raise Stop(2, f"no program in {build} has a method '{missing[0]}'" + (
+            "" if older else ", nor is there a build with a toolkit before CUDA 13, which has some more"))
 
 
 def plan_of_program(executable, gpus, more):
@@ -170,10 +172,9 @@ def plan_of_program(executable, gpus, more):
 
 def plan_of_run(options, gpus):
     """The same of what run.sh was asked for."""
-    older = usable_older(options.older, options.build,
-                         [program for program, is_older in needed(options.method) if is_older]
-                         if options.method else
-                         [program.name for program in suite.PROGRAMS if program.older_toolkit])
+    for_older = not options.method or lacking(options.build, options.method)
+    older = usable_older(options.older, options.build, [
+        program.name for program in suite.PROGRAMS if program.older_toolkit and for_older])
     if options.method:
         return list(plan_of_methods(options.build, older, gpus, options.method))
     return plan(options.build, older, gpus)

@@ -17,7 +17,7 @@
 #
 #   --quick        measure the main barriers alone, in about a minute
 #   --method NAME[,NAME...]
-#                  measure these methods alone; like --quick, it builds the programs that have them
+#                  measure these methods alone
 #   --label TEXT   a name for this machine, in the folder's name and in environment.tsv
 #   --require-gpu  exit code 3 at once on a machine without an NVIDIA GPU
 #   --results DIR  put the folder in DIR instead of results/ or build/
@@ -96,15 +96,7 @@ done
 no_gpu=
 if ((${#simulated[@]} == 0)) && ! has_nvidia_gpu; then no_gpu=1; fi
 [[ -z $no_gpu || -z $require_gpu ]] || die 3 "this machine has no NVIDIA GPU"
-programs=(all) # of the build
-older_programs=(all)
 older= # nvcc
-choose_programs() {
-  local needed
-  needed=$(python3 "$scripts/parts/method_programs.py" "$methods") || exit
-  mapfile -t programs < <(grep -v ' older$' <<<"$needed")
-  mapfile -t older_programs < <(sed -n 's/ older$//p' <<<"$needed")
-}
 # What a build of all programs takes for one compute capability: measured once.
 readonly BUILD_CPU_SECONDS=180 BUILD_MB=112
 announce_build() {
@@ -114,8 +106,8 @@ announce_build() {
   if [[ -n ${CUDAARCHS:-} ]]; then IFS=';' read -ra kinds <<<"$CUDAARCHS"; fi
   ((${#kinds[@]})) || kinds=(80 90) # as CMakeLists.txt
   cpus=$(nproc 2>/dev/null || echo 2)
-  printf 'Builds what is not yet built of %s, for compute capability %s, in build/.\n' \
-    "${programs[*]/#all/all programs}" "${kinds[*]}"
+  printf 'Builds what is not yet built of all programs, for compute capability %s, in build/.\n' \
+    "${kinds[*]}"
   printf 'All programs take about %d s on %d CPUs, and %d MB.\n' \
     $((BUILD_CPU_SECONDS * ${#kinds[@]} / cpus)) "$cpus" $((BUILD_MB * ${#kinds[@]}))
 }
@@ -132,7 +124,6 @@ show_recorded() {
 }
 # Before anything is fetched, unless Python itself is.
 has_python() { (require_python) 2>/dev/null; }
-if [[ -n $methods ]] && has_python; then choose_programs; fi
 if [[ -n $no_gpu ]]; then
   printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
   if ((${#recorded[@]})) && has_python; then show_recorded; fi
@@ -142,19 +133,12 @@ fi
 [[ -n $no_build ]] || require_tools
 require_python
 if [[ -n $no_gpu && -z $report && ${#recorded[@]} -gt 0 ]]; then show_recorded; fi
-[[ -z $methods || ${programs[0]} != all ]] || choose_programs
 if [[ -z $no_build ]]; then
-  # shellcheck disable=SC2034  # for build()
-  BUILD_TARGETS=("${programs[@]}")
   if ((${#simulated[@]})); then
+    # shellcheck disable=SC2034  # for build()
     BUILD_TARGETS=(simulated)
-  elif [[ $(release_of "$NVCC") == 1[12].* ]]; then
-    if [[ -n $methods ]]; then BUILD_TARGETS+=("${older_programs[@]}"); fi
-  elif [[ -z $no_gpu && ${#older_programs[@]} -gt 0 ]]; then
+  elif [[ -z $no_gpu && $(release_of "$NVCC") != 1[12].* ]]; then
     older=$(find_older_nvcc)
-    [[ -n $older || -z $methods ]] ||
-      die 1 "CUDA 13 lacks one of these methods: install a CUDA Toolkit from 11.8 to 12 beside it" \
-        "(docs/install.md)"
   fi
   if [[ -z $no_gpu && ${#simulated[@]} -eq 0 ]]; then announce_build >&2; fi
   run build "$NVCC" release build -DBUILD_TESTING=OFF >&2 || die 1 "the build failed, see above"
@@ -171,13 +155,16 @@ if [[ -n $no_gpu ]]; then
     "${no_build:+nothing was built (--no-build), }"
   exit 0
 fi
-for program in "${programs[@]/#all/Pitfalls}"; do
-  [[ -x $PROJECT_ROOT/build/$program ]] ||
-    die 1 "there is no $program in build/ (run without --no-build)"
-done
+[[ -x $PROJECT_ROOT/build/Pitfalls ]] ||
+  die 1 "there is no Pitfalls in build/ (run without --no-build)"
+# For what CUDA 13 lacks.
+if [[ -n $older && $methods == quick ]]; then
+  older=
+elif [[ -n $older && -n $methods ]]; then
+  lacking=$(python3 "$scripts/parts/lacking_methods.py" "$PROJECT_ROOT/build" "$methods") || exit
+  [[ -n $lacking ]] || older=
+fi
 if [[ -n $older ]]; then
-  # shellcheck disable=SC2034  # for build()
-  BUILD_TARGETS=("${older_programs[@]}")
   log=$PROJECT_ROOT/build/older_toolkit.log
   build_older() {
     build "$older" "$BEFORE_13" "build-$BEFORE_13" -DBUILD_TESTING=OFF >"$log" 2>&1

@@ -19,7 +19,6 @@ LONGEST_SENTENCE = 40  # words
 LONGEST_MEAN = 25  # words a sentence, of a page
 MOST_WORDS = {"README.md": 1300}  # of all that stands there, as `wc -w` counts
 GLOSSARY = "docs/design.md"
-BY_PROGRAMS = "<!-- scripts/pages/program_pages.py writes this page -->"  # its words are the programs'
 # A number with a unit, or alone in a cell, comes from recorded rows. All others stand in this
 # table: the page (* for any), the words round it, the file that has it, and how it stands there.
 QUOTED = ROOT / "tests/scripts/quoted_numbers.tsv"
@@ -225,13 +224,12 @@ def numbers_in(text, cells):
 
 
 def quoted_numbers(page, text):
-    cells = BY_PROGRAMS not in text
     text = without_rendered(page, text)
     kept = {number for number, line in prose(text) if line.strip()}
     text = "\n".join(line * (number in kept) for number, line in enumerate(text.splitlines(), 1))
     known = [place for row in allowed() if row["page"] in (page, "*")
              for place in places(row["words"], text)]
-    for start, end in numbers_in(text, cells):
+    for start, end in numbers_in(text, True):
         if not any(first <= start and end <= last for first, last in known):
             yield text.count("\n", 0, start) + 1, (
                 f"\"{' '.join(text[start:end].split())}\": no row says it; let write_pages.py "
@@ -263,9 +261,7 @@ def tags_on(page):
 
 def to_change(page, text):
     """file:line: what to do, in the order of lines."""
-    found = [*dead_links(page, text), *quoted_numbers(page, text)]
-    if BY_PROGRAMS not in text:
-        found += bad_style(page, text)
+    found = [*dead_links(page, text), *quoted_numbers(page, text), *bad_style(page, text)]
     return [f"{page}:{number}: {what}" for number, what in sorted(found)]
 
 

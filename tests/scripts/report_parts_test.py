@@ -1,6 +1,5 @@
 """Tests of the parts of report.py: the study's numbers, digits, group sizes, what is normal."""
 
-import html
 import math
 import re
 import unittest
@@ -19,16 +18,6 @@ from reporting.study_tables import table_2
 
 
 class NamesTest(unittest.TestCase):
-    def test_they_are_those_of_the_page_of_methods(self):
-        said = {}
-        for line in (ROOT / "docs/methods.md").read_text().splitlines():
-            cells = html.unescape(line.replace("\\", "")).strip("| ").split(" | ")
-            if cells[0].startswith("`"):
-                said.setdefault(cells[0].strip("`"), []).append(" ".join(cells[1:3]))
-        for method, text in names.CUDA.items():
-            self.assertTrue(any(re.sub("[`,]", "", text) in one.replace(",", "")
-                                for one in said[method]), (method, said[method]))
-
     def test_every_barrier_that_is_shown_has_one(self):
         shown = {barrier.method for barrier in chart_barriers.BARRIERS}
         self.assertEqual({name for name in shown if not name.startswith("in_use_")}

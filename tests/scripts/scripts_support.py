@@ -85,8 +85,6 @@ class ScriptsTest(unittest.TestCase):
         self.release, self.before13 = self.folder / "fakes/release", self.folder / "fakes/before13"
         self.log = self.folder / "log"
         shutil.copytree(ROOT / "scripts", self.project / "scripts")
-        (self.project / "docs").mkdir()
-        shutil.copy(ROOT / "docs/methods.tsv", self.project / "docs")
         self.tools.mkdir()
         for name in SYSTEM_PROGRAMS:
             (self.tools / name).symlink_to(shutil.which(name))
