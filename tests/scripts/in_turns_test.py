@@ -1,0 +1,105 @@
+"""in_turns.py finds what is slower in made-up executables, and nothing in the same ones."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import in_turns  # noqa: E402
+
+# Its rows have a level of the process, noise, and an outlier now and then. Beside it stands a file
+# that counts its runs, so that each differs and all are the same every time.
+PROGRAM = '''#!{python}
+import pathlib, random
+count = pathlib.Path(__file__).resolve().parents[1] / "count"
+runs = int(count.read_text() or 0) + 1
+count.write_text(str(runs))
+draw = random.Random(runs)
+print("# program[name=Made version=1 commit=0 toolkit=13.0 samples=2]")
+for section in ("steady", "levels", "noisy"):
+    print(f"# {{section}}: made up\\nmethod\\trep\\tblk\\tthrd\\tm(ovh)\\ts(ovh)")
+    level = 1 + draw.gauss(0, 0.003)
+    for method in ("one", "two", "three"):
+        for blk in range(1, 41):
+            value = (1000 + blk) * level * (1 + draw.gauss(0, 0.002))
+            if section == "levels" and draw.random() < 0.3:
+                value *= 1.2
+            if section == "noisy":
+                value *= 1 + draw.gauss(0, 0.02) + 2 * (draw.random() < 0.02)
+            value *= {factor}
+            print(f"{{method}}\\t{{draw.randint(2, 9)}}\\t{{blk}}\\t32\\t{{value:.3f}}\\t1.000")
+print("# end[rows=360]")
+'''
+
+
+class InTurns(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "count").write_text("")
+
+    def compare(self, factor, *arguments):
+        """A program whose rows are so many times as long, with the one that they are made of."""
+        for name, text in (("old", "1"), ("new", factor)):
+            program = self.folder / name / "Made"
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(PROGRAM.format(python=sys.executable, factor=text))
+            os.chmod(program, 0o755)
+        self.done = subprocess.run(
+            [sys.executable, ROOT / "tests" / "in_turns.py", "--run", "Made", *arguments,
+             self.folder / "old", self.folder / "new"], capture_output=True, text=True)
+        return self.done.returncode, self.moved(self.done.stdout)
+
+    @staticmethod
+    def moved(text):
+        return {line.partition(": ")[2] for line in text.splitlines() if line.startswith("MOVED")}
+
+    def test_the_same_program_has_not_moved(self):
+        self.assertEqual(self.compare("1"), (0, set()), self.done.stdout)
+
+    def test_a_section_that_is_slower(self):
+        code, moved = self.compare("1.05 if section == 'noisy' else 1")
+        self.assertEqual(code, 1)
+        self.assertIn("median row of Made, noisy", moved)
+        self.assertFalse([what for what in moved if "noisy" not in what], moved)
+
+    def test_a_method_that_is_faster(self):
+        code, moved = self.compare("0.97 if (section, method) == ('steady', 'two') else 1")
+        self.assertEqual(code, 1)
+        self.assertIn("median row of Made, steady, two", moved)
+        self.assertFalse([what for what in moved if "two" not in what], moved)
+
+    def test_one_row_in_few_turns(self):
+        code, moved = self.compare("3 if (section, blk) == ('levels', 7) and method == 'one' else 1",
+                                   "--turns", "3")
+        self.assertEqual((code, moved), (1, {"Made levels one 7 32"}), self.done.stdout)
+
+    def test_all_rows_move_by_more_than_one_percent(self):
+        code, moved = self.compare("1.015")
+        self.assertEqual(code, 1)
+        self.assertIn("the median of all rows", moved)
+
+    def test_kept_outputs_are_judged_together(self):
+        keep = self.folder / "kept"
+        for _ in range(2):  # fewer turns than can be judged, but not together
+            self.compare("3", "--turns", "2", "--keep", keep)
+        self.assertEqual(len(list(keep.glob("*.tsv"))), 16)
+        again = subprocess.run([sys.executable, ROOT / "tests" / "in_turns.py", "--judge", keep],
+                               capture_output=True, text=True)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("the median of all rows", self.moved(again.stdout))
+
+    def test_a_program_that_fails(self):
+        self.assertEqual(self.compare("1 / 0")[0], 2)
+
+    def test_chances_are_those_of_students_t(self):
+        for freedom, t in ((2, 4.30265), (4, 2.77645), (22, 2.07387)):
+            self.assertAlmostEqual(in_turns.chance_of(t, freedom), 0.05, places=5)
+
+
+if __name__ == "__main__":
+    unittest.main()
