@@ -169,7 +169,7 @@ def warnings(run):
 
 
 def parts(run):
-    yield run.about()
+    yield run.mark + run.about()
     yield from run.doubts()
     if run.partial:
         yield "An interrupted run: not everything was measured"

@@ -313,9 +313,20 @@ def read_bytes(path):
     raise TsvError(f"cannot read {path}: it is no file of {MOST_BYTES >> 20} MiB or less")
 
 
+def is_simulated(data):
+    return data.removeprefix(b"\xef\xbb\xbf").startswith(SIMULATED.encode())
+
+
+def refuse_simulated(data, path, more=""):
+    if is_simulated(data):
+        raise TsvError(f"{path}: simulated rows, not measured on a GPU{more}")
+
+
 def read(path):
-    """The Output in a file."""
-    return parse(read_bytes(path), path)
+    """The Output in a file, which was measured."""
+    data = read_bytes(path)
+    refuse_simulated(data, path)
+    return parse(data, path)
 
 
 def read_table(data, name):
@@ -387,11 +398,10 @@ class Run:
         self.checked = check_folder(self.path, data)
 
     def _is_simulated(self, data, present, allowed):
-        found = [name for name, content in data.items()
-                 if content.removeprefix(b"\xef\xbb\xbf").startswith(SIMULATED.encode())]
+        found = [name for name, content in data.items() if is_simulated(content)]
         if found and not allowed:
-            raise TsvError(f"{self.path / found[0]}: simulated rows, not measured on a GPU"
-                           + "; --simulated reads them" * (allowed is not None))
+            refuse_simulated(data[found[0]], self.path / found[0],
+                             "; --simulated reads them" * (allowed is not None))
         measured = [f"{name}.tsv" for name in present if f"{name}.tsv" not in found]
         if found and measured:
             raise TsvError(f"{self.path / found[0]}: simulated rows, but those of {measured[0]} "
@@ -461,7 +471,8 @@ class Run:
             yield f"No last line says that all rows are there: {', '.join(unnamed)}."
 
     def about(self, toolkits=None):
-        """One line: what was measured with what. toolkits: where not with all of the run."""
+        """One line: what was measured with what; behind a title that has the mark. toolkits: where
+        not with all of the run."""
         def value(key):
             return self.environment.get(key, "unknown")
 
@@ -469,6 +480,6 @@ class Run:
         other = f" and {other} (all multi-grid barriers)" if other else ""
         if toolkits is None:
             toolkits = f"CUDA {value('cuda_toolkit')}{other}"
-        return self.mark + ", ".join(filter(None, (
+        return ", ".join(filter(None, (
             f"{value('gpu')} x {value('gpu_count')}", f"driver {value('driver')}", toolkits,
             f"commit {value('suite_commit')}", value("date_utc"))))

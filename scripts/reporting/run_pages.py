@@ -43,7 +43,7 @@ def verdict_box(part):
 def captioned(sheet, run):
     """Without what it was measured with, which the page says once."""
     gpu = run.environment.get("gpu", "unknown")
-    sheet.title = sheet.title.partition(f". {run.mark}{gpu} x ")[0]
+    sheet.title = sheet.title.partition(f". {gpu} x ")[0]
     return sheet
 
 

@@ -97,6 +97,7 @@ class SimulatedTest(ReadersCase):
                 self.assertTrue(text.startswith(tsv.SIMULATED), path)
             elif path.suffix == ".tex":
                 self.assertRegex(text, r"\\caption\{simulated, not measured: ", path)
+                self.assertNotRegex(text, "measured: .*simulated, not measured: ")
         page = (self.out / "report.md").read_text()
         self.assertTrue(page.startswith("# simulated, not measured: "))
         for caption in re.findall(r"(?m)^\*\*.*", page):
