@@ -41,7 +41,7 @@ def find_devices(executable, gpu_count, simulated):
     if done.returncode:
         raise Stop(3 if done.returncode == 3 else 1, "the NVIDIA GPU cannot be used: "
                    + done.stderr.decode(errors="replace").strip())
-    if done.stdout.startswith(tsv.SIMULATED.encode()) != simulated:
+    if tsv.is_simulated(done.stdout) != simulated:
         raise Stop(2, f"{executable} is {'not ' * simulated}of simulated GPUs: --simulated says so")
     found = tsv.read_table(done.stdout, f"{executable} --devices")
     if gpu_count and gpu_count > len(found):
@@ -177,7 +177,8 @@ def plan_of_run(options, gpus):
         program.name for program in suite.PROGRAMS if program.older_toolkit and for_older])
     if options.method:
         return list(plan_of_methods(options.build, older, gpus, options.method))
-    return plan(options.build, older, gpus)
+    return [(name, words + ["--all"] * (options.all and "--method" not in words))
+            for name, words in plan(options.build, older, gpus)]
 
 
 def drop_cut_row(path):
@@ -186,7 +187,7 @@ def drop_cut_row(path):
     os.truncate(path, data.rfind(b"\n") + 1)
 
 
-def run_program(name, command, folder, seconds, tell=say):
+def run_program(name, command, folder, seconds, tell=say, meanwhile=None):
     """Rows into NAME.tsv, what it says into stderr.log and to tell(), with the name of the output,
     but for the warnings that its rows have, too. Returns how it has failed, or None."""
     rows, told = folder / f"{name}.tsv", []
@@ -203,7 +204,7 @@ def run_program(name, command, folder, seconds, tell=say):
                 tell(line)
 
     with open(rows, "wb") as output:
-        done = programs.run(command, seconds, ended, stdout=output, stderr=subprocess.PIPE,
+        done = programs.run(command, seconds, ended, meanwhile, stdout=output, stderr=subprocess.PIPE,
                             env=dict(os.environ, SYNCBENCH_WARNINGS="none"))  # see joined()
     code = done.returncode
     # Methods are named to leave out the others: what this machine cannot have is no failure.
@@ -221,7 +222,7 @@ def last_durations(results, here, names):
     """{output: seconds} of these outputs of the last complete run on GPUs like these, among
     `results`, of those that have most of them; empty where there is none."""
     def is_alike(one):
-        return all(one.get(key) == here.get(key) for key in ("gpu", "gpu_count", "methods"))
+        return all(one.get(key) == here.get(key) for key in ("gpu", "gpu_count", "methods", "sets"))
 
     found = []
     for path in results.glob("*/environment.tsv"):
@@ -234,21 +235,49 @@ def last_durations(results, here, names):
     return max(found, key=lambda run: run[:2], default=(0, "", {}))[-1]
 
 
-def known_duration(here):
-    """Seconds of a whole run on GPUs like these, the longest of environment.DURATIONS; or 0."""
-    rows = (tsv.read_table(tsv.read_bytes(environment.DURATIONS), environment.DURATIONS)
-            if environment.DURATIONS.exists() and "methods" not in here else [])
-    return max((float(row["seconds"]) for row in rows
-                if all(row[key] == here[key] for key in ("gpu", "gpu_count"))), default=0)
+class Progress:
+    """Says on stderr what is measured and about how many seconds are left: on a terminal in one
+    line that is renewed, elsewhere in a line for a program, but not more than one each EVERY
+    seconds. expected: {output: seconds}; those that have ended tell how much slower it is here."""
+    EVERY = 20
 
+    def __init__(self, expected):
+        self.expected, self.took = expected, {}
+        self.terminal, self.told = os.isatty(2), -self.EVERY
+        self.start = self.began = time.monotonic()
 
-def time_left(durations, outputs, lasted, known):
-    """What is left, for people; "" where nothing tells. durations: of the outputs that are
-    there; outputs: the others; lasted: of last_durations(); known: of known_duration()."""
-    if all(name in lasted for name in outputs):
-        return f", {sum(map(lasted.get, outputs)):.0f} s left if all is as in the last run"
-    left = known - sum(durations.values())
-    return f", about {left / 60:.0f} min left" if left >= 60 else ""
+    def begin(self, name):
+        self.name, self.began = name, time.monotonic()
+        if self.terminal or self.began - self.told >= self.EVERY:
+            self.told = self.began
+            self.show()
+
+    def end(self):
+        self.took[self.name] = time.monotonic() - self.began
+        self.clear()
+
+    def left(self):
+        some = 1 + 0.1 * sum(self.expected.values())  # as if so many were as expected
+        slower = (some + sum(self.took.values())) / (some + sum(map(self.expected.get, self.took)))
+        now = slower * self.expected[self.name] - (time.monotonic() - self.began)
+        return max(now, 0) + slower * sum(seconds for name, seconds in self.expected.items()
+                                          if name not in self.took and name != self.name)
+
+    def show(self):
+        text = (f"{len(self.took) + 1} of {len(self.expected)}, after "
+                f"{time.monotonic() - self.start:.0f} s, about {self.left():.0f} s left: {self.name}")
+        if self.terminal:
+            os.write(2, f"\r\033[K{text}".encode())
+        else:
+            say(text)
+
+    def clear(self):
+        if self.terminal:
+            os.write(2, b"\r\033[K")
+
+    def meanwhile(self):
+        if self.terminal:
+            self.show()
 
 
 def write_environment(folder, pairs, simulated):
@@ -267,20 +296,23 @@ def fill(folder, devices, executable, steps, options):
     rows = environment.rows(devices, executable, older_executable)
     rows += [("label", options.label)] * bool(options.label)
     rows += [("methods", ",".join(options.method))] if options.method else []
+    rows += [("sets", "all")] * options.all
     first = write_environment(folder, rows, simulated)
     topology = "no GPUs\n" if simulated else environment.topology()
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
-    lasted = last_durations(options.results, dict(rows), [name for name, _ in steps])
-    known = 0 if simulated or options.program else known_duration(dict(rows))
-    durations = {}
-    for number, (name, command) in enumerate(steps, 1):
-        left = time_left(durations, [later for later, _ in steps[number - 1:]], lasted, known)
-        say(f"{number} of {len(steps)}, after {sum(durations.values()):.0f} s{left}: {name}")
-        start = time.monotonic()
-        failure = run_program(name, command, folder, 3600 * options.hours)
+    usual = last_durations(options.results, dict(rows), [name for name, _ in steps])
+    progress = Progress({name: usual.get(name) or suite.usual_seconds(
+        name, len(devices), options.method, simulated) for name, _ in steps})
+    for name, command in steps:
+        progress.begin(name)
+        try:
+            failure = run_program(name, command, folder, 3600 * options.hours,
+                                  meanwhile=progress.meanwhile)
+        finally:
+            progress.end()
         if failure:  # other codes of it would mean something else as those of this script
             raise Stop(3 if failure.code == 3 else 1, failure.text)
-        durations[name] = time.monotonic() - start
+    durations = progress.took
     rows += [(environment.SECONDS_OF + name, f"{took:.1f}") for name, took in durations.items()]
     write_rows(folder, rows, first)
     tsv.Run(folder, simulated, whole=True)  # what cannot be read is no complete run
@@ -311,14 +343,14 @@ def label(text):
 
 def shown(run):
     """What people look for first: lines."""
-    yield run.about()
+    yield run.mark + run.about()
     yield ""
     yield from in_short.lines([run])
     yield ""
     yield from (run.mark + sentence for sentence in conclusions(run))
-    if not run.simulated:
-        level = Verdict(run, normal.recorded_runs(RESULTS)).level
-        yield f"Is it normal? {level}; scripts/check.py {run.path} says why"
+    level = Verdict(run, normal.recorded_runs(RESULTS)).level
+    yield (f"{run.mark}Is it normal? {level}; scripts/check.py {'--simulated ' * run.simulated}"
+           f"{run.path} says why")
 
 
 def hours(text):
@@ -353,6 +385,7 @@ def work():
                       help=f"the same as --method {','.join(QUICK)}")
     parser.add_argument("--simulated", action="store_true",
                         help="the executables are those on simulated GPUs")
+    some.add_argument("--all", action="store_true", help="measure all that the programs have")
     some.add_argument("--program", choices=[program.name for program in suite.PROGRAMS
                                             if program.takes_gpu_count],
                       help="run this program alone, and write no report")
@@ -389,7 +422,10 @@ def work():
     except Stop as stop:
         say(f"{script}: {stop.args[1]}; what was measured is in {folder}")
         return stop.args[0]
-    print(f"All tables: scripts/summary.py {folder}\n\n{reported}\nResults: {folder}")
+    print(f"All tables: scripts/summary.py {'--simulated ' * options.simulated}{folder}\n\n"
+          f"{reported}\nResults: {folder}")
+    if options.simulated:
+        print("Simulated: nothing of this machine was measured.")
     return 0
 
 

@@ -5,9 +5,10 @@
 # Builds the suite, measures on 1 to GPU_COUNT GPUs (default: all of this machine), leaves
 # the rows in a new folder results/<gpu>x<count>_<UTC time>/, shows the main numbers and writes a
 # report into its folder report/. A run that is interrupted keeps what it has measured in a folder
-# whose name ends in .partial. Without an NVIDIA GPU it says so, shows the recorded runs, writes
-# their report into build/report/, and builds. A report that cannot be written changes neither
-# rows nor exit code.
+# whose name ends in .partial. A report that cannot be written changes neither rows nor exit code.
+#
+# Without an NVIDIA GPU it shows the recorded runs, writes their report into build/report/, and
+# then does as --simulated --quick. In a batch job (SLURM_JOB_ID, PBS_JOBID) it ends instead.
 #
 # CUDA 13 has no multi_grid_sync, and what is left of a warp barrier is the compiler's choice.
 # Where there is an older CUDA Toolkit too (CUDA_BEFORE13_HOME, /usr/local/cuda-11.* or -12.*, or
@@ -18,12 +19,15 @@
 #   --quick        measure the main barriers alone, in about a minute
 #   --method NAME[,NAME...]
 #                  measure these methods alone
+#   --all          measure all that the programs have (their option --all)
 #   --label TEXT   a name for this machine, in the folder's name and in environment.tsv
 #   --require-gpu  exit code 3 at once on a machine without an NVIDIA GPU
 #   --results DIR  put the folder in DIR instead of results/ or build/
+#   --build        build everything, with or without a GPU, and measure nothing
 #   --no-build     use the executables in build/ and, if they are there, build-before13/
-#   --simulated    show how a run goes, on GPU_COUNT simulated GPUs (default: 1). Its rows and its
-#                  report, of made-up costs, are in build/simulated_<gpu>x<count>_<UTC time>/
+#   --simulated    show how a run goes, on GPU_COUNT simulated GPUs (default: 1), which are built in
+#                  build-simulated/. Its rows and its report, of made-up costs, are in
+#                  build/simulated_<gpu>x<count>_<UTC time>/
 #   -h, --help     show this text
 #
 # What is missing is installed: packages of the distribution as root or with password-free
@@ -34,8 +38,8 @@
 # an option for another limit.
 #
 # Exit codes: 0 complete; 1 a build, a measurement or writing failed, or something is missing;
-# 2 bad usage; 3 no usable CUDA device although a GPU is present, or --require-gpu; 129, 130, 143
-# ended by SIGHUP, SIGINT, SIGTERM.
+# 2 bad usage; 3 no usable CUDA device although a GPU is present, or no GPU and --require-gpu or a
+# batch job; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.
 set -euo pipefail
 scripts=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=scripts/parts/lib.sh
@@ -45,23 +49,28 @@ source "$scripts/parts/toolchain.sh"
 
 gpus=()
 results=
-no_build=
+build=1
+measure=1
 simulated=()
 options=()
 require_gpu=
-methods= # "quick" or names; empty: all
+chosen=  # the option that says which methods
+methods= # "quick" or names; empty: others
 
 while (($#)); do
   case $1 in
     -h | --help) usage ;;
-    --no-build) no_build=1 ;;
+    --build) measure= ;;
+    --no-build) build= ;;
     --simulated) simulated=(--simulated) ;;
     --require-gpu) require_gpu=1 ;;
-    --quick | --method)
-      [[ -z $methods ]] || die 2 "only one --quick or --method can be given (try --help)"
+    --quick | --all | --method)
+      [[ -z $chosen ]] || die 2 "only one --quick, --all or --method can be given (try --help)"
       options+=("$1")
-      methods=quick
-      if [[ $1 == --method ]]; then
+      chosen=$1
+      if [[ $1 == --quick ]]; then
+        methods=quick
+      elif [[ $1 == --method ]]; then
         methods=${2:-}
         [[ -n $methods ]] || die 2 "--method needs a value (try --help)"
         options+=("$methods")
@@ -87,76 +96,65 @@ while (($#)); do
   esac
   shift
 done
+[[ -n $build || -n $measure ]] || die 2 "--build and --no-build leave nothing to do (try --help)"
 
 recorded=()
 for reference in "$PROJECT_ROOT"/results/*x[0-9]*/; do
   [[ -d $reference && ${reference##*x} != *_*Z* ]] || continue # a run of the user's own
   recorded+=("$reference")
 done
-no_gpu=
-if ((${#simulated[@]} == 0)) && ! has_nvidia_gpu; then no_gpu=1; fi
-[[ -z $no_gpu || -z $require_gpu ]] || die 3 "this machine has no NVIDIA GPU"
-older= # nvcc
-# What a build of all programs takes for one compute capability: measured once.
-readonly BUILD_CPU_SECONDS=180 BUILD_MB=112
-announce_build() {
-  local kinds cpus
-  mapfile -t kinds < <(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
-    sed -n 's/^\([0-9]*\)\.\([0-9]\)$/\1\2/p' | sort -u)
-  if [[ -n ${CUDAARCHS:-} ]]; then IFS=';' read -ra kinds <<<"$CUDAARCHS"; fi
-  ((${#kinds[@]})) || kinds=(80 90) # as CMakeLists.txt
-  cpus=$(nproc 2>/dev/null || echo 2)
-  printf 'Builds what is not yet built of all programs, for compute capability %s, in build/.\n' \
-    "${kinds[*]}"
-  printf 'All programs take about %d s on %d CPUs, and %d MB.\n' \
-    $((BUILD_CPU_SECONDS * ${#kinds[@]} / cpus)) "$cpus" $((BUILD_MB * ${#kinds[@]}))
+report=$PROJECT_ROOT/build/report # of these
+# is_current: whether it need not be drawn again.
+is_current() {
+  [[ -e $report/report.html && -z $(find "${recorded[@]}" "$scripts" -newer "$report/report.html" \
+    \( -name '*.py' -o -name '*.tsv' \) -print -quit) ]] &&
+    { compgen -G "$report/figures/*/*.png" >/dev/null || ! python3 -c 'import matplotlib' 2>/dev/null; }
 }
-report= # of the recorded runs
 show_recorded() {
-  printf '\nRecorded on other machines:\n\n'
+  printf 'Recorded on other machines:\n\n'
   run python3 "$scripts/summary.py" --short "${recorded[@]}"
-  report=$PROJECT_ROOT/build/report
-  printf '\nTheir report, in less than a minute: %s\n\n' "$report/report.html"
-  run python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null || {
+  if is_current || run python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null; then
+    printf '\nReport of the recorded runs: %s\n\n' "$report/report.html"
+  else
     say "warning: there is no report of the recorded runs, see above"
-    report=none
-  }
-}
-# Before anything is fetched, unless Python itself is.
-has_python() { (require_python) 2>/dev/null; }
-if [[ -n $no_gpu ]]; then
-  printf 'This machine has no NVIDIA GPU: nothing was measured here.\n'
-  if ((${#recorded[@]})) && has_python; then show_recorded; fi
-  [[ -n $no_build ]] || announce_build
-fi
-# shellcheck disable=SC2119  # none of them are for it
-[[ -n $no_build ]] || require_tools
-require_python
-if [[ -n $no_gpu && -z $report && ${#recorded[@]} -gt 0 ]]; then show_recorded; fi
-if [[ -z $no_build ]]; then
-  if ((${#simulated[@]})); then
-    # shellcheck disable=SC2034  # for build()
-    BUILD_TARGETS=(simulated)
-  elif [[ -z $no_gpu && $(release_of "$NVCC") != 1[12].* ]]; then
-    older=$(find_older_nvcc)
   fi
-  if [[ -z $no_gpu && ${#simulated[@]} -eq 0 ]]; then announce_build >&2; fi
-  run build "$NVCC" release build -DBUILD_TESTING=OFF >&2 || die 1 "the build failed, see above"
+  recorded=()
+}
+if ((${#simulated[@]})) || [[ -z $measure ]] || has_nvidia_gpu; then
+  recorded=()
+else
+  [[ -z $require_gpu ]] || die 3 "this machine has no NVIDIA GPU"
+  [[ -z ${SLURM_JOB_ID:-}${PBS_JOBID:-} ]] ||
+    die 3 "this machine has no NVIDIA GPU, and a batch job simulates one only with --simulated"
+  printf 'This machine has no NVIDIA GPU: what follows is recorded or simulated.\n\n'
+  simulated=(--simulated)
+  [[ -n $chosen ]] || options+=(--quick)
 fi
+# Before anything is fetched, unless Python itself is.
+if ((${#recorded[@]})) && (require_python) 2>/dev/null; then show_recorded; fi
+# shellcheck disable=SC2119  # none of them are for it
+[[ -z $build ]] || require_tools
+require_python
+if ((${#recorded[@]})); then show_recorded; fi
+
+preset=release
+folder=build
+executables=build
 if ((${#simulated[@]})); then
-  exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build/simulated" --simulated \
-    --results "${results:-$PROJECT_ROOT/build}" "${gpus[@]}" "${options[@]}"
+  preset=simulated
+  folder="build-simulated"
+  executables=$folder/simulated
+  # shellcheck disable=SC2034  # for build()
+  mapfile -t BUILD_TARGETS < <(
+    sed -n 's/^ *Program("\(\w*\)".*/simulated_\1/p' "$scripts/parts/suite.py")
 fi
-if [[ -n $no_gpu ]]; then
-  printf '\n'
-  [[ ${report:-none} == none ]] || printf 'Report of the recorded runs: %s\n' "$report/report.html"
-  [[ -n $no_build ]] || printf 'Built: build/, for a machine with a GPU.\n'
-  printf 'Not done: %snothing was measured, as this machine has no NVIDIA GPU.\n' \
-    "${no_build:+nothing was built (--no-build), }"
-  exit 0
+older= # nvcc
+if [[ -n $build ]]; then
+  if [[ $preset == release && $(release_of "$NVCC") != 1[12].* ]]; then older=$(find_older_nvcc); fi
+  run build "$NVCC" "$preset" "$folder" -DBUILD_TESTING=OFF || die 1 "the build failed, see above"
 fi
-[[ -x $PROJECT_ROOT/build/Pitfalls ]] ||
-  die 1 "there is no Pitfalls in build/ (run without --no-build)"
+[[ -x $PROJECT_ROOT/$executables/Pitfalls ]] || die 1 "there is no Pitfalls in $executables/:" \
+  "'scripts/run.sh --build${simulated[*]:+ --simulated}' builds it"
 # For what CUDA 13 lacks.
 if [[ -n $older && $methods == quick ]]; then
   older=
@@ -164,15 +162,16 @@ elif [[ -n $older && -n $methods ]]; then
   lacking=$(python3 "$scripts/parts/lacking_methods.py" "$PROJECT_ROOT/build" "$methods") || exit
   [[ -n $lacking ]] || older=
 fi
-if [[ -n $older ]]; then
-  log=$PROJECT_ROOT/build/older_toolkit.log
-  build_older() {
-    build "$older" "$BEFORE_13" "build-$BEFORE_13" -DBUILD_TESTING=OFF >"$log" 2>&1
-  }
-  if ! run build_older; then
-    say "warning: the build with $older failed (see $log): multi_grid_sync and that toolkit's" \
-      "warp barriers are not measured"
-  fi
+if [[ -n $older ]] && ! run build "$older" "$BEFORE_13" "build-$BEFORE_13" -DBUILD_TESTING=OFF; then
+  say "warning: the build with $older failed: multi_grid_sync and that toolkit's warp barriers are" \
+    "not measured"
 fi
-exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build" --older "$PROJECT_ROOT/build-$BEFORE_13" \
-  --results "${results:-$PROJECT_ROOT/results}" "${gpus[@]}" "${options[@]}"
+if [[ -z $measure ]]; then
+  printf 'Built: %s/\n' "$executables"
+elif ((${#simulated[@]})); then
+  exec python3 "$scripts/measure.py" "$PROJECT_ROOT/$executables" --simulated \
+    --results "${results:-$PROJECT_ROOT/build}" "${gpus[@]}" "${options[@]}"
+else
+  exec python3 "$scripts/measure.py" "$PROJECT_ROOT/build" --older "$PROJECT_ROOT/build-$BEFORE_13" \
+    --results "${results:-$PROJECT_ROOT/results}" "${gpus[@]}" "${options[@]}"
+fi

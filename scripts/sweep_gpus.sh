@@ -8,7 +8,7 @@
 # measured until then is kept.
 #
 #   -o DIR       where the folders are made (default results/<EXE name>_sweep_<UTC time>)
-#   --simulated  EXE is on simulated GPUs: a path, or the name of one in build/simulated/
+#   --simulated  EXE is on simulated GPUs: a path, or the name of one in build-simulated/simulated/
 #   -h, --help   show this text
 #
 # Exit codes: those of run.sh; 2 also where DIR exists.
@@ -39,7 +39,7 @@ while (($#)); do
 done
 ((${#positional[@]} == 2)) || die 2 "needs an executable and a number of GPUs (try --help)"
 check_count MAX "${positional[1]}"
-executable=$(PATH=$PROJECT_ROOT/build${simulated:+/simulated} type -P "${positional[0]}") ||
+executable=$(PATH=$PROJECT_ROOT/build${simulated:+-simulated/simulated} type -P "${positional[0]}") ||
   die 2 "${positional[0]} is not an executable"
 executable=$(realpath -s "$executable")
 name=${executable##*/}

@@ -4,6 +4,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import time
 
 from parts.command_line import SIGNALS, Stop, signals_held
 
@@ -28,10 +29,11 @@ def become_worker(parent):
         signal.signal(number, signal.SIG_IGN)
 
 
-def run(command, seconds, said=None, **options):
+def run(command, seconds, said=None, meanwhile=None, **options):
     """subprocess.run() with a limit (None: none), which raises Stop. A Stop ends it, too.
-    said: called with what it has written to stderr, however it ends."""
-    parent = os.getpid()
+    said: called with what it has written to stderr, however it ends; meanwhile: called each second
+    until then."""
+    parent, started = os.getpid(), time.monotonic()
 
     def prepare():
         end_with(parent)
@@ -43,7 +45,16 @@ def run(command, seconds, said=None, **options):
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=prepare, **options)
         try:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-            output, errors = process.communicate(timeout=seconds)
+            while True:
+                left = seconds and seconds - (time.monotonic() - started)
+                try:
+                    output, errors = process.communicate(
+                        timeout=min(1, left or 1) if meanwhile else left)
+                    break
+                except subprocess.TimeoutExpired:
+                    if not meanwhile or left and left <= 1:
+                        raise
+                    meanwhile()
         except Stop:
             errors = _end(process)
             raise

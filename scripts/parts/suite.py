@@ -2,22 +2,23 @@
 
 from collections import namedtuple
 
-# takes_gpu_count: as an argument; has_means: rows have means, and so --stats; under_tools: what
-# keeps a run short under a tool that slows it.
-Program = namedtuple("Program", "name takes_gpu_count has_means older_toolkit under_tools",
+# takes_gpu_count: as an argument; has_means: rows have means, and so --stats; seconds: about how
+# long it took on an H200, all and --quick, and --quick on a simulated GPU; under_tools: what keeps a
+# run short under a tool that slows it.
+Program = namedtuple("Program", "name takes_gpu_count has_means older_toolkit seconds under_tools",
                      defaults=[()])
 
 # In the order of a results folder. older_toolkit: measured with a second toolkit before CUDA 13,
 # too. Pitfalls is last: where a GPU does not recover from a case, all else is there.
 PROGRAMS = (
-    Program("ImplicitBarrier", True, True, False, ("--processes", "1")),
-    Program("BenchmarkIntraSM", False, True, True),
-    Program("BenchmarkInterSM", True, True, True),
-    Program("TestRepeat", False, True, True),
-    Program("Reduction", True, True, True, ("--max-bytes", "1M")),
-    Program("Stencil", True, True, True, ("--max-bytes", "8M", "--limit", "3600")),
-    Program("Libraries", True, True, False),
-    Program("Pitfalls", True, False, True))
+    Program("ImplicitBarrier", True, True, False, (31, 10, 1), ("--processes", "1")),
+    Program("BenchmarkIntraSM", False, True, True, (30, 4, 3)),
+    Program("BenchmarkInterSM", True, True, True, (75, 23, 8)),
+    Program("TestRepeat", False, True, True, (9, 1, 1)),
+    Program("Reduction", True, True, True, (21, 6, 1), ("--max-bytes", "1M")),
+    Program("Stencil", True, True, True, (14, 7, 4), ("--max-bytes", "8M", "--limit", "3600")),
+    Program("Libraries", True, True, False, (1, 1, 1)),
+    Program("Pitfalls", True, False, True, (30, 1, 1)))
 LATER = ("Stencil", "Libraries")  # since the first recorded runs: a folder may lack them
 OLDER = ".before13"  # behind the names of files of a toolkit before CUDA 13
 NAMES = tuple(program.name for program in PROGRAMS)
@@ -27,6 +28,12 @@ BY_NAME = dict(zip(NAMES, PROGRAMS))
 def files_of(name):
     """The files of a program in a results folder, without .tsv."""
     return (name, name + OLDER)[:1 + BY_NAME[name].older_toolkit]
+
+
+def usual_seconds(file, gpus, some, simulated):
+    """About how long it takes where nothing else tells. some: whether of a few methods."""
+    whole, few, pretended = BY_NAME[file.split(".")[0]].seconds
+    return (pretended * (1 if some else 10) if simulated else few if some else whole) * (1 + gpus) / 2
 
 
 FILES = tuple(file for name in NAMES for file in files_of(name))

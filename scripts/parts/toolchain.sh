@@ -75,7 +75,7 @@ has_cmake() {
 # has_gtest: GoogleTest, where the compiler looks or where the user has pointed CMake to.
 has_gtest() {
   [[ -n ${GTest_DIR:-}${GTest_ROOT:-}${CMAKE_PREFIX_PATH:-} ]] ||
-    c++ -x c++ -fsyntax-only - <<<'#include <gtest/gtest.h>' 2>/dev/null
+    c++ -x c++ -fsyntax-only - <<<'#include <gtest/gtest.h>' &>/dev/null
 }
 
 # has_disassembler FOLDER: the machine-code test needs both.
@@ -141,7 +141,8 @@ require_gpu_for_fetched() {
       "Toolkit from 11.8 to 12.9 and set CUDACXX to its nvcc"
 }
 
-# missing_packages [tests]: what only the distribution can give, a line each.
+# missing_packages [tests|all]: what only the distribution can give, a line each; with `all` also
+# what pictures need.
 missing_packages() {
   local compiler=c++
   if [[ -n $NVCC ]]; then compiler=$(host_compiler_of "$NVCC"); fi
@@ -155,6 +156,7 @@ missing_packages() {
     python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
   fi
   [[ -z ${1:-} ]] || has_gtest || echo libgtest-dev
+  [[ ${1:-} != all ]] || python3 -c 'import matplotlib' 2>/dev/null || echo python3-matplotlib
 }
 
 # require_tools [tests]: all that a build needs, with `tests` also what those need. Leaves
@@ -168,7 +170,9 @@ require_tools() {
   mapfile -t missing < <(missing_packages "$@")
   if ((${#missing[@]})) && ! { may_install && install "${missing[@]}"; }; then
     [[ -n $NVCC || -z ${SYNC_NO_INSTALL:-} ]] || toolkit=' and a CUDA Toolkit (11.8 or newer)'
-    die 1 "packages$toolkit are missing; on Debian or Ubuntu: sudo apt-get install ${missing[*]}"
+    mapfile -t missing < <(missing_packages all)
+    die 1 "packages$toolkit are missing; on Debian or Ubuntu, with libgtest-dev for tests and" \
+      "python3-matplotlib for pictures: sudo apt-get install ${missing[*]}"
   fi
   if ! has_cmake; then
     fetch cmake || die 1 "CMake 3.22 or newer is missing and could not be fetched"
@@ -189,20 +193,71 @@ build() {
   locked "$PROJECT_ROOT/$3/lock" build_now "$@"
 }
 
+# What a build of all programs from nothing takes, measured: CPU seconds and MB for each
+# compute capability, and the seconds of its longest chain of sources, however many CPUs.
+readonly BUILD_CPU_SECONDS=212 BUILD_MB=112 CHAIN_SECONDS=45
+# The same of the programs on simulated GPUs, which have no machine code.
+readonly SIMULATED_CPU_SECONDS=220 SIMULATED_MB=81
+
+# build_takes PRESET: seconds, MB and of what, from nothing.
+build_takes() {
+  local kinds=() cpus seconds=$BUILD_CPU_SECONDS mb=$BUILD_MB what
+  cpus=$(nproc 2>/dev/null || echo 2)
+  if [[ $1 == simulated ]]; then
+    kinds=(simulated) seconds=$SIMULATED_CPU_SECONDS mb=$SIMULATED_MB what='simulated GPUs'
+  else
+    mapfile -t kinds < <(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+      sed -n 's/^\([0-9]*\)\.\([0-9]\)$/\1\2/p' | sort -u)
+    if [[ -n ${CUDAARCHS:-} ]]; then IFS=';' read -ra kinds <<<"$CUDAARCHS"; fi
+    ((${#kinds[@]})) || kinds=(80 90) # as CMakeLists.txt
+    what="compute capability ${kinds[*]}"
+  fi
+  seconds=$((seconds / cpus))
+  printf '%d %d %s\n' $(((seconds > CHAIN_SECONDS ? seconds : CHAIN_SECONDS) * ${#kinds[@]})) \
+    $((mb * ${#kinds[@]})) "$what"
+}
+
+# counted LOG COMMAND...: its exit status. Its output goes into LOG; a terminal shows in one line
+# how far it is.
+counted() {
+  local start=$SECONDS status=0
+  "${@:2}" >>"$1" 2>&1 &
+  while [[ -t 2 ]] && kill -0 $! 2>/dev/null; do
+    printf '\r\e[Kbuilding: %s, after %d s' \
+      "$(tail -n 40 "$1" | sed -n 's/^\[ *\([0-9/]*%\{0,1\}\)\].*/\1/p' | tail -n 1)" \
+      $((SECONDS - start)) >&2
+    sleep 0.5
+  done
+  wait $! || status=$?
+  if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi
+  return "$status"
+}
+
 build_now() {
-  local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 compilers
+  local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 start=$SECONDS compilers log seconds mb what options
+  log=$folder/build.log
+  options=("-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}")
   compilers="$nvcc $(release_of "$nvcc") $(host_compiler_of "$nvcc")"
   # CMake keeps the compilers that a folder was started with, whatever it is told later.
   if [[ $(cat "$folder/compilers.txt" 2>/dev/null) != "$compilers" ]]; then
     rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
     mkdir -p "$folder" && printf '%s\n' "$compilers" >"$folder/compilers.txt" || return 1
   fi
-  say "building with CUDA $(release_of "$nvcc") in $folder"
+  read -r seconds mb what < <(build_takes "$preset")
+  say "building with CUDA $(release_of "$nvcc") for $what in $folder; from nothing that takes" \
+    "about $seconds s and $mb MB"
+  # Simulated GPUs run no machine code, so that the compiler need not optimize.
+  if [[ $preset == simulated && $(release_of "$nvcc") == 13.* ]]; then
+    options+=("-DCMAKE_CUDA_FLAGS_RELEASE=-O1 -DNDEBUG -Ofc=max")
+  fi
   (
     cd "$PROJECT_ROOT" || exit 1
     CUDACXX=$nvcc CUDAHOSTCXX=$(host_compiler_of "$nvcc") PATH=${nvcc%/*}:$PATH
     export CUDACXX CUDAHOSTCXX PATH
-    cmake --preset "$preset" "-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}" &&
-      cmake --build --preset "$preset" --target "${BUILD_TARGETS[@]}" --parallel "$(nproc 2>/dev/null || echo 2)"
-  )
+    : >"$log"
+    counted "$log" cmake --preset "$preset" "${options[@]}" &&
+      counted "$log" cmake --build --preset "$preset" --target "${BUILD_TARGETS[@]}" \
+        --parallel "$(nproc 2>/dev/null || echo 2)"
+  ) || { grep -E 'error *:|fatal *:|Error' "$log" | head -n 10 >&2; say "see $log" && return 1; }
+  say "built in $((SECONDS - start)) s"
 }

@@ -24,10 +24,9 @@ def joined(text):
 def faults_of_commands(text, shell="sh"):
     done = subprocess.run([shell, "-n"], input=text, stderr=subprocess.PIPE, text=True, check=False)
     yield from done.stderr.splitlines()
-    presets = {one["name"] for one in json.loads(
-        (ROOT / "CMakePresets.json").read_text())["configurePresets"]}
-    yield from (f"no preset {name}" for name in re.findall(r"--preset (\S+)", text)
-                if name not in presets)
+    options = (ROOT / "scripts/run.sh").read_text()
+    yield from (f"run.sh has no {name}" for line in re.findall(r"run\.sh (.*)", text)
+                for name in re.findall(r"--\w[\w-]*", line) if f"\n#   {name} " not in options)
     paths = re.findall(rf"{HERE}([\w./]+)", text)
     paths += re.findall(r"\s(scripts/\S+)", text)
     yield from (f"no {path}" for path in paths if not (ROOT / path).is_file())
@@ -99,14 +98,14 @@ class ClusterFilesTest(unittest.TestCase):
     def test_dockerfile(self):
         self.check("Dockerfile", faults_of_dockerfile, (
             ("COPY .git", "COPY .gone"), ("RUN git", "RUM git"), ("FROM ${BASE}\n", ""),
-            ("preset release", "preset gone"), ("run.sh", "gone.sh"), ("cmake python3", "python3"),
-            ('"$(nproc)"', '"$(nproc"')))
+            ("run.sh --b", "gone.sh --b"), ('run.sh"', 'gone.sh"'), ("cmake python3", "python3"),
+            ('"$ARCHITECTURES"', '"$ARCHITECTURES')))
 
     def test_definition(self):
         self.check("syncbench.def", faults_of_definition, (
             (".git /opt", ".gone /opt"), ("%post", "%past"), ("Bootstrap: docker\n", ""),
-            ("preset release", "preset gone"), ("run.sh", "gone.sh"), ("cmake python3", "python3"),
-            ('"$(nproc)"', '"$(nproc"')))
+            ("run.sh --b", "gone.sh --b"), ("run.sh --n", "gone.sh --n"), ("cmake python3", "python3"),
+            ('"80;90"', '"80;90')))
 
     def test_job(self):
         self.check("job.sbatch", faults_of_job, (

@@ -6,9 +6,10 @@ import shutil
 import unittest
 
 from made_up_rows import ROWS, ROWS_BEFORE13
-from scripts_support import WAIT, WAIT_ALONE, ScriptsTest
+from scripts_support import FIRST, WAIT, WAIT_ALONE, ScriptsTest
 
-from parts import tsv  # from scripts/, which scripts_support has put on the path
+from measure import QUICK  # from scripts/, which scripts_support has put on the path
+from parts import tsv
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "advise.py", "compare.py",
            "report.py", "pages/write_pages.py", "pages/readme_pictures.py",
@@ -45,7 +46,8 @@ class CommandLineTest(ScriptsTest):
                 ("only one GPU_COUNT", "run.sh", ["1", "2"]),
                 ("--results needs a folder", "run.sh", ["--results"], ["--results", ""]),
                 ("unknown option", "run.sh", ["--no-b"], ["--resume"], ["-x"]),
-                ("only one --quick or --method", "run.sh", ["--quick", "--method", "grid_sync"],
+                ("only one --quick, --all or --method", "run.sh", ["--quick", "--method", "grid_sync"],
+                 ["--all", "--quick"],
                  ["--method", "grid_sync", "--quick"], ["--method", "grid_sync"] * 2),
                 ("takes no arguments", "test.sh", ["1"], ["--hel"], [""]),
                 ("unknown option", "sweep_gpus.sh", ["--hel"], [exe, "1", "-out"]),
@@ -180,7 +182,6 @@ class RunTest(ScriptsTest):
             errors = self.run_sh().stderr
             self.assertRegex(errors, f"(?m)^warning: .*{warning}.*: multi_grid_sync and that "
                              "toolkit's warp barriers are not measured$")
-            self.assertEqual(errors.count("compiling"), 1)  # of the first
             self.assertEqual(list(self.only_folder().glob("*.before13.tsv")), [])
             self.assertNotIn("cuda_toolkit_before13", self.environment_values())
             shutil.rmtree(self.results)
@@ -210,7 +211,9 @@ class RunTest(ScriptsTest):
         self.assertFalse((self.only_folder() / "Reduction.before13.tsv").exists())
 
     def test_no_build(self):
-        self.assertIn("no Pitfalls in build/", self.run_sh("--no-build", code=1).stderr)
+        for more in ("", " --simulated"):
+            self.assert_refused(self.run_sh("--no-build", *more.split(), code=1), 1, "no Pitfalls in "
+                                "build", f"'scripts/run.sh --build{more}' builds it\n")
         for build, preset in (("build", self.release), ("build-before13", self.before13)):
             shutil.copytree(preset, self.project / build)
             self.run_sh("--no-build")
@@ -219,42 +222,80 @@ class RunTest(ScriptsTest):
             shutil.rmtree(self.results)
         self.assertEqual(self.calls("cmake"), [])
 
-    def test_no_gpu_shows_the_recorded_runs(self):
+    def without_gpu(self):
+        """run.sh's last line on stdout, and all of it."""
+        done = self.run_sh()
+        return done.stdout.splitlines()[-1], done.stdout
+
+    def test_no_gpu_shows_the_recorded_runs_and_a_simulated_one(self):
         self.gpu.unlink()
-        (self.project / "results").mkdir()
+        self.link_study()
         for name in ("h200x2", "l4x1", "l4x1_20250101T000000Z", "l4x1_20250101T000000Z.partial"):
             self.write_run(self.project / "results" / name)
-        done = self.run_sh(8)
-        self.assertTrue(done.stdout.startswith("This machine has no NVIDIA GPU: nothing was "))
-        self.assertRegex(done.stdout, "What a barrier costs +2 H200 +2 H200\n")
-        self.assertEqual(done.stdout.count("1081.2 ± 3.5"), 2)
-        self.assertLess(len(done.stdout.splitlines()), 20)
-        page, about, rest = (done.stdout.find(text) for text in (
-            f"\nTheir report, in less than a minute: {self.project}/build/report/report.html\n",
-            "\nBuilds what is not yet built of all programs, for compute capability 80 90, in build/.\n",
-            "\nBuilt: build/, for a machine with a GPU.\nNot done: nothing was measured, as "))
-        self.assertTrue(0 < page < about < rest, done.stdout)
-        self.assertRegex(done.stdout, r"\nAll programs take about \d+ s on \d+ CPUs, and 224 MB\.\n")
-        self.assertEqual(self.run_sh("--no-build").stdout.splitlines()[-1],
-                         "Not done: nothing was built (--no-build), nothing was measured, as this "
-                         "machine has no NVIDIA GPU.")
-        self.assertEqual(len(self.calls("cmake --build --preset release")), 1)
-        self.assertEqual(self.calls("build"), [])
-
-    def test_what_is_to_be_built_is_said(self):
-        self.tool("nvidia-smi", "#!/bin/sh\ncase $* in *compute_cap*) echo 9.0; echo 9.0 ;; esac\n")
-        self.assertIn("\nBuilds what is not yet built of ", "\n" + self.run_sh().stderr)
-        self.environment["CUDAARCHS"] = "70;80;90"
-        for kinds, more in (("70 80 90", {}), ("90", {"CUDAARCHS": ""})):
-            self.environment.update(more)
-            self.assertIn(f"of all programs, for compute capability {kinds}, in build/.\n",
-                          self.run_sh("--method", "grid_sync").stderr)
+        self.write_methods(self.simulated, *(f"{name} warp 1" for name in QUICK))
+        last, shown = self.without_gpu()
+        self.assertRegex(shown, "^This machine has no NVIDIA GPU(.*\n)+ +What a barrier costs +2 H200 +2 H200\n")
+        self.assertEqual(shown.count("1081.2 ± 3.5"), 3)
+        folder, page = self.only_folder(), self.project / "build/report/report.html"
+        self.assertEqual(last, "Simulated: nothing of this machine was measured.")
+        self.assertTrue(0 < shown.find(f"\nReport of the recorded runs: {page}\n")
+                        < shown.find(f"\nReport: {folder}/report/report.html\n"), shown)
+        self.assertRegex(folder.name, r"^simulated_h200x1_\d{8}T\d{6}Z$")
+        self.assertIn("measured: Is it normal? ", shown)
+        for path in [*folder.glob("*.tsv"), *folder.rglob("report/tables/**/*.tsv")]:
+            self.assertTrue(path.read_text().startswith(FIRST[:-1]), path)
+        self.assert_refused(self.script("check.py", folder), 3, "--simulated reads them")
+        self.assertEqual(self.calls("simulated/Impl"), [
+            "simulated/ImplicitBarrier 1 --stats --method " + ",".join(QUICK)])
+        build, = self.calls("cmake --build")
+        self.assertIn("--preset simulated --target simulated_ImplicitBarrier simulated_Bench", build)
+        self.assertFalse((self.project / "build/Pitfalls").exists())
+        drawn = page.stat().st_mtime_ns
+        for newer in (False, True):  # than the report
+            if newer:
+                os.utime(self.project / "results/l4x1/Stencil.tsv", ns=(drawn * 2, drawn * 2))
+            shutil.rmtree(self.results)
+            self.without_gpu()
+            self.assertEqual(page.stat().st_mtime_ns != drawn, newer)
 
     def test_a_gpu_is_required(self):
         self.gpu.unlink()
-        for more in ([], ["--no-build"]):
-            self.assert_refused(self.run_sh("--require-gpu", *more, code=3), 3, "has no NVIDIA GPU")
+        for variable in ("SLURM_JOB_ID", "PBS_JOBID", "NO_BATCH_JOB"):
+            self.environment[variable] = "1"
+            for more in ([], ["--no-build"], ["--quick"]):
+                more = more + ["--require-gpu"] * (variable == "NO_BATCH_JOB")
+                self.assert_refused(self.run_sh(*more, code=3), 3, "has no NVIDIA GPU")
+            del self.environment[variable]
         self.assertEqual(self.calls("cmake"), [])
+
+    def test_build_alone(self):
+        """With and without a GPU, in a batch job too, with both toolkits."""
+        self.nvcc("cuda-12.4", "12.4")
+        self.environment["SLURM_JOB_ID"] = "1"
+        for number in (1, 2):
+            self.assertEqual(self.run_sh("--build").stdout, "Built: build/\n")
+            self.gpu.unlink(missing_ok=True)
+            for preset in ("release", "before13"):
+                self.assertEqual(len(self.calls(f"cmake --build --preset {preset} ")), number)
+        self.assertTrue((self.project / "build/Pitfalls").exists())
+        self.assertEqual((self.calls("build"), self.results.exists()), ([], False))
+        self.run_sh("--build", "--no-build", code=2)
+
+    def test_what_a_build_takes_is_said(self):
+        """The time is of all CPUs, for all architectures; the compiler's words are in a log."""
+        self.tool("nvidia-smi", "#!/bin/sh\ncase $* in *compute_cap*) echo 9.0; echo 9.0 ;; esac\n")
+        took = {}
+        for kinds in ("90", "70 80 90"):
+            self.environment["CUDAARCHS"] = kinds.replace(" ", ";") * (kinds != "90")
+            for cpus in ("2", "16"):
+                self.tool("nproc", f"#!/bin/sh\necho {cpus}\n")
+                said = self.run_sh("--build").stderr
+                found = re.search(rf" capability {kinds} in {self.project}/build; .* (\d+) s and ", said)
+                took[kinds, cpus] = int(found[1])
+        self.assertNotIn("compiling", said)
+        self.assertIn("compiling", (self.project / "build/build.log").read_text())
+        self.assertEqual(took["70 80 90", "2"], 3 * took["90", "2"])
+        self.assertTrue(took["90", "2"] / 8 < took["90", "16"] < took["90", "2"] / 2, took)
 
     def test_the_older_toolkit_builds_what_cuda_13_lacks(self):
         self.write_methods(self.before13, "multi_grid_sync gpus 1", "grid_sync grid 1")
@@ -271,27 +312,24 @@ class RunTest(ScriptsTest):
         self.assertTrue(any(self.results.glob("*/BenchmarkInterSM.before13.tsv")))
 
     def test_time_that_is_left(self):
+        """By the last run like this one, else by how long it took elsewhere."""
         shutil.copytree(self.release, self.project / "build")
-        self.assertNotIn("left", self.run_sh("--no-build", "--method", "grid_sync").stderr)
-        path = self.only_folder() / "environment.tsv"
-        text, count = re.subn(r"\n(seconds_\S+)\t\d+\.\d(?=\n)", r"\n\1\t20.0", path.read_text())
-        path.write_text(text)
-        self.assertGreater(count, 0)
-        said = self.run_sh("--no-build", "--method", "grid_sync").stderr
-        self.assertIn(f"1 of {count}, after 0 s, {20 * count} s left if all is as in the last run",
-                      said)
-        self.assertIn(f"{count} of {count}, after 0 s, 20 s left if", said)
-        self.assertNotIn("left", self.run_sh("--no-build", "--method", "tile").stderr)
 
-    def test_time_that_a_first_run_takes(self):
-        """By what is recorded of as many GPUs of this kind; of whole runs alone."""
+        def left(*options):
+            return re.search(r"(?m)^1 of (\d+), after 0 s, about (\d+) s left: ImplicitBarrier$",
+                             self.run_sh("--no-build", *options).stderr).groups()
+
+        count, _ = left("--method", "grid_sync")
+        path = self.only_folder() / "environment.tsv"
+        path.write_text(re.sub(r"\n(seconds_\S+)\t\d+\.\d(?=\n)", r"\n\1\t2000.0", path.read_text()))
+        self.assertEqual(left("--method", "grid_sync"), (count, str(2000 * int(count))))
+        self.assertLess(int(left()[1]), 2000)
+
+    def test_all(self):
         shutil.copytree(self.release, self.project / "build")
-        self.link_study()
-        (self.project / "results/durations.tsv").write_text(
-            "gpu\tgpu_count\tseconds\nNVIDIA H200\t2\t300\nNVIDIA H200\t4\t900\n")
-        self.assertNotIn("left", self.run_sh("--no-build", "--method", "grid_sync").stderr)
-        self.assertIn("after 0 s, about 5 min left: ImplicitBarrier",
-                      self.run_sh("--no-build").stderr)
+        self.run_sh("--no-build", "--all")
+        self.assertIn("build/TestRepeat --stats --all", self.calls())
+        self.assertEqual(self.environment_values()["sets"], "all")
 
     def test_some_methods_of_a_labelled_machine(self):
         self.run_sh("--method", "grid_sync", "--label", "node-7")
@@ -310,10 +348,9 @@ class RunTest(ScriptsTest):
             self.assertIn(message, self.run_sh(*arguments, code=2).stderr)
 
     def test_quick(self):
-        names = "traditional_launch blocksync tile_sync cluster_sync grid_sync peer_grid_sync".split()
-        self.write_methods(self.release, *(f"{name} warp 1" for name in [*names, "read_limit", "x"]))
+        self.write_methods(self.release, *(f"{name} warp 1" for name in [*QUICK, "x"]))
         self.run_sh("--quick")
-        self.assertIn("\nmethods\t" + ",".join([*names, "read_limit"]) + "\n",
+        self.assertIn("\nmethods\t" + ",".join(QUICK) + "\n",
                       (self.only_folder() / "environment.tsv").read_text())
         shutil.rmtree(self.results)
         self.assertNotEqual(self.calls("build/Libraries 2 --stats"), [])

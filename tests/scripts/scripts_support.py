@@ -6,6 +6,7 @@ fake adds a line to a log: what is not in it was not started.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 SYSTEM_PROGRAMS = ("bash sh awk sed grep cat dirname readlink realpath mkdir rm mv ln cp sort head "
-                   "date env flock nproc sleep touch true").split()
+                   "tail find date env flock nproc sleep touch true").split()
+FIRST = "# simulated\n"  # line of what was measured on no GPU
 
 # Obeys the executables' contract. NAME.then beside it are commands after the last row,
 # NAME.list is its list where it has one of its own.
@@ -82,7 +84,8 @@ class ScriptsTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.project, self.results = self.folder / "project", self.folder / "results"
         self.system, self.tools = self.folder / "system", self.folder / "tools"
-        self.release, self.before13 = self.folder / "fakes/release", self.folder / "fakes/before13"
+        self.release, self.before13, self.simulated = (
+            self.folder / "fakes" / name for name in ("release", "before13", "simulated/simulated"))
         self.log = self.folder / "log"
         shutil.copytree(ROOT / "scripts", self.project / "scripts")
         self.tools.mkdir()
@@ -94,6 +97,9 @@ class ScriptsTest(unittest.TestCase):
         self.python_with_pip("exit 1")
         self.write_fakes(self.release, "13.0", ROWS)
         self.write_fakes(self.before13, "11.8", ROWS_BEFORE13)
+        self.write_fakes(self.simulated, "13.0", {  # of one GPU
+            name: FIRST + re.sub(r"(?m)^\w+\t(float\t|1\t1\t)?2\t.*\n", "", text)
+            for name, text in ROWS.items()}, FIRST, gpus=1)
         self.gpu = self.system / "dev/nvidia0"
         self.gpu.parent.mkdir(parents=True)
         self.gpu.touch()
@@ -102,7 +108,7 @@ class ScriptsTest(unittest.TestCase):
             "LOG": str(self.log), "FAKES": str(self.folder / "fakes"), "TMPDIR": str(self.folder),
             "CUDACXX": str(self.nvcc("cuda", "13.0")), "LC_ALL": "C.UTF-8"}
 
-    def write_fakes(self, folder, cuda, rows):
+    def write_fakes(self, folder, cuda, rows, first="", gpus=2):
         for name, text in rows.items():
             write_program(folder / name, EXECUTABLE)
             (folder / f"{name}.rows").write_text(text)
@@ -111,8 +117,9 @@ class ScriptsTest(unittest.TestCase):
         self.write_methods(folder, "grid_sync grid 1", "peer_grid_sync gpus 1", "tile warp 1",
                            *["multi_grid gpus 1"] * (cuda == "11.8"))
         (folder / "devices").write_text(
-            "gpu\tname\tcompute_capability\tsms\tpci_bus_id\n" + "".join(
-                f"{number}\tNVIDIA H200\t9.0\t132\t0000:1{number}:00.0\n" for number in (0, 1)))
+            first + "gpu\tname\tcompute_capability\tsms\tpci_bus_id\n" + "".join(
+                f"{number}\tNVIDIA H200\t9.0\t132\t0000:1{number}:00.0\n"
+                for number in range(gpus)))
 
     def write_methods(self, folder, *methods):
         """What the executables list; of each its name, its scope and whether it is checked."""
@@ -124,6 +131,7 @@ class ScriptsTest(unittest.TestCase):
             f"{name}\ttext\t\t{group}\n" for name, group in groups.items()))
 
     def tool(self, name, text):
+        (self.tools / name).unlink(missing_ok=True)  # a link to the system's
         write_program(self.tools / name, text)
 
     def python_with_pip(self, pip):
