@@ -128,6 +128,20 @@ def find_disassembler():
                          "not checked; scripts/test.sh fetches both")
 
 
+def extract(executable, folder):
+    """(file, architecture, bytes) of each piece of code of an executable, put into a folder."""
+    _output([os.path.join(find_disassembler(), "cuobjdump"), "-xelf", "all",
+             os.path.abspath(executable)], folder)
+    pieces = []
+    for name in sorted(os.listdir(folder)):
+        architecture = re.search(r"\.(sm_\w+)\.cubin$", name)
+        if not architecture:
+            raise ValueError(f"{executable}: code of no architecture: {name}")
+        with open(os.path.join(folder, name), "rb") as file:
+            pieces.append((name, architecture[1], file.read()))
+    return pieces
+
+
 _JUDGED = re.compile(rb"(timed|null|sleep|spin)_kernel")
 _read = {}  # functions by the bytes of the code: executables share most of their code
 
@@ -144,20 +158,13 @@ def disassemble(executable):
     # The disassembler is slow to start: one for each processor at a time.
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        _output([os.path.join(tools, "cuobjdump"), "-xelf", "all", executable],
-                folder)
         pieces = []  # (architecture, bytes, listing where it is new)
-        for name in sorted(os.listdir(folder)):
-            architecture = re.search(r"\.(sm_\w+)\.cubin$", name)
-            if not architecture:
-                raise ValueError(f"{executable}: code of no architecture: {name}")
-            with open(os.path.join(folder, name), "rb") as file:
-                content = file.read()
+        for name, architecture, content in extract(executable, folder):
             if not _JUDGED.search(content):
                 _read[content] = {}
             command = [os.path.join(tools, "nvdisasm"), "-c", name]
             listing = None if content in _read else pool.submit(_output, command, folder)
-            pieces.append((architecture[1], content, listing))
+            pieces.append((architecture, content, listing))
         for architecture, content, listing in pieces:
             if listing:
                 _read[content] = read_functions(listing.result())

@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""Says whether this tree does what another commit does, on simulated GPUs and in machine code.
+
+usage: golden.py [--no-noise] [--only PART] [--programs NAME[,NAME...]] BASE
+
+Builds BASE (a commit) and this tree in build/golden, without a compiler cache, and compares
+  rows   what the programs print on 1, 2 and 3 simulated GPUs and on 4 of which only some reach
+         each other's memory, with their exit codes: all bytes but the commit; and which CUDA
+         calls they make, by process and GPU, in whatever order
+  code   the instructions, registers and constants of all kernels; also those of the newest toolkit
+         before CUDA 13 that is found (CUDA_BEFORE13_HOME names one)
+A call more or less shifts all later noise: --no-noise is for a change of calls, sections or
+methods; without it (noise=0.01) not even the order of kernels may change.
+
+Exit codes: 0 all the same; 1 something differs; 2 bad usage, or something cannot be built or run.
+"""
+import argparse
+import collections
+import concurrent.futures
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests" / "machine_code")]
+import kernel_hashes  # noqa: E402
+from machine_code import NoDisassembler  # noqa: E402
+from parts import tsv  # noqa: E402
+
+CACHE = ROOT / "build" / "golden"
+PROGRAMS = ("Stencil", "ImplicitBarrier", "BenchmarkInterSM", "Pitfalls", "BenchmarkIntraSM",
+            "Reduction", "TestRepeat", "Libraries")  # the longest first
+NODES = ("gpus=1", "gpus=2", "gpus=3", "gpus=4 peer=halves")
+SAMPLES = ("--samples", "2", "--stats")
+# Arguments and node of what is fast: texts, and ways to end with each exit code.
+SHORT = (("--list", ""), ("--columns", ""), ("--help", ""), ("--machine-code 90", ""),
+         ("--method no_such_method", ""), ("9", ""), ("", "gpus=0"), ("--samples 2", "fail_at=300"),
+         ("--samples 2 --method peer_grid_sync,multi_cooperative_launch", "gpus=1"))
+# What another commit or folder changes.
+MASKS = ((re.compile(r"\bcommit=[\w-]+"), "commit=COMMIT"),
+         (re.compile(r"[\w./-]+\.(?:cpp|cuh?|hpp):\d+"), "FILE:LINE"))
+LIMIT_S = 900
+SHOWN = 3  # of what differs
+
+
+class Stop(Exception):
+    """Why nothing can be compared."""
+
+
+# Builds.
+
+def output_of(*command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", **options)
+    if done.returncode != 0:
+        raise Stop(f"{' '.join(map(str, command))}:\n{done.stdout[-3000:]}")
+    return done.stdout.strip()
+
+
+def check_out(base, name="base"):
+    """The sources of a commit. Only files that differ from those of the last one of this name are
+    written, so that its builds go on from there."""
+    commit = output_of("git", "rev-parse", "--verify", f"{base}^{{commit}}", cwd=ROOT)
+    folder = CACHE / name / "source"
+    if not folder.exists():
+        output_of("git", "clone", "-q", "--shared", "--no-checkout", ROOT, folder)
+    output_of("git", "checkout", "-q", "--force", "--detach", commit, cwd=folder)
+    return folder
+
+
+def toolkits():
+    """{kind: (release, nvcc, its host compiler)} of both kinds that are found."""
+    found = {}
+    for kind, function in (("13", "find_nvcc"), ("before13", "find_older_nvcc")):
+        words = output_of("bash", "-c", "source scripts/parts/lib.sh; source scripts/parts/toolchain.sh; "
+                          f'nvcc=$({function}); [[ -z $nvcc ]] || '
+                          'echo "$(release_of "$nvcc") $nvcc $(host_compiler_of "$nvcc")"', cwd=ROOT)
+        if words:
+            found[kind] = words.split()
+    if "13" not in found:
+        raise Stop("no nvcc is found")
+    return found
+
+
+def build(source, folder, toolkit, targets):
+    """Builds what is not up to date."""
+    _, nvcc, host = toolkit
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.endswith("_COMPILER_LAUNCHER")}
+    environment = {"CUDAARCHS": "90", **environment, "CUDACXX": nvcc, "CUDAHOSTCXX": host,
+                   "CCACHE_DISABLE": "1"}
+    ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
+    output_of("cmake", "-S", source, "-B", folder, *ninja, "-DCMAKE_BUILD_TYPE=Release",
+              "-DBUILD_TESTING=OFF", *["-DNVSHMEM_INCLUDE_DIR="] * (targets == ["all"]),
+              env=environment)
+    output_of("cmake", "--build", folder, "--parallel", str(os.cpu_count()), "--target", *targets,
+              env=environment)
+    return folder
+
+
+# Rows and calls.
+
+Run = collections.namedtuple("Run", "code out err calls")
+
+
+def run(folder, program, arguments, scenario):
+    """What a simulated program does; calls: {(process, GPU, name): how many}."""
+    with tempfile.TemporaryDirectory() as temporary:
+        calls = Path(temporary) / "calls"
+        calls.touch()
+        done = subprocess.run(
+            [folder / program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            timeout=LIMIT_S, cwd=temporary, encoding="utf-8", errors="replace",
+            env={**os.environ, "LD_LIBRARY_PATH": str(folder),
+                 "STAND_IN": f"{scenario} calls={calls}"})
+        with open(calls, encoding="utf-8") as lines:
+            counts = collections.Counter(tuple(line.split("\t", 4)[1:4]) for line in lines)
+    texts = [done.stdout, done.stderr]
+    for pattern, text in MASKS:
+        texts = [pattern.sub(text, part) for part in texts]
+    return Run(done.returncode, *texts, counts)
+
+
+def runs_of(folder, programs, noise):
+    """(program, arguments, scenario), those of rows first, with what its --help knows."""
+    rows = []
+    for program in programs:
+        text = run(folder, program, ["--help"], "").out
+        options = [word for word in ("--all", "--processes 2") if word.split()[0] in text]
+        takes_count = "[gpu_count]" in text
+        for node in NODES if takes_count else NODES[:2]:
+            count = [node.split("=")[1][0]] * takes_count
+            arguments = (*count, *SAMPLES, *" ".join(options).split())
+            rows.append((program, arguments, f"{node}{noise}"))
+    return rows + [(program, tuple(arguments.split()), node)
+                   for program in programs for arguments, node in SHORT]
+
+
+# What differs, of which kind; text: what and how much, for people.
+Difference = collections.namedtuple("Difference", "kind text")
+
+
+class Part:
+    """A section, or what stands above the first: other lines alone."""
+
+    def __init__(self, header=()):
+        self.header, self.rows, self.lines = list(header), {}, []
+        self.point = [self.header.index(name) for name in tsv.Section("", self.header).point]
+
+    def add(self, cells):
+        key = " ".join((cells[0], *(f"{self.header[i]}={cells[i]}" for i in self.point
+                                    if i < len(cells))))
+        while key in self.rows:
+            key += "'"
+        self.rows[key] = dict(zip(self.header, cells), cells=str(len(cells)))
+
+
+def parts_of(text):
+    """{title: Part} of an output, whatever it is."""
+    parts = {"": Part()}
+    part = parts[""]
+    for line in text.splitlines():
+        if line.startswith("method\t") and part.lines and part.lines[-1].startswith("#"):
+            title = part.lines.pop()
+            part = parts.setdefault(title[1:].partition(":")[0].strip(), Part(line.split("\t")))
+            part.lines.append(title)
+        elif part.header and not line.startswith("#"):
+            part.add(line.split("\t"))
+        else:
+            part.lines.append(line)
+    return parts
+
+
+def change(old, new):
+    """How much a cell differs, as a part; infinite where that cannot be said."""
+    try:
+        return abs(float(new) / float(old) - 1)
+    except (ValueError, ZeroDivisionError):
+        return math.inf
+
+
+def some(kind, items):
+    """A Difference that counts what differs and shows the first; none where nothing does."""
+    items = list(items)
+    if items:
+        rest = " ..." if len(items) > SHOWN else ""
+        yield Difference(kind, f"{len(items)}: "
+                         + " | ".join(item[:160] for item in items[:SHOWN]) + rest)
+
+
+def in_both(old, new):
+    return [name for name in old if name in new], [name for name in new if name in old]
+
+
+def line_differences(old, new):
+    before, after = collections.Counter(old), collections.Counter(new)
+    yield from some("lines only in BASE", (before - after).elements())
+    yield from some("lines only here", (after - before).elements())
+    if before == after and old != new:
+        yield Difference("order of lines", "")
+
+
+def part_differences(old, new):
+    """Of two Parts with the same title."""
+    if old.header != new.header:
+        yield Difference("columns", f"{' '.join(old.header)} | here {' '.join(new.header)}")
+    for kind, keys in (("methods with rows only in BASE", old.rows.keys() - new.rows.keys()),
+                       ("methods with rows only here", new.rows.keys() - old.rows.keys())):
+        methods = collections.Counter(key.split()[0] for key in sorted(keys))
+        yield from some(kind, (f"{method} ({count})" for method, count in methods.items()))
+    both, both_here = in_both(old.rows, new.rows)
+    changes = [(change(cell, new.rows[key][column]), key, column)
+               for key in both for column, cell in old.rows[key].items()
+               if new.rows[key].get(column, cell) != cell]
+    if changes:
+        part, key, column = max(changes)
+        yield Difference("rows", f"{len({found[1] for found in changes})} of {len(both)} differ, most "
+                         f"by {100 * part:.3g}%: {key}: {column}={old.rows[key][column]}, here "
+                         f"{new.rows[key][column]}")
+    if both != both_here:
+        yield Difference("order of rows", "")
+    yield from line_differences(old.lines, new.lines)
+
+
+def text_differences(old, new):
+    """Of two outputs, by section."""
+    if old == new:
+        return
+    before, after = parts_of(old), parts_of(new)
+    both, both_here = in_both(before, after)
+    found = [Difference(f"section {where}", f"{title} ({len(parts[title].rows)} rows)")
+             for where, parts in (("only in BASE", before), ("only here", after))
+             for title in parts if title not in both]
+    for title in both:
+        found += [Difference(kind, f"{title}: {text}" if title else text)
+                  for kind, text in part_differences(before[title], after[title])]
+    if both != both_here:
+        found.append(Difference("order of sections", ""))
+    yield from found or [Difference("other bytes", "")]
+
+
+def run_differences(old, new):
+    if old.code != new.code:
+        yield Difference("exit code", f"{old.code}, here {new.code}")
+    yield from text_differences(old.out, new.out)
+    for kind, text in text_differences(old.err, new.err):
+        yield Difference(f"standard error, {kind}", text)
+    yield from some("calls", (
+        f"{name} of GPU {gpu}, process {process}: {old.calls[process, gpu, name]}, here "
+        f"{new.calls[process, gpu, name]}"
+        for process, gpu, name in sorted(old.calls.keys() | new.calls.keys())
+        if old.calls[process, gpu, name] != new.calls[process, gpu, name]))
+
+
+def compare_rows(folders, programs, noise):
+    """(of which run, Difference) of both builds, of which one may know options that are new."""
+    both = [runs_of(folder, programs, noise) for folder in folders]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        pairs = [[pool.submit(run, folder, *what) for folder, what in zip(folders, pair)]
+                 for pair in zip(*both)]
+        for (program, arguments, scenario), pair in zip(both[1], pairs):
+            for found in run_differences(*(future.result() for future in pair)):
+                yield f"{scenario} {program} {' '.join(arguments)}".strip(), found
+
+
+# Machine code.
+
+def code_differences(old, new):
+    """Of two results of kernels_of()."""
+    def sizes(digests):
+        return ", ".join(str(size) for size in sorted(size for _, size in digests))
+
+    yield from some("code of kernels", (
+        f"{name}: {sizes(old[name])} instructions, here {sizes(new[name])}"
+        for name in old if name in new and old[name] != new[name]))
+    gone, come, renamed = collections.defaultdict(list), [], 0
+    for name in old.keys() - new.keys():
+        gone[frozenset(old[name])].append(name)
+    for name in sorted(new.keys() - old.keys()):
+        others = gone[frozenset(new[name])]
+        if others:
+            others.pop()
+            renamed += 1
+        else:
+            come.append(name)
+    yield from some("kernels only in BASE", sorted(sum(gone.values(), [])))
+    yield from some("kernels only here", come)
+    if renamed:
+        print(f"{renamed} kernels have other names and the same code")
+
+
+def compare(base, only, programs, noise, tell):
+    """(of which run, Difference) of all; tell(text) says what goes on."""
+    sources = {"base": check_out(base), "here": ROOT}
+    for kind, toolkit in toolkits().items():
+        if kind == "before13" and only == "rows":
+            continue
+        tell(f"building with CUDA {toolkit[0]}")
+        targets = ["all"] if kind == "before13" else ["all", "simulated"]
+        folders = [build(source, CACHE / name / toolkit[0], toolkit, targets)
+                   for name, source in sources.items()]
+        if kind == "13" and only != "code":
+            tell("rows and calls")
+            yield from compare_rows([folder / "simulated" for folder in folders], programs, noise)
+        if only != "rows":
+            kernels = [kernel_hashes.of(folder / program for program in programs)
+                       for folder in folders]
+            tell(f"machine code of CUDA {toolkit[0]}, {len(kernels[1])} kernels")
+            yield from ((f"CUDA {toolkit[0]}", found) for found in code_differences(*kernels))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
+    parser.add_argument("--no-noise", action="store_true")
+    parser.add_argument("--only", choices=("rows", "code"))
+    parser.add_argument("--programs", type=lambda text: text.split(","), default=PROGRAMS)
+    parser.add_argument("base")
+    options = parser.parse_args()
+    if not set(options.programs) <= set(PROGRAMS):
+        parser.error(f"the programs are {', '.join(PROGRAMS)}")
+    began, differs = time.monotonic(), 0
+
+    def tell(text):
+        print(f"{time.monotonic() - began:4.0f} s: {text}", flush=True)
+
+    try:
+        for where, found in compare(options.base, options.only, options.programs,
+                                    "" if options.no_noise else " noise=0.01", tell):
+            print(f"{where}: {found.kind}: {found.text}", flush=True)
+            differs += 1
+        lacks = options.only != "rows" and "before13" not in toolkits()
+    except (Stop, NoDisassembler, subprocess.TimeoutExpired, OSError) as error:
+        print(f"golden.py: {error}", file=sys.stderr)
+        return 2
+    tell((f"{differs} differences" if differs else "same")
+         + "; NOT COMPARED: code of a toolkit before CUDA 13, as none is here" * lacks)
+    return 1 if differs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""golden.py finds each kind of difference in small outputs, programs and kernels.
+
+usage: golden_test.py NVCC HOST_COMPILER
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import golden  # noqa: E402
+
+OUTPUT = """\
+# program[name=Made version=1]
+# one: how
+method	rep	blk	m(ovh)	s(ovh)
+first	9	1	10.000	1.000
+first	9	2	20.000	1.000
+second	9	1	30.000	1.000
+# note[api] second: something
+# two: how
+method	rep	m(ttl)
+first	1	7.000
+# end[rows=4]
+"""
+# Its output, CUDA calls and exit code.
+PROGRAM = """#!/bin/sh
+{{ echo '1	-1	0	cudaMalloc	x'; {call}; }} >>"${{STAND_IN##*calls=}}"
+echo 'row commit={commit} [gpu_count]'
+echo 'in /folder/of/a.cpp:{line}' >&2
+echo {error} >&2
+exit {code}
+"""
+HEALTHY = dict(call="true", commit="0123456789ab", line=12, error="", code=0)
+KERNELS = """\
+namespace {{
+__device__ int counter;
+__global__ void unnamed(int* data) {{ *data = counter++; }}
+}}  // namespace
+__global__ void {name}(int* data, int count) {{
+  for (int i = 0; i < count; ++i) data[i] = data[i + 1] * {factor};
+}}
+void launch(int* data) {{ unnamed<<<1, 1>>>(data); }}
+"""
+
+
+def kinds(old, new):
+    return sorted(found.kind for found in golden.text_differences(old, new))
+
+
+class Texts(unittest.TestCase):
+    def changed(self, *replacements):
+        new = OUTPUT
+        for old, text in replacements:
+            self.assertIn(old, new)
+            new = new.replace(old, text)
+        return list(golden.text_differences(OUTPUT, new))
+
+    def test_each_kind(self):
+        self.assertEqual(self.changed(), [])
+        row, other = "first\t9\t1\t10.000\t1.000\n", "first\t9\t2\t20.000\t1.000\n"
+        for kinds_found, *replacements in (
+                (["rows"], ("10.000", "11.000")),
+                (["order of rows"], (row + other, other + row)),
+                (["methods with rows only in BASE"], (row, "")),
+                (["methods with rows only here"], (row, row + row)),
+                (["methods with rows only here", "methods with rows only in BASE"],
+                 ("second\t9", "third\t9")),
+                (["columns"], ("s(ovh)", "dev(ovh)")),
+                (["lines only here", "lines only in BASE"], ("something", "nothing")),
+                (["lines only here", "lines only in BASE"], ("# one: how", "# one: so")),
+                (["section only here", "section only in BASE"], ("# two:", "# three:")),
+                (["other bytes"], ("[rows=4]\n", "[rows=4]"))):
+            found = sorted(one.kind for one in self.changed(*replacements))
+            self.assertEqual(found, kinds_found, replacements)
+
+    def test_order_of_lines_and_sections(self):
+        self.assertEqual(kinds("a\nb\n", "b\na\n"), ["order of lines"])
+        head, one, two = OUTPUT.replace("# one", "|# one").replace("# two", "|# two").split("|")
+        end = "# end[rows=4]\n"
+        two = two.replace(end, "")
+        self.assertEqual(kinds(head + one + two, head + two + one), ["order of sections"])
+
+    def test_the_largest_change_is_named(self):
+        (_, text), = self.changed(("10.000", "10.100"), ("20.000", "30.000"))
+        for part in ("2 of 3", "50%", "first blk=2 rep=9", "m(ovh)=20.000"):
+            self.assertIn(part, text)
+
+
+class Programs(unittest.TestCase):
+    def kinds(self, **planted):
+        with tempfile.TemporaryDirectory() as temporary:
+            folders = [Path(temporary) / name for name in ("old", "new")]
+            for folder, values in zip(folders, (HEALTHY, {**HEALTHY, **planted})):
+                folder.mkdir()
+                (folder / "Made").write_text(PROGRAM.format(**values))
+                os.chmod(folder / "Made", 0o755)
+            found = list(golden.compare_rows(folders, ["Made"], ""))
+            runs = {where for where, _ in found}
+            self.assertIn(len(runs), (0, len(golden.NODES) + len(golden.SHORT)))
+            return {one.kind for _, one in found}
+
+    def test_each_kind(self):
+        self.assertEqual(self.kinds(), set())
+        self.assertEqual(self.kinds(commit="ba9876543210-dirty", line=13), set())
+        self.assertEqual(self.kinds(code=3), {"exit code"})
+        self.assertEqual(self.kinds(error="broken"),
+                         {"standard error, lines only here", "standard error, lines only in BASE"})
+        self.assertEqual(self.kinds(call="echo '2\t-1\t0\tcudaFree\tx'"), {"calls"})
+
+
+class Kernels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """The same twice, of two files and folders; another name; another code."""
+        cls.hashes = {}
+        with tempfile.TemporaryDirectory() as temporary:
+            started = []
+            for name, kernel, factor in (("first", "scale", 3), ("again", "scale", 3),
+                                         ("renamed", "times", 3), ("changed", "scale", 5)):
+                source = Path(temporary) / name / f"{name}.cu"
+                source.parent.mkdir()
+                source.write_text(KERNELS.format(name=kernel, factor=factor))
+                started.append((name, source.with_suffix(".o"), subprocess.Popen(
+                    [NVCC, "-ccbin", HOST, "-arch=sm_90", "-c", source, "-o",
+                     source.with_suffix(".o")])))
+            for name, path, process in started:
+                assert process.wait() == 0
+                try:
+                    cls.hashes[name] = golden.kernel_hashes.of([path])
+                except golden.NoDisassembler as reason:
+                    raise unittest.SkipTest(str(reason)) from None
+
+    def kinds(self, name):
+        return sorted(found.kind for found in golden.code_differences(self.hashes["first"],
+                                                                      self.hashes[name]))
+
+    def test_each_kind(self):
+        self.assertEqual(len(self.hashes["first"]), 2)
+        self.assertEqual(self.kinds("again"), [])
+        self.assertEqual(self.kinds("renamed"), [])
+        self.assertEqual(self.kinds("changed"), ["code of kernels"])
+        both = {**self.hashes["first"], "more": {("digest", 1)}}
+        self.assertEqual([found.kind for found in golden.code_differences(self.hashes["first"], both)],
+                         ["kernels only here"])
+        self.assertEqual([found.kind for found in golden.code_differences(both, self.hashes["first"])],
+                         ["kernels only in BASE"])
+
+
+if __name__ == "__main__":
+    NVCC, HOST = sys.argv[1:3]
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
