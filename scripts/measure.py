@@ -199,13 +199,13 @@ def run_program(name, command, folder, seconds, tell=say, meanwhile=None):
         told.extend(text.splitlines())
         with open(folder / "stderr.log", "a", encoding="utf-8") as log:
             log.write(text)
-        for line in told:
-            if not line.startswith(f"{name}: warning["):
-                tell(line)
 
     with open(rows, "wb") as output:
         done = programs.run(command, seconds, ended, meanwhile, stdout=output, stderr=subprocess.PIPE,
                             env=dict(os.environ, SYNCBENCH_WARNINGS="none"))  # see joined()
+    for line in told:  # not after a signal: what it says then is not what matters
+        if not line.startswith(f"{name}: warning["):
+            tell(line)
     code = done.returncode
     # Methods are named to leave out the others: what this machine cannot have is no failure.
     return None if code in (0, 4) else Failure(code, f"{name} " + (
@@ -239,7 +239,7 @@ class Progress:
     """Says on stderr what is measured and about how many seconds are left: on a terminal in one
     line that is renewed, elsewhere in a line for a program, but not more than one each EVERY
     seconds. expected: {output: seconds}; those that have ended tell how much slower it is here."""
-    EVERY = 20
+    EVERY = 30
 
     def __init__(self, expected):
         self.expected, self.took = expected, {}
@@ -275,6 +275,10 @@ class Progress:
         if self.terminal:
             os.write(2, b"\r\033[K")
 
+    def tell(self, line):
+        self.clear()
+        say(line)
+
     def meanwhile(self):
         if self.terminal:
             self.show()
@@ -306,8 +310,8 @@ def fill(folder, devices, executable, steps, options):
     for name, command in steps:
         progress.begin(name)
         try:
-            failure = run_program(name, command, folder, 3600 * options.hours,
-                                  meanwhile=progress.meanwhile)
+            failure = run_program(name, command, folder, 3600 * options.hours, progress.tell,
+                                  progress.meanwhile)
         finally:
             progress.end()
         if failure:  # other codes of it would mean something else as those of this script

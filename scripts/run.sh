@@ -151,7 +151,7 @@ fi
 older= # nvcc
 if [[ -n $build ]]; then
   if [[ $preset == release && $(release_of "$NVCC") != 1[12].* ]]; then older=$(find_older_nvcc); fi
-  run build "$NVCC" "$preset" "$folder" -DBUILD_TESTING=OFF || die 1 "the build failed, see above"
+  KEPT="what was built is in $folder/" run build "$NVCC" "$preset" "$folder" -DBUILD_TESTING=OFF || die 1 "the build failed, see above"
 fi
 [[ -x $PROJECT_ROOT/$executables/Pitfalls ]] || die 1 "there is no Pitfalls in $executables/:" \
   "'scripts/run.sh --build${simulated[*]:+ --simulated}' builds it"
@@ -162,7 +162,8 @@ elif [[ -n $older && -n $methods ]]; then
   lacking=$(python3 "$scripts/parts/lacking_methods.py" "$PROJECT_ROOT/build" "$methods") || exit
   [[ -n $lacking ]] || older=
 fi
-if [[ -n $older ]] && ! run build "$older" "$BEFORE_13" "build-$BEFORE_13" -DBUILD_TESTING=OFF; then
+if [[ -n $older ]] && ! KEPT="what was built is in build/ and build-$BEFORE_13/" \
+  run build "$older" "$BEFORE_13" "build-$BEFORE_13" -DBUILD_TESTING=OFF; then
   say "warning: the build with $older failed: multi_grid_sync and that toolkit's warp barriers are" \
     "not measured"
 fi

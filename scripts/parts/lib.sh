@@ -46,8 +46,8 @@ require_python() {
     die 1 "Python 3.9 or newer is needed, python3 is $version: put a newer one first on PATH"
 }
 
-# run COMMAND...: its exit status. A signal ends it, then this script; bash alone would
-# let the command finish first. Hence a job of its own, in its own process group, and a
+# run COMMAND...: its exit status. A signal ends it, then this script, which says what KEPT
+# says; bash alone would let the command finish first. Hence a job of its own, in its own process group, and a
 # watcher, which ends that group when SIGKILL has ended this script.
 run() {
   local status=0 watcher
@@ -72,7 +72,7 @@ stop_job() {
     kill -TERM -- "-$1" 2>/dev/null || true
     wait "$1" 2>/dev/null || true
   fi
-  die $((128 + $2)) interrupted
+  die $((128 + $2)) "interrupted${KEPT:+; $KEPT}"
 }
 
 # watch_job: reads the number of the job's group, then waits for a second line, or for the

@@ -217,15 +217,14 @@ build_takes() {
     $((mb * ${#kinds[@]})) "$what"
 }
 
-# counted LOG COMMAND...: its exit status. Its output goes into LOG; a terminal shows in one line
-# how far it is.
+# counted LOG OF COMMAND...: its exit status. Its output goes into LOG; a terminal shows in one line
+# how far it is, and OF how much time.
 counted() {
-  local start=$SECONDS status=0
-  "${@:2}" >>"$1" 2>&1 &
+  local start=$SECONDS status=0 step
+  "${@:3}" >>"$1" 2>&1 &
   while [[ -t 2 ]] && kill -0 $! 2>/dev/null; do
-    printf '\r\e[Kbuilding: %s, after %d s' \
-      "$(tail -n 40 "$1" | sed -n 's/^\[ *\([0-9/]*%\{0,1\}\)\].*/\1/p' | tail -n 1)" \
-      $((SECONDS - start)) >&2
+    step=$(sed -n 's/^\[ *\([0-9/]*%\{0,1\}\)\].*/\1/p' "$1" | sort -n | tail -n 1)
+    printf '\r\e[Kbuilding: %s after %d s%s' "${step:-started}" $((SECONDS - start)) "$2" >&2
     sleep 0.5
   done
   wait $! || status=$?
@@ -234,7 +233,7 @@ counted() {
 }
 
 build_now() {
-  local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 start=$SECONDS compilers log seconds mb what options
+  local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 start=$SECONDS compilers log seconds mb what of options
   log=$folder/build.log
   options=("-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}")
   compilers="$nvcc $(release_of "$nvcc") $(host_compiler_of "$nvcc")"
@@ -246,6 +245,7 @@ build_now() {
   read -r seconds mb what < <(build_takes "$preset")
   say "building with CUDA $(release_of "$nvcc") for $what in $folder; from nothing that takes" \
     "about $seconds s and $mb MB"
+  [[ -e $folder/CMakeCache.txt ]] || of=" of about $seconds s"
   # Simulated GPUs run no machine code, so that the compiler need not optimize.
   if [[ $preset == simulated && $(release_of "$nvcc") == 13.* ]]; then
     options+=("-DCMAKE_CUDA_FLAGS_RELEASE=-O1 -DNDEBUG -Ofc=max")
@@ -255,8 +255,8 @@ build_now() {
     CUDACXX=$nvcc CUDAHOSTCXX=$(host_compiler_of "$nvcc") PATH=${nvcc%/*}:$PATH
     export CUDACXX CUDAHOSTCXX PATH
     : >"$log"
-    counted "$log" cmake --preset "$preset" "${options[@]}" &&
-      counted "$log" cmake --build --preset "$preset" --target "${BUILD_TARGETS[@]}" \
+    counted "$log" '' cmake --preset "$preset" "${options[@]}" &&
+      counted "$log" "${of:-}" cmake --build --preset "$preset" --target "${BUILD_TARGETS[@]}" \
         --parallel "$(nproc 2>/dev/null || echo 2)"
   ) || { grep -E 'error *:|fatal *:|Error' "$log" | head -n 10 >&2; say "see $log" && return 1; }
   say "built in $((SECONDS - start)) s"

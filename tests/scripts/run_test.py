@@ -399,17 +399,18 @@ class RunTest(ScriptsTest):
 
     def test_signals(self):
         self.nvcc("cuda-12.4", "12.4")
-        for preset in ("release", "before13"):
+        for preset, where in (("release", "build/"), ("before13", "build/ and build-before13/")):
             then = self.folder / f"fakes/{preset}.then"
             then.write_text(WAIT)
             for name in ("INT", "TERM"):
                 self.assertTrue(self.interrupt(self.command("run.sh"), name).endswith(
-                    "\nrun.sh: interrupted\n"))
+                    f"\nrun.sh: interrupted; what was built is in {where}\n"))
             then.unlink()
         self.assertEqual(self.calls("build"), [])
         (self.release / "BenchmarkIntraSM.then").write_text(WAIT_ALONE)
         for name in ("INT", "TERM", "HUP"):
             errors = self.interrupt(self.command("run.sh", "--results", self.results), name)
+            self.assertNotIn("BenchmarkIntraSM: ", errors)  # what it said is in the log
             self.assert_partial("interrupted", errors)
 
     def test_what_cannot_be_built_or_written(self):
