@@ -10,7 +10,6 @@
 #include "common/measuring_run.hpp"
 #include "common/peer_access.hpp"
 #include "common/process_samples.hpp"
-#include "explicit_barrier/barrier_model.hpp"
 #include "explicit_barrier/blocks_per_sm.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/latency.hpp"
@@ -161,7 +160,6 @@ class InterSm {
       section("multi-GPU latency", "", Scope::kGpus, missing_gpu_methods());
       exchange_section();
       late_section();
-      sum_section();
     });
     run_.finish();
   }
@@ -278,21 +276,7 @@ class InterSm {
     row.value =
         per(measure_late(launch, run_.options().samples), row.mhz / 1e3);
     table.row(row);
-    measured_.push_back(row);
     run_.check_row(table.key(row), Summary());  // who is out first varies
-  }
-
-  // Barriers beside the sum of their steps, where both were measured.
-  void sum_section() {
-    Table<BarrierSum> table(run_.out(),
-                            "sum of steps: barriers, and what their steps take "
-                            "one after the other",
-                            barrier_sum_columns());
-    const BarrierModel model(run_.gpu().sm_count, measured_);
-    for (const Row& row : measured_) {
-      const auto steps = model.steps_of(row);
-      if (steps) table.row({row, *steps});
-    }
   }
 
   // A row of what other processes have sampled.
@@ -347,13 +331,11 @@ class InterSm {
     row.value = result.instruction;
     row.mhz = summarize(measured.mhz).mean;
     table.row(row);
-    measured_.push_back(row);
   }
 
   MeasuringRun run_;
   const std::vector<int> blocks_per_sm_;
   SampledRows sampled_;
-  std::vector<Row> measured_;
 };
 
 // Of the methods that are wanted and whose cost differs between processes. To
@@ -410,8 +392,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   info.columns =
       describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
       describe("exchange", exchange_columns(true)) +
-      describe("one late", late_columns("exit", "ns", true)) +
-      describe("sum of steps", barrier_sum_columns());
+      describe("one late", late_columns("exit", "ns", true));
   return info;
 }
 

@@ -8,7 +8,8 @@ Open report.html first. The report has a verdict on each folder, Tables I to VII
 its figures and more, which rows moved, the warnings, and how to cite. Beside report.html stand
   report.md, report.json    the same; the JSON names file, section and line of each number
   tables/NAME/              of each folder: table_N.tex, headline.tex (package booktabs), *.tsv;
-                            normal.tsv has every mean beside the recorded ones
+                            normal.tsv has every mean beside the recorded ones, barrier_steps.tsv
+                            barriers of all blocks beside the sum of what their steps take, in ns
   figures/NAME/             *.png, *.pdf, their numbers (*.tsv), *.tex with captions (graphicx)
   tables/, figures/machines.*    of several folders
 
@@ -146,6 +147,8 @@ def files_of(parts, study, citation, pictures, several, siunitx):
             text = latex(table.sheet(part.run), f"tab:{label}-{number}")
             files[folder / f"table_{number}.tex"] = text if table.measured() else None
         files[folder / "normal.tsv"] = text_of(normal.lines_of_tsv(part))
+        steps = [tsv.SIMULATED] * part.run.simulated + part.barrier_steps
+        files[folder / "barrier_steps.tsv"] = text_of(steps) if part.barrier_steps else None
     first = [tsv.SIMULATED] * parts[0].run.simulated
     for block in tables_in(content):
         rows = block.sheet.head, *(map(sheets.plain, row) for row in block.sheet.texts())

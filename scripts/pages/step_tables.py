@@ -1,11 +1,12 @@
 """What docs/grid_barriers.md shows of the steps that barriers are made of: lines of Markdown, made
 from rows of results/grid_barriers. Medians in nanoseconds, of each machine whose run has the
-section `sum of steps` of BenchmarkInterSM."""
+steps."""
 
 import functools
 
 from pages.grid_barrier_tables import OF_TWO_GPUS, SHAPES, SMS, medians
 from parts import tsv
+from reporting import barrier_steps
 from reporting.estimates import shape
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
@@ -22,18 +23,15 @@ STEPS = {"a word to another block": ("ping_pong", 1, 2),
          "an addition of each block and a poll": ("one_counter_read", 1, 1),
          "from a poll to the next, where all poll one word": ("one_word", 1, 1),
          "the threads of a block meet": ("all_block_sync", 1, 1)}
-PARTS = {"block": "blocks meet", "fences": "fences", "arrivals": "arrivals", "polls": "polls",
-         "words": "words"}
-STATES = {("1", False): "one GPU, all at once", ("1", True): "one GPU, one late",
-          ("2", False): "two GPUs, all at once", ("2", True): "two GPUs, one late"}
+PARTS = ("blocks meet", *barrier_steps.Steps._fields[1:])
+STATES = {(1, False): "one GPU, all at once", (1, True): "one GPU, one late",
+          (2, False): "two GPUs, all at once", (2, True): "two GPUs, one late"}
 
 
 @functools.lru_cache(maxsize=None)
 def sums(machine):
-    """Rows of the section; none where the run has none."""
-    path = FOLDER.parent / "grid_barriers" / f"{machine}.tsv"
-    return [row for section in tsv.read(path) if section.title == "sum of steps"
-            for row in section.rows]
+    """[BarrierSum] of the run."""
+    return barrier_steps.sums(tsv.read(FOLDER.parent / "grid_barriers" / f"{machine}.tsv"), SMS)
 
 
 def machines():
@@ -41,11 +39,16 @@ def machines():
 
 
 def state_of(row):
-    return STATES[row["GPUcount"], row["late"] != "0"]
+    return STATES[row.gpus, row.late > 0]
 
 
 def shape_of(row):
-    return int(row["blk"]) // SMS, int(row["thrd"])
+    return row.blocks // SMS, row.threads
+
+
+def multiple(row):
+    """As barrier_steps.tsv of a report has it."""
+    return round(row.measured / sum(row.steps), 3)
 
 
 def if_any(table):
@@ -74,10 +77,10 @@ def floors():
     rows = [row for machine in machines() for row in sums(machine)]
 
     def cell(*of):
-        return " / ".join(f"{float(row['multiple']):.2f}" for row in rows
-                          if (row["method"], state_of(row), shape_of(row)) == of) or "–"
+        return " / ".join(f"{multiple(row):.2f}" for row in rows
+                          if (row.method, state_of(row), shape_of(row)) == of) or "–"
 
-    barriers = dict.fromkeys((state_of(row), row["method"]) for row in rows)
+    barriers = dict.fromkeys((state_of(row), row.method) for row in rows)
     return markdown_table(
         ["Barrier", "State", *(shape(*of) for of in shapes)], 2,
         [[coded(f"`{method}`"), state, *(cell(method, state, of) for of in shapes)]
@@ -89,16 +92,16 @@ def breakdown():
     """Of peer_grid_sync, of each machine."""
     def cells(gpus, blocks):
         found = [row for machine in machines() for row in sums(machine)
-                 if (row["method"], row["GPUcount"], row["late"], shape_of(row)) ==
-                 ("peer_grid_sync", gpus, "0", (blocks, 32))]
-        for column in (*PARTS, "sum", "measured"):
-            yield " / ".join(f"{float(row[column]):.0f}" for row in found)
-        yield " / ".join(f"{100 * (float(row['multiple']) - 1):+.0f}%" for row in found)
+                 if (row.method, row.gpus, row.late, shape_of(row)) ==
+                 ("peer_grid_sync", gpus, 0, (blocks, 32))]
+        for values in zip(*((*row.steps, sum(row.steps), row.measured) for row in found)):
+            yield " / ".join(f"{value:.0f}" for value in values)
+        yield " / ".join(f"{100 * (multiple(row) - 1):+.0f}%" for row in found)
 
     return markdown_table(
-        ["GPUs", "Blocks per SM", *PARTS.values(), "sum", "measured", "difference"], 1,
-        [[gpus, str(blocks), *cells(gpus, blocks)]
-         for gpus in ("1", "2") for blocks in (FEW, MANY)])
+        ["GPUs", "Blocks per SM", *PARTS, "sum", "measured", "difference"], 1,
+        [[str(gpus), str(blocks), *cells(gpus, blocks)]
+         for gpus in (1, 2) for blocks in (FEW, MANY)])
 
 
 @if_any
@@ -109,6 +112,6 @@ def within():
     for state in STATES.values():
         counts = []
         for machine in machines():
-            rows = [float(row["multiple"]) for row in sums(machine) if state_of(row) == state]
+            rows = [multiple(row) for row in sums(machine) if state_of(row) == state]
             counts.append(f"{sum(abs(times - 1) <= NEAR for times in rows)} of {len(rows)}")
         yield f"* {state[0].upper()}{state[1:]}: {' and '.join(counts)}."

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from parts import suite, tsv
+from reporting.barrier_steps import lines_of_tsv
 from reporting.charts import charts_of
 from reporting.estimates import short_name
 from reporting.headline_sheets import headline_sheet
@@ -26,6 +27,7 @@ class Part:
         self.normal, self.lacking, self.outcomes = found.rows, found.lacking, found.outcomes
         self.moved, self.known = found.moved, found.known
         self.warned = warned(run)
+        self.barrier_steps = list(lines_of_tsv(run))
         self.charts = charts_of(run, study)
         self.headline = headline_sheet(self, study, self.recorded)
 

@@ -104,7 +104,9 @@ def run_blocks(part, pictures):
                list(warning_blocks(part)))
     yield Fold(f"{mark}{name}: environment", f"{name}-environment",
                [Rows("", ("Key", "Value"), 2, list(run.environment.items()))])
-    yield Fold(f"{mark}{name}: all rows", f"{name}-rows", [all_rows(part)])
+    steps = [Text(f"{mark}Barriers of all blocks beside the sum of what their steps take: "
+                  f"tables/{name}/barrier_steps.tsv.", note=True)] * bool(part.barrier_steps)
+    yield Fold(f"{mark}{name}: all rows", f"{name}-rows", [all_rows(part), *steps])
 
 
 def estimate_json(quantity, estimate):

@@ -33,7 +33,6 @@ PLANTED = dict(
 # Means of the greatest of n numbers, normally distributed (Harter 1961).
 GREATEST = {1: 0, 2: 0.5642, 3: 0.8463, 4: 1.0294, 5: 1.1630, 6: 1.2672, 7: 1.3522, 8: 1.4236}
 STUDENT = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216}  # 97.5%
-SUMS = "sum of steps"  # of other rows
 LAUNCHING = ("ImplicitBarrier", "ChainedLaunches")  # no in-kernel method has a cost of its own
 SHOWN = 0.0006  # half of the last digit of three decimals
 SOME = ["--stats", "--samples", "2"]
@@ -60,12 +59,11 @@ class Done:
         assert re.match("# simulated|ready\n|$", done.stdout), done.stdout[:200]
         self.text = done.stdout
         self.sections = tsv.parse(done.stdout.encode()) if "\nmethod\t" in done.stdout else []
-        self.measured = [section for section in self.sections if section.title != SUMS]
         NUMBERS["runs"] += 1
 
     def rows(self):
         """(title of its section, row)"""
-        for section in self.measured:
+        for section in self.sections:
             for row in section.rows:
                 yield section.title, row
 

@@ -575,7 +575,7 @@ class Warned(unittest.TestCase):
         for name in ("intra", "inter2", "repeat"):
             run = of(name)
             about = listed(run.program)
-            for section in run.measured:
+            for section in run.sections:
                 for method in {row["method"] for row in section.rows}:
                     told = [note for note in section.annotations
                             if note.method == method and note.tag in ("tile", "method")]
@@ -584,7 +584,7 @@ class Warned(unittest.TestCase):
     def test_cautions_are_not_inherited(self):
         # A caution is part of a name's entry. Who inherits that has the rows of two methods.
         for name in ("intra", "inter2", "repeat"):
-            for section in of(name).measured:
+            for section in of(name).sections:
                 shapes = [tuple(row.get(label) for label in (
                     "method", "GPUcount", "rep", "blk", "thrd", "tile", "bytes")) for row in section.rows]
                 self.assertEqual(len(set(shapes)), len(shapes), section.title)
