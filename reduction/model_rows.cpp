@@ -1,7 +1,5 @@
 #include "reduction/model_rows.hpp"
 
-#include "reduction/model.hpp"
-
 namespace syncbench::reduction {
 namespace {
 
@@ -41,9 +39,7 @@ Columns<LoopRow> loop_columns(bool stats) {
                  &LoopRow::latency),
              real_column<LoopRow>(
                  "concurrency", "B", "latency * bandwidth (Eq. 1)",
-                 [](const LoopRow& row) {
-                   return concurrency(row.latency, row.rate());
-                 },
+                 [](const LoopRow& row) { return row.latency * row.rate(); },
                  1)} +
          (stats ? stats_columns<LoopRow>("cycle", &LoopRow::value)
                 : Columns<LoopRow>());
@@ -71,22 +67,10 @@ Columns<SwitchRow> switch_columns(bool stats) {
                              &SwitchRow::cost)}) +
       mean_stddev_columns<SwitchRow>("sync", "cycles", "T_sync",
                                      &SwitchRow::sync) +
-      Columns<SwitchRow>{
-          real_column<SwitchRow>("Nl", "B", "Eq. 5", &SwitchRow::large, 1),
-          real_column<SwitchRow>("Nm", "B", "Eq. 4", &SwitchRow::medium, 1),
-          column<SwitchRow>("case", "", "Nl or Nm, or never, by Eq. 2",
-                            &SwitchRow::which),
-          real_column<SwitchRow>("predicted", "B", "that one",
-                                 &SwitchRow::predicted, 1),
-          real_column<SwitchRow>(
-              "measured", "B",
-              "from here on `more` was faster; sizes a value "
-              "or 1 KiB apart",
-              &SwitchRow::measured, 1),
-          real_column<SwitchRow>("ratio", "", "measured / predicted",
-                                 [](const SwitchRow& row) {
-                                   return row.measured / row.predicted;
-                                 })};
+      Columns<SwitchRow>{real_column<SwitchRow>(
+          "measured", "B",
+          "from here on `more` was faster; sizes a value or 1 KiB apart",
+          &SwitchRow::measured, 1)};
   return shown + (stats ? stats_columns<SwitchRow>("sync", &SwitchRow::sync)
                         : Columns<SwitchRow>());
 }

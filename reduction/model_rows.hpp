@@ -29,16 +29,12 @@ struct SharedSumRow {
   double mhz = kNan;
 };
 
-/// Of Table IV.
+/// Of Table IV, without what follows from rates and T_sync.
 struct SwitchRow {
   std::string method, type;
   int basic = 0, more = 0;  ///< threads
   std::string cost = {};    ///< what T_sync is
   Summary sync = {};        ///< cycles
-  double large = kNan;      ///< N_l, bytes
-  double medium = kNan;     ///< N_m, bytes
-  std::string which = {};   ///< of the two applies
-  double predicted = kNan;  ///< bytes
   double measured = kNan;   ///< bytes
   double mhz = kNan;
 };

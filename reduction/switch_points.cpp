@@ -6,7 +6,6 @@
 
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
-#include "reduction/model.hpp"
 #include "reduction/model_rows.hpp"
 #include "reduction/sections.hpp"
 #include "reduction/shared_sums.hpp"
@@ -51,14 +50,14 @@ class Model {
     for (const SharedSumKernels& kernels : shared_sum_kernels()) {
       if (!sums.wants_type(kernels.type)) continue;
       types_.push_back(
-          {std::make_unique<SharedSums>(kernels, run.gpu().index), {}, {}});
+          {std::make_unique<SharedSums>(kernels, run.gpu().index), {}});
     }
   }
 
   void run() {
     const Options& options = run_.options();
     const bool switches = options.wants(kSwitch);
-    if (switches || options.wants(kLoop)) {
+    if (options.wants(kLoop)) {
       run_.begin_section(kLoop);
       for (Type& type : types_) measure_loops(type);
     }
@@ -80,10 +79,7 @@ class Model {
  private:
   struct Type {
     std::unique_ptr<SharedSums> sums;
-    std::map<int, double> rates;  // B/cycle by threads
     std::map<int, Curve> curves;  // by threads
-
-    double latency() const { return sums->value_bytes() / rates.at(1); }
   };
 
   bool stats() const { return run_.options().stats; }
@@ -92,6 +88,7 @@ class Model {
   // more of them for more threads; the difference of two numbers.
   void measure_loops(Type& type) {
     constexpr int kBytes = 32 * 1024;
+    double latency = kNan;
     for (const int threads : kThreads) {
       const int passes = threads == 1 ? 1 : threads == 32 ? 8 : 64;
       run_.show(loop_table_.key({kLoop, type.sums->type(), threads, kBytes}));
@@ -101,9 +98,9 @@ class Model {
           });
       LoopRow row = {kLoop, type.sums->type(), threads, kBytes,
                      difference(cycles[1], cycles[0], passes)};
-      type.rates[threads] = row.rate();
-      row.latency = type.latency();
-      if (run_.options().wants(kLoop)) print(loop_table_, row, row.value);
+      if (threads == 1) latency = type.sums->value_bytes() / row.rate();
+      row.latency = latency;
+      print(loop_table_, row, row.value);
     }
   }
 
@@ -156,9 +153,6 @@ class Model {
          {std::pair("barriers", barriers), std::pair("steps", steps)}) {
       row.cost = cost;
       row.sync = sync;
-      predict({type.latency(), type.rates.at(basic), type.rates.at(more),
-               sync.mean},
-              row);
       print(switch_table_, row, row.sync);
     }
     if (std::isnan(row.measured)) {
@@ -169,16 +163,6 @@ class Model {
           {"never bytes=" + most,
            "more threads are not faster up to " + most + " bytes"});
     }
-  }
-
-  static void predict(const Choice& choice, SwitchRow& row) {
-    const Switch found = predicted_switch(choice);
-    row.large = large_switch(choice);
-    row.medium = medium_switch(choice);
-    row.predicted = found.bytes;
-    row.which = found.which == SwitchCase::kNever    ? "never"
-                : found.which == SwitchCase::kMedium ? "Nm"
-                                                     : "Nl";
   }
 
   // The smallest size, of those that both curves have, from which on `many` is
@@ -218,8 +202,8 @@ std::vector<MethodInfo> model_methods() {
            "threads"},
           {kSum, "sums in shared memory by 1, 32 and 1,024 threads"},
           {kSwitch,
-           "sizes from which on more threads are faster: Eq. 4 and 5, "
-           "and as measured"}};
+           "sizes from which on more threads are faster; with shared_loop, the "
+           "report predicts them"}};
 }
 
 void model_sections(MeasuringRun& run, const SumOptions& sums) {

@@ -14,6 +14,7 @@ from reporting.names import legend
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER, GPUS, Study
 from reporting.study_tables import ARRAY, toolkits
+from reporting.switch_model import predicted
 
 
 SMS = 132  # of these GPUs
@@ -159,12 +160,14 @@ def sums_in_a_warp(runs):
 
 def switching_points(runs):
     """From how many bytes on more threads are faster, as predicted and as measured."""
-    rows = run_of(runs, SAMPLE).section("Reduction", "switching points").rows
-    columns = {"m(sync)": "T_sync, cycles", "predicted": "Predicted, bytes",
-               "measured": "Measured, bytes"}
-    return markdown_table(["Type", "Threads", "Cost", *columns.values()], 3, [
+    run = run_of(runs, SAMPLE)
+    loops = run.section("Reduction", "shared memory")
+    head = ["Type", "Threads", "Cost", "T_sync, cycles", "Predicted, bytes", "Measured, bytes"]
+    return markdown_table(head, 3, [
         [row["type"], f"{row['more']} instead of {row['basic']}", row["cost"],
-         *(f"{float(row[column]):.0f}" for column in columns)] for row in rows])
+         *(f"{float(size):.0f}" for size in (
+             row["m(sync)"], predicted(loops, row).bytes, row["measured"]))]
+        for row in run.section("Reduction", "switching points").rows])
 
 
 def sums_by_size(runs):

@@ -2,6 +2,7 @@
 
 from parts import tsv
 from reporting.estimates import short_text
+from reporting.switch_model import predicted
 from parts.tables import grid
 
 SUMMED, SIZES = "float", (2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32)  # which arrays are shown
@@ -65,13 +66,16 @@ def sums_of_one_warp(run):
 def switching_points(run):
     """Where more threads become faster: as predicted from each cost, and as measured."""
     section = run.section("Reduction", "switching points")
+    loops = run.section("Reduction", "shared memory")
     costs = list(dict.fromkeys(row["cost"] for row in section.rows))
 
     def cells(shape):
         rows = [section.find(**shape, cost=cost) for cost in costs]
-        for row, column in (*((row, "predicted") for row in rows), (rows[0], "measured")):
-            never = row is not None and row[column] == "nan"
-            yield "never" if never else short_text(run, section, row, column, 0).rstrip("!")
+        for row in rows:
+            model = row and predicted(loops, row)
+            yield "-" if model is None else "never" if model.case == "never" else f"{model.bytes:.0f}"
+        never = rows[0] is not None and rows[0]["measured"] == "nan"
+        yield "never" if never else short_text(run, section, rows[0], "measured", 0).rstrip("!")
 
     shapes = [{key: row[key] for key in ("type", "basic", "more")} for row in section.rows
               if row["cost"] == costs[0]]

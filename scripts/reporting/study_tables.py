@@ -8,6 +8,7 @@ from reporting.estimates import (Estimate, Line, Quantity, Table, estimate_of, h
 from reporting.names import legend_of_words
 from reporting.sheets import coded
 from reporting.study import GPUS
+from reporting.switch_model import predicted
 
 SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
 SCENERY = "Scenery 1 is one thread or a warp, 2 a warp or a block of 1024 threads."
@@ -198,12 +199,14 @@ def table_4(run, study):
                   [Quantity("Sync latency", "cycles", "sync_cycles"),
                    Quantity("Nl", "B", "Nl_B"), Quantity("Nm", "B", "Nm_B")], GPUS)
     section = run.section("Reduction", "switching points")
+    loops = run.section("Reduction", "shared memory")
     for scenery, basic, more in (("1", "1", "32"), ("2", "32", "1024")):
         for cost in ("barriers", "steps"):
             row = section.find(type=SUMMED, basic=basic, more=more, cost=cost)
+            model = row and predicted(loops, row)
             estimates = row and [estimate_of(run, section, row, "m(sync)")] + [
-                Estimate(float(row[name]), math.nan, [source_of(section, row)])
-                for name in ("Nl", "Nm")]
+                model and Estimate(size, math.nan, [source_of(section, row)])
+                for size in (model and (model.large, model.medium) or (None, None))]
             cells = {"scenery": scenery, "basic": basic} if cost == "barriers" else {}
             table.add(study, (scenery, f"{more} instead of {basic}", cost), estimates, **cells)
             if row and cost == "barriers":

@@ -82,7 +82,7 @@ class KnownDamageTest(ReadersCase):
         for cell in ("9" * 309, "9" * 4301, "1" * 16, "1e999", "inf", "NaN", "0x1p3", "1_0", "²"):
             for file, old, where in (("BenchmarkInterSM", "1075.500", "line 3, column m(avginstru)"),
                                      ("BenchmarkInterSM", "\t132\t", "line 3, column blk"),
-                                     ("Reduction", "1048576", "line 14, column bytes"),
+                                     ("Reduction", "1048576", "line 18, column bytes"),
                                      ("BenchmarkIntraSM", "\t1024\t", "line 4, column thrd")):
                 run = self.changed(file, old, old.replace(old.strip("\t"), cell))
                 self.assert_all_refuse(run, f"{file}.tsv, {where}: '{cell[:16]}", "is not a ",
@@ -99,7 +99,7 @@ class KnownDamageTest(ReadersCase):
                 ("BenchmarkInterSM", "0.250", "-0.250", "line 3, column s(avginstr): '-0.250' is less"),
                 ("Pitfalls", "no_sync\t0\t0", "no_sync\tnan\t0", "line 3, column lane: 'nan' is not a"),
                 ("Pitfalls", "no_sync\t0\t0", "<b>\t0\t0", "line 3, column method: '<b>' is not a "),
-                ("Reduction", "1048576", "0", "line 14, column bytes: '0' is less than 1"),
+                ("Reduction", "1048576", "0", "line 18, column bytes: '0' is less than 1"),
                 ("TestRepeat", "blocksync\t1\t", "blocksync\t0\t", "line 3, column rep: '0' is less")):
             self.assert_all_refuse(self.changed(file, old, new), f"{file}.tsv, {where}")
 

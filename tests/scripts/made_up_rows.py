@@ -21,8 +21,8 @@ GRID = "method GPUcount basicrep moredrep blk thrd m(avginstru) s(avginstr) n ci
 SUM = "method type GPUcount bytes inputs in_L2 m(GB/s) s(GB/s) m(host) s(host) right n ci95(GB/s)"
 NODE_SUM = SUM.replace(" inputs in_L2", "")
 WARP_SUM = "method type rep m(ave_cycle) s(ave_cycle) right n ci95(ave_cycle)"
-SWITCH = ("method type basic more cost m(sync) s(sync) Nl Nm case predicted measured ratio "
-          "ci95(sync)")
+LOOP = "method type thrd bytes m(cycle) s(cycle) bandwidth latency concurrency ci95(cycle)"
+SWITCH = "method type basic more cost m(sync) s(sync) measured ci95(sync)"
 FIELD = ("method GPUcount cells width rows layers steps blk thrd m(step) s(step) GB/s sync right n "
          "ci95(step) nodes processes")
 PARTIAL = "method form outcome T launches"
@@ -50,9 +50,11 @@ ROWS = {  # of two GPUs with 132 SMs
     "Reduction": section(
         "warp level", WARP_SUM, "nosync double 64 18.000 0.100 0 9 0.010",
         "tile double 64 110.000 0.100 1 9 0.010", "tile int 64 90.000 0.100 1 9 0.010") + section(
-        "switching points", SWITCH,
-        "switch_point double 1 32 barriers 90.0 0.1 nan 150.5 Nm 150.5 136.0 0.904 0.1",
-        "switch_point double 1 32 steps 60.0 0.1 nan nan never nan 136.0 nan 0.1")
+        "shared memory: bandwidth", LOOP,
+        "shared_loop double 1 32768 22210.0 0.1 1.475 5.422 8.0 0.1",
+        "shared_loop double 32 32768 2221.0 0.1 14.754 5.422 80.0 0.1") + section(
+        "switching points", SWITCH, "switch_point double 1 32 barriers 90.0 0.1 136.0 0.1",
+        "switch_point double 1 32 steps 60.0 0.1 136.0 0.1")
     + "# warning[spread] switch_point type=double more=32: far\n" + section(
         "one GPU", SUM, "theory any 1 nan nan nan 4814.304 nan nan nan nan 0 nan",
         *(f"cub {name} 1 {size} 1 0 {rate} 9.000 2.000 0.500 1 9 1.000" for name, size, rate in (

@@ -12,6 +12,7 @@ import math
 import sys
 
 import planted
+from reporting import switch_model  # from scripts/, which planted has put on the path
 from planted import GREATEST, RUNS, RowChecks, listed, of, operation, queue_end
 
 BYTES = {"double": 8, "float": 4, "int": 4}
@@ -88,30 +89,20 @@ def expect_switch(p, row):
     else:
         sync = many.cycles(many.threads * many.value) - few.cycles(few.threads * few.value)
         off = 1
-    # The lines of Eq. 2 for N > C, of many threads also the one before.
-    medium, large = (
-        crossing(lambda n: (n - few.latency * few.rate) / few.rate,
-                 lambda n: sync + factor * (n - many.latency * many.rate) / many.rate, 0, 1e9)
-        for factor in (0, 1))
-    expected = {"sync": (sync, off)}
-    for column, value in (("Nm", medium), ("Nl", large)):
-        expected[column] = (value, 0.05 + 1.01 * off * value / sync)
     sizes = [n * few.value for n in range(1, 65)] if few.threads == 1 else range(1024, 40961, 1024)
     faster = [size for size in sizes if many.cycles(size) < few.cycles(size)]
-    expected["ratio"] = (None, None)
-    expected["case"] = "never" if many.rate <= few.rate else (
-        "Nm" if medium <= many.latency * many.rate else "Nl")
-    if expected["case"] == "never":
-        expected["Nl"] = expected["predicted"] = (None, None)
-    else:
-        # Of all of Eq. 2.
-        expected["predicted"] = (crossing(few.sums, lambda n: sync + many.sums(n), 0, 1e9),
-                                 expected[expected["case"]][1])
-    expected["measured"] = (faster[0], 0) if faster else (None, None)
-    if faster:
-        predicted, bound = expected["predicted"]
-        expected["ratio"] = (faster[0] / predicted, 1.1 * bound * faster[0] / predicted ** 2)
-    return expected
+    return {"sync": (sync, off), "measured": (faster[0], 0) if faster else (None, None)}
+
+
+def expect_prediction(p, row):
+    """(case, its bytes, by how much they may be off)"""
+    few, many = (Shared(p, row, int(row[column])) for column in ("basic", "more"))
+    sync, off = expect_switch(p, row)["sync"]
+    if many.rate <= few.rate:
+        return "never", math.nan, 0
+    # Where both sides of Eq. 2 meet: before many threads' concurrency or behind it.
+    size = crossing(few.sums, lambda n: sync + many.sums(n), 0, 1e9)
+    return ("Nm" if size <= many.latency * many.rate else "Nl"), size, 0.05 + 1.01 * off * size / sync
 
 
 # Arrays. Times are of kernels one after the other: their gaps, an empty kernel, and reading.
@@ -242,11 +233,9 @@ class RowsOfSums(RowChecks):
     expect = EXPECT
 
     def check_row(self, p, row, expected, title):
-        numbers = {column: value for column, value in expected.items() if column != "case"}
-        self.assertEqual(row.get("case"), expected.get("case"), row)
         quantities = [f"{kind}({name})" for name in expected for kind in ("m", "s", "med", "ci95")]
-        self.assertEqual(set(row) - {*numbers, *quantities, "case"} - LABELS, set())
-        super().check_row(p, row, numbers, title)
+        self.assertEqual(set(row) - {*expected, *quantities} - LABELS, set())
+        super().check_row(p, row, expected, title)
 
     def check(self, name):
         run = of(name)
@@ -280,9 +269,19 @@ class Exact(RowsOfSums):
     def test_more_threads_that_are_no_faster(self):
         self.check("narrow")
 
-    def test_every_case_of_the_model_is_there(self):
-        cases = {row["case"] for name in ("large", "narrow") for _, row in of(name).rows()
-                 if "case" in row}
+    def test_predictions(self):
+        """Of the report, by its own formulas; every case of the model is there."""
+        cases = set()
+        for name in ("large", "narrow"):
+            run = of(name)
+            sections = {section.title: section for section in run.sections}
+            for row in sections["switching points"].rows:
+                case, size, off = expect_prediction(run.planted, row)
+                found = switch_model.predicted(sections["shared memory"], row)
+                self.assertEqual(found.case, case, row)
+                if case != "never":
+                    self.assertAlmostEqual(found.bytes, size, delta=off, msg=row)
+                cases.add(case)
         self.assertEqual(cases, {"Nl", "Nm", "never"})
 
     def test_every_method_type_and_size_has_rows(self):
