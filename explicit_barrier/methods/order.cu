@@ -72,11 +72,7 @@ struct FenceSc {
   static constexpr auto kPattern = joined(R"(MEMBAR\.SC\.)", Of::kFence, ".*");
   static constexpr ExpectedCode kExpectedCode = {kPattern.data()};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    if constexpr (std::is_same_v<Of, OfCta>) {
-      asm volatile("fence.sc.cta;" ::: "memory");
-    } else if constexpr (std::is_same_v<Of, OfCluster>) {
-      asm volatile("fence.sc.cluster;" ::: "memory");
-    } else if constexpr (std::is_same_v<Of, OfGpu>) {
+    if constexpr (std::is_same_v<Of, OfGpu>) {
       asm volatile("fence.sc.gpu;" ::: "memory");
     } else {
       asm volatile("fence.sc.sys;" ::: "memory");
@@ -141,12 +137,7 @@ struct AtomAcqRel {
   static constexpr ExpectedCode kExpectedCode = {kPattern.data(), 2};
   static __device__ unsigned make(unsigned* word) {
     unsigned found;
-    if constexpr (std::is_same_v<Of, OfCta>) {
-      asm volatile("atom.acq_rel.cta.global.add.u32 %0, [%1], 0;"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    } else if constexpr (std::is_same_v<Of, OfCluster>) {
+    if constexpr (std::is_same_v<Of, OfCluster>) {
       asm volatile("atom.acq_rel.cluster.global.add.u32 %0, [%1], 0;"
                    : "=r"(found)
                    : "l"(word)
@@ -198,10 +189,7 @@ struct RedRelease {
              R"(.*|(RED|ATOM)G?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
   static constexpr ExpectedCode kExpectedCode = {kPattern.data(), 2};
   static __device__ unsigned make(unsigned* word) {
-    if constexpr (std::is_same_v<Of, OfCta>) {
-      asm volatile("red.release.cta.global.add.u32 [%0], 0;" ::"l"(word)
-                   : "memory");
-    } else if constexpr (std::is_same_v<Of, OfCluster>) {
+    if constexpr (std::is_same_v<Of, OfCluster>) {
       asm volatile("red.release.cluster.global.add.u32 [%0], 0;" ::"l"(word)
                    : "memory");
     } else if constexpr (std::is_same_v<Of, OfGpu>) {
@@ -383,32 +371,53 @@ struct AfterHostRead : Ordered<Operation, Nothing> {
 };
 
 template <class Operation>
+using Alone = Ordered<Operation, Nothing>;
+template <class Operation>
+using AfterStore = Ordered<Operation, OnePlace>;
+
+template <class Operation>
 std::vector<MethodEntry> in_all_states() {
-  return entries<Ordered<Operation, Nothing>, Ordered<Operation, OnePlace>,
+  return entries<Alone<Operation>, AfterStore<Operation>,
                  Ordered<Operation, ManyPlaces>, Ordered<Operation, ToHost>,
                  Ordered<Operation, ToPeer>, BesideStores<Operation>>();
 }
 
-// Those of one instruction behind those of another.
-template <template <class> class... Instructions>
-std::vector<MethodEntry> at_all_scopes() {
+std::vector<MethodEntry> all_of(
+    const std::vector<std::vector<MethodEntry>>& lists) {
   std::vector<MethodEntry> methods;
-  const auto append = [&](const std::vector<MethodEntry>& more) {
-    methods.insert(methods.end(), more.begin(), more.end());
-  };
-  (..., (append(in_all_states<Instructions<OfCta>>()),
-         append(in_all_states<Instructions<OfCluster>>()),
-         append(in_all_states<Instructions<OfGpu>>()),
-         append(in_all_states<Instructions<OfSystem>>())));
-  append(in_all_states<ProxyFence>());
-  append(entries<AfterHostRead<FenceAcqRel<OfGpu>>,
-                 AfterHostRead<FenceAcqRel<OfSystem>>>());
+  for (const auto& list : lists) {
+    methods.insert(methods.end(), list.begin(), list.end());
+  }
   return methods;
 }
 
+// Those of the GPU and of the system in all states. Of the others, which were
+// equal to some of these or do not go beyond an SM, one state shows where
+// another GPU differs: behind a store.
 std::vector<MethodEntry> order_methods() {
-  return at_all_scopes<FenceAcqRel, FenceSc, LoadAcquire, StoreRelease,
-                       RedRelease, AtomAcqRel>();
+  return all_of({
+      entries<AfterStore<FenceAcqRel<OfCta>>,
+              AfterStore<FenceAcqRel<OfCluster>>>(),
+      in_all_states<FenceAcqRel<OfGpu>>(),
+      in_all_states<FenceAcqRel<OfSystem>>(),
+      entries<AfterStore<FenceSc<OfGpu>>, AfterStore<FenceSc<OfSystem>>>(),
+      entries<AfterStore<LoadAcquire<OfCta>>,
+              AfterStore<LoadAcquire<OfCluster>>, Alone<LoadAcquire<OfGpu>>,
+              AfterStore<LoadAcquire<OfGpu>>, Alone<LoadAcquire<OfSystem>>>(),
+      entries<AfterStore<StoreRelease<OfCta>>,
+              AfterStore<StoreRelease<OfCluster>>>(),
+      in_all_states<StoreRelease<OfGpu>>(),
+      in_all_states<StoreRelease<OfSystem>>(),
+      entries<AfterStore<RedRelease<OfCluster>>,
+              AfterStore<RedRelease<OfGpu>>>(),
+      in_all_states<RedRelease<OfSystem>>(),
+      entries<AfterStore<AtomAcqRel<OfCluster>>>(),
+      in_all_states<AtomAcqRel<OfGpu>>(),
+      in_all_states<AtomAcqRel<OfSystem>>(),
+      entries<Alone<ProxyFence>, AfterStore<ProxyFence>>(),
+      entries<AfterHostRead<FenceAcqRel<OfGpu>>,
+              AfterHostRead<FenceAcqRel<OfSystem>>>(),
+  });
 }
 
 }  // namespace syncbench::explicit_barrier
