@@ -51,7 +51,12 @@ def only_gpu(number):
             os.environ.update({name: before} if before is not None else {})
 
 
-def run_of(build, devices, steps, folder, simulated):
+def where(program, gpu):
+    """For people; gpu: that sees it alone, or ""."""
+    return f"{program} on {gpu}" if gpu else program
+
+
+def run_of(build, devices, steps, folder, simulated, gpu, progress):
     """The run of these steps, and a Fault of each that failed."""
     folder.mkdir(parents=True)
     measure.write_environment(
@@ -61,8 +66,10 @@ def run_of(build, devices, steps, folder, simulated):
         words = [build / program, "--stats", "--method", methods, *more]
         if suite.BY_NAME[program].takes_gpu_count:
             words.append(len(devices))
-        failure = measure.run_program(program, list(map(str, words)), folder, SECONDS,
-                                      tell=lambda line: None)  # what it lacks: see lacking()
+        with progress.of(where(program, gpu)):
+            failure = measure.run_program(program, list(map(str, words)), folder, SECONDS,
+                                          lambda line: None,  # what it lacks: see lacking()
+                                          progress.meanwhile)
         if failure:
             (folder / f"{program}.tsv").unlink()
             faults.append(Fault("broken", f"{failure.text}: {failure.said or 'it says nothing'}"))
@@ -88,11 +95,13 @@ def measured_verdicts(options, recorded, folder):
         parts += [(f"GPU {number}", number, [device], OF_EACH_GPU)
                   for number, device in enumerate(devices)]
     runs = []
+    progress = measure.Progress({
+        where(program, what): suite.usual_seconds(program, len(gpus), True, options.simulated)
+        for what, _, gpus, steps in parts for program, *_ in steps})
     for what, number, gpus, steps in parts:
-        say(f"measuring {what or 'on all GPUs'}")
         with only_gpu(number):
             run, faults = run_of(options.build, gpus, steps, folder / (what or "node"),
-                                 options.simulated)
+                                 options.simulated, what, progress)
         runs.append((what, run, [*faults, *(lacking(run, steps) if run else ())]))
     of_gpus = [run for what, run, _ in runs if what and run]
     for what, run, faults in runs:

@@ -246,15 +246,18 @@ class Progress:
         self.terminal, self.told = os.isatty(2), -self.EVERY
         self.start = self.began = time.monotonic()
 
-    def begin(self, name):
+    @contextlib.contextmanager
+    def of(self, name):
+        """While it is measured."""
         self.name, self.began = name, time.monotonic()
         if self.terminal or self.began - self.told >= self.EVERY:
             self.told = self.began
             self.show()
-
-    def end(self):
-        self.took[self.name] = time.monotonic() - self.began
-        self.clear()
+        try:
+            yield
+        finally:
+            self.took[name] = time.monotonic() - self.began
+            self.clear()
 
     def left(self):
         some = 1 + 0.1 * sum(self.expected.values())  # as if so many were as expected
@@ -308,12 +311,9 @@ def fill(folder, devices, executable, steps, options):
     progress = Progress({name: usual.get(name) or suite.usual_seconds(
         name, len(devices), options.method, simulated) for name, _ in steps})
     for name, command in steps:
-        progress.begin(name)
-        try:
+        with progress.of(name):
             failure = run_program(name, command, folder, 3600 * options.hours, progress.tell,
                                   progress.meanwhile)
-        finally:
-            progress.end()
         if failure:  # other codes of it would mean something else as those of this script
             raise Stop(3 if failure.code == 3 else 1, failure.text)
     durations = progress.took

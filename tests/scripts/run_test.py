@@ -1,8 +1,10 @@
 """Tests of run.sh and sweep_gpus.sh, and of the help and the arguments of every script."""
 
+import contextlib
 import os
 import re
 import shutil
+import subprocess
 import unittest
 
 from made_up_rows import ROWS, ROWS_BEFORE13
@@ -324,6 +326,24 @@ class RunTest(ScriptsTest):
         path.write_text(re.sub(r"\n(seconds_\S+)\t\d+\.\d(?=\n)", r"\n\1\t2000.0", path.read_text()))
         self.assertEqual(left("--method", "grid_sync"), (count, str(2000 * int(count))))
         self.assertLess(int(left()[1]), 2000)
+
+    def test_a_terminal_shows_one_line_that_is_renewed(self):
+        (self.folder / "fakes/release.then").write_text('echo "[ 50%] a"; echo "[  7%] b"; sleep 1')
+        (self.release / "TestRepeat.then").write_text("sleep 2.2")
+        ours, theirs = os.openpty()
+        process = subprocess.Popen(
+            self.command("run.sh", "--results", self.results), env=self.environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        said = b""
+        with contextlib.suppress(OSError):  # it has ended
+            while True:
+                said += os.read(ours, 1000)
+        os.close(ours)
+        self.assertEqual(process.wait(), 0)
+        self.assertRegex(said, rb"\r\x1b\[Kbuilding: 50% after \d+ s of about \d+ s\r")
+        times = re.findall(rb"\r\x1b\[K4 of 8, after (\d+) s, about \d+ s left: TestRepeat(?=\r)", said)
+        self.assertGreater(len(set(times)), 1, said)
 
     def test_all(self):
         shutil.copytree(self.release, self.project / "build")
