@@ -2,18 +2,17 @@
 """Shows a results folder in short: every barrier at the shapes that people ask for.
 
 Numbers are means; behind a launch stands its standard deviation. ! marks a number that the run
-warns of, or that depends on the repeat count; the first warning of each section stands at the
-end. "none": the compiler left nothing that waits, so that there is no latency. -: not measured, or it
+warns of, or that depends on the repeat count; the worst warning of each kind stands at the end. "none": the compiler left nothing that waits, so that there is no latency. -: not measured, or it
 does not fit on the GPU. Two numbers are of both toolkits, the older one's last. ? marks a wrong
 sum.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 from parts import command_line, pitfalls_summary, reduction_summary, suite, tsv
 from reporting import chart_libraries, in_short
 from reporting.estimates import short_text
-from reporting.run_warnings import LOG, warned
+from reporting.run_warnings import LOG, joined, warned
 from parts.tables import grid, methods
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
@@ -149,23 +148,10 @@ def libraries(run, sections):
 
 
 def warnings(run):
-    found = defaultdict(list)
-    for file, output in run.files.items():
-        for section, row, said in output.warnings():
-            found[file + (f", {section.title}" if section else "")].append((row, said.text))
     every = warned(run)
     logged = sum(one.file == LOG for one in every)
     yield f"Warnings of the run: {len(every)}" + f", {logged} of them in {LOG} alone" * bool(logged)
-    for title, told in found.items():
-        for row, text in told[:1]:
-            keys = ("type", "GPUCount", "GPUcount", "rep", "blk", "thrd", "tile", "idea(wkld)",
-                    "bytes", "more")
-            shape = row and " ".join(f"{key} {row[key]}" for key in keys if key in row)
-            where = f", {row['method']}, {shape}" if row else ""
-            yield f"  {title}{where}: {text}"
-        more = Counter(row["method"] if row else "no row" for row, _ in told[1:]).items()
-        if more:
-            yield "    and " + ", ".join(f"{count} of {method}" for method, count in more)
+    yield from (f"  {line}" for line in joined(run))
 
 
 def parts(run):

@@ -146,9 +146,9 @@ class ScriptsOfOneRunTest(ScriptsTest):
                      r"peer_grid +4518 +9027!", r"32 values by a warp, cycles +double +int",
                      r"nosync +18\.0\? +-", r"tile +110\.0 +90\.0",
                      r"more threads pay from, bytes +by barriers +by steps +measured",
-                     r"double, 32 threads for 1 +150 +never +136",
-                     r"Warnings of the run: 5", r"BenchmarkInterSM, grid latency, grid_sync, "
-                     r"GPUcount 1 blk 132 thrd 32: the spread of this row is far"):
+                     r"double, 32 threads for 1 +148 +98 +136",
+                     r"Warnings of the run: 5", r"warning: spread: 5 in all; the worst is "
+                     r"BenchmarkInterSM grid_sync GPUcount=1 blk=132 thrd=32: the spread .* far"):
             self.assertRegex(done.stdout, rf"(?m)^ *{line}$")
 
     def test_tables_inside_one_sm(self):
@@ -212,9 +212,8 @@ class ScriptsOfOneRunTest(ScriptsTest):
             self.folder / "run", {"BenchmarkIntraSM": warned}))
         self.assertRegex(done.stdout, r"blocksync +22\.1! +- +- +- +- +64\.0!\n")
         self.assertIn("""Warnings of the run: 8
-  BenchmarkIntraSM, block latency, blocksync, GPUcount 1 rep 64 blk 1 thrd 32: far
-    and 1 of blocksync, 1 of no row
-  BenchmarkInterSM, grid latency, """, done.stdout)
+  warning: x: 1 in all; the worst is BenchmarkIntraSM: all
+  warning: spread: 7 in all; """, done.stdout)
 
     def test_damaged_folders(self):
         """No number is shown, in whichever file the damage is."""
