@@ -63,11 +63,9 @@ def run_of(build, devices, steps, folder, simulated, gpu, progress):
         folder, environment.rows(devices, build / "ImplicitBarrier"), simulated)
     faults = []
     for program, methods, more in steps:
-        words = [build / program, "--stats", "--method", methods, *more]
-        if suite.BY_NAME[program].takes_gpu_count:
-            words.append(len(devices))
+        _, words = measure.step(build, suite.BY_NAME[program], len(devices), methods.split(","))
         with progress.of(where(program, gpu)):
-            failure = measure.run_program(program, list(map(str, words)), folder, SECONDS,
+            failure = measure.run_program(program, [*words, *more], folder, SECONDS,
                                           lambda line: None,  # what it lacks: see lacking()
                                           progress.meanwhile)
         if failure:

@@ -91,54 +91,40 @@ def make_folder(results, devices, before="", label=""):
         time.sleep(0.1)  # another run began in this second
 
 
-def of_toolkit(build, older):
-    """The sums that a toolkit or its compiler makes what they are: those that the newer one
-    has no more, and those of one warp."""
-    here = environment.methods_of(build / "Reduction")
-    in_warp = {row["method"] for row in environment.described(older / "Reduction")
-               if row["scope"] == "warp"}
-    return [name for name in environment.methods_of(older / "Reduction")
-            if name in in_warp or name not in here]
+def step(folder, program, gpus, methods, suffix=""):
+    """(name of the output, command); methods: None: all."""
+    words = [folder / program.name, *[gpus] * program.takes_gpu_count,
+             *["--stats"] * program.has_means]
+    words += ["--method", ",".join(methods)] if methods is not None else []
+    return program.name + suffix, list(map(str, words))
 
 
 def plan(build, older, gpus):
-    """(name of the output, command) of everything that is measured."""
-    def command(folder, program):
-        return [folder / program.name] + [gpus] * program.takes_gpu_count
+    """The steps of everything that is measured."""
+    def gone(name, kept=()):
+        """The methods that the newer toolkit has no more, and those of `kept`."""
+        here = environment.methods_of(build / name)
+        return [method for method in environment.methods_of(older / name)
+                if method in kept or method not in here]
 
-    *with_means, pitfalls = suite.PROGRAMS
-    commands = [(program.name, command(build, program)) for program in with_means]
+    steps = [step(build, program, gpus, None) for program in suite.PROGRAMS]
+    some = {}  # not all methods
     if older:
-        only = "multi_grid_sync"
-        # On one GPU there is no access between GPUs to leave out.
-        several = only + ",multi_grid_sync_no_peer" if gpus > 1 else only
-        several += "".join("," + name for name in environment.methods_of(
-            older / "BenchmarkInterSM") if name.startswith("cub_grid_barrier"))
-        # All methods: what is left of a warp barrier is the compiler's choice.
-        commands += [("BenchmarkIntraSM" + suite.OLDER, [older / "BenchmarkIntraSM"]),
-                     ("BenchmarkInterSM" + suite.OLDER,
-                      [older / "BenchmarkInterSM", gpus, "--method", several]),
-                     ("TestRepeat" + suite.OLDER, [older / "TestRepeat"])]
-        sums = of_toolkit(build, older)
-        if sums:
-            commands.append(("Reduction" + suite.OLDER, [older / "Reduction", gpus, "--method",
-                                                         ",".join(sums)]))
-        steps = [name for name in environment.methods_of(older / "Stencil")
-                 if name not in environment.methods_of(build / "Stencil")]
-        if steps:
-            commands.append(("Stencil" + suite.OLDER, [older / "Stencil", gpus, "--method",
-                                                       ",".join(steps)]))
-    for _, words in commands:
-        words.append("--stats")
-    commands.append((pitfalls.name, command(build, pitfalls)))
-    if older:
-        here = environment.methods_of(build / "Pitfalls")
-        gone = [name for name in environment.methods_of(older / "Pitfalls")
-                if name not in here and (gpus > 1 or not name.endswith("_gpus"))]
-        if gone:
-            commands.append(("Pitfalls" + suite.OLDER, [older / "Pitfalls", gpus, "--method",
-                                                        ",".join(gone)]))
-    return [(name, list(map(str, words))) for name, words in commands]
+        several = ["multi_grid_sync", *["multi_grid_sync_no_peer"] * (gpus > 1)]
+        some = {"BenchmarkInterSM": several + [
+                    name for name in environment.methods_of(older / "BenchmarkInterSM")
+                    if name.startswith("cub_grid_barrier")],
+                "Reduction": gone("Reduction", [  # a compiler makes those of one warp what they are
+                    row["method"] for row in environment.described(older / "Reduction")
+                    if row["scope"] == "warp"]),
+                "Stencil": gone("Stencil"),
+                "Pitfalls": [name for name in gone("Pitfalls")
+                             if gpus > 1 or not name.endswith("_gpus")]}
+    # All methods of the others: what is left of a warp barrier is the compiler's choice.
+    steps += [step(older, program, gpus, some.get(program.name), suite.OLDER)
+              for program in suite.PROGRAMS
+              if older and program.older_toolkit and some.get(program.name) != []]
+    return sorted(steps, key=lambda one: one[0].startswith(suite.NAMES[-1]))  # last: see there
 
 
 def plan_of_methods(build, older, gpus, methods):
@@ -156,9 +142,7 @@ def plan_of_methods(build, older, gpus, methods):
             spare = program.name == "Libraries" and gpus == 1 and not set(mine) & set(missing)
             missing = [method for method in missing if method not in mine]
             if mine and not spare:
-                words = [folder / program.name, *[gpus] * program.takes_gpu_count,
-                         *["--stats"] * program.has_means, "--method", ",".join(mine)]
-                yield program.name + suffix, list(map(str, words))
+                yield step(folder, program, gpus, mine, suffix)
     if missing:
         raise Stop(2, f"no program in {build} has a method '{missing[0]}'" + (
             "" if older else ", nor is there a build with a toolkit before CUDA 13, which has some more"))

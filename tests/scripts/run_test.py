@@ -101,10 +101,10 @@ class RunTest(ScriptsTest):
             "build/BenchmarkInterSM 2 --stats", "build/TestRepeat --stats",
             "build/Reduction 2 --stats", "build/Stencil 2 --stats", "build/Libraries 2 --stats",
             "build-before13/BenchmarkIntraSM --stats",
-            "build-before13/BenchmarkInterSM 2 --method multi_grid_sync,multi_grid_sync_no_peer --stats",
+            "build-before13/BenchmarkInterSM 2 --stats --method multi_grid_sync,multi_grid_sync_no_peer",
             "build-before13/TestRepeat --stats",
-            "build-before13/Reduction 2 --method tile,multi_grid --stats",
-            "build-before13/Stencil 2 --method multi_grid --stats",
+            "build-before13/Reduction 2 --stats --method tile,multi_grid",
+            "build-before13/Stencil 2 --stats --method multi_grid",
             "build/Pitfalls 2", "build-before13/Pitfalls 2 --method multi_grid"])
         values = self.environment_values()
         for key, value in {"gpu": "NVIDIA H200", "gpu_count": "2", "sms": "132", "mig": "unknown",
@@ -297,7 +297,7 @@ class RunTest(ScriptsTest):
         self.assertNotIn("compiling", said)
         self.assertIn("compiling", (self.project / "build/build.log").read_text())
         self.assertEqual(took["70 80 90", "2"], 3 * took["90", "2"])
-        self.assertTrue(took["90", "2"] / 8 < took["90", "16"] < took["90", "2"] / 2, took)
+        self.assertTrue(took["90", "2"] / 8 < took["90", "16"] <= took["90", "2"] / 2, took)
 
     def test_the_older_toolkit_builds_what_cuda_13_lacks(self):
         self.write_methods(self.before13, "multi_grid_sync gpus 1", "grid_sync grid 1")
