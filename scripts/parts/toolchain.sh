@@ -148,7 +148,7 @@ missing_packages() {
   if [[ -n $NVCC ]]; then compiler=$(host_compiler_of "$NVCC"); fi
   command -v c++ >/dev/null || echo g++
   [[ $compiler == c++ ]] || command -v "$compiler" >/dev/null || printf '%s\n' "$compiler"
-  command -v make >/dev/null || echo make
+  command -v make >/dev/null || command -v ninja >/dev/null || echo make
   command -v python3 >/dev/null || echo python3
   if [[ -n ${SYNC_NO_INSTALL:-} ]]; then
     command -v cmake >/dev/null || echo cmake
@@ -233,11 +233,13 @@ counted() {
 }
 
 build_now() {
-  local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 start=$SECONDS compilers log seconds mb what of options
+  local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 start=$SECONDS compilers generator log seconds mb what of options
   log=$folder/build.log
   options=("-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}")
-  compilers="$nvcc $(release_of "$nvcc") $(host_compiler_of "$nvcc")"
-  # CMake keeps the compilers that a folder was started with, whatever it is told later.
+  generator='Unix Makefiles'
+  if command -v ninja >/dev/null; then generator=Ninja; fi # one list of all programs' sources
+  compilers="$nvcc $(release_of "$nvcc") $(host_compiler_of "$nvcc") $generator"
+  # CMake keeps what a folder was started with, whatever it is told later.
   if [[ $(cat "$folder/compilers.txt" 2>/dev/null) != "$compilers" ]]; then
     rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
     mkdir -p "$folder" && printf '%s\n' "$compilers" >"$folder/compilers.txt" || return 1
@@ -257,7 +259,7 @@ build_now() {
     CUDACXX=$nvcc CUDAHOSTCXX=$(host_compiler_of "$nvcc") PATH=${nvcc%/*}:$PATH
     export CUDACXX CUDAHOSTCXX PATH
     : >"$log"
-    counted "$log" '' cmake --preset "$preset" "${options[@]}" &&
+    counted "$log" '' cmake --preset "$preset" -G "$generator" "${options[@]}" &&
       counted "$log" "${of:-}" cmake --build --preset "$preset" --target "${BUILD_TARGETS[@]}" \
         --parallel "$(nproc 2>/dev/null || echo 2)"
   ) || { grep -E 'error *:|fatal *:|Error' "$log" | head -n 10 >&2; say "see $log" && return 1; }

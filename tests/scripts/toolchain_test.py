@@ -111,15 +111,20 @@ class ToolchainTest(ScriptsTest):
             self.refused("run.sh", 1, f"cannot work in {self.project}: ")
         self.assertEqual(self.calls(), [])
 
-    def test_another_compiler_starts_the_folder_afresh(self):
+    def test_another_compiler_or_generator_starts_the_folder_afresh(self):
         build = self.project / "build"
-        for version, kept in (("13.0", False), ("13.0", True), ("13.1", False)):
+        for version, generator, kept in (("13.0", "Unix Makefiles", False), ("13.0", "Unix Makefiles", True),
+                                         ("13.1", "Unix Makefiles", False), ("13.1", "Ninja", False),
+                                         ("13.1", "Ninja", True)):
             self.nvcc("cuda", version)
+            if generator == "Ninja":
+                self.tool("ninja", "#!/bin/sh\n")
             (build / "CMakeFiles").mkdir(parents=True, exist_ok=True)
             (build / "CMakeCache.txt").touch()
             self.run_sh()
             for name in ("CMakeFiles", "CMakeCache.txt"):
-                self.assertEqual((build / name).exists(), kept, (version, name))
+                self.assertEqual((build / name).exists(), kept, (version, generator, name))
+            self.assertIn(f"-G {generator} ", self.calls("cmake --preset release")[-1])
             self.assertTrue((build / "TestRepeat").exists())
 
     def test_old_cmake_is_not_used(self):
