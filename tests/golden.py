@@ -36,7 +36,10 @@ from parts import tsv  # noqa: E402
 CACHE = ROOT / "build" / "golden"
 PROGRAMS = ("Stencil", "ImplicitBarrier", "BenchmarkInterSM", "Pitfalls", "BenchmarkIntraSM",
             "Reduction", "TestRepeat", "Libraries")  # the longest first
-NODES = ("gpus=1", "gpus=2", "gpus=3", "gpus=4 peer=halves")
+NODES = ("gpus=1", "gpus=2",
+         # A slow host, a slow GPU and a clock that falls: what only warnings and notes say.
+         "gpus=3 call_traditional=40000 slow_gpu=1 slow_by=1.3 halve_at=0.5",
+         "gpus=4 peer=halves")
 SAMPLES = ("--samples", "2", "--stats")
 # Arguments and node of what is fast: texts, and ways to end with each exit code.
 SHORT = (("--list", ""), ("--columns", ""), ("--help", ""), ("--machine-code 90", ""),
@@ -63,11 +66,11 @@ def output_of(*command, **options):
     return done.stdout.strip()
 
 
-def check_out(base, name="base"):
-    """The sources of a commit. Only files that differ from those of the last one of this name are
-    written, so that its builds go on from there."""
+def check_out(base):
+    """The sources of a commit. Only files that differ from those of the last one are written, so
+    that its builds go on from there."""
     commit = output_of("git", "rev-parse", "--verify", f"{base}^{{commit}}", cwd=ROOT)
-    folder = CACHE / name / "source"
+    folder = CACHE / "base" / "source"
     if not folder.exists():
         output_of("git", "clone", "-q", "--shared", "--no-checkout", ROOT, folder)
     output_of("git", "checkout", "-q", "--force", "--detach", commit, cwd=folder)
@@ -78,9 +81,10 @@ def toolkits():
     """{kind: (release, nvcc, its host compiler)} of both kinds that are found."""
     found = {}
     for kind, function in (("13", "find_nvcc"), ("before13", "find_older_nvcc")):
-        words = output_of("bash", "-c", "source scripts/parts/lib.sh; source scripts/parts/toolchain.sh; "
-                          f'nvcc=$({function}); [[ -z $nvcc ]] || '
-                          'echo "$(release_of "$nvcc") $nvcc $(host_compiler_of "$nvcc")"', cwd=ROOT)
+        words = output_of(
+            "bash", "-c", "source scripts/parts/lib.sh; source scripts/parts/toolchain.sh; "
+            f'nvcc=$({function}); [[ -z $nvcc ]] || '
+            'echo "$(release_of "$nvcc") $nvcc $(host_compiler_of "$nvcc")"', cwd=ROOT)
         if words:
             found[kind] = words.split()
     if "13" not in found:
@@ -132,10 +136,11 @@ def runs_of(folder, programs, noise):
     rows = []
     for program in programs:
         text = run(folder, program, ["--help"], "").out
-        options = [word for word in ("--all", "--processes 2") if word.split()[0] in text]
+        options = [option for option in ("--all", "--processes 2")
+                   if re.search(rf"^ +{option.split()[0]} ", text, re.MULTILINE)]
         takes_count = "[gpu_count]" in text
         for node in NODES if takes_count else NODES[:2]:
-            count = [node.split("=")[1][0]] * takes_count
+            count = [node[len("gpus=")]] * takes_count
             arguments = (*count, *SAMPLES, *" ".join(options).split())
             rows.append((program, arguments, f"{node}{noise}"))
     return rows + [(program, tuple(arguments.split()), node)
@@ -218,11 +223,11 @@ def part_differences(old, new):
     changes = [(change(cell, new.rows[key][column]), key, column)
                for key in both for column, cell in old.rows[key].items()
                if new.rows[key].get(column, cell) != cell]
-    if changes:
-        part, key, column = max(changes)
-        yield Difference("rows", f"{len({found[1] for found in changes})} of {len(both)} differ, most "
-                         f"by {100 * part:.3g}%: {key}: {column}={old.rows[key][column]}, here "
-                         f"{new.rows[key][column]}")
+    if changes:  # those of means say more than those of their spreads
+        part, key, column = max(changes, key=lambda one: (one[2][:2] not in ("s(", "ci"), one))
+        rows = len({key for _, key, _ in changes})
+        yield Difference("rows", f"{rows} of {len(both)} differ, most by {100 * part:.3g}%: {key}: "
+                         f"{column}={old.rows[key][column]}, here {new.rows[key][column]}")
     if both != both_here:
         yield Difference("order of rows", "")
     yield from line_differences(old.lines, new.lines)
@@ -274,10 +279,10 @@ def compare_rows(folders, programs, noise):
 def code_differences(old, new):
     """Of two results of kernels_of()."""
     def sizes(digests):
-        return ", ".join(str(size) for size in sorted(size for _, size in digests))
+        return "+".join(str(size) for _, size in sorted(digests))
 
     yield from some("code of kernels", (
-        f"{name}: {sizes(old[name])} instructions, here {sizes(new[name])}"
+        f"{sizes(old[name])} instructions, here {sizes(new[name])}: {name}"
         for name in old if name in new and old[name] != new[name]))
     gone, come, renamed = collections.defaultdict(list), [], 0
     for name in old.keys() - new.keys():
@@ -324,7 +329,7 @@ def main():
     options = parser.parse_args()
     if not set(options.programs) <= set(PROGRAMS):
         parser.error(f"the programs are {', '.join(PROGRAMS)}")
-    began, differs = time.monotonic(), 0
+    began, differs, last = time.monotonic(), 0, None
 
     def tell(text):
         print(f"{time.monotonic() - began:4.0f} s: {text}", flush=True)
@@ -332,8 +337,8 @@ def main():
     try:
         for where, found in compare(options.base, options.only, options.programs,
                                     "" if options.no_noise else " noise=0.01", tell):
-            print(f"{where}: {found.kind}: {found.text}", flush=True)
-            differs += 1
+            print(f"{where}\n" * (where != last) + f"    {found.kind}: {found.text}", flush=True)
+            differs, last = differs + 1, where
         lacks = options.only != "rows" and "before13" not in toolkits()
     except (Stop, NoDisassembler, subprocess.TimeoutExpired, OSError) as error:
         print(f"golden.py: {error}", file=sys.stderr)

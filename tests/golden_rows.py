@@ -74,7 +74,7 @@ def main():
             if options.renew:
                 path.write_text(text)
                 continue
-            lines = list(difflib.unified_diff(old.splitlines(), text.splitlines(), str(path),
+            lines = list(difflib.unified_diff(old.splitlines(), text.splitlines(), path.name,
                                               "now", n=1, lineterm=""))
             if not lines:
                 continue

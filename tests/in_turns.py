@@ -6,9 +6,9 @@ usage: in_turns.py [--turns N] [--run "PROGRAM ARGUMENTS"]... [--keep FOLDER] OL
        in_turns.py --judge FOLDER
 
 OLD and NEW are folders of executables. Each turn runs the old (A) and the new (B) as A B B A, so
-that what drifts evenly moves both alike. --turns: 6, at least 3; --run: those of RUNS; --keep: outputs go
-there, beside those of turns that are there already; --judge: of kept outputs alone. Beside this
-file it needs the folder `scripts` and nothing else.
+that what drifts evenly moves both alike. --turns: 6, at least 3; --run: those of RUNS; --keep:
+outputs go there, beside those of turns that are there already; --judge: of kept outputs alone.
+Beside this file it needs the folder `scripts` and nothing else.
 
 Rows are matched by their labels. The median of all rows may shift by 1%. A row, the median row of
 a method in a section, or that of a section has moved if B's median differs from A's by more than
@@ -67,8 +67,8 @@ def measure(folders, runs, turns, keep):
 
 
 def read(keep):
-    """{(run, section, method, labels): {place: [value of each turn]}} of rows that all outputs have;
-    how many others there are."""
+    """{(run, section, method, labels): {place: [value of each turn]}} of rows that all outputs
+    have; how many others there are."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     paths = sorted(keep.glob("*.tsv"))
     outputs = collections.Counter()
@@ -124,7 +124,7 @@ def median_row(rows):
 
 
 def judge(rows):
-    """(shifts of rows, shifts of median rows, those of both that have moved) of what read() gives."""
+    """(shifts of rows, of median rows, those of both that have moved) of what read() gives."""
     groups = collections.defaultdict(list)
     for (run, title, method, *labels), values in rows.items():
         groups[f"{run}, {title}"].append(values)
@@ -145,7 +145,8 @@ def report(rows, others):
     middle = statistics.median(shift.part for shift in singles)
     beyond = sum(shift.half > shift.own for shift in singles) / len(singles)
     turns = len(next(iter(rows.values()))["A1"])
-    print(f"{len(singles)} rows, {turns} turns" + f"; {others} rows are not in all outputs" * (others > 0))
+    print(f"{len(singles)} rows, {turns} turns"
+          + f"; {others} rows are not in all outputs" * (others > 0))
     print(f"median of all rows: {100 * middle:+.2f}% (within {100 * ALLOWED:g}%)")
     print(f"{100 * beyond:.0f}% of the rows differ more between A1 and B1 than between A1 and A2 "
           "(50% of the same build)")

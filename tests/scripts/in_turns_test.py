@@ -74,8 +74,8 @@ class InTurns(unittest.TestCase):
         self.assertFalse([what for what in moved if "two" not in what], moved)
 
     def test_one_row_in_few_turns(self):
-        code, moved = self.compare("3 if (section, blk) == ('levels', 7) and method == 'one' else 1",
-                                   "--turns", "3")
+        code, moved = self.compare(
+            "3 if (section, method, blk) == ('levels', 'one', 7) else 1", "--turns", "3")
         self.assertEqual((code, moved), (1, {"Made levels one 7 32"}), self.done.stdout)
 
     def test_all_rows_move_by_more_than_one_percent(self):
