@@ -293,7 +293,7 @@ def fill(folder, devices, executable, steps, options):
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
     usual = last_durations(options.results, dict(rows), [name for name, _ in steps])
     progress = Progress({name: usual.get(name) or suite.usual_seconds(
-        name, len(devices), options.method, simulated) for name, _ in steps})
+        name, len(devices), "--method" in command, simulated) for name, command in steps})
     for name, command in steps:
         with progress.of(name):
             failure = run_program(name, command, folder, 3600 * options.hours, progress.tell,

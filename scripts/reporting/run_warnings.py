@@ -82,14 +82,14 @@ def joined(run):
                 found[said.kind, tag].append((file, said))
     for (kind, tag), told in sorted(found.items(), reverse=True):
         file, worst = max(told, key=lambda one: severity(one[1]))
-        methods = len({(file, said.method) for file, said in told})
+        count = len({(file, said.method) for file, said in told})
+        methods = f"{count} method{'s' * (count != 1)}"
         if kind == "skipped" and tag in FEW_GPUS:
-            yield f"not measured: {methods} methods that need another GPU"
+            yield f"not measured: {methods}, for want of another GPU"
             continue
         what = " ".join((file, worst.method, *map("=".join, worst.cells.items()))).strip()
-        count = len(told)
-        yield ((f"warning: {tag}: {count} in all; the worst" if kind == "warning" else
-                f"not measured: {tag}: {count} points of {methods} methods; the first")
+        yield ((f"warning: {tag}: {len(told)} in all; the worst" if kind == "warning" else
+                f"not measured: {tag}: {len(told)} points of {methods}; the first")
                + f" is {what}: {worst.text}")
     if found:
         yield f"All of these are comments in {run.path}/*.tsv"

@@ -153,7 +153,7 @@ class RunTest(ScriptsTest):
         joined = [line for line in done.stderr.splitlines()
                   if re.match("not measured|warning: [a-z-]+: |All of these", line)]
         expected = (("spread", " 6 ", " TestRepeat blocksync rep=1: farther"),
-                    ("clock", " 2 ", " TestRepeat: slower"), ("2 methods",),
+                    ("clock", " 2 ", " TestRepeat: slower"), ("2 methods, for want of another GPU",),
                     ("does-not-fit", "2 points of 1 method", "y thrd=96: large"), (str(folder),))
         for line, parts in zip(joined, expected):
             self.assertTrue(all(part in line for part in parts), (line, parts))
