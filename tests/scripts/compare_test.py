@@ -55,8 +55,8 @@ class CompareTest(ScriptsTest):
     def test_the_same_folder_twice(self):
         run = self.write_run(self.folder / "run")
         self.assertEqual(self.compare(run, run, "--threshold", "0", "--allow", "0"), [])
-        self.assertIn(" 32 same, 0 faster, 0 slower, 0 unclear; 0 on one side", self.errors[0])
-        self.assertEqual(len(self.compare(run, run, "--all")), 32)
+        self.assertIn(" 34 same, 0 faster, 0 slower, 0 unclear; 0 on one side", self.errors[0])
+        self.assertEqual(len(self.compare(run, run, "--all")), 34)
 
     def test_numbers_and_threshold(self):
         numbers = [latencies("200.000", half_width=3), latencies("230.500", half_width=4)]
