@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace syncbench {
@@ -14,9 +13,8 @@ class AskedFor {
   /// A row of `method` has been printed.
   void measured(const std::string& method);
 
-  /// `point`, one of `method`, cannot be measured here. True: no other of the
-  /// method was skipped for that reason.
-  bool skipped(const std::string& method, const std::string& point,
+  /// `point`, one of `method`, cannot be measured here.
+  void skipped(const std::string& method, const std::string& point,
                const std::string& reason);
 
   /// Throws NotMeasured when one of `methods`, those named, was skipped
@@ -27,7 +25,6 @@ class AskedFor {
  private:
   std::set<std::string> measured_;
   std::map<std::string, std::string> skipped_;  // method -> point: reason
-  std::set<std::pair<std::string, std::string>> reasons_;  // method, reason
 };
 
 }  // namespace syncbench

@@ -1,6 +1,5 @@
 #include "common/measuring_run.hpp"
 
-#include <cstdio>
 #include <sstream>
 #include <stdexcept>
 
@@ -13,11 +12,7 @@ namespace syncbench {
 
 MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
                            LineWriter& out)
-    : name_(info.name),
-      quiet_(info.quiet),
-      options_(options),
-      out_(out),
-      gpus_(find_gpus()) {
+    : quiet_(info.quiet), options_(options), out_(out), gpus_(find_gpus()) {
   const auto found = gpus_.size();
   bool clamped = false;
   std::vector<Gpu> of_others;  // of the processes before this one
@@ -49,13 +44,7 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
 }
 
 void MeasuringRun::warn(const std::string& key, const Remark& remark) {
-  if (!remark) return;
-  if (!quiet_) {
-    progress_.clear();
-    std::fprintf(stderr, "%s: %s\n", name_.c_str(),
-                 annotation(Kind::kWarning, key, remark).c_str());
-  }
-  out_.annotate(Kind::kWarning, key, remark);
+  if (remark) out_.annotate(Kind::kWarning, key, remark);
 }
 
 void MeasuringRun::show(const std::string& point) {
@@ -151,15 +140,6 @@ void MeasuringRun::finish(const std::string& failure) {
   out_.end();
   if (!failure.empty()) throw std::runtime_error(failure);
   asked_.check(options_.methods);
-}
-
-void MeasuringRun::say_skipped(const RowKey& key, const std::string& reason) {
-  if (!asked_.skipped(key.method, key, reason) || quiet_) return;
-  progress_.clear();
-  std::fprintf(stderr,
-               "%s: warning: %s not measured: %s (said once; comments in the "
-               "rows name all such points)\n",
-               name_.c_str(), key.text.c_str(), reason.c_str());
 }
 
 void MeasuringRun::judge_spreads() {

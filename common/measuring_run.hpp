@@ -40,8 +40,8 @@ class MeasuringRun {
   const std::vector<Gpu>& gpus() const { return gpus_; }
   const Gpu& gpu() const { return gpus_[0]; }
 
-  /// Says on stderr and in a comment line that something casts doubt on the
-  /// rows of `key`, or of the section; nothing where `remark` says nothing.
+  /// Says in a comment line that something casts doubt on the rows of `key`, or
+  /// of the section; nothing where `remark` says nothing.
   void warn(const std::string& key, const Remark& remark);
 
   /// What is being measured from here on, a row's key: shown on a terminal,
@@ -87,11 +87,11 @@ class MeasuringRun {
   /// with a spread far from their neighbours'.
   void check_row(const RowKey& key, const Summary& summary);
 
-  /// Says in a comment line of `table`, and once a method and reason on stderr,
-  /// that the rows of `key` cannot be measured.
+  /// Says in a comment line of `table` that the rows of `key` cannot be
+  /// measured.
   template <class Table>
   void skip(Table& table, const RowKey& key, const Remark& reason) {
-    say_skipped(key, reason.text);
+    asked_.skipped(key.method, key, reason.text);
     table.skip(key, reason);
   }
 
@@ -112,8 +112,6 @@ class MeasuringRun {
   void finish(const std::string& failure = "");
 
  private:
-  void say_skipped(const RowKey& key, const std::string& reason);
-
   SlowClock look_at_clocks(int gpus);
   std::string clocks_of_this_process(int gpus);
 
@@ -125,7 +123,6 @@ class MeasuringRun {
 
   void warn_of_host();
 
-  std::string name_;
   const bool quiet_;
   std::string point_;
   const Options& options_;

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "common/sets.hpp"
+
 namespace syncbench {
 
 /// What a program can measure under one name.
@@ -12,6 +14,7 @@ struct MethodInfo {
   std::string group = {};        ///< for scripts: whom it joins, or its kind
   std::string notes = {};        ///< what a reader of its rows has to know
   std::string instruction = {};  ///< About::instruction
+  Set set = Set::kToday;
 };
 
 }  // namespace syncbench

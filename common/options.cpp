@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdio>
+#include <numeric>
 #include <sstream>
 
 #include "common/build_info.hpp"
@@ -15,15 +16,33 @@
 namespace syncbench {
 namespace {
 
+// How many letters have to be changed, added or left out to make b of a.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (const char letter : a) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      const std::size_t changed = diagonal + (letter != b[i]);
+      diagonal = row[i + 1];
+      row[i + 1] = std::min({changed, diagonal + 1, row[i] + 1});
+    }
+  }
+  return row.back();
+}
+
 // Throws unless `name` is a method of the program.
 void check_method(const std::string& name, const ProgramInfo& info) {
+  std::vector<std::string> names;
   for (const MethodInfo& method : info.methods) {
     if (method.name == name) return;
+    names.push_back(method.name);
   }
   for (const MethodInfo& method : info.missing) {
     if (method.name == name) throw UsageError(name + ": " + method.description);
   }
-  throw UsageError("unknown method " + quoted(name) + " (--list names them)");
+  throw UsageError("unknown method " + quoted(name) +
+                   did_you_mean(name, names) + " (--list names them)");
 }
 
 std::string list_text(const ProgramInfo& info) {
@@ -31,7 +50,7 @@ std::string list_text(const ProgramInfo& info) {
   for (const MethodInfo& method : info.methods) {
     text += (text.empty() ? "" : "\n") + method.name + '\t' +
             method.description + '\t' + method.notes + '\t' + method.group +
-            '\t' + method.instruction;
+            '\t' + method.instruction + '\t' + name_of(method.set);
   }
   return text;
 }
@@ -46,10 +65,9 @@ std::string devices_text() {
   return text;
 }
 
-// `head` and a text behind it, which is broken into lines from `indent` on.
-std::string help_lines(std::string head, const std::string& help,
-                       std::size_t indent = 19) {
-  constexpr std::size_t kWidth = 79;
+// `head` and a text behind it, which is broken into lines.
+std::string help_lines(std::string head, const std::string& help) {
+  constexpr std::size_t kWidth = 79, indent = 19;
   head.resize(std::max(head.size(), indent), ' ');
   std::string lines;
   std::istringstream words(help);
@@ -61,24 +79,6 @@ std::string help_lines(std::string head, const std::string& help,
     head += " " + word;
   }
   return lines + head + "\n";
-}
-
-// The columns of all tables, aligned below the titles of their sections.
-std::string aligned_columns(const ProgramInfo& info) {
-  std::string text, last, section, name, unit, meaning, mean;
-  std::istringstream lines(info.columns);
-  while (std::getline(lines, section, '\t') &&
-         std::getline(lines, name, '\t') && std::getline(lines, unit, '\t') &&
-         std::getline(lines, meaning, '\t') && std::getline(lines, mean)) {
-    if (section != last) text += "  " + section + "\n";
-    last = section;
-    if (name == mean) meaning.insert(0, "mean of ");
-    name.resize(std::max<std::size_t>(name.size(), 16), ' ');
-    unit.resize(std::max<std::size_t>(unit.size(), 10), ' ');
-    text += help_lines(name.insert(0, "    ").append(" ").append(unit), meaning,
-                       31);
-  }
-  return text;
 }
 
 std::vector<Option> options_of(const ProgramInfo& info);
@@ -98,11 +98,11 @@ std::string help_text(const ProgramInfo& info) {
                        option.help);
   }
   return text +
-         "\nRows are tab-separated on standard output, comments start with\n"
-         "'#', a value that does not exist for a row is 'nan'. Columns:\n" +
-         aligned_columns(info) +
-         (info.takes_stats ? "  from n on: only with --stats\n" : "") +
-         "\nExit codes: 0 all measured; 1 a measurement failed, a result was "
+         "\nRows are tab-separated on standard output and aligned on a "
+         "terminal. "
+         "Comments\nstart with '#', a value that does not exist for a row is "
+         "'nan'.\n\nExit codes: 0 all measured; 1 a measurement failed, a "
+         "result was "
          "wrong\n"
          "or a row could not be written; 2 bad usage, such as more GPUs than "
          "the\n"
@@ -123,6 +123,10 @@ std::vector<Option> options_of(const ProgramInfo& info) {
            options.methods.push_back(name);
          }
        }},
+      {"all", "",
+       "measure all sets: by default the rows of the study and those that are "
+       "asked for today, with this also the evidence behind them",
+       [](const std::string&, Options& options) { options.all = true; }},
       {"samples", "N",
        info.counted + " (default " + std::to_string(info.default_samples) + ")",
        [](const std::string& value, Options& options) {
@@ -145,7 +149,8 @@ std::vector<Option> options_of(const ProgramInfo& info) {
   };
   add_text(
       "list",
-      "the methods, one a line: name, what it does, notes, group, instruction",
+      "the methods, one a line: name, what it does, notes, group, instruction, "
+      "set",
       [&info] { return list_text(info); });
   add_text(
       "columns",
@@ -161,9 +166,9 @@ std::vector<Option> options_of(const ProgramInfo& info) {
 
 }  // namespace
 
-bool Options::wants(const std::string& method) const {
-  return methods.empty() ||
-         std::find(methods.begin(), methods.end(), method) != methods.end();
+bool Options::wants(const std::string& method, Set set) const {
+  if (methods.empty()) return measures(set);
+  return std::find(methods.begin(), methods.end(), method) != methods.end();
 }
 
 // Not by getopt_long(), which takes --samp for --samples: a script that says so
@@ -194,7 +199,10 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
         [&](const Option& each) { return "--" + each.name == name; });
     const bool takes_value = option != table.end() && !option->argument.empty();
     if (option == table.end() || (has_value && !takes_value)) {
-      throw UsageError("unknown option " + quoted(word));
+      std::vector<std::string> names;
+      for (const Option& each : table) names.push_back("--" + each.name);
+      throw UsageError("unknown option " + quoted(word) +
+                       did_you_mean(name, names));
     }
     if (takes_value && !has_value && ++i == argc) {
       throw UsageError("option " + quoted(word) + " needs a value");
@@ -212,6 +220,20 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv) {
     options.gpu_count = parse_count(others[0], "gpu_count", kMaxGpuCount);
   }
   return options;
+}
+
+std::string did_you_mean(const std::string& word,
+                         const std::vector<std::string>& names) {
+  const std::string* nearest = nullptr;
+  std::size_t least =
+      std::min(word.size(), std::max<std::size_t>(3, word.size() / 3 + 1));
+  for (const std::string& name : names) {
+    const std::size_t found = distance(word, name);
+    if (found >= least) continue;
+    least = found;
+    nearest = &name;
+  }
+  return nearest == nullptr ? "" : "; did you mean " + *nearest + "?";
 }
 
 std::string version_text(const ProgramInfo& info) {

@@ -25,11 +25,16 @@ struct Options {
   int only_gpu = -1;                 ///< this one of the visible GPUs alone
   int samples = kDefaultSamples;     ///< samples a measured total
   bool stats = false;                ///< add the columns of --stats
-  std::vector<std::string> methods;  ///< empty: all
+  bool all = false;                  ///< measure all sets
+  std::vector<std::string> methods;  ///< empty: those of the sets measured
   /// What to print instead of measuring; none: measure.
   std::function<std::string()> print;
 
-  bool wants(const std::string& method) const;
+  /// Whether sections and points of a set are measured.
+  bool measures(Set set) const { return all || set != Set::kEvidence; }
+
+  /// Whether a method of a set is; one that is named is, whatever its set.
+  bool wants(const std::string& method, Set set) const;
 };
 
 /// One option: a row of the table.
@@ -83,6 +88,10 @@ int parse_count(const std::string& text, const std::string& name, int maximum);
 /// A number of bytes, 1 to 2^50, which may end in K, M or G (of 1024); else as
 /// parse_count().
 long long parse_bytes(const std::string& text, const std::string& name);
+
+/// "; did you mean NAME?" where one of `names` is near to `word`; else nothing.
+std::string did_you_mean(const std::string& word,
+                         const std::vector<std::string>& names);
 
 /// The words of WORD[,WORD...], of which some may be empty.
 std::vector<std::string> split_words(const std::string& text);

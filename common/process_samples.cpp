@@ -81,7 +81,7 @@ void run_samplers(char** argv, int count, LineWriter& out, Relay relay,
     if (line.rfind('#', 0) != 0) return take(number, parse_record(line));
     const bool wanted = line.rfind("# warning[", 0) == 0 ||
                         (relay == Relay::kAllOfTheFirst && number == 0);
-    if (wanted && told.insert(line).second) out.line(line);
+    if (wanted && told.insert(line).second) out.comment(line.substr(2));
   });
 }
 

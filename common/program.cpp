@@ -49,6 +49,21 @@ int say_failure(const std::string& line, int code) {
   return code;
 }
 
+namespace {
+
+// What the output's comments have said, on standard error; not where another
+// process says so.
+void say_told(const ProgramInfo& info, const LineWriter& out) {
+  const char* asked = std::getenv("SYNCBENCH_WARNINGS");
+  if (info.quiet || (asked != nullptr && std::string(asked) == "none")) return;
+  for (const std::string& line : out.told().lines()) {
+    std::fprintf(stderr, "%s: %s\n", info.name.c_str(),
+                 printable(line).c_str());
+  }
+}
+
+}  // namespace
+
 int run_program(const ProgramInfo& info, int argc, char** argv,
                 const Measure& measure, const SayFailure& say) {
   const auto report = [&](const std::string& message, int code) {
@@ -68,6 +83,7 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
       measure(options, out);
     }
     out.finish();
+    if (!started) say_told(info, out);
     return kExitOk;
   } catch (const UsageError& error) {
     return report(std::string(error.what()) + " (see --help)", kExitUsage);

@@ -12,6 +12,17 @@
 
 namespace syncbench {
 
+LineWriter::LineWriter(int descriptor)
+    : descriptor_(descriptor), terminal_(isatty(descriptor) != 0) {}
+
+void LineWriter::comment(const std::string& text) {
+  told_.add(text);
+  const bool annotation = text.rfind("warning[", 0) == 0 ||
+                          text.rfind("skipped[", 0) == 0 ||
+                          text.rfind("note[", 0) == 0;
+  if (!terminal_ || !annotation) line("# " + text);
+}
+
 void LineWriter::line(std::string text) {
   text += '\n';
   std::size_t written = 0;
@@ -60,6 +71,13 @@ std::string pair_text(const std::string& name, const std::string& value) {
   const bool plain =
       !text.empty() && text.find_first_of(" :[]") == std::string::npos;
   return name + (plain ? '=' + text : "=\"" + text + '"');
+}
+
+std::string padded(const std::string& text, int width) {
+  const std::size_t most = static_cast<std::size_t>(std::abs(width));
+  if (text.size() >= most) return text;
+  const std::string blanks(most - text.size(), ' ');
+  return width < 0 ? text + blanks : blanks + text;
 }
 
 std::string format_number(double value, int decimals) {

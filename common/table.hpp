@@ -1,6 +1,7 @@
 // Rows on standard output: tab-separated values, written whole or not at all.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include "common/errors.hpp"
+#include "common/sets.hpp"
 #include "common/statistics.hpp"
+#include "common/told.hpp"
 
 namespace syncbench {
 
@@ -38,17 +41,21 @@ std::string annotation(Kind kind, const std::string& key, const Remark& remark);
 std::string pair_text(const std::string& name, const std::string& value);
 
 /// Writes lines to a file descriptor. A line that cannot be written whole is
-/// taken back where the descriptor is a regular file, then OutputError.
+/// taken back where the descriptor is a regular file, then OutputError. On a
+/// terminal rows are aligned, and annotations are left out: told() has them.
 class LineWriter {
  public:
-  explicit LineWriter(int descriptor) : descriptor_(descriptor) {}
+  explicit LineWriter(int descriptor);
+
+  bool aligned() const { return terminal_; }
+  const Told& told() const { return told_; }
 
   void line(std::string text);
   void row(std::string text) {
     line(std::move(text));
     ++rows_;
   }
-  void comment(const std::string& text) { line("# " + text); }
+  void comment(const std::string& text);
   void annotate(Kind kind, const std::string& key, const Remark& remark) {
     comment(annotation(kind, key, remark));
   }
@@ -64,8 +71,14 @@ class LineWriter {
   [[noreturn]] void fail(std::size_t written, int error);
 
   int descriptor_;
+  bool terminal_;
   int rows_ = 0;
+  Told told_;
 };
+
+/// `text` with blanks before it up to so many letters; behind it where `width`
+/// is negative.
+std::string padded(const std::string& text, int width);
 
 /// A number with `decimals` digits after the point; `nan` where there is none.
 std::string format_number(double value, int decimals = 3);
@@ -86,6 +99,7 @@ struct Column {
   std::function<std::string(const Row&)> cell;
   bool label = false;     ///< it tells the rows of a method apart
   std::string mean = {};  ///< header of the column with its quantity's mean
+  int width = 8;          ///< letters of a cell, where rows are aligned
 };
 
 /// The same columns, which tell the rows of a method apart.
@@ -128,10 +142,15 @@ Column<Row> column(std::string header, std::string unit, std::string meaning,
 template <class Row, class Getter>
 Column<Row> real_column(std::string header, std::string unit,
                         std::string meaning, Getter get, int decimals = 3) {
-  return {std::move(header), std::move(unit), std::move(meaning),
+  return {std::move(header),
+          std::move(unit),
+          std::move(meaning),
           [get, decimals](const Row& row) {
             return format_number(std::invoke(get, row), decimals);
-          }};
+          },
+          false,
+          {},
+          decimals + 8};
 }
 
 /// A number of the Summary that `get` returns, whose mean is in m(name).
@@ -189,6 +208,14 @@ Columns<Row> clock_column() {
   return {real_column<Row>(
       "clock", "MHz", "SM clock of GPU 0 after this row",
       [](const Row& row) { return row.mhz; }, 1)};
+}
+
+/// The last column of --stats: the row's set, Row::set.
+template <class Row>
+Columns<Row> set_column() {
+  return {column<Row>("set", "",
+                      "study, today or evidence: who asks for the row",
+                      [](const Row& row) { return name_of(row.set); })};
 }
 
 template <class Row>
@@ -255,10 +282,18 @@ class Table {
 
   template <class Text>
   std::string joined(Text text) const {
+    constexpr int kNameWidth = 30;
     std::string line;
     for (const auto& column : columns_) {
-      if (!line.empty()) line += '\t';
-      line += text(column);
+      const std::string cell = text(column);
+      if (!out_.aligned()) {
+        line += (line.empty() ? "" : "\t") + cell;
+      } else if (line.empty()) {
+        line = padded(cell, -kNameWidth);
+      } else {
+        const int title = static_cast<int>(column.header.size());
+        line += "  " + padded(cell, std::max(column.width, title));
+      }
     }
     return line;
   }

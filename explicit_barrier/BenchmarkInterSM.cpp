@@ -57,8 +57,18 @@ Row all_shapes(const MethodEntry& method, const std::vector<Gpu>& gpus) {
   return {method.name, static_cast<int>(gpus.size()), kAny, kAny, 32};
 }
 
-// Calls visit(row, blocks that an SM holds) for the shapes that `per_sm` names,
-// with the GPUs' access to each other's memory as the method wants it.
+// Whether pages show this shape of all methods: one block, 8 and 32 an SM, of
+// the fewest and of the most threads. fit(threads): blocks that an SM holds.
+template <class Fit>
+bool is_shown(int per_sm, int threads, Fit fit) {
+  const bool most = threads == kMaxThreads || fit(2 * threads) < per_sm;
+  return (per_sm == 1 || per_sm == 8 || per_sm == 32) &&
+         (threads == 32 || most);
+}
+
+// Calls visit(row, blocks that an SM holds) for the shapes that `per_sm` names
+// and that are measured, with the GPUs' access to each other's memory as the
+// method wants it.
 template <class Visitor>
 void for_each_row(MeasuringRun& run, const Table<Row>& table,
                   const MethodEntry& method, const std::vector<Gpu>& gpus,
@@ -75,13 +85,19 @@ void for_each_row(MeasuringRun& run, const Table<Row>& table,
   for (const int count : per_sm) {
     for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
       if (!method.fits(threads)) continue;
+      const auto fit_of = [&](int size) {
+        return blocks_that_fit(method, method.repeats(32), size);
+      };
+      const Set point = set_of_point(method, is_shown(count, threads, fit_of));
+      if (!run.options().measures(point)) continue;
+      row.set = std::max(method.set, point);
       row.blocks = count * gpus[0].sm_count;
       row.threads = threads;
       row.more = method.longer;
       row.repeats = row.more / 9;
       // Grid barriers differ between launches, so a sample is several of them.
       row.launches = method.launches(count, row.gpus);
-      const int fit = blocks_that_fit(method, method.repeats(32), threads);
+      const int fit = fit_of(threads);
       if (count <= fit) run.show(table.key(row));
       visit(row, fit);
     }
@@ -104,7 +120,8 @@ class SamplingProcess {
       run_.begin_section("multi-GPU latency");
       if (!run_.gpu().cooperative_launch) return;
       for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
-        if (!method.differs_by_process || !run_.options().wants(method.name)) {
+        if (!method.differs_by_process ||
+            !run_.options().wants(method.name, method.set)) {
           continue;
         }
         for (const auto& gpus : groups_of(method, run_.gpus())) {
@@ -153,12 +170,10 @@ class InterSm {
 
   void run() {
     run_.measure([this] {
-      section("grid latency",
-              ": a sample is the mean of as many launches in one queue as the "
-              "row says",
-              Scope::kGrid, missing_grid_methods());
-      section("multi-GPU latency", "", Scope::kGpus, missing_gpu_methods());
+      section("grid latency", Scope::kGrid, missing_grid_methods());
+      section("multi-GPU latency", Scope::kGpus, missing_gpu_methods());
       exchange_section();
+      if (!run_.options().measures(Set::kEvidence)) return;
       late_section();
     });
     run_.finish();
@@ -174,17 +189,18 @@ class InterSm {
   }
 
   // The rows of all methods of a scope, on every number of GPUs.
-  void section(const std::string& name, const std::string& how, Scope scope,
+  void section(const std::string& name, Scope scope,
                const std::vector<MethodInfo>& missing) {
     const Options& options = run_.options();
-    Table<Row> table(run_.out(), name + how, inter_sm_columns(options.stats));
+    Table<Row> table(run_.out(), name, inter_sm_columns(options.stats));
     run_.begin_section(name);
     for (const MethodInfo& method : missing) {
       if (!options.methods.empty()) break;
       table.skip(method.name, {"toolkit", method.description});
     }
     for (const MethodEntry& method : methods_of(scope, scope)) {
-      if (method.bytes_of_thread > 0 || !options.wants(method.name)) continue;
+      if (method.bytes_of_thread > 0) continue;
+      if (!options.wants(method.name, method.set)) continue;
       if (!launches_cooperatively(table, method)) continue;
       for (const auto& gpus : groups_of(method, run_.gpus())) {
         run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
@@ -212,7 +228,8 @@ class InterSm {
                      exchange_columns(options.stats));
     run_.begin_section("exchange");
     for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
-      if (method.bytes_of_thread == 0 || !options.wants(method.name)) continue;
+      if (method.bytes_of_thread == 0) continue;
+      if (!options.wants(method.name, method.set)) continue;
       if (!launches_cooperatively(table, method)) continue;
       for (const auto& gpus : groups_of(method, run_.gpus())) {
         run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
@@ -236,6 +253,7 @@ class InterSm {
   static Row exchange_row(const MethodEntry& method,
                           const std::vector<Gpu>& gpus, int bytes) {
     Row row = all_shapes(method, gpus);
+    row.set = std::max(method.set, Set::kToday);
     const int elements = bytes / method.bytes_of_thread;
     row.threads = std::clamp(elements, 32, kExchangeThreads);
     row.blocks = std::max(elements / kExchangeThreads, 1);
@@ -252,7 +270,8 @@ class InterSm {
     run_.begin_section("one late");
     if (!run_.gpu().cooperative_launch) return;  // said in the first section
     for (const MethodEntry& method : methods_of(Scope::kGrid, Scope::kGpus)) {
-      if (method.late_kernel == nullptr || !run_.options().wants(method.name)) {
+      if (method.late_kernel == nullptr ||
+          !run_.options().wants(method.name, method.set)) {
         continue;
       }
       for (const auto& gpus : groups_of(method, run_.gpus())) {
@@ -271,6 +290,7 @@ class InterSm {
   void late_row(Table<Row>& table, Row& row, const MethodEntry& method,
                 const std::vector<Gpu>& gpus) {
     row.late = kLateCycles;
+    row.set = Set::kEvidence;
     TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
     row.mhz = run_.clock_mhz();
     row.value =
@@ -345,7 +365,8 @@ SampledRows measure_in_processes(const Options& options, char** argv,
                                  LineWriter& out) {
   bool wanted = false, clamped = false;
   for (const MethodEntry& method : all_methods()) {
-    wanted |= method.differs_by_process && options.wants(method.name);
+    wanted |=
+        method.differs_by_process && options.wants(method.name, method.set);
   }
   SampledRows sampled;
   if (!wanted ||

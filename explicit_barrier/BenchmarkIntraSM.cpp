@@ -117,7 +117,7 @@ class IntraSm {
       : run_(info, options, out), blocks_per_sm_(blocks_per_sm.swept()) {
     for (const MethodEntry& method :
          methods_of(Scope::kWarp, Scope::kCluster)) {
-      if (options.wants(method.name)) methods_.push_back(method);
+      if (options.wants(method.name, method.set)) methods_.push_back(method);
     }
   }
 
@@ -136,25 +136,35 @@ class IntraSm {
     for (const MethodEntry& method : methods_) {
       if (method.scope != Scope::kBlock || method.has_groups()) continue;
       for (int threads = 32; threads <= kMaxThreads; threads += 32) {
-        latency_row(block, method, threads, 32);
+        const bool shown = (threads & (threads - 1)) == 0;
+        latency_row(block, method, threads, 32, set_of_point(method, shown));
       }
     }
     run_.begin_section("warp latency");
     warp_latency_section();
+    run_.begin_section("throughput");
+    throughput_section();
     run_.begin_section("group latency");
+    group_latency_section();
+    if (!run_.options().measures(Set::kEvidence)) return;
+    run_.begin_section("one late");
+    late_section();
+  }
+
+  // Of parts of a block, and of clusters of blocks of a few sizes.
+  void group_latency_section() {
     Table<Row> group(run_.out(), "group latency",
                      latency_columns(true, stats()));
     for (const MethodEntry& method : methods_) {
       if (method.scope == Scope::kWarp || !method.has_groups()) continue;
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
+        const bool shown = method.scope != Scope::kCluster || threads == 32 ||
+                           threads == 256 || threads == kMaxThreads;
+        const Set set = std::max(Set::kToday, set_of_point(method, shown));
         method.groups(threads).for_each(
-            [&](int size) { latency_row(group, method, threads, size); });
+            [&](int size) { latency_row(group, method, threads, size, set); });
       }
     }
-    run_.begin_section("one late");
-    late_section();
-    run_.begin_section("throughput");
-    throughput_section();
   }
 
   // Of blocks of several warps, and of clusters.
@@ -178,6 +188,7 @@ class IntraSm {
     const Shape shape = shape_of(method, threads, group);
     Row row = {method.name, 1, shape.blocks, threads, group};
     row.late = kLateCycles;
+    row.set = Set::kEvidence;
     run_.measure_or_skip(table, table.key(row), [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
       row.value = measure_late(launch, run_.options().samples);
@@ -211,12 +222,14 @@ class IntraSm {
     }
   }
 
+  // `set`: of the point, or of its section.
   void latency_row(Table<Row>& table, const MethodEntry& method, int threads,
-                   int group) {
-    if (!method.fits(threads)) return;
+                   int group, Set set = Set::kStudy) {
+    if (!method.fits(threads) || !run_.options().measures(set)) return;
     note_about(table, method);
     const Shape shape = shape_of(method, threads, group);
     Row row = {method.name, 1, shape.blocks, threads, group};
+    row.set = std::max(method.set, set);
     const RowKey key = table.key(row);
     run_.measure_or_skip(table, key, [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
@@ -269,9 +282,11 @@ class IntraSm {
 
   void throughput_row(Table<Row>& table, const MethodEntry& method, int per_sm,
                       int threads, int group) {
-    if (!method.fits(threads)) return;
+    const Set set = set_of_point(method, threads == kMaxThreads);
+    if (!method.fits(threads) || !run_.options().measures(set)) return;
     const Shape shape = {per_sm * run_.gpu().sm_count, threads, group};
     Row row = {method.name, 1, shape.blocks, threads, group};
+    row.set = std::max(method.set, set);
     run_.show(table.key(row));
     TimedLaunch launch(method, {run_.gpu()}, shape);
     const Throughput result =
@@ -306,8 +321,8 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   info.columns =
       describe("block latency", latency_columns(false, true)) +
       describe("warp latency, group latency", latency_columns(true, true)) +
-      describe("one late", late_columns("exit_cycle", "cycles", true)) +
-      describe("throughput", throughput_columns(true));
+      describe("throughput", throughput_columns(true)) +
+      describe("one late", late_columns("exit_cycle", "cycles", true));
   return info;
 }
 

@@ -12,11 +12,14 @@
 namespace syncbench::explicit_barrier {
 namespace {
 
+// The study repeats its own methods, here groups of 1, 2, 4, ... threads.
 std::vector<MethodEntry> methods_of_one_gpu() {
   std::vector<MethodEntry> found;
-  for (const MethodEntry& method : all_methods()) {
-    if (method.in_test_repeat && method.fewest_gpus == 1)
-      found.push_back(method);
+  for (MethodEntry method : all_methods()) {
+    if (!method.in_test_repeat || method.fewest_gpus != 1) continue;
+    if (method.set != Set::kStudy) method.set = Set::kEvidence;
+    method.between = Set::kEvidence;
+    found.push_back(method);
   }
   return found;
 }
@@ -26,8 +29,7 @@ class TestRepeat {
   TestRepeat(const ProgramInfo& info, const Options& options, LineWriter& out)
       : run_(info, options, out),
         table_(run_.out(),
-               "repeats: total of the last of three trips; ns is launch to end "
-               "of all",
+               "repeats: total of the last of three trips; ns: launch to end",
                repeat_columns(options.stats)) {}
 
   void run() {
@@ -39,13 +41,17 @@ class TestRepeat {
   void sections() {
     run_.begin_section("repeats");
     for (const MethodEntry& method : methods_of_one_gpu()) {
-      if (!run_.options().wants(method.name)) continue;
+      if (!run_.options().wants(method.name, method.set)) continue;
       if (method.scope == Scope::kThread) {
         validation_rows(method);
         continue;
       }
       run_.measure_or_skip(table_, {method.name}, [&] {
-        for (const Shape& shape : shapes_of(method)) rows(method, shape);
+        for (const Shape& shape : shapes_of(method)) {
+          const bool shown = (shape.group & (shape.group - 1)) == 0;
+          const Set set = set_of_point(method, shown);
+          if (run_.options().measures(set)) rows(method, shape, set);
+        }
       });
     }
   }
@@ -73,8 +79,8 @@ class TestRepeat {
     return shapes;
   }
 
-  // A row for every repeat count.
-  void rows(const MethodEntry& method, const Shape& shape) {
+  // A row for every repeat count. `set`: of the shape.
+  void rows(const MethodEntry& method, const Shape& shape, Set set) {
     Row any = {method.name, 1, shape.blocks, shape.threads, shape.group};
     any.repeats = kAny;
     run_.show(table_.key(any));
@@ -100,7 +106,8 @@ class TestRepeat {
       any.repeats = repeats;
       const RowKey key = table_.key(any);
       run_.show(key);
-      const Row row = measured_row(launch, repeats);
+      Row row = measured_row(launch, repeats);
+      row.set = std::max(method.set, set);
       table_.row(row);
       // Short totals spread more, in percent of their mean.
       if (repeats >= 8) run_.check_row(key, row.total);
@@ -148,7 +155,7 @@ class TestRepeat {
     run_.begin_section("method validation");
     Table<Row> table(run_.out(),
                      "method validation: float_add by the SM clock, then by "
-                     "the CPU clock; differences of two lengths",
+                     "the CPU clock",
                      repeat_columns(run_.options().stats));
     run_.show(method.name);
     const int samples = run_.options().samples;

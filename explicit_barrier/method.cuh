@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "common/launch_attributes.hpp"
+#include "common/sets.hpp"
 
 namespace syncbench::explicit_barrier {
 
@@ -162,6 +163,9 @@ struct Here : Position {
 };
 
 struct Method {
+  /// Who asks for it, and for its points between those that pages show.
+  static constexpr Set kSet = Set::kToday;
+  static constexpr Set kBetween = Set::kEvidence;
   /// First architecture that has it, as in sm_90; its kernels are empty before.
   static constexpr int kFirstArchitecture = 60;
   /// First toolkit that has it, as in CUDART_VERSION; no kernels before either.

@@ -51,6 +51,7 @@ struct MethodEntry : About {
   long long (*global_words)(long long threads);
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);
+  Set set, between;
   int longer, places, bytes_of_thread, fewest_gpus;
   bool in_test_repeat, checked, multi_device, peer_access, differs_by_process;
   std::vector<const void*> kernels;

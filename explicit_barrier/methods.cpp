@@ -116,7 +116,8 @@ void take_methods(ProgramInfo& info, const std::vector<MethodEntry>& methods,
     std::string notes = method.tile[0] != '\0' ? tile_text(method) : "";
     if (!notes.empty() && method.caution[0] != '\0') notes += "; ";
     info.methods.push_back({method.name, method.text, name_of(method.scope),
-                            notes + method.caution, method.instruction});
+                            notes + method.caution, method.instruction,
+                            method.set});
   }
   info.options.push_back(
       {"machine-code", "N", "what the methods' kernels consist of on sm_N",

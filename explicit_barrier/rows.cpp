@@ -76,7 +76,8 @@ Columns<Row> latency_columns(bool with_group, bool stats) {
              real_column<Row>("loop(ave_cycle)", "cycles",
                               "latency where each trip of a loop has one "
                               "operation, loop included",
-                              &Row::loop)};
+                              &Row::loop)} +
+         set_column<Row>();
 }
 
 Columns<Row> throughput_columns(bool stats) {
@@ -98,7 +99,8 @@ Columns<Row> throughput_columns(bool stats) {
          Columns<Row>{real_column<Row>(
              "abs(thrput)", "warp/cycle",
              "the same of the longer kernel as a whole, no difference",
-             &Row::absolute, 5)};
+             &Row::absolute, 5)} +
+         set_column<Row>();
 }
 
 Columns<Row> late_columns(const std::string& name, const std::string& unit,
@@ -112,7 +114,8 @@ Columns<Row> late_columns(const std::string& name, const std::string& unit,
                                "from the last arrival until another warp is "
                                "out",
                                &Row::value);
-  return stats ? shown + stats_columns(name, unit) : shown;
+  if (!stats) return shown;
+  return shown + stats_columns(name, unit) + set_column<Row>();
 }
 
 namespace {
@@ -138,7 +141,7 @@ Columns<Row> inter_sm_columns(const Columns<Row>& more_labels, bool stats) {
                                   "processes that the n samples are from",
                                   &Row::processes)} +
          robust_columns<Row>("avginstru", "ns", &Row::value) +
-         clock_column<Row>();
+         clock_column<Row>() + set_column<Row>();
 }
 
 }  // namespace
@@ -164,7 +167,8 @@ Columns<Row> repeat_columns(bool stats) {
                                   &Row::more_total) +
          mean_stddev_columns<Row>("ave_cycle", "cycles", "cycle / rep",
                                   &Row::value, 4) +
-         (stats ? stats_columns("ave_cycle", "cycles", 4) : Columns<Row>());
+         (stats ? stats_columns("ave_cycle", "cycles", 4) + set_column<Row>()
+                : Columns<Row>());
 }
 
 }  // namespace syncbench::explicit_barrier

@@ -6,6 +6,7 @@
 
 #include "common/statistics.hpp"
 #include "common/table.hpp"
+#include "explicit_barrier/method_entry.hpp"
 
 namespace syncbench::explicit_barrier {
 
@@ -27,7 +28,14 @@ struct Row {
   double absolute = kNan;   ///< throughput of the longer kernel as a whole
   int processes = 1;        ///< that the samples are from
   double mhz = kNan;
+  Set set = Set::kStudy;
 };
+
+/// The set of a point of `method`, beside that of the method: of one that pages
+/// show, or of one between these.
+inline Set set_of_point(const MethodEntry& method, bool shown) {
+  return shown ? Set::kStudy : method.between;
+}
 
 /// No instruction that waits for a result takes less than a dependent float add
 /// on any GPU so far (4 cycles, study section IX-D). An operation that does

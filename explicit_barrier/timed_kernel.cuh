@@ -317,6 +317,8 @@ MethodEntry entry_of() {
   MethodEntry entry;
   static_cast<About&>(entry) = Method::kAbout;
   entry.type = typeid(Method).name();
+  entry.set = Method::kSet;
+  entry.between = Method::kBetween;
   entry.expected_code = Method::expected_code;
   entry.first_architecture = Method::kFirstArchitecture;
   entry.first_toolkit = Method::kFirstToolkit;

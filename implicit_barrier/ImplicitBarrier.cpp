@@ -42,8 +42,12 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
   out.annotate(Kind::kNote, "multi_cooperative_launch",
                {"api", MultiDeviceLaunch::kApi});
   measuring.run.measure([&] {
-    for (std::size_t i = 0; i < sections.size(); ++i) {
-      sections[i]->measure(measuring, i);
+    for (const bool first : {true, false}) {
+      for (std::size_t i = 0; i < sections.size(); ++i) {
+        if (sections[i]->comes_first() == first) {
+          sections[i]->measure(measuring, i);
+        }
+      }
     }
     out.comment("order[links=" + std::to_string(kLinks) +
                 " methods=" + std::to_string(measuring.proved()) +
@@ -52,20 +56,54 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
   });
 }
 
-// The process that prints what the others write.
+// What completes rows, in the order of printing: the study's sections come
+// first. Records of sections that were measured before these are held.
+class InOrder {
+ public:
+  explicit InOrder(const Sections& sections) : sections_(sections) {}
+
+  void take(const Record& record) {
+    const Section& section = *sections_.at(record.section);
+    if (section.comes_first()) return held_.push_back(record);
+    if (section.set() != Set::kStudy) release();
+    sections_[record.section]->take(record, true);
+  }
+
+  /// Prints what is held.
+  void release() {
+    for (const Record& record : held_) {
+      sections_[record.section]->take(record, true);
+    }
+    held_.clear();
+  }
+
+ private:
+  const Sections& sections_;
+  std::vector<Record> held_;
+};
+
+// The process that prints what the others write. What is held is printed where
+// one of them fails or a signal comes, too.
 void print(int processes, LineWriter& out, char** argv,
            const Sections& sections) {
   Progress progress;
-  run_samplers(argv, processes, out, Relay::kAllOfTheFirst,
-               [&](int number, const Record& record) {
-                 Section& section = *sections.at(record.section);
-                 progress.show("process " + std::to_string(number + 1) +
-                               " of " + std::to_string(processes) + ": " +
-                               section.name());
-                 const bool last = number + 1 == processes;
-                 if (last) progress.clear();
-                 section.take(record, last);
-               });
+  InOrder rows(sections);
+  const auto take = [&](int number, const Record& record) {
+    Section& section = *sections.at(record.section);
+    progress.show("process " + std::to_string(number + 1) + " of " +
+                  std::to_string(processes) + ": " + section.name());
+    const bool last = number + 1 == processes;
+    if (!last) return section.take(record, false);
+    progress.clear();
+    rows.take(record);
+  };
+  try {
+    run_samplers(argv, processes, out, Relay::kAllOfTheFirst, take);
+  } catch (...) {
+    rows.release();
+    throw;
+  }
+  rows.release();
 }
 
 ProgramInfo program_info(ProcessCount& process_count) {
@@ -87,7 +125,8 @@ ProgramInfo program_info(ProcessCount& process_count) {
                             std::string(method.multi_gpu ? "gpus" : "grid") +
                                 (method.queues() ? "" : "-waiting") +
                                 (method.slows_process ? "-slowing" : "") +
-                                kBreadths[static_cast<int>(method.breadth)]});
+                                kBreadths[static_cast<int>(method.breadth)],
+                            "", "", method.set});
   }
   for (const GpuBarrierInfo& way : gpu_barriers()) {
     if (!way.is_launch) {

@@ -8,6 +8,7 @@
 
 #include "common/devices.hpp"
 #include "common/errors.hpp"
+#include "common/sets.hpp"
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/launch_kinds.hpp"
 
@@ -50,6 +51,7 @@ struct LaunchMethodInfo {
   Make<LaunchMethod, KernelCall> make_waiting = nullptr;
   const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
   Breadth breadth = Breadth::kFew;
+  Set set = Set::kToday;
   bool makes_graphs = false;  ///< GraphLaunch, for the section `graphs`
   /// From then on the process launches more slowly, so it is not in the
   /// sections before those that use several streams.
@@ -63,6 +65,12 @@ struct LaunchMethodInfo {
   LaunchMethodInfo in(Breadth sections) const {
     LaunchMethodInfo copy = *this;
     copy.breadth = sections;
+    if (sections == Breadth::kAll) copy.set = Set::kStudy;
+    return copy;
+  }
+  LaunchMethodInfo of_set(Set other) const {
+    LaunchMethodInfo copy = *this;
+    copy.set = other;
     return copy;
   }
   LaunchMethodInfo with_graphs() const {
@@ -170,6 +178,7 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
           .with_graphs(),
       Info{"graph_cooperative", "a graph of cooperative kernels", false,
            make_single<GraphLaunch, kCooperativeApi>}
+          .of_set(Set::kEvidence)
           .slowing(),
       Info{"graph_seam", "a launch of a graph of one kernel, each time", false,
            make_single<GraphSeamLaunch, kTraditionalApi>},
@@ -182,11 +191,13 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
       Info{"programmatic_after_wait",
            "the same, but each waits first, then lets the next begin", false,
            make_single<SingleGpuLaunch, kProgrammaticApi>}
-          .of(programmatic_kernels(Trigger::kAfterWait)),
+          .of(programmatic_kernels(Trigger::kAfterWait))
+          .of_set(Set::kEvidence),
       Info{"programmatic_at_end",
            "the same, but the next begins when it has ended", false,
            make_single<SingleGpuLaunch, kProgrammaticApi>}
-          .of(programmatic_kernels(Trigger::kNever)),
+          .of(programmatic_kernels(Trigger::kNever))
+          .of_set(Set::kEvidence),
       Info{"graph_programmatic", "a graph of programmatic_launch", false,
            make_programmatic_graph}
           .of(programmatic_kernels(Trigger::kFirst))
@@ -203,6 +214,7 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
       Info{"remote_domain_launch",
            "in the remote memory synchronization domain", false,
            make_remote_domain}
+          .of_set(Set::kEvidence)
           .slowing()};
   return methods;
 }

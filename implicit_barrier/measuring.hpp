@@ -2,6 +2,7 @@
 // are sampled in turn.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -64,7 +65,7 @@ struct Measuring {
     const int most = static_cast<int>(all.size());
     for (const LaunchMethodInfo& method : launch_methods()) {
       if (method.breadth < breadth) continue;
-      if (!run.options().wants(method.name)) continue;
+      if (!run.options().wants(method.name, method.set)) continue;
       for (int count = 1; count <= (method.multi_gpu ? most : 1); ++count) {
         const bool wanted = count == most || counts == Counts::kEach ||
                             (counts == Counts::kOneAndAll && count == 1);
@@ -76,6 +77,7 @@ struct Measuring {
           point.repeats = kManyLaunches;
           point.blocks = shape.blocks;
           point.threads = shape.threads;
+          point.set = method.set;
           visit(method, std::vector<Gpu>(all.begin(), all.begin() + count),
                 point);
         }
@@ -111,12 +113,15 @@ class PointsInTurn {
  public:
   using Take = std::function<Sample()>;
 
-  PointsInTurn(Measuring& measuring, const char* section, std::size_t number)
+  /// Of a section with this name and number, of this set.
+  PointsInTurn(Measuring& measuring, const char* section, std::size_t number,
+               Set set)
       : measuring_(measuring),
         run_(measuring.run),
         pool_(measuring.pool),
         section_(section),
-        number_(number) {
+        number_(number),
+        set_(set) {
     run_.begin_section(section_);
     mhz_ = run_.clock_mhz();
   }
@@ -131,7 +136,8 @@ class PointsInTurn {
   /// point that this GPU, driver or tool does not support is a record with the
   /// reason.
   template <class Make>
-  void add(const Point& point, Make make) {
+  void add(Point point, Make make) {
+    point.set = std::max(point.set, set_);
     const StreamPool::Given guard(pool_, stream_);
     attempt(point, [&] {
       measuring_.prove(point.method);
@@ -212,6 +218,7 @@ class PointsInTurn {
   StreamPool& pool_;
   std::string section_;
   std::size_t number_;
+  Set set_;
   cudaStream_t stream_ = nullptr;
   std::vector<Task> tasks_;
   double mhz_ = kNan;

@@ -21,11 +21,12 @@ struct Point {
   std::string method;
   int gpus = 1;
   int repeats = kAny;
-  int blocks = 0;   ///< on each GPU
-  int threads = 0;  ///< of a block
-  int work_ns = 0;  ///< of each kernel
-  int lead = 0;     ///< launches in the queue before those that count
-  int reads = 0;    ///< words that a block reads of another
+  int blocks = 0;         ///< on each GPU
+  int threads = 0;        ///< of a block
+  int work_ns = 0;        ///< of each kernel
+  int lead = 0;           ///< launches in the queue before those that count
+  int reads = 0;          ///< words that a block reads of another
+  Set set = Set::kStudy;  ///< of its row
 
   /// What was launched but for its length and work, alike in all sections.
   auto key() const { return std::tuple(method, gpus, blocks, threads); }
@@ -37,8 +38,8 @@ struct Point {
   /// For Record::point.
   std::string text() const {
     std::string text = method;
-    for (const int number :
-         {gpus, repeats, blocks, threads, work_ns, lead, reads}) {
+    for (const int number : {gpus, repeats, blocks, threads, work_ns, lead,
+                             reads, static_cast<int>(set)}) {
       text += ' ' + std::to_string(number);
     }
     return text;
@@ -46,10 +47,12 @@ struct Point {
 
   static Point parse(const std::string& text) {
     Point point;
+    int set = 0;
     std::istringstream words(text);
     words >> point.method >> point.gpus >> point.repeats >> point.blocks >>
-        point.threads >> point.work_ns >> point.lead >> point.reads;
+        point.threads >> point.work_ns >> point.lead >> point.reads >> set;
     if (!words) throw std::invalid_argument("not a point: " + text);
+    point.set = static_cast<Set>(set);
     return point;
   }
 };
@@ -122,12 +125,14 @@ Columns<Row> count_columns(Getter get) {
   return columns;
 }
 
-/// The last column of --stats.
+/// The last columns of --stats.
 template <class Row>
-Columns<Row> section_clock_column() {
-  return {real_column<Row>(
-      "clock", "MHz", "SM clock of GPU 0 after the section, mean of processes",
-      &Row::mhz, 1)};
+Columns<Row> last_columns() {
+  return Columns<Row>{real_column<Row>(
+             "clock", "MHz",
+             "SM clock of GPU 0 after the section, mean of processes",
+             &Row::mhz, 1)} +
+         set_column<Row>();
 }
 
 /// Nanoseconds that a row has the mean of.
@@ -153,7 +158,7 @@ Columns<Row> quantity_columns(Columns<Row> labels,
   for (const auto& [name, meaning, value] : quantities) {
     columns = columns + robust_columns<Row>(name, "ns", value);
   }
-  return columns + section_clock_column<Row>();
+  return columns + last_columns<Row>();
 }
 
 }  // namespace syncbench::implicit_barrier

@@ -3,7 +3,6 @@
 // makes rows of what all of them have measured.
 #pragma once
 
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -35,6 +34,10 @@ class Section {
   virtual ~Section() = default;
 
   virtual const char* name() const = 0;
+  virtual Set set() const = 0;
+
+  /// Whether it is measured before all others, as they change the process.
+  virtual bool comes_first() const { return false; }
 
   /// The lines of --help on its columns.
   virtual std::string description() const = 0;
@@ -55,23 +58,25 @@ class SectionOf : public Section {
   using Sample = typename Row::Sample;
 
   /// `how` it is measured, for the title; columns(stats).
-  SectionOf(Printing& printing, const char* name, const std::string& how,
-            Columns<Row> (*columns)(bool))
+  SectionOf(Printing& printing, Set set, const char* name,
+            const std::string& how, Columns<Row> (*columns)(bool))
       : printing_(printing),
+        set_(set),
         name_(name),
         columns_(columns),
         table_(printing.out, name + (how.empty() ? "" : ": " + how),
                columns(printing.options.stats)) {}
 
   const char* name() const override { return name_; }
+  Set set() const override { return set_; }
 
   std::string description() const override {
     return describe(name_, columns_(true));
   }
 
   void measure(Measuring& measuring, std::size_t number) override {
-    if (!exists(measuring)) return;
-    PointsInTurn<Sample> points(measuring, name_, number);
+    if (!printing_.options.measures(set_) || !exists(measuring)) return;
+    PointsInTurn<Sample> points(measuring, name_, number, set_);
     plan(measuring, points);
     points.measure();
   }
@@ -124,13 +129,7 @@ class SectionOf : public Section {
   /// Says so where the mean is not known within 10%. The interval contains what
   /// differs between processes.
   void warn_of_interval(const Row& row, const Summary& summary) {
-    const Remark wide = wide_interval(summary);
-    if (!wide) return;
-    const std::string key = table_.key(row);
-    const std::string text = annotation(Kind::kWarning, key, wide);
-    std::fprintf(stderr, "%s: %s (section %s)\n", printing_.info.name.c_str(),
-                 text.c_str(), name_);
-    table_.annotate(Kind::kWarning, key, wide);
+    table_.annotate(Kind::kWarning, table_.key(row), wide_interval(summary));
   }
 
  private:
@@ -140,6 +139,7 @@ class SectionOf : public Section {
   };
 
   Printing& printing_;
+  Set set_;
   const char* name_;
   Columns<Row> (*columns_)(bool);
   Table<Row> table_;

@@ -44,7 +44,7 @@ class Libraries {
     run_.measure([this] {
       run_.begin_section(kTitle);
       for (const LibraryMethod& method : library_methods()) {
-        if (options_.wants(method.name)) measure(method);
+        if (options_.wants(method.name, Set::kToday)) measure(method);
       }
     });
     end_nvshmem();

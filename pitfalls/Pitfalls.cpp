@@ -56,7 +56,8 @@ ProgramInfo program_info() {
   info.counted = "tries of each race";
   for (const Case& one : all_cases()) {
     const bool race = one.section == Section::kRace;
-    info.methods.push_back({one.name, one.text, race ? "race" : ""});
+    info.methods.push_back(
+        {one.name, one.text, race ? "race" : "", "", "", one.set});
   }
   info.missing = missing_cases();
   info.columns = describe("warp barrier", lane_columns()) +

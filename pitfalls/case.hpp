@@ -49,7 +49,14 @@ struct Case {
   /// Nothing holds its threads. If they do not come out early, the checks of
   /// the others prove nothing.
   bool control = false;
+  Set set = Set::kToday;
 };
+
+/// The same case, of another set.
+inline Case in_set(Set set, Case one) {
+  one.set = set;
+  return one;
+}
 
 std::vector<Case> warp_barrier_cases();
 std::vector<Case> partial_block_cases();

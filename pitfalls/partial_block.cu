@@ -148,7 +148,8 @@ std::vector<Case> partial_block_cases() {
            1,
            &run_partial_group<NoSync>,
            1,
-           true},
+           true,
+           Set::kStudy},
           partial_case<WarpSync>(
               "part_syncwarp",
               "half of a warp, __syncwarp() of all; allowed: of that half"),
@@ -159,20 +160,24 @@ std::vector<Case> partial_block_cases() {
               "part_coales_sync",
               "half of a warp, sync() of a group that all made; allowed: that "
               "the half made"),
-          partial_case<Shuffle>(
-              "part_shuffle",
-              "half of a warp, __shfl_sync() of all; allowed: of that half"),
+          in_set(Set::kEvidence,
+                 partial_case<Shuffle>("part_shuffle",
+                                       "half of a warp, __shfl_sync() of all; "
+                                       "allowed: of that half")),
           partial_case<BlockSync>("part_blocksync",
                                   "half of the warps, __syncthreads()"),
-          partial_case<BlockSyncOfLanes>(
-              "part_blocksync_lanes",
-              "half of the lanes of each warp, __syncthreads()"),
-          partial_case<NamedBarrier>(
-              "part_named_barrier",
-              "half of the warps, barrier.sync of all; allowed: of that half"),
-          partial_case<Mbarrier>("part_mbarrier",
-                                 "half of the warps, mbarrier of all; allowed: "
-                                 "of that half")};
+          in_set(Set::kEvidence,
+                 partial_case<BlockSyncOfLanes>(
+                     "part_blocksync_lanes",
+                     "half of the lanes of each warp, __syncthreads()")),
+          in_set(Set::kEvidence,
+                 partial_case<NamedBarrier>("part_named_barrier",
+                                            "half of the warps, barrier.sync "
+                                            "of all; allowed: of that half")),
+          in_set(Set::kEvidence,
+                 partial_case<Mbarrier>("part_mbarrier",
+                                        "half of the warps, mbarrier of all; "
+                                        "allowed: of that half"))};
 }
 
 }  // namespace syncbench::pitfalls

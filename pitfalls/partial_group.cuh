@@ -208,7 +208,10 @@ Case partial_case(const char* name, const char* text, int fewest_gpus = 1) {
           Section::kPartialGroup,
           {Form::kExits, Form::kStays, Form::kAllowed},
           fewest_gpus,
-          &run_partial_group<Group>};
+          &run_partial_group<Group>,
+          1,
+          false,
+          Set::kStudy};
 }
 
 }  // namespace syncbench::pitfalls

@@ -38,7 +38,9 @@ void PitfallsRun::run(const std::vector<Case>& cases) {
 void PitfallsRun::run_section(const std::vector<Case>& cases, Section section) {
   try {
     for (const Case& one : cases) {
-      if (one.section != section || !options_.wants(one.name)) continue;
+      if (one.section != section || !options_.wants(one.name, one.set)) {
+        continue;
+      }
       for (const Form form : one.forms) run_form(one, form);
     }
   } catch (...) {

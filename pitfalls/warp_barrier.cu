@@ -185,7 +185,8 @@ Case entry(const char* name, const char* text, bool control = false) {
           1,
           &check_warp_barrier<Sync, kFirstArchitecture>,
           1,
-          control};
+          control,
+          Set::kStudy};
 }
 
 }  // namespace
@@ -198,9 +199,11 @@ std::vector<Case> warp_barrier_cases() {
       entry<WarpSync>("syncwarp", "__syncwarp()"),
       entry<TileShuffle>("tile_shufl", "shfl() of a tile of 32 threads"),
       entry<CoalescedShuffle>("coales_shufl", "shfl() of 32 coalesced threads"),
-      entry<Vote>("vote_ballot", "__ballot_sync()"),
-      entry<Match, 70>("match_any", "__match_any_sync()"),
-      entry<Redux, 80>("redux_add", "__reduce_add_sync()")};
+      in_set(Set::kEvidence, entry<Vote>("vote_ballot", "__ballot_sync()")),
+      in_set(Set::kEvidence,
+             entry<Match, 70>("match_any", "__match_any_sync()")),
+      in_set(Set::kEvidence,
+             entry<Redux, 80>("redux_add", "__reduce_add_sync()"))};
 }
 
 }  // namespace syncbench::pitfalls

@@ -38,8 +38,8 @@ class Reduction {
   // The number of rows whose sums are wrong.
   int sections() {
     // Sizes that cannot be are told before anything is measured.
-    const bool one =
-        wants_any(array_sum_methods()) || run_.options().wants("theory");
+    const bool one = wants_any(array_sum_methods()) ||
+                     run_.options().wants("theory", Set::kStudy);
     const bool many = wants_any(node_sum_methods());
     ArraySizes of_gpu = {}, of_node = {};
     run_.show("sizes of the arrays");
@@ -56,7 +56,7 @@ class Reduction {
   template <class Methods>
   bool wants_any(const Methods& methods) const {
     for (const auto& method : methods) {
-      if (run_.options().wants(method.name)) return true;
+      if (run_.options().wants(method.name, method.set)) return true;
     }
     return false;
   }
@@ -85,11 +85,13 @@ ProgramInfo program_info(SumOptions& sums) {
   }
   info.methods.push_back(
       {"theory", "what the memory's clock and width allow; nothing is run"});
+  info.methods.back().set = Set::kStudy;
   for (const ArraySumMethod& method : array_sum_methods()) {
-    info.methods.push_back({method.name, method.text});
+    info.methods.push_back({method.name, method.text, "", "", "", method.set});
   }
   for (const NodeSumMethod& method : node_sum_methods()) {
-    info.methods.push_back({method.name, method.text, name_of(Scope::kGpus)});
+    info.methods.push_back(
+        {method.name, method.text, name_of(Scope::kGpus), "", "", method.set});
   }
   info.missing = missing_node_sum_methods();
   info.columns = describe_warp_level() + describe_model() +

@@ -62,6 +62,12 @@ bool SumOptions::wants_type(const std::string& type) const {
          std::find(types.begin(), types.end(), type) != types.end();
 }
 
+bool SumOptions::measures_type(const std::string& type,
+                               const std::string& shown,
+                               const Options& options) const {
+  return types.empty() ? options.all || type == shown : wants_type(type);
+}
+
 std::vector<Option> options_for(SumOptions& sums) {
   return {{"type", "TYPE[,TYPE...]", "sum only these: " + type_names(" "),
            [&sums](const std::string& value, Options&) {

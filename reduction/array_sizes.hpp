@@ -16,6 +16,11 @@ struct SumOptions {
   long long max_bytes = 0;              ///< of the largest array; 0: not given
 
   bool wants_type(const std::string& type) const;
+
+  /// Whether rows of `type` are measured where those of `shown` are of the
+  /// study, and of others evidence.
+  bool measures_type(const std::string& type, const std::string& shown,
+                     const Options& options) const;
 };
 
 /// --type, --min-bytes and --max-bytes, which write to `sums`.

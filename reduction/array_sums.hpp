@@ -38,6 +38,7 @@ struct ArraySumMethod {
   /// For arrays of up to `most` elements; CannotMeasure where the GPU or the
   /// toolkit cannot.
   std::unique_ptr<ArraySum> (*make)(Element element, Gpu gpu, long long most);
+  Set set = Set::kToday;
   bool sums = true;  ///< false: it reads the array, and writes no sum
 };
 

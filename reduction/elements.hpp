@@ -18,6 +18,12 @@ struct ElementType {
   double roundoff;
 };
 
+/// Of which the study's tables of arrays are here; of the others rows are
+/// evidence.
+inline constexpr const char* kShownArrays = "float";
+/// The same of the study's model.
+inline constexpr const char* kShownModel = "double";
+
 /// In the order of rows; double first, as in the study.
 inline constexpr std::array<ElementType, 3> kElementTypes = {{
     {Element::kDouble, "double", sizeof(double), 0x1p-53},

@@ -35,6 +35,7 @@ class ManyGpus {
   // A way to sum, and its samples of one size.
   struct Candidate {
     const char* name;
+    Set set;
     std::unique_ptr<NodeSum> sum;
     std::vector<double> times = {};
     bool right = true;
@@ -44,7 +45,9 @@ class ManyGpus {
     run_.begin_section(title);
     Table<SumRow> table(run_.out(), title, node_columns(run_.options().stats));
     for (const ElementType& type : kElementTypes) {
-      if (!sums_.wants_type(type.name)) continue;
+      if (!sums_.measures_type(type.name, kShownArrays, run_.options())) {
+        continue;
+      }
       const long long held = sizes_.largest / type.size;
       run_.show(std::string("arrays of ") + type.name);
       for (std::size_t i = 0; i < memory_.size(); ++i) {
@@ -61,12 +64,13 @@ class ManyGpus {
                bool weak) {
     std::vector<Candidate> candidates;
     for (const NodeSumMethod& method : node_sum_methods()) {
-      if (!run_.options().wants(method.name)) continue;
+      if (!run_.options().wants(method.name, method.set)) continue;
       const SumRow any = {method.name, type.name, static_cast<int>(gpus)};
       run_.measure_or_skip(table, table.key(any), [&] {
         const std::vector<Gpu> used(run_.gpus().begin(),
                                     run_.gpus().begin() + gpus);
-        candidates.push_back({method.name, method.make(type.element, used)});
+        candidates.push_back(
+            {method.name, method.set, method.make(type.element, used)});
       });
     }
     for (const long long bytes : sizes_.swept(kSizeFactor)) {
@@ -86,6 +90,8 @@ class ManyGpus {
         row.rate = rate_summary(whole, candidate.times);
         row.host = per(summarize(candidate.times), 1e3);
         row.right = candidate.right;
+        row.set = type.name == std::string(kShownArrays) ? candidate.set
+                                                         : Set::kEvidence;
         wrong_ += print_sum(run_, table, row, clock);
       }
     }

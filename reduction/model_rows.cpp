@@ -21,7 +21,8 @@ Columns<Row> threads_and_bytes() {
 template <class Row>
 Columns<Row> stats_columns(const std::string& name, Summary Row::*value) {
   return sample_count_column<Row>(value) +
-         robust_columns<Row>(name, "cycles", value) + clock_column<Row>();
+         robust_columns<Row>(name, "cycles", value) + clock_column<Row>() +
+         set_column<Row>();
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct LoopRow {
   Summary value = {};     ///< cycles of a pass over them
   double latency = kNan;  ///< cycles of one step of the loop
   double mhz = kNan;
+  Set set = Set::kStudy;
 
   double rate() const { return bytes / value.mean; }  ///< B/cycle
 };
@@ -27,6 +28,7 @@ struct SharedSumRow {
   int bytes = 0;
   Summary value = {};  ///< cycles
   double mhz = kNan;
+  Set set = Set::kStudy;
 };
 
 /// Of Table IV, without what follows from rates and T_sync.
@@ -37,6 +39,7 @@ struct SwitchRow {
   Summary sync = {};        ///< cycles
   double measured = kNan;   ///< bytes
   double mhz = kNan;
+  Set set = Set::kStudy;
 };
 
 Columns<LoopRow> loop_columns(bool stats);

@@ -216,10 +216,10 @@ std::vector<NodeSumMethod> node_sum_methods() {
   return {
     {"implicit_multi",
      "a thread and two kernels; partial sums are copied to the first GPU",
-     make_for<NodeSum, ImplicitMulti, Gpus>},
+     make_for<NodeSum, ImplicitMulti, Gpus>, Set::kStudy},
 #if CUDART_VERSION < 13000
         {"multi_grid", "one kernel a GPU with multi_grid_group::sync()",
-         make_for<NodeSum, MultiGridSum, Gpus>},
+         make_for<NodeSum, MultiGridSum, Gpus>, Set::kStudy},
 #endif
         {"peer_grid", "one kernel a GPU with the barrier of peer_grid_barrier/",
          make_for<NodeSum, PeerGridSum, Gpus>},

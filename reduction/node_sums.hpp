@@ -39,6 +39,7 @@ struct NodeSumMethod {
   const char* text;  ///< for --list
   /// CannotMeasure where these GPUs cannot.
   std::unique_ptr<NodeSum> (*make)(Element element, std::vector<Gpu> gpus);
+  Set set = Set::kToday;
 };
 
 /// In the order of rows and of --list.

@@ -43,7 +43,7 @@ class OneGpu {
 
   int measure() {
     run_.begin_section("one GPU");
-    if (run_.options().wants("theory")) {
+    if (run_.options().wants("theory", Set::kStudy)) {
       run_.show("theory");
       SumRow row = {"theory", "any"};
       row.rate.mean = theoretical_rate(run_.gpu().index);
@@ -55,7 +55,9 @@ class OneGpu {
       }
     }
     for (const ElementType& type : kElementTypes) {
-      if (sums_.wants_type(type.name)) of_type(type);
+      if (sums_.measures_type(type.name, kShownArrays, run_.options())) {
+        of_type(type);
+      }
     }
     return wrong_;
   }
@@ -78,7 +80,7 @@ class OneGpu {
   void of_type(const ElementType& type) {
     std::vector<Candidate> candidates;
     for (const ArraySumMethod& method : array_sum_methods()) {
-      if (!run_.options().wants(method.name)) continue;
+      if (!run_.options().wants(method.name, method.set)) continue;
       run_.measure_or_skip(table_, key(method.name, type, kNan), [&] {
         const long long most = sizes_.largest / type.size;
         candidates.push_back(
@@ -155,6 +157,8 @@ class OneGpu {
       row.in_l2 = inputs * bytes <= l2_;
       row.rate = rate_summary(bytes, candidate->device_ns, extra_ns);
       row.host = per(summarize(candidate->host_ns), 1e3);
+      row.set =
+          type.name == std::string(kShownArrays) ? method.set : Set::kEvidence;
       if (method.sums) row.right = candidate->right;
       print(row, clock);
     }

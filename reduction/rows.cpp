@@ -40,7 +40,8 @@ Columns<SumRow> stats_columns() {
          Columns<SumRow>{real_column<SumRow>(
              "clock", "MHz",
              "SM clock of the slowest GPU used, after the samples",
-             &SumRow::mhz, 1)};
+             &SumRow::mhz, 1)} +
+         set_column<SumRow>();
 }
 
 }  // namespace

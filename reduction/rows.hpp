@@ -41,6 +41,7 @@ struct SumRow {
   Summary host = {};     ///< us, as the host sees it
   double right = kNan;   ///< 1: all sums were right; 0: one was not
   double mhz = kNan;     ///< SM clock of the slowest GPU, after the samples
+  Set set = Set::kStudy;
 };
 
 /// Prints a row; warns where it was measured at a slow SM clock, and where its

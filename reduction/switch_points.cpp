@@ -48,7 +48,9 @@ class Model {
         sum_table_(run.out(), kSumTitle, shared_sum_columns(stats())),
         switch_table_(run.out(), kSwitchTitle, switch_columns(stats())) {
     for (const SharedSumKernels& kernels : shared_sum_kernels()) {
-      if (!sums.wants_type(kernels.type)) continue;
+      if (!sums.measures_type(kernels.type, kShownModel, run.options())) {
+        continue;
+      }
       types_.push_back(
           {std::make_unique<SharedSums>(kernels, run.gpu().index), {}});
     }
@@ -56,12 +58,12 @@ class Model {
 
   void run() {
     const Options& options = run_.options();
-    const bool switches = options.wants(kSwitch);
-    if (options.wants(kLoop)) {
+    const bool switches = options.wants(kSwitch, Set::kStudy);
+    if (options.wants(kLoop, Set::kStudy)) {
       run_.begin_section(kLoop);
       for (Type& type : types_) measure_loops(type);
     }
-    if (switches || options.wants(kSum)) {
+    if (switches || options.wants(kSum, Set::kStudy)) {
       run_.begin_section(kSum);
       for (Type& type : types_) measure_sums(type);
     }
@@ -84,6 +86,11 @@ class Model {
 
   bool stats() const { return run_.options().stats; }
 
+  static Set set_of(const Type& type) {
+    return type.sums->type() == std::string(kShownModel) ? Set::kStudy
+                                                         : Set::kEvidence;
+  }
+
   // Passes over 32 KiB, of which each thread gets whole rounds of the loop,
   // more of them for more threads; the difference of two numbers.
   void measure_loops(Type& type) {
@@ -98,6 +105,7 @@ class Model {
           });
       LoopRow row = {kLoop, type.sums->type(), threads, kBytes,
                      difference(cycles[1], cycles[0], passes)};
+      row.set = set_of(type);
       if (threads == 1) latency = type.sums->value_bytes() / row.rate();
       row.latency = latency;
       print(loop_table_, row, row.value);
@@ -129,7 +137,14 @@ class Model {
     });
     type.curves[threads][bytes] = cycles[0];
     SharedSumRow row = {kSum, type.sums->type(), threads, bytes, cycles[0]};
-    if (run_.options().wants(kSum)) print(sum_table_, row, row.value);
+    // Few sizes are shown; the others say where the curves cross.
+    const bool shown = (bytes & (bytes - 1)) == 0;
+    row.set = shown ? set_of(type) : Set::kEvidence;
+    const Options& options = run_.options();
+    if (options.wants(kSum, Set::kStudy) &&
+        (shown || options.measures(Set::kEvidence))) {
+      print(sum_table_, row, row.value);
+    }
   }
 
   // The study's T_sync: five times what one of the suite's methods takes.
@@ -146,6 +161,7 @@ class Model {
     const int bytes = type.sums->value_bytes();
     SwitchRow row = {kSwitch, type.sums->type(), basic, more};
     row.measured = measured_switch(few, many);
+    row.set = set_of(type);
     // By Eq. 3, where each thread has one value: T_sync = T_more - T_basic.
     const Summary steps =
         difference(many.at(more * bytes), few.at(basic * bytes), 1);
@@ -197,13 +213,16 @@ class Model {
 }  // namespace
 
 std::vector<MethodInfo> model_methods() {
-  return {{kLoop,
-           "the loop of Figure 10 over shared memory by 1, 32 and 1,024 "
-           "threads"},
-          {kSum, "sums in shared memory by 1, 32 and 1,024 threads"},
-          {kSwitch,
-           "sizes from which on more threads are faster; with shared_loop, the "
-           "report predicts them"}};
+  std::vector<MethodInfo> methods = {
+      {kLoop,
+       "the loop of Figure 10 over shared memory by 1, 32 and 1,024 "
+       "threads"},
+      {kSum, "sums in shared memory by 1, 32 and 1,024 threads"},
+      {kSwitch,
+       "sizes from which on more threads are faster; with shared_loop, the "
+       "report predicts them"}};
+  for (MethodInfo& method : methods) method.set = Set::kStudy;
+  return methods;
 }
 
 void model_sections(MeasuringRun& run, const SumOptions& sums) {

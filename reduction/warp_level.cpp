@@ -26,6 +26,7 @@ struct WarpSumRow {
   Summary value = {};  ///< cycles of one sum
   bool right = false;
   double mhz = kNan;
+  Set set = Set::kStudy;
 };
 
 Columns<WarpSumRow> columns(bool stats) {
@@ -44,7 +45,7 @@ Columns<WarpSumRow> columns(bool stats) {
   if (!stats) return shown;
   return shown + sample_count_column<WarpSumRow>(&WarpSumRow::value) +
          robust_columns<WarpSumRow>("ave_cycle", "cycles", &WarpSumRow::value) +
-         clock_column<WarpSumRow>();
+         clock_column<WarpSumRow>() + set_column<WarpSumRow>();
 }
 
 void measure_row(MeasuringRun& run, Table<WarpSumRow>& table, const char* type,
@@ -56,7 +57,7 @@ void measure_row(MeasuringRun& run, Table<WarpSumRow>& table, const char* type,
     const Repeated latency = measure_latency(launch, run.options().samples);
     const Rightness& results = launch.right_results();
     table.row({method.name, type, latency.repeats, latency.value,
-               results.right == results.checked, run.clock_mhz()});
+               results.right == results.checked, run.clock_mhz(), method.set});
     run.check_row(key, latency.value);
     table.note(key, count_matters(latency, kLatencyTolerance));
   });
@@ -70,7 +71,7 @@ void warp_level_section(MeasuringRun& run, const SumOptions& sums) {
   for (const WarpSums& of_type : warp_sums()) {
     if (!sums.wants_type(of_type.type)) continue;
     for (const MethodEntry& method : of_type.methods) {
-      if (run.options().wants(method.name)) {
+      if (run.options().wants(method.name, method.set)) {
         measure_row(run, table, of_type.type, method);
       }
     }

@@ -21,6 +21,7 @@ namespace cg = cooperative_groups;
 /// has others to add; that takes as long.
 template <class Type>
 struct SumOf32 : Method {
+  static constexpr Set kSet = Set::kStudy;
   using Value = Type;
   static constexpr bool kInTestRepeat = false;
   static constexpr int repeats(int) { return 4; }
@@ -211,6 +212,7 @@ constexpr ExpectedCode kOneReduction = {R"(REDUX\.SUM\S* .*)", 1, 4};
 
 template <class Type>
 struct ReducedSum : SumOf32<Type> {
+  static constexpr Set kSet = Set::kToday;
   static constexpr About kAbout = {"warp_reduce",
                                    "reduce() of cooperative groups",
                                    Scope::kWarp, Window::kOperation};
@@ -228,6 +230,7 @@ struct ReducedSum : SumOf32<Type> {
 };
 
 struct ReduxSum : SumOf32<int> {
+  static constexpr Set kSet = Set::kToday;
   static constexpr About kAbout = {"redux", "__reduce_add_sync(), of int only",
                                    Scope::kWarp, Window::kOperation};
   static constexpr ExpectedCode expected_code(int) { return kOneReduction; }

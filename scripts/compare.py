@@ -35,6 +35,7 @@ from reporting import groups
 from reporting.verdict import Verdict
 
 ALLOWED = 3  # percent
+GPUS = KEYS.index("gpus") + 1
 
 
 def say(text):
@@ -58,18 +59,22 @@ def combine(runs):
     return combined
 
 
-def only_in(mine, other, by_method):
-    """What `other` lacks: (rows, text, whether it is a whole file or section, or by_method a whole
-    method)."""
+def only_in(mine, other, runs, by_method):
+    """What `other`, the rows of `runs`, lacks: (rows, text, whether it is a whole file or section,
+    or by_method a whole method)."""
     for file, rows in mine.items():
         theirs = other.get(file, {})
         if not theirs:
             yield len(rows), f"{file}, all {len(rows)} rows", True
             continue
         titles = {key[0] for key in theirs}
+        there = {key[:GPUS] for key in theirs}
         for title in dict.fromkeys(key[0] for key in rows):
-            missing = [key for key in rows if key[0] == title and key not in theirs]
-            if title not in titles:
+            missing = [key for key, (_, value) in rows.items()
+                       if key[0] == title and key not in theirs
+                       and (value.row is None or all(run.files[file].should_have(
+                           value.row, title, key[:GPUS] in there) for run in runs))]
+            if title not in titles and missing:
                 yield len(missing), f"{file}, section {title}", True
                 continue
             methods = {key[1] for key in theirs if by_method and key[0] == title}
@@ -129,7 +134,7 @@ def work():
                 for key, (quantity, value) in a[file].items() if key in b[file]}
     if not compared:
         raise tsv.TsvError("nothing to compare: the folders have no row in common")
-    only = list(only_in(a, b, True)), list(only_in(b, a, False))  # B may have new methods
+    only = list(only_in(a, b, sides[1], True)), list(only_in(b, a, sides[0], False))  # B may have new methods
     allowed, faults = options.allow, []
     differ = len({run.environment.get("gpu") for runs in sides for run in runs}) > 1
     if differ and allowed is None:

@@ -50,8 +50,9 @@ std::vector<FieldShape> field_shapes(int dimensions, int blocks,
       std::pow(std::max(1., largest / kSmallestTile), 1. / (count - 1));
   std::vector<FieldShape> shapes;
   for (int i = 0; i < count; ++i) {
-    const FieldShape shape =
+    FieldShape shape =
         shape_of(dimensions, blocks, kSmallestTile * std::pow(ratio, i));
+    if (i % 2 == 1) shape.set = Set::kEvidence;
     if (shape.bytes() > most_bytes) break;
     if (shapes.empty() || shape.cells() > shapes.back().cells()) {
       shapes.push_back(shape);

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/sets.hpp"
+
 namespace syncbench::stencil {
 
 /// Cells that a thread computes together: one load of 16 bytes.
@@ -13,9 +15,10 @@ inline constexpr int kQuad = 4;
 /// is a row in two dimensions. Width and rows are powers of two.
 struct FieldShape {
   int dimensions = 2;
-  int width = kQuad;  ///< cells of a row, at least kQuad
-  int rows = 1;       ///< of a layer
-  int layers = 1;     ///< of each GPU, the same number for each block
+  int width = kQuad;      ///< cells of a row, at least kQuad
+  int rows = 1;           ///< of a layer
+  int layers = 1;         ///< of each GPU, the same number for each block
+  Set set = Set::kToday;  ///< of its rows
 
   long long layer() const { return static_cast<long long>(width) * rows; }
   long long cells() const { return layer() * layers; }
@@ -27,7 +30,8 @@ struct FieldShape {
 
 /// From one small tile for each of `blocks` blocks up to `most_bytes` (bytes()
 /// of each GPU), in equal ratios: 6 in two dimensions, 5 in three. Sizes that
-/// would be the same are one. None where not even the smallest fits.
+/// would be the same are one. None where not even the smallest fits. Every
+/// second one is evidence.
 std::vector<FieldShape> field_shapes(int dimensions, int blocks,
                                      long long most_bytes);
 

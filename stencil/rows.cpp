@@ -11,7 +11,8 @@ Columns<FieldRow> stats_columns() {
          Columns<FieldRow>{real_column<FieldRow>(
              "clock", "MHz",
              "SM clock of the slowest GPU used, after the samples",
-             &FieldRow::mhz, 1)};
+             &FieldRow::mhz, 1)} +
+         set_column<FieldRow>();
 }
 
 }  // namespace

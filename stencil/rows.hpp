@@ -25,6 +25,7 @@ struct FieldRow {
   double mhz = kNan;    ///< SM clock of the slowest GPU, after the samples
   int nodes = 1;
   int processes = 1;  ///< of all nodes
+  Set set = Set::kToday;
 };
 
 Columns<FieldRow> field_columns(bool stats);

@@ -118,7 +118,9 @@ class TimeSteps {
     for (const auto& team : teams_) {
       team_ = team.get();
       const std::vector<Proved> ways = prove();
-      for (const FieldShape& shape : shapes_) of_shape(shape, ways);
+      for (const FieldShape& shape : shapes_) {
+        if (run_.options().measures(shape.set)) of_shape(shape, ways);
+      }
     }
     return wrong_;
   }
@@ -162,7 +164,7 @@ class TimeSteps {
                      "it is of one process: start the program without mpirun "
                      "and srun"};
     for (const FieldWay& way : field_ways()) {
-      if (!run_.options().wants(way.name) ||
+      if (!run_.options().wants(way.name, Set::kToday) ||
           way.is_for_processes(processes())) {
         continue;
       }
@@ -191,7 +193,7 @@ class TimeSteps {
     const std::vector<FieldWay> all = field_ways();
     const auto wanted = [&](const FieldWay& way) {
       return way.is_for(gpu_count()) && way.is_for_processes(processes()) &&
-             run_.options().wants(way.name);
+             run_.options().wants(way.name, Set::kToday);
     };
     std::vector<FieldWay> planned;
     for (const FieldWay& way : all) {
@@ -343,6 +345,7 @@ class TimeSteps {
       row.processes = processes();
       row.cells = static_cast<double>(shape.cells());
       row.shape = shape;
+      row.set = shape.set;
       row.steps = steps;
       row.blocks = field.grid().blocks;
       row.threads = field.grid().threads;
@@ -359,7 +362,7 @@ class TimeSteps {
         unordered[candidate.way.form] = row.step.mean;
       }
       run_.show(table_.key(row));
-      if (!run_.options().wants(row.method)) continue;
+      if (!run_.options().wants(row.method, Set::kToday)) continue;
       wrong_.rows += print_field(run_, table_, row, total, clock);
     }
   }

@@ -6,6 +6,8 @@ namespace syncbench::explicit_barrier {
 /// __syncthreads(): all threads of the block.
 struct BlockSync : Method {
   using Late = BlockSync;
+  static constexpr Set kSet = Set::kStudy;
+  static constexpr Set kBetween = Set::kStudy;
   static constexpr About kAbout = {"blocksync", "__syncthreads() of a block",
                                    Scope::kBlock, Window::kBarrier};
   static constexpr ExpectedCode expected_code(int) {
@@ -23,6 +25,7 @@ struct BlockSync : Method {
 template <int kThreads>
 struct NamedBarrierConstant : Method {
   static constexpr int kFirstToolkit = 12000;
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {"named_barrier_constant",
                                    "barrier.sync of half a block and of all, "
                                    "its size a constant",

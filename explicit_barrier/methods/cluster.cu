@@ -59,6 +59,7 @@ struct ClusterSync : Clustered {
 /// clusters are all of one size. Its code has no other path.
 template <int kBlocks>
 struct ClusterSyncDims : ClusterSync {
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {"cluster_sync_dims",
                                    "barrier.cluster in a kernel with "
                                    "__cluster_dims__",
@@ -79,6 +80,7 @@ struct ClusterSyncDims : ClusterSync {
 /// clusters do: for these CUDA 13 compiles the release to one more fence.
 struct ClusterSyncMbarrier : ClusterSync {
   static constexpr int kFirstToolkit = 12000;
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {"cluster_sync_mbarrier",
                                    "barrier.cluster in a kernel that has an "
                                    "mbarrier",
@@ -107,6 +109,7 @@ struct ClusterSyncMbarrier : ClusterSync {
 /// In use. The arrival is a release, which takes longer after stores.
 template <int kWords>
 struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
+  static constexpr Set kSet = kWords == 1 ? Set::kToday : Set::kEvidence;
   static constexpr About kAbout = {
       kWords == 1 ? "in_use_cluster_sync" : "in_use_4_cluster_sync",
       kWords == 1 ? "a word stored to global memory, barrier.cluster, a "

@@ -14,6 +14,8 @@ namespace syncbench::explicit_barrier {
 /// One cooperative launch a GPU.
 struct PeerGridSync : Method {
   using Late = PeerGridSync;
+  static constexpr Set kSet = Set::kToday;
+  static constexpr Set kBetween = Set::kToday;
   static constexpr About kAbout = {
       "peer_grid_sync",
       "this suite's barrier over peer memory, on 1 to gpu_count GPUs",
@@ -103,6 +105,8 @@ struct PeerMemory {
 /// In use between GPUs: a neighbour is in the next block of the next GPU.
 template <int kWords>
 struct PeerGridInUse : InUse<PeerGridInState, kWords, PeerMemory> {
+  static constexpr Set kSet = kWords == 1 ? Set::kToday : Set::kEvidence;
+  static constexpr Set kBetween = Set::kEvidence;
   static constexpr About kAbout = {
       kWords == 1 ? "in_use_peer_grid_sync" : "in_use_4_peer_grid_sync",
       kWords == 1 ? "a word stored, peer_grid_sync, a read of the next GPU's"
@@ -148,6 +152,8 @@ Arguments PeerGridInUse<kWords>::make_arguments(const std::vector<int>& devices,
 /// GPUs have access to each other's memory its counter is there.
 struct MultiGridSync : Method {
   using Late = MultiGridSync;
+  static constexpr Set kSet = Set::kStudy;
+  static constexpr Set kBetween = Set::kStudy;
   static constexpr About kAbout = {"multi_grid_sync",
                                    "multi_grid_group::sync() on 1 to gpu_count "
                                    "GPUs with peer access",
@@ -170,6 +176,8 @@ struct MultiGridSync : Method {
 
 /// The same without peer access: the library's counter is in host memory.
 struct MultiGridSyncNoPeer : MultiGridSync {
+  static constexpr Set kSet = Set::kStudy;
+  static constexpr Set kBetween = Set::kStudy;
   static constexpr About kAbout = {
       "multi_grid_sync_no_peer",
       "multi_grid_group::sync() on 2 to gpu_count "

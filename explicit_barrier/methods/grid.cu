@@ -9,6 +9,8 @@ namespace syncbench::explicit_barrier {
 /// Cooperative groups' grid barrier: every block adds to one counter (release,
 /// GPU scope) and polls it (acquire).
 struct GridSync : Method {
+  static constexpr Set kSet = Set::kStudy;
+  static constexpr Set kBetween = Set::kStudy;
   static constexpr About kAbout = {"grid_sync",
                                    "grid_group::sync() of 1 to 32 blocks per "
                                    "SM",
@@ -26,7 +28,7 @@ struct GridSync : Method {
   // are in one queue: only at its end can a host that stalls matter.
   static constexpr int launches(int blocks_per_sm, int) {
     const int launches = 100 / blocks_per_sm;
-    return launches < 3 ? 3 : launches > 32 ? 32 : launches;
+    return launches < 3 ? 3 : launches > 16 ? 16 : launches;
   }
   static constexpr LaunchAttributes attributes(int) { return {true}; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
@@ -39,6 +41,8 @@ struct GridSync : Method {
 /// In use. A fence takes longer after stores.
 template <int kWords>
 struct GridInUse : InUse<GridSync, kWords, OnThisGpu> {
+  static constexpr Set kSet = kWords == 1 ? Set::kToday : Set::kEvidence;
+  static constexpr Set kBetween = Set::kEvidence;
   static constexpr About kAbout = {
       kWords == 1 ? "in_use_grid_sync" : "in_use_4_grid_sync",
       kWords == 1 ? "a word stored, grid_group::sync(), a neighbour's read"

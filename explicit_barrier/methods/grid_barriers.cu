@@ -60,6 +60,7 @@ struct XiaoFengLock
     : OfLiterature<grid_barriers::LockBarrier<GpuMachine<kOrder>>,
                    GpuMachine<kOrder>> {
   static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
+  static constexpr Set kSet = kOrdered ? Set::kToday : Set::kEvidence;
   static constexpr About kAbout = {
       kOrdered ? "xiao_feng_lock_ordered" : "xiao_feng_lock",
       kOrdered ? "the same with release and acquire"
@@ -80,6 +81,7 @@ struct XiaoFengFlags
     : OfLiterature<grid_barriers::FlagBarrier<GpuMachine<kOrder>>,
                    GpuMachine<kOrder>> {
   static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
+  static constexpr Set kSet = kOrdered ? Set::kToday : Set::kEvidence;
   static constexpr About kAbout = {
       kOrdered ? "xiao_feng_flags_ordered" : "xiao_feng_flags",
       kOrdered ? "the same with release and acquire"
@@ -118,6 +120,7 @@ struct SenseReversing
     : OfLiterature<grid_barriers::SenseBarrier<GpuMachine<kOrder>>,
                    GpuMachine<kOrder>> {
   static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
+  static constexpr Set kSet = kOrdered ? Set::kToday : Set::kEvidence;
   static constexpr About kAbout = {
       kOrdered ? "sense_reversing_ordered" : "sense_reversing",
       kOrdered ? "the same with release and acquire"
@@ -155,6 +158,7 @@ struct ClusterFirst : OfLiterature<grid_barriers::ClusterFirstBarrier<
 /// In use: of those that order memory.
 template <class Barrier>
 struct GridBarrierInUse : InUse<Barrier, 1, OnThisGpu> {
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {
       Barrier::kInUse, "a word stored, the ordered barrier, a neighbour's read",
       Scope::kGrid, Window::kOperation};
@@ -171,6 +175,7 @@ struct GridBarrierInUse : InUse<Barrier, 1, OnThisGpu> {
 /// The library's own, made by the host.
 template <bool kOrdered>
 struct CubGridBarrier : Method {
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {
       kOrdered ? "cub_grid_barrier_ordered" : "cub_grid_barrier",
       kOrdered ? "the same and __threadfence() after it"

@@ -234,6 +234,7 @@ struct InUseBlockSync : InUseOfBlock {
 /// The same with four words a thread.
 struct InUse4BlockSync : InUseOfBlock {
   static constexpr int kFirstToolkit = 12000;
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {"in_use_4_blocksync",
                                    "four words written to shared memory, "
                                    "__syncthreads(), a neighbour's read",

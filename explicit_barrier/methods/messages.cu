@@ -50,6 +50,7 @@ template <grid_barriers::Order kOrder>
 struct BlocksPingPong : BarrierStep {
   static constexpr bool kOrdered = kOrder != grid_barriers::Order::kNone;
   using Machine = grid_barriers::GpuMachine<kOrder>;
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {
       kOrdered ? "ping_pong_ordered" : "ping_pong",
       kOrdered ? "the same with release and acquire"
@@ -88,6 +89,7 @@ struct BlocksPingPong : BarrierStep {
 template <bool kOrdered>
 struct GpusPingPong : BarrierStep {
   using Machine = grid_barriers::NodeMachine<kOrdered>;
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {
       kOrdered ? "ping_pong_peer_ordered" : "ping_pong_peer",
       kOrdered ? "the same with release and acquire"
@@ -147,6 +149,7 @@ struct OfOneWord : BarrierStep {
 
 /// The rate at which one word takes additions, as a barrier's counter does.
 struct OneCounter : OfOneWord {
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {
       "one_counter", "every block adds 1 to the same word, and does not wait",
       Scope::kGrid, Window::kOperation};
@@ -161,6 +164,7 @@ struct OneCounter : OfOneWord {
 
 /// The same with a poll behind each addition.
 struct OneCounterRead : OfOneWord {
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {
       "one_counter_read", "every block adds 1 to the same word, then reads it",
       Scope::kGrid, Window::kOperation};
@@ -178,6 +182,7 @@ struct OneCounterRead : OfOneWord {
 
 /// A poll that comes again when it has its answer.
 struct OneWord : OfOneWord {
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {
       "one_word",
       "every block reads the same word, each time when it has read the last",
@@ -194,6 +199,7 @@ struct OneWord : OfOneWord {
 
 /// What a barrier of blocks begins and ends with.
 struct AllBlockSync : BarrierStep {
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {"all_block_sync",
                                    "__syncthreads() in all blocks",
                                    Scope::kGrid, Window::kOperation};

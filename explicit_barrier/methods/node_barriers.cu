@@ -52,6 +52,7 @@ template <template <class> class Between, bool kOrdered>
 struct NodeBarrier : Method {
   using Late = NodeBarrier;
   using Machine = grid_barriers::NodeMachine<kOrdered>;
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr About kAbout = {
       kOrdered ? Texts<Between>::kOrderedName : Texts<Between>::kName,
       kOrdered ? "the same with release and acquire" : Texts<Between>::kText,

@@ -244,6 +244,7 @@ constexpr About about(const char* name, const char* pending, Scope scope,
 
 template <class Operation, class Pending>
 struct Ordered : Method {
+  static constexpr Set kSet = Set::kEvidence;
   static constexpr bool kFar =
       std::is_same_v<Pending, ToHost> || std::is_same_v<Pending, ToPeer>;
   static constexpr auto kName = joined(Operation::kName.data(), Pending::kName);

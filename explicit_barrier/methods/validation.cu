@@ -8,6 +8,7 @@
 namespace syncbench::explicit_barrier {
 
 struct FloatAdd : Method {
+  static constexpr Set kSet = Set::kStudy;
   static constexpr About kAbout = {"float_add",
                                    "dependent float additions by two clocks",
                                    Scope::kThread, Window::kOperation};

@@ -45,6 +45,8 @@ struct Tiled : Method {
 /// Barrier of a tile.
 template <int kSize>
 struct TileSync : Tiled<kSize> {
+  static constexpr Set kSet = Set::kStudy;
+  static constexpr Set kBetween = Set::kStudy;
   static constexpr About kAbout = {
       "tile_sync", "sync() of a warp tile of 1 to 32 threads", Scope::kWarp,
       Window::kBarrier, warp_barrier_caution(12030)};
@@ -70,6 +72,8 @@ inline unsigned from_next(Position position) {
 /// Shuffle down by one lane inside a tile: the exchange of a tree reduction.
 template <int kSize>
 struct TileShuffle : Tiled<kSize> {
+  static constexpr Set kSet = Set::kStudy;
+  static constexpr Set kBetween = Set::kStudy;
   static constexpr About kAbout = {
       "tile_shufl", "shfl_down() in a warp tile of 1 to 32 threads",
       Scope::kWarp, Window::kOperation};
@@ -103,6 +107,8 @@ struct Coalesced : Method {
 
 /// Barrier of the lanes that are active together.
 struct CoalescedSync : Coalesced {
+  static constexpr Set kSet = Set::kStudy;
+  static constexpr Set kBetween = Set::kStudy;
   static constexpr About kAbout = {
       "coales_sync", "sync() of 1 to 32 coalesced threads", Scope::kWarp,
       Window::kBarrier, coalesced_caution(12050)};
@@ -121,6 +127,8 @@ struct CoalescedSync : Coalesced {
 /// Shuffle down by one rank among the active lanes. Each operation asks whether
 /// all 32 take part. If not, the library searches the source lane in software.
 struct CoalescedShuffle : Coalesced {
+  static constexpr Set kSet = Set::kStudy;
+  static constexpr Set kBetween = Set::kStudy;
   static constexpr About kAbout = {"coales_shufl",
                                    "shfl_down() among 1 to 32 coalesced "
                                    "threads",

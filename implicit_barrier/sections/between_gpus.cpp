@@ -101,9 +101,9 @@ class RoundPoint {
 class BetweenGpus : public SectionOf<RoundRow> {
  public:
   explicit BetweenGpus(Printing& printing)
-      : SectionOf(printing, "between GPUs",
-                  "rounds of spinning kernels, one on each GPU, none of which "
-                  "begins before all of the round before have ended",
+      : SectionOf(printing, Set::kToday, "between GPUs",
+                  "rounds of a kernel on each GPU, each round behind the one "
+                  "before",
                   round_columns) {}
 
  private:
@@ -117,7 +117,7 @@ class BetweenGpus : public SectionOf<RoundRow> {
     // It stays on: this is the last section.
     const bool peers = enable_peer_access(device_numbers(gpus));
     for (const GpuBarrierInfo& way : gpu_barriers()) {
-      if (!measuring.run.options().wants(way.name)) continue;
+      if (!measuring.run.options().wants(way.name, Set::kToday)) continue;
       for (const Point& point : points_of(way, measuring)) {
         points.add(point, [&]() -> PointsInTurn<Sample>::Take {
           if (way.needs_peers && !peers) {
@@ -176,7 +176,7 @@ class BetweenGpus : public SectionOf<RoundRow> {
   }
 };
 
-[[maybe_unused]] const bool kBetweenGpusAdded = add_section<BetweenGpus>(80);
+[[maybe_unused]] const bool kBetweenGpusAdded = add_section<BetweenGpus>(100);
 
 }  // namespace
 }  // namespace syncbench::implicit_barrier

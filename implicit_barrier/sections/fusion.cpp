@@ -28,8 +28,7 @@ Columns<FusionRow> fusion_columns(bool stats) {
                                overhead);
   if (!stats) return columns;
   return columns + count_columns<Row>(overhead) +
-         robust_columns<Row>("ovh", "ns", overhead) +
-         section_clock_column<Row>();
+         robust_columns<Row>("ovh", "ns", overhead) + last_columns<Row>();
 }
 
 class Fusion : public SectionOf<FusionRow> {
@@ -81,10 +80,11 @@ class Fusion : public SectionOf<FusionRow> {
 class OneStream : public Fusion {
  public:
   explicit OneStream(Printing& printing)
-      : Fusion(printing, "one stream",
-               "as sleep kernel, in the default stream, before the process has "
-               "used others or launched cooperatively",
-               fusion_columns) {}
+      : Fusion(
+            printing, Set::kToday, "one stream",
+            "as sleep kernel, in the default stream, before the process uses "
+            "others",
+            fusion_columns) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -97,16 +97,17 @@ class OneStream : public Fusion {
   }
 
   void add_notes(const FusionRow&) override {}
+  bool comes_first() const override { return true; }
 };
 
 class SleepKernel : public Fusion {
  public:
   explicit SleepKernel(Printing& printing)
-      : Fusion(printing, "sleep kernel",
-               "kernel fusion of units that spin on the SM clock, so that none "
-               "ends on the grid of a sleep; each hides launches; multi-device "
-               "launches on several GPUs behind 16 others",
-               fusion_columns) {}
+      : Fusion(
+            printing, Set::kStudy, "sleep kernel",
+            "kernel fusion of units that spin on the SM clock, each of which "
+            "hides launches",
+            fusion_columns) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -132,9 +133,8 @@ bool ends_on_grid(double taken_ns) {
 class SleepInstruction : public Fusion {
  public:
   explicit SleepInstruction(Printing& printing)
-      : Fusion(printing, "sleep instruction",
-               "kernel fusion of the study's units, sleeps of 1000 ns; where "
-               "they have a grid, m(ovh) is no launch overhead",
+      : Fusion(printing, Set::kStudy, "sleep instruction",
+               "kernel fusion of the study's units, sleeps of 1000 ns",
                fusion_columns) {}
 
  private:
@@ -161,9 +161,9 @@ class SleepInstruction : public Fusion {
   }
 };
 
-[[maybe_unused]] const bool kFusionAdded = add_section<OneStream>(5) &&
+[[maybe_unused]] const bool kFusionAdded = add_section<OneStream>(50) &&
                                            add_section<SleepKernel>(20) &&
-                                           add_section<SleepInstruction>(60);
+                                           add_section<SleepInstruction>(40);
 
 }  // namespace
 }  // namespace syncbench::implicit_barrier

@@ -60,10 +60,9 @@ Remark why_not_hold(const StreamPool& pool) {
 class HeldQueue : public SectionOf<HeldRow> {
  public:
   explicit HeldQueue(Printing& printing)
-      : SectionOf(printing, "held queue",
-                  "kernels that wait, all of them, until the last is queued, "
-                  "by the CPU and by the GPU's timer; null kernels (0) and the "
-                  "units of the sleep kernel section",
+      : SectionOf(printing, Set::kEvidence, "held queue",
+                  "kernels that wait until the last is queued, by the CPU and "
+                  "by the GPU's timer",
                   held_columns) {}
 
  private:
@@ -125,7 +124,7 @@ class HeldQueue : public SectionOf<HeldRow> {
   bool is_second() const override { return true; }
 };
 
-[[maybe_unused]] const bool kHeldQueueAdded = add_section<HeldQueue>(40);
+[[maybe_unused]] const bool kHeldQueueAdded = add_section<HeldQueue>(90);
 
 }  // namespace
 }  // namespace syncbench::implicit_barrier

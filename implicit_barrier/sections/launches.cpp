@@ -46,8 +46,7 @@ Columns<LaunchRow> launch_columns(bool stats) {
   if (!stats) return columns;
   return columns + count_columns<Row>(total) +
          robust_columns<Row>("ttl", "ns", total) +
-         robust_columns<Row>("addl", "ns", additional) +
-         section_clock_column<Row>();
+         robust_columns<Row>("addl", "ns", additional) + last_columns<Row>();
 }
 
 class Launches : public SectionOf<LaunchRow> {
@@ -81,7 +80,8 @@ class Launches : public SectionOf<LaunchRow> {
 class NullKernel : public Launches {
  public:
   explicit NullKernel(Printing& printing)
-      : Launches(printing, "null kernel", "", launch_columns<false>) {}
+      : Launches(printing, Set::kStudy, "null kernel", "",
+                 launch_columns<false>) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -97,10 +97,9 @@ class NullKernel : public Launches {
 class WorkloadTest : public Launches {
  public:
   explicit WorkloadTest(Printing& printing)
-      : Launches(printing, "workload test",
+      : Launches(printing, Set::kStudy, "workload test",
                  "kernels that spin; fewer launches than 128 where they take "
-                 "over 1.3 ms, multi-GPU methods on all GPUs only; the first "
-                 "launches of a series, unlike others there, are in it",
+                 "over 1.3 ms",
                  launch_columns<true>) {}
 
  private:

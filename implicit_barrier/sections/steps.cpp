@@ -85,9 +85,9 @@ class StepPoint {
 class Steps : public SectionOf<StepRow> {
  public:
   explicit Steps(Printing& printing)
-      : SectionOf(printing, "dependent steps",
+      : SectionOf(printing, Set::kToday, "dependent steps",
                   "a chain of equal steps on one GPU, by launches and in one "
-                  "kernel; each way has shown its order in 1,000 steps",
+                  "kernel",
                   step_columns) {}
 
  private:
@@ -102,10 +102,12 @@ class Steps : public SectionOf<StepRow> {
         gpu.index, std::max(gpu.sm_count, shapes[1].blocks), kMostSteps);
     const StepPlace place = {measuring.pool, gpu, *memory};
     for (const StepWay& way : step_ways()) {
-      if (!measuring.run.options().wants(way.name)) continue;
+      if (!measuring.run.options().wants(way.name, Set::kToday)) continue;
       for (const LaunchShape& shape : shapes) {
         for (const int reads : {1, 0}) {  // in this order: the first proves
           if (reads == 0 && way.only_reads) continue;
+          const Set set = reads == 1 ? Set::kToday : Set::kEvidence;
+          if (!measuring.run.options().measures(set)) continue;
           for (const int work_ns : {0, 1000, 5000, 20000}) {
             Point point;
             point.method = way.name;
@@ -114,6 +116,7 @@ class Steps : public SectionOf<StepRow> {
             point.threads = shape.threads;
             point.work_ns = work_ns;
             point.reads = reads;
+            point.set = set;
             points.add(point, [&]() -> PointsInTurn<Sample>::Take {
               if (Measuring::proves() && reads == 1 && work_ns == 0) {
                 prove(way, place, shape);

@@ -119,17 +119,15 @@ Columns<StreamsRow> streams_columns(bool stats) {
                 &Levels::processes)};
   if (!stats) return columns;
   return columns + count_columns<Row>(&Row::overhead) +
-         robust_columns<Row>("ovh", "ns", &Row::overhead) +
-         section_clock_column<Row>();
+         robust_columns<Row>("ovh", "ns", &Row::overhead) + last_columns<Row>();
 }
 
 class Streams : public SectionOf<StreamsRow> {
  public:
   explicit Streams(Printing& printing)
-      : SectionOf(printing, "streams",
-                  "as sleep kernel, in the default stream, the first that "
-                  "each process uses, in the thread's and in ten streams made "
-                  "later; every sample is of all of them",
+      : SectionOf(printing, Set::kEvidence, "streams",
+                  "as sleep kernel, in the default stream, in the thread's and "
+                  "in ten streams made later",
                   streams_columns) {}
 
  private:
@@ -176,7 +174,7 @@ class Streams : public SectionOf<StreamsRow> {
   bool is_second() const override { return true; }
 };
 
-[[maybe_unused]] const bool kStreamsAdded = add_section<Streams>(45);
+[[maybe_unused]] const bool kStreamsAdded = add_section<Streams>(80);
 
 }  // namespace
 }  // namespace syncbench::implicit_barrier

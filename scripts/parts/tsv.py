@@ -20,11 +20,12 @@ from parts.suite import FILES, files_of
 GRID_FILES = files_of("BenchmarkInterSM")  # of both toolkits
 REDUCTIONS = files_of("Reduction")
 PITFALLS = files_of("Pitfalls")
-NAMES = ("method", "type", "cost", "case", "order", "stream")  # columns of words
+NAMES = ("method", "type", "cost", "case", "order", "stream", "set")  # columns of words
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 RENAMED = {"cuda_toolkit_multi_grid": "cuda_toolkit_before13"}  # in older environment.tsv
 BESIDE = re.compile(r"(Libraries\.[A-Za-z0-9_-]{1,40})\.tsv")  # of more processes or nodes than a run's
+EVIDENCE = "evidence"  # the set that is not measured unless it is asked for
 MOST_BYTES = 2 ** 26  # of a file; far more than any run has
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
 _PLAIN = re.compile(r"[0-9]{1,15}\.([0-9]{1,9})")  # right in a column of any number
@@ -182,6 +183,24 @@ class Output(list):
     def program(self, value):
         """What the first line says of the program, or None."""
         return next((values.get(value) for values in self.head("program")), None)
+
+    def sets(self):
+        """Names of the sets that were measured; None: of an older program, which has none."""
+        return next((values["measured"].split(",") for values in self.head("sets")
+                     if "measured" in values), None)
+
+    def should_have(self, row, title, has_others):
+        """Whether it lacks a row that another output has in the section with this title.
+        has_others: it has rows of the same section, method and GPUs."""
+        sets = self.sets()
+        if sets is None or EVIDENCE in sets:
+            return True
+        if "set" in row:
+            return row["set"] in sets
+        # A row of an older program: of which set is not known.
+        return (not has_others and any(section.title == title for section in self)
+                and any(row["method"] == other["method"] for section in self
+                        for other in section.rows))
 
     def warnings(self):
         """(Section or None, the first row that it is of or None, Annotation) of each warning."""

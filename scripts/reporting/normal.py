@@ -13,6 +13,7 @@ THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as i
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
 LOW_CLOCK = 0.01  # of the highest SM clock at the start; rows further below it are no reference
 BLOCKS = means.KEYS.index("blk")
+GPUS = means.KEYS.index("gpus") + 1  # with the file before
 VERDICTS = (*means.VERDICTS, "not recorded")
 LACKING = "not in this run"
 HOW = ("same: within the recorded means and their 95% intervals, or at most "
@@ -191,9 +192,14 @@ def lacking(run, runs):
     """Keys of the rows that it lacks and recorded runs of as many GPUs have; None where there is
     no such run."""
     alike = as_many(run, runs)
+    if not alike:
+        return None
     known = [*alike, *(other for other in later(run, runs) if set(other.files) & set(run.files))]
-    return [key for key in dict.fromkeys(key for other in known for key in values(other))
-            if key not in values(run)] if alike else None
+    there = {key[:GPUS + 1] for key in values(run)}
+    return list(dict.fromkeys(
+        key for other in known for key, (_, value) in values(other).items()
+        if key not in values(run) and (key[0] not in run.files or run.files[key[0]].should_have(
+            value.row, key[1], key[:GPUS + 1] in there))))
 
 
 def counts(part):

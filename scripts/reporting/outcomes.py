@@ -25,11 +25,19 @@ def outcomes(run):
             for row in run.section(file, title).rows}
 
 
+def is_measured(run, key):
+    """Whether a run has measured all sets, or rows of a method."""
+    sets = run.files[key[0]].sets() if key[0] in run.files else None
+    return sets is None or tsv.EVIDENCE in sets or any(
+        row["method"] == key[2] for section in run.files[key[0]] for row in section.rows)
+
+
 def judged(run, runs):
     """Every outcome of a run, then those that only a recorded run of as many GPUs has, as
     Outcome."""
     mine, known = outcomes(run), {other: outcomes(other) for other in runs}
-    lacking = (key for other in as_many(run, runs) for key in known[other] if key not in mine)
+    lacking = (key for other in as_many(run, runs) for key in known[other]
+               if key not in mine and is_measured(run, key))
     found = []
     for key in (*mine, *dict.fromkeys(lacking)):
         line, outcome = mine.get(key, (None, None))

@@ -21,7 +21,6 @@ OPTIONAL = re.compile("nccl|nvshmem|mpi")  # methods that need what not every ma
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
 RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
-GPUS = means.KEYS.index("gpus") + 1
 
 # level: one of LEVELS; text: for people; rows: of class Judged, that it is about.
 Fault = namedtuple("Fault", "level text rows", defaults=((),))
@@ -180,7 +179,7 @@ class Verdict:
         recorded = max(other.gpus for other in self.runs)
         ours = [row for row in self.rows if row.key[0].split(".")[0] != normal.OF_LIBRARIES]
         rows = [row for row in ours
-                if not (row.key[GPUS].isdigit() and int(row.key[GPUS]) > recorded)]
+                if not (row.key[normal.GPUS].isdigit() and int(row.key[normal.GPUS]) > recorded)]
         if len(rows) < len(ours):
             self._add("look", f"{len(ours) - len(rows)} rows are on more than "
                       f"{on_gpus(str(recorded))} and not judged: no recorded run has so many")
@@ -194,7 +193,7 @@ class Verdict:
         """beyond: all bounds."""
         groups = defaultdict(list)
         for row in rows:
-            groups[(*row.key[:3], row.key[GPUS])].append(row)
+            groups[(*row.key[:3], row.key[normal.GPUS])].append(row)
         beyond = {id(row.row): row for row in beyond}
         for (file, section, method, gpus), group in groups.items():
             bad = [beyond[id(row.row)] for row in group if id(row.row) in beyond]
@@ -247,13 +246,13 @@ class Verdict:
         """partial: only if a method that was measured has none on so many GPUs."""
         rows = normal.values(run)
         there = {(key[0], key[2]) if partial else key[0] for key in rows}
-        counts = {(*key[:3], key[GPUS]) for key in rows} if partial else ()
+        counts = {(*key[:3], key[normal.GPUS]) for key in rows} if partial else ()
         by_section = defaultdict(list)
         for key in self.lacking or ():
             if OPTIONAL.match(key[2]):
                 continue
             if (((key[0], key[2]) if partial else key[0]) in there
-                    and (*key[:3], key[GPUS]) not in counts):
+                    and (*key[:3], key[normal.GPUS]) not in counts):
                 by_section[key[:2]].append(key)
         for (file, section), keys in by_section.items():
             if not self._can_have(run, file, section):

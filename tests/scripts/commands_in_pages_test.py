@@ -82,8 +82,8 @@ class CommandsInPagesTest(unittest.TestCase):
             program = re.search(r"build/(\w+)", line)[1]
             columns = re.findall(r"`([^` ]+)`", line.split("|")[3])
             self.assertTrue(columns, line)
-            for column in columns:
-                self.assertRegex(said(program, "--help"), rf"(?m)^    {re.escape(column)} ", line)
+            known = {row.split("\t")[1] for row in said(program, "--columns").splitlines()}
+            self.assertLessEqual(set(columns), known, line)
 
 
 if __name__ == "__main__":

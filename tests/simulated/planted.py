@@ -40,9 +40,9 @@ NUMBERS = collections.defaultdict(int)
 
 
 class Done:
-    """A run of a program with what was planted in it."""
+    """A run of a program, of all sets, with what was planted in it."""
 
-    def __init__(self, program, arguments=(), env=(), cpus=None, **planted):
+    def __init__(self, program, arguments=(), env=(), cpus=None, sets=("--all",), **planted):
         self.program, self.arguments = program, arguments
         costs = {} if program in LAUNCHING else costs_of_methods()
         self.planted = {**PLANTED, **costs, **planted}
@@ -50,7 +50,7 @@ class Done:
             os.environ, LD_LIBRARY_PATH=str(FOLDER), **dict(env),
             STAND_IN=" ".join(f"{key}={value}" for key, value in self.planted.items()))
         done = subprocess.run(
-            [FOLDER / program, *map(str, arguments)], env=environment, timeout=200,
+            [FOLDER / program, *sets, *map(str, arguments)], env=environment, timeout=200,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
             preexec_fn=cpus and (lambda: os.sched_setaffinity(0, cpus)))
         self.code, self.errors = done.returncode, done.stderr

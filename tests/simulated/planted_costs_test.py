@@ -244,15 +244,16 @@ def expect_streams(p, row):
 
 EXPECT = {
     "ImplicitBarrier": {
-        "one stream": expect_one_stream, "graphs": expect_graphs, "null kernel": expect_launches,
-        "sleep kernel": expect_fusion, "workload test": expect_launches,
-        "held queue": expect_held, "streams": expect_streams,
+        "null kernel": expect_launches, "sleep kernel": expect_fusion,
+        "workload test": expect_launches,
         "sleep instruction": lambda p, row: expect_fusion(p, row, True),
-        "dependent steps": expect_steps, "between GPUs": expect_rounds},
+        "one stream": expect_one_stream, "graphs": expect_graphs,
+        "dependent steps": expect_steps, "streams": expect_streams, "held queue": expect_held,
+        "between GPUs": expect_rounds},
     "BenchmarkIntraSM": {
         "block latency": expect_latency, "warp latency": expect_latency,
-        "group latency": expect_latency, "one late": expect_late,
-        "throughput": expect_throughput},
+        "throughput": expect_throughput, "group latency": expect_latency,
+        "one late": expect_late},
     "BenchmarkInterSM": {"grid latency": expect_inter, "multi-GPU latency": expect_inter,
                          "exchange": expect_inter,
                          "one late": expect_late},

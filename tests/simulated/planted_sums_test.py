@@ -19,7 +19,7 @@ BYTES = {"double": 8, "float": 4, "int": 4}
 THREADS = 512  # of a block that sums an array
 MOST_BLOCKS = 40  # on an SM, of partial sums
 LABELS = {"method", "type", "rep", "thrd", "bytes", "basic", "more", "cost", "GPUcount", "n",
-          "clock"}
+          "clock", "set"}
 
 
 def slow(p, gpu):

@@ -375,7 +375,7 @@ TEXTS = {
 # Not of these: provenance, and what hands a text on.
 PLAIN = {
     "cuda[driver= runtime=nvccgcc", "gpus[visible= used=", "gpu[ clock= cpu=any",
-    "host[waits=spinningotherwise kernels=", "program[ asked_samples=", "tile counts",
+    "host[waits=spinningotherwise kernels=", "program[ asked_samples=", "sets[measured= methods=named]", "tile counts",
     "order[links= methods=]: before these launch methods were timed on one GPU, each of so many "
     "kernels read what the one before had written",
     "processes[count= streams=]: one process after the other, each with so many samples; the "
@@ -442,7 +442,7 @@ def warnings(run):
 
 
 def errors(run):
-    return [line for line in run.errors.splitlines() if not re.match(r"\w+: warning[:[]", line)]
+    return [line for line in run.errors.splitlines() if not re.match(r"\w+: (warning|not measured): ", line)]
 
 
 class Warned(unittest.TestCase):
@@ -499,16 +499,23 @@ class Warned(unittest.TestCase):
             self.assertTrue(run.sections.end, name)
         self.assertIsNone(of("sickening_pitfalls").sections.end)  # not all is measured
 
-    def test_warnings_are_on_stderr_too(self):
-        for name in ("clamped_inter", "halved_intra", "very_noisy", "wide", "others"):
-            told = [line.split("] ", 1)[-1].split("]: ", 1)[-1]
-                    for line in said(of(name), "warning: ")]
-            self.assertTrue(told)
-            for text in told:
-                self.assertIn(text, of(name).errors)
-        self.assertIn("cluster_sync not measured: no cluster of 8 such blocks fits (said once;",
-                      of("few_sms_repeat").errors)
-        self.assertRegex(of("few_sms").errors, r"cluster_sync \S+ blk=8 thrd=32 tile=8 not measured")
+    def test_each_kind_is_a_line_on_stderr_too(self):
+        for name in ("clamped_inter", "halved_intra", "very_noisy", "wide", "others", "few_sms"):
+            run = of(name)
+            found = {}
+            for section in (run.sections, *run.sections):
+                for note in section.annotations:
+                    if note.kind in ("warning", "skipped") and note.tag != "does-not-fit":
+                        found.setdefault((note.kind, note.tag), []).append(note)
+            lines = [line for line in run.errors.splitlines() if line not in errors(run)]
+            self.assertTrue(found, name)
+            self.assertEqual(len(lines), len(found), (lines, list(found)))
+            for notes in found.values():
+                worst = max(float(note.values.get("percent", "nan")) for note in notes)
+                worst = [note for note in notes if worst != worst
+                         or float(note.values["percent"]) == worst]
+                self.assertTrue(any(line.endswith(": " + note.text) for line in lines
+                                    for note in worst), (name, lines, notes[0]))
 
     def test_the_clock_is_told_once(self):
         for name in ("halved_intra", "halved_inter"):

@@ -32,14 +32,6 @@ TEST(AskedFor, SkippedIsAnErrorIfNamed) {
   EXPECT_EQ(complaint(asked, {}), "");  // the default: what is possible
 }
 
-TEST(AskedFor, TellsTheFirstOfAReason) {
-  AskedFor asked;
-  EXPECT_TRUE(asked.skipped("cluster_sync", "32/2", "needs CUDA 12"));
-  EXPECT_FALSE(asked.skipped("cluster_sync", "64/2", "needs CUDA 12"));
-  EXPECT_TRUE(asked.skipped("cluster_sync", "64/16", "does not fit"));
-  EXPECT_TRUE(asked.skipped("bulk_copy", "32/16", "needs CUDA 12"));
-}
-
 TEST(AskedFor, NoRowIsAnErrorIfNamed) {
   AskedFor asked;
   asked.measured("grid_sync");

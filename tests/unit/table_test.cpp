@@ -132,6 +132,34 @@ TEST(PairText, QuotesWhatIsNoWord) {
   EXPECT_EQ(pair_text("name", ""), "name=\"\"");
 }
 
+TEST(Told, OneLineForEachKind) {
+  Told told;
+  told.add("a title: with a colon");
+  told.add("note[method] a: text");
+  told.add("skipped[does-not-fit holds=2] a blk=3: text");
+  EXPECT_TRUE(told.lines().empty());
+  told.add("warning[spread percent=2.10] a thrd=32: little");
+  told.add("warning[spread percent=9.00] b thrd=64: much");
+  told.add("warning[spread percent=3.00] c: middle");
+  told.add("warning[clock from=1 to=2]: it moved");
+  told.add("skipped[one-gpu] d: none there");
+  told.add("skipped[one-gpu] e blk=1: none there");
+  told.add("skipped[one-gpu] e blk=2: none there");
+  told.add("skipped[toolkit] f: too old");
+  const std::vector<std::string> lines = told.lines();
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "not measured: 2 methods: d: none there");
+  EXPECT_EQ(lines[1], "not measured: f: too old");
+  EXPECT_EQ(lines[2], "warning: it moved");
+  EXPECT_EQ(lines[3], "warning: 3 rows, the worst: b thrd=64: much");
+}
+
+TEST(Padded, BeforeOrBehind) {
+  EXPECT_EQ(padded("ab", 4), "  ab");
+  EXPECT_EQ(padded("ab", -4), "ab  ");
+  EXPECT_EQ(padded("abcdef", 4), "abcdef");
+}
+
 TEST(LineWriter, FullDevice) {
   const int descriptor = open("/dev/full", O_WRONLY);
   ASSERT_GE(descriptor, 0);
