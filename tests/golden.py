@@ -17,6 +17,7 @@ Exit codes: 0 all the same; 1 something differs; 2 bad usage, or something canno
 import argparse
 import collections
 import concurrent.futures
+import itertools
 import math
 import os
 import re
@@ -163,7 +164,7 @@ class Part:
                                     if i < len(cells))))
         while key in self.rows:
             key += "'"
-        self.rows[key] = dict(zip(self.header, cells), cells=str(len(cells)))
+        self.rows[key] = dict(itertools.zip_longest(self.header, cells, fillvalue=""))
 
 
 def parts_of(text):
