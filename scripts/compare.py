@@ -64,7 +64,7 @@ def only_in(mine, other, runs, by_method):
     or by_method a whole method)."""
     for file, rows in mine.items():
         theirs = other.get(file, {})
-        if not theirs:
+        if rows and not theirs:
             yield len(rows), f"{file}, all {len(rows)} rows", True
             continue
         titles = {key[0] for key in theirs}
