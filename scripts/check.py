@@ -2,7 +2,7 @@
 """Is this node normal?
 
   check.py DIR    judges a results folder
-  check.py        measures the rows that tell most, in about a minute, and judges them
+  check.py        measures the rows that tell most, in about 20 s, and judges them
 
 Rows are compared with recorded runs of the same kind of GPU. docs/repeatability.md says what is
 normal. stdout: a line for each fault, then the verdict:
@@ -94,7 +94,7 @@ def measured_verdicts(options, recorded, folder):
                   for number, device in enumerate(devices)]
     runs = []
     progress = measure.Progress({
-        where(program, what): suite.usual_seconds(program, len(gpus), True, options.simulated)
+        where(program, what): suite.usual_seconds(program, len(gpus), ("--method",), options.simulated)
         for what, _, gpus, steps in parts for program, *_ in steps})
     for what, number, gpus, steps in parts:
         with only_gpu(number):

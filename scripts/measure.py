@@ -26,6 +26,7 @@ from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 # --quick: the rows that tell most, of each kind of barrier.
+QUICK_BLOCKS = ("--blocks-per-sm", "1,8,32")  # of BenchmarkInterSM then
 QUICK = ("traditional_launch", "blocksync", "tile_sync", "cluster_sync", "grid_sync",
          "peer_grid_sync", "read_limit")
 HOURS = 2  # the most that an executable may take; all together they take minutes
@@ -160,7 +161,10 @@ def plan_of_run(options, gpus):
     older = usable_older(options.older, options.build, [
         program.name for program in suite.PROGRAMS if program.older_toolkit and for_older])
     if options.method:
-        return list(plan_of_methods(options.build, older, gpus, options.method))
+        steps = list(plan_of_methods(options.build, older, gpus, options.method))
+        return [(name, words + [*QUICK_BLOCKS] * (options.method is QUICK
+                                                  and name == "BenchmarkInterSM"))
+                for name, words in steps]
     return [(name, words + ["--all"] * (options.all and "--method" not in words))
             for name, words in plan(options.build, older, gpus)]
 
@@ -293,7 +297,7 @@ def fill(folder, devices, executable, steps, options):
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
     usual = last_durations(options.results, dict(rows), [name for name, _ in steps])
     progress = Progress({name: usual.get(name) or suite.usual_seconds(
-        name, len(devices), "--method" in command, simulated) for name, command in steps})
+        name, len(devices), command, simulated) for name, command in steps})
     for name, command in steps:
         with progress.of(name):
             failure = run_program(name, command, folder, 3600 * options.hours, progress.tell,

@@ -16,7 +16,7 @@
 # of BenchmarkIntraSM and TestRepeat and, of Reduction, the sums of one warp and by the
 # multi-GPU barrier, in files that end in .before13.tsv.
 #
-#   --quick        measure the main barriers alone, in about a minute
+#   --quick        measure the main barriers alone, in about half a minute
 #   --method NAME[,NAME...]
 #                  measure these methods alone
 #   --all          measure all that the programs have (their option --all)
