@@ -106,8 +106,6 @@ class Steps : public SectionOf<StepRow> {
       for (const LaunchShape& shape : shapes) {
         for (const int reads : {1, 0}) {  // in this order: the first proves
           if (reads == 0 && way.only_reads) continue;
-          const Set set = reads == 1 ? Set::kToday : Set::kEvidence;
-          if (!measuring.run.options().measures(set)) continue;
           for (const int work_ns : {0, 1000, 5000, 20000}) {
             Point point;
             point.method = way.name;
@@ -116,7 +114,6 @@ class Steps : public SectionOf<StepRow> {
             point.threads = shape.threads;
             point.work_ns = work_ns;
             point.reads = reads;
-            point.set = set;
             points.add(point, [&]() -> PointsInTurn<Sample>::Take {
               if (Measuring::proves() && reads == 1 && work_ns == 0) {
                 prove(way, place, shape);
