@@ -104,7 +104,7 @@ def run(folder, command, scenario, environment):
     name, *arguments = command.split()
     try:
         done = subprocess.run(
-            [os.path.join(folder, name), *arguments], env=dict(environment, STAND_IN=scenario),
+            [os.path.join(folder, name), "--all", *arguments], env=dict(environment, STAND_IN=scenario),
             capture_output=True, text=True, timeout=LIMIT_S, check=False)
     except subprocess.TimeoutExpired:
         return Result(None, "", "")
