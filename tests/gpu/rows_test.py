@@ -35,16 +35,15 @@ FIELD = ("method GPUcount cells width rows layers steps blk thrd m(step) s(step)
          "right nodes processes").split()
 UNORDERED = ("none", "none_tile")  # of Stencil: their results are wrong
 EXPECTED = {
-    "ImplicitBarrier": {"one stream": FUSION, "graphs": GRAPHS, "null kernel": NULL, "sleep kernel": FUSION,
-                        "workload test": NULL + ["idea(wkld)"],
-                        "held queue": HELD, "streams": STREAMS,
-                        "sleep instruction": FUSION,
-                        "dependent steps": STEPS, "between GPUs": ROUNDS},
+    "ImplicitBarrier": {"null kernel": NULL, "sleep kernel": FUSION,
+                        "workload test": NULL + ["idea(wkld)"], "sleep instruction": FUSION,
+                        "one stream": FUSION, "graphs": GRAPHS, "dependent steps": STEPS,
+                        "streams": STREAMS, "held queue": HELD, "between GPUs": ROUNDS},
     "BenchmarkIntraSM": {"block latency": LATENCY,
                          "warp latency": LATENCY + ["tile"],
+                         "throughput": THROUGHPUT,
                          "group latency": LATENCY + ["tile"],
-                         "one late": LATE + ["m(exit_cycle)", "s(exit_cycle)"],
-                         "throughput": THROUGHPUT},
+                         "one late": LATE + ["m(exit_cycle)", "s(exit_cycle)"]},
     "TestRepeat": {"repeats": REPEAT, "method validation": REPEAT},
     "BenchmarkInterSM": {"grid latency": GRID, "multi-GPU latency": GRID,
                          "exchange": EXCHANGE,
@@ -359,7 +358,7 @@ def main():
         expected.pop("exchange", None)
     count = [str(gpus)] if suite.BY_NAME[name].takes_gpu_count else []
     for stats in ([], ["--stats"]):
-        result = run(executable, *count, "--samples", "3", *LIMITS.get(name, ()), *stats)
+        result = run(executable, "--all", *count, "--samples", "3", *LIMITS.get(name, ()), *stats)
         assert result.returncode == 0, result.stderr
         sections = {section.title: section for section in tsv.parse(result.stdout.encode())}
         assert list(sections) == list(expected), list(sections)

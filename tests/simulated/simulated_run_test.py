@@ -39,7 +39,7 @@ def run(build, gpus, words):
     (project / "build-simulated").mkdir()
     (project / "build-simulated" / "simulated").symlink_to(build)
     return project, subprocess.run(
-        [project / "scripts" / "run.sh", "--simulated", str(gpus), "--no-build"],
+        [project / "scripts" / "run.sh", "--simulated", str(gpus), "--no-build", "--all"],
         env=dict(os.environ, STAND_IN=words), stdin=subprocess.DEVNULL, capture_output=True,
         text=True)
 
