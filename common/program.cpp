@@ -72,8 +72,9 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
   open_standard_descriptors();
   load_kernels_eagerly();
   LineWriter out(STDOUT_FILENO);
+  bool started = true;
   try {
-    const bool started = process_number() >= 0;
+    started = process_number() >= 0;
     if (started) end_with_parent();
     install_signal_handlers(!started && !info.quiet);  // another says it there
     const Options options = parse_options(info, argc, argv);
@@ -97,6 +98,7 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
   } catch (const ChildFailed& failed) {
     return failed.code;
   } catch (const std::exception& error) {
+    if (!started) say_told(info, out);
     return report(error.what(), kExitFailed);
   }
 }

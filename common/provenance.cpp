@@ -87,8 +87,7 @@ void write_programs(LineWriter& out, const ProgramInfo& info,
   std::string sets = name_of(Set::kStudy);
   sets += std::string(",") + name_of(Set::kToday);
   if (options.all) sets += std::string(",") + name_of(Set::kEvidence);
-  out.comment("sets[measured=" + sets +
-              (options.methods.empty() ? "" : " methods=named") + "]");
+  out.comment("sets[measured=" + sets + "]");
   out.comment("cuda[driver=" + cuda_version_text(driver) + " runtime=" +
               cuda_version_text(runtime) + ' ' + pair_text("nvcc", kNvcc) +
               ' ' + pair_text("gcc", __VERSION__) + ']');

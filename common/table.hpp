@@ -90,7 +90,7 @@ template <class Row>
 using Columns = std::vector<Column<Row>>;
 
 /// One column of a table whose rows are of type Row: header, unit and meaning
-/// (both for --help), and how its cell is read from a row.
+/// (both for --columns), and how its cell is read from a row.
 template <class Row>
 struct Column {
   std::string header;

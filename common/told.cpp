@@ -44,7 +44,8 @@ std::vector<std::string> Told::lines() const {
     if (skipped && kind.methods.size() > 1) {
       line += ": " + std::to_string(kind.methods.size()) + " methods";
     } else if (kind.count > 1) {
-      line += ": " + std::to_string(kind.count) + " rows, the worst";
+      line += ": " + std::to_string(kind.count) +
+              (kind.percent < 0 ? " times, first" : " rows, the worst");
     }
     line += (kind.key.empty() ? "" : ": " + kind.key) + ": " + kind.text;
     lines.push_back(line);

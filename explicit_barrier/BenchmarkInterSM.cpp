@@ -173,8 +173,7 @@ class InterSm {
       section("grid latency", Scope::kGrid, missing_grid_methods());
       section("multi-GPU latency", Scope::kGpus, missing_gpu_methods());
       exchange_section();
-      if (!run_.options().measures(Set::kEvidence)) return;
-      late_section();
+      if (run_.options().measures(Set::kEvidence)) late_section();
     });
     run_.finish();
   }

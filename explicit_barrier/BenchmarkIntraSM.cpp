@@ -146,9 +146,7 @@ class IntraSm {
     throughput_section();
     run_.begin_section("group latency");
     group_latency_section();
-    if (!run_.options().measures(Set::kEvidence)) return;
-    run_.begin_section("one late");
-    late_section();
+    if (run_.options().measures(Set::kEvidence)) late_section();
   }
 
   // Of parts of a block, and of clusters of blocks of a few sizes.
@@ -169,6 +167,7 @@ class IntraSm {
 
   // Of blocks of several warps, and of clusters.
   void late_section() {
+    run_.begin_section("one late");
     Table<Row> table(run_.out(), "one late",
                      late_columns("exit_cycle", "cycles", stats()));
     for (const MethodEntry& method : methods_) {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/child_processes.hpp"
@@ -63,18 +64,17 @@ class InOrder {
   explicit InOrder(const Sections& sections) : sections_(sections) {}
 
   void take(const Record& record) {
-    const Section& section = *sections_.at(record.section);
+    Section& section = *sections_.at(record.section);
     if (section.comes_first()) return held_.push_back(record);
     if (section.set() != Set::kStudy) release();
-    sections_[record.section]->take(record, true);
+    section.take(record, true);
   }
 
   /// Prints what is held.
   void release() {
-    for (const Record& record : held_) {
+    for (const Record& record : std::exchange(held_, {})) {
       sections_[record.section]->take(record, true);
     }
-    held_.clear();
   }
 
  private:
@@ -100,7 +100,10 @@ void print(int processes, LineWriter& out, char** argv,
   try {
     run_samplers(argv, processes, out, Relay::kAllOfTheFirst, take);
   } catch (...) {
-    rows.release();
+    try {
+      rows.release();
+    } catch (const std::exception&) {  // what has failed first is told
+    }
     throw;
   }
   rows.release();

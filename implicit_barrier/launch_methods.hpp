@@ -32,9 +32,9 @@ inline void require_programmatic(const void* kernel) {
                       "no programmatic launch before compute capability 9.0");
 }
 
-/// In which sections a method is: in `null kernel`, `sleep kernel` and `held
-/// queue`; in `workload test` and `streams` too; in all of them, as the
-/// study's.
+/// In which sections a method is: kFew in `null kernel`, `sleep kernel`, `one
+/// stream`, `graphs` and `held queue`; kMost in `workload test` and `streams`
+/// too; kAll also in `sleep instruction`, as the study's.
 enum class Breadth { kFew, kMost, kAll };
 
 /// One entry of the list of methods.
@@ -65,7 +65,6 @@ struct LaunchMethodInfo {
   LaunchMethodInfo in(Breadth sections) const {
     LaunchMethodInfo copy = *this;
     copy.breadth = sections;
-    if (sections == Breadth::kAll) copy.set = Set::kStudy;
     return copy;
   }
   LaunchMethodInfo of_set(Set other) const {
@@ -144,10 +143,12 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
   static std::vector<Info> methods = {
       Info{"traditional_launch", "kernel<<<...>>>() on one GPU", false,
            make_single<SingleGpuLaunch, kTraditionalApi>}
-          .in(Breadth::kAll),
+          .in(Breadth::kAll)
+          .of_set(Set::kStudy),
       Info{"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU",
            false, make_single<SingleGpuLaunch, kCooperativeApi>}
           .in(Breadth::kAll)
+          .of_set(Set::kStudy)
           .slowing(),
       Info{"multi_cooperative_launch",
            "cuLaunchCooperativeKernelMultiDevice (driver); before CUDA 13 "
@@ -160,6 +161,7 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
                  pool, static_cast<int>(gpus.size()), chain);
            }}
           .in(Breadth::kAll)
+          .of_set(Set::kStudy)
           .slowing(),
       Info{"single_omp_traditional_launch",
            "a thread a GPU: launch, device synchronize, OpenMP barrier", true,
@@ -171,6 +173,7 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
                                                    RoundCalls{calls, calls});
            }}
           .in(Breadth::kAll)
+          .of_set(Set::kStudy)
           .slowing(),
       Info{"graph_launch", "a graph of all the kernels, one after the other",
            false, make_single<GraphLaunch, kTraditionalApi>}

@@ -39,7 +39,7 @@ class Section {
   /// Whether it is measured before all others, as they change the process.
   virtual bool comes_first() const { return false; }
 
-  /// The lines of --help on its columns.
+  /// The lines of --columns on it.
   virtual std::string description() const = 0;
 
   /// In a measuring process: samples all points and writes their records.

@@ -37,7 +37,7 @@ Columns<LibraryRow> library_columns(bool stats) {
   if (!stats) return shown;
   return shown + sample_count_column<LibraryRow>(&LibraryRow::value) +
          robust_columns<LibraryRow>("op", "ns", &LibraryRow::value) +
-         clock_column<LibraryRow>();
+         clock_column<LibraryRow>() + set_column<LibraryRow>();
 }
 
 }  // namespace syncbench::libraries

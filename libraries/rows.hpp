@@ -15,6 +15,7 @@ struct LibraryRow {
   CallShape shape = {};
   Summary value = {};  ///< of one operation, in nanoseconds
   double mhz = kNan;
+  Set set = Set::kToday;
 };
 
 Columns<LibraryRow> library_columns(bool stats);

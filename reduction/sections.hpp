@@ -14,7 +14,7 @@ namespace syncbench::reduction {
 /// that the command line asks for.
 void warp_level_section(MeasuringRun& run, const SumOptions& sums);
 
-/// Its lines of --help.
+/// Its lines of --columns.
 std::string describe_warp_level();
 
 /// When more threads pay: rates of a loop over shared memory (study, Table
@@ -22,7 +22,7 @@ std::string describe_warp_level();
 /// faster, predicted and measured (Table IV).
 void model_sections(MeasuringRun& run, const SumOptions& sums);
 
-/// What --method calls them, and their lines of --help.
+/// What --method calls them, and their lines of --list.
 std::vector<MethodInfo> model_methods();
 std::string describe_model();
 

@@ -165,7 +165,7 @@ def plan_of_run(options, gpus):
         return [(name, words + [*QUICK_BLOCKS] * (options.method is QUICK
                                                   and name == "BenchmarkInterSM"))
                 for name, words in steps]
-    return [(name, words + ["--all"] * (options.all and "--method" not in words))
+    return [(name, words + ["--all"] * options.all)
             for name, words in plan(options.build, older, gpus)]
 
 

@@ -1,6 +1,6 @@
 // Steps that barriers of blocks are made of: a word to another block, or to
 // another GPU, and back; additions and reads of one word by all blocks; the
-// barriers inside blocks. the report adds them up.
+// barriers inside blocks. The report adds them up.
 #include "explicit_barrier/grid_barriers/gpu_machine.cuh"
 #include "explicit_barrier/grid_barriers/node.cuh"
 #include "explicit_barrier/methods.hpp"

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict, namedtuple
 from parts import tsv
 
 LOG = "stderr.log"
+EVERYWHERE = "does-not-fit"  # it is so on every GPU
 FEW_GPUS = ("one-gpu", "too-few-gpus")  # tags of what needs another GPU
 
 # section, line: of the row it is about, None where it is about none
@@ -77,7 +78,7 @@ def joined(run):
     found = defaultdict(list)  # (kind, tag) -> (file, Annotation)
     for file, output in run.files.items():
         for said in sum((section.annotations for section in output), [*output.annotations]):
-            if said.kind in ("warning", "skipped") and said.tag:
+            if said.kind in ("warning", "skipped") and said.tag not in ("", EVERYWHERE):
                 tag = FEW_GPUS[0] if said.tag in FEW_GPUS else said.tag
                 found[said.kind, tag].append((file, said))
     for (kind, tag), told in sorted(found.items(), reverse=True):

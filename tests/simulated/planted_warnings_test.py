@@ -375,7 +375,7 @@ TEXTS = {
 # Not of these: provenance, and what hands a text on.
 PLAIN = {
     "cuda[driver= runtime=nvccgcc", "gpus[visible= used=", "gpu[ clock= cpu=any",
-    "host[waits=spinningotherwise kernels=", "program[ asked_samples=", "sets[measured= methods=named]", "tile counts",
+    "host[waits=spinningotherwise kernels=", "program[ asked_samples=", "sets[measured=", "tile counts",
     "order[links= methods=]: before these launch methods were timed on one GPU, each of so many "
     "kernels read what the one before had written",
     "processes[count= streams=]: one process after the other, each with so many samples; the "
