@@ -151,7 +151,7 @@ class _Shape:
             return steps
         # Either the leader is late, or another block: then all other flags have been read, if it is
         # late enough.
-        left = sum(steps) - self.late / self.mhz * 1e3
+        left = sum(steps) - (self.late / self.mhz * 1e3 if self.late else 0)
         steps = steps._replace(fences=steps.fences - order, words=self.message())
         others = steps.block + steps.fences + steps.words
         return steps._replace(polls=0, arrivals=(
@@ -200,5 +200,6 @@ def lines_of_tsv(run):
                          *Steps._fields))
     for one in found:
         total = sum(one.steps)
+        multiple = one.measured / total if total else math.nan
         yield "\t".join(map(str, one[:5])) + "".join(
-            f"\t{value:.3f}" for value in (one.measured, total, one.measured / total, *one.steps))
+            f"\t{value:.3f}" for value in (one.measured, total, multiple, *one.steps))

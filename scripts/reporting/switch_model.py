@@ -31,8 +31,10 @@ def predicted(section, row):
              for threads in ("1", row["basic"], row["more"])}
     if not all(loops.values()):
         return None
-    rates = {threads: loop.whole("bytes") / float(loop["m(cycle)"])
-             for threads, loop in loops.items()}
+    cycles = {threads: float(loop["m(cycle)"]) for threads, loop in loops.items()}
+    if 0 in cycles.values():
+        return None
+    rates = {threads: loop.whole("bytes") / cycles[threads] for threads, loop in loops.items()}
     found = switch(float(loops["1"]["latency"]), rates[row["basic"]], rates[row["more"]],
                    float(row["m(sync)"]))
     large, medium, size = (round(size, 1) for size in (found.large, found.medium, found.bytes))
