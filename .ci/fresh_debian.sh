@@ -36,7 +36,8 @@ copy_of_base() {
   mounted+=("$root/proc")
   mount --bind /dev "$root/dev" || exit 77
   mounted+=("$root/dev")
-  mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" || exit 77 # goes with dev
+  mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" || exit 77 # these two go with dev
+  mount --bind /dev/pts "$root/dev/pts" || exit 77
   git clone -q --no-hardlinks "$project" "$root/home/user/suite"
   chroot "$root" chown -R "$2" /home/user/suite
 }
