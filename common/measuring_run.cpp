@@ -137,6 +137,7 @@ void MeasuringRun::check_row(const RowKey& key, const Summary& summary) {
 
 void MeasuringRun::finish(const std::string& failure) {
   judge_spreads();
+  progress_.clear();
   out_.end();
   if (!failure.empty()) throw std::runtime_error(failure);
   asked_.check(options_.methods);

@@ -392,9 +392,9 @@ std::vector<MethodEntry> all_of(
   return methods;
 }
 
-// Those of the GPU and of the system in all states. Of the others, which were
-// equal to some of these or do not go beyond an SM, one state shows where
-// another GPU differs: behind a store.
+// Those of the GPU and of the system in all states, but for states that were
+// equal to others. Of all else few states are left, to show where another GPU
+// differs.
 std::vector<MethodEntry> order_methods() {
   return all_of({
       entries<AfterStore<FenceAcqRel<OfCta>>,
