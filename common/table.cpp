@@ -24,6 +24,19 @@ void LineWriter::comment(const std::string& text) {
   if (!terminal_ || !annotation) line("# " + text);
 }
 
+void LineWriter::section(const std::string& title, const std::string& header) {
+  comment(title);
+  line(header);
+  sections_ +=
+      (sections_.empty() ? "" : "|") + title.substr(0, title.find(':'));
+}
+
+void LineWriter::end() {
+  comment("end[rows=" + std::to_string(rows_) +
+          (sections_.empty() ? "" : ' ' + pair_text("sections", sections_)) +
+          ']');
+}
+
 void LineWriter::line(std::string text) {
   text += '\n';
   std::size_t written = 0;

@@ -60,8 +60,11 @@ class LineWriter {
     comment(annotation(kind, key, remark));
   }
 
-  /// The last line of a whole output: how many rows it has.
-  void end() { comment("end[rows=" + std::to_string(rows_) + "]"); }
+  /// The title of a section ("NAME: how it was measured") and its header.
+  void section(const std::string& title, const std::string& header);
+
+  /// The last line of a whole output: how many rows it has, and which sections.
+  void end();
 
   /// Some file systems notice a full disk only when data reaches it. To be
   /// called when all lines are written; OutputError when some were not.
@@ -73,6 +76,7 @@ class LineWriter {
   int descriptor_;
   bool terminal_;
   int rows_ = 0;
+  std::string sections_;  // names, with | between them
   Told told_;
 };
 
@@ -276,8 +280,7 @@ class Table {
   void open() {
     if (open_) return;
     open_ = true;
-    out_.comment(title_);
-    out_.line(joined([](const Column<Row>& c) { return c.header; }));
+    out_.section(title_, joined([](const Column<Row>& c) { return c.header; }));
   }
 
   template <class Text>

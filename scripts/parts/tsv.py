@@ -4,7 +4,7 @@ An output has sections: a line `# title: how it was measured`, a header line tha
 with `method`, and rows of as many cells, the first a name and the others numbers but for
 those of NAMES and PHRASES. Other lines that start with # are comments, of which scripts read
 annotations alone: above the first section what measured, such as `# program[name=...]`, and in
-the last line `# end[rows=N]`. Whatever breaks this is a TsvError that names file, line and
+the last line `# end[rows=N sections="A|B"]`. Whatever breaks this is a TsvError that names file, line and
 column: a damaged number is never taken for a number. An output of a program that ran on no GPU
 begins with SIMULATED.
 """
@@ -201,6 +201,17 @@ class Output(list):
         return (not has_others and any(section.title == title for section in self)
                 and any(row["method"] == other["method"] for section in self
                         for other in section.rows))
+
+    def has_skipped(self, method):
+        """Whether it says why a method has no rows; that a shape does not fit is none."""
+        return any(said.kind == "skipped" and said.method == method and said.tag != "does-not-fit"
+                   for part in (self, *self) for said in part.annotations)
+
+    def lost(self):
+        """Titles of the sections that its last line names and that are not there."""
+        titles = [section.title for section in self]
+        named = self.end.values.get("sections", "").split("|") if self.end else ()
+        return [title for title in named if title and title not in titles]
 
     def warnings(self):
         """(Section or None, the first row that it is of or None, Annotation) of each warning."""
