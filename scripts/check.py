@@ -6,9 +6,10 @@
 
 Rows are compared with recorded runs of the same kind of GPU. docs/repeatability.md says what is
 normal. stdout: a line for each fault, then the verdict:
-  normal  exit code 0: all is as on the recorded machines
-  look    exit code 1: something differs, or there is nothing to compare with
-  broken  exit code 2: much slower, or something does not work
+  normal   exit code 0: all is as on the recorded machines
+  look     exit code 1: something differs, or is missing
+  broken   exit code 2: much slower, or something does not work
+  unknown  exit code 4: nothing is wrong, but of this GPU, toolkit or program nothing is recorded
 Exit code 3: bad usage, a folder that cannot be read, or nothing could be measured.
 """
 
@@ -21,7 +22,7 @@ from parts import command_line, environment, suite, tsv
 import measure
 from parts.command_line import Stop, say
 from reporting import normal
-from reporting.verdict import LEVELS, Fault, Verdict
+from reporting.verdict import EXIT_CODES, LEVELS, Fault, Verdict, some_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = 8  # faults of the node, and of each GPU
@@ -105,19 +106,18 @@ def measured_verdicts(options, recorded, folder):
     for what, run, faults in runs:
         verdict = run and Verdict(run, recorded, partial=True)
         others = [other for other in of_gpus if other is not run]
-        if verdict and not verdict.alike and what and len(others) > 1:
+        if verdict and not verdict.runs and what and len(others) > 1:
             faults.extend(Verdict(run, others, partial=True).slower())
         yield what, verdict, faults
 
 
 def show(found):
     """Lines for people, and the exit code."""
-    level = LEVELS.index("look")  # if nothing is judged
     verdicts = [verdict for _, verdict, _ in found if verdict]
     rows = sum(verdict.judged for verdict in verdicts)
     others = sum(verdict.not_judged for verdict in verdicts)
-    if rows:
-        level = 0
+    stale = sorted({method for verdict in verdicts for method in verdict.stale})
+    level = LEVELS.index("normal" if rows else "unknown")
     for what, verdict, more in reversed(found):  # a GPU tells more than the node
         faults = sorted([*more, *(verdict.faults if verdict else ())],
                         key=lambda fault: -LEVELS.index(fault.level))
@@ -127,8 +127,9 @@ def show(found):
         if len(faults) > SHOWN:
             print(f"  and {len(faults) - SHOWN} more{' of ' * bool(what)}{what}")
     print(f"{LEVELS[level]}: {rows:,} rows judged"
-          + f", {others:,} not, for no recorded run has them" * bool(others))
-    return level
+          + f", {others:,} not, for no recorded run has them" * bool(others)
+          + (f", or their code has changed since ({some_of(stale)})" if stale else ""))
+    return EXIT_CODES[LEVELS[level]]
 
 
 def parse_arguments():

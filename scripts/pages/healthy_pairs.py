@@ -80,7 +80,7 @@ def work():
         runs = ([tsv.Run(path) for path in options.folders] or
                 [*normal.recorded_runs(RESULTS), *map(tsv.Run, unpacked(folder))])
         pairs = [pair for pair in itertools.permutations(runs, 2)
-                 if normal.references(pair[0], [pair[1]])[1]]
+                 if normal.references(pair[0], [pair[1]])]
         names = [(run.path.name, other.path.name) for run, other in pairs]
         changes = dict(zip(names, pool.map(largest_changes, pairs)))
         if options.bounds:

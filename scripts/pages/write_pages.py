@@ -66,12 +66,13 @@ from pages.recorded_tables import (barrier_cost, barriers_table, differences, du
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
                                    verdicts, warp_barriers)
 from pages.study_conclusions import conclusions
-from reporting import groups, known_spread
+from reporting import groups, known_spread, stale
 from reporting.normal import THRESHOLD, further, recorded_runs
 from reporting.sheets import coded, markdown_table
 from reporting.study import FOLDER
 
 ROOT = FOLDER.parent.parent
+NO_ROWS = ("docs/pitfalls.md", "docs/repeatability.md")  # they quote none of a method's cost
 PATH = re.compile("\x10(.*?)\x11")  # in a sheet's text, where path() has marked it
 
 
@@ -179,6 +180,23 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                                           "barriers": barriers_table}}
 
 
+def stale_note(page, name, lines, runs):
+    """Which methods of a generated part have other code today than when their rows were recorded:
+    in the folder that is named as the page, or else in the recorded runs."""
+    if page in NO_ROWS:
+        return
+    outputs = list(stale.outputs(f"{Path(page).stem}/*.tsv")) or [
+        output for run in runs for output in run.files.values()]
+    commits = {output.program("commit") for output in outputs}
+    methods = sorted({line["method"] for line in stale.read()
+                      if line["rows"] == ("late" if name == "late" else "timed")
+                      and commits & set(line["stale"].split(","))
+                      and f"`{line['method']}`" in "\n".join(lines)})
+    if methods:
+        yield ""
+        yield (f"Code changed since these rows: {', '.join(f'`{method}`' for method in methods)}.")
+
+
 def renewed(page, runs):
     """(its text, the text it has to have)"""
     text = new = tsv.read_bytes(ROOT / page).decode()
@@ -186,7 +204,8 @@ def renewed(page, runs):
         between = re.compile(f"(<!-- {name}: [^\n]*-->\n)(.*?)(<!-- {name} end -->\n)", re.DOTALL)
         if not between.search(new):
             raise tsv.TsvError(f"{ROOT / page}: there are no comments to put {name} between")
-        lines = made(runs)
+        lines = list(made(runs))
+        lines += stale_note(page, name, lines, runs)
         # In Markdown a comment and a table are apart, or the table is part of the comment.
         new = between.sub(lambda found: "\n".join([found[1], *lines, "", found[3]]), new)
     return text, new

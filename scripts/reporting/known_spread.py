@@ -51,11 +51,6 @@ def other_sm_clock(row, here, there):
             and max(longer, 1 / longer) <= max(slower_by, 1 / slower_by) * near)
 
 
-def other_toolkit(row, here, there):
-    """another CUDA toolkit"""
-    return normal.toolkit(row.key[0], here) != normal.toolkit(row.key[0], there)
-
-
 def median_is_within(row, percent):
     """Whether a row's median is beyond the recorded means by no more."""
     median = float(row.row.get(f"med({row.quantity})", "nan"))  # nan is never there
@@ -68,12 +63,12 @@ def median_stays(row, here, there):
     return median_is_within(row, normal.THRESHOLD)
 
 
-CONDITIONS = {test.__name__: test for test in (other_sm_clock, other_toolkit, median_stays)}
+CONDITIONS = {test.__name__: test for test in (other_sm_clock, median_stays)}
 
 
 def depends_on_settings(line):
-    """Whether a line is of another clock or toolkit, and so not of healthy machines alone."""
-    return any(test in (other_sm_clock, other_toolkit) for test in line.tests)
+    """Whether a line is of another clock, and so not of healthy machines alone."""
+    return other_sm_clock in line.tests
 
 
 def amount(text, where):

@@ -80,7 +80,7 @@ def known(part):
     sheet = Sheet(f"{part.run.mark}What is known to move such rows", 3, known_spread.HEAD, kind="")
     sheet.rows = list(part.known.lines())
     sheet.notes.append(f"{part.known.unknown} of {len(part.known.of_row)} moved rows have none of "
-                       "these" + "." * part.alike + ", but another kind of GPU." * (not part.alike))
+                       "these.")
     return sheet
 
 

@@ -7,14 +7,16 @@ import re
 from collections import Counter, namedtuple
 
 from parts import means, suite, tsv
-from reporting import groups
+from parts.environment import SECONDS_OF
+from reporting import groups, stale
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
 LOW_CLOCK = 0.01  # of the highest SM clock at the start; rows further below it are no reference
 BLOCKS = means.KEYS.index("blk")
 GPUS = means.KEYS.index("gpus") + 1  # with the file before
-VERDICTS = (*means.VERDICTS, "not recorded")
+STALE = "stale"  # what the recorded rows time has other code today
+VERDICTS = (*means.VERDICTS, STALE, "not recorded")
 LACKING = "not in this run"
 HOW = ("same: within the recorded means and their 95% intervals, or at most "
        f"{THRESHOLD:g}% beyond; unclear: only its own interval reaches there, or no recorded mean "
@@ -23,9 +25,8 @@ HOW = ("same: within the recorded means and their 95% intervals, or at most "
 
 # Beside the recorded runs: files of newer commits, named as the run of the same kind of node.
 FURTHER = ("launches", "fences", "grid_barriers", "stencil", "libraries")
-# What is left of these is the compiler's choice: they are judged beside the same toolkit alone.
 OF_LIBRARIES = "Libraries"  # judged beside the same version alone
-OF_COMPILER = ("syncwarp", "tile_sync", "coales_sync", "tile_shufl", "in_use_tile")
+OF_ANY_TOOLKIT = ("launches", "grid", "several GPUs")  # groups; all else beside the same alone
 
 # key: file and cells of means.KEYS, in which n blocks for each SM are "nxSM". quantity: "ovh",
 # whose mean the value is, in means.UNITS. low, high: of the recorded means and their 95%
@@ -85,24 +86,11 @@ def _rows(run):
 
 
 def references(run, recorded):
-    """(runs, whether they are of the same kind of GPU): all of that kind, else all of the
-    nearest: by compute capability, the number of SMs, and as which most are recorded. Without
-    the run itself."""
-    kinds = {}
-    for other in recorded:
-        # GPUs of one node may have been measured in the same second.
-        if other.environment != run.environment or _rows(other) != _rows(run):
-            kinds.setdefault(other.environment.get("gpu"), []).append(other)
-
-    def distance(runs):
-        capability = runs[0].environment.get("compute_capability")
-        return (capability != run.environment.get("compute_capability"),
-                abs(runs[0].sms - run.sms), -len(runs))
-
-    mine = run.environment.get("gpu")
-    if mine in kinds:
-        return kinds[mine], True
-    return min(kinds.values(), key=distance, default=[]), False
+    """All of the same kind of GPU, without the run itself."""
+    # GPUs of one node may have been measured in the same second.
+    return [other for other in recorded
+            if other.environment.get("gpu") == run.environment.get("gpu")
+            and (other.environment != run.environment or _rows(other) != _rows(run))]
 
 
 def toolkit(file, environment):
@@ -147,29 +135,57 @@ def library_version(key, run):
     return None
 
 
-def is_reference(key, run, other):
-    """Whether a row of a run may be judged by that of another."""
-    if key not in values(other):
-        return False
-    if key[0].split(".")[0] == OF_LIBRARIES:
-        return library_version(key, run) == library_version(key, other)
-    return key[2] not in OF_COMPILER or (
-        toolkit(key[0], run.environment) == toolkit(key[0], other.environment))
+def release(file, run):
+    """Of the toolkit that compiled what has a file's rows, as a number."""
+    found = run.files[file].program("toolkit") or toolkit(file, run.environment) or ""
+    return float(found) if re.fullmatch(r"\d+\.\d+", found) else 0.0
+
+
+@functools.lru_cache(maxsize=None)
+def files_beside(file, run, other):
+    """Of another run the files of the same program, those by the same toolkit first, then the
+    nearest."""
+    mine = release(file, run)
+    return sorted((name for name in other.files if name.split(".")[0] == file.split(".")[0]),
+                  key=lambda name: (abs(release(name, other) - mine), name != file))
+
+
+def reference(key, run, other):
+    """(file, Value) of the recorded row that may judge a row of a run, or None."""
+    for file in files_beside(key[0], run, other):
+        found = values(other).get((file, *key[1:]))
+        same_toolkit = release(key[0], run) == release(file, other)
+        if found and id(found[1].row) not in at_low_clock(other) and (
+                library_version(key, run) == library_version((file, *key[1:]), other)
+                if key[0].split(".")[0] == OF_LIBRARIES else
+                same_toolkit or groups.group_of(key[0], key[2]) in OF_ANY_TOOLKIT):
+            return file, found[1]
+    return None
+
+
+def is_stale(key, run, file, other):
+    """Whether what a recorded row times has other code today; not between runs of one commit."""
+    mine, theirs = run.files[key[0]], other.files[file]
+    return mine.program("commit") != theirs.program("commit") and stale.is_stale(
+        theirs, key[1], key[2])
 
 
 def judged(run, runs):
     """Every row of a run that has a mean, as Judged."""
     more = [other for one in runs for other in further(one)]
 
-    def known(key, runs):
-        for other in runs:
-            if is_reference(key, run, other):
-                value = values(other)[key][1]
-                if id(value.row) not in at_low_clock(other):
-                    yield value
+    def judge_row(key, quantity, value):
+        had_stale = False
+        for others in (runs, more):
+            found = [(other, *known) for other in others
+                     for known in [reference(key, run, other)] if known]
+            fresh = [known for other, file, known in found if not is_stale(key, run, file, other)]
+            if fresh:
+                return judge(quantity, value, fresh)
+            had_stale = had_stale or bool(found)
+        return (*judge(quantity, value, [])[:3], STALE if had_stale else "not recorded")
 
-    return [Judged(key, quantity, value, value.row, *judge(
-        quantity, value, list(known(key, runs)) or list(known(key, more))))
+    return [Judged(key, quantity, value, value.row, *judge_row(key, quantity, value))
             for key, (quantity, value) in values(run).items()]
 
 
@@ -179,13 +195,17 @@ def as_many(run, runs):
             if other.environment.get("gpu_count") == run.environment.get("gpu_count")]
 
 
+def started(run):
+    """The outputs that its environment says it has taken time for."""
+    return [key[len(SECONDS_OF):] for key in run.environment if key.startswith(SECONDS_OF)]
+
+
 def later(run, runs):
     """Further runs whose programs are newer than all recorded runs of as many GPUs, and were
     started for this run."""
     alike = as_many(run, runs)
-    started = run.environment.get("seconds", "").replace(";", "").split()
     return [other for one in alike for other in further(one) for file in other.files
-            if file in started and not any(file in another.files for another in alike)]
+            if file in started(run) and not any(file in another.files for another in alike)]
 
 
 def lacking(run, runs):

@@ -5,7 +5,6 @@ from pathlib import Path
 from parts import suite, tsv
 from reporting.barrier_steps import lines_of_tsv
 from reporting.charts import charts_of
-from reporting.estimates import short_name
 from reporting.headline_sheets import headline_sheet
 from reporting.observations import table_8, table_8b
 from reporting.run_warnings import warned
@@ -23,7 +22,7 @@ class Part:
         self.observations = sum(observations, [])
         self.tables = [*(make(run, study) for make in MAKERS), *summaries]
         self.verdict = found = Verdict(run, recorded)
-        self.recorded, self.alike = found.runs, found.alike
+        self.recorded = found.runs
         self.normal, self.lacking, self.outcomes = found.rows, found.lacking, found.outcomes
         self.moved, self.known = found.moved, found.known
         self.warned = warned(run)
@@ -59,9 +58,6 @@ class Part:
         """What the rows are compared with, in a sentence."""
         names = ", ".join(other.path.name for other in self.recorded)
         if not self.recorded:
-            return "There is no recorded run to compare with."
+            return "There is no recorded run of this kind of GPU to compare with."
         measured = " They were measured, this run is simulated." * self.run.simulated
-        if self.alike:
-            return f"Compared with the recorded runs of the same kind of GPU: {names}.{measured}"
-        return (f"No other run of this kind of GPU is recorded. Compared with the nearest, which is "
-                f"another: {short_name(self.recorded[0])} ({names}).{measured}")
+        return f"Compared with the recorded runs of the same kind of GPU: {names}.{measured}"

@@ -30,9 +30,9 @@ def verdict_box(part):
     found = part.verdict
     said = {"normal": f"Normal: {found.judged:,} rows compared with the recorded runs, no fault found.",
             "look": "Look: something differs from the recorded runs.",
-            "broken": "Broken: much is slower than recorded, or does not work."}[found.level]
-    if not found.alike:
-        said = "Look: there is no recorded run of this kind of GPU."
+            "broken": "Broken: much is slower than recorded, or does not work.",
+            "unknown": "Unknown: nothing is wrong, but there is too little to compare with."}[
+                found.level]
     items = [fault.text for fault in found.faults[:MOST_FAULTS]]
     if len(found.faults) > MOST_FAULTS:
         items.append(f"and {len(found.faults) - MOST_FAULTS} more")
@@ -143,7 +143,7 @@ def normal_json(part):
                                   if one.line)):
         verdicts.setdefault(f"{file}.tsv", {})[line] = verdict
     return {
-        "recorded": [other.path.name for other in part.recorded], "same_gpu": part.alike,
+        "recorded": [other.path.name for other in part.recorded],
         "threshold_percent": normal.THRESHOLD,
         "counts": [{"file": file, "section": section, **found}
                    for (file, section), found in normal.counts(part).items()],

@@ -11,7 +11,8 @@ from collections import Counter, defaultdict, namedtuple
 from parts import means, suite, tsv
 from reporting import known_spread, normal, outcomes
 
-LEVELS = ("normal", "look", "broken")  # the exit codes of check.py
+LEVELS = ("normal", "unknown", "look", "broken")  # the gravest last
+EXIT_CODES = {"normal": 0, "look": 1, "broken": 2, "unknown": 4}
 OFTEN = 0.4  # of the rows of a method on as many GPUs: so many beyond all bounds are a fault
 FEW = 3  # rows at least, of as many as there are if a method has fewer
 ALL_ROWS = 0.02  # of all rows
@@ -19,6 +20,7 @@ NOTABLE, BROKEN = 5.0, 25.0  # percent: the median of those rows
 ALONE = 100.0  # percent: a single row that is so much slower
 OPTIONAL = re.compile("nccl|nvshmem|mpi")  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
+CAPPED, CAPPED_TO = "sw-power-cap", 0.85  # healthy H200s cap large sums to 0.90 of the full clock
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
 RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
 
@@ -28,14 +30,15 @@ Fault = namedtuple("Fault", "level text rows", defaults=((),))
 
 class Verdict:
     """faults: the gravest first; unexplained: rows beyond all bounds, those that moved most first;
-    judged, not_judged: how many rows have a recorded one, and how many none. runs, alike: of
-    normal.references(); rows, moved, lacking: of normal.judged(), .moved() and .lacking();
+    judged, not_judged: how many rows have a recorded one, and how many none; stale: methods whose
+    recorded rows are all stale. runs: those to compare with; rows,
+    moved, lacking: of normal.judged(), .moved() and .lacking();
     outcomes: of outcomes.judged()."""
 
     def __init__(self, run, recorded, partial=False, spreads=None, chosen=False):
         """recorded: all recorded runs, or those to compare with if they are chosen; partial: not
         all methods were measured; spreads: others than those of known_spread.tsv."""
-        self.runs, self.alike = (recorded, True) if chosen else normal.references(run, recorded)
+        self.runs = recorded if chosen else normal.references(run, recorded)
         self.chosen = chosen
         self.rows = normal.judged(run, self.runs)
         self.moved = normal.moved(self.rows)
@@ -44,11 +47,13 @@ class Verdict:
         self.outcomes = outcomes.judged(run, self.runs)
         self.faults, self.unexplained, self.judged, self.not_judged = [], [], 0, len(self.rows)
         self.clock, self.slow_clocks = float("nan"), {}  # recorded; of GPUs: index -> MHz
-        if self.alike:
-            self._judge(run, partial, spreads)
-        else:
+        self.stale = sorted({row.key[2] for row in self.rows if row.verdict == normal.STALE})
+        if not self.runs:
             gpu = run.environment.get("gpu", "this GPU")
-            self._add("look", f"no other run of {gpu} is recorded")
+            self._add("unknown", f"no other run of {gpu} is recorded")
+        self._judge(run, partial, spreads)
+        if not chosen:
+            self._missing_gpus(run, recorded, partial)
         self.faults.sort(key=lambda fault: -LEVELS.index(fault.level))  # a stable sort
 
     @property
@@ -77,8 +82,8 @@ class Verdict:
         self._methods(rows, [*self.unexplained, *(
             row for row in by_median if row.verdict == "slower" and slowdown(row) >= BROKEN
             and not known.of(row))], run)
-        if not self.chosen:
-            self._not_judged()
+        if self.runs and not self.chosen:
+            self._not_judged(run)
         if len(self.unexplained) > ALL_ROWS * self.judged and not any(
                 fault.rows for fault in self.faults):
             self._add("look", f"{len(self.unexplained)} of {self.judged} rows differ from the "
@@ -87,7 +92,6 @@ class Verdict:
         if not partial:
             self._missing_files(run)
         self._missing_rows(run, partial)
-        self._toolkits(run)
 
     def _files(self, run):
         """What makes the folder doubtful."""
@@ -97,6 +101,13 @@ class Verdict:
         if others:
             self._add("look", "of another commit than environment.tsv: "
                       + ", ".join(f"{name}.tsv" for name, _ in others))
+        for file, output in run.files.items():
+            if output.lost():
+                self._add("look", f"sections are missing ({file}): {', '.join(output.lost())}")
+            used = sum(int(gpus.get("used", 0)) for gpus in output.head("gpus"))
+            if used > len(output.head("gpu")):
+                self._add("look", f"{used} GPUs were used, {len(output.head('gpu'))} are named "
+                          f"({file})")
 
     def _clocks(self, run):
         """SM clocks that the rows saw, beside those of the recorded runs."""
@@ -130,14 +141,16 @@ class Verdict:
                 if not any(fault.text.startswith(text) for fault in self.faults):
                     self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
                               text + effect(row for row in self.moved if uses(row, index)))
-        if run.gpus > 1 and "no" in peer_access([run]) and "no" not in peer_access(self.runs):
+        if self.runs and run.gpus > 1 and "no" in peer_access([run]) and (
+                "no" not in peer_access(self.runs)):
             self._add("broken", "no access between all pairs of GPUs")
 
     def _said(self, run):
         """What the programs warn of."""
         for tag, text in WARNED.items():
             files = [file for file, output in run.files.items()
-                     if any(said.tag == tag for _, _, said in output.warnings())]
+                     if any(said.tag == tag and not is_capped(said)
+                            for _, _, said in output.warnings())]
             if files:
                 self._add("look", f"{text} ({', '.join(files)})")
 
@@ -174,20 +187,29 @@ class Verdict:
             self._add("look", f"{len(other)} outcomes are other ones than recorded (Pitfalls): "
                       f"{other[0].method} and others")
 
-    def _not_judged(self):
-        """Rows on more GPUs than any recorded run has, and files most of whose rows are new."""
+    def _not_judged(self, run):
+        """Rows on more GPUs than any recorded run has, by a toolkit that none has, and files most
+        of whose rows are new."""
         recorded = max(other.gpus for other in self.runs)
         ours = [row for row in self.rows if row.key[0].split(".")[0] != normal.OF_LIBRARIES]
         rows = [row for row in ours
                 if not (row.key[normal.GPUS].isdigit() and int(row.key[normal.GPUS]) > recorded)]
         if len(rows) < len(ours):
-            self._add("look", f"{len(ours) - len(rows)} rows are on more than "
+            self._add("unknown", f"{len(ours) - len(rows)} rows are on more than "
                       f"{on_gpus(str(recorded))} and not judged: no recorded run has so many")
-        total = Counter(row.key[0] for row in rows)
-        for file, count in Counter(row.key[0] for row in rows if row.low != row.low).items():
-            if 2 * count > total[file]:
-                self._add("look", f"{count} of {total[file]} rows are not judged, as no recorded "
-                          f"run has them ({file})")
+        theirs = {normal.release(file, other) for other in self.runs for file in other.files}
+        new = [file for file in run.files if normal.release(file, run) not in theirs]
+        if new:
+            theirs = " and ".join(f"{one:.1f}" for one in sorted(theirs) if one)
+            self._add("unknown", f"compiled by CUDA {normal.release(new[0], run):.1f}, the recorded "
+                      f"runs by {theirs}: rows of launches, grids and several GPUs are judged "
+                      "beside the nearest, no others")
+        total = Counter(row.key[0] for row in rows if row.verdict != normal.STALE)
+        for file, count in Counter(row.key[0] for row in rows
+                                   if row.verdict == "not recorded").items():
+            if 2 * count > total[file] and file not in new:
+                self._add("unknown", f"{count} of {total[file]} rows are not judged, as no "
+                          f"recorded run has them ({file})")
 
     def _methods(self, rows, beyond, run):
         """beyond: all bounds."""
@@ -233,14 +255,17 @@ class Verdict:
         return f": SM clock {clock:,.0f} MHz" * (clock < (1 - CLOCK_MOVED) * self.clock)
 
     def _missing_files(self, run):
+        """Of programs that were started, or that recorded runs have."""
         older = normal.toolkit(suite.OLDER, run.environment)
-        files = dict.fromkeys(file for other in [*self.runs, *normal.later(run, self.runs)]
-                              for file, output in other.files.items()
-                              if has_rows(output) and (older or "." not in file))
-        for file in files:
-            if not has_rows(run.files.get(file, ())):
-                self._add("look", f"{file}.tsv " + ("has no rows" if file in run.files else
-                                                    "is missing"))
+        recorded = dict.fromkeys(
+            file for other in [*self.runs, *normal.later(run, self.runs)]
+            for file, output in other.files.items()
+            if has_rows(output) and (older or "." not in file))
+        for file in dict.fromkeys([*normal.started(run), *recorded]):
+            if file not in run.files:
+                self._add("look", f"{file}.tsv is missing")
+            elif file in recorded and not has_rows(run.files[file]):
+                self._add("look", f"{file}.tsv has no rows")
 
     def _missing_rows(self, run, partial):
         """partial: only if a method that was measured has none on so many GPUs."""
@@ -255,28 +280,48 @@ class Verdict:
                     and (*key[:3], key[normal.GPUS]) not in counts):
                 by_section[key[:2]].append(key)
         for (file, section), keys in by_section.items():
-            if not self._can_have(run, file, section):
-                continue
-            methods = list(dict.fromkeys(key[2] for key in keys))
-            self._add("look", f"{len(keys)} rows are missing ({file}, {section}): "
-                      + ", ".join(methods[:3]) + " and others" * (len(methods) > 3))
+            # A newer program may not have the section.
+            if any(one.title == section for one in run.files[file]):
+                self._add("look", f"{len(keys)} rows are missing ({file}, {section}): "
+                          + some_of(key[2] for key in keys))
 
-    def _can_have(self, run, file, section):
-        """False if a run's program may be too old for a section: it has none, and all recorded runs
-        that have it are of other commits."""
-        def has(one):
-            return any(other.title == section for other in one.files.get(file, ()))
+    def _missing_gpus(self, run, recorded, partial):
+        """What recorded runs have on two GPUs to all, or on all alone, whatever kind they are, is
+        wanted here, too."""
+        def counts_of(one):
+            found = defaultdict(set)
+            for key in normal.values(one):
+                if key[normal.GPUS].isdigit():
+                    found[key[:3]].add(int(key[normal.GPUS]))
+            return found
 
-        commit = run.environment.get("suite_commit")
-        return has(run) or any(has(other) and commit in (None, other.environment.get("suite_commit"))
-                               for other in normal.as_many(run, self.runs))
+        here, wanted = counts_of(run), {}
+        for other in recorded:
+            for key, counts in counts_of(other).items():
+                if other.gpus > 1 and other.gpus in counts and not OPTIONAL.match(key[2]):
+                    wanted[key] = wanted.get(key, True) and counts >= set(range(2, other.gpus + 1))
+        missing = defaultdict(lambda: defaultdict(set))
+        for key, each in wanted.items():
+            output = run.files.get(key[0])
+            if output and (key in here or not partial) and not output.has_skipped(key[2]) and any(
+                    one.title == key[1] for one in output):
+                for count in set(range(2 if each else run.gpus, run.gpus + 1)) - here[key] - {1}:
+                    missing[key[0]][count].add(key[2])
+        for file, counts in missing.items():
+            gpus = on_gpus(", ".join(map(str, sorted(counts))))
+            self._add("look", f"no rows on {gpus} ({file}): "
+                      + some_of(sorted(set().union(*counts.values()))))
 
-    def _toolkits(self, run):
-        here = normal.toolkit("", run.environment) or "none"
-        theirs = sorted({normal.toolkit("", other.environment) or "none" for other in self.runs})
-        if here not in theirs:
-            self._add("look", f"compiled by CUDA {here}, the recorded runs by "
-                      f"{' and '.join(theirs)}: rows inside an SM can differ")
+
+def some_of(methods):
+    methods = list(dict.fromkeys(methods))
+    return ", ".join(methods[:3]) + " and others" * (len(methods) > 3)
+
+
+def is_capped(said):
+    """Whether a warning is of a clock that the driver lowered for power, as on healthy machines."""
+    return said.values.get("reasons") == CAPPED and (
+        said.number("mhz") >= CAPPED_TO * said.number("full"))
 
 
 def clocks_of_heads(runs, index):

@@ -14,6 +14,7 @@ nav ul { padding-left: 1rem; }
 summary { cursor: pointer; }
 summary h3 { display: inline-block; margin: 0.5rem 0; }
 .verdict { border: 1px solid var(--line); border-left: 0.6rem solid #2a7; padding: 0 1rem; }
+.verdict.unknown { border-left-color: #888; }
 .verdict.look { border-left-color: #d90; }
 .verdict.broken { border-left-color: #c22; }
 .wide { overflow-x: auto; }

@@ -14,16 +14,20 @@ _STATIC = re.compile(r"__nv_static_\d+__\w+?_cu_\w{8}(?:_\d+)?_(?=_Z)")
 _UNNAMED = re.compile(r"\d+_(?:GLOBAL__N_|INTERNAL)_\w{8}_\d+_\w+?_cu_\w{8}(?:_\d+)?")
 
 
+def plain(symbol):
+    """Without what it has of its file."""
+    return _UNNAMED.sub("12_GLOBAL__N_1", _STATIC.sub("", symbol))
+
+
 def sections_of(elf):
-    """[(name, content)] of 64-bit ELF code, without what names of functions have of their file."""
+    """[(name, content)] of 64-bit ELF code, with plain names."""
     start, = struct.unpack_from("<Q", elf, 0x28)
     size, count, names = struct.unpack_from("<HHH", elf, 0x3a)
     heads = [struct.unpack_from("<IIQQQQIIQQ", elf, start + i * size) for i in range(count)]
 
     def text(table, offset):
         begin = heads[table][4] + offset
-        name = elf[begin:elf.index(b"\0", begin)].decode()
-        return _UNNAMED.sub("12_GLOBAL__N_1", _STATIC.sub("", name))
+        return plain(elf[begin:elf.index(b"\0", begin)].decode())
 
     for name, kind, _, _, offset, length, link, _, _, _ in heads:
         content = elf[offset:offset + length] if kind != 8 else length  # 8: it has no bits

@@ -53,8 +53,9 @@ def kernels_of(symbols):
                            stdout=subprocess.PIPE, text=True).stdout.splitlines()
     kernels = Kernels({}, {})
     for symbol, name in zip(symbols, names):
-        timed = re.match(r"void syncbench::explicit_barrier::timed_kernel(?:_of_clusters)?<(.*), (\d+)>\(", name)
-        late = re.match(r"void syncbench::explicit_barrier::late_kernel<(.*?) ?>\(int, ", name)
+        timed = re.match(r"void syncbench::(?:explicit_barrier::)?timed_kernel(?:_of_clusters)?"
+                         r"<(.*), (\d+)>\(", name)
+        late = re.match(r"void syncbench::(?:explicit_barrier::)?late_kernel<(.*?) ?>\(int, ", name)
         if timed:
             kernels.timed[timed[1], int(timed[2])] = symbol
         elif late:

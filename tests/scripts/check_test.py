@@ -77,7 +77,7 @@ class CheckTest(ScriptsTest):
             said = io.StringIO()
             with contextlib.redirect_stdout(said):
                 found = check.show([("", Verdict(run, recorded_runs()), [])])
-            self.assertIn(found, (0, 1, 2) if code is None else (code,), said.getvalue())
+            self.assertIn(found, (0, 1, 2, 4) if code is None else (code,), said.getvalue())
             return said.getvalue()
         done = self.execute([str(ROOT / "scripts/check.py"), str(run)])
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
@@ -88,11 +88,11 @@ class CheckTest(ScriptsTest):
             self.assertRegex(self.check(ROOT / "results" / name, 0),
                              r"^normal: [\d,]+ rows judged, \d+ not, for no recorded run has them\n$")
         # Nothing is known of more GPUs than other recorded runs have.
-        self.assertRegex(self.check(ROOT / "results/h200x4", 1),
-                         "^look: 464 rows are on more than 2 GPUs and not judged: no recorded run "
-                         "has so many\nlook: .* rows judged, \\d+ not, for no recorded run has them\n$")
-        self.assertIn("look: no other run of NVIDIA H100 80GB HBM3 is recorded",
-                      self.check(ROOT / "results/h100x1", 1))
+        self.assertRegex(self.check(ROOT / "results/h200x4", 4),
+                         "^unknown: 464 rows are on more than 2 GPUs and not judged: no recorded "
+                         "run has so many\nunknown: .* rows judged, \\d+ not, for no recorded run has them\n$")
+        self.assertIn("unknown: no other run of NVIDIA H100 80GB HBM3 is recorded",
+                      self.check(ROOT / "results/h100x1", 4))
 
     def test_samples_of_fewer_processes(self):
         """As check.py measures them."""
@@ -124,7 +124,7 @@ class CheckTest(ScriptsTest):
         def lost(program, _section, cells):
             if program == "Stencil" and cells["GPUcount"] == "2":
                 cells.clear()
-        started = {"seconds": "Reduction 40.0; Stencil 29.0"}
+        started = {"seconds_Reduction": "40.0", "seconds_Stencil": "29.0"}
         self.check(self.with_later_programs(**started), 0)
         for change in (wrong, other_size):
             self.assertIn("broken: 152 wrong results (Stencil)",
@@ -210,14 +210,14 @@ class CheckTest(ScriptsTest):
     def test_rows_that_no_run_has(self):
         """They are counted. Where most of a file are such, it is not normal."""
         for methods, code in ((("grid_sync",), 0), (("grid_sync", "semaphore", "named_semaphore",
-                                                     "peer_grid_sync"), 1)):
+                                                     "peer_grid_sync"), 4)):
             def change(program, _section, cells):
                 if program == "BenchmarkInterSM" and cells["method"] in methods:
                     cells["method"] = "new_" + cells["method"]
             output = self.check(changed_run("h200x1", change, methods="some"), code)
             self.assertRegex(output, r"rows judged, \d\d+ not, for no recorded run has them\n$")
             self.assertEqual("rows are not judged, as no recorded run has them (BenchmarkInterSM)"
-                             in output, code == 1)
+                             in output, code == 4)
 
     def test_rows_beyond_every_bound_are_not_known(self):
         """A report once called them known."""
@@ -413,23 +413,38 @@ class CheckTest(ScriptsTest):
         self.assertIn("look: 1 right programs do not end as recorded (Pitfalls): part_grid_sync: no "
                       "progress within 1 s", self.check(changed_run("h200x1", change), 1))
 
-    def test_a_section_that_older_programs_lack(self):
-        """It is no fault of a run of another commit. Rows of a section that is there are."""
-        def check(commit, code, change=None):
-            run = changed_run("h200x1", change, **commit)
-            with_heads(run, "commit=[^ ]+", f"commit={run.environment['suite_commit']}")
+    def test_a_section_that_is_lost(self):
+        """The last line of its file names it: look, whatever GPU it is."""
+        def check(code, change=None, sections="grid latency", **environment):
+            run = changed_run("h200x1", change, **environment)
+            output = run.files["BenchmarkInterSM"]
+            output.end = output.end._replace(values={"sections": sections})
             if not change:
-                output = run.files["BenchmarkInterSM"]
                 output[:] = [one for one in output if one.title != "grid latency"]
             return self.check(run, code)
 
         def lose_rows(_program, section, cells):
             if section == "grid latency":
                 cells.clear()
-        missing = "rows are missing (BenchmarkInterSM, grid latency)"
-        self.assertIn(missing, check({}, 1))
-        self.assertNotIn("missing", check({"suite_commit": "0123456789ab"}, 0))
-        self.assertIn(missing, check({"suite_commit": "0123456789ab"}, 1, lose_rows))
+        lost = "look: sections are missing (BenchmarkInterSM): grid latency"
+        self.assertIn(lost, check(1))
+        self.assertIn(lost, check(1, gpu="NVIDIA B200"))
+        self.assertNotIn("missing", check(0, sections=""))  # of a program that has no such section
+        self.assertIn("rows are missing (BenchmarkInterSM, grid latency)", check(1, lose_rows))
+
+    def test_rows_of_several_gpus_that_are_lost(self):
+        """On a node whose number of GPUs nobody has recorded, and of a kind that nobody has."""
+        def lost(_program, _section, cells):
+            if cells.get("GPUcount", cells.get("GPUCount", "1")) != "1":
+                cells.clear()
+        for environment in ({"gpu_count": "8"}, {"gpu_count": "8", "gpu": "NVIDIA B200"}):
+            run = changed_run("h200x4", lost, **environment)
+            run.gpus = 8
+            self.assertIn("look: no rows on 2, 3, 4, 5, 6, 7, 8 GPUs (BenchmarkInterSM): "
+                          "peer_grid_sync", self.check(run, 1))
+        run = changed_run("h200x4")
+        self.assertIn("look: 4 GPUs were used, 3 are named", self.check(with_heads(
+            run, r"\n# gpu\[index=3 [^\n]*", "", ["BenchmarkInterSM"]), 1))
 
     def test_fewer_shapes_of_some_methods(self):
         """As check.py measures them."""
@@ -444,14 +459,31 @@ class CheckTest(ScriptsTest):
                          r"^normal: [1-9]\d+ rows judged\n$")
 
     def test_another_toolkit(self):
-        """What the compiler leaves of a warp's barrier is not judged."""
+        """Only what no toolkit moves is judged."""
+        for method, code in (("blocksync", 4), ("traditional_launch", 2), ("grid_sync", 2)):
+            def change(_program, _section, cells):
+                if cells["method"] == method:
+                    scaled(cells, 9)
+            run = changed_run("h200x1", change, cuda_toolkit="12.9", cuda_toolkit_before13="12.4")
+            for old, new, older in (("13.0", "12.9", False), ("11.8", "12.4", True)):
+                with_heads(run, f"toolkit={old}", f"toolkit={new}",
+                           [name for name in run.files if ("." in name) == older])
+            output = self.check(run, code)
+            self.assertIn("unknown: compiled by CUDA 12.9, the recorded runs by 11.8 and 13.0: ",
+                          output)
+            self.assertEqual(f"broken: {method}" in output, code == 2, output)
+
+    def test_stale_rows_are_not_judged(self):
+        """Rows recorded before the code of their method changed; the last line names it."""
         def change(_program, _section, cells):
-            if cells["method"] in ("syncwarp", "tile_sync"):
+            if cells["method"] in ("vote_any", "blocksync"):
                 scaled(cells, 9)
-        output = self.check(changed_run("h200x1", change, cuda_toolkit="13.1",
-                                         cuda_toolkit_before13="12.4"), 1)
-        self.assertIn("look: compiled by CUDA 13.1, ", output)
-        self.assertEqual(output.count("look: "), 2)
+        run = changed_run("h200x1", change)
+        self.assertIn("broken: vote_any", self.check(run, 2))
+        output = self.check(with_heads(run, "commit=[^ ]+", "commit=0123456789ab"), 2)
+        self.assertNotIn("broken: vote_any", output)  # the table has it
+        self.assertIn("broken: blocksync", output)
+        self.assertRegex(output, r"or their code has changed since \(\w+, \w+, \w+ and others\)")
 
     def test_failures(self):
         for arguments in (["--bad"], [self.folder / "none"], ["--build", self.folder]):

@@ -92,7 +92,7 @@ class ReportTest(ReportCase):
                 source, = number["sources"]
                 self.assertIn(["{file}, {section}, line {line}".format(**source),
                                number["text"] or "–"], shown)
-        self.assertIn("which is another: H200 (h200x1, h200x2, h200x4).", self.page)
+        self.assertIn("There is no recorded run of this kind of GPU", self.page)  # of h100x1
         self.assertIn(": the 95% interval of this row is ", self.page)
         for text in (self.page, *(path.read_text() for path in self.out.glob("tables/*/*.tex"))):
             self.assertNotIn("the row above", text)  # there it would be another
@@ -233,7 +233,7 @@ class ReportTest(ReportCase):
         self.assertIn("traditional, 1 x 32: launch overhead; ", self.page)
         self.assertIn("few has no BenchmarkIntraSM.tsv, ", self.errors)
         self.assertIn("Table VI", self.errors)
-        self.assertIn("There is no recorded run to compare with.", self.page)
+        self.assertIn("There is no recorded run of this kind of GPU to compare with.", self.page)
         self.write_run(self.folder / "few")  # all of what the made-up rows have
         tables = self.report(run, recorded=self.folder)["few"]["tables"]
         self.assertEqual(list(tables), ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "VIII b"])

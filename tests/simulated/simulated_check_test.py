@@ -48,7 +48,7 @@ class CheckTest(unittest.TestCase):
             self.assertNotIn(f"GPU {other}: ", output)
         # Of a kind that is not recorded, the GPUs are compared with one another.
         output = self.check_node(None, planted="name=NVIDIA_X1 slow_gpu=2 slow_by=1.3")
-        self.assertIn("look: no other run of NVIDIA X1 is recorded", output)
+        self.assertIn("unknown: no other run of NVIDIA X1 is recorded", output)
         self.assertIn("broken: GPU 2: grid_sync", output)
 
     def test_a_capped_clock(self):
