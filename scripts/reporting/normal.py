@@ -26,7 +26,8 @@ HOW = ("same: within the recorded means and their 95% intervals, or at most "
 # Beside the recorded runs: files of newer commits, named as the run of the same kind of node.
 FURTHER = ("launches", "fences", "grid_barriers", "stencil", "libraries")
 OF_LIBRARIES = "Libraries"  # judged beside the same version alone
-OF_ANY_TOOLKIT = ("launches", "grid", "several GPUs")  # groups; all else beside the same alone
+# Launches, grids and several GPUs; all else is judged beside the same toolkit alone.
+OF_ANY_TOOLKIT = ("ImplicitBarrier", "BenchmarkInterSM")
 
 # key: file and cells of means.KEYS, in which n blocks for each SM are "nxSM". quantity: "ovh",
 # whose mean the value is, in means.UNITS. low, high: of the recorded means and their 95%
@@ -158,7 +159,7 @@ def reference(key, run, other):
         if found and id(found[1].row) not in at_low_clock(other) and (
                 library_version(key, run) == library_version((file, *key[1:]), other)
                 if key[0].split(".")[0] == OF_LIBRARIES else
-                same_toolkit or groups.group_of(key[0], key[2]) in OF_ANY_TOOLKIT):
+                same_toolkit or key[0] in OF_ANY_TOOLKIT):
             return file, found[1]
     return None
 
