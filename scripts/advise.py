@@ -4,72 +4,85 @@
   advise.py --work 5                       steps of 5 us on one H200
   advise.py --work 50 --gpus 2             on two
   advise.py --work 5 --words 100000        where so many words go from block to block
-  advise.py --work 5 RUN...                from rows of other machines
+  advise.py --work 5 --gpu H100            by recorded rows of H100s
+  advise.py --work 5 RUN...                by rows of another machine
 
-RUN: a results folder, or a file of rows (--stats) of ImplicitBarrier, BenchmarkInterSM, Reduction or
-Stencil, all of one kind of GPU; without one, recorded rows of H200s. Without --words each block reads
-one word of another's, and GPUs exchange none.
+RUN: a results folder, or a file of rows (--stats) of ImplicitBarrier, BenchmarkInterSM,
+BenchmarkIntraSM or Stencil, all of one kind of GPU; without one, recorded rows. Without
+--words each block reads one word of another's, and GPUs exchange none.
 
-Columns, the cheapest way first, separated by tabs:
+The first line names the simplest way within 5% of the fastest.
+
+Columns, the cheapest way first, aligned on a terminal, else separated by tabs:
   way           how one step follows another; --list of the programs explains each
   us(step)      what a step is predicted to take
-  us(low), us(high)   between these, if it is off by no more than similar rows were
+  us(low), us(high)   between these in about nine cases of ten that nothing was fitted to
   share(%)      part of a step that is not its work
   ms(all)       what all steps take
   us(under 5%)  work of a step from which on that part is under 5%
   needs         what a program has to fulfil
 
-Comments above say which ways have no rows, or only rows of other work, and how far off predictions
-are: `within` holds for 95% of the cases to which nothing was fitted. These are
+Comments above say which ways have no rows, or only rows of other work, how the host's pace differs
+between recorded machines, and how far off predictions are: what is not work is up to `times` as
+long as predicted, or as short, in 95% of the cases to which nothing was fitted. These are
   steps      chains of steps on one GPU, of other works and blocks
+  machines   the same chains on another recorded machine with such GPUs
+  Stencil    time steps, a fifth or more of which is not work
   rounds     launches on several GPUs, of other work
-  sums       sums of arrays
-  Stencil    time steps, by barriers inside kernels or by launches, of which the work is measured
   words, exchanges   barriers with data, and exchanges without a barrier
-The interval of a way is the largest error of the 10 cases nearest in length, which holds for about
-nine cases in ten. They are steps where rows have this shape, else Stencil, rounds, sums, the first
-that is there. Errors of words and exchanges count for the part of a step that is not work. Two ways
-are too close to tell where the us(step) of one is within the interval of the other.
+The largest `times` of a way's kinds makes its interval. Where the host sets the pace, the highest
+pace of recorded machines over the lowest does. Two ways are too close to tell where the us(step)
+of one is within the interval of the other.
 
 Exit codes: 0 done; 1 output cannot be written; 2 bad usage, also rows that cannot be read.
 """
 
 import argparse
+import functools
+import itertools
 import math
 import re
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from parts import command_line, tsv
+from parts import command_line, tables, tsv
 from reporting import field_model, words_model
-from reporting.steps_model import (BARRIERS_OF_GPUS, LADDER, NEEDS, NEEDS_OF_GPUS, ROUNDS, THREADS,
-                                   Rows, Steps, Sums, percentile)
+from reporting.steps_model import (BARRIERS_OF_GPUS, BY_HOST, IN_ONE_BLOCK, LADDER, NEEDS,
+                                   NEEDS_OF_GPUS, ROUNDS, THREADS, Rows, Steps, percentile)
 from reporting.words_model import NEEDS_OF_EXCHANGES, Words
 
 RECORDED = Path(__file__).resolve().parent.parent / "results"
 PART = 0.05  # of a step, below which a seam is said not to matter
-NEAREST = 10  # cases whose worst is an interval
 PROGRAMS = {LADDER: "ImplicitBarrier", ROUNDS: "ImplicitBarrier",
             **dict.fromkeys(words_model.TITLES.values(), "BenchmarkInterSM")}
+SYNCTHREADS = next(iter(IN_ONE_BLOCK))
 
 
 class Cases(NamedTuple):
-    """Predictions that rows can tell. titles: of sections; steps: of steps_model.Step"""
-    titles: list
+    """Predictions that rows can tell. files: of the rows; steps: of steps_model.Step"""
+    files: list
     steps: list
 
-    def worst(self, length):
-        """The largest error in shares of those that are nearest in length (ns)."""
-        nearest = sorted(self.steps, key=lambda step: abs(math.log(step.measured / length)))
-        return max(abs(step.error) for step in nearest[:NEAREST])
+    @property
+    def times(self):
+        return percentile(step.times for step in self.steps)[0]
 
 
-def recorded(gpus):
-    """The recorded rows of so many H200s, the newest first."""
-    paths = [RECORDED / folder / f"h200x{gpus}.tsv"
-             for folder in ("launches", "grid_barriers", "stencil")]
-    return [path for path in (*paths, RECORDED / f"h200x{gpus if gpus < 3 else 4}")
-            if path.exists()]
+def recorded(kind, *counts):
+    """The recorded rows of so many GPUs of a kind, the newest first."""
+    return [path for gpus in counts for path in (
+        *(RECORDED / folder / f"{kind}x{gpus}.tsv"
+          for folder in ("launches", "grid_barriers", "stencil")),
+        RECORDED / f"{kind}x{gpus if gpus < 3 else 4}") if path.exists()]
+
+
+def kind_of_gpu(text):
+    """The type of the option."""
+    kinds = sorted({path.name.partition("x")[0] for path in RECORDED.glob("*x[0-9]")})
+    if text.lower() not in kinds:
+        raise argparse.ArgumentTypeError(f"must be one of {', '.join(kinds).upper()}, not '{text}'")
+    return text.lower()
 
 
 def number(text):
@@ -91,7 +104,7 @@ def whole(text):
 
 
 def is_launch(method):
-    return not method.startswith(("steps_", "peer_grid_sync", "exchange_"))
+    return not method.startswith(("steps_", "in_use_", "exchange_", *field_model.BARRIERS))
 
 
 def shown(file):
@@ -113,6 +126,9 @@ class Advice:
         if not self.ways:
             raise tsv.TsvError(f"{shown(steps.rows.where)}: {self.why_none()}")
         self.launches = [method for method in self.ways if is_launch(method)]
+        chains = (Steps(Rows([path])) for pattern in ("launches/h*.tsv", "h*/ImplicitBarrier.tsv")
+                  for path in sorted(RECORDED.glob(pattern)))
+        self.machines = [machine for machine in chains if machine.measured]
         self.cases = {name: cases for name, cases in self.all_cases().items() if cases.steps}
 
     def ways_at(self, work):
@@ -122,7 +138,13 @@ class Advice:
         if self.words:
             ways = {**self.words.ways(ways, *self.shape, self.of_thread),
                     **self.words.exchanges(self.options.words)}
+        if self.in_one_block():
+            way = self.steps.of_one_block(self.options.threads, self.of_thread or 1)
+            ways.update({SYNCTHREADS: way} if way else {})
         return ways
+
+    def in_one_block(self):
+        return self.gpus == self.options.blocks == 1
 
     def why_none(self):
         titles = {LADDER} if self.gpus == 1 else {BARRIERS_OF_GPUS} if self.words else {
@@ -144,46 +166,54 @@ class Advice:
         return f"{self.options.blocks} blocks of {self.options.threads} threads{words}"
 
     def all_cases(self):
-        """{name: Cases}"""
-        steps, gpus, sums = self.steps, self.gpus, Sums(self.steps)
+        """{name: Cases}, of whole steps by barriers and by launches"""
+        steps, gpus, files_of = self.steps, self.gpus, self.steps.rows.files_of
+        chains = list(steps.cases_of_steps()) if gpus == 1 else []
+        pairs = [pair for pair in itertools.permutations(self.machines, 2)
+                 if pair[0].rows.gpu == pair[1].rows.gpu]
+        machines = [case for one, other in pairs for case in one.cases_of_steps(other)]
         stencil = [(way, step) for way, of, step in field_model.Fields(steps).cases() if of == gpus]
-        found = {"steps": Cases([LADDER], list(steps.cases_of_steps())),
-                 "sums": Cases(["one GPU"], list(sums.cases_on_one()))}
-        if gpus > 1:
-            found = {"rounds": Cases([ROUNDS], list(steps.cases_of_rounds(gpus))),
-                     "sums": Cases(["strong scaling"], list(sums.cases_on_several(gpus)))}
-        for name, launched in (("Stencil.barriers", False), ("Stencil.launches", True)):
-            found[name] = Cases(list(field_model.TITLES), [
-                step for way, step in stencil if field_model.is_launch(way) == launched])
+        found = {}
+        for kind in ("barriers", "launches"):
+            for name, files, cases in (
+                    ("steps", files_of([LADDER]), chains),
+                    ("machines", [one.rows.where for one, _ in pairs], machines),
+                    ("Stencil", files_of(field_model.TITLES), field_model.synchronized(stencil)),
+                    ("rounds", files_of([ROUNDS]), list(steps.cases_of_rounds(gpus)))):
+                found[f"{name}.{kind}"] = Cases(files, [
+                    step for way, step in cases if is_launch(way) == (kind == "launches")])
         if self.words:
-            found["words"] = Cases([words_model.TITLES[min(gpus, 2)]],
+            found["words"] = Cases(files_of([words_model.TITLES[min(gpus, 2)]]),
                                    list(self.words.cases_of_words()))
-            found["exchanges"] = Cases([words_model.EXCHANGES], list(self.words.cases_of_exchanges()))
+            found["exchanges"] = Cases(files_of([words_model.EXCHANGES]),
+                                       list(self.words.cases_of_exchanges()))
         return found
 
-    def names_of_cases(self, method):
-        """Of the Cases that are most like a way: (of whole steps, of the words), each a name or None."""
-        launched = is_launch(method)
-        names = [f"Stencil.{'launches' if launched else 'barriers'}", *["rounds"] * launched, "sums",
-                 "steps"]
-        if self.gpus == 1 and self.steps.measured_at(*self.shape):
-            names.insert(0, "steps")
-        words = "exchanges" if method in NEEDS_OF_EXCHANGES else "words"
-        return (next((name for name in names if name in self.cases), None),
-                words if words in self.cases else None)
+    def paces(self):
+        """{way: the lowest and the highest of recorded machines}, ns"""
+        found = {}
+        for machine in self.machines:
+            for (method, _), shapes in machine.measured.items():
+                found.setdefault(method, []).extend(steps[min(steps)] for steps in shapes.values())
+        return {method: (min(paces), max(paces)) for method, paces in found.items()}
 
-    def error(self, method, step):
-        """In shares of a step; nan where none is known."""
-        whole_step, words = (name and self.cases[name] for name in self.names_of_cases(method))
-        errors = [whole_step.worst(step)] if whole_step and step else []
-        if words and step > self.work:
-            errors.append(words.worst(step - self.work) * (step - self.work) / step)
-        return max(errors, default=math.nan)
+    def times(self, method):
+        """As many times as long, or as short, may (the pace, the seam) of a way be."""
+        of = (f".{'launches' if is_launch(method) else 'barriers'}",
+              "exchanges" if method in NEEDS_OF_EXCHANGES else "words")
+        seam = max(cases.times for name, cases in self.cases.items() if name.endswith(of))
+        if method not in BY_HOST:
+            return seam, seam
+        lowest, highest = self.paces()[BY_HOST[method]]
+        pace = highest / lowest
+        return pace, pace if BY_HOST[method] == "launch_and_wait" else seam
 
     def left_out(self):
         """Comments on ways that are not ranked, or ranked by rows of other work."""
         found, known = {}, self.steps.known(self.gpus)
         for method in self.needs:
+            if method == SYNCTHREADS:  # comments() tells of it
+                continue
             works = self.steps.seams(method, self.gpus, *self.shape) if self.gpus > 1 else ()
             shorter = works and self.work < min(works)
             if shorter and self.steps.pace(method, self.gpus, *self.shape) is None:
@@ -208,6 +238,18 @@ class Advice:
 
     def comments(self):
         options = self.options
+        (first, fastest), *others = ranked = self.ranked()
+        near = [method for step, method in ranked if step <= (1 + PART) * first]
+        yield (f"# take[way={min(near, key=list(self.needs).index)} fastest={fastest}]: "
+               + (f"the simplest way within {PART:.0%} of the fastest" if others else
+                  "the only way with rows"))
+        if self.in_one_block() and SYNCTHREADS not in self.ways:
+            yield "# one block: `__syncthreads()` in a loop costs less than these; no row says what"
+        high = self.interval(fastest)[1]
+        close = [method for step, method in others
+                 if step <= high or self.interval(method)[0] <= first]
+        if close:
+            yield f"# too close to the fastest to tell: {', '.join(close)}"
         gpu = self.steps.rows.gpu or "GPUs without a name"
         yield (f"# {options.steps} steps of {options.work:g} us on {self.gpus} x {options.blocks} "
                f"blocks of {options.threads} threads, by rows of {gpu}")
@@ -223,33 +265,30 @@ class Advice:
         if self.other_shape():
             yield "# launches were not measured in this shape; theirs are of the nearest that was"
         for name, cases in self.cases.items():
-            error, count = percentile(step.error for step in cases.steps)
-            yield (f"# accuracy[rows={name} within={100 * error:.1f}% cases={count}]: "
-                   + ", ".join(map(shown, self.steps.rows.files_of(cases.titles))))
+            yield (f"# accuracy[rows={name} times={cases.times:.2f} cases={len(cases.steps)}]: "
+                   + ", ".join(map(shown, cases.files)))
+        for way in dict.fromkeys(BY_HOST[method] for method in self.launches if method in BY_HOST):
+            lowest, highest = self.paces()[way]
+            yield (f"# pace[way={way} machines={len(self.machines)}]: the host makes steps without "
+                   f"work in {lowest / 1e3:.2f} to {highest / 1e3:.2f} us")
 
-    def lines(self):
-        yield from self.comments()
-        ranked = sorted((way.step(self.work), method) for method, way in self.ways.items())
-        errors = {method: self.error(method, step) for step, method in ranked}
-        (first, fastest), *others = ranked
-        close = [method for step, method in others
-                 if step <= first * (1 + errors[fastest]) or step * (1 - errors[method]) <= first]
-        unknown = [method for _, method in ranked if math.isnan(errors[method])]
-        if unknown:
-            yield f"# no error is known: {', '.join(unknown)}"
-        yield f"# {'fastest' if others else 'the only way with rows'}: {fastest}"
-        if close:
-            yield f"# too close to it to tell: {', '.join(close)}"
-        yield "\t".join(("way", "us(step)", "us(low)", "us(high)", "share(%)", "ms(all)",
-                         "us(under 5%)", "needs"))
-        for step, method in ranked:
-            error = errors[method]
-            times = step, max(step * (1 - error), self.work), step * (1 + error)  # nan first
-            yield "\t".join((method, *(f"{time / 1e3:.2f}" for time in times),
-                             f"{100 * (1 - self.work / step):.0f}" if step else "nan",
-                             f"{step * self.options.steps / 1e6:.3f}",
-                             f"{self.long[method].seam * (1 / PART - 1) / 1e3:.0f}",
-                             self.needs[method]))
+    def interval(self, method):
+        """(the least, the most) that a step takes, in ns"""
+        pace, seam = self.times(method)
+        return (self.ways[method].times(1 / pace, 1 / seam).step(self.work),
+                self.ways[method].times(pace, seam).step(self.work))
+
+    def ranked(self):
+        return sorted((way.step(self.work), method) for method, way in self.ways.items())
+
+    def table(self):
+        yield ("way", "us(step)", "us(low)", "us(high)", "share(%)", "ms(all)", "us(under 5%)",
+               "needs")
+        for step, method in self.ranked():
+            yield (method, *(f"{time / 1e3:.2f}" for time in (step, *self.interval(method))),
+                   f"{100 * (1 - self.work / step):.0f}" if step else "nan",
+                   f"{step * self.options.steps / 1e6:.3f}",
+                   f"{self.long[method].seam * (1 / PART - 1) / 1e3:.0f}", self.needs[method])
 
 
 def work():
@@ -261,6 +300,8 @@ def work():
                         help="how many steps, 1000 unless given")
     parser.add_argument("--gpus", type=command_line.count, default=1, metavar="N",
                         help="GPUs, one unless given")
+    parser.add_argument("--gpu", type=kind_of_gpu, metavar="KIND",
+                        help="whose recorded rows, H200 unless given")
     parser.add_argument("--blocks", type=command_line.count, metavar="N",
                         help="blocks on each GPU, one per SM unless given")
     parser.add_argument("--threads", type=command_line.count, default=256, metavar="N",
@@ -277,10 +318,19 @@ def work():
         parser.error("argument --no-reads: only of one GPU")
     if options.words and options.no_reads:
         parser.error("argument --words: not with --no-reads")
+    if options.run and options.gpu:
+        parser.error("argument --gpu: not with RUN")
+    kind = options.gpu or "h200"
     # Of four words, one GPU of two has recorded rows.
-    steps = Steps(Rows(options.run or recorded(max(options.gpus, 2 if options.words else 1))))
+    counts = (2, 1) if options.words and options.gpus == 1 else (options.gpus,)
+    rows = options.run or recorded(kind, *counts)
+    if not rows:
+        raise tsv.TsvError(f"no recorded rows of {options.gpus} {kind.upper()}s")
+    steps = Steps(Rows(rows))
     options.blocks = options.blocks or steps.rows.sms
-    for line in Advice(options, steps).lines():
+    advice = Advice(options, steps)
+    align = tables.aligned if sys.stdout.isatty() else functools.partial(map, "\t".join)
+    for line in itertools.chain(advice.comments(), align(advice.table())):
         print(line)
     return 0
 

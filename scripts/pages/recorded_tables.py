@@ -5,7 +5,7 @@ import math
 from fnmatch import fnmatchcase
 from types import SimpleNamespace
 
-from parts import environment, means, suite, tsv
+from parts import environment, means, suite, tables, tsv
 from parts.reduction_summary import size_name
 from reporting.estimates import rounded, shape, short_name, short_text
 from reporting.headline import launch, of_grids
@@ -332,13 +332,11 @@ def sample(runs):
     rows = [row for row in run.section("BenchmarkIntraSM", "block latency").find_all(
         method="blocksync") if row["thrd"] in SAMPLE_THREADS]
     cells = [list(rows[0]), *([row[column] for column in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells)]
     yield "```text"
     yield lines[0]
     yield next(line for line in lines if line.startswith("# gpu["))
     yield lines[title]
-    for row in cells:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+    yield from tables.aligned(cells)
     yield "```"
     yield ""
     last = rows[-1]

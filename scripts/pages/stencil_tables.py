@@ -9,7 +9,6 @@ from reporting.study import FOLDER
 
 NONE = "No run is recorded yet."
 FITS = ("{}", "{}, in shared memory")
-SYNCHRONIZED = 0.2  # of a step
 PROCESSES = ".processes"  # ends the name of a run with a process for each GPU
 OTHERS = ("launches/{}.tsv", "grid_barriers/{}.tsv", "{}")  # that predictions are made of
 
@@ -133,12 +132,12 @@ def errors(_runs, folder=FOLDER.parent):
     rows = []
     for name, fields in machines(folder).items():
         error, cases = steps_model.percentile(fields.errors())
-        of_few, few = steps_model.percentile(fields.errors(SYNCHRONIZED))
+        of_few, few = steps_model.percentile(fields.errors(field_model.SYNCHRONIZED))
         rows.append([name, str(cases), f"{100 * error:.0f}%" if cases else "–",
                      f"{100 * of_few:.0f}% of {few}" if few else "–",
                      f"{100 * max(more[id(fields)]):.1f}%" if id(fields) in more else "–"])
     return markdown_table(["Machine", "Predictions", "95% are within",
-                           f"95%, where synchronization is {SYNCHRONIZED:.0%} or more",
+                           f"95%, where synchronization is {field_model.SYNCHRONIZED:.0%} or more",
                            "Predicted fastest: costs more, at most"], 1, rows) if rows else [NONE]
 
 

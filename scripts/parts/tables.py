@@ -12,6 +12,14 @@ def grid(corner, columns, rows):
                                 *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))))
 
 
+def aligned(rows):
+    """Lines of rows of texts."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+
+
 def nothing_waits(section, row, column):
     """Whether the compiler has left no barrier in what the row repeats."""
     return any(float(row[column]) < said.number("below")

@@ -15,8 +15,13 @@ SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of 
 Barrier = namedtuple("Barrier", "level name title column method cells less", defaults=[None])
 
 
+def named(method, less):
+    """In figures; a difference of two rows has a name that no row has."""
+    return f"added_{method.removeprefix('in_use_')}" if less else method
+
+
 def warp(method, tile, less=None):
-    return Barrier("warp", f"{method}, {tile} lanes", "warp latency", "m(ave_cycle)", method,
+    return Barrier("warp", f"{named(method, less)}, {tile} lanes", "warp latency", "m(ave_cycle)", method,
                    {"thrd": "32", "tile": tile}, less)
 
 
@@ -26,12 +31,12 @@ def block(method, threads):
 
 
 def part(method, tile, less=None):
-    return Barrier("block", f"{method}, {tile}{' of 1024' * (tile != '1024')} threads",
+    return Barrier("block", f"{named(method, less)}, {tile}{' of 1024' * (tile != '1024')} threads",
                    "group latency", "m(ave_cycle)", method, {"thrd": "1024", "tile": tile}, less)
 
 
 def cluster(method, blocks, less=None):
-    return Barrier("cluster", f"{method}, {blocks} x 1024", "group latency", "m(ave_cycle)",
+    return Barrier("cluster", f"{named(method, less)}, {blocks} x 1024", "group latency", "m(ave_cycle)",
                    method, {"thrd": "1024", "tile": blocks}, less)
 
 
@@ -73,7 +78,7 @@ BARRIERS = (
     launch("multi_cooperative_launch", ALL), launch("single_omp_traditional_launch", ALL))
 METHODS = {f"{barrier.level}: {barrier.name}": barrier.method for barrier in BARRIERS}
 SELECTED = (
-    "warp: tile_shufl, 32 lanes", "warp: in_use_tile, 16 lanes", "block: blocksync, 32 threads",
+    "warp: tile_shufl, 32 lanes", "warp: added_tile, 16 lanes", "block: blocksync, 32 threads",
     "block: blocksync, 1024 threads", "cluster: cluster_sync, 8 x 1024",
     *(f"one GPU: {name}" for name in ("grid_sync, 1 per SM x 1024", "grid_sync, 32 per SM x 64",
                                       "traditional_launch, 1 per SM x 1024",
@@ -186,8 +191,8 @@ def explain(chart, found):
     """What the names mean, and what is not shown."""
     chart.notes.append(
         "n x t: n blocks of t threads; n per SM x t: n blocks for each SM. split_barrier is there "
-        "and back. in_use_*, cluster_exchange: what a step of a program takes more with the "
-        "barrier than without.")
+        "and back. added_*: what a step of a program takes more with the barrier than without, a "
+        "difference of two rows: in_use_* or cluster_exchange less the same without its barrier.")
     chart.notes += of_whom(found, lambda one: (f"{text}." for text in remarks(one)))
     chart.missing += of_whom(found, lambda one: one.missing)
 

@@ -13,11 +13,18 @@ TILE = "_tile"  # ends the name of a way that keeps its tile
 BARRIERS = ("grid_sync", "peer_grid_sync", "multi_grid_sync")
 STREAM = ("traditional_launch", "graph_launch", "programmatic_launch", "graph_programmatic")
 ROUNDS = (THREADS, "events_to_neighbors", "graph_of_gpus", "multi_cooperative_launch")
+SYNCHRONIZED = 0.2  # of a step, from which on what is not its work is known well
 WITHIN = 0.05  # of the fastest way: it no longer matters which one
 
 
 def is_launch(way):
     return way.removesuffix(TILE) not in BARRIERS
+
+
+def synchronized(cases):
+    """Those (way, Step) of which so much is not work."""
+    return [(way, step) for way, step in cases
+            if step.measured - step.work >= SYNCHRONIZED * step.measured]
 
 
 class Fields:

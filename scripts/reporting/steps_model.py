@@ -1,4 +1,4 @@
-"""What steps that depend on each other cost, and sums of arrays, predicted from recorded rows.
+"""What steps that depend on each other cost, predicted from recorded rows.
 
 One GPU, rows of `dependent steps` of ImplicitBarrier: a step of `work` takes
 max(pace, seam + work). The host launches no faster than its pace, and between two steps there is
@@ -10,11 +10,7 @@ of launches not at all.
 Several GPUs: a barrier adds what it costs in BenchmarkInterSM. A launch takes max(pace, seam + work).
 Its seam is that of `between GPUs` of ImplicitBarrier, each GPU late in turn, on a line over the
 logarithm of the work. Its pace is that of `null kernel`, whose events are of one GPU. Where no rows
-have a pace, only work that hid it is known. One thread a GPU adds its overhead in `sleep kernel`.
-
-A sum of an array has one step: the rows of `read_limit`, the seam, and a sum within a block before
-and behind it, of two sums within a warp each. On several GPUs the host's round of launches is in
-it. Nothing is fitted to sums, so they tell how far predictions are off."""
+have a pace, only work that hid it is known. One thread a GPU adds its overhead in `sleep kernel`."""
 
 import math
 from pathlib import Path
@@ -23,41 +19,46 @@ from typing import NamedTuple
 from parts import tsv
 
 LADDER, ROUNDS, BARRIERS_OF_GPUS = "dependent steps", "between GPUs", "multi-GPU latency"
-FILES = ("ImplicitBarrier.tsv", "BenchmarkInterSM.tsv", "Reduction.tsv", "Stencil.tsv")
+FILES = ("ImplicitBarrier.tsv", "BenchmarkInterSM.tsv", "Stencil.tsv", "BenchmarkIntraSM.tsv")
 THREADS = "single_omp_traditional_launch"
 LADDER_SHAPE = (1, 256)  # blocks per SM, threads of its largest grid
-# What a program has to fulfil for a way, in the order in which ways are explained.
+# What a program has to fulfil for a way, the simplest ways first.
 NEEDS = {
-    "steps_data_flag": "each word has a value that means: not yet written",
-    "steps_cluster_sync": "all blocks are one cluster, sm_90 and later",
-    "steps_tile_flags": "each block knows which others it waits for; all blocks fit the GPU",
-    "steps_counter": "all blocks fit the GPU",
-    "steps_peer_grid_sync": "all blocks fit the GPU; this suite's barrier library",
-    "steps_grid_sync": "all blocks fit the GPU; a cooperative launch",
-    "graph_programmatic": "the steps do not change; programmatic edges, sm_90 and later",
-    "graph_launch": "the steps do not change, or a graph is updated",
-    "programmatic_launch": "sm_90 and later",
+    "in_use_blocksync": "one block: `__syncthreads()` in a loop",
     "traditional_launch": "nothing",
-    "device_graph_launch": "a graph that launches itself",
     "launch_and_wait": "nothing; the host sees each step",
+    "graph_launch": "the steps do not change, or a graph is updated",
+    "steps_grid_sync": "all blocks fit the GPU; a cooperative launch",
+    "programmatic_launch": "sm_90 and later",
+    "graph_programmatic": "the steps do not change; programmatic edges, sm_90 and later",
+    "steps_counter": "all blocks fit the GPU",
+    "steps_cluster_sync": "all blocks are one cluster, sm_90 and later",
+    "steps_peer_grid_sync": "all blocks fit the GPU; this suite's barrier library",
+    "steps_tile_flags": "each block knows which others it waits for; all blocks fit the GPU",
+    "steps_data_flag": "each word has a value that means: not yet written",
+    "device_graph_launch": "a graph that launches itself",
 }
 NEEDS_OF_GPUS = {
-    "peer_grid_sync": "all blocks fit the GPUs; peer access; this suite's barrier library",
-    "graph_of_gpus": "the steps do not change",
+    THREADS: "nothing; the host sees each step",
     "events_to_all": "nothing",
     "events_of_star": "nothing",
+    "graph_of_gpus": "the steps do not change",
+    "multi_cooperative_launch": "all blocks fit the GPUs",
+    "peer_grid_sync": "all blocks fit the GPUs; peer access; this suite's barrier library",
     "stream_flags_host": "stream memory operations",
     "stream_flags_peer": "stream memory operations, peer access",
     "kernel_flags_host": "kernels that wait for each other all run at once",
-    "multi_cooperative_launch": "all blocks fit the GPUs",
-    THREADS: "nothing; the host sees each step",
 }
+# Ways whose steps the host launches -> the one on one GPU whose pace varies alike.
+BY_HOST = {"traditional_launch": "traditional_launch", "programmatic_launch": "programmatic_launch",
+           "launch_and_wait": "launch_and_wait", THREADS: "launch_and_wait",
+           **dict.fromkeys(("events_to_all", "events_of_star", "stream_flags_host",
+                            "stream_flags_peer", "kernel_flags_host", "multi_cooperative_launch"),
+                           "traditional_launch")}
 EVENTS = {"events_to_all": lambda gpus: gpus * (gpus - 1),  # between all GPUs in a step
           "events_to_neighbors": lambda gpus: 2 * (gpus - 1)}
+IN_ONE_BLOCK = {"in_use_blocksync": 1, "in_use_4_blocksync": 4}  # words of a thread
 BARRIERS = {"steps_grid_sync": "grid_sync", "steps_peer_grid_sync": "peer_grid_sync"}
-SUMS = {"implicit": "traditional_launch", "programmatic": "programmatic_launch",
-        "grid_sync": "steps_grid_sync", "last_block": "steps_counter"}  # the way of each method
-SUM_THREADS, PACKET, RESIDENT = 512, 16, 4  # of a block; bytes; blocks of grid_sync per SM at most
 
 
 class Way(NamedTuple):
@@ -68,17 +69,25 @@ class Way(NamedTuple):
     def step(self, work):
         return max(self.pace, self.seam + work)
 
+    def times(self, pace, seam):
+        return Way(self.pace * pace, self.seam * seam)
+
 
 class Step(NamedTuple):
-    """ns of a step, also of a sum or a barrier; predicted: None where no rows tell; work: of a time
-    step"""
+    """ns of a step, also of a barrier; predicted: None where no rows tell; work: part of it"""
     measured: float
     predicted: float = None
-    work: float = None
+    work: float = 0
 
     @property
     def error(self):
         return self.predicted / self.measured - 1
+
+    @property
+    def times(self):
+        """By how many times what is not work is more than predicted, or less."""
+        less, more = sorted((self.predicted - self.work, self.measured - self.work))
+        return more / less if less > 0 else math.inf
 
 
 def power_of_two(number):
@@ -194,6 +203,17 @@ class Steps:
         ways = {method: self.of_shape(method, reads, blocks, threads) for method in NEEDS}
         return {method: way for method, way in ways.items() if way}
 
+    def of_one_block(self, threads, words):
+        """The Way of `__syncthreads()` in a loop, where each thread exchanges so many words; None
+        where rows do not tell."""
+        known, threads = {}, str(max(32, power_of_two(threads)))
+        for row in self.rows.of("group latency"):
+            if (row["method"] in IN_ONE_BLOCK and row["thrd"] == row["tile"] == threads
+                    and float(row["clock"]) > 0):
+                cycles = float(row.get("loop(ave_cycle)", row["med(ave_cycle)"]))
+                known[IN_ONE_BLOCK[row["method"]]] = 1e3 * cycles / float(row["clock"])
+        return Way(0, on_line(known, words)) if known and words <= max(known) else None
+
     def known(self, gpus):
         """Methods that have rows of steps on so many GPUs, in any shape."""
         if gpus == 1:
@@ -258,16 +278,16 @@ class Steps:
         ways["peer_grid_sync"] = None if barrier is None else Way(0, barrier)
         return {method: way for method, way in ways.items() if way}
 
-    def cases_of_steps(self):
-        """Steps that nothing was fitted to: works between the shortest and the longest, and numbers
-        of blocks between the fewest and the most."""
-        for (method, reads), shapes in self.measured.items():
+    def cases_of_steps(self, of=None):
+        """(method, Step) that nothing was fitted to: all `of` another machine, else works between
+        the shortest and the longest, and numbers of blocks between the fewest and the most."""
+        for (method, reads), shapes in (of or self).measured.items():
             for blocks, steps in shapes.items():
-                between = min(shapes) < blocks < max(shapes)
+                between = not of and min(shapes) < blocks < max(shapes)
                 way = self.way(method, reads, blocks, (blocks,) if between else ())
                 for work, measured in steps.items():
-                    if between or min(steps) < work < max(steps):
-                        yield Step(measured, way.step(work))
+                    if way and (of or between or min(steps) < work < max(steps)):
+                        yield method, Step(measured, way.step(work), work)
 
     def cases_of_rounds(self, gpus):
         """The same of launches on several GPUs that have several works: each from the others."""
@@ -279,63 +299,4 @@ class Steps:
                 for work, seam in seams.items():
                     way = self.round(method, gpus, *shape, work, without=work)
                     if way:
-                        yield Step(work + seam, way.step(work))
-
-
-class Sums:
-    """What sums of arrays are predicted to take, in ns."""
-
-    def __init__(self, steps):
-        self.steps, rows = steps, steps.rows
-        self.reads, self.within = {}, {}  # {type: {bytes: ns}}, {type: ns of all sums in blocks}
-        for row in rows.of("one GPU"):
-            if row["method"] == "read_limit":
-                size = int(row["bytes"])
-                self.reads.setdefault(row["type"], {})[size] = size / float(row["med(GB/s)"])
-        for row in rows.of("warp level"):
-            if row["method"] == "tile_shuffle":
-                self.within[row["type"]] = 4 * float(row["m(ave_cycle)"]) / float(row["clock"]) * 1e3
-        self.rounds = {int(row["GPUCount"]): float(row["med(ttl)"])  # {GPUs: ns}
-                       for row in rows.of("null kernel") if row["rep"] == "1"
-                       and row["method"] == "single_omp_traditional_launch"}
-
-    def knows(self, kind):
-        return kind in self.reads and kind in self.within
-
-    def blocks(self, size):
-        """Of a grid in which all blocks fit at once (reduction/sum_kernels.cuh)."""
-        loads = size // self.steps.rows.sms // (PACKET * SUM_THREADS)
-        return self.steps.rows.sms * max(1, min(loads // 2, RESIDENT))
-
-    def on_one(self, method, kind, size):
-        blocks = self.blocks(size) if method == "grid_sync" else self.steps.rows.sms
-        threads = SUM_THREADS if method == "grid_sync" else LADDER_SHAPE[1]
-        way = self.steps.of_shape(SUMS[method], True, blocks, threads)
-        if way is None or not self.knows(kind):
-            return None
-        return on_line(self.reads[kind], size) + way.seam + self.within[kind]
-
-    def on_several(self, method, kind, size, gpus):
-        share = size // gpus
-        after = (self.rounds.get(1) if method == "implicit_multi" else  # a kernel adds up
-                 self.steps.barrier("peer_grid_sync", gpus, self.blocks(share), SUM_THREADS))
-        if after is None or gpus not in self.rounds or not self.knows(kind):
-            return None
-        return self.rounds[gpus] + on_line(self.reads[kind], share) + self.within[kind] + after
-
-    def cases_on_one(self):
-        for row in self.steps.rows.of("one GPU"):
-            if row["method"] in SUMS:
-                size = int(row["bytes"])
-                predicted = self.on_one(row["method"], row["type"], size)
-                if predicted is not None:
-                    yield Step(size / float(row["med(GB/s)"]), predicted)
-
-    def cases_on_several(self, gpus=None):
-        """gpus: only on so many"""
-        for row in self.steps.rows.of("strong scaling"):
-            count = int(row["GPUcount"])
-            if row["method"] in ("implicit_multi", "peer_grid") and count > 1 and gpus in (None, count):
-                predicted = self.on_several(row["method"], row["type"], int(row["bytes"]), count)
-                if predicted is not None:
-                    yield Step(1e3 * float(row["med(host)"]), predicted)
+                        yield method, Step(work + seam, way.step(work), work)

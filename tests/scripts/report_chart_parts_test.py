@@ -199,7 +199,7 @@ class ChartPartsTest(ScriptsTest):
             "BenchmarkIntraSM": rows, "BenchmarkIntraSM.before13": older, "environment":
             ENVIRONMENT + "sm_clock_application\t1000 MHz\n"}, only=True)), None)
         self.assertEqual(chart.estimates(), [])
-        name = "in_use_branches, 32 lanes"
+        name = "added_branches, 32 lanes"
         self.assertIn(f"No longer with the barrier than without: {name}.", chart.notes)
         self.assertNotIn(f"warp: {name}", chart.missing)
 
