@@ -43,7 +43,7 @@ _DIFFERENCE = re.compile(r"(m|med|min|max)\(.*\)|sync")  # only such columns can
 _POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "stream", "form", "order")
 # What a program says: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`. Without a tag it is
 # of the whole output: KIND[NAME=VALUE ...].
-_PAIR = r'[\w()]{1,20}=(?:[^\s":\[\]]{1,100}|"[^"]{0,100}")'
+_PAIR = r'[\w()]{1,20}=(?:[^\s":\[\]]{1,100}|"[^"]{0,400}")'
 _ANNOTATION = re.compile(
     rf"([a-z]{{1,20}})\[(?:([a-z-]{{1,40}})((?: {_PAIR}){{0,9}})|({_PAIR}(?: {_PAIR}){{0,9}}))\]"
     rf"(?: (\w{{1,40}})((?: {_PAIR}){{0,9}}))?(?:: (.*))?", re.ASCII)
