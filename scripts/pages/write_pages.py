@@ -127,7 +127,7 @@ def healthy_pairs(_runs):
     rows = tsv.read_table(tsv.read_bytes(path), path)
     yield from markdown_table(["Bounds", "Pairs of healthy runs", "Not normal"], 1, [
         [name, str(len(rows)), str(sum(row[column] != "normal" for row in rows))]
-        for name, column in (("those below", "verdict"), ("made without the two", "held_out"))])
+        for name, column in (("of all healthy runs", "verdict"), ("made without the two", "held_out"))])
 
 
 def unseen_methods(runs):

@@ -1,23 +1,20 @@
 """Is the node normal? The verdict on a run, for check.py, report.py and compare.py.
 
-A row is fine if it is within the recorded runs, or has moved by no more than known_spread.tsv
-says. A verdict looks at whole methods: a single odd row is a fault only where it is far slower.
+A row is fine if it is within the recorded runs, or no further beyond them than bounds.py says.
 """
 
 import re
 import statistics
 from collections import Counter, defaultdict, namedtuple
 
-from parts import means, suite, tsv
-from reporting import known_spread, normal, outcomes
+from parts import suite, tsv
+from reporting import bounds, groups, known_spread, normal, outcomes
 
 LEVELS = ("normal", "unknown", "look", "broken")  # the gravest last
 EXIT_CODES = {"normal": 0, "look": 1, "broken": 2, "unknown": 4}
-OFTEN = 0.4  # of the rows of a method on as many GPUs: so many beyond all bounds are a fault
-FEW = 3  # rows at least, of as many as there are if a method has fewer
-ALL_ROWS = 0.02  # of all rows
-NOTABLE, BROKEN = 5.0, 25.0  # percent: the median of those rows
-ALONE = 100.0  # percent: a single row that is so much slower
+FEW = 3  # rows at least, or all that a method has, are `broken` if
+BROKEN = 25.0  # they are so many percent slower
+MANY, TOGETHER = 10, 7.0  # rows of a group; percent of their median
 OPTIONAL = re.compile("nccl|nvshmem|mpi")  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 CAPPED, CAPPED_TO = "sw-power-cap", 0.85  # healthy H200s cap large sums to 0.90 of the full clock
@@ -29,20 +26,20 @@ Fault = namedtuple("Fault", "level text rows", defaults=((),))
 
 
 class Verdict:
-    """faults: the gravest first; unexplained: rows beyond all bounds, those that moved most first;
+    """faults: the gravest first; unexplained: rows beyond their bounds, the slowest first;
     judged, not_judged: how many rows have a recorded one, and how many none; stale: methods whose
     recorded rows are all stale. runs: those to compare with; rows,
     moved, lacking: of normal.judged(), .moved() and .lacking();
     outcomes: of outcomes.judged()."""
 
-    def __init__(self, run, recorded, partial=False, spreads=None, chosen=False):
+    def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False):
         """recorded: all recorded runs, or those to compare with if they are chosen; partial: not
-        all methods were measured; spreads: others than those of known_spread.tsv."""
+        all methods were measured; known_bounds: others than those of bounds.tsv."""
         self.runs = recorded if chosen else normal.references(run, recorded)
         self.chosen = chosen
         self.rows = normal.judged(run, self.runs)
         self.moved = normal.moved(self.rows)
-        self.known = known_spread.Known(run, self.runs, self.moved, spreads)
+        self.known = known_spread.Known(run, self.runs, self.moved)
         self.lacking = normal.lacking(run, self.runs)
         self.outcomes = outcomes.judged(run, self.runs)
         self.faults, self.unexplained, self.judged, self.not_judged = [], [], 0, len(self.rows)
@@ -51,7 +48,7 @@ class Verdict:
         if not self.runs:
             gpu = run.environment.get("gpu", "this GPU")
             self._add("unknown", f"no other run of {gpu} is recorded")
-        self._judge(run, partial, spreads)
+        self._judge(run, partial, known_bounds or bounds.read())
         if not chosen:
             self._missing_gpus(run, recorded, partial)
         self.faults.sort(key=lambda fault: -LEVELS.index(fault.level))  # a stable sort
@@ -67,9 +64,9 @@ class Verdict:
     def _add(self, level, text, rows=()):
         self.faults.append(Fault(level, text, tuple(rows)))
 
-    def _judge(self, run, partial, spreads):
+    def _judge(self, run, partial, known_bounds):
         rows = [row for row in self.rows if row.low == row.low]
-        self.unexplained = [row for row in self.moved if not self.known.of(row)]
+        self.unexplained = sorted(filter(known_bounds.exceeds, rows), key=bounds.change, reverse=True)
         self.judged, self.not_judged = len(rows), len(self.rows) - len(rows)
         if not self.chosen:
             self._files(run)
@@ -77,17 +74,10 @@ class Verdict:
         self._gpus(run)
         self._said(run)
         self._wrong(run)
-        by_median = [by_its_median(row) for row in rows if is_noisy(row)]
-        known = known_spread.Known(run, self.runs, by_median, spreads)
-        self._methods(rows, [*self.unexplained, *(
-            row for row in by_median if row.verdict == "slower" and slowdown(row) >= BROKEN
-            and not known.of(row))], run)
+        self._methods(rows, run)
+        self._groups(rows)
         if self.runs and not self.chosen:
             self._not_judged(run)
-        if len(self.unexplained) > ALL_ROWS * self.judged and not any(
-                fault.rows for fault in self.faults):
-            self._add("look", f"{len(self.unexplained)} of {self.judged} rows differ from the "
-                      "recorded runs", self.unexplained)
         partial = partial or "methods" in run.environment  # of a run of some methods
         if not partial:
             self._missing_files(run)
@@ -211,38 +201,35 @@ class Verdict:
                 self._add("unknown", f"{count} of {total[file]} rows are not judged, as no "
                           f"recorded run has them ({file})")
 
-    def _methods(self, rows, beyond, run):
-        """beyond: all bounds."""
-        groups = defaultdict(list)
+    def _methods(self, rows, run):
+        """Of each method on as many GPUs what is beyond its bounds, or has no value."""
+        by_method = defaultdict(list)
         for row in rows:
-            groups[(*row.key[:3], row.key[normal.GPUS])].append(row)
-        beyond = {id(row.row): row for row in beyond}
-        for (file, section, method, gpus), group in groups.items():
-            bad = [beyond[id(row.row)] for row in group if id(row.row) in beyond]
-            few = min(FEW, len(group))
-            often = len(bad) >= max(OFTEN * len(group), few)
-            slower = [row for row in bad if row.verdict == "slower"]
-            far = [row for row in slower if abs(row.change) >= BROKEN]
-            alone = [row for row in slower if slowdown(row) >= ALONE]
-            if len(far) >= few:
-                bad = far
+            by_method[(*row.key[:3], row.key[normal.GPUS])].append(row)
+        beyond = {id(row.row) for row in self.unexplained}
+        for (file, section, method, gpus), group in by_method.items():
+            bad = [row for row in group if id(row.row) in beyond]
+            far = [row for row in bad if bounds.change(row) >= BROKEN]
+            broken = len(far) >= min(FEW, len(group))
             where = f"{method} ({file}, {section})" + (
                 f" on {on_gpus(gpus)}" if run.gpus > 1 and gpus != "nan" else "")
-            if len(far) >= few or often and statistics.median(
-                    abs(row.change) for row in bad) >= NOTABLE:
-                level, text = fault_of(bad, where, len(group))
-                self._add(level, text + self._clock_of(bad, run), bad)
-            elif alone:
-                self._add("look", fault_of(alone, where, len(group))[1]
-                          + self._clock_of(alone, run), alone)
-            unclear = [row for row in group if is_noisy(row) and id(row.row) not in beyond]
-            nothing = [row for row in unclear if row.value.text == "nan"]
-            if len(nothing) >= few:
+            if bad:
+                self._add("broken" if broken else "look", of_rows(far if broken else bad, where, group)
+                          + self._clock_of(bad, run), bad)
+            nothing = [row for row in group if row.value.text == "nan"]
+            if len(nothing) >= min(FEW, len(group)):
                 self._add("look", f"{where}: {len(nothing)} of {len(group)} rows have no value",
                           nothing)
-            elif len(group) >= 2 * FEW and 2 * len(unclear) > len(group):
-                self._add("look", f"{where}: {len(unclear)} of {len(group)} rows are too noisy to "
-                          "be judged", unclear)
+
+    def _groups(self, rows):
+        """Groups of rows that moved together, by less than a method alone has to."""
+        by_group = defaultdict(list)
+        for row in rows:
+            by_group[groups.group_of(row.key[0], row.key[2])].append(row)
+        for name, group in by_group.items():
+            percent = statistics.median(map(bounds.change, group))
+            if len(group) >= MANY and abs(percent) > TOGETHER:
+                self._add("look", of_rows(group, f"rows of {name}", group), group)
 
     def _clock_of(self, rows, run):
         """What to say of a low clock that these rows saw, or of a GPU that they used."""
@@ -354,7 +341,7 @@ def uses(row, index):
 
 def effect(rows):
     """Behind a low clock: what rows that moved show of it."""
-    slower = [slowdown(row) for row in rows if row.verdict == "slower"]
+    slower = [bounds.change(row) for row in rows if row.verdict == "slower"]
     return f": {len(slower)} rows {statistics.median(slower):.0f}% slower" if slower else ""
 
 
@@ -366,36 +353,11 @@ def has_rows(output):
     return any(section.rows for section in output)
 
 
-def slowdown(row):
-    """How much longer a row takes, in percent."""
-    ratio = 1 + row.change / 100
-    if row.quantity in means.MORE_IS_FASTER:
-        ratio = 1 / ratio if ratio > 0 else float("inf")
-    return 100 * (ratio - 1)
-
-
-def by_its_median(row):
-    """A noisy row as if its mean were its median."""
-    median = float(row.row.get(f"med({row.quantity})", "nan"))
-    mean = row.value.mean / (1 + row.change / 100) if row.change != -100 else float("nan")
-    change = 100 * (median - mean) / abs(mean)
-    slower = change < 0 if row.quantity in means.MORE_IS_FASTER else change > 0
-    return row._replace(change=change, verdict="slower" if slower else "faster")
-
-
-def is_noisy(row):
-    """Whether its interval is too wide, and its median is no nearer to the recorded means."""
-    return (row.verdict == "unclear" and row.low == row.low
-            and not known_spread.median_is_within(row, NOTABLE))
-
-
-def fault_of(bad, what, of):
-    """(level, text) of rows of one method beyond all bounds."""
-    change = statistics.median(row.change for row in bad)
-    slower = [row for row in bad if row.verdict == "slower"]
-    most = "slower" if 2 * len(slower) >= len(bad) else "faster"
-    level = "broken" if most == "slower" and abs(change) >= BROKEN else "look"
-    return level, f"{what}: {abs(change):.0f}% {most} ({len(bad)} of {of} rows)"
+def of_rows(bad, what, group):
+    """How far rows of one method are beyond what is recorded."""
+    percent = statistics.median(map(bounds.change, bad))
+    return (f"{what}: {abs(percent):.0f}% {'slower' if percent > 0 else 'faster'} "
+            f"({len(bad)} of {len(group)} rows)")
 
 
 # Tags of warnings that are of the node, and not of a row.

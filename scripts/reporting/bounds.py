@@ -1,0 +1,79 @@
+"""By how much healthy machines differ: results/bounds.tsv, which scripts/pages/healthy_pairs.py
+--bounds writes.
+
+A line is of the rows of a method in a section of a program, of one workload: `percent` is the largest
+change between healthy runs, `pairs` of how many pairs of runs. A change is how much longer or shorter
+the mean and the median both are than all that is recorded, the nearer of the two.
+"""
+
+import functools
+import math
+from pathlib import Path
+
+from parts import means, tsv
+
+FILE = Path(__file__).resolve().parents[2] / "results" / "bounds.tsv"
+COLUMNS = ("program", "section", "method", "wkld", "pairs", "percent")
+WORKLOAD = means.KEYS.index("wkld") + 1
+MARGIN = 1.2  # a bound is so many times the largest change,
+LEAST = 15.0  # and so many percent at least
+UNKNOWN = 65.0  # percent, where no two healthy runs have a section
+WIDE = 22.0  # percent: wider bounds do not tell what is 1.25 times slower
+FASTER = 4.0  # times as far may rows be faster
+
+
+def group(key):
+    return (key[0].split(".")[0], key[1], key[2], key[WORKLOAD])
+
+
+def beyond(value, row):
+    """In percent, above 0 if it takes longer than all recorded rows."""
+    if not (value > 0 and row.low > 0):
+        return 0.0 if row.low <= value <= row.high else math.nan
+    ratio = value / row.high if value > row.high else value / row.low if value < row.low else 1
+    if row.quantity in means.MORE_IS_FASTER:
+        ratio = 1 / ratio
+    return 100 * (ratio - 1) if ratio >= 1 else 100 * (1 - 1 / ratio)
+
+
+def change(row):
+    """Of a row of class Judged; nan if it cannot be told."""
+    mean = beyond(row.value.mean, row)
+    median = beyond(float(row.row.get(f"med({row.quantity})", "nan")), row)
+    if math.isnan(median) or math.isnan(mean):
+        return mean
+    return 0.0 if mean * median <= 0 else min(mean, median, key=abs)
+
+
+def largest(rows):
+    """{group: the largest change} of rows of class Judged."""
+    found = {}
+    for row in rows:
+        percent = abs(change(row)) if row.low == row.low else math.nan
+        if not math.isnan(percent):
+            found[group(row.key)] = max(found.get(group(row.key), 0.0), percent)
+    return found
+
+
+class Bounds:
+    def __init__(self, known):
+        """known: {group: the largest change}"""
+        self.known, self.sections = known, {}
+        for one, percent in known.items():
+            self.sections[one[:2]] = max(self.sections.get(one[:2], 0.0), percent)
+
+    def of(self, key):
+        """Percent, by the widest of its section where the method is not known."""
+        one = group(key)
+        return max(MARGIN * self.known.get(one, self.sections.get(one[:2], UNKNOWN)), LEAST)
+
+    def exceeds(self, row):
+        """Whether a row is beyond its bound."""
+        percent, bound = change(row), self.of(row.key)
+        return percent > bound or percent < -FASTER * bound
+
+
+@functools.lru_cache(maxsize=None)
+def read():
+    return Bounds({tuple(row[column] for column in COLUMNS[:4]): float(row["percent"])
+                   for row in tsv.read_table(tsv.read_bytes(FILE), FILE)})
