@@ -548,8 +548,8 @@ class LimitTest(HostFaultsTest):
                 "  return self.communicate_(timeout=min(timeout, 0.3))\n"
                 "subprocess.Popen.communicate = communicate\n"
                 "try:\n  programs.run(['sh', '-c', 'trap : TERM; echo a >&2; : >said; while :; do "
-                "sleep 0.1; done'], 9, print, stderr=subprocess.PIPE)\nexcept programs.Stop as stop:\n"
-                "  print(stop.args[0])")
+                "sleep 0.1; done'], 9, print, stderr=subprocess.PIPE)\n"
+                "except programs.Stop as stop:\n  print(stop.args[0])")
         done = self.execute([sys.executable, "-c", code])
         self.assertEqual((done.returncode, done.stdout), (0, "b'a\\n'\n1\n"), done.stderr)
         self.assert_nothing_runs()

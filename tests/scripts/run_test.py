@@ -332,7 +332,8 @@ class RunTest(ScriptsTest):
         def until(name):
             return f'while [ ! -e "$LOG.{name}" ]; do sleep 0.02; done'
 
-        (self.folder / "fakes/release.then").write_text('echo "[ 50%] a"; echo "[  7%] b"; ' + until("built"))
+        (self.folder / "fakes/release.then").write_text(
+            'echo "[ 50%] a"; echo "[  7%] b"; ' + until("built"))
         (self.release / "TestRepeat.then").write_text(until("seen"))
         ours, theirs = os.openpty()
         process = subprocess.Popen(

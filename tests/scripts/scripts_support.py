@@ -203,8 +203,8 @@ class ScriptsTest(unittest.TestCase):
             self.assertIn(str(part), done.stderr)
 
     def interrupt(self, command, name):
-        """Sends SIG`name` once a fake waits: stderr. All processes must end, though they would go on for
-        longer than the limit."""
+        """Sends SIG`name` once a fake waits: stderr. All processes must end, and would wait for
+        longer than this does."""
         pids, number = Path(f"{self.log}.pids"), getattr(signal, f"SIG{name}")
         process = subprocess.Popen(
             command, env=self.environment, cwd=self.folder, encoding="utf-8",

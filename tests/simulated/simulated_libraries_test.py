@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
@@ -97,8 +96,8 @@ class Libraries(processes.Processes):
 
     def test_a_launch_fails_while_others_wait(self):
         # The kernels of the others never end.
-        done = self.alone(*OWN, "--limit", "3600", code=1, stand_in="bad=waits fail_gpu=1 fail_at=5 "
-                          "fail_call=cudaLaunchCooperativeKernel")
+        done = self.alone(*OWN, "--limit", "3600", code=1, stand_in="bad=waits fail_gpu=1 "
+                          "fail_at=5 fail_call=cudaLaunchCooperativeKernel")
         self.check_error(re.sub("Libraries: warning.*", "", done.stderr),
                          "peer_grid_sync .*: cudaLaunchCooperativeKernel on GPU 1 failed")
         self.check_whole(done.stdout)
