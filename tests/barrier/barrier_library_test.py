@@ -66,7 +66,7 @@ class Library(unittest.TestCase):
             f"-DCMAKE_CUDA_ARCHITECTURES={ARCHITECTURES}")
         run("cmake", "--build", self.path("build"))
         done = subprocess.run([self.path("build", "ring")], capture_output=True,
-                              text=True, timeout=120)
+                              text=True, timeout=600)
         if re.search("no CUDA-capable device|driver version is insufficient|"
                      "no peer access|of different kinds|older than compute", done.stderr):
             self.skipTest("built; no GPU to run it on")

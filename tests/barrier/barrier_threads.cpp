@@ -113,7 +113,7 @@ struct WarpRelaxed : Shipped {
 template <class Done>
 bool wait_until(Done done) {
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::seconds(30);
+  const auto end = Clock::now() + std::chrono::minutes(10);
   while (!done()) {
     if (Clock::now() > end) return false;
     std::this_thread::yield();

@@ -51,7 +51,7 @@ def main():
         # The names in a report take time, and nobody reads those that are expected.
         options = f"halt_on_error=1 exitcode=66 symbolize={0 if arguments else 1}"
         return subprocess.run([*command, *arguments], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=300,
+                              stderr=subprocess.STDOUT, text=True, timeout=600,
                               check=False,
                               env=dict(os.environ, TSAN_OPTIONS=options))
 

@@ -44,7 +44,7 @@ class Table {
       turned_.notify_all();
     }
     const bool in_time = turned_.wait_for(
-        lock, std::chrono::seconds(30), [&] { return turn_ != turn || gone_; });
+        lock, std::chrono::minutes(10), [&] { return turn_ != turn || gone_; });
     if (!in_time || turn_ == turn)
       throw std::runtime_error("a process has gone");
     std::memcpy(all, whole_.data(), whole_.size());

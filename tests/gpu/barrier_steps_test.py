@@ -22,7 +22,7 @@ SAMPLES = "400"  # a step of a few nanoseconds needs many by the CPU's clock
 
 
 def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode in (3, 77):
         print(done.stdout, done.stderr, sep="")
         sys.exit(77)

@@ -20,6 +20,8 @@
 
 namespace syncbench {
 
+inline constexpr std::chrono::minutes kPatience{10};
+
 /// What they hand to each other, in two buffers that take turns: nobody comes
 /// to the next turn but one while another still reads this one.
 class SharedTable {
@@ -37,7 +39,7 @@ class SharedTable {
     for (int other = 0; other < count; ++other) {
       while (came_[other] < turn) {
         const auto waited = std::chrono::steady_clock::now() - start;
-        if (gone_[other] || waited > std::chrono::seconds(60)) {
+        if (gone_[other] || waited > kPatience) {
           throw std::runtime_error("process " + std::to_string(other) +
                                    " does not come to the exchange");
         }
@@ -57,9 +59,10 @@ class SharedTable {
 
 /// Runs `test(processes) -> exit code` in so many processes, as gpu_test_main()
 /// does; to be called before this one has called CUDA. Returns how each has
-/// ended, as waitpid() says it; those that have not within `limit` are killed.
+/// ended, as waitpid() says it; those that have not within kPatience are
+/// killed.
 template <class Test>
-std::vector<int> run_forked(int count, std::chrono::seconds limit, Test test) {
+std::vector<int> run_forked(int count, Test test) {
   void* memory = mmap(nullptr, sizeof(SharedTable), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("mmap");
@@ -86,7 +89,7 @@ std::vector<int> run_forked(int count, std::chrono::seconds limit, Test test) {
   std::vector<int> ends(count, -1);
   const auto start = std::chrono::steady_clock::now();
   for (int ended = 0; ended < count; usleep(1000)) {
-    const bool late = std::chrono::steady_clock::now() - start > limit;
+    const bool late = std::chrono::steady_clock::now() - start > kPatience;
     for (int rank = 0; rank < count; ++rank) {
       if (ends[rank] >= 0) continue;
       if (late) kill(pids[rank], SIGKILL);
@@ -115,10 +118,9 @@ inline int exit_code_of(const std::vector<int>& ends) {
 
 /// GPUs of this machine, counted in a process of its own.
 inline int count_gpus_apart() {
-  const auto ends =
-      run_forked(1, std::chrono::seconds(60), [](const peer_grid::Processes&) {
-        return static_cast<int>(find_gpus().size());
-      });
+  const auto ends = run_forked(1, [](const peer_grid::Processes&) {
+    return static_cast<int>(find_gpus().size());
+  });
   const int code = exit_code_of(ends);
   return code == kSkipped ? 0 : code;
 }

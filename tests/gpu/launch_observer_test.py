@@ -21,7 +21,7 @@ TOLERANCE, PROGRAMMATIC = 0.1, 0.2
 
 
 def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode in (3, 77):
         sys.exit(77)
     assert done.returncode == 0, done

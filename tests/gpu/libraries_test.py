@@ -42,7 +42,7 @@ class LibrariesTest(unittest.TestCase):
         return ["mpirun", "-np", str(processes), EXECUTABLE, *arguments]
 
     def output(self, processes, *arguments):
-        done = subprocess.run(self.command(processes, *arguments), env=ENVIRONMENT, timeout=250,
+        done = subprocess.run(self.command(processes, *arguments), env=ENVIRONMENT, timeout=600,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
         self.assertEqual(done.returncode, 0, done.stderr)
         return tsv.parse(done.stdout.encode())
@@ -107,9 +107,9 @@ class LibrariesTest(unittest.TestCase):
         os.kill(pids[-1], signal.SIGKILL)
         start = time.monotonic()
         while any(map(alive, pids)):
-            self.assertLess(time.monotonic() - start, 10)
+            self.assertLess(time.monotonic() - start, 600)
             time.sleep(0.1)
-        out, errors = process.communicate(timeout=20)
+        out, errors = process.communicate(timeout=600)
         said = re.findall("(?m)^Libraries: error: .*", errors)
         self.assertEqual(len(said), 1, errors)
         self.assertIn(f"(PID {pids[-1]}) has ended without a word", said[0])
@@ -118,7 +118,7 @@ class LibrariesTest(unittest.TestCase):
     def needs_mpi(self):
         if shutil.which("mpirun") is None:
             self.skipTest("no mpirun")
-        if subprocess.run(self.command(GPUS, "--list"), env=ENVIRONMENT, timeout=60,
+        if subprocess.run(self.command(GPUS, "--list"), env=ENVIRONMENT, timeout=600,
                           capture_output=True).returncode != 0:
             self.skipTest("no MPI in this build")
 

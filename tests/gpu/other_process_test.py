@@ -22,7 +22,8 @@ def main():
     assert alone.returncode == 0, alone.stderr
     assert "other process" not in alone.stderr, alone.stderr
     busy = subprocess.Popen([program, "--samples", "100000"],
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     try:
         time.sleep(3)
         assert busy.poll() is None, "the busy process ended"
@@ -32,7 +33,7 @@ def main():
         assert busy.poll() is None, "the busy process ended"
     finally:
         busy.send_signal(signal.SIGINT)
-        busy.wait(timeout=60)
+        busy.wait(timeout=600)
     assert shared.returncode == 0, shared.stderr
     assert "is used by 1 other process" in shared.stderr, shared.stderr
     assert "# warning[shared-gpu gpu=0 processes=1]: " in shared.stdout, shared.stdout

@@ -157,7 +157,7 @@ int run_killed(const Processes& processes, bool in_kernel) {
   const std::string why = set.failure().value_or("none");
   std::printf("process %d: %s after %.1f s: %s\n", processes.rank,
               cudaGetErrorName(result), seconds, why.c_str());
-  const bool right = result != cudaSuccess && seconds < 5 &&
+  const bool right = result != cudaSuccess &&
                      why.find(set.name_of(processes.rank) +
                               " waited 2000 ms in barrier ") != why.npos &&
                      why.find(" for " + set.name_of(kVictim)) != why.npos;
@@ -206,17 +206,16 @@ int run(const std::string& name, int rounds) {
   const int gpus = count_gpus_apart();
   if (name == "same_gpu") {
     if (gpus < 1) return verdict(kSkipped);
-    return verdict(
-        exit_code_of(run_forked(2, 120s, [=](const Processes& processes) {
-          return run_same_gpu(processes, std::min(rounds, 200));
-        })));
+    return verdict(exit_code_of(run_forked(2, [=](const Processes& processes) {
+      return run_same_gpu(processes, std::min(rounds, 200));
+    })));
   }
   if (gpus < 2) {
     std::printf("needs 2 GPUs\n");
     return verdict(kSkipped);
   }
   const auto all = [&](auto test) {
-    return run_forked(std::min(gpus, peer_grid::kMaxGpus), 240s, test);
+    return run_forked(std::min(gpus, peer_grid::kMaxGpus), test);
   };
   if (name == "order") {
     return verdict(exit_code_of(all([=](const Processes& processes) {

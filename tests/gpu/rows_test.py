@@ -346,7 +346,7 @@ def main():
     assert devices.returncode == 0, devices.stderr
     groups = environment.groups_of(executable)
     listed = list(groups)
-    rows = [line.split("\t") for line in devices.stdout.splitlines()[1:]]
+    rows = [line.split("\t") for line in devices.stdout.splitlines() if line[0].isdigit()]
     gpus = len(rows)
     sms = int(rows[0][3])
     expected = dict(EXPECTED[name])

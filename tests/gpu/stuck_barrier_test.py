@@ -14,7 +14,7 @@ def main():
     start = time.time()
     done = subprocess.run([sys.argv[1], "1", "--samples", "2", "--blocks-per-sm", "1",
                            "--method", "grid_sync,peer_grid_sync"],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=600)
     seconds = time.time() - start
     if done.returncode == 3:
         print("no usable CUDA device: skipped")

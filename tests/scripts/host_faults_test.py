@@ -20,7 +20,7 @@ import unittest
 from pathlib import Path
 
 from made_up_rows import ROWS
-from scripts_support import CMAKE, ROOT, WAIT, ScriptsTest, lives, write_program
+from scripts_support import CMAKE, ROOT, WAIT, ScriptsTest, heed_signals, lives, write_program
 
 SHOTS = int(os.environ.get("HOST_FAULTS_SHOTS", 10 if os.environ.get("THOROUGH") else 5))
 # What fakes do to take time, with processes of their own.
@@ -69,7 +69,7 @@ class HostFaultsTest(ScriptsTest):
         return found
 
     def assert_nothing_runs(self, *about):
-        latest = time.monotonic() + 10
+        latest = time.monotonic() + 600
         while self.processes():
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(-1, os.WNOHANG)
@@ -81,14 +81,14 @@ class HostFaultsTest(ScriptsTest):
         process = subprocess.Popen(
             list(map(str, command)), env=self.environment, cwd=self.folder, encoding="utf-8",
             stdin=subprocess.DEVNULL, start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options)
+            preexec_fn=heed_signals, **options)
         self.addCleanup(process.stderr.close) if process.stderr else None
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
 
     def until(self, condition, process=None):
-        latest = time.monotonic() + 30
+        latest = time.monotonic() + 600
         while not condition():
             self.assertLess(time.monotonic(), latest, "it did not come")
             if process:
@@ -138,7 +138,7 @@ class SignalsTest(HostFaultsTest):
             process = self.start(*self.command("run.sh", "--results", self.results))
             time.sleep(moment)
             (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
-            errors = process.communicate(timeout=30)[1]
+            errors = process.communicate(timeout=600)[1]
             about = (shot, number.name, moment, process.returncode, errors)
             self.assert_nothing_runs(*about)
             if process.returncode == 128 + number:
@@ -179,7 +179,7 @@ class SignalsTest(HostFaultsTest):
                 process = self.start(*self.waiting(script, run, *more))
                 self.until(lambda: self.waits_in_read(process), process)
                 process.send_signal(number)
-                errors = process.communicate(timeout=10)[1]
+                errors = process.communicate(timeout=600)[1]
                 self.assertEqual((process.returncode, errors),
                                  (128 + number, f"{script}: interrupted\n"))
         process = self.start("sh", "-c", 'trap "" HUP; exec "$@"', "-",
@@ -283,7 +283,7 @@ class AtOnceTest(HostFaultsTest):
                 self.assertEqual(said, "waiting for another script that works in "
                                  f"{self.project / 'build' / held}\n")
             gate.touch()
-            errors = [process.communicate(timeout=60)[1] for process in (first, second)]
+            errors = [process.communicate(timeout=600)[1] for process in (first, second)]
             self.assertEqual((first.returncode, second.returncode), (0, 0), errors)
             self.assert_fetched_whole()
             self.assertEqual(self.calls("pip"), ["pip cmake.txt"])
@@ -298,13 +298,13 @@ class AtOnceTest(HostFaultsTest):
         second = self.start(*self.command("run.sh", "--build"))
         self.assertIn("waiting for", second.stderr.readline())
         first.kill()
-        self.assertEqual(second.wait(30), 0)
+        self.assertEqual(second.wait(600), 0)
 
     def test_two_runs_of_one_second(self):
         shutil.copytree(self.release, self.project / "build")
         command = self.command("run.sh", "--no-build", "--results", self.results)
         runs = [self.start(*command) for _ in range(4)]
-        errors = [run.communicate(timeout=60)[1] for run in runs]
+        errors = [run.communicate(timeout=600)[1] for run in runs]
         self.assertEqual([run.returncode for run in runs], [0] * 4, errors)
         self.assertEqual(len([path for path in self.results.iterdir() if not path.suffix]), 4)
 
@@ -524,15 +524,13 @@ class LimitTest(HostFaultsTest):
     def test_program_that_does_not_end(self):
         build = self.project / "build"
         shutil.copytree(self.release, build)
-        measure = self.command("measure.py", build, "--results", self.results, "--hours", 0.001)
-        (build / "BenchmarkIntraSM.then").write_text("printf half_a_ro; exec sleep 60")
-        started = time.monotonic()
+        measure = self.command("measure.py", build, "--results", self.results, "--hours", 0.002)
+        (build / "BenchmarkIntraSM.then").write_text("printf half_a_ro; exec sleep 900")
         done = self.execute(measure)
-        self.assertLess(time.monotonic() - started, 30)
         folder = self.only_folder()
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr.splitlines()[-1], "^run.sh: BenchmarkIntraSM has not ended "
-                         "after 0.06 minutes and was stopped: perhaps the driver hangs; look "
+                         "after 0.12 minutes and was stopped: perhaps the driver hangs; look "
                          f"for Xid .* restart the machine; what was measured is in {folder}$")
         self.assertEqual((folder / "BenchmarkIntraSM.tsv").read_text(),
                          ROWS["BenchmarkIntraSM"])
@@ -542,15 +540,16 @@ class LimitTest(HostFaultsTest):
 
     def test_program_that_cannot_be_ended(self):
         """It is asked, killed, and then left: nothing is waited for without end."""
-        code = ("import subprocess, sys; sys.path.insert(0, 'project/scripts')\n"
+        code = ("import os, subprocess, sys; sys.path.insert(0, 'project/scripts')\n"
                 "from parts import programs\n"
                 "programs.SECONDS_TO_END = 0.3\nsubprocess.Popen.kill = lambda self: None\n"
                 "subprocess.Popen.communicate_ = subprocess.Popen.communicate\n"
-                "subprocess.Popen.communicate = lambda self, timeout: "
-                "self.communicate_(timeout=min(timeout, 0.3))\n"
-                "try:\n  programs.run(['sh', '-c', 'trap : TERM; echo a >&2; while :; do sleep 0.1; "
-                "done'], 9, print, stderr=subprocess.PIPE)\nexcept programs.Stop as stop:\n"
-                "  print(stop.args[0])")
+                "def communicate(self, timeout):\n  while not os.path.exists('said'): pass\n"
+                "  return self.communicate_(timeout=min(timeout, 0.3))\n"
+                "subprocess.Popen.communicate = communicate\n"
+                "try:\n  programs.run(['sh', '-c', 'trap : TERM; echo a >&2; : >said; while :; do "
+                "sleep 0.1; done'], 9, print, stderr=subprocess.PIPE)\n"
+                "except programs.Stop as stop:\n  print(stop.args[0])")
         done = self.execute([sys.executable, "-c", code])
         self.assertEqual((done.returncode, done.stdout), (0, "b'a\\n'\n1\n"), done.stderr)
         self.assert_nothing_runs()

@@ -97,7 +97,7 @@ class BrowserTest(ReportCase):
                 [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                  f"--user-data-dir={home}", "--virtual-time-budget=60000", *options,
                  path.as_uri()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
-                timeout=300, env={**os.environ, "HOME": home})
+                timeout=600, env={**os.environ, "HOME": home})
         return done.stdout.decode()
 
     @functools.lru_cache(maxsize=None)

@@ -10,7 +10,7 @@ WAITS = r'''import os, time
 with open(os.environ["LOG"] + ".new", "w") as pids:
     pids.write(f"{os.getpid()} {os.getppid()}")
 os.rename(os.environ["LOG"] + ".new", os.environ["LOG"] + ".pids")
-time.sleep(60)
+time.sleep(900)
 '''
 
 

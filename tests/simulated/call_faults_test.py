@@ -57,7 +57,7 @@ ERROR_NAMES = {2: "cudaErrorMemoryAllocation", 700: "cudaErrorIllegalAddress",
                719: "cudaErrorLaunchFailure", 801: "cudaErrorNotSupported",
                999: "cudaErrorUnknown"}
 RUNS = 250
-LIMIT_S = 240
+LIMIT_S = 600
 
 # Calls that give something back stand in destructors, which cannot throw.
 GIVING_BACK = ("cudaFree", "cudaFreeHost", "cudaStreamDestroy", "cudaEventDestroy",

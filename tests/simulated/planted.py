@@ -50,7 +50,7 @@ class Done:
             os.environ, LD_LIBRARY_PATH=str(FOLDER), **dict(env),
             STAND_IN=" ".join(f"{key}={value}" for key, value in self.planted.items()))
         done = subprocess.run(
-            [FOLDER / program, *sets, *map(str, arguments)], env=environment, timeout=200,
+            [FOLDER / program, *sets, *map(str, arguments)], env=environment, timeout=600,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
             preexec_fn=cpus and (lambda: os.sched_setaffinity(0, cpus)))
         self.code, self.errors = done.returncode, done.stderr

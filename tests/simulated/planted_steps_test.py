@@ -24,7 +24,7 @@ def run(*arguments, **planted):
     words = dict(gpus=1, sms=8, step=STEP, gpu_cycles=GPU_CYCLES, ghz=GHZ, bandwidth=BANDWIDTH)
     words.update(planted)
     return subprocess.run(
-        [FOLDER / "Stencil", *arguments], capture_output=True, text=True, timeout=50,
+        [FOLDER / "Stencil", *arguments], capture_output=True, text=True, timeout=600,
         env=dict(os.environ, STAND_IN=" ".join(
             f"{key}={value}" for key, value in words.items())))
 

@@ -83,7 +83,7 @@ class Sets(unittest.TestCase):
             self.fail(process.stderr.read())
         self.assertIn("# null kernel\n", lines)
         process.send_signal(signal.SIGTERM)
-        rest, _ = process.communicate(timeout=100)
+        rest, _ = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
         text = "".join(lines) + rest
         self.assertIn("\n# one stream: ", text)

@@ -29,7 +29,7 @@ class CheckTest(unittest.TestCase):
         done = subprocess.run(
             [ROOT / "scripts/check.py", "--simulated", "--gpus", "4", "--build", PROGRAMS,
              *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            encoding="utf-8", timeout=300)
+            encoding="utf-8", timeout=600)
         assert code in (None, done.returncode), (planted, done.stdout, done.stderr)
         return done.stdout
 
