@@ -38,7 +38,8 @@ _LEAST = {**dict.fromkeys(("GPUCount", "GPUcount", "blk", "thrd", "rep", "basicr
                             "processes"), 1), "lane": 0, "tile": 0,
           "late": 0, "reads": 0}  # of columns of whole numbers
 _CAN_LACK = ("bytes",)  # that can be nan
-_DIFFERENCE = re.compile(r"(m|med|min|max)\(.*\)|sync")  # only such columns can be negative
+# Only these columns can be negative: differences, and what is computed of them.
+_DIFFERENCE = re.compile(r"(m|med|min|max|loop)\(.*\)|sync|GB/s|bandwidth|latency|concurrency")
 # Columns of what a row is of; the others are what was found.
 _POINT = (*_LEAST, "idea(wkld)", "type", "basic", "more", "cost", "stream", "form", "order")
 # What a program says: `KIND[TAG NAME=VALUE ...] METHOD COLUMN=CELL ...: text`. Without a tag it is
