@@ -31,7 +31,7 @@ import sys
 
 from parts import command_line, tsv
 from parts.means import KEYS, VERDICTS, Value, compare, values_of
-from reporting import groups
+from reporting import bounds, groups
 from reporting.verdict import Verdict
 
 ALLOWED = 3  # percent
@@ -141,7 +141,7 @@ def work():
         allowed = ALLOWED
     if allowed is None:
         faults = [fault for run in sides[1]
-                  for fault in Verdict(run, sides[0], partial=True, chosen=True).faults]
+                  for fault in Verdict(run, sides[0], True, bounds.read(close=True), chosen=True).faults]
     if sides[0][0].simulated:
         print(tsv.SIMULATED)
         say("simulated rows, not measured")
@@ -171,7 +171,8 @@ def work():
         say(fault.text)
     as_many = len({run.gpus for runs in sides for run in runs}) == 1
     other = whole and as_many or faults or allowed is not None and share > allowed
-    say("B is not as A" if other else "B is as A")
+    say("B is not as A" if other else "B is as A" if allowed is not None or not moved else
+        "B is as A: healthy machines differ as much")
     return 1 if other else 0
 
 

@@ -16,7 +16,7 @@ FILE = Path(__file__).resolve().parents[2] / "results" / "bounds.tsv"
 COLUMNS = ("program", "section", "method", "wkld", "pairs", "percent")
 WORKLOAD = means.KEYS.index("wkld") + 1
 MARGIN = 1.2  # a bound is so many times the largest change,
-LEAST = 15.0  # and so many percent at least
+LEAST, CLOSE = 15.0, 5.0  # and so many percent at least; of two runs that somebody compares
 UNKNOWN = 65.0  # percent, where no two healthy runs have a section
 WIDE = 22.0  # percent: wider bounds do not tell what is 1.25 times slower
 FASTER = 4.0  # times as far may rows be faster
@@ -56,24 +56,28 @@ def largest(rows):
 
 
 class Bounds:
-    def __init__(self, known):
-        """known: {group: the largest change}"""
+    def __init__(self, known, close=False):
+        """known: {group: the largest change}; close: for two runs, not for a verdict on one."""
         self.known, self.sections = known, {}
+        self.least, self.unknown, self.faster = (
+            (CLOSE, CLOSE, 1) if close else (LEAST, UNKNOWN, FASTER))
         for one, percent in known.items():
             self.sections[one[:2]] = max(self.sections.get(one[:2], 0.0), percent)
 
     def of(self, key):
         """Percent, by the widest of its section where the method is not known."""
         one = group(key)
-        return max(MARGIN * self.known.get(one, self.sections.get(one[:2], UNKNOWN)), LEAST)
+        return max(MARGIN * self.known.get(one, self.sections.get(one[:2], self.unknown)),
+                   self.least)
 
     def exceeds(self, row):
         """Whether a row is beyond its bound."""
         percent, bound = change(row), self.of(row.key)
-        return percent > bound or percent < -FASTER * bound
+        return percent > bound or percent < -self.faster * bound
 
 
 @functools.lru_cache(maxsize=None)
-def read():
+def read(close=False):
+    rows = tsv.read_table(tsv.read_bytes(FILE), FILE) if FILE.exists() else []
     return Bounds({tuple(row[column] for column in COLUMNS[:4]): float(row["percent"])
-                   for row in tsv.read_table(tsv.read_bytes(FILE), FILE)})
+                   for row in rows}, close)

@@ -163,7 +163,8 @@ class KnownDamageTest(ReadersCase):
             (self.project / "results").unlink()
             study = self.project / "results/ipdps20"
             shutil.copytree(ROOT / "results/ipdps20", study)
-            shutil.copy(ROOT / "results/known_spread.tsv", study.parent)
+            for name in ("known_spread", "bounds"):
+                shutil.copy(ROOT / f"results/{name}.tsv", study.parent)
             path = study / f"{file}.tsv"
             if old:
                 self.assertIn(old, path.read_text())
