@@ -12,7 +12,8 @@ Lines of rows that the host times (rows: PROGRAM/SECTION, toolkit: any) are writ
 stay: code is their revision, raised where in_turns.py finds a shift, stale the commits before it.
 
 Exit codes: 0 written, or as in the table; 1 the table is of other code; 2 something cannot be
-compiled; 77 no disassembler, or no line is of the toolkit of this executable.
+compiled; 77 no line is of the toolkit of this executable, or the disassembler is not the one that
+scripts/test.sh fetches: others print the same code in other words.
 """
 import collections
 import concurrent.futures
@@ -73,7 +74,9 @@ def short(name):
 def codes_of(folder):
     """{Code: {repeats: digest}} of the code in a folder."""
     found = collections.defaultdict(dict)
-    disassembler = os.path.join(machine_code.find_disassembler(), "nvdisasm")
+    disassembler = os.path.join(machine_code.FETCHED, "nvdisasm")
+    if not os.path.exists(disassembler):
+        raise machine_code.NoDisassembler(f"{disassembler} is not there")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         files = [file for file in sorted(folder.glob("*.cubin"))
                  if b"timed_kernel" in file.read_bytes()]
