@@ -121,7 +121,8 @@ TEST(LineWriter, TheEndCountsRows) {
   table.row({"third", 1, Summary{}});
   out.end();
   const std::string text = file.text();
-  EXPECT_EQ(text.substr(text.rfind('#')), "# end[rows=2 sections=\"a section\"]\n");
+  EXPECT_EQ(text.substr(text.rfind('#')),
+            "# end[rows=2 sections=\"a section\"]\n");
 }
 
 TEST(PairText, QuotesWhatIsNoWord) {
