@@ -17,7 +17,7 @@ double percent_of(const std::string& tag) {
 }  // namespace
 
 void Told::add(const std::string& comment) {
-  const std::size_t open = comment.find('['), close = comment.find("]");
+  const std::size_t open = comment.find('['), close = comment.find(']');
   const std::string word = comment.substr(0, open);
   if ((word != "warning" && word != "skipped") || close == comment.npos) return;
   const std::string tag = comment.substr(open + 1, close - open - 1);
