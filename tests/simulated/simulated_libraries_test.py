@@ -177,7 +177,8 @@ class Libraries(processes.Processes):
         pids = self.start(*SHORT, odd=rank, first=f"export SIGNAL={int(number)} "
                           f"LD_PRELOAD={FOLDER / 'libsignal_in_finalize.so'}")
         others = [other for other in range(3) if other != rank]
-        self.wait_for(lambda: "# end[rows=2]" in self.out.read_text())
+        end = '# end[rows=2 sections="barriers of libraries"]'
+        self.wait_for(lambda: end in self.out.read_text())
         self.check_all_end(others, rf"process {rank} \(PID {pids[rank]}\) {expected}$")
 
     def test_the_first_process_is_killed_in_finalize(self):
