@@ -5,7 +5,7 @@ usage: golden_rows.py [--renew] [FOLDER]
 
 FOLDER has the simulated programs (build/simulated). --renew writes what they print now; `git diff`
 shows what that changes. Only TestRepeat has noise, so that a method more or less changes no other
-row elsewhere. Commit, compiler and CPUs are masked.
+row elsewhere. Commit, compiler, CPUs and the libraries found are masked.
 
 Exit codes: 0 the same, or written; 1 something differs; 77 the programs are not built.
 """
@@ -35,7 +35,7 @@ COMMANDS = {
     "Libraries": ("--method peer_grid_sync", "--method peer_grid_sync"),
     "Pitfalls": ("--method no_sync,vote_ballot,lost_updates", "--method flag_in_peer_memory")}
 MASKS = ((re.compile(r" (toolkit|runtime|nvcc|gcc|cpu)=[\w.,-]+"), r" \1=MASKED"),
-         (re.compile(r".*warning\[few-cpus\].*\n"), ""))
+         (re.compile(r".*warning\[few-cpus\].*\n|# library\[name=(NCCL|NVSHMEM|MPI) .*\n"), ""))
 SHOWN = 40  # lines of a difference
 
 
