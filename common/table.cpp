@@ -11,10 +11,15 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/launcher.hpp"
+
 namespace syncbench {
 
+// Open MPI gives the first process a terminal also where the output of mpirun
+// goes to a file.
 LineWriter::LineWriter(int descriptor)
-    : descriptor_(descriptor), terminal_(isatty(descriptor) != 0) {}
+    : descriptor_(descriptor),
+      terminal_(isatty(descriptor) != 0 && launched_processes() < 0) {}
 
 void LineWriter::comment(const std::string& text) {
   told_.add(text);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <exception>
 
+#include "common/launcher.hpp"
 #include "common/program.hpp"
 #include "common/provenance.hpp"
-#include "libraries/launcher.hpp"
 
 namespace syncbench::libraries {
 namespace {

@@ -20,8 +20,8 @@
 #include <stdexcept>
 
 #include "common/errors.hpp"
+#include "common/launcher.hpp"
 #include "common/program.hpp"
-#include "libraries/launcher.hpp"
 
 namespace syncbench::libraries {
 namespace {

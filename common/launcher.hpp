@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
-namespace syncbench::libraries {
+namespace syncbench {
 
 /// The number in the first of these variables that is set; -1: none is.
 inline int number_in(std::initializer_list<const char*> names) {
@@ -28,4 +28,4 @@ inline int launched_number() {
   return number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"});
 }
 
-}  // namespace syncbench::libraries
+}  // namespace syncbench
