@@ -76,7 +76,7 @@ class Stencil(processes.Processes):
 
     def test_columns_of_stats_come_last(self):
         done = self.run_them(words(3, *SMALL, "--stats", "--method", "mpi_send_recv"), 0)
-        self.of(done, stats=["n", "med(step)", "ci95(step)", "clock"])
+        self.of(done, stats=["n", "med(step)", "ci95(step)", "clock", "set"])
 
     def test_rows_of_two_nodes(self):
         done = self.run_them([*self.two_nodes(), *words(3, *SMALL)], 0)
