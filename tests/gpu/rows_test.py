@@ -257,7 +257,8 @@ def check_inter(sections, gpus):
         assert least < float(row["m(avginstru)"]) < 1e6, row
         mean = ((float(row["m(more_ttl)"]) - float(row["m(basic_ttl)"])) /
                 (int(row["moredrep"]) - int(row["basicrep"])))
-        assert abs(mean / float(row["m(avginstru)"]) - 1) < 1e-4, row
+        printed = float(row["m(avginstru)"])
+        assert abs(mean - printed) < 0.001 + 1e-4 * printed, row  # three decimals
 
 
 def check_repeat(sections, capability, listed):
@@ -289,7 +290,8 @@ def check_stencil(sections, gpus, sms, groups):
                   "nccl_send_recv")
     for section in sections.values():
         cells = sorted({int(row["cells"]) for row in section.rows})
-        assert len(cells) == (6 if section.title.endswith("2D") else 3), cells
+        most = 6 if section.title.endswith("2D") else 5
+        assert most - 1 <= len(cells) <= most, cells  # the largest shape can be too large
         assert all(row["blk"] == str(sms) and row["thrd"] == "1024" for row in section.rows)
         assert all(int(row["width"]) * int(row["rows"]) * int(row["layers"]) == int(row["cells"])
                    for row in section.rows)
