@@ -29,8 +29,9 @@ def unpacked(folder):
     """The runs of the archive, unpacked into a folder."""
     with tarfile.open(ARCHIVE) as archive:
         for member in archive:
-            if not (member.isfile() or member.isdir()) or ".." in member.name.split("/"):
-                raise tsv.TsvError(f"{ARCHIVE}: {member.name} is no file")
+            parts = member.name.split("/")
+            if not (member.isfile() or member.isdir()) or not parts[0] or ".." in parts:
+                raise tsv.TsvError(f"{ARCHIVE}: {member.name} is no file of the folder")
             archive.extract(member, folder)
     return sorted(path for path in Path(folder, "healthy_runs").iterdir())
 

@@ -6,6 +6,7 @@ import functools
 import io
 import itertools
 import re
+import tarfile
 import unittest
 
 from made_up_rows import LIBRARY, ended
@@ -510,6 +511,16 @@ class HealthyPairsTest(ScriptsTest):
             # No change between them is larger than bounds.tsv has.
             for group, percent in healthy_pairs.largest_changes((runs[one], runs[other])).items():
                 self.assertLessEqual(percent, bounds.read().known[group] + 0.1, group)
+
+    def test_an_archive_of_other_places(self):
+        """Nothing is written outside of the folder that it is unpacked in."""
+        (self.project / "results").mkdir()
+        outside = self.folder / "outside"
+        for name in (str(outside), "../outside", "healthy_runs/../../outside"):
+            with tarfile.open(self.project / "results/healthy_runs.tar.xz", "w:xz") as archive:
+                archive.addfile(tarfile.TarInfo(name))
+            self.assert_refused(self.script("pages/healthy_pairs.py"), 2, f"{name} is no file of ")
+            self.assertFalse(outside.exists())
 
     def test_held_out_bounds(self):
         """They come from the pairs without the run."""
