@@ -141,7 +141,7 @@ def parse_arguments():
                         help="GPUs to measure (default: all; simulated: 1)")
     parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="DIR",
                         help="the folder of the executables (default: build)")
-    parser.add_argument("--keep", type=command_line.folder_to_write, metavar="DIR",
+    parser.add_argument("--keep", type=command_line.folder_of_runs, metavar="DIR",
                         help="keep the measured rows in this new folder")
     parser.add_simulated()
     options = parser.parse_args()

@@ -363,7 +363,8 @@ def work():
     parser.add_argument("build", type=Path, help="the folder of the executables")
     parser.add_argument("--gpus", type=command_line.count, metavar="N",
                         help="GPUs to measure (default: all; simulated: 1)")
-    parser.add_argument("--results", type=Path, required=True, help="where the folder is made")
+    parser.add_argument("--results", type=command_line.folder_of_runs, required=True,
+                        help="where the folder is made")
     parser.add_argument("--older", type=Path, metavar="BUILD",
                         help="executables of a toolkit before CUDA 13, if they are there")
     parser.add_argument("--hours", type=hours, default=HOURS, metavar="H",

@@ -446,7 +446,16 @@ class RunTest(ScriptsTest):
         self.assertFalse(self.results.exists())
         (self.folder / "fakes/release.then").unlink()
         self.results.write_text("a file")
-        self.assertRegex(self.run_sh(code=1).stderr, f"\nrun.sh: {self.results} is not a folder\n$")
+        self.log.unlink()
+        refused = f"run.sh: --results: {self.results} is not a folder that can be written\n"
+        self.assert_refused(self.run_sh(code=1), 1, refused)
+        self.assert_refused(self.script("run.sh", "--results", self.results / "a/b"), 1, refused)
+        self.assertEqual(self.calls(), [])  # not even built
+        for name in ("a\nb", "a\u202eb"):  # as the readers of its rows would
+            for command in (["run.sh"], ["measure.py", self.project / "build"]):
+                done = self.script(*command, "--results", self.folder / name)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn("has a character that cannot be shown", done.stderr.splitlines()[-1])
         self.assertEqual((self.results.read_text(), self.calls("build")), ("a file", []))
         self.results.unlink()
         (self.project / "build/ImplicitBarrier.rows").write_text(ROWS["ImplicitBarrier"] * 40)
