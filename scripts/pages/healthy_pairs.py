@@ -4,9 +4,10 @@
   healthy_pairs.py            judges each of the healthy runs beside each other one
   healthy_pairs.py --bounds   the largest change of each method between any two: results/bounds.tsv
 
-They are the recorded runs and those of results/healthy_runs.tar.xz, so that each verdict but `normal`
-and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by bounds that know neither of the
-two runs. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot be read.
+They are the recorded runs and those of results/healthy_runs.tar.xz, so that each verdict but
+`normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by bounds that know
+neither of the two runs. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot
+be read.
 """
 
 import itertools

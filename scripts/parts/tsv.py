@@ -4,9 +4,9 @@ An output has sections: a line `# title: how it was measured`, a header line tha
 with `method`, and rows of as many cells, the first a name and the others numbers but for
 those of NAMES and PHRASES. Other lines that start with # are comments, of which scripts read
 annotations alone: above the first section what measured, such as `# program[name=...]`, and in
-the last line `# end[rows=N sections="A|B"]`. Whatever breaks this is a TsvError that names file, line and
-column: a damaged number is never taken for a number. An output of a program that ran on no GPU
-begins with SIMULATED.
+the last line `# end[rows=N sections="A|B"]`. Whatever breaks this is a TsvError that names file,
+line and column: a damaged number is never taken for a number. An output of a program that ran on
+no GPU begins with SIMULATED.
 """
 
 import re
@@ -24,7 +24,8 @@ NAMES = ("method", "type", "cost", "case", "order", "stream", "set")  # columns 
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 RENAMED = {"cuda_toolkit_multi_grid": "cuda_toolkit_before13"}  # in older environment.tsv
-BESIDE = re.compile(r"(Libraries\.[A-Za-z0-9_-]{1,40})\.tsv")  # of more processes or nodes than a run's
+# Of more processes or nodes than a run's.
+BESIDE = re.compile(r"(Libraries\.[A-Za-z0-9_-]{1,40})\.tsv")
 EVIDENCE = "evidence"  # the set that is not measured unless it is asked for
 MOST_BYTES = 2 ** 26  # of a file; far more than any run has
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
@@ -493,7 +494,8 @@ class Run:
     def doubts(self):
         """Sentences for readers: what makes the files doubtful."""
         if not self.checked:
-            yield f"There is no {checksums.NAME}: whether its files have changed since is not known."
+            yield (f"There is no {checksums.NAME}: whether its files have changed since is not "
+                   "known.")
         for name, found in self.of_other_commits():
             yield (f"{name}.tsv is of commit {shown(found)}, environment.tsv of commit "
                    f"{shown(self.environment['suite_commit'])}.")

@@ -12,8 +12,8 @@ from reporting import bounds, groups, known_spread, normal, outcomes
 
 LEVELS = ("normal", "unknown", "look", "broken")  # the gravest last
 EXIT_CODES = {"normal": 0, "look": 1, "broken": 2, "unknown": 4}
-FEW = 3  # rows at least, or all that a method has, are `broken` if
-BROKEN = 25.0  # they are so many percent slower
+FEW = 3  # so many rows of a method, or all that it has, are `broken` if they are slower by BROKEN
+BROKEN = 25.0  # percent
 MANY, TOGETHER = 10, 7.0  # rows of a group; percent of their median
 OPTIONAL = re.compile("nccl|nvshmem|mpi")  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
@@ -59,14 +59,16 @@ class Verdict:
 
     def slower(self):
         """The faults that are of rows slower than those of the other runs."""
-        return [fault for fault in self.faults if any(row.verdict == "slower" for row in fault.rows)]
+        return [fault for fault in self.faults
+                if any(row.verdict == "slower" for row in fault.rows)]
 
     def _add(self, level, text, rows=()):
         self.faults.append(Fault(level, text, tuple(rows)))
 
     def _judge(self, run, partial, known_bounds):
         rows = [row for row in self.rows if row.low == row.low]
-        self.unexplained = sorted(filter(known_bounds.exceeds, rows), key=bounds.change, reverse=True)
+        self.unexplained = sorted(filter(known_bounds.exceeds, rows), key=bounds.change,
+                                  reverse=True)
         self.judged, self.not_judged = len(rows), len(self.rows) - len(rows)
         if not self.chosen:
             self._files(run)
@@ -92,8 +94,9 @@ class Verdict:
             self._add("look", "of another commit than environment.tsv: "
                       + ", ".join(f"{name}.tsv" for name, _ in others))
         for file, output in run.files.items():
-            if output.lost():
-                self._add("look", f"sections are missing ({file}): {', '.join(output.lost())}")
+            lost = ", ".join(output.lost())
+            if lost:
+                self._add("look", f"sections are missing ({file}): {lost}")
             used = sum(int(gpus.get("used", 0)) for gpus in output.head("gpus"))
             if used > len(output.head("gpu")):
                 self._add("look", f"{used} GPUs were used, {len(output.head('gpu'))} are named "
@@ -165,7 +168,8 @@ class Verdict:
             if count:
                 self._add("broken", f"{count} wrong results ({file})")
         other = [one for one in self.outcomes if one.verdict == "other"]
-        wrong = [one for one in self.outcomes if (one.form, one.outcome) == ("right", "wrong results")]
+        wrong = [one for one in self.outcomes
+                 if (one.form, one.outcome) == ("right", "wrong results")]
         if wrong:
             self._add("broken", f"{len(wrong)} right programs have wrong results (Pitfalls): "
                       f"{wrong[0].method}")
@@ -214,7 +218,8 @@ class Verdict:
             where = f"{method} ({file}, {section})" + (
                 f" on {on_gpus(gpus)}" if run.gpus > 1 and gpus != "nan" else "")
             if bad:
-                self._add("broken" if broken else "look", of_rows(far if broken else bad, where, group)
+                self._add("broken" if broken else "look",
+                          of_rows(far if broken else bad, where, group)
                           + self._clock_of(bad, run), bad)
             nothing = [row for row in group if row.value.text == "nan"]
             if len(nothing) >= min(FEW, len(group)):
