@@ -137,9 +137,16 @@ def library_version(key, run):
 
 
 def release(file, run):
-    """Of the toolkit that compiled what has a file's rows, as a number."""
+    """Of the toolkit that compiled what has a file's rows, as a number: 1210 of 12.10."""
     found = run.files[file].program("toolkit") or toolkit(file, run.environment) or ""
-    return float(found) if re.fullmatch(r"\d+\.\d+", found) else 0.0
+    known = re.fullmatch(r"(\d{1,4})\.(\d{1,2})", found)
+    return 100 * int(known[1]) + int(known[2]) if known else 0
+
+
+def release_names(releases):
+    """Of release()s, for people."""
+    return " and ".join(f"{one // 100}.{one % 100}" if one else "an unknown release"
+                        for one in sorted(releases))
 
 
 @functools.lru_cache(maxsize=None)

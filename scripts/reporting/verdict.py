@@ -194,10 +194,9 @@ class Verdict:
         theirs = {normal.release(file, other) for other in self.runs for file in other.files}
         new = [file for file in run.files if normal.release(file, run) not in theirs]
         if new:
-            theirs = " and ".join(f"{one:.1f}" for one in sorted(theirs) if one)
-            self._add("unknown", f"compiled by CUDA {normal.release(new[0], run):.1f}, the recorded "
-                      f"runs by {theirs}: rows of launches, grids and several GPUs are judged "
-                      "beside the nearest, no others")
+            mine, theirs = map(normal.release_names, ([normal.release(new[0], run)], theirs))
+            self._add("unknown", f"compiled by CUDA {mine}, the recorded runs by {theirs}: rows of "
+                      "launches, grids and several GPUs are judged beside the nearest, no others")
         total = Counter(row.key[0] for row in rows if row.verdict != normal.STALE)
         for file, count in Counter(row.key[0] for row in rows
                                    if row.verdict == "not recorded").items():

@@ -473,6 +473,18 @@ class CheckTest(ScriptsTest):
                           output)
             self.assertEqual(f"broken: {method}" in output, code == 2, output)
 
+    def test_releases_are_no_decimals(self):
+        """12.10 is not 12.1, and later than 12.9."""
+        folders = [copy_of("h200x1", self.folder / release, cuda_toolkit=release)
+                   for release in ("12.10", "12.1", "12.9")]
+        for path in (path for folder in folders for path in folder.glob("[!e]*[!3].tsv")):
+            path.write_text(path.read_text().replace("toolkit=13.0", f"toolkit={path.parent.name}"))
+        mine, *others = folders
+        done = self.script("check.py", mine, *(f"--against={other}" for other in others))
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("compiled by CUDA 12.10, the recorded runs by 11.8 and 12.1 and 12.9: ",
+                      done.stdout)
+
     def test_stale_rows_are_not_judged(self):
         """Rows recorded before the code of their method changed; the last line names it."""
         def change(_program, _section, cells):
