@@ -11,11 +11,12 @@ no GPU begins with SIMULATED.
 
 import re
 import stat
+import statistics
 from collections import defaultdict, namedtuple
 from pathlib import Path
 
 from parts import checksums
-from parts.suite import FILES, files_of
+from parts.suite import FILES, OLDER, files_of
 
 GRID_FILES = files_of("BenchmarkInterSM")  # of both toolkits
 REDUCTIONS = files_of("Reduction")
@@ -484,21 +485,36 @@ class Run:
         return next((section for section in self.files.get(file, ()) if section.title == title),
                     Section(title, ["method"]))
 
-    def of_other_commits(self):
-        """(file, its commit) where that is not the one of environment.tsv."""
+    def toolkit(self, file):
+        """The one that compiled what has a file's rows, by environment.tsv, or None."""
+        return self.environment.get("cuda_toolkit_before13" if file.endswith(OLDER)
+                                    else "cuda_toolkit")
+
+    def of_others(self):
+        """(file, "commit", that of its head, that of environment.tsv) where they differ; also of
+        toolkits, and of versions, which most files have."""
+        versions = [output.program("version") for output in self.files.values()]
+        version = statistics.mode(list(filter(None, versions)) or versions)
         for name, output in self.files.items():
-            found = output.program("commit")
-            if found not in (None, self.environment.get("suite_commit", found)):
-                yield name, found
+            for what, wanted in (("commit", self.environment.get("suite_commit")),
+                                 ("toolkit", self.toolkit(name)), ("version", version)):
+                found = output.program(what)
+                if None not in (found, wanted) and found != wanted:
+                    yield name, what, found, wanted
+
+    @staticmethod
+    def whose(what):
+        """What of_others() compares with."""
+        return "most files" if what == "version" else "environment.tsv"
 
     def doubts(self):
         """Sentences for readers: what makes the files doubtful."""
         if not self.checked:
             yield (f"There is no {checksums.NAME}: whether its files have changed since is not "
                    "known.")
-        for name, found in self.of_other_commits():
-            yield (f"{name}.tsv is of commit {shown(found)}, environment.tsv of commit "
-                   f"{shown(self.environment['suite_commit'])}.")
+        for name, what, found, wanted in self.of_others():
+            yield (f"{name}.tsv is of {what} {shown(found)}, {self.whose(what)} of {what} "
+                   f"{shown(wanted)}.")
         unnamed = [f"{name}.tsv" for name, output in self.files.items() if not output.end]
         if unnamed and not self.partial:
             yield f"No last line says that all rows are there: {', '.join(unnamed)}."

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter, namedtuple
 
-from parts import means, suite, tsv
+from parts import means, tsv
 from parts.environment import SECONDS_OF
 from reporting import groups, stale
 
@@ -94,12 +94,6 @@ def references(run, recorded):
             and (other.environment != run.environment or _rows(other) != _rows(run))]
 
 
-def toolkit(file, environment):
-    """The one that compiled what has a file's rows."""
-    key = "cuda_toolkit_before13" if file.endswith(suite.OLDER) else "cuda_toolkit"
-    return environment.get(key)
-
-
 def width(value):
     return 0.0 if math.isnan(value.half_width) else value.half_width
 
@@ -138,7 +132,7 @@ def library_version(key, run):
 
 def release(file, run):
     """Of the toolkit that compiled what has a file's rows, as a number: 1210 of 12.10."""
-    found = run.files[file].program("toolkit") or toolkit(file, run.environment) or ""
+    found = run.files[file].program("toolkit") or run.toolkit(file) or ""
     known = re.fullmatch(r"(\d{1,4})\.(\d{1,2})", found)
     return 100 * int(known[1]) + int(known[2]) if known else 0
 

@@ -89,10 +89,11 @@ class Verdict:
         """What makes the folder doubtful."""
         if run.partial:
             self._add("look", "the run goes on, or it was interrupted: rows can be missing")
-        others = list(run.of_other_commits())
-        if others:
-            self._add("look", "of another commit than environment.tsv: "
-                      + ", ".join(f"{name}.tsv" for name, _ in others))
+        others = defaultdict(list)
+        for name, what, *_ in run.of_others():
+            others[what].append(f"{name}.tsv")
+        for what, names in others.items():
+            self._add("look", f"of another {what} than {run.whose(what)}: {', '.join(names)}")
         for file, output in run.files.items():
             lost = ", ".join(output.lost())
             if lost:
@@ -247,7 +248,7 @@ class Verdict:
 
     def _missing_files(self, run):
         """Of programs that were started, or that recorded runs have."""
-        older = normal.toolkit(suite.OLDER, run.environment)
+        older = run.toolkit(suite.OLDER)
         recorded = dict.fromkeys(
             file for other in [*self.runs, *normal.later(run, self.runs)]
             for file, output in other.files.items()

@@ -107,8 +107,8 @@ class CheckTest(ScriptsTest):
         run = changed_run("h200x2", change, **environment)
         for name, folder in (("Stencil", "stencil"), ("Libraries", "libraries")):
             path = ROOT / "results" / folder / "h200x2.tsv"
-            text = re.sub("commit=[^ ]+", f"commit={run.environment['suite_commit']}",
-                          path.read_text())
+            text = re.sub("version=.*? commit=[^ ]+", "version=0.1.0 commit="
+                          + run.environment["suite_commit"], path.read_text())
             run.files[name] = changed_output(name, tsv.parse(text.encode(), path), change)
         return run
 
@@ -326,6 +326,14 @@ class CheckTest(ScriptsTest):
         self.assertIn("look: of another commit than environment.tsv: TestRepeat.tsv\n", self.check(
             with_heads(changed_run("h200x1"), "commit=445fb294d838", "commit=0123456",
                        ["TestRepeat"]), 1))
+
+    def test_files_of_another_build(self):
+        for old, new, fault in (
+                ("toolkit=13.0", "toolkit=12.4", "toolkit than environment.tsv: TestRepeat.tsv"),
+                ("version=0.1.0", "version=9.9.9", "version than most files: TestRepeat.tsv")):
+            path = copy_of("h200x1", self.folder / "run") / "TestRepeat.tsv"
+            path.write_text(path.read_text().replace(old, new))
+            self.assertIn(f"look: of another {fault}\n", self.check(path.parent, 1))
 
     def test_one_slow_gpu_of_four(self):
         def change(program, section, cells):
