@@ -77,6 +77,7 @@ class Verdict:
         self._said(run)
         self._wrong(run)
         self._methods(rows, run)
+        self._impossible(run)
         self._groups(rows)
         if self.runs and not self.chosen:
             self._not_judged(run)
@@ -206,25 +207,26 @@ class Verdict:
                           f"recorded run has them ({file})")
 
     def _methods(self, rows, run):
-        """Of each method on as many GPUs what is beyond its bounds, or has no value."""
-        by_method = defaultdict(list)
-        for row in rows:
-            by_method[(*row.key[:3], row.key[normal.GPUS])].append(row)
+        """Of each method on as many GPUs what is beyond its bounds."""
         beyond = {id(row.row) for row in self.unexplained}
-        for (file, section, method, gpus), group in by_method.items():
+        for where, group in by_method(rows, run):
             bad = [row for row in group if id(row.row) in beyond]
             far = [row for row in bad if bounds.change(row) >= BROKEN]
             broken = len(far) >= min(FEW, len(group))
-            where = f"{method} ({file}, {section})" + (
-                f" on {on_gpus(gpus)}" if run.gpus > 1 and gpus != "nan" else "")
             if bad:
                 self._add("broken" if broken else "look",
                           of_rows(far if broken else bad, where, group)
                           + self._clock_of(bad, run), bad)
-            nothing = [row for row in group if row.value.text == "nan"]
-            if len(nothing) >= min(FEW, len(group)):
-                self._add("look", f"{where}: {len(nothing)} of {len(group)} rows have no value",
-                          nothing)
+
+    def _impossible(self, run):
+        """Rows without a value that their program does not explain, or with one that cannot be."""
+        for where, group in by_method(self.rows, run):
+            nothing = [row for row in group if row.value.text == "nan"
+                       and not run.section(*row.key[:2]).said_of(row.row, "no-rate")]
+            for what, bad in (("no value", nothing),
+                              ("a value that cannot be", list(filter(cannot_be, group)))):
+                if bad:
+                    self._add("look", f"{where}: {len(bad)} of {len(group)} rows have {what}", bad)
 
     def _groups(self, rows):
         """Groups of rows that moved together, by less than a method alone has to."""
@@ -303,6 +305,24 @@ class Verdict:
             gpus = on_gpus(", ".join(map(str, sorted(counts))))
             self._add("look", f"no rows on {gpus} ({file}): "
                       + some_of(sorted(set().union(*counts.values()))))
+
+
+def by_method(rows, run):
+    """(which, for people; its rows) of each method of a section on as many GPUs."""
+    found = defaultdict(list)
+    for row in rows:
+        found[(*row.key[:3], row.key[normal.GPUS])].append(row)
+    for (file, section, method, gpus), group in found.items():
+        yield f"{method} ({file}, {section})" + (
+            f" on {on_gpus(gpus)}" if run.gpus > 1 and gpus != "nan" else ""), group
+
+
+def cannot_be(row):
+    """Whether a time or a rate is not above 0, or of no samples. `theory` is computed."""
+    cells, samples = row.row, row.row.get("n", "1")
+    return (any(float(cells.get(f"{of}({row.quantity})", "nan")) <= 0 for of in ("m", "med"))
+            or row.key[2] != "theory" and row.value.text != "nan" and (
+                samples == "0" or samples != "1" and cells.get(f"s({row.quantity})") == "nan"))
 
 
 def some_of(methods):

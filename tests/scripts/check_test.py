@@ -283,6 +283,21 @@ class CheckTest(ScriptsTest):
         self.assertIn("look: grid_sync (BenchmarkInterSM, grid latency): 6 of 26 rows have no value",
                       self.check(changed_run("h200x1", change), 1))
 
+    def test_single_rows_that_cannot_be(self):
+        for column, cell, fault in (
+                ("m(ave_cycle)", "nan", "no value"), ("m(ave_cycle)", "0.000", ""),
+                ("m(ave_cycle)", "-1000.000", ""), ("med(ave_cycle)", "-1.000", ""),
+                ("s(ave_cycle)", "nan", ""), ("n", "0", "")):
+            path = copy_of("h200x1", self.folder / "run") / "BenchmarkIntraSM.tsv"
+            lines = path.read_text().split("\n")
+            at = next(i for i, line in enumerate(lines) if line.startswith("blocksync\t"))
+            head, cells = (lines[i].split("\t") for i in (at - 1, at))
+            cells[head.index(column)] = cell
+            lines[at] = "\t".join(cells)
+            path.write_text("\n".join(lines))
+            self.assertIn("look: blocksync (BenchmarkIntraSM, block latency): 1 of 32 rows have "
+                          + (fault or "a value that cannot be"), self.check(path.parent, 1))
+
     def test_noise(self):
         """A busy host widens means. Medians tell whether more is wrong."""
         for factor, code in ((1, 0), (1.2, 1), (1.5, 2)):
