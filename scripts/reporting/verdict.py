@@ -7,7 +7,7 @@ import re
 import statistics
 from collections import Counter, defaultdict, namedtuple
 
-from parts import suite, tsv
+from parts import suite, tsv, whole_files
 from reporting import bounds, groups, known_spread, normal, outcomes
 
 LEVELS = ("normal", "unknown", "look", "broken")  # the gravest last
@@ -20,6 +20,8 @@ CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 CAPPED, CAPPED_TO = "sw-power-cap", 0.85  # healthy H200s cap large sums to 0.90 of the full clock
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
 RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
+
+FILE = "verdict.txt"  # of a measured folder
 
 # level: one of LEVELS; text: for people; rows: of class Judged, that it is about.
 Fault = namedtuple("Fault", "level text rows", defaults=((),))
@@ -305,6 +307,34 @@ class Verdict:
             gpus = on_gpus(", ".join(map(str, sorted(counts))))
             self._add("look", f"no rows on {gpus} ({file}): "
                       + some_of(sorted(set().union(*counts.values()))))
+
+
+def told(found, most=None):
+    """(lines for people, the verdict last; its level) of the node and of each GPU of several.
+    found: (what, Verdict or None, further faults) of each; most: faults that are told of each."""
+    verdicts = [verdict for _, verdict, _ in found if verdict]
+    rows = sum(verdict.judged for verdict in verdicts)
+    others = sum(verdict.not_judged for verdict in verdicts)
+    stale = sorted({method for verdict in verdicts for method in verdict.stale})
+    lines, level = [], LEVELS.index("normal" if rows else "unknown")
+    for what, verdict, more in reversed(found):  # a GPU tells more than the node
+        faults = sorted([*more, *(verdict.faults if verdict else ())],
+                        key=lambda fault: -LEVELS.index(fault.level))
+        level = max([level, *(LEVELS.index(fault.level) for fault in faults[:1])])
+        lines += [f"{fault.level}: {what}{': ' * bool(what)}{fault.text}"
+                  for fault in faults[:most]]
+        if len(faults) > len(faults[:most]):
+            lines.append(f"  and {len(faults) - most} more{' of ' * bool(what)}{what}")
+    return [*lines, f"{LEVELS[level]}: {rows:,} rows judged"
+            + f", {others:,} not, for no recorded run has them" * bool(others)
+            + (f", or their code has changed since ({some_of(stale)})" if stale else "")
+            ], LEVELS[level]
+
+
+def keep(folder, found, simulated):
+    """What is told in full, in the folder of what was measured: causes are known there later."""
+    first = [tsv.SIMULATED] * simulated
+    whole_files.write(folder, {FILE: "".join(f"{line}\n" for line in [*first, *told(found)[0]])})
 
 
 def by_method(rows, run):
