@@ -97,7 +97,8 @@ def measured_verdicts(options, recorded, folder):
                   for number, device in enumerate(devices)]
     runs = []
     progress = measure.Progress({
-        where(program, what): suite.usual_seconds(program, len(gpus), ("--method",), options.simulated)
+        where(program, what): suite.usual_seconds(program, len(gpus), ("--method",),
+                                                  options.simulated)
         for what, _, gpus, steps in parts for program, *_ in steps})
     for what, number, gpus, steps in parts:
         with only_gpu(number):

@@ -492,9 +492,8 @@ class Run:
 
     def of_others(self):
         """(file, "commit", that of its head, that of environment.tsv) where they differ; also of
-        toolkits, and of versions, which most files have."""
-        versions = [output.program("version") for output in self.files.values()]
-        version = statistics.mode(list(filter(None, versions)) or versions)
+        toolkits, and of versions, beside that of most files."""
+        version = statistics.mode(output.program("version") for output in self.files.values())
         for name, output in self.files.items():
             for what, wanted in (("commit", self.environment.get("suite_commit")),
                                  ("toolkit", self.toolkit(name)), ("version", version)):
@@ -502,19 +501,13 @@ class Run:
                 if None not in (found, wanted) and found != wanted:
                     yield name, what, found, wanted
 
-    @staticmethod
-    def whose(what):
-        """What of_others() compares with."""
-        return "most files" if what == "version" else "environment.tsv"
-
     def doubts(self):
         """Sentences for readers: what makes the files doubtful."""
         if not self.checked:
             yield (f"There is no {checksums.NAME}: whether its files have changed since is not "
                    "known.")
         for name, what, found, wanted in self.of_others():
-            yield (f"{name}.tsv is of {what} {shown(found)}, {self.whose(what)} of {what} "
-                   f"{shown(wanted)}.")
+            yield (f"{name}.tsv is of {what} {shown(found)}, its run of {what} {shown(wanted)}.")
         unnamed = [f"{name}.tsv" for name, output in self.files.items() if not output.end]
         if unnamed and not self.partial:
             yield f"No last line says that all rows are there: {', '.join(unnamed)}."

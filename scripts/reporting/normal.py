@@ -137,12 +137,6 @@ def release(file, run):
     return 100 * int(known[1]) + int(known[2]) if known else 0
 
 
-def release_names(releases):
-    """Of release()s, for people."""
-    return " and ".join(f"{one // 100}.{one % 100}" if one else "an unknown release"
-                        for one in sorted(releases))
-
-
 @functools.lru_cache(maxsize=None)
 def files_beside(file, run, other):
     """Of another run the files of the same program, those by the same toolkit first, then the
@@ -156,11 +150,10 @@ def reference(key, run, other):
     """(file, Value) of the recorded row that may judge a row of a run, or None."""
     for file in files_beside(key[0], run, other):
         found = values(other).get((file, *key[1:]))
-        same_toolkit = release(key[0], run) == release(file, other)
         if found and id(found[1].row) not in at_low_clock(other) and (
                 library_version(key, run) == library_version((file, *key[1:]), other)
                 if key[0].split(".")[0] == OF_LIBRARIES else
-                same_toolkit or key[0] in OF_ANY_TOOLKIT):
+                key[0] in OF_ANY_TOOLKIT or release(key[0], run) == release(file, other)):
             return file, found[1]
     return None
 

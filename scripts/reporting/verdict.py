@@ -96,7 +96,7 @@ class Verdict:
         for name, what, *_ in run.of_others():
             others[what].append(f"{name}.tsv")
         for what, names in others.items():
-            self._add("look", f"of another {what} than {run.whose(what)}: {', '.join(names)}")
+            self._add("look", f"of another {what} than the run: {', '.join(names)}")
         for file, output in run.files.items():
             lost = ", ".join(output.lost())
             if lost:
@@ -198,9 +198,11 @@ class Verdict:
         theirs = {normal.release(file, other) for other in self.runs for file in other.files}
         new = [file for file in run.files if normal.release(file, run) not in theirs]
         if new:
-            mine, theirs = map(normal.release_names, ([normal.release(new[0], run)], theirs))
-            self._add("unknown", f"compiled by CUDA {mine}, the recorded runs by {theirs}: rows of "
-                      "launches, grids and several GPUs are judged beside the nearest, no others")
+            mine, *theirs = (f"{one // 100}.{one % 100}" for one in (
+                normal.release(new[0], run), *sorted(filter(None, theirs))))
+            self._add("unknown", f"compiled by CUDA {mine}, the recorded runs by "
+                      f"{' and '.join(theirs)}: rows of launches, grids and several GPUs are "
+                      "judged beside the nearest, no others")
         total = Counter(row.key[0] for row in rows if row.verdict != normal.STALE)
         for file, count in Counter(row.key[0] for row in rows
                                    if row.verdict == "not recorded").items():
@@ -221,14 +223,13 @@ class Verdict:
                           + self._clock_of(bad, run), bad)
 
     def _impossible(self, run):
-        """Rows without a value that their program does not explain, or with one that cannot be."""
+        """Single rows whose program does not say why they are so."""
         for where, group in by_method(self.rows, run):
-            nothing = [row for row in group if row.value.text == "nan"
-                       and not run.section(*row.key[:2]).said_of(row.row, "no-rate")]
-            for what, bad in (("no value", nothing),
-                              ("a value that cannot be", list(filter(cannot_be, group)))):
-                if bad:
-                    self._add("look", f"{where}: {len(bad)} of {len(group)} rows have {what}", bad)
+            bad = [row for row in group if cannot_be(row)
+                   and not run.section(*row.key[:2]).said_of(row.row, "no-rate")]
+            if bad:
+                self._add("look", f"{where}: {len(bad)} of {len(group)} rows have no value, or one "
+                          "that cannot be", bad)
 
     def _groups(self, rows):
         """Groups of rows that moved together, by less than a method alone has to."""
@@ -350,8 +351,8 @@ def by_method(rows, run):
 def cannot_be(row):
     """Whether a time or a rate is not above 0, or of no samples. `theory` is computed."""
     cells, samples = row.row, row.row.get("n", "1")
-    return (any(float(cells.get(f"{of}({row.quantity})", "nan")) <= 0 for of in ("m", "med"))
-            or row.key[2] != "theory" and row.value.text != "nan" and (
+    return (not row.value.mean > 0 or float(cells.get(f"med({row.quantity})", "nan")) <= 0
+            or row.key[2] != "theory" and (
                 samples == "0" or samples != "1" and cells.get(f"s({row.quantity})") == "nan"))
 
 
