@@ -146,14 +146,15 @@ def files_beside(file, run, other):
                   key=lambda name: (abs(release(name, other) - mine), name != file))
 
 
-def reference(key, run, other):
-    """(file, Value) of the recorded row that may judge a row of a run, or None."""
-    for file in files_beside(key[0], run, other):
+def reference(key, run, other, as_is=False):
+    """(file, Value) of the recorded row that may judge a row of a run, or None. as_is: that of the
+    same file, whatever compiled it."""
+    for file in [key[0]] if as_is else files_beside(key[0], run, other):
         found = values(other).get((file, *key[1:]))
         if found and id(found[1].row) not in at_low_clock(other) and (
                 library_version(key, run) == library_version((file, *key[1:]), other)
                 if key[0].split(".")[0] == OF_LIBRARIES else
-                key[0] in OF_ANY_TOOLKIT or release(key[0], run) == release(file, other)):
+                as_is or key[0] in OF_ANY_TOOLKIT or release(key[0], run) == release(file, other)):
             return file, found[1]
     return None
 
@@ -165,16 +166,17 @@ def is_stale(key, run, file, other):
         theirs, key[1], key[2])
 
 
-def judged(run, runs):
-    """Every row of a run that has a mean, as Judged."""
+def judged(run, runs, as_is=False):
+    """Every row of a run that has a mean, as Judged. as_is: also beside rows of other code."""
     more = [other for one in runs for other in further(one)]
 
     def judge_row(key, quantity, value):
         had_stale = False
         for others in (runs, more):
             found = [(other, *known) for other in others
-                     for known in [reference(key, run, other)] if known]
-            fresh = [known for other, file, known in found if not is_stale(key, run, file, other)]
+                     for known in [reference(key, run, other, as_is)] if known]
+            fresh = [known for other, file, known in found
+                     if as_is or not is_stale(key, run, file, other)]
             if fresh:
                 return judge(quantity, value, fresh)
             had_stale = had_stale or bool(found)

@@ -34,12 +34,14 @@ class Verdict:
     moved, lacking: of normal.judged(), .moved() and .lacking();
     outcomes: of outcomes.judged()."""
 
-    def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False):
+    def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False,
+                 as_is=False):
         """recorded: all recorded runs, or those to compare with if they are chosen; partial: not
-        all methods were measured; known_bounds: others than those of bounds.tsv."""
+        all methods were measured; known_bounds: others than those of bounds.tsv; as_is: see
+        normal.judged()."""
         self.runs = recorded if chosen else normal.references(run, recorded)
         self.chosen = chosen
-        self.rows = normal.judged(run, self.runs)
+        self.rows = normal.judged(run, self.runs, as_is)
         self.moved = normal.moved(self.rows)
         self.known = known_spread.Known(run, self.runs, self.moved)
         self.lacking = normal.lacking(run, self.runs)
