@@ -2,7 +2,8 @@
 """Is this node normal?
 
   check.py DIR    judges a results folder
-  check.py        measures the rows that tell most, in about 20 s, and judges them
+  check.py        measures the rows that tell most, in about 20 s, and judges them. If that is not
+                  normal, or with --keep, rows and verdict (verdict.txt) stay in a folder
 
 Rows are compared with recorded runs of the same kind of GPU. docs/repeatability.md says what is
 normal. stdout: a line for each fault, then the verdict:
@@ -15,6 +16,7 @@ Exit code 3: bad usage, a folder that cannot be read, or nothing could be measur
 
 import contextlib
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from parts import command_line, environment, suite, tsv
 import measure
 from parts.command_line import Stop, say
 from reporting import normal
-from reporting.verdict import EXIT_CODES, LEVELS, Fault, Verdict, some_of
+from reporting.verdict import EXIT_CODES, Fault, Verdict, keep, told
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = 8  # faults of the node, and of each GPU
@@ -95,7 +97,8 @@ def measured_verdicts(options, recorded, folder):
                   for number, device in enumerate(devices)]
     runs = []
     progress = measure.Progress({
-        where(program, what): suite.usual_seconds(program, len(gpus), ("--method",), options.simulated)
+        where(program, what): suite.usual_seconds(program, len(gpus), ("--method",),
+                                                  options.simulated)
         for what, _, gpus, steps in parts for program, *_ in steps})
     for what, number, gpus, steps in parts:
         with only_gpu(number):
@@ -111,25 +114,13 @@ def measured_verdicts(options, recorded, folder):
         yield what, verdict, faults
 
 
-def show(found):
-    """Lines for people, and the exit code."""
-    verdicts = [verdict for _, verdict, _ in found if verdict]
-    rows = sum(verdict.judged for verdict in verdicts)
-    others = sum(verdict.not_judged for verdict in verdicts)
-    stale = sorted({method for verdict in verdicts for method in verdict.stale})
-    level = LEVELS.index("normal" if rows else "unknown")
-    for what, verdict, more in reversed(found):  # a GPU tells more than the node
-        faults = sorted([*more, *(verdict.faults if verdict else ())],
-                        key=lambda fault: -LEVELS.index(fault.level))
-        for fault in faults[:SHOWN]:
-            print(f"{fault.level}: {what}{': ' * bool(what)}{fault.text}")
-            level = max(level, LEVELS.index(fault.level))
-        if len(faults) > SHOWN:
-            print(f"  and {len(faults) - SHOWN} more{' of ' * bool(what)}{what}")
-    print(f"{LEVELS[level]}: {rows:,} rows judged"
-          + f", {others:,} not, for no recorded run has them" * bool(others)
-          + (f", or their code has changed since ({some_of(stale)})" if stale else ""))
-    return EXIT_CODES[LEVELS[level]]
+def show(found, folder=None):
+    """Prints the verdict, says where the measured rows are if that is not normal: exit code."""
+    lines, level = told(found, SHOWN)
+    if folder and level != "normal":
+        say(f"what was measured is in {folder}")
+    print("\n".join(lines))
+    return EXIT_CODES[level]
 
 
 def parse_arguments():
@@ -141,7 +132,7 @@ def parse_arguments():
                         help="GPUs to measure (default: all; simulated: 1)")
     parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="DIR",
                         help="the folder of the executables (default: build)")
-    parser.add_argument("--keep", type=command_line.folder_to_write, metavar="DIR",
+    parser.add_argument("--keep", type=command_line.folder_of_runs, metavar="DIR",
                         help="keep the measured rows in this new folder")
     parser.add_simulated()
     options = parser.parse_args()
@@ -165,9 +156,15 @@ def work():
         measure.pretend(options.gpus)
     if options.keep:
         options.keep.mkdir(parents=True)
-        return show(list(measured_verdicts(options, recorded, options.keep)))
-    with tempfile.TemporaryDirectory() as folder:
-        return show(list(measured_verdicts(options, recorded, Path(folder))))
+    folder, code = options.keep or Path(tempfile.mkdtemp(prefix="check_")), 0
+    try:
+        found = list(measured_verdicts(options, recorded, folder))
+        keep(folder, found, options.simulated)
+        code = show(found, folder)
+    finally:
+        if not options.keep and not code:
+            shutil.rmtree(folder)
+    return code
 
 
 if __name__ == "__main__":

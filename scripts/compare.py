@@ -16,21 +16,24 @@ change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% 
   slower    (of a throughput or GB/s the larger value is faster)
   unclear   it is more than the threshold, but not than the interval, or one value is nan
 
-stdout: tab-separated rows, those that are the same only with --all; then, as comments, what
-only one side has. stderr: the counts, how many rows of each group are the same, and how the runs
-of B differ from those of A by more than healthy machines do (docs/repeatability.md). A row has
-moved when it is not the same or only one side has it. With --allow, or where the GPUs differ, B is
-as A if at most so many percent of the rows have moved.
+stdout: comments, a line for each group of rows; then tab-separated rows, without columns that all
+of them lack; then, as comments, what only one side has. The rows are those that have moved, are not
+the same, and by more than between healthy machines (docs/repeatability.md); with --all all of them.
+stderr: counts, how B differs from A by more than healthy machines do, and the verdict with its
+reason. With --allow, or where the GPUs differ, B is as A if at most so many percent of the rows
+have moved, also those that only one side has; all that have moved are shown then.
 
 Exit codes: 0 B is as A; 1 it is not, or of as many GPUs one side lacks a file or a section, or B a
-method, or the output cannot be written; 2 bad usage, also what cannot be read or has no row in common.
+method, or the output cannot be written; 2 bad usage, also what cannot be read or has no row in
+common.
 """
 
 import math
+import statistics
 import sys
 
 from parts import command_line, tsv
-from parts.means import KEYS, VERDICTS, Value, compare, values_of
+from parts.means import KEYS, MORE_IS_FASTER, VERDICTS, Value, compare, values_of
 from reporting import bounds, groups
 from reporting.verdict import Verdict
 
@@ -60,12 +63,12 @@ def combine(runs):
 
 
 def only_in(mine, other, runs, by_method):
-    """What `other`, the rows of `runs`, lacks: (rows, text, whether it is a whole file or section,
-    or by_method a whole method)."""
+    """What `other`, the rows of `runs`, lacks: (file, keys of the rows, text, whether it is a whole
+    file or section, or by_method a whole method)."""
     for file, rows in mine.items():
         theirs = other.get(file, {})
         if rows and not theirs:
-            yield len(rows), f"{file}, all {len(rows)} rows", True
+            yield file, list(rows), f"{file}, all {len(rows)} rows", True
             continue
         titles = {key[0] for key in theirs}
         there = {key[:GPUS] for key in theirs}
@@ -75,25 +78,80 @@ def only_in(mine, other, runs, by_method):
                        and (value.row is None or all(run.files[file].should_have(
                            value.row, title, key[:GPUS] in there) for run in runs))]
             if title not in titles and missing:
-                yield len(missing), f"{file}, section {title}", True
+                yield file, missing, f"{file}, section {title}", True
                 continue
-            methods = {key[1] for key in theirs if by_method and key[0] == title}
+            methods = {key[1] for key in theirs if key[0] == title}
             for method in dict.fromkeys(key[1] for key in missing):
-                of_it = [key for key in missing if key[1] == method]
-                if by_method and method not in methods:
-                    yield len(of_it), f"{file}, section {title}, method {method}", True
-                else:
-                    yield from ((1, "\t".join((file, *key)), False) for key in of_it)
+                yield (file, [key for key in missing if key[1] == method],
+                       f"{file}, section {title}, method {method}",
+                       by_method and method not in methods)
 
 
-def table(compared, only, show_all):
-    yield "\t".join(("file", *KEYS, "A", "B", "change_percent", "interval_percent", "verdict"))
-    for (file, key), row in compared.items():
-        if show_all or row.verdict != "same":
-            numbers = (f"{round(value, 3) + 0.0:.3f}" for value in (row.change, row.interval))
-            yield "\t".join((file, *key, row.a, row.b, *numbers, row.verdict))
+def words(file, key):
+    """A row, without the cells that it lacks."""
+    return [file, *key[:2], *(f"{name}={cell}" for name, cell in zip(KEYS[2:], key[2:])
+                              if cell != "nan")]
+
+
+def by_group(compared, a):
+    """A line for each group of rows; a: values_of() the first side."""
+    def slower(one):
+        (file, key), row = one
+        return -row.change if a[file][key][0] in MORE_IS_FASTER else row.change
+
+    def in_words(percent):
+        text = f"{abs(percent):.1f}%"
+        return text if text == "0.0%" else f"{text} {'slower' if percent > 0 else 'faster'}"
+
+    found = {name: [] for name in groups.NAMES}
+    for one in compared.items():
+        found[groups.group_of(one[0][0], one[0][1][1])].append(one)
+    for name, rows in found.items():
+        known = [one for one in rows if not math.isnan(one[1].change)]
+        most = max(known, key=lambda one: abs(one[1].change), default=None)
+        if rows:
+            yield (f"# {name}: {len(rows):,} rows, "
+                   f"{sum(row.verdict != 'same' for _, row in rows):,} moved" + (
+                       f", median {in_words(statistics.median(map(slower, known)))}, most "
+                       f"{in_words(slower(most))}: {' '.join(words(*most[0]))}" if known else ""))
+
+
+def table(rows):
+    """rows: [((file, key), Comparison)]"""
+    lines = [(file, *key, row.a, row.b,
+              *(f"{round(value, 3) + 0.0:.3f}" for value in (row.change, row.interval)),
+              row.verdict) for (file, key), row in rows]
+    head = ("file", *KEYS, "A", "B", "change_percent", "interval_percent", "verdict")
+    columns = [i for i, name in enumerate(head)
+               if name in "AB" or any(line[i] != "nan" for line in lines)]
+    for cells in [head, *lines] if lines else ():
+        yield "\t".join("-" if cells[i] == "nan" else cells[i] for i in columns)
+
+
+def lone_rows(only, show_all):
+    """What only one side has; only: two lists of only_in()."""
     for letter, entries in zip("AB", only):
-        yield from (f"# only in {letter}: {text}" for _, text, _ in entries)
+        for file, keys, text, whole in entries:
+            texts = ["\t".join(words(file, key)) for key in keys] if show_all else [
+                text if whole else f"{text}: {len(keys)} rows"]
+            yield from (f"# only in {letter}: {one}" for one in texts)
+
+
+def beyond_healthy(sides, moved):
+    """How B differs from A by more than healthy machines do: Faults, and of the keys of the rows
+    that have moved those that they are of, and those that cannot be judged."""
+    faults, found, unjudged = [], set(), set()
+    for run in sides[1]:
+        verdict = Verdict(run, sides[0], True, bounds.read(close=True), chosen=True, as_is=True)
+        keys = {id(value.row): (file, key) for file, rows in values_of(run).items()
+                for key, (_, value) in rows.items()}
+        unjudged.update(keys[id(row.row)] for row in verdict.rows if math.isnan(row.low))
+        for fault in verdict.faults:
+            rows = {keys[id(row.row)] for row in fault.rows} & moved
+            if rows or not fault.rows:
+                faults.append(fault)
+                found |= rows
+    return faults, found, (unjudged & moved) - found
 
 
 def percentage(text):
@@ -134,14 +192,16 @@ def work():
                 for key, (quantity, value) in a[file].items() if key in b[file]}
     if not compared:
         raise tsv.TsvError("nothing to compare: the folders have no row in common")
-    only = list(only_in(a, b, sides[1], True)), list(only_in(b, a, sides[0], False))  # B may have new methods
-    allowed, faults = options.allow, []
+    only = (list(only_in(a, b, sides[1], True)),
+            list(only_in(b, a, sides[0], False)))  # B may have new methods
+    moved = {key for key, row in compared.items() if row.verdict != "same"}
+    allowed, faults, shown, unjudged = options.allow, [], moved, set()
     differ = len({run.environment.get("gpu") for runs in sides for run in runs}) > 1
     if differ and allowed is None:
         allowed = ALLOWED
     if allowed is None:
-        faults = [fault for run in sides[1]
-                  for fault in Verdict(run, sides[0], True, bounds.read(close=True), chosen=True).faults]
+        faults, shown, unjudged = beyond_healthy(sides, moved)
+        shown |= {key for key in moved if math.isnan(compared[key].change)}  # value or none
     if sides[0][0].simulated:
         print(tsv.SIMULATED)
         say("simulated rows, not measured")
@@ -150,30 +210,37 @@ def work():
             print(f"# {letter}: " + " ".join((f"{run.path}: {run.about()}.", *run.doubts())))
     if differ:
         say("warning: the GPUs differ")
-    for line in table(compared, only, options.all):
+    rows = [one for one in compared.items() if options.all or one[0] in shown]
+    for line in (*by_group(compared, a), *table(rows), *lone_rows(only, options.all)):
         print(line)
 
     verdicts = [row.verdict for row in compared.values()]
-    agreed = groups.agreement((file, key[1], row.verdict) for (file, key), row in compared.items())
-    alone = sum(rows for entries in only for rows, _, _ in entries)
-    moved = len(verdicts) - verdicts.count("same") + alone
-    share = 100 * moved / (len(verdicts) + alone)
-    whole = [text for entries in only for _, text, is_whole in entries if is_whole]
+    alone = sum(len(keys) for entries in only for _, keys, *_ in entries)
+    share = 100 * (len(moved) + alone) / (len(verdicts) + alone)
+    whole = [text for entries in only for *_, text, is_whole in entries if is_whole]
+    as_many = len({run.gpus for runs in sides for run in runs}) == 1
     say(f"{len(verdicts)} rows on both sides: "
         + ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS)
         + f"; {alone} on one side only")
-    say(f"{moved} rows ({share:.1f}%) have moved by more than {options.threshold:g}%"
-        + ("" if allowed is None else f"; {allowed:g}% may"))
-    say("the same: " + "; ".join(f"{name} {share}" for name, share in agreed.items()))
+    further = f"{len(shown)} of them further than between healthy machines" + (
+        f", {len(unjudged)} not judged: wide intervals or a low clock" * bool(unjudged))
+    say(f"{len(moved) + alone} rows ({share:.1f}%) have moved by more than {options.threshold:g}%, "
+        "or only one side has them; " + (further if allowed is None else f"{allowed:g}% may"))
     for text in whole:
-        say(f"missing on one side: {text}")
+        say(f"missing on one side{'' if as_many else ', of other numbers of GPUs'}: {text}")
     for fault in faults:
         say(fault.text)
-    as_many = len({run.gpus for runs in sides for run in runs}) == 1
-    other = whole and as_many or faults or allowed is not None and share > allowed
-    say("B is not as A" if other else "B is as A" if allowed is not None or not moved else
-        "B is as A: healthy machines differ as much")
-    return 1 if other else 0
+    reasons = ["one side lacks what is missing above"] * bool(whole and as_many)
+    if allowed is None and (faults or shown):
+        reasons.append(f"findings above: {len(faults)}, rows beyond bounds: {len(shown)}")
+    reasons += ["too many rows have moved"] * (allowed is not None and share > allowed)
+    if reasons:
+        say(f"B is not as A: {'; '.join(reasons)}")
+    else:
+        say("B is as A" + ("" if allowed is not None or not moved else
+                           ": healthy machines differ as much" if moved - unjudged else
+                           ": what moved cannot be judged"))
+    return 1 if reasons else 0
 
 
 if __name__ == "__main__":

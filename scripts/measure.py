@@ -19,10 +19,9 @@ from pathlib import Path
 from parts import command_line, checksums, environment, programs, suite, tsv
 from parts.command_line import Stop, say
 from parts.lacking_methods import lacking
-from reporting import in_short, normal
+from reporting import in_short, normal, verdict
 from reporting.conclusions import conclusions
 from reporting.run_warnings import joined
-from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 # --quick: the rows that tell most, of each kind of barrier.
@@ -333,16 +332,14 @@ def label(text):
     return text
 
 
-def shown(run):
+def shown(run, level):
     """What people look for first: lines."""
     yield run.mark + run.about()
     yield ""
     yield from in_short.lines([run])
     yield ""
     yield from (run.mark + sentence for sentence in conclusions(run))
-    level = Verdict(run, normal.recorded_runs(RESULTS)).level
-    yield (f"{run.mark}Is it normal? {level}; scripts/check.py {'--simulated ' * run.simulated}"
-           f"{run.path} says why")
+    yield f"{run.mark}Is it normal? {level}; {run.path / verdict.FILE} says why"
 
 
 def hours(text):
@@ -363,7 +360,8 @@ def work():
     parser.add_argument("build", type=Path, help="the folder of the executables")
     parser.add_argument("--gpus", type=command_line.count, metavar="N",
                         help="GPUs to measure (default: all; simulated: 1)")
-    parser.add_argument("--results", type=Path, required=True, help="where the folder is made")
+    parser.add_argument("--results", type=command_line.folder_of_runs, required=True,
+                        help="where the folder is made")
     parser.add_argument("--older", type=Path, metavar="BUILD",
                         help="executables of a toolkit before CUDA 13, if they are there")
     parser.add_argument("--hours", type=hours, default=HOURS, metavar="H",
@@ -409,7 +407,9 @@ def work():
         if options.program:
             print(f"Results: {folder}")
             return 0
-        print("\n".join(shown(run)), flush=True)
+        found = [("", verdict.Verdict(run, normal.recorded_runs(RESULTS)), [])]
+        verdict.keep(folder, found, options.simulated)
+        print("\n".join(shown(run, verdict.told(found)[1])), flush=True)
         reported = report(folder, options.simulated)
     except Stop as stop:
         say(f"{script}: {stop.args[1]}; what was measured is in {folder}")

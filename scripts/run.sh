@@ -96,6 +96,12 @@ while (($#)); do
   esac
   shift
 done
+if [[ -n $results ]]; then # before a build of minutes
+  [[ $results != *[[:cntrl:]]* ]] || die 2 "--results has a character that cannot be shown"
+  above=$results
+  until [[ -e $above ]]; do above=$(dirname -- "$above"); done
+  [[ -d $above && -w $above ]] || die 1 "--results: $above is not a folder that can be written"
+fi
 [[ -n $build || -n $measure ]] || die 2 "--build and --no-build leave nothing to do (try --help)"
 
 recorded=()

@@ -4,9 +4,10 @@
   healthy_pairs.py            judges each of the healthy runs beside each other one
   healthy_pairs.py --bounds   the largest change of each method between any two: results/bounds.tsv
 
-They are the recorded runs and those of results/healthy_runs.tar.xz, so that each verdict but `normal`
-and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by bounds that know neither of the
-two runs. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot be read.
+They are the recorded runs and those of results/healthy_runs.tar.xz, so that each verdict but
+`normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by bounds that know
+neither of the two runs. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot
+be read.
 """
 
 import itertools
@@ -29,8 +30,9 @@ def unpacked(folder):
     """The runs of the archive, unpacked into a folder."""
     with tarfile.open(ARCHIVE) as archive:
         for member in archive:
-            if not (member.isfile() or member.isdir()) or ".." in member.name.split("/"):
-                raise tsv.TsvError(f"{ARCHIVE}: {member.name} is no file")
+            parts = member.name.split("/")
+            if not (member.isfile() or member.isdir()) or not parts[0] or ".." in parts:
+                raise tsv.TsvError(f"{ARCHIVE}: {member.name} is no file of the folder")
             archive.extract(member, folder)
     return sorted(path for path in Path(folder, "healthy_runs").iterdir())
 

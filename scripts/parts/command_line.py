@@ -62,6 +62,13 @@ def folder_to_write(text):
     return Path(text)
 
 
+def folder_of_runs(text):
+    """The type of an option that names one whose results folders are read again."""
+    if not text.isprintable():
+        raise argparse.ArgumentTypeError("its name has a character that cannot be shown")
+    return folder_to_write(text)
+
+
 def count(text):
     """The type of an option that is a number."""
     if not re.fullmatch("[1-9][0-9]{0,3}", text):

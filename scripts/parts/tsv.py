@@ -4,18 +4,19 @@ An output has sections: a line `# title: how it was measured`, a header line tha
 with `method`, and rows of as many cells, the first a name and the others numbers but for
 those of NAMES and PHRASES. Other lines that start with # are comments, of which scripts read
 annotations alone: above the first section what measured, such as `# program[name=...]`, and in
-the last line `# end[rows=N sections="A|B"]`. Whatever breaks this is a TsvError that names file, line and
-column: a damaged number is never taken for a number. An output of a program that ran on no GPU
-begins with SIMULATED.
+the last line `# end[rows=N sections="A|B"]`. Whatever breaks this is a TsvError that names file,
+line and column: a damaged number is never taken for a number. An output of a program that ran on
+no GPU begins with SIMULATED.
 """
 
 import re
 import stat
+import statistics
 from collections import defaultdict, namedtuple
 from pathlib import Path
 
 from parts import checksums
-from parts.suite import FILES, files_of
+from parts.suite import FILES, OLDER, files_of
 
 GRID_FILES = files_of("BenchmarkInterSM")  # of both toolkits
 REDUCTIONS = files_of("Reduction")
@@ -24,7 +25,8 @@ NAMES = ("method", "type", "cost", "case", "order", "stream", "set")  # columns 
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 RENAMED = {"cuda_toolkit_multi_grid": "cuda_toolkit_before13"}  # in older environment.tsv
-BESIDE = re.compile(r"(Libraries\.[A-Za-z0-9_-]{1,40})\.tsv")  # of more processes or nodes than a run's
+# Of more processes or nodes than a run's.
+BESIDE = re.compile(r"(Libraries\.[A-Za-z0-9_-]{1,40})\.tsv")
 EVIDENCE = "evidence"  # the set that is not measured unless it is asked for
 MOST_BYTES = 2 ** 26  # of a file; far more than any run has
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
@@ -483,20 +485,29 @@ class Run:
         return next((section for section in self.files.get(file, ()) if section.title == title),
                     Section(title, ["method"]))
 
-    def of_other_commits(self):
-        """(file, its commit) where that is not the one of environment.tsv."""
+    def toolkit(self, file):
+        """The one that compiled what has a file's rows, by environment.tsv, or None."""
+        return self.environment.get("cuda_toolkit_before13" if file.endswith(OLDER)
+                                    else "cuda_toolkit")
+
+    def of_others(self):
+        """(file, "commit", that of its head, that of environment.tsv) where they differ; also of
+        toolkits, and of versions, beside that of most files."""
+        version = statistics.mode(output.program("version") for output in self.files.values())
         for name, output in self.files.items():
-            found = output.program("commit")
-            if found not in (None, self.environment.get("suite_commit", found)):
-                yield name, found
+            for what, wanted in (("commit", self.environment.get("suite_commit")),
+                                 ("toolkit", self.toolkit(name)), ("version", version)):
+                found = output.program(what)
+                if None not in (found, wanted) and found != wanted:
+                    yield name, what, found, wanted
 
     def doubts(self):
         """Sentences for readers: what makes the files doubtful."""
         if not self.checked:
-            yield f"There is no {checksums.NAME}: whether its files have changed since is not known."
-        for name, found in self.of_other_commits():
-            yield (f"{name}.tsv is of commit {shown(found)}, environment.tsv of commit "
-                   f"{shown(self.environment['suite_commit'])}.")
+            yield (f"There is no {checksums.NAME}: whether its files have changed since is not "
+                   "known.")
+        for name, what, found, wanted in self.of_others():
+            yield (f"{name}.tsv is of {what} {shown(found)}, its run of {what} {shown(wanted)}.")
         unnamed = [f"{name}.tsv" for name, output in self.files.items() if not output.end]
         if unnamed and not self.partial:
             yield f"No last line says that all rows are there: {', '.join(unnamed)}."

@@ -1,9 +1,9 @@
 """By how much healthy machines differ: results/bounds.tsv, which scripts/pages/healthy_pairs.py
 --bounds writes.
 
-A line is of the rows of a method in a section of a program, of one workload: `percent` is the largest
-change between healthy runs, `pairs` of how many pairs of runs. A change is how much longer or shorter
-the mean and the median both are than all that is recorded, the nearer of the two.
+A line is of the rows of a method in a section of a program, of one workload: `percent` is the
+largest change between healthy runs, `pairs` of how many pairs of runs. A change is how much longer
+or shorter the mean and the median both are than all that is recorded, the nearer of the two.
 """
 
 import functools

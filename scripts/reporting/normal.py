@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter, namedtuple
 
-from parts import means, suite, tsv
+from parts import means, tsv
 from parts.environment import SECONDS_OF
 from reporting import groups, stale
 
@@ -94,12 +94,6 @@ def references(run, recorded):
             and (other.environment != run.environment or _rows(other) != _rows(run))]
 
 
-def toolkit(file, environment):
-    """The one that compiled what has a file's rows."""
-    key = "cuda_toolkit_before13" if file.endswith(suite.OLDER) else "cuda_toolkit"
-    return environment.get(key)
-
-
 def width(value):
     return 0.0 if math.isnan(value.half_width) else value.half_width
 
@@ -137,9 +131,10 @@ def library_version(key, run):
 
 
 def release(file, run):
-    """Of the toolkit that compiled what has a file's rows, as a number."""
-    found = run.files[file].program("toolkit") or toolkit(file, run.environment) or ""
-    return float(found) if re.fullmatch(r"\d+\.\d+", found) else 0.0
+    """Of the toolkit that compiled what has a file's rows, as a number: 1210 of 12.10."""
+    found = run.files[file].program("toolkit") or run.toolkit(file) or ""
+    known = re.fullmatch(r"(\d{1,4})\.(\d{1,2})", found)
+    return 100 * int(known[1]) + int(known[2]) if known else 0
 
 
 @functools.lru_cache(maxsize=None)
@@ -151,15 +146,15 @@ def files_beside(file, run, other):
                   key=lambda name: (abs(release(name, other) - mine), name != file))
 
 
-def reference(key, run, other):
-    """(file, Value) of the recorded row that may judge a row of a run, or None."""
-    for file in files_beside(key[0], run, other):
+def reference(key, run, other, as_is=False):
+    """(file, Value) of the recorded row that may judge a row of a run, or None. as_is: that of the
+    same file, whatever compiled it."""
+    for file in [key[0]] if as_is else files_beside(key[0], run, other):
         found = values(other).get((file, *key[1:]))
-        same_toolkit = release(key[0], run) == release(file, other)
         if found and id(found[1].row) not in at_low_clock(other) and (
                 library_version(key, run) == library_version((file, *key[1:]), other)
                 if key[0].split(".")[0] == OF_LIBRARIES else
-                same_toolkit or key[0] in OF_ANY_TOOLKIT):
+                as_is or key[0] in OF_ANY_TOOLKIT or release(key[0], run) == release(file, other)):
             return file, found[1]
     return None
 
@@ -171,16 +166,17 @@ def is_stale(key, run, file, other):
         theirs, key[1], key[2])
 
 
-def judged(run, runs):
-    """Every row of a run that has a mean, as Judged."""
+def judged(run, runs, as_is=False):
+    """Every row of a run that has a mean, as Judged. as_is: also beside rows of other code."""
     more = [other for one in runs for other in further(one)]
 
     def judge_row(key, quantity, value):
         had_stale = False
         for others in (runs, more):
             found = [(other, *known) for other in others
-                     for known in [reference(key, run, other)] if known]
-            fresh = [known for other, file, known in found if not is_stale(key, run, file, other)]
+                     for known in [reference(key, run, other, as_is)] if known]
+            fresh = [known for other, file, known in found
+                     if as_is or not is_stale(key, run, file, other)]
             if fresh:
                 return judge(quantity, value, fresh)
             had_stale = had_stale or bool(found)

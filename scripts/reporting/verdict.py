@@ -7,19 +7,21 @@ import re
 import statistics
 from collections import Counter, defaultdict, namedtuple
 
-from parts import suite, tsv
+from parts import suite, tsv, whole_files
 from reporting import bounds, groups, known_spread, normal, outcomes
 
 LEVELS = ("normal", "unknown", "look", "broken")  # the gravest last
 EXIT_CODES = {"normal": 0, "look": 1, "broken": 2, "unknown": 4}
-FEW = 3  # rows at least, or all that a method has, are `broken` if
-BROKEN = 25.0  # they are so many percent slower
+FEW = 3  # so many rows of a method, or all that it has, are `broken` if they are slower by BROKEN
+BROKEN = 25.0  # percent
 MANY, TOGETHER = 10, 7.0  # rows of a group; percent of their median
 OPTIONAL = re.compile("nccl|nvshmem|mpi")  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 CAPPED, CAPPED_TO = "sw-power-cap", 0.85  # healthy H200s cap large sums to 0.90 of the full clock
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
 RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
+
+FILE = "verdict.txt"  # of a measured folder
 
 # level: one of LEVELS; text: for people; rows: of class Judged, that it is about.
 Fault = namedtuple("Fault", "level text rows", defaults=((),))
@@ -32,12 +34,14 @@ class Verdict:
     moved, lacking: of normal.judged(), .moved() and .lacking();
     outcomes: of outcomes.judged()."""
 
-    def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False):
+    def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False,
+                 as_is=False):
         """recorded: all recorded runs, or those to compare with if they are chosen; partial: not
-        all methods were measured; known_bounds: others than those of bounds.tsv."""
+        all methods were measured; known_bounds: others than those of bounds.tsv; as_is: see
+        normal.judged()."""
         self.runs = recorded if chosen else normal.references(run, recorded)
         self.chosen = chosen
-        self.rows = normal.judged(run, self.runs)
+        self.rows = normal.judged(run, self.runs, as_is)
         self.moved = normal.moved(self.rows)
         self.known = known_spread.Known(run, self.runs, self.moved)
         self.lacking = normal.lacking(run, self.runs)
@@ -59,14 +63,16 @@ class Verdict:
 
     def slower(self):
         """The faults that are of rows slower than those of the other runs."""
-        return [fault for fault in self.faults if any(row.verdict == "slower" for row in fault.rows)]
+        return [fault for fault in self.faults
+                if any(row.verdict == "slower" for row in fault.rows)]
 
     def _add(self, level, text, rows=()):
         self.faults.append(Fault(level, text, tuple(rows)))
 
     def _judge(self, run, partial, known_bounds):
         rows = [row for row in self.rows if row.low == row.low]
-        self.unexplained = sorted(filter(known_bounds.exceeds, rows), key=bounds.change, reverse=True)
+        self.unexplained = sorted(filter(known_bounds.exceeds, rows), key=bounds.change,
+                                  reverse=True)
         self.judged, self.not_judged = len(rows), len(self.rows) - len(rows)
         if not self.chosen:
             self._files(run)
@@ -75,6 +81,7 @@ class Verdict:
         self._said(run)
         self._wrong(run)
         self._methods(rows, run)
+        self._impossible(run)
         self._groups(rows)
         if self.runs and not self.chosen:
             self._not_judged(run)
@@ -87,13 +94,15 @@ class Verdict:
         """What makes the folder doubtful."""
         if run.partial:
             self._add("look", "the run goes on, or it was interrupted: rows can be missing")
-        others = list(run.of_other_commits())
-        if others:
-            self._add("look", "of another commit than environment.tsv: "
-                      + ", ".join(f"{name}.tsv" for name, _ in others))
+        others = defaultdict(list)
+        for name, what, *_ in run.of_others():
+            others[what].append(f"{name}.tsv")
+        for what, names in others.items():
+            self._add("look", f"of another {what} than the run: {', '.join(names)}")
         for file, output in run.files.items():
-            if output.lost():
-                self._add("look", f"sections are missing ({file}): {', '.join(output.lost())}")
+            lost = ", ".join(output.lost())
+            if lost:
+                self._add("look", f"sections are missing ({file}): {lost}")
             used = sum(int(gpus.get("used", 0)) for gpus in output.head("gpus"))
             if used > len(output.head("gpu")):
                 self._add("look", f"{used} GPUs were used, {len(output.head('gpu'))} are named "
@@ -165,7 +174,8 @@ class Verdict:
             if count:
                 self._add("broken", f"{count} wrong results ({file})")
         other = [one for one in self.outcomes if one.verdict == "other"]
-        wrong = [one for one in self.outcomes if (one.form, one.outcome) == ("right", "wrong results")]
+        wrong = [one for one in self.outcomes
+                 if (one.form, one.outcome) == ("right", "wrong results")]
         if wrong:
             self._add("broken", f"{len(wrong)} right programs have wrong results (Pitfalls): "
                       f"{wrong[0].method}")
@@ -190,10 +200,11 @@ class Verdict:
         theirs = {normal.release(file, other) for other in self.runs for file in other.files}
         new = [file for file in run.files if normal.release(file, run) not in theirs]
         if new:
-            theirs = " and ".join(f"{one:.1f}" for one in sorted(theirs) if one)
-            self._add("unknown", f"compiled by CUDA {normal.release(new[0], run):.1f}, the recorded "
-                      f"runs by {theirs}: rows of launches, grids and several GPUs are judged "
-                      "beside the nearest, no others")
+            mine, *theirs = (f"{one // 100}.{one % 100}" for one in (
+                normal.release(new[0], run), *sorted(filter(None, theirs))))
+            self._add("unknown", f"compiled by CUDA {mine}, the recorded runs by "
+                      f"{' and '.join(theirs)}: rows of launches, grids and several GPUs are "
+                      "judged beside the nearest, no others")
         total = Counter(row.key[0] for row in rows if row.verdict != normal.STALE)
         for file, count in Counter(row.key[0] for row in rows
                                    if row.verdict == "not recorded").items():
@@ -202,24 +213,25 @@ class Verdict:
                           f"recorded run has them ({file})")
 
     def _methods(self, rows, run):
-        """Of each method on as many GPUs what is beyond its bounds, or has no value."""
-        by_method = defaultdict(list)
-        for row in rows:
-            by_method[(*row.key[:3], row.key[normal.GPUS])].append(row)
+        """Of each method on as many GPUs what is beyond its bounds."""
         beyond = {id(row.row) for row in self.unexplained}
-        for (file, section, method, gpus), group in by_method.items():
+        for where, group in by_method(rows, run):
             bad = [row for row in group if id(row.row) in beyond]
             far = [row for row in bad if bounds.change(row) >= BROKEN]
             broken = len(far) >= min(FEW, len(group))
-            where = f"{method} ({file}, {section})" + (
-                f" on {on_gpus(gpus)}" if run.gpus > 1 and gpus != "nan" else "")
             if bad:
-                self._add("broken" if broken else "look", of_rows(far if broken else bad, where, group)
+                self._add("broken" if broken else "look",
+                          of_rows(far if broken else bad, where, group)
                           + self._clock_of(bad, run), bad)
-            nothing = [row for row in group if row.value.text == "nan"]
-            if len(nothing) >= min(FEW, len(group)):
-                self._add("look", f"{where}: {len(nothing)} of {len(group)} rows have no value",
-                          nothing)
+
+    def _impossible(self, run):
+        """Single rows whose program does not say why they are so."""
+        for where, group in by_method(self.rows, run):
+            bad = [row for row in group if cannot_be(row)
+                   and not run.section(*row.key[:2]).said_of(row.row, "no-rate")]
+            if bad:
+                self._add("look", f"{where}: {len(bad)} of {len(group)} rows have no value, or one "
+                          "that cannot be", bad)
 
     def _groups(self, rows):
         """Groups of rows that moved together, by less than a method alone has to."""
@@ -243,7 +255,7 @@ class Verdict:
 
     def _missing_files(self, run):
         """Of programs that were started, or that recorded runs have."""
-        older = normal.toolkit(suite.OLDER, run.environment)
+        older = run.toolkit(suite.OLDER)
         recorded = dict.fromkeys(
             file for other in [*self.runs, *normal.later(run, self.runs)]
             for file, output in other.files.items()
@@ -298,6 +310,52 @@ class Verdict:
             gpus = on_gpus(", ".join(map(str, sorted(counts))))
             self._add("look", f"no rows on {gpus} ({file}): "
                       + some_of(sorted(set().union(*counts.values()))))
+
+
+def told(found, most=None):
+    """(lines for people, the verdict last; its level) of the node and of each GPU of several.
+    found: (what, Verdict or None, further faults) of each; most: faults that are told of each."""
+    verdicts = [verdict for _, verdict, _ in found if verdict]
+    rows = sum(verdict.judged for verdict in verdicts)
+    others = sum(verdict.not_judged for verdict in verdicts)
+    stale = sorted({method for verdict in verdicts for method in verdict.stale})
+    lines, level = [], LEVELS.index("normal" if rows else "unknown")
+    for what, verdict, more in reversed(found):  # a GPU tells more than the node
+        faults = sorted([*more, *(verdict.faults if verdict else ())],
+                        key=lambda fault: -LEVELS.index(fault.level))
+        level = max([level, *(LEVELS.index(fault.level) for fault in faults[:1])])
+        lines += [f"{fault.level}: {what}{': ' * bool(what)}{fault.text}"
+                  for fault in faults[:most]]
+        if len(faults) > len(faults[:most]):
+            lines.append(f"  and {len(faults) - most} more{' of ' * bool(what)}{what}")
+    return [*lines, f"{LEVELS[level]}: {rows:,} rows judged"
+            + f", {others:,} not, for no recorded run has them" * bool(others)
+            + (f", or their code has changed since ({some_of(stale)})" if stale else "")
+            ], LEVELS[level]
+
+
+def keep(folder, found, simulated):
+    """What is told in full, in the folder of what was measured: causes are known there later."""
+    first = [tsv.SIMULATED] * simulated
+    whole_files.write(folder, {FILE: "".join(f"{line}\n" for line in [*first, *told(found)[0]])})
+
+
+def by_method(rows, run):
+    """(which, for people; its rows) of each method of a section on as many GPUs."""
+    found = defaultdict(list)
+    for row in rows:
+        found[(*row.key[:3], row.key[normal.GPUS])].append(row)
+    for (file, section, method, gpus), group in found.items():
+        yield f"{method} ({file}, {section})" + (
+            f" on {on_gpus(gpus)}" if run.gpus > 1 and gpus != "nan" else ""), group
+
+
+def cannot_be(row):
+    """Whether a time or a rate is not above 0, or of no samples. `theory` is computed."""
+    cells, samples = row.row, row.row.get("n", "1")
+    return (not row.value.mean > 0 or float(cells.get(f"med({row.quantity})", "nan")) <= 0
+            or row.key[2] != "theory" and (
+                samples == "0" or samples != "1" and cells.get(f"s({row.quantity})") == "nan"))
 
 
 def some_of(methods):

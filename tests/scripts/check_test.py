@@ -6,6 +6,7 @@ import functools
 import io
 import itertools
 import re
+import tarfile
 import unittest
 
 from made_up_rows import LIBRARY, ended
@@ -106,8 +107,8 @@ class CheckTest(ScriptsTest):
         run = changed_run("h200x2", change, **environment)
         for name, folder in (("Stencil", "stencil"), ("Libraries", "libraries")):
             path = ROOT / "results" / folder / "h200x2.tsv"
-            text = re.sub("commit=[^ ]+", f"commit={run.environment['suite_commit']}",
-                          path.read_text())
+            text = re.sub("version=.*? commit=[^ ]+", "version=0.1.0 commit="
+                          + run.environment["suite_commit"], path.read_text())
             run.files[name] = changed_output(name, tsv.parse(text.encode(), path), change)
         return run
 
@@ -282,6 +283,20 @@ class CheckTest(ScriptsTest):
         self.assertIn("look: grid_sync (BenchmarkInterSM, grid latency): 6 of 26 rows have no value",
                       self.check(changed_run("h200x1", change), 1))
 
+    def test_single_rows_that_cannot_be(self):
+        for column, cell in (
+                ("m(ave_cycle)", "nan"), ("m(ave_cycle)", "0.000"), ("m(ave_cycle)", "-1000.000"),
+                ("med(ave_cycle)", "-1.000"), ("s(ave_cycle)", "nan"), ("n", "0")):
+            path = copy_of("h200x1", self.folder / "run") / "BenchmarkIntraSM.tsv"
+            lines = path.read_text().split("\n")
+            at = next(i for i, line in enumerate(lines) if line.startswith("blocksync\t"))
+            head, cells = (lines[i].split("\t") for i in (at - 1, at))
+            cells[head.index(column)] = cell
+            lines[at] = "\t".join(cells)
+            path.write_text("\n".join(lines))
+            self.assertIn("look: blocksync (BenchmarkIntraSM, block latency): 1 of 32 rows have "
+                          "no value, or one that cannot be", self.check(path.parent, 1))
+
     def test_noise(self):
         """A busy host widens means. Medians tell whether more is wrong."""
         for factor, code in ((1, 0), (1.2, 1), (1.5, 2)):
@@ -322,9 +337,17 @@ class CheckTest(ScriptsTest):
             run = changed_run(name, slower if name == "h200x4" else None)
             with_heads(run, old, new)
             self.assertIn(fault, self.check(run, code))
-        self.assertIn("look: of another commit than environment.tsv: TestRepeat.tsv\n", self.check(
+        self.assertIn("look: of another commit than the run: TestRepeat.tsv\n", self.check(
             with_heads(changed_run("h200x1"), "commit=445fb294d838", "commit=0123456",
                        ["TestRepeat"]), 1))
+
+    def test_files_of_another_build(self):
+        for old, new, fault in (
+                ("toolkit=13.0", "toolkit=12.4", "toolkit than the run: TestRepeat.tsv"),
+                ("version=0.1.0", "version=9.9.9", "version than the run: TestRepeat.tsv")):
+            path = copy_of("h200x1", self.folder / "run") / "TestRepeat.tsv"
+            path.write_text(path.read_text().replace(old, new))
+            self.assertIn(f"look: of another {fault}\n", self.check(path.parent, 1))
 
     def test_one_slow_gpu_of_four(self):
         def change(program, section, cells):
@@ -472,6 +495,18 @@ class CheckTest(ScriptsTest):
                           output)
             self.assertEqual(f"broken: {method}" in output, code == 2, output)
 
+    def test_releases_are_no_decimals(self):
+        """12.10 is not 12.1, and later than 12.9."""
+        folders = [copy_of("h200x1", self.folder / release, cuda_toolkit=release)
+                   for release in ("12.10", "12.1", "12.9")]
+        for path in (path for folder in folders for path in folder.glob("[!e]*[!3].tsv")):
+            path.write_text(path.read_text().replace("toolkit=13.0", f"toolkit={path.parent.name}"))
+        mine, *others = folders
+        done = self.script("check.py", mine, *(f"--against={other}" for other in others))
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("compiled by CUDA 12.10, the recorded runs by 11.8 and 12.1 and 12.9: ",
+                      done.stdout)
+
     def test_stale_rows_are_not_judged(self):
         """Rows recorded before the code of their method changed; the last line names it."""
         def change(_program, _section, cells):
@@ -510,6 +545,16 @@ class HealthyPairsTest(ScriptsTest):
             # No change between them is larger than bounds.tsv has.
             for group, percent in healthy_pairs.largest_changes((runs[one], runs[other])).items():
                 self.assertLessEqual(percent, bounds.read().known[group] + 0.1, group)
+
+    def test_an_archive_of_other_places(self):
+        """Nothing is written outside of the folder that it is unpacked in."""
+        (self.project / "results").mkdir()
+        outside = self.folder / "outside"
+        for name in (str(outside), "../outside", "healthy_runs/../../outside"):
+            with tarfile.open(self.project / "results/healthy_runs.tar.xz", "w:xz") as archive:
+                archive.addfile(tarfile.TarInfo(name))
+            self.assert_refused(self.script("pages/healthy_pairs.py"), 2, f"{name} is no file of ")
+            self.assertFalse(outside.exists())
 
     def test_held_out_bounds(self):
         """They come from the pairs without the run."""

@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from made_up_rows import ENVIRONMENT, LATENCY, LIBRARY, ROWS, section
+from made_up_rows import ENVIRONMENT, LATENCY, LIBRARY, ROWS, ended, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import means  # from scripts/, which scripts_support has put on the path
@@ -32,7 +32,13 @@ class CompareTest(ScriptsTest):
         done = self.script("compare.py", *arguments)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.output, self.errors = done.stdout.splitlines(), done.stderr.splitlines()
-        return [line.replace("\t", " ") for line in self.output if not line.startswith("#")][1:]
+        head, *rows = [line.split("\t") for line in self.output if line[0] != "#"] or [[]]
+        self.rows = [dict(zip(head, cells)) for cells in rows]
+        for column in set(head) - {"A", "B"}:  # none is there for nothing
+            self.assertNotEqual({row[column] for row in self.rows}, {"-"})
+        self.assertNotIn("\tnan", done.stdout)
+        self.assertEqual(self.errors[-1].startswith("compare.py: B is as A"), code == 0)
+        return [" ".join(cells) for cells in rows]
 
     def two(self, first, second, *options, code=0):
         """Compares runs that differ in TestRepeat alone."""
@@ -61,8 +67,7 @@ class CompareTest(ScriptsTest):
     def test_numbers_and_threshold(self):
         numbers = [latencies("200.000", half_width=3), latencies("230.500", half_width=4)]
         self.assertEqual(self.two(*numbers, "--threshold", "15.2", code=1), [
-            "TestRepeat block latency blocksync 1 64 1 1 32 nan nan nan nan nan nan nan nan nan 200.000 230.500 "
-            "15.250 2.500 slower"])
+            "TestRepeat block latency blocksync 1 64 1 1 32 200.000 230.500 15.250 2.500 slower"])
         self.assertEqual(self.two(*numbers, "--threshold", "15.3", "--allow", "0"), [])
 
     def test_allowed_share(self):
@@ -72,8 +77,11 @@ class CompareTest(ScriptsTest):
         self.assertIn(": 17 same, 2 faster, 1 slower, 0 unclear; 0 on one", self.errors[0])
         for sides in ((first, latencies(*[10] * 19)), (latencies(*[10] * 19), first)):
             self.two(*sides, "--allow", "5")  # a row that one side lacks has moved
-            self.assertIn(": TestRepeat\tblock latency\tblocksync\t1\t64\t1\t20\t32\tnan",
+            self.assertIn(": TestRepeat, section block latency, method blocksync: 1 rows",
                           self.output[-1])
+            self.two(*sides, "--allow", "5", "--all")
+            self.assertTrue(self.output[-1].endswith(
+                ": TestRepeat\tblock latency\tblocksync\tgpus=1\trep=64\tblk=1\tthrd=20\ttile=32"))
             self.two(*sides, "--allow", "4.9", code=1)
 
     def test_recorded_runs_are_alike(self):
@@ -83,7 +91,7 @@ class CompareTest(ScriptsTest):
         self.compare(one, other, code=1)
         self.assertIn("the GPUs differ", self.errors[0])
 
-    def test_shares_of_groups(self):
+    def test_lines_of_groups(self):
         """Rows that differ lie in their groups, and say nothing of the others."""
         rows = [("blocksync", 10, 10)] * 3 + [("cluster_sync", 10, 12), ("threadfence", 10, 10)] + [
             ("grid_sync", 10, 9), ("semaphore", 10, 9), ("peer_grid_sync", 10, 10)]
@@ -91,8 +99,15 @@ class CompareTest(ScriptsTest):
             f"{row[0]} 1 64 1 {number} {row[side]} 1 32 9 0" for number, row in enumerate(rows, 1)))
             for side in (1, 2)]
         self.two(*sides, "--allow", "100")
-        self.assertEqual(self.errors[-2], "compare.py: the same: in an SM 100.0% of 3; "
-                         "clusters and fences 50.0% of 2; grid 0.0% of 2; several GPUs 100.0% of 1")
+        row = "TestRepeat block latency {} gpus=1 rep=64 blk=1 thrd={} tile=32"
+        self.assertEqual(self.output[2:6], [
+            "# in an SM: 3 rows, 0 moved, median 0.0%, most 0.0%: " + row.format("blocksync", 1),
+            "# clusters and fences: 2 rows, 1 moved, median 10.0% slower, most 20.0% slower: "
+            + row.format("cluster_sync", 4),
+            "# grid: 2 rows, 2 moved, median 10.0% faster, most 10.0% faster: "
+            + row.format("grid_sync", 6),
+            "# several GPUs: 1 rows, 0 moved, median 0.0%, most 0.0%: "
+            + row.format("peer_grid_sync", 8)])
         self.assertEqual(self.errors[-1], "compare.py: B is as A")
 
     def test_a_method_that_is_slower(self):
@@ -102,9 +117,24 @@ class CompareTest(ScriptsTest):
                       self.errors[-2])
         # A single row tells; healthy machines may differ by less.
         self.two(first, latencies(*[100.0] * 19, 110.0), code=1)
-        self.assertEqual(self.errors[-1], "compare.py: B is not as A")
+        self.assertEqual(self.errors[-1], "compare.py: B is not as A: findings above: 1, rows "
+                         "beyond bounds: 1")
         self.two(first, latencies(*[100.0] * 12, *[104.0] * 8))
         self.assertEqual(self.errors[-1], "compare.py: B is as A: healthy machines differ as much")
+
+    def test_the_table_has_what_the_last_line_says(self):
+        first, second = latencies(*[100.0] * 20), latencies(*[104.0] * 19, 110.0)
+        self.assertEqual(len(self.two(first, second, code=1)), 1)  # as healthy machines: 19
+        self.assertEqual(len(self.two(first, second, "--all", code=1)), 20)
+        self.assertEqual(self.two(first, second, "--threshold", "15"), [])
+        self.assertEqual(self.errors[-1], "compare.py: B is as A")
+        # A value that is lost or new; another compiler, of which check.py would not judge a row.
+        lost = latencies(*[100.0] * 19, "nan")
+        self.assertIn(" 100.0 - ", self.two(first, lost, code=1)[0])
+        self.assertIn(" - 100.0 ", self.two(lost, first, code=1)[0])
+        heads = [ended(f"# program[name=TestRepeat version=1 commit=a toolkit={release}]\n{text}")
+                 for release, text in (("12.4", first), ("13.0", latencies(*[900.0] * 20)))]
+        self.assertEqual(len(self.two(*heads, code=1)), 20)
 
     def test_what_is_missing_as_a_whole(self):
         both, less = self.write_run(self.folder / "both"), self.folder / "less"
@@ -134,7 +164,7 @@ class CompareTest(ScriptsTest):
         runs = [self.write_run(self.folder / str(mean), {
             "TestRepeat": latencies(mean, half_width=5)}, only=True)
             for mean in (100, 104, 110, 112)]
-        rows = self.compare(*runs[:2], "--with", *runs[2:])  # with intervals as wide
+        rows = self.compare(*runs[:2], "--with", *runs[2:], "--all")  # with intervals as wide
         self.assertEqual([row.split()[-5:] for row in rows],
                          [["102.000", "111.000", "8.824", "2.192", "slower"]])
         self.assertEqual([line[:4] for line in self.output[:4]], ["# A:", "# A:", "# B:", "# B:"])
@@ -153,7 +183,7 @@ class CompareTest(ScriptsTest):
                  "2 1 1 32 nan nan: 10 11 10.000 0.000 slower")):
             rows = self.two(section("t: one", header, first), section("t", header, second), code=1)
             key, numbers = expected.split(": ")
-            self.assertEqual(rows, [f"TestRepeat t l {key} nan nan nan nan nan nan nan nan {numbers}"])
+            self.assertEqual(rows, [f"TestRepeat t l {key} {numbers}".replace(" nan", "")])
         base = "x 1 64 1 32 100 1 32 9 0"
         for other in ("y 1 64 1 32", "x 2 64 1 32", "x 1 16 1 32", "x 1 64 2 32", "x 1 64 1 64"):
             self.assertEqual(self.two(section("t", LATENCY, base), section(
@@ -174,9 +204,9 @@ class CompareTest(ScriptsTest):
                                    ("c", rows(("1 1", "6000"))), ("d", rows(("2 2", "6000"))))]
         self.assertEqual([row.split()[-7:] for row in self.compare(*runs[:2], code=1)],
                          [["1", "4", "7000", "7700", "10.000", "0.101", "slower"]])
-        self.assertEqual(self.compare(runs[0], runs[2], "--allow", "70"), [])
+        self.assertEqual(len(self.compare(runs[0], runs[2], "--allow", "70", "--all")), 1)
         self.assertEqual([line.split()[-2:] for line in self.output if "only in A" in line],
-                         [["1", "4"], ["2", "4"]])
+                         [["nodes=1", "processes=4"], ["nodes=2", "processes=4"]])
         self.assert_refused(self.script("compare.py", *runs[2:]), 2, "no row in common")
 
     def test_sums(self):
@@ -186,11 +216,11 @@ class CompareTest(ScriptsTest):
                          ("\t110.000", "\t210.000")):
             self.assertEqual(changed.count(old), 1)
             changed = changed.replace(old, new)
-        rows = self.two(ROWS["Reduction"], changed, code=1)
-        self.assertEqual([row.split()[-16:-9] + row.split()[-1:] for row in rows], [
-            line.split() for line in ("nan nan nan double nan nan nan slower",
-                                      "32 nan nan double nan barriers nan slower",
-                                      "nan nan nan float 1048576 nan nan faster")])
+        self.two(ROWS["Reduction"], changed, code=1)
+        self.assertEqual([[row[column] for column in ("thrd", "type", "bytes", "cost", "verdict")]
+                          for row in self.rows], [line.split() for line in (
+                              "- double - - slower", "32 double - barriers slower",
+                              "- float 1048576 - faster")])
 
     def test_bad_usage(self):
         run = self.write_run(self.folder / "run", {"TestRepeat": latencies(1)}, only=True)

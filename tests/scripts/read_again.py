@@ -53,28 +53,17 @@ def means_of(files):
 
 def wrong_in_comparison(output, files):
     """What compare.py --all shows as B that these files do not have, or None."""
-    known, shown = means_of(files), Counter()
-    head, *lines = [line.split("\t") for line in output.splitlines()
-                    if not line.startswith(("# A:", "# B:"))]
-    sections = Counter(f"{file}, section {section}" for file, section, _ in known)
-    if not sections or head[0] != "file":
+    known, shown, only = means_of(files), Counter(), "# only in B: "
+    rows = [line.split("\t") for line in output.splitlines() if not line.startswith("#")]
+    if not known or "B" not in rows[0]:
         return "no table"
-    for cells in lines:
-        text = cells[0]
-        if text.startswith("#"):
-            if text.startswith("# only in B: ") and len(cells) > 2:
-                shown[text[13:], cells[1], cells[2]] += 1
-            elif text.startswith("# only in B: "):
-                name = text[13:].split(", ", 1)[0]
-                for key, rows in known.items():
-                    if key[0] == name and (text.endswith(f"section {key[1]}")
-                                           or text.endswith(" rows")):
-                        shown[key] += len(rows)
-            continue
-        key = cells[0], cells[1], cells[2]
+    for cells in rows[1:]:
+        key, value = tuple(cells[:3]), cells[rows[0].index("B")]
         shown[key] += 1
-        if not any(cells[18] in texts for texts in known.get(key, ())):
-            return f"{key} {cells[18]}"
+        if not any({"-": "nan"}.get(value, value) in texts for texts in known.get(key, ())):
+            return f"{key} {value}"
+    shown.update(tuple(line[len(only):].split("\t")[:3]) for line in output.splitlines()
+                 if line.startswith(only))
     missing = {key: len(rows) for key, rows in known.items() if shown[key] != len(rows)}
     return missing or None
 

@@ -87,7 +87,7 @@ class RunTest(ScriptsTest):
         self.assertRegex(folder.name, r"^h200x2_\d{8}T\d{6}Z$")
         outputs = {**ROWS, **{f"{name}.before13": text for name, text in ROWS_BEFORE13.items()}}
         self.assertEqual({path.name for path in folder.iterdir()}, {
-            "environment.tsv", "topology.txt", "stderr.log", "report",
+            "environment.tsv", "topology.txt", "stderr.log", "report", "verdict.txt",
             "SHA256SUMS", *(f"{name}.tsv" for name in outputs)})
         self.assertTrue(tsv.Run(folder).checked)
         for name, text in outputs.items():
@@ -118,7 +118,8 @@ class RunTest(ScriptsTest):
         for private in ("someone", "s3cret", str(self.folder), os.uname().nodename):
             self.assertNotIn(private, said)
         self.assertRegex(done.stdout, r"(?m)^  1 GPU: traditional_launch, .* 1081\.2 ± 3\.5$")
-        self.assertIn("\nIs it normal? unknown; ", done.stdout)
+        self.assertIn(f"\nIs it normal? look; {folder}/verdict.txt says why\n", done.stdout)
+        self.assertEqual((folder / "verdict.txt").read_text(), self.script("check.py", folder).stdout)
         shown = self.script("summary.py", folder).stdout
         self.assertRegex(shown, r"(?m)^  multi_grid_sync 1 x 32 +7\.29$")
         self.assertRegex(shown, r"(?m)^  tile +110\.0 / 115\.0 +90\.0 / -$")
@@ -245,7 +246,7 @@ class RunTest(ScriptsTest):
                         < shown.find(f"\nReport: {folder}/report/report.html\n"), shown)
         self.assertRegex(folder.name, r"^simulated_h200x1_\d{8}T\d{6}Z$")
         self.assertIn("measured: Is it normal? ", shown)
-        for path in [*folder.glob("*.tsv"), *folder.rglob("report/tables/**/*.tsv")]:
+        for path in [*folder.glob("*.t*"), *folder.rglob("report/tables/**/*.tsv")]:
             self.assertTrue(path.read_text().startswith(FIRST[:-1]), path)
         self.assert_refused(self.script("check.py", folder), 3, "--simulated reads them")
         self.assertEqual(self.calls("simulated/Impl"), [
@@ -446,7 +447,16 @@ class RunTest(ScriptsTest):
         self.assertFalse(self.results.exists())
         (self.folder / "fakes/release.then").unlink()
         self.results.write_text("a file")
-        self.assertRegex(self.run_sh(code=1).stderr, f"\nrun.sh: {self.results} is not a folder\n$")
+        self.log.unlink()
+        refused = f"run.sh: --results: {self.results} is not a folder that can be written\n"
+        self.assert_refused(self.run_sh(code=1), 1, refused)
+        self.assert_refused(self.script("run.sh", "--results", self.results / "a/b"), 1, refused)
+        self.assertEqual(self.calls(), [])  # not even built
+        for name in ("a\nb", "a\u202eb"):  # as the readers of its rows would
+            for command in (["run.sh"], ["measure.py", self.project / "build"]):
+                done = self.script(*command, "--results", self.folder / name)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn("has a character that cannot be shown", done.stderr.splitlines()[-1])
         self.assertEqual((self.results.read_text(), self.calls("build")), ("a file", []))
         self.results.unlink()
         (self.project / "build/ImplicitBarrier.rows").write_text(ROWS["ImplicitBarrier"] * 40)

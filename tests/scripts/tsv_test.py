@@ -264,7 +264,7 @@ class ScriptsOfOneRunTest(ScriptsTest):
             done = self.script(name, run, *options)
             self.assertEqual(done.returncode, 0, done.stderr)
             shown = (out / "report.html").read_text() if name == "report.py" else done.stdout
-            self.assertIn("BenchmarkInterSM.tsv is of commit other, environment.tsv of commit abc.",
+            self.assertIn("BenchmarkInterSM.tsv is of commit other, its run of commit abc.",
                           shown)
             self.assertIn("No last line says that all rows are there: ImplicitBarrier.tsv, "
                           "BenchmarkIntraSM.tsv, TestRepeat.tsv, Reduction.tsv, Stencil.tsv, "

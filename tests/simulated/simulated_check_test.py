@@ -23,14 +23,24 @@ class CheckTest(unittest.TestCase):
 
     @classmethod
     def check_node(cls, code, *arguments, planted=""):
-        environment = dict(os.environ, LD_LIBRARY_PATH=str(PROGRAMS),
+        """What it says. Where that is not normal, a folder keeps rows and verdict."""
+        folders = Path(cls.temporary.name)
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(PROGRAMS), TMPDIR=str(folders),
                            STAND_IN=f"sms=4 {planted}")
         environment.pop("CUDA_VISIBLE_DEVICES", None)
+        before = set(folders.iterdir())
         done = subprocess.run(
             [ROOT / "scripts/check.py", "--simulated", "--gpus", "4", "--build", PROGRAMS,
              *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             encoding="utf-8", timeout=600)
         assert code in (None, done.returncode), (planted, done.stdout, done.stderr)
+        kept = set(folders.iterdir()) - before
+        assert len(kept) == bool(done.returncode), kept
+        for folder in kept:
+            assert f"what was measured is in {folder}\n" in done.stderr, done.stderr
+            told = (folder / "verdict.txt").read_text().splitlines()
+            assert told[0] == "# simulated" and (folder / "node/environment.tsv").exists(), told
+            assert set(told) >= {line for line in done.stdout.splitlines() if line[0] != " "}
         return done.stdout
 
     def beside_healthy(self, code, planted):
