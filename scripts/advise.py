@@ -189,6 +189,7 @@ class Advice:
                                        list(self.words.cases_of_exchanges()))
         return found
 
+    @functools.cached_property
     def paces(self):
         """{way: the lowest and the highest of recorded machines}, ns"""
         found = {}
@@ -204,7 +205,7 @@ class Advice:
         seam = max(cases.times for name, cases in self.cases.items() if name.endswith(of))
         if method not in BY_HOST:
             return seam, seam
-        lowest, highest = self.paces()[BY_HOST[method]]
+        lowest, highest = self.paces[BY_HOST[method]]
         pace = highest / lowest
         return pace, pace if BY_HOST[method] == "launch_and_wait" else seam
 
@@ -268,7 +269,7 @@ class Advice:
             yield (f"# accuracy[rows={name} times={cases.times:.2f} cases={len(cases.steps)}]: "
                    + ", ".join(map(shown, cases.files)))
         for way in dict.fromkeys(BY_HOST[method] for method in self.launches if method in BY_HOST):
-            lowest, highest = self.paces()[way]
+            lowest, highest = self.paces[way]
             yield (f"# pace[way={way} machines={len(self.machines)}]: the host makes steps without "
                    f"work in {lowest / 1e3:.2f} to {highest / 1e3:.2f} us")
 

@@ -2,7 +2,7 @@
 """Writes results/stale.tsv: which recorded rows are stale, as what they time has other code today.
 
 usage: stale_rows.py                 of today's sources and those of the recorded commits; needs the
-                                     toolkits of the recorded rows
+                                     toolkits of the recorded rows, and build/Reduction
        stale_rows.py --check EXECUTABLE    whether the table is of the methods in it
 
 The code of a method is what stands between the reads of the clock: the loop of trips in its timed

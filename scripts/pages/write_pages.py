@@ -53,6 +53,7 @@ cannot be written; 2 bad usage, also a file that is damaged or a page that lacks
 """
 
 import itertools
+import functools
 import re
 import sys
 from pathlib import Path
@@ -180,14 +181,19 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                                           "barriers": barriers_table}}
 
 
+@functools.lru_cache(maxsize=None)
+def commits_of(folder):
+    """Of the recorded rows in it."""
+    return {output.program("commit") for output in stale.outputs(f"{folder}/*.tsv")}
+
+
 def stale_note(page, name, lines, runs):
     """Which methods of a generated part have other code today than when their rows were recorded:
     in the folder that is named as the page, or else in the recorded runs."""
     if page in NO_ROWS:
         return
-    outputs = list(stale.outputs(f"{Path(page).stem}/*.tsv")) or [
-        output for run in runs for output in run.files.values()]
-    commits = {output.program("commit") for output in outputs}
+    commits = commits_of(Path(page).stem) or {
+        output.program("commit") for run in runs for output in run.files.values()}
     methods = sorted({line["method"] for line in stale.read()
                       if line["rows"] == ("late" if name == "late" else "timed")
                       and commits & set(line["stale"].split(","))
