@@ -66,11 +66,6 @@ def median_stays(row, here, there):
 CONDITIONS = {test.__name__: test for test in (other_sm_clock, median_stays)}
 
 
-def depends_on_settings(line):
-    """Whether a line is of another clock, and so not of healthy machines alone."""
-    return other_sm_clock in line.tests
-
-
 def amount(text, where):
     """(number, what is counted) of "4xSM"."""
     number = re.fullmatch(r"(\d+)(xSM)?", text)
