@@ -110,11 +110,11 @@ def linked(lines):
 
 def spreads(_runs):
     """What stands in the row above is left out."""
-    head = ("Name", "Programs", "Rows", "GPUs", "Up to", "Why", "Shown in")
+    head = ("Name", "Programs", "Rows", "Up to", "Why", "Shown in")
     rows, above = [], [""] * len(head)
     for spread in known_spread.read():
-        row = [spread.name, spread.programs, coded(spread.rows()), spread.where(),
-               spread.extent(), coded(spread.why), ", ".join(map(path, spread.evidence))]
+        row = [spread.name, spread.programs, coded(spread.rows()), spread.extent(),
+               coded(spread.why), ", ".join(map(path, spread.evidence))]
         alike = row[0] == above[0]
         rows.append([cell if not alike or at == 2 or cell != above[at] else ""
                      for at, cell in enumerate(row)])

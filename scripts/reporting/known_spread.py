@@ -4,11 +4,9 @@ A line is a cause with a bound. It is of rows that agree with all its cells:
   name        short, for reports, which take lines of one name for one cause
   programs, sections, methods
               any, or names after commas; * stands for any letters. Of both toolkits
-  between     the GPUs of the two runs: any; same, of one kind; "H100, H200", of these kinds
   when        any, or conditions after blanks, which all hold: names of CONDITIONS, and cells of
               the row, as gpus>=2 or blk=16xSM|32xSM (so many blocks for each SM)
-  direction   any; slower: rows can be slower than recorded ones; first slower: rows of the first
-              kind of GPU can be slower than those of the second
+  direction   any; slower: rows can be slower than recorded ones
   percent     by how much at most
   why         a sentence for readers; `code` stands between such marks
   evidence    where it can be seen, after commas: paths from the top of the repository, with a /, and
@@ -27,9 +25,9 @@ from reporting import normal
 from reporting.sheets import coded
 
 FILE = Path(__file__).resolve().parents[2] / "results" / "known_spread.tsv"
-COLUMNS = ("name", "programs", "sections", "methods", "between", "direction", "when", "percent",
-           "why", "evidence")
-DIRECTIONS = ("any", "slower", "first slower")
+COLUMNS = ("name", "programs", "sections", "methods", "direction", "when", "percent", "why",
+           "evidence")
+DIRECTIONS = ("any", "slower")
 COMPARED = re.compile(r"(\w+)(>=|<=|=)([\w|]+)")  # a cell of a row, and what it has to be
 METHOD = re.compile(r"[a-z0-9_*]+")  # of those that a phrase can have
 RELATIONS = {"=": "", ">=": "at least ", "<=": "at most "}
@@ -64,11 +62,6 @@ def median_stays(row, here, there):
 
 
 CONDITIONS = {test.__name__: test for test in (other_sm_clock, median_stays)}
-
-
-def depends_on_settings(line):
-    """Whether a line is of another clock, and so not of healthy machines alone."""
-    return other_sm_clock in line.tests
 
 
 def amount(text, where):
@@ -106,20 +99,6 @@ def is_one_of(text, cell):
     return cell == "any" or any(fnmatchcase(text, name) for name in names(cell))
 
 
-def is_kind(kind, gpu):
-    """Whether a GPU is of a kind; "H200" is not of "GH200"."""
-    return re.search(rf"\b{re.escape(kind)}\b", gpu)
-
-
-def are_between(cell, here, there):
-    """Whether two GPUs are of these kinds."""
-    if cell in ("any", "same"):
-        return cell == "any" or here == there
-    one, other = names(cell)
-    return bool(is_kind(one, here) and is_kind(other, there)
-                or is_kind(other, here) and is_kind(one, there))
-
-
 class Spread:
     """A line of the table; its columns are attributes."""
 
@@ -131,15 +110,9 @@ class Spread:
             raise tsv.TsvError(f"{row.where}, column percent: '{tsv.shown(self.percent)}' is not a "
                                "number above 0")
         self.percent = float(self.percent)
-        kinds = names(self.between)
-        pair = len(kinds) == 2 and all(kinds)
-        for column, known in (
-                ("between", self.between in ("any", "same") or pair),
-                ("direction", self.direction in DIRECTIONS
-                 and (pair or self.direction != "first slower"))):
-            if not known:
-                raise tsv.TsvError(f"{row.where}, column {column}: nobody knows "
-                                   f"'{tsv.shown(row[column])}'")
+        if self.direction not in DIRECTIONS:
+            raise tsv.TsvError(f"{row.where}, column direction: nobody knows "
+                               f"'{tsv.shown(self.direction)}'")
         self.evidence = names(self.evidence)
         self.tests = [self.test_of(text, row) for text in self.when.split() if self.when != "any"]
 
@@ -174,22 +147,9 @@ class Spread:
         """The bound for readers."""
         return f"{self.percent:g}%" + " slower" * (self.direction != "any")
 
-    def where(self):
-        """Between which GPUs."""
-        return {"same": "GPUs of one kind"}.get(self.between, self.between.replace(", ", " and "))
-
     def bounds(self, row):
         """Whether a row has moved by no more than this."""
         return abs(row.change) <= self.percent
-
-    def is_between(self, row, here, there):
-        """Whether the two GPUs are those, and the row has moved in the direction."""
-        if not are_between(self.between, here, there):
-            return False
-        if self.direction == "first slower":
-            here_first = is_kind(names(self.between)[0], here)
-            return row.verdict == ("slower" if here_first else "faster")
-        return self.direction in ("any", row.verdict)
 
     def can_move(self, row, run, recorded):
         """By so much."""
@@ -200,10 +160,9 @@ class Spread:
         file, section, method = row.key[:3]
         return (is_one_of(file.split(".")[0], self.programs) and is_one_of(section, self.sections)
                 and is_one_of(method, self.methods)
-                and all(self.is_between(row, *(one.environment.get("gpu", "")
-                                               for one in (run, other)))
-                        and all(test(row, run.environment, other.environment)
-                                for test in self.tests) for other in recorded))
+                and self.direction in ("any", row.verdict)
+                and all(test(row, run.environment, other.environment)
+                        for test in self.tests for other in recorded))
 
 
 @functools.lru_cache(maxsize=None)
