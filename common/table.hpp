@@ -42,8 +42,8 @@ std::string pair_text(const std::string& name, const std::string& value);
 
 /// Writes lines to a file descriptor. A line that cannot be written whole is
 /// taken back where the descriptor is a regular file, then OutputError. On a
-/// terminal, if no mpirun or srun has started the process, rows are aligned, and
-/// annotations are left out: told() has them.
+/// terminal, if no mpirun or srun has started the process, rows are aligned,
+/// and annotations are left out: told() has them.
 class LineWriter {
  public:
   explicit LineWriter(int descriptor);
