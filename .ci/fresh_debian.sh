@@ -100,6 +100,12 @@ toolkit_of_debian() {
   expect 0 "$1" root "apt-get update -q && apt-get install -q -y --no-install-recommends nvidia-cuda-toolkit ${*:2}"
 }
 
+# nccl_of_system MACHINE: where a distribution's package of NCCL lies. Debian has none.
+nccl_of_system() {
+  expect 0 "$1" root 'python3 -m pip install --no-deps --require-hashes -r .ci/nccl.txt --target /opt'
+  expect 0 "$1" root 'cd /opt/nvidia/nccl && mv include/* /usr/include && mv lib/libnccl.so.2 /usr/lib'
+}
+
 make_base || { tail -n 3 "$log" && exit 77; }
 
 # Toolkits are long to fetch, so that goes beside the rest. ($! is also that of <(...).)
@@ -127,7 +133,9 @@ else
   expect 1 user user scripts/test.sh
   packages=$(sed -n 's/.*sudo apt-get install //p' "$log")
   expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
+  nccl_of_system user
   settings="CUDAARCHS=90 THOROUGH=1 CXXFLAGS=-Werror CUDAFLAGS='-Werror=all-warnings -Xcompiler=-Werror' "
   second_command user user "$settings CTEST_ARGUMENTS='-E ^(call_faults|simulated_pitfalls)$' "
+  expect 0 user user 'grep "NCCL: /usr/lib/libnccl" build/build.log'
   wait "$beside"
 fi
