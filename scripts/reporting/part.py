@@ -6,6 +6,7 @@ from parts import suite, tsv
 from reporting.barrier_steps import lines_of_tsv
 from reporting.charts import charts_of
 from reporting.headline_sheets import headline_sheet
+from reporting.known_spread import Known
 from reporting.observations import table_8, table_8b
 from reporting.run_warnings import warned
 from reporting.study_tables import MAKERS
@@ -24,7 +25,7 @@ class Part:
         self.verdict = found = Verdict(run, recorded)
         self.recorded = found.runs
         self.normal, self.lacking, self.outcomes = found.rows, found.lacking, found.outcomes
-        self.moved, self.known = found.moved, found.known
+        self.moved, self.known = found.moved, Known(run, found.runs, found.moved)
         self.warned = warned(run)
         self.barrier_steps = list(lines_of_tsv(run))
         self.charts = charts_of(run, study)

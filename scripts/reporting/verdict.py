@@ -8,7 +8,7 @@ import statistics
 from collections import Counter, defaultdict, namedtuple
 
 from parts import suite, tsv, whole_files
-from reporting import bounds, groups, known_spread, normal, outcomes
+from reporting import bounds, groups, normal, outcomes
 
 LEVELS = ("normal", "unknown", "look", "broken")  # the gravest last
 EXIT_CODES = {"normal": 0, "look": 1, "broken": 2, "unknown": 4}
@@ -43,7 +43,6 @@ class Verdict:
         self.chosen = chosen
         self.rows = normal.judged(run, self.runs, as_is)
         self.moved = normal.moved(self.rows)
-        self.known = known_spread.Known(run, self.runs, self.moved)
         self.lacking = normal.lacking(run, self.runs)
         self.outcomes = outcomes.judged(run, self.runs)
         self.faults, self.unexplained, self.judged, self.not_judged = [], [], 0, len(self.rows)
