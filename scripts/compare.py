@@ -137,13 +137,14 @@ def lone_rows(only, show_all):
             yield from (f"# only in {letter}: {one}" for one in texts)
 
 
-def beyond_healthy(sides, moved):
+def beyond_healthy(sides, values, moved):
     """How B differs from A by more than healthy machines do: Faults, and of the keys of the rows
-    that have moved those that they are of, and those that cannot be judged."""
+    that have moved those that they are of, and those that cannot be judged. values: values_of()
+    each run of B."""
     faults, found, unjudged = [], set(), set()
-    for run in sides[1]:
+    for run, files in zip(sides[1], values):
         verdict = Verdict(run, sides[0], True, bounds.read(close=True), chosen=True, as_is=True)
-        keys = {id(value.row): (file, key) for file, rows in values_of(run).items()
+        keys = {id(value.row): (file, key) for file, rows in files.items()
                 for key, (_, value) in rows.items()}
         unjudged.update(keys[id(row.row)] for row in verdict.rows if math.isnan(row.low))
         for fault in verdict.faults:
@@ -186,7 +187,8 @@ def work():
     sides = [[tsv.Run(path, options.simulated) for path in paths]
              for paths in (options.folders, options.others)]
     tsv.refuse_mixed([run for runs in sides for run in runs])
-    a, b = (combine([values_of(run) for run in runs]) for runs in sides)
+    values = [[values_of(run) for run in runs] for runs in sides]
+    a, b = map(combine, values)
     compared = {(file, key): compare(quantity, value, b[file][key][1], options.threshold)
                 for file in a if file in b
                 for key, (quantity, value) in a[file].items() if key in b[file]}
@@ -200,7 +202,7 @@ def work():
     if differ and allowed is None:
         allowed = ALLOWED
     if allowed is None:
-        faults, shown, unjudged = beyond_healthy(sides, moved)
+        faults, shown, unjudged = beyond_healthy(sides, values[1], moved)
         shown |= {key for key in moved if math.isnan(compared[key].change)}  # value or none
     if sides[0][0].simulated:
         print(tsv.SIMULATED)
