@@ -260,7 +260,7 @@ def check_inter(sections, gpus):
         mean = ((float(row["m(more_ttl)"]) - float(row["m(basic_ttl)"])) /
                 (int(row["moredrep"]) - int(row["basicrep"])))
         printed = float(row["m(avginstru)"])
-        assert abs(mean - printed) < 0.001 + 1e-4 * printed, row  # three decimals
+        assert abs(mean - printed) < 0.001 + 1e-4 * abs(printed), row  # three decimals
 
 
 def check_repeat(sections, capability, listed):
