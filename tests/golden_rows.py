@@ -35,7 +35,8 @@ COMMANDS = {
     "Libraries": ("--method peer_grid_sync", "--method peer_grid_sync"),
     "Pitfalls": ("--method no_sync,vote_ballot,lost_updates", "--method flag_in_peer_memory")}
 MASKS = ((re.compile(r" (toolkit|runtime|nvcc|gcc|cpu)=[\w.,-]+"), r" \1=MASKED"),
-         (re.compile(r".*(warning\[few-cpus\]|warning: fewer CPUs).*\n|# library\[name=(NCCL|NVSHMEM|MPI) .*\n"), ""))
+         (re.compile(r".*(warning\[few-cpus\]|warning: fewer CPUs).*\n"), ""),
+         (re.compile(r"# library\[name=(NCCL|NVSHMEM|MPI) .*\n"), ""))
 SHOWN = 40  # lines of a difference
 
 

@@ -52,8 +52,8 @@ Exit codes: 0 the pages are right; 1 with --check: a page is not what the files 
 cannot be written; 2 bad usage, also a file that is damaged or a page that lacks such comments.
 """
 
-import itertools
 import functools
+import itertools
 import re
 import sys
 from pathlib import Path

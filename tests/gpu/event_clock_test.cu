@@ -19,7 +19,7 @@ namespace syncbench::explicit_barrier {
 namespace {
 
 constexpr double kTolerance = 0.01;      // inside one SM
-constexpr double kFewTolerance = 0.05;   // few operations: a cycle is 4% of one
+constexpr double kFewTolerance = 0.05;   // of few operations: a cycle is 4%
 constexpr double kGridTolerance = 0.02;  // its level differs between launches
 constexpr double kPeerTolerance = 0.05;  // and with the code round the barrier
 constexpr int kPlaces = 10;

@@ -27,7 +27,6 @@ class CheckTest(unittest.TestCase):
         folders = Path(cls.temporary.name)
         environment = dict(os.environ, LD_LIBRARY_PATH=str(PROGRAMS), TMPDIR=str(folders),
                            STAND_IN=f"sms=4 {planted}")
-        environment.pop("CUDA_VISIBLE_DEVICES", None)
         before = set(folders.iterdir())
         done = subprocess.run(
             [ROOT / "scripts/check.py", "--simulated", "--gpus", "4", "--build", PROGRAMS,
