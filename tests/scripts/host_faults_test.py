@@ -157,7 +157,7 @@ class SignalsTest(HostFaultsTest):
         for folder in self.results.iterdir():
             names = {path.name for path in folder.iterdir()}
             if folder.suffix != ".partial":
-                self.assertEqual(names | {"report"}, files, about)
+                self.assertEqual(names | {"report", "verdict.txt"}, files, about)
             for name in ROWS.keys() & {name[:-4] for name in names}:
                 self.assertIn((folder / f"{name}.tsv").read_text(), ("", ROWS[name]), about)
             written = {str(path.relative_to(folder / "report"))
