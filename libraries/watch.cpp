@@ -38,10 +38,10 @@ struct Hello {
   std::int32_t rank, pid;
 };
 
-// Not std::chrono's clock: simulated programs have another.
+// Not std::chrono's clock: simulated programs have another in its place.
 double now() {
   timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
   return static_cast<double>(time.tv_sec) +
          1e-9 * static_cast<double>(time.tv_nsec);
 }

@@ -74,7 +74,8 @@ class Processes(unittest.TestCase):
     def two_nodes(self):
         """Both are this one: mpirun reaches them by a shell that connects to no other."""
         shell = self.script("shell", REMOTE_SHELL)
-        return ("-mca", "plm_rsh_agent", str(shell), "--host", "first:2,second:1")
+        return ("-mca", "plm", "rsh", "-mca", "plm_rsh_agent", str(shell),
+                "--host", "first:2,second:1")
 
     def run_them(self, command, code, **more):
         done = subprocess.run(["mpirun", *command], timeout=SECONDS,
