@@ -350,11 +350,13 @@ def by_method(rows, run):
 
 
 def cannot_be(row):
-    """Whether a time or a rate is not above 0, or of no samples. `theory` is computed."""
+    """Whether a time, rate or clock is not above 0, or of no samples. `theory` is computed."""
     cells, samples = row.row, row.row.get("n", "1")
     return (not row.value.mean > 0 or float(cells.get(f"med({row.quantity})", "nan")) <= 0
+            or float(cells.get("clock", "nan")) <= 0
             or row.key[2] != "theory" and (
-                samples == "0" or samples != "1" and cells.get(f"s({row.quantity})") == "nan"))
+                samples in ("0", "nan")
+                or samples != "1" and cells.get(f"s({row.quantity})") == "nan"))
 
 
 def some_of(methods):

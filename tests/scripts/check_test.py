@@ -286,7 +286,8 @@ class CheckTest(ScriptsTest):
     def test_single_rows_that_cannot_be(self):
         for column, cell in (
                 ("m(ave_cycle)", "nan"), ("m(ave_cycle)", "0.000"), ("m(ave_cycle)", "-1000.000"),
-                ("med(ave_cycle)", "-1.000"), ("s(ave_cycle)", "nan"), ("n", "0")):
+                ("med(ave_cycle)", "-1.000"), ("s(ave_cycle)", "nan"), ("n", "0"),
+                ("n", "nan"), ("clock", "0.0")):
             path = copy_of("h200x1", self.folder / "run") / "BenchmarkIntraSM.tsv"
             lines = path.read_text().split("\n")
             at = next(i for i, line in enumerate(lines) if line.startswith("blocksync\t"))
