@@ -1,3 +1,4 @@
+#include "common/check.hpp"
 #include "common/device_clock.cuh"
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/unit_work.cuh"
@@ -143,8 +144,9 @@ const UnitKernels& programmatic_kernels(Trigger trigger) {
   throw std::logic_error("not a trigger");
 }
 
-cudaError_t note_times_at(const NotedKernels& noted) {
-  return cudaMemcpyToSymbol(noted_kernels, &noted, sizeof noted);
+void note_times_at(const NotedKernels& noted) {
+  CUDA_CHECK(cudaMemcpyToSymbol(noted_kernels, &noted, sizeof noted));
+  CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));  // it has arrived
 }
 
 }  // namespace syncbench::implicit_barrier

@@ -51,7 +51,7 @@ struct NotedKernels {
   BlockTimes* times;
   unsigned* counts;  ///< of each block
 };
-cudaError_t note_times_at(const NotedKernels& noted);
+void note_times_at(const NotedKernels& noted);
 
 /// Spins as spin_kernel and notes its times. Without a spin it ends by writing.
 __global__ void noting_kernel(int units, long long cycles);

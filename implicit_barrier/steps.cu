@@ -334,6 +334,7 @@ double StepChain::run() {
   CUDA_CHECK(cudaMemcpy(memory_.words.get(), first.data(),
                         first.size() * sizeof first[0],
                         cudaMemcpyHostToDevice));
+  CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));  // it has arrived
   const double taken = run_all();
   check();
   if (*memory_.failed.get() != 0) {

@@ -132,6 +132,7 @@ cudaError_t queue_graph(cudaGraphExec_t exec, cudaStream_t stream) {
     } else if (one.waits != nullptr) {
       push_wait(lane, state->events[one.waits]);
     } else {
+      check_arrived(lane);
       const double gap = gap_of(one.launch, lane) * scenario().node_gap;
       lane.work.push_back(
           work_of(one.launch, one.model, first ? scenario().gap_seam : gap));

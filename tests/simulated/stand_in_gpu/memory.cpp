@@ -208,6 +208,9 @@ cudaError_t copy_now(void* to, const void* from, std::size_t bytes) {
     complain("out of bounds: a copy");
     return cudaErrorInvalidValue;
   }
+  // From memory of the host that CUDA has not allocated: once it is staged, the
+  // call returns.
+  node().gpus[current_gpu()].arriving = allocation_of(from, bytes) == nullptr;
   copy(to, from, bytes);
   return cudaSuccess;
 }
@@ -219,6 +222,7 @@ cudaError_t set_now(void* to, int byte, std::size_t bytes) {
   const cudaError_t error = result_of_wait(legacy.end);
   if (error != cudaSuccess) return error;
   if (!inside(to, bytes, "cudaMemset")) return cudaErrorInvalidValue;
+  node().gpus[current_gpu()].arriving = true;
   std::memset(to, byte, bytes);
   return cudaSuccess;
 }
@@ -234,6 +238,7 @@ cudaError_t write_variable(const void* symbol, const void* from,
   const Lock lock(node().mutex);
   char* to = place_of(symbol, bytes, offset);
   if (to == nullptr) return cudaErrorInvalidSymbol;
+  node().gpus[current_gpu()].arriving = true;
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }

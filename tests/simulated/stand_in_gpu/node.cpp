@@ -73,6 +73,7 @@ cudaError_t push_kernel(const Launch& launch, StreamState& stream,
     stream.captured->push_back({stream.lane, stream.device, launch, *model});
     return cudaSuccess;
   }
+  check_arrived(stream);
   const StreamState*& first = node().gpus[stream.device].first;
   if (first == nullptr) first = &stream;
   Work work = work_of(launch, *model, gap_of(launch, stream));
@@ -203,6 +204,13 @@ std::optional<Model> find_model(const Launch& launch) {
 
 void complain(const std::string& what) {
   std::fprintf(stderr, "stand-in: misuse: %s\n", what.c_str());
+}
+
+void check_arrived(const StreamState& stream) {
+  const Gpu& gpu = node().gpus[stream.device];
+  if (gpu.arriving && &stream != &gpu.legacy) {
+    complain("a kernel may begin before a copy to its GPU has arrived");
+  }
 }
 
 int gpu_count() { return static_cast<int>(scenario().gpus); }
@@ -378,11 +386,14 @@ cudaError_t wait_for_stream(cudaStream_t stream) {
   StreamState* found = stream_of(stream);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
   drain(lock, *found);
+  Gpu& gpu = node().gpus[found->device];
+  if (found == &gpu.legacy) gpu.arriving = false;
   return result_of_wait(found->end);
 }
 
 cudaError_t wait_for_gpu() {
   Lock lock(node().mutex);
+  node().gpus[current_gpu()].arriving = false;
   return result_of_wait(drain_gpu(lock, current_gpu()));
 }
 

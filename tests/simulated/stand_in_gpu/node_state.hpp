@@ -112,6 +112,9 @@ struct Gpu {
   const StreamState* first = nullptr;  // that got a kernel
   std::size_t used = 0;
   std::mt19937_64 random;
+  /// What the legacy stream writes may still be on its way: no other stream
+  /// waits for it.
+  bool arriving = false;
 };
 
 struct Node {
@@ -157,6 +160,9 @@ void push_record(StreamState& stream, EventState& event, double cost);
 void push_wait(StreamState& stream, EventState& event);
 /// Where launches wait for their kernels, waits.
 cudaError_t after_launch(Lock& lock, StreamState& stream);
+
+/// Complains where a kernel may begin before all that it reads has arrived.
+void check_arrived(const StreamState& stream);
 
 /// Does all that can be done on all GPUs.
 void run_all();
