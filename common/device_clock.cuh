@@ -13,6 +13,14 @@ __device__ inline long long read_sm_clock() {
   return cycles;
 }
 
+/// Warps run on behind a block's barrier, BAR.SYNC.DEFER_BLOCKING, before it
+/// ends; so would a read of the clock. They wait at this conditional trap.
+/// `none` is not negative.
+__device__ inline void wait_for_deferred(int none) {
+  asm volatile(
+      "{\n .reg .pred p;\n setp.lt.s32 p, %0, 0;\n @p trap;\n}" ::"r"(none));
+}
+
 /// Nanoseconds of the GPU's global timer, whose tick may be coarse.
 __device__ inline long long read_global_timer() {
   long long nanoseconds;

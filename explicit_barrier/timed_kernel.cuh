@@ -187,14 +187,6 @@ struct ComesLate {
   }
 };
 
-/// Warps run on behind a block's barrier, BAR.SYNC.DEFER_BLOCKING, before it
-/// ends; so would a read of the clock. They wait at this conditional trap.
-/// `none` is not negative.
-__device__ inline void wait_for_deferred(int none) {
-  asm volatile(
-      "{\n .reg .pred p;\n setp.lt.s32 p, %0, 0;\n @p trap;\n}" ::"r"(none));
-}
-
 /// `count` operations, 0 or a multiple of 4, after some that bring all in step.
 /// One warp comes at least `late` cycles after all others: the first, twice the
 /// last, the first. `end` of their records is a sum of the clock when they are

@@ -113,6 +113,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int trip = 0; trip < trips; ++trip) {
     __syncthreads();
     asm volatile("" : "+r"(count));  // so that no trip knows another's loads
+    wait_for_deferred(static_cast<int>(count));
     start = read_sm_clock();
     Type sum = strided_sum(Type(0), values, count, threadIdx.x, stride);
     if constexpr (kThreads == 32) sum = sum_of_warp(sum);
