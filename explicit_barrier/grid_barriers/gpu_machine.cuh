@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+
 namespace grid_barriers {
 
 /// The memory order of a barrier: none; that of __threadfence() before a store
@@ -60,31 +62,39 @@ struct GpuMachine {
 #endif
   }
 
+  // The words are in global memory, and additions whose result nobody reads are
+  // compiled to RED there alone, as the published atomicAdd() is.
+  __device__ static std::size_t global(const void* at) {
+    return __cvta_generic_to_global(at);
+  }
+
   __device__ static unsigned load(const unsigned* at) {
     unsigned value;
-    asm volatile("ld.relaxed.gpu.u32 %0, [%1];"
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
                  : "=r"(value)
-                 : "l"(at)
+                 : "l"(global(at))
                  : "memory");
     return value;
   }
   __device__ static Count load(const Count* at) {
     Count value;
-    asm volatile("ld.relaxed.gpu.u64 %0, [%1];"
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
                  : "=l"(value)
-                 : "l"(at)
+                 : "l"(global(at))
                  : "memory");
     return value;
   }
 
   /// Without order.
   __device__ static void set(unsigned* at, unsigned value) {
-    asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(at), "r"(value)
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(global(at)),
+                 "r"(value)
                  : "memory");
   }
   __device__ static void store(unsigned* at, unsigned value) {
     if constexpr (kOrder == Order::kReleaseAcquire) {
-      asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(at), "r"(value)
+      asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(global(at)),
+                   "r"(value)
                    : "memory");
     } else {
       if constexpr (kOrder == Order::kFences) __threadfence();
@@ -94,11 +104,13 @@ struct GpuMachine {
 
   __device__ static void arrive(Count* at, Count value) {
     if constexpr (kOrder == Order::kReleaseAcquire) {
-      asm volatile("red.add.release.gpu.u64 [%0], %1;" ::"l"(at), "l"(value)
+      asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(global(at)),
+                   "l"(value)
                    : "memory");
     } else {
       if constexpr (kOrder == Order::kFences) __threadfence();
-      asm volatile("red.add.relaxed.gpu.u64 [%0], %1;" ::"l"(at), "l"(value)
+      asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(global(at)),
+                   "l"(value)
                    : "memory");
     }
   }
@@ -107,15 +119,15 @@ struct GpuMachine {
   __device__ static unsigned fetch_add(unsigned* at, unsigned value) {
     unsigned old;
     if constexpr (kOrder == Order::kReleaseAcquire) {
-      asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;"
+      asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
                    : "=r"(old)
-                   : "l"(at), "r"(value)
+                   : "l"(global(at)), "r"(value)
                    : "memory");
     } else {
       if constexpr (kOrder == Order::kFences) __threadfence();
-      asm volatile("atom.add.relaxed.gpu.u32 %0, [%1], %2;"
+      asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
                    : "=r"(old)
-                   : "l"(at), "r"(value)
+                   : "l"(global(at)), "r"(value)
                    : "memory");
     }
     return old;
@@ -140,17 +152,17 @@ struct GpuMachine {
   }
   __device__ static unsigned load_acquire(const unsigned* at) {
     unsigned value;
-    asm volatile("ld.acquire.gpu.u32 %0, [%1];"
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
                  : "=r"(value)
-                 : "l"(at)
+                 : "l"(global(at))
                  : "memory");
     return value;
   }
   __device__ static Count load_acquire(const Count* at) {
     Count value;
-    asm volatile("ld.acquire.gpu.u64 %0, [%1];"
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
                  : "=l"(value)
-                 : "l"(at)
+                 : "l"(global(at))
                  : "memory");
     return value;
   }
