@@ -13,7 +13,7 @@ class Barrier : public Point {
 
   double run(int operations) override {
     return team_.run([&](int) {
-      for (int i = 0; i < operations; ++i) mpi::barrier();
+      for (int i = 0; i < operations; ++i) team_.barrier();
       return CallResult();
     });
   }
@@ -38,7 +38,7 @@ class AroundLaunch : public Point {
         result.note(launch_traditional(call_, stream_.get()),
                     kTraditionalApi.name);
         result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-        mpi::barrier();
+        team_.barrier();
       }
       return result;
     });

@@ -54,20 +54,24 @@ int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
     if (world.size > 1) watch.fail(line, code);
     return say_failure(line, code);
   };
-  const std::string why = disagreement(info, world, argc, argv);
-  if (!why.empty()) return say(info.name + ": error: " + why, kExitUsage);
-  if (world.rank > 0) write_no_rows();
-  const int code = run_program(
-      info, argc, argv,
-      [&](const Options& options, LineWriter& out) {
-        measure({info, options, out, world, watch});
-      },
-      say);
-  mpi::barrier();
-  watch.show("MPI_Finalize");
-  mpi::end();
-  watch.finish();
-  return code;
+  try {
+    const std::string why = disagreement(info, world, argc, argv);
+    if (!why.empty()) return say(info.name + ": error: " + why, kExitUsage);
+    if (world.rank > 0) write_no_rows();
+    const int code = run_program(
+        info, argc, argv,
+        [&](const Options& options, LineWriter& out) {
+          measure({info, options, out, world, watch});
+        },
+        say);
+    mpi::barrier();
+    watch.show("MPI_Finalize");
+    mpi::end();
+    watch.finish();
+    return code;
+  } catch (const std::exception& error) {
+    return say(error_line(info.name, error.what()), kExitFailed);
+  }
 }
 
 }  // namespace

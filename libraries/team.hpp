@@ -1,6 +1,7 @@
 // The GPUs that meet, of one process or of several.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,7 +42,7 @@ class Team {
   double run(Body body,
              const std::function<std::optional<std::string>()>& explain = {}) {
     watch_.progress();
-    mpi::barrier();
+    barrier();
     return threads_.run([&](int i) {
       const CallResult result = body(i);
       if (result.code == cudaSuccess) return result;
@@ -57,7 +58,23 @@ class Team {
   /// of all GPUs have called it, those of the other processes too.
   void meet() {
 #pragma omp barrier
-    mpi::barrier();
+    barrier();
+  }
+
+  /// Returns when all processes have called it.
+  void barrier() {
+    end_all_if_it_fails([] { mpi::barrier(); });
+  }
+
+  /// Calls MPI where no exception can leave: in the body of run(), or in a
+  /// destructor.
+  template <class Call>
+  void end_all_if_it_fails(Call call) {
+    try {
+      call();
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
   }
 
   /// This process goes on, and is now at `point`, for messages.

@@ -16,13 +16,16 @@
 
 namespace syncbench::libraries {
 
-inline peer_grid::Processes processes_of(const Team& team) {
-  const auto all_gather = [](const void* mine, void* all, std::size_t bytes) {
-    auto* to = static_cast<char*>(all);
-    for (const std::string& of_one :
-         mpi::gather(std::string(static_cast<const char*>(mine), bytes))) {
-      to += of_one.copy(to, bytes);
-    }
+inline peer_grid::Processes processes_of(Team& team) {
+  const auto all_gather = [&team](const void* mine, void* all,
+                                  std::size_t bytes) {
+    team.end_all_if_it_fails([&] {
+      auto* to = static_cast<char*>(all);
+      for (const std::string& of_one :
+           mpi::gather(std::string(static_cast<const char*>(mine), bytes))) {
+        to += of_one.copy(to, bytes);
+      }
+    });
   };
   return {team.rank(), team.processes(), all_gather};
 }
@@ -31,7 +34,7 @@ inline peer_grid::Processes processes_of(const Team& team) {
 /// these say.
 class TeamBarriers {
  public:
-  explicit TeamBarriers(const Team& team) {
+  explicit TeamBarriers(Team& team) {
     if (team.processes() > 1) {
       part_.emplace(team.gpus()[0].index, processes_of(team));
     } else {

@@ -34,6 +34,10 @@ World start(int* argc, char*** argv) {
   int provided = 0;
   check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided),
         "MPI_Init_thread");
+  if (provided < MPI_THREAD_FUNNELED) {
+    throw std::runtime_error(
+        "this MPI allows no threads but the one that calls it");
+  }
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
         "MPI_Comm_set_errhandler");
   check(MPI_Comm_rank(MPI_COMM_WORLD, &world.rank), "MPI_Comm_rank");
@@ -113,7 +117,9 @@ void exchange(const std::vector<Message>& messages) {
 void end() {
   int there = 0;
   check(MPI_Initialized(&there), "MPI_Initialized");
-  if (there) check(MPI_Finalize(), "MPI_Finalize");
+  if (there && MPI_Finalize() != MPI_SUCCESS) {  // MPI has no texts any more
+    throw std::runtime_error("MPI_Finalize failed");
+  }
 }
 
 }  // namespace syncbench::libraries::mpi

@@ -1,6 +1,5 @@
 // A kernel a step, whose halos MPI carries to the other processes by way of
 // host memory: this works with any MPI.
-#include <exception>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
@@ -60,12 +59,7 @@ class MpiSteps : public FieldSteps {
     }
     wait_for(stream_.get(), result);
     if (result.code != cudaSuccess) return;
-    try {
-      libraries::mpi::exchange(messages);
-    } catch (
-        const std::exception& error) {  // which no parallel region lets out
-      team.fail(error.what());
-    }
+    team.end_all_if_it_fails([&] { libraries::mpi::exchange(messages); });
     for (std::size_t i = 0; i < halos.size(); ++i) {
       result.note(cudaMemcpyAsync(halos[i], messages[i].received, bytes,
                                   cudaMemcpyHostToDevice, stream_.get()),

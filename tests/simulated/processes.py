@@ -11,6 +11,8 @@ from pathlib import Path
 
 import planted
 
+ERRORS = {"provided": "this MPI allows no threads but the one that calls it$",
+          "MPI_Finalize": "MPI_Finalize failed$"}
 SECONDS = 600  # that anything is waited for
 # Starts the program and outlives it: mpirun would end the others when one has ended. The process
 # ODD does something else first.
@@ -83,6 +85,18 @@ class Processes(unittest.TestCase):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
         self.assertEqual(done.returncode, code, done.stderr)
         return done
+
+    def check_failing_mpi(self, arguments, calls):
+        """A call fails in one process (its name: which times); the other two may wait for it."""
+        for number, (call, at) in enumerate((call, at) for call in calls for at in calls[call]):
+            parts = [words(1, *arguments, "--limit", "10", program=(self.program,))
+                     for _ in range(3)]
+            parts[number % 2][2:2] = [
+                "-x", f"FAIL_MPI={call} {at}",
+                "-x", f"LD_PRELOAD={planted.FOLDER / 'libfailing_mpi.so'}"]
+            done = self.run_them(together(*parts), 1)
+            self.check_error(done.stderr, "(.*: )?" + ERRORS.get(call, call + ": MPI_ERR_OTHER"))
+            self.check_whole(done.stdout)
 
     def check_error(self, errors, expected):
         said = [line for line in errors.splitlines() if line.startswith(self.program)

@@ -136,6 +136,15 @@ class Libraries(processes.Processes):
                 self.check_error(done.stderr, f"{method} .*: {call} on GPU")
                 self.check_whole(done.stdout)
 
+    def test_a_call_of_mpi_fails(self):
+        self.check_failing_mpi(
+            ("--method", "mpi_launch,mpi_barrier,peer_grid_sync", "--samples", "2"),
+            {"provided": [1], "MPI_Init_thread": [1], "MPI_Comm_set_errhandler": [1],
+             "MPI_Comm_rank": [1, 2], "MPI_Comm_size": [1], "MPI_Comm_split_type": [1],
+             "MPI_Comm_free": [1], "MPI_Bcast": [1, 2], "MPI_Allgather": [1, 2, 3],
+             "MPI_Allgatherv": [1, 2, 3, 4, 6, 8], "MPI_Barrier": [1, 2, 100, 300],
+             "MPI_Finalize": [1]})
+
     def test_the_first_process_is_killed(self):
         self.check_killed(0, LONG, "# library")
 
@@ -175,7 +184,7 @@ class Libraries(processes.Processes):
 
     def check_signal_in_finalize(self, rank, number, expected):
         pids = self.start(*SHORT, odd=rank, first=f"export SIGNAL={int(number)} "
-                          f"LD_PRELOAD={FOLDER / 'libsignal_in_finalize.so'}")
+                          f"LD_PRELOAD={FOLDER / 'libfailing_mpi.so'}")
         others = [other for other in range(3) if other != rank]
         end = '# end[rows=2 sections="barriers of libraries"]'
         self.wait_for(lambda: end in self.out.read_text())

@@ -151,6 +151,10 @@ class Stencil(processes.Processes):
                 self.check_error(done.stderr, f"{method} .*: {call} on GPU {rank} failed")
                 self.check_whole(done.stdout)
 
+    def test_a_call_of_mpi_fails(self):
+        self.check_failing_mpi((*SMALL, "--method", "mpi_send_recv"), {
+            "MPI_Irecv": [1, 9], "MPI_Isend": [1, 9], "MPI_Waitall": [1, 9]})
+
     def test_the_first_process_is_killed(self):
         self.check_killed(0, long("mpi_send_recv"), "# process")
 
