@@ -51,12 +51,11 @@ double now() {
                            std::strerror(errno));
 }
 
-bool wait_for(int socket, short events, double seconds) {
-  pollfd one = {socket, events, 0};
-  const double end = now() + seconds;
+// Whether one of them has something to read before `end`.
+bool wait_for(std::vector<pollfd>& sockets, double end) {
   for (;;) {
     const int left = static_cast<int>((end - now()) * 1e3);
-    const int count = poll(&one, 1, std::max(left, 0));
+    const int count = poll(sockets.data(), sockets.size(), std::max(left, 0));
     if (count > 0) return true;
     if (count == 0 || errno != EINTR) return false;
   }
@@ -64,8 +63,10 @@ bool wait_for(int socket, short events, double seconds) {
 
 bool receive_whole(int socket, void* data, std::size_t bytes) {
   auto* to = static_cast<char*>(data);
+  std::vector<pollfd> one = {{socket, POLLIN, 0}};
+  const double end = now() + 3;
   while (bytes > 0) {
-    if (!wait_for(socket, POLLIN, 3)) return false;
+    if (!wait_for(one, end)) return false;
     const ssize_t count = recv(socket, to, bytes, 0);
     if (count <= 0) return false;
     to += count;
@@ -181,35 +182,66 @@ void Watch::connect_all() {
     close(listener);
     return;
   }
-  std::istringstream words(meeting.addresses);
-  for (std::string word; peers_.empty() && words >> word;) {
-    connect_to(word, meeting);
-  }
-  if (peers_.empty()) {
-    cannot(std::string("reach process 0 at ") + meeting.addresses);
-  }
+  const double end = now() + kMeetSeconds;
+  do {
+    std::istringstream words(meeting.addresses);
+    for (std::string word; peers_.empty() && words >> word;) {
+      connect_to(word, meeting);
+    }
+    if (!peers_.empty()) return;
+    usleep(100'000);
+  } while (now() < end);
+  errno = ETIMEDOUT;
+  cannot(std::string("reach process 0 at ") + meeting.addresses);
 }
 
+// Whoever connects may be silent or a stranger: nobody waits for him.
 void Watch::accept_others(int listener, const Meeting& meeting) {
+  std::vector<Caller> callers;
   const double end = now() + kMeetSeconds;
   while (static_cast<int>(peers_.size()) < world_.size - 1) {
-    const double left = end - now();
-    if (left <= 0 || !wait_for(listener, POLLIN, left)) {
+    std::vector<pollfd> sockets = {{listener, POLLIN, 0}};
+    for (const Caller& caller : callers) {
+      sockets.push_back({caller.socket, POLLIN, 0});
+    }
+    if (!wait_for(sockets, end)) {
       errno = ETIMEDOUT;
       cannot("meet all others");
     }
-    const int from = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (from < 0) continue;
-    Hello hello = {};
-    if (!receive_whole(from, &hello, sizeof hello) ||
-        hello.token != meeting.token) {
-      close(from);
-      continue;
+    for (std::size_t i = callers.size(); i-- > 0;) {
+      if (sockets[i + 1].revents == 0 || hear(callers[i], meeting)) continue;
+      callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    const Hello mine = {meeting.token, 0, getpid()};
-    peers_.push_back({from, hello.rank, hello.pid});
-    send(peers_.back(), {reinterpret_cast<const char*>(&mine), sizeof mine});
+    const int from = sockets[0].revents == 0
+                         ? -1
+                         : accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (from >= 0) callers.push_back({from});
   }
+  for (const Caller& caller : callers) close(caller.socket);
+}
+
+// Takes what a caller says: a Hello, and kHere where it has got the answer, so
+// that no connection counts that it has given up. False: it is a peer, or gone.
+bool Watch::hear(Caller& caller, const Meeting& meeting) {
+  char bytes[sizeof(Hello) + 1];
+  const ssize_t count =
+      recv(caller.socket, bytes, sizeof bytes - caller.said.size(), 0);
+  if (count > 0) caller.said.append(bytes, static_cast<std::size_t>(count));
+  Hello hello = {};
+  caller.said.copy(reinterpret_cast<char*>(&hello), sizeof hello);
+  const std::size_t said = caller.said.size();
+  if (count <= 0 || (said >= sizeof hello && hello.token != meeting.token)) {
+    close(caller.socket);
+    return false;
+  }
+  const Peer peer = {caller.socket, hello.rank, hello.pid};
+  if (said >= sizeof hello && !caller.answered) {
+    const Hello mine = {meeting.token, 0, getpid()};
+    send(peer, {reinterpret_cast<const char*>(&mine), sizeof mine});
+    caller.answered = true;
+  }
+  if (said > sizeof hello) peers_.push_back(peer);
+  return said <= sizeof hello;
 }
 
 void Watch::connect_to(const std::string& word, const Meeting& meeting) {
@@ -225,7 +257,8 @@ void Watch::connect_to(const std::string& word, const Meeting& meeting) {
   Hello first = {};
   if (connect(to, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
       ::send(to, &mine, sizeof mine, MSG_NOSIGNAL) == sizeof mine &&
-      receive_whole(to, &first, sizeof first) && first.token == meeting.token) {
+      receive_whole(to, &first, sizeof first) && first.token == meeting.token &&
+      ::send(to, &kHere, 1, MSG_NOSIGNAL) == 1) {
     peers_.push_back({to, 0, first.pid});
   } else {
     close(to);

@@ -73,9 +73,17 @@ class Watch {
     std::string text{};  // that has come and is not a whole message
   };
 
+  // Somebody who has connected and is not known yet.
+  struct Caller {
+    int socket = -1;
+    bool answered = false;
+    std::string said{};
+  };
+
   std::string at_point(const std::string& why);
   void connect_all();
   void accept_others(int listener, const Meeting& meeting);
+  bool hear(Caller& caller, const Meeting& meeting);
   void connect_to(const std::string& address, const Meeting& meeting);
   void run();
   void each_second();

@@ -87,6 +87,7 @@ inline void agree(const Processes& processes, const Outcome& mine) {
 
 /// What a process says of itself and its GPU.
 struct Offer {
+  int version = 1;  ///< raised with each change of what processes share
   Outcome outcome;
   int pid = 0, major = 0, minor = 0, sms = 0;
   std::size_t bytes = 0;
@@ -106,7 +107,9 @@ class ProcessMemory {
   /// and the same number of bytes, which are zero at first. `prepare` is called
   /// before anything is handed over, with `device` current. Where one process
   /// fails, all throw the same: CannotJoin where these GPUs or processes cannot
-  /// access each other's memory, or are on different nodes; otherwise Error.
+  /// access each other's memory, have different versions of this file, or are
+  /// on different nodes; otherwise Error. What all_gather throws passes through
+  /// once the memory is freed.
   /// The current device is the same afterwards.
   ProcessMemory(
       int device, std::size_t bytes, Processes processes,
@@ -172,26 +175,27 @@ inline ProcessMemory::ProcessMemory(int device, std::size_t bytes,
                                     const std::function<void()>& prepare)
     : device_(device), processes_(std::move(processes)) {
   detail::check_count(static_cast<std::size_t>(std::max(processes_.count, 0)));
-  if (processes_.rank < 0 || processes_.rank >= processes_.count) {
-    throw Error("peer grid barrier: no process " +
-                std::to_string(processes_.rank) + " of " +
-                std::to_string(processes_.count));
-  }
   std::optional<detail::CurrentDevice> current;
-  const auto offers =
-      detail::gather(processes_, offer(bytes, [&] {
-                       current.emplace();
-                       detail::check(cudaSetDevice(device_), "cudaSetDevice");
-                       prepare();
-                     }));
-  for (std::size_t rank = 0; rank < offers.size(); ++rank) {
-    names_.push_back("process " + std::to_string(rank) + " (pid " +
-                     std::to_string(offers[rank].pid) + ", GPU " +
-                     offers[rank].bus + ")");
-  }
+  std::vector<detail::Offer> offers;
   try {
+    offers = detail::gather(
+        processes_, offer(bytes, [&] {
+          if (processes_.rank < 0 || processes_.rank >= processes_.count) {
+            throw Error("peer grid barrier: no process " +
+                        std::to_string(processes_.rank) + " of " +
+                        std::to_string(processes_.count));
+          }
+          current.emplace();
+          detail::check(cudaSetDevice(device_), "cudaSetDevice");
+          prepare();
+        }));
+    for (std::size_t rank = 0; rank < offers.size(); ++rank) {
+      names_.push_back("process " + std::to_string(rank) + " (pid " +
+                       std::to_string(offers[rank].pid) + ", GPU " +
+                       offers[rank].bus + ")");
+    }
     check(offers);
-  } catch (const Error&) {  // in all processes, which have opened nothing
+  } catch (...) {  // no process has opened anything
     if (own_ != nullptr) cudaFree(std::exchange(own_, nullptr));
     throw;
   }
@@ -202,6 +206,10 @@ inline ProcessMemory::ProcessMemory(int device, std::size_t bytes,
       close();
     } catch (const Error&) {  // the first one says why
     }
+    throw;
+  } catch (...) {  // of all_gather: there are no others to agree with
+    opened_.clear();
+    cudaFree(std::exchange(own_, nullptr));
     throw;
   }
 }
@@ -242,10 +250,16 @@ inline detail::Offer ProcessMemory::offer(
 // Finds the same in all processes.
 inline void ProcessMemory::check(
     const std::vector<detail::Offer>& offers) const {
+  const detail::Offer& first = offers[0];
+  for (std::size_t rank = 1; rank < offers.size(); ++rank) {
+    if (first.version != offers[rank].version) {
+      throw CannotJoin("processes 0 and " + std::to_string(rank) +
+                       " have different versions of the barrier");
+    }
+  }
   for (std::size_t rank = 0; rank < offers.size(); ++rank) {
     offers[rank].outcome.throw_if_failed(rank);
   }
-  const detail::Offer& first = offers[0];
   for (std::size_t rank = 1; rank < offers.size(); ++rank) {
     const detail::Offer& other = offers[rank];
     const auto refuse = [&](const char* why) {

@@ -1,7 +1,8 @@
 // Preloaded: a process in which one call of MPI fails, or that gets a signal
 // when it leaves MPI. FAIL_MPI: name of the call, and which of its calls, from
-// 1. SIGNAL: its number.
+// 1. SIGNAL: its number. SLOW_BROADCAST: seconds that each takes.
 #include <mpi.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -63,6 +64,9 @@ int MPI_Barrier(MPI_Comm group) {
 }
 int MPI_Bcast(void* data, int count, MPI_Datatype type, int root,
               MPI_Comm group) {
+  if (const char* seconds = std::getenv("SLOW_BROADCAST")) {
+    sleep(static_cast<unsigned>(std::atoi(seconds)));
+  }
   if (fails("MPI_Bcast")) return MPI_ERR_OTHER;
   return PMPI_Bcast(data, count, type, root, group);
 }

@@ -15,9 +15,9 @@ ERRORS = {"provided": "this MPI allows no threads but the one that calls it$",
           "MPI_Finalize": "MPI_Finalize failed$"}
 SECONDS = 600  # that anything is waited for
 # Starts the program and outlives it: mpirun would end the others when one has ended. The process
-# ODD does something else first.
+# ODD (a pattern) does something else first.
 WRAPPER = """#!/bin/sh
-[ "$OMPI_COMM_WORLD_RANK" != "$ODD" ] || eval "$FIRST"
+case $OMPI_COMM_WORLD_RANK in $ODD) eval "$FIRST";; esac
 "$@" &
 echo $! >"$NOTES/pid.$OMPI_COMM_WORLD_RANK.part"
 mv "$NOTES/pid.$OMPI_COMM_WORLD_RANK.part" "$NOTES/pid.$OMPI_COMM_WORLD_RANK"

@@ -5,6 +5,7 @@ usage: simulated_libraries_test.py FOLDER    FOLDER holds the simulated programs
 """
 import re
 import signal
+import socket
 import subprocess
 import sys
 import unittest
@@ -28,6 +29,16 @@ LONG = long("mpi_launch")
 
 def words(*arguments, program=("Libraries",), **more):
     return processes.words(*arguments, program=program, **more)
+
+
+def listens_at(pid):
+    """The port of this node alone at which a process listens; None: at none."""
+    sockets = {str(link.resolve().name) for link in Path(f"/proc/{pid}/fd").iterdir()}
+    for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
+        _, local, _, state, *rest = line.split()
+        if state == "0A" and local.startswith("0100007F") and f"socket:[{rest[5]}]" in sockets:
+            return int(local.split(":")[1], 16)
+    return None
 
 
 class Libraries(processes.Processes):
@@ -170,6 +181,19 @@ class Libraries(processes.Processes):
         # Before MPI knows it.
         self.start(*SHORT, "--limit", "3", odd=1, first="set -- false")
         self.check_all_end([0, 1, 2], "not all processes have started within 3 s$")
+
+    def test_strangers_connect(self):
+        """Silent ones, and one who says something else, before the other processes do."""
+        pids = self.start(*SHORT, first="export SLOW_BROADCAST=2 "
+                          f"LD_PRELOAD={FOLDER / 'libfailing_mpi.so'}", odd="*")
+        self.wait_for(lambda: listens_at(pids[0]))
+        strangers = [socket.create_connection(("127.0.0.1", listens_at(pids[0])))
+                     for _ in range(9)]
+        strangers[0].sendall(b"GET / HTTP/1.0\r\n\r\n")
+        self.wait_for(lambda: None not in map(self.code, range(3)))
+        for stranger in strangers:
+            stranger.close()
+        self.assertEqual([self.code(rank) for rank in range(3)], [0] * 3, self.err.read_text())
 
     def check_no_gpu(self, rank):
         self.start(*SHORT, odd=rank, first="export STAND_IN='gpus=3 sms=4 "
