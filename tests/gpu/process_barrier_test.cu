@@ -164,24 +164,32 @@ int run_killed(const Processes& processes, bool in_kernel) {
   return right ? 0 : 1;
 }
 
-// One process has no such GPU: all say so, and have the device that they had.
-int run_refused(const Processes& processes) {
-  CUDA_CHECK(cudaSetDevice(processes.rank));
-  const int device = processes.rank == kVictim ? 99 : processes.rank;
+// One process gives what is not there: all say so, and have the device that
+// they had.
+int refuse(int rank, int device, const Processes& processes,
+           const char* expected) {
   try {
     ProcessBarrierSet set(device, processes, kLimit);
   } catch (const peer_grid::Error& error) {
-    std::printf("process %d: %s\n", processes.rank, error.what());
+    std::printf("process %d: %s\n", rank, error.what());
     int current = -1;
     CUDA_CHECK(cudaGetDevice(&current));
     const std::string why = error.what();
     const bool right = why.find("process 1: ") == 0 &&
-                       why.find("GPU 99") != why.npos &&
-                       current == processes.rank;
+                       why.find(expected) != why.npos && current == rank;
     return right ? 0 : 1;
   }
-  std::printf("process %d: not refused\n", processes.rank);
+  std::printf("process %d: not refused\n", rank);
   return 1;
+}
+
+int run_refused(const Processes& processes) {
+  const int rank = processes.rank;
+  CUDA_CHECK(cudaSetDevice(rank));
+  Processes other = processes;
+  if (rank == kVictim) other.rank = 99;
+  return refuse(rank, rank == kVictim ? 99 : rank, processes, "GPU 99") |
+         refuse(rank, rank, other, "no process 99 of");
 }
 
 // Sets that follow each other, and work again after the one before is closed.
