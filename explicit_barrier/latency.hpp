@@ -129,7 +129,8 @@ inline Repeated measure_latency_among(TimedLaunch& launch, int samples) {
           difference_at(2 * kTrips, kCheckSamples).mean};
 }
 
-/// Cycles from the last arrival until another warp is out, the mean of the
+/// Cycles from the late arrival of the first or last warp until the other of
+/// the two is out, the mean of the
 /// operations of a launch.
 inline Summary measure_late(TimedLaunch& launch, int samples) {
   constexpr int kOperations = 16;

@@ -110,10 +110,11 @@ Columns<Row> late_columns(const std::string& name, const std::string& unit,
       labels<Row>(
           {column<Row>("late", "cycles",
                        "by which a warp comes after all others", &Row::late)}) +
-      mean_stddev_columns<Row>(name, unit,
-                               "from the last arrival until another warp is "
-                               "out",
-                               &Row::value);
+      mean_stddev_columns<Row>(
+          name, unit,
+          "from the arrival of the first or last warp, "
+          "which is late, until the other of the two is out",
+          &Row::value);
   if (!stats) return shown;
   return shown + stats_columns(name, unit) + set_column<Row>();
 }

@@ -46,7 +46,7 @@ Columns<FieldRow> field_columns(bool stats) {
              real_column<Row>(
                  "sync", "%",
                  "of m(step) beyond that of none, or of none_tile for "
-                 "tiles",
+                 "tiles; below 0 where that is slower",
                  &Row::sync, 1),
              real_column<Row>("right", "",
                               "1: all results were right; 0: not; nan: it "

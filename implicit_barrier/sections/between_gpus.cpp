@@ -114,7 +114,6 @@ class BetweenGpus : public SectionOf<RoundRow> {
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
     const std::vector<Gpu>& gpus = measuring.run.gpus();
     const auto gate = std::make_shared<Gate>();
-    // It stays on: this is the last section.
     const bool peers = enable_peer_access(device_numbers(gpus));
     for (const GpuBarrierInfo& way : gpu_barriers()) {
       if (!measuring.run.options().wants(way.name, Set::kToday)) continue;
