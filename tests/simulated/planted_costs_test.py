@@ -264,6 +264,9 @@ RUNS.update({
     **SHARED,
     "implicit8": ("ImplicitBarrier", ["8", "--processes", "1", "--stats", "--samples", "1"],
                   dict(gpus=8, sms=2)),
+    "slow_calls": ("ImplicitBarrier", ["8", "--processes", "1", "--samples", "2", "--method",
+                                       "multi_cooperative_launch"],
+                   dict(gpus=8, sms=2, call_multi_device=25000)),
     "slow_implicit": ("ImplicitBarrier", ["2", "--processes", "1", *SOME],
                       dict(gpus=2, slow_gpu=1, slow_by=1.5)),
     "slow_inter": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2, slow_gpu=1, slow_by=1.5)),
@@ -318,6 +321,12 @@ class Exact(RowsOfBarriers):
     def test_launches_on_1_2_and_8_gpus(self):
         for name in ("implicit1", "implicit2", "implicit8", "free_sleeps", "slow_implicit"):
             self.check(name)
+
+    def test_a_launch_of_200_us_hides_behind_the_unit(self):
+        run = of("slow_calls")
+        self.assertEqual({float(row["m(ovh)"]) for _, row in run.rows()
+                          if row.get("idea(wkld)") == "256000" and "m(ovh)" in row},
+                         {8 * run.planted["gap_multi_device"] + run.planted["null"]})
 
     def test_inside_an_sm(self):
         self.check("intra")
