@@ -132,12 +132,14 @@ Columns<Row> inter_sm_columns(const Columns<Row>& more_labels, bool stats) {
       mean_stddev_columns<Row>("more_ttl", "ns", "longer kernel, launch to end",
                                &Row::more_total) +
       mean_stddev_columns<Row>("avginstru", "ns", "one operation (Eq. 7, 8)",
-                               &Row::value, 3, "avginstr") +
-      Columns<Row>{column<Row>(
-          "launches", "", "launches in one queue that a sample is the mean of",
-          &Row::launches)};
+                               &Row::value, 3, "avginstr");
   if (!stats) return shown;
-  return shown + sample_count_column<Row>(&Row::value) +
+  return shown +
+         Columns<Row>{
+             column<Row>("launches", "",
+                         "launches in one queue that a sample is the mean of",
+                         &Row::launches)} +
+         sample_count_column<Row>(&Row::value) +
          Columns<Row>{column<Row>("processes", "",
                                   "processes that the n samples are from",
                                   &Row::processes)} +
@@ -166,7 +168,8 @@ Columns<Row> repeat_columns(bool stats) {
                                   &Row::total) +
          mean_stddev_columns<Row>("ns", "ns", "kernel by the CPU clock",
                                   &Row::more_total) +
-         mean_stddev_columns<Row>("ave_cycle", "cycles", "cycle / rep",
+         mean_stddev_columns<Row>("ave_cycle", "cycles",
+                                  "cycle / rep, nothing subtracted",
                                   &Row::value, 4) +
          (stats ? stats_columns("ave_cycle", "cycles", 4) + set_column<Row>()
                 : Columns<Row>());
