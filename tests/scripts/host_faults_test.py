@@ -541,6 +541,15 @@ class LimitTest(HostFaultsTest):
                       (folder / "stderr.log").read_text())
         self.assert_nothing_runs()
 
+    def test_program_that_does_not_heed_sigterm(self):
+        code = ("import os, sys; sys.path.insert(0, 'project/scripts')\n"
+                "from parts import programs\nprograms.SECONDS_TO_END = 0.3\n"
+                "try:\n  programs.run(['sh', '-c', sys.argv[1]], 1)\n"
+                "except programs.Stop as stop:\n"
+                "  print(stop.args[0], os.path.exists(f'/proc/{open(sys.argv[2]).read().strip()}'))")
+        done = self.execute([sys.executable, "-c", code, STUBBORN, f"{self.log}.pids"])
+        self.assertEqual((done.returncode, done.stdout), (0, "1 False\n"), done.stderr)
+
     def test_program_that_cannot_be_ended(self):
         """It is asked, killed, and then left: nothing is waited for without end."""
         code = ("import os, subprocess, sys; sys.path.insert(0, 'project/scripts')\n"

@@ -7,6 +7,8 @@ from html_page import Page
 from made_up_rows import ENVIRONMENT, GRID, LATENCY, SUM, section
 from report_support import RECORDED, ReportCase, rows_of, table_below
 from scripts_support import ROOT
+from parts import tsv  # from scripts/, which scripts_support has put on the path
+from reporting.conclusions import conclusions
 
 MACHINES = "**What a barrier costs, by machine.**"
 NAMES = ("1 H100", "1 H200", "2 H200", "4 H200")
@@ -251,6 +253,22 @@ class HeadlineTest(ReportCase):
         self.assertTrue(all(path.exists() for path in of_both))
         self.report(self.folder / "a", recorded=self.folder)
         self.assertFalse(any(path.exists() for path in of_both))
+
+
+class ConclusionsTest(ReportCase):
+    def test_the_dearest_shape_counts(self):
+        """A launch of 1081 ns beside barriers of 1 and of 2 blocks per SM."""
+        for costs, where in (
+                ((1000, 1080, 1080), "at every shape that was measured (1,080 ns beside 1,081 ns with"),
+                ((1000, 1080, 1500), "up to 1 block per SM (1,080 ns beside 1,081 ns with"),
+                ((1000, 1500, 1500), "only at some shapes with 1 block per SM (1,500 ns beside"),
+                ((1500, 1500, 1600), "at no shape that was measured (1,500 ns beside")):
+            rows = (f"grid_sync 1 1 9 {132 * blocks} {threads} {cost}.000 0.250 100 0.100"
+                    for (blocks, threads), cost in zip(((1, 32), (1, 1024), (2, 32)), costs))
+            run = self.write_run(self.folder / "run", {
+                "BenchmarkInterSM": section("grid latency", GRID, *rows)})
+            said, = conclusions(tsv.Run(run))
+            self.assertIn("grid_sync costs less than traditional_launch " + where, said)
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class RunTest(ScriptsTest):
         self.environment.update(USER="someone", SECRET="s3cret")
         self.tool("nvidia-smi", "#!/bin/sh\ncase $* in *clocks.sm*) echo 345 MHz; echo 9 MHz ;;\n"
                   r"topo*) printf '\033[4m\tGPU0\033[0m\n' ;; *mig*) echo not valid; exit 2 ;;"
-                  " *) echo 'CUDA Version: 13.1 |' ;; esac\n")
+                  " *query*) echo \"what ${3#*=} is\" ;; *) echo 'CUDA Version: 13.1 |' ;; esac\n")
         done = self.run_sh()
         folder = self.only_folder()
         self.assertRegex(folder.name, r"^h200x2_\d{8}T\d{6}Z$")
@@ -111,7 +111,12 @@ class RunTest(ScriptsTest):
         for key, value in {"gpu": "NVIDIA H200", "gpu_count": "2", "sms": "132", "mig": "unknown",
                            "driver_cuda": "13.1", "cuda_toolkit": "13.0",
                            "cuda_toolkit_before13": "11.8", "suite_commit": "0123456789ab",
-                           "sm_clock_at_start": "345 MHz; 9 MHz"}.items():
+                           "sm_clock_at_start": "345 MHz; 9 MHz", **{
+                               key: f"what {field} is" for key, field in (
+                                   ("driver", "driver_version"), ("sm_clock_max", "clocks.max.sm"),
+                                   ("sm_clock_application", "clocks.applications.graphics"),
+                                   ("ecc", "ecc.mode.current"),
+                                   ("persistence_mode", "persistence_mode"))}}.items():
             self.assertEqual(values[key], value, key)
         said = "".join(values.values()) + (folder / "topology.txt").read_text()
         self.assertTrue(said.endswith("\tGPU0\n"), said)
@@ -121,6 +126,14 @@ class RunTest(ScriptsTest):
         self.assertIn(f"\nIs it normal? look; {folder}/verdict.txt says why\n", done.stdout)
         self.assertEqual((folder / "verdict.txt").read_text(), self.script("check.py", folder).stdout)
         shown = self.script("summary.py", folder).stdout
+        for caption, line in (  # rows of 1081.25 ns, 22.125 cycles, 1075.5, 2175.5 and 6100.25 ns
+                ("launch, in ns", "traditional_launch 132 x 1024 +1081 "),
+                ("SM, in cycles", r"blocksync +22\.1"),
+                ("one GPU, in us", r"1 +1\.08!"),
+                ("several GPUs, in us", r"peer_grid_sync 1 x 32 +2\.18"),
+                ("8 bytes, in us", r"nccl_all_reduce +6\.10"),
+                (r"in GB/s", r"cub +169! +4551")):
+            self.assertRegex(shown, rf"(?m)^[^\n]*{caption}\b.*\n(  .*\n)*  {line}")
         self.assertRegex(shown, r"(?m)^  multi_grid_sync 1 x 32 +7\.29$")
         self.assertRegex(shown, r"(?m)^  tile +110\.0 / 115\.0 +90\.0 / -$")
         self.assertRegex(shown, r"(?m)^  multi_grid +- +8900$")
