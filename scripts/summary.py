@@ -35,7 +35,7 @@ def launches(run):
     yield from grid("grid x block", map(str, counts), [
         (f"{method} {' x '.join(shape)}", [cell(method, shape, gpus) for gpus in counts])
         for method in methods(section) for shape in shapes
-        if section.find(method=method, blk=shape[0], thrd=shape[1])])
+        if section.find_all(method=method, blk=shape[0], thrd=shape[1])])
 
 
 def of_blocks(section):

@@ -137,9 +137,13 @@ class Section:
         return [float(row[column]) for row in self.rows]
 
     def find(self, **cells):
-        """The first row with these cells, or None."""
-        return next((row for row in self.rows
-                     if all(row.get(column) == text for column, text in cells.items())), None)
+        """The row with these cells, or None. Several are refused: it would not be said of which."""
+        found = [row for row in self.rows
+                 if all(row.get(column) == text for column, text in cells.items())]
+        if len(found) > 1:
+            asked = " ".join(f"{column}={text}" for column, text in cells.items())
+            raise TsvError(f"{found[1].where}: a second row of {asked}")
+        return found[0] if found else None
 
     def find_all(self, **cells):
         """The rows with these cells."""

@@ -133,14 +133,14 @@ def barrier_files(run, method):
     """Sections that have this method's rows; multi_grid_sync is of an older toolkit."""
     for file in tsv.GRID_FILES:
         section = run.section(file, "multi-GPU latency")
-        if section.find(method=method):
+        if section.find_all(method=method):
             yield section
 
 
 def studied(run, gpus):
     """The one of STUDIED."""
     return next((method for method in STUDIED for section in barrier_files(run, method)
-                 if section.find(method=method, GPUcount=str(gpus))), STUDIED[-1])
+                 if section.find_all(method=method, GPUcount=str(gpus))), STUDIED[-1])
 
 
 def figure_7(run, study):

@@ -116,7 +116,7 @@ def grid_part(rows):
 
 def gpus_part(rows):
     file = next((file for file in tsv.PITFALLS if rows.run.section(
-        file, "partial groups").find(method="part_multi_grid_gpus")), None)
+        file, "partial groups").find_all(method="part_multi_grid_gpus")), None)
     if file is None:
         raise NotMeasured("no row of Pitfalls, partial groups: part_multi_grid_gpus (it needs two "
                           "GPUs and a toolkit before CUDA 13)")

@@ -109,7 +109,7 @@ def warp_lines(run, file, method, group, tiles):
         estimate = estimate_of(run, latency, rows[sizes[-1]], "m(ave_cycle)")
         shown = f"{group}: {which}, {spanned(sizes, list(cycles))}" if which else group
         # Throughput was not measured of all sizes.
-        size = next((size for size in reversed(sizes) if rates.find(method=method, tile=size)),
+        size = next((size for size in reversed(sizes) if rates.find_all(method=method, tile=size)),
                     sizes[-1])
         rate = highest_throughput(run, rates, method, size)
         if rate and estimate and estimate.nothing:

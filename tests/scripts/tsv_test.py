@@ -44,6 +44,10 @@ class ReaderTest(unittest.TestCase):
             (row, said), = grid.warnings()
             self.assertEqual((row, said.text), (grid.rows[0], "the spread of this row is far"))
             self.assertEqual((len(multi.annotations), len(multi.rows)), (0, 3))
+        self.assertEqual(multi.find(method="peer_grid_sync", blk="4224"), multi.rows[2])
+        self.assertIsNone(multi.find(method="grid_sync"))
+        with self.assertRaisesRegex(tsv.TsvError, "line 9: a second row of method=peer_grid_sync$"):
+            multi.find(method="peer_grid_sync")
         odd, = tsv.parse(b"# t\nmethod\tm(a)\n# warning[x]: all\na\tnan\nb\t-0.5\n"
                          b"# warning[x] b: odd: very\nc\tnan\n")
         self.assertEqual([(row, said.text) for row, said in odd.warnings()],
