@@ -22,6 +22,8 @@ EXECUTABLE = sys.argv.pop(1) + "/Pitfalls" if len(sys.argv) > 1 else sys.exit(__
 TRIES, RATE = 1000, 0.75  # of races
 HANGS = "no progress within 1 s"
 LIMIT = 600  # seconds
+# Cases that no recorded run has yet: a new one is named here until a GPU has run it.
+NOT_RECORDED = {"message_passing", "message_passing_to_peer"}
 GAVE_UP, SKIPPED = r"note\[failure\] (.*)", r"skipped\[[^]]*\] (.*)"
 
 
@@ -129,9 +131,16 @@ class OneGpu(unittest.TestCase):
 
     def check_rows(self, title, theirs=None):
         """A build with an older toolkit has also the cases that are gone."""
-        ours, theirs = self.ours.rows(title), theirs or self.theirs.rows(title)
-        older = self.older.rows(title)
-        self.assertEqual(ours, {**theirs, **{key: older[key] for key in ours if key in older}})
+        theirs, older = theirs or self.theirs.rows(title), self.older.rows(title)
+        self.assertFalse(NOT_RECORDED & {key[0] for key in theirs}, "is recorded by now")
+        ours = {key: row for key, row in self.ours.rows(title).items() if key[0] not in NOT_RECORDED}
+        self.assertEqual(ours, {**theirs, **{key: older[key] for key in ours if key in older}},
+                         "a new case? see NOT_RECORDED")
+
+    def recorded_cases(self, pattern):
+        """Our comments of cases that recorded runs have."""
+        return [text for text in self.ours.comments(pattern)
+                if re.match(r"\w*", text)[0] not in NOT_RECORDED]
 
     def test_code_and_first_line(self):
         told = [line for line in self.errors.splitlines()
@@ -146,7 +155,8 @@ class OneGpu(unittest.TestCase):
 
     def test_lanes_are_as_the_verdicts_say(self):
         lanes = self.ours.rows("warp barrier")
-        self.assertEqual(lanes.keys(), self.theirs.rows("warp barrier").keys())
+        self.assertEqual({key for key in lanes if key[0] not in NOT_RECORDED},
+                         self.theirs.rows("warp barrier").keys())
         for (method,), verdict in self.ours.rows("warp barrier verdict").items():
             starts, ends = ([int(row[column]) for row in lanes.values()
                              if row["method"] == method] for column in ("start", "end"))
@@ -156,7 +166,7 @@ class OneGpu(unittest.TestCase):
         self.check_rows("partial groups")
 
     def test_why_barriers_gave_up(self):
-        self.assertEqual(self.ours.comments(GAVE_UP), self.theirs.comments(GAVE_UP))
+        self.assertEqual(self.recorded_cases(GAVE_UP), self.theirs.comments(GAVE_UP))
 
     def test_races(self):
         planted = {"wrong": str(int(RATE * TRIES)), "right": "0"}
@@ -164,8 +174,7 @@ class OneGpu(unittest.TestCase):
                                   for key, row in self.theirs.rows("races").items()})
 
     def test_what_needs_more_gpus(self):
-        ours = [text for text in self.ours.comments(SKIPPED)
-                if "multi_grid" not in text and "message_passing" not in text]
+        ours = [text for text in self.recorded_cases(SKIPPED) if "multi_grid" not in text]
         self.assertEqual(ours, self.theirs.comments(SKIPPED))
 
     def test_messages(self):
@@ -197,7 +206,7 @@ class EightGpus(OneGpu):
     def test_why_barriers_gave_up(self):
         first_missing = [re.sub("for GPU 2$", "for GPU 4", text)
                          for text in self.theirs.comments(GAVE_UP)]
-        self.assertEqual(self.ours.comments(GAVE_UP), first_missing)
+        self.assertEqual(self.recorded_cases(GAVE_UP), first_missing)
 
 
 class PlantedTest(unittest.TestCase):
