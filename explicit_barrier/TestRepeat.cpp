@@ -195,6 +195,13 @@ ProgramInfo program_info() {
       "latency.";
   take_methods(info, methods_of_one_gpu());
   info.missing = missing_gpu_methods();
+  for (const MethodEntry& method : all_methods()) {
+    info.missing.push_back(
+        {method.name,
+         std::string("TestRepeat does not repeat it; Benchmark") +
+             (method.scope < Scope::kGrid ? "IntraSM" : "InterSM") +
+             " measures it"});
+  }
   info.columns = describe("repeats, method validation", repeat_columns(true));
   return info;
 }

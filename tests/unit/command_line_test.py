@@ -112,6 +112,12 @@ class CommandLine(unittest.TestCase):
                                     if name in repeated] + ["float_add"])
         self.assertTrue({"blocksync", "grid_sync", "peer_grid_sync", "threadfence"}.issubset(repeated))
         self.assertEqual(len(set(repeated)), len(repeated))
+        for program in ("BenchmarkIntraSM", "BenchmarkInterSM"):
+            others = {line.split("\t")[0] for line in run(program, "--list").stdout.splitlines()}
+            left_out = sorted(others - set(repeated))
+            self.assertTrue(left_out)
+            self.expect_error(run("TestRepeat", "--method", left_out[0]), 2,
+                              f"{left_out[0]}: TestRepeat does not repeat it; {program} measures it")
 
     def test_list_of_sums(self):
         listed = [line.split("\t")[0] for line in run(SUMS, "--list").stdout.splitlines()]
