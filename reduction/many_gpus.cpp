@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,9 @@ class ManyGpus {
       const std::vector<Part> parts = parts_of(type, bytes, gpus, weak);
       const long long whole =
           weak ? bytes * static_cast<long long>(gpus) : bytes;
+      long long summed = 0;
+      for (const Part& part : parts) summed += part.count * type.size;
+      if (summed != whole) throw std::logic_error("the parts are no array");
       const auto key = [&](const char* name) {
         return table.key({name, type.name, static_cast<int>(gpus),
                           static_cast<double>(whole)});

@@ -1,13 +1,27 @@
 // Takes the place of methods/gpus.cu in a BenchmarkInterSM that measures all
-// methods of several GPUs in several processes, for by_process_test.py.
+// methods of several GPUs in several processes, for by_process_test.py, and one
+// more that wants no peer access, as CUDA 12's multi_grid_sync_no_peer does.
 #define gpu_methods methods_as_they_are
 #include "explicit_barrier/methods/gpus.cu"
 #undef gpu_methods
 
 namespace syncbench::explicit_barrier {
 
+struct WithoutPeers : Method {
+  static constexpr About kAbout = {"without_peers", "grid_group::sync()",
+                                   Scope::kGpus, Window::kBarrier};
+  static constexpr bool kMultiDevice = true, kPeerAccess = false;
+  static constexpr ExpectedCode expected_code(int) { return {"", 1, 40}; }
+  static constexpr int repeats(int) { return 8; }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    cooperative_groups::this_grid().sync();
+    return value;
+  }
+};
+
 std::vector<MethodEntry> gpu_methods() {
   std::vector<MethodEntry> methods = methods_as_they_are();
+  methods.push_back(entry_of<WithoutPeers>());
   for (MethodEntry& method : methods) {
     method.differs_by_process = true;
     method.fewest_gpus = 2;

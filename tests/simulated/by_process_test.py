@@ -50,6 +50,12 @@ class ByProcess(unittest.TestCase):
                          {"no-barrier"})
         self.assertIn("asked for and not measured: " + METHOD, done.errors)
 
+    def test_without_peer_access(self):
+        """The stand-in complains, which is an error, where there is access all the same."""
+        done = run("MeasuredByProcess", 2, "without_peers", METHOD)
+        self.assertEqual(done.code, 0, done.errors)
+        self.assertEqual({row["method"] for _, row in done.rows()}, {"without_peers", METHOD})
+
     def test_warnings_of_processes_are_passed_on_once(self):
         done = run("MeasuredByProcess", 3, METHOD, others=2)
         # Once for the others, and once by the process that prints.

@@ -28,6 +28,8 @@ RUNS.update({
                    dict(noise=0.006)),
     "wide": ("ImplicitBarrier", ["1", "--processes", "3", *SOME], dict(noise=0.05)),
     "others": ("BenchmarkInterSM", ["2", *SOME, "--method", "grid_sync"], dict(gpus=2, others=3)),
+    "late_others": ("BenchmarkInterSM", ["1", *SOME, "--method", "grid_sync"],
+                    dict(others=3, others_from=0.5, null=2e7)),
     "one_cpu": ("BenchmarkInterSM", ["2", *SOME, "--method", "grid_sync"], dict(gpus=2), (),
                 {min(os.sched_getaffinity(0))}),
     "blocking_implicit": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], {},
@@ -65,6 +67,8 @@ RUNS.update({
            ("no_peer_flags", "stream_flags_peer", dict(peer="none")))},
     "not_cooperative_inter": ("BenchmarkInterSM", ["1", *SOME], dict(cooperative=0)),
     "not_cooperative_repeat": ("TestRepeat", SOME, dict(sms=16, cooperative=0)),
+    "half_peers": ("BenchmarkInterSM", ["4", *SOME, "--blocks-per-sm", "1", "--method",
+                                        "peer_grid_sync"], dict(gpus=4, peer="halves")),
     "no_peers": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2, peer="none")),
     "free": ("BenchmarkIntraSM", [*SOME, "--method", "tile_sync,blocksync,tile_shufl"],
              {"sms": 16, "cycles.tile_sync": 2, "rate.tile_sync": 99, "cycles.blocksync": 3.4,
@@ -82,6 +86,8 @@ RUNS.update({
             dict(sms=16, capability=70, code=70)),
     "old_repeat": ("TestRepeat", SOME, dict(sms=16, capability=80, code=80)),
     "very_old": ("BenchmarkInterSM", ["1", *SOME], dict(capability=61, code=61)),
+    "wrong_second": ("BenchmarkInterSM", ["2", *SOME, "--method", "peer_grid_sync"],
+                     dict(gpus=2, bad="results:1")),
     "wrong": ("TestRepeat", [*SOME, "--method", "in_use_none"], dict(bad="results")),
     "named_inter": ("BenchmarkInterSM", ["1", *SOME, "--method", "grid_sync"]),
     # Of sums. Those of one method take little.
@@ -263,7 +269,7 @@ TEXTS = {
         ("note: more than 4 repeats are a loop of 2 a trip", ["repeat"], ["intra"]),
     "cannot access each other's memory (no peer access)":
         (r"skipped: .*cannot access each other's memory",
-         ["no_peers", "no_peers_sums"],
+         ["no_peers", "no_peers_sums", "half_peers"],
          STILL),
     "CUDA_LAUNCH_BLOCKING is set: a launch would wait for its kernel, and the kernel for those of "
     "the other GPUs":
@@ -281,6 +287,7 @@ TEXTS = {
     "one-gpuit stores to another GPU, and there is none":
         ("skipped: it stores to another GPU, and there is none", ["few_sms"], STILL),
     "toolkitit needs CUDA  or later to compile": "it is for builds with an older toolkit",
+    "TestRepeat does not repeat it; BenchmarkIntraSMInterSM measures it": "command_line_test asks",
     "are the same": "no program asks for a GPU twice",
     "are of different kinds": "all GPUs of the stand-in are alike",
     # process_barrier_set_test, process_barrier_test
@@ -489,6 +496,23 @@ class Warned(unittest.TestCase):
             self.assertNotEqual(run.code, 0)
             self.assertTrue(any(error in line for line in errors(run)), run.errors)
             self.assertEqual([row for section in run.sections for row in section.rows], [], name)
+
+    def test_a_fault_of_the_second_gpu(self):
+        run = of("wrong_second")
+        self.assertIn("peer_grid_sync returns 4242 in thread 0 of block 0", run.errors)
+        self.assertEqual({row["GPUcount"] for _, row in run.rows()}, {"1"})
+
+    def test_access_of_some_gpus_is_none(self):
+        run = of("half_peers")
+        self.assertEqual(run.sections.head("gpus")[0]["peer_access"], "no")
+        self.assertEqual({row["GPUcount"] for _, row in run.rows()}, {"1", "2"})
+
+    def test_others_that_come_during_a_section(self):
+        """Rows stand above the warning, and more of the same section below."""
+        lines = of("late_others").text.splitlines()
+        told, = (n for n, line in enumerate(lines) if "# warning[shared-gpu" in line)
+        self.assertTrue(lines[told - 1].startswith("grid_sync\t"), lines[told - 1])
+        self.assertTrue(lines[told + 1].startswith("grid_sync\t"), lines[told + 1])
 
     def test_what_measured_and_the_end(self):
         for name in (*STILL, "wrong_pitfalls"):

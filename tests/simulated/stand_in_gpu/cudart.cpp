@@ -257,6 +257,14 @@ struct Pushed {
 thread_local Pushed pushed;
 
 }  // namespace
+
+bool has_peer_access(int gpus) {
+  return std::any_of(accesses().begin(), accesses().end(),
+                     [gpus](const auto& pair) {
+                       return std::max(pair.first, pair.second) < gpus;
+                     });
+}
+
 }  // namespace stand_in
 
 using namespace stand_in;

@@ -59,8 +59,8 @@ double line_cycles(const Timed& timed, int trips) {
          trips * beyond * scenario().uncached_cycles;
 }
 
-void write_results(const Timed& timed) {
-  const bool wrong = scenario().bad == "results";
+void write_results(const Timed& timed, int gpu) {
+  const bool wrong = has_wrong_results(gpu);
   for (unsigned block = 0; block < timed.blocks; ++block) {
     for (unsigned thread = 0; thread < timed.threads; ++thread) {
       const Position position = timed.position(block, thread);
@@ -128,7 +128,7 @@ Ended run_timed(const Timed& timed, const Running& running) {
     if (!inside(timed.results, results * sizeof(unsigned), "results")) {
       return {0, cudaErrorIllegalAddress};
     }
-    write_results(timed);
+    write_results(timed, running.device);
   }
   const double fixed = scenario().fixed_cycles;
   const double before = running.factor * line_cycles(timed, timed.first_timed);
@@ -196,6 +196,9 @@ Model model_that(const Launch& launch, const Timed& timed,
 Model timed_model(const Launch& launch, const MethodEntry& method,
                   int in_line) {
   const Timed timed = timed_of(launch, method, in_line);
+  if (!method.peer_access && has_peer_access(launch.gpus)) {
+    complain("GPUs have peer access: " + launch.name);
+  }
   return model_that(launch, timed, [=](const Running& running) {
     return run_timed(timed, running);
   });

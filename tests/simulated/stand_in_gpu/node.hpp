@@ -17,6 +17,9 @@ int gpu_count();
 /// The calling thread's GPU.
 int& current_gpu();
 
+/// Whether any of the first GPUs has access to the memory of another one.
+bool has_peer_access(int gpus);
+
 /// The error of a kernel, which all calls return from then on.
 cudaError_t poisoned();
 void poison(cudaError_t error);

@@ -1,6 +1,7 @@
 // Stands in for the driver's management library: on each GPU compute this
 // process and those planted as `others`; and why its clock is low.
 #include "stand_in_gpu/scenario.hpp"
+#include "stand_in_gpu/virtual_clock.hpp"
 
 extern "C" {
 
@@ -14,7 +15,9 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char*, void** device) {
 
 // It leaves the list of processes alone: what they are is not asked.
 int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void*) {
-  *count = 1 + static_cast<unsigned>(stand_in::scenario().others);
+  const stand_in::Scenario& planted = stand_in::scenario();
+  const bool there = stand_in::host_now() >= 1e9 * planted.others_from;
+  *count = 1 + (there ? static_cast<unsigned>(planted.others) : 0);
   return 0;
 }
 

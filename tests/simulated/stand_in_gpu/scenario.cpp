@@ -26,6 +26,7 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"multi_device", &Scenario::multi_device},
     {"stream_memory", &Scenario::stream_memory},
     {"others", &Scenario::others},
+    {"others_from", &Scenario::others_from},
     {"clock_read", &Scenario::clock_read},
     {"call", &Scenario::call},
     {"call_copy", &Scenario::call_copy},
@@ -174,6 +175,11 @@ const Given& given() {
 }  // namespace
 
 const Scenario& scenario() { return given().scenario; }
+
+bool has_wrong_results(int gpu) {
+  const std::string& bad = scenario().bad;
+  return bad == "results" || bad == "results:" + std::to_string(gpu);
+}
 
 double of_method(const char* what, const std::string& method,
                  double otherwise) {

@@ -22,6 +22,7 @@ struct Scenario {
   double multi_device = 1;   // whether the driver has that launch
   double stream_memory = 1;  // whether it has stream memory operations
   double others = 0;         // processes of others on each GPU, as NVML says
+  double others_from = 0;    // s, before which there are none
 
   // Nanoseconds of the host's calls, by what they do.
   double clock_read = 25, call = 300, call_copy = 6000, call_synchronize = 600;
@@ -85,7 +86,7 @@ struct Scenario {
   double seed = 1;
 
   // Values that cannot be: clock0, clockneg, timer0, records0, recordsneg,
-  // recordsff, results, notes.
+  // recordsff, results, notes; "results:N": of GPU N alone.
   std::string bad;
   std::string hang;  // kernels with this in their names never end
 
@@ -106,6 +107,9 @@ struct Scenario {
 };
 
 const Scenario& scenario();
+
+/// Whether the results of a GPU are to be wrong.
+bool has_wrong_results(int gpu);
 
 /// Cycles of one operation of a method (`cycles.NAME`), or its operations per
 /// cycle and SM (`rate.NAME`), or `otherwise`.
