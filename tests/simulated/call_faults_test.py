@@ -47,6 +47,7 @@ COMMANDS = (
      "launch_and_wait,steps_counter,steps_peer_grid_sync,steps_cluster_sync", "gpus=1 " + CHEAP),
     ("ImplicitBarrier 2 --samples 1 --processes 2 --method events_of_star,stream_flags_host,"
      "stream_flags_peer,kernel_flags_host,graph_of_gpus", "gpus=2 " + CHEAP),
+    ("Libraries 2 --samples 1 --method peer_grid_sync", "gpus=2 sms=4"),
     ("Pitfalls 1 --samples 2 --method no_sync,vote_ballot,lost_updates,flag_in_global_memory",
      "gpus=1 sms=4"),
     ("Pitfalls 2 --samples 2 --method flag_in_peer_memory", "gpus=2 sms=4"))
