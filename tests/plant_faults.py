@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Plants faults in the suite, one at a time, and says which its tests find.
+
+usage: plant_faults.py [--changed BASE] [--only TEXT] [--jobs N] [--check]
+
+tests/faults.txt has the faults. A line `= PATH` says of which file those below are, and `? FINDER
+! TEXT` which test has to fail, with what in its output (a regular expression). A fault is a line of
+that file as `git diff --word-diff` shows a change, [-old-]{+new+}; it has to stand there once.
+FINDER: a script of tests/ or a program of the build, and arguments.
+
+Faults of C++ are switches in one build of a copy, in build-faults/: FAULT=N in the environment is
+on. Where a change does not end in ; it is an expression. Others are planted in copies.
+--changed: those alone whose file, line or finder is another one than in the commit BASE; --only:
+those with TEXT in file or line; --check: no test is run, it only looks whether the lines stand.
+
+Exit codes: 0 all are found; 1 some are not, or a test fails without a fault; 2 the table is wrong.
+"""
+import argparse
+import concurrent.futures
+import os
+import queue
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections import namedtuple
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = ROOT / "tests/faults.txt"
+FOLDER = ROOT / "build-faults"
+COMPILED = (".cpp", ".hpp", ".cu", ".cuh")
+LIMIT = 300  # seconds of a finder
+SWITCH = """#pragma once
+#include <cstdlib>
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+inline bool fault_is_on(int number) {
+#ifdef __CUDA_ARCH__
+  return number < 0;  // host code alone
+#else
+  const char* on = std::getenv("FAULT");
+  return on != nullptr && std::atoi(on) == number;
+#endif
+}
+"""
+CHANGE = re.compile(r"\[-(.*)-\]\{\+(.*)\+\}")
+
+Fault = namedtuple("Fault", "number path line finder wanted old new before after")
+
+
+def refuse(text):
+    print(f"plant_faults.py: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def faults_of(text):
+    """The faults of a table."""
+    path = finder = wanted = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("= "):
+            path = line[2:]
+        elif line.startswith("? "):
+            finder, _, wanted = line[2:].partition(" ! ")
+        elif line and not line.startswith("# "):
+            change = CHANGE.search(line)
+            if not (change and path and wanted):
+                refuse(f"{TABLE.name}, line {number}: no change, or no file and finder above it")
+            before, after = line[:change.start()], line[change.end():]
+            whole = [(before + part + after).replace("⏎", "\n") for part in change.groups()]
+            # Not the line's number: what stays the same compiles no more.
+            yield Fault(zlib.crc32(f"{path} {line}".encode()) >> 1, path, line, finder, wanted, *whole,
+                        *(part.replace("⏎", "\n") for part in (before, after)))
+
+
+def replaced(text, fault, new):
+    if text.count(fault.old) != 1:
+        refuse(f"{fault.path}: stands {text.count(fault.old)} times, not once: {fault.old}")
+    return text.replace(fault.old, new)
+
+
+def switch(fault):
+    """The line with both forms."""
+    old, new = (part.replace("⏎", "\n") for part in CHANGE.search(fault.line).groups())
+    is_on = f"fault_is_on({fault.number})"
+    if old[-1:] in ";}" or new[-1:] in ";}":
+        return f"{fault.before}if ({is_on}) {{ {new} }} else {{ {old} }}{fault.after}"
+    return f"{fault.before}({is_on} ? ({new}) : ({old})){fault.after}"
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", ROOT, *words], check=True, stdout=subprocess.PIPE,
+                          encoding="utf-8").stdout
+
+
+def copy(folder):
+    """What git knows of, as it is here; what is the same by now stays, so that it compiles once."""
+    for name in git("ls-files", "-z").split("\0"):
+        old, new = ROOT / name, folder / name
+        if name and old.is_file() and not (new.exists() and new.read_bytes() == old.read_bytes()):
+            new.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(old, new)
+
+
+def write(path, text):
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def build(faults, targets):
+    """A build of a copy that has all faults as switches."""
+    source = FOLDER / "source"
+    planted = {}
+    for fault in faults:
+        text = planted.get(fault.path) or (
+            '#include "tests/fault_is_on.hpp"\n' + (ROOT / fault.path).read_text())
+        planted[fault.path] = replaced(text, fault, switch(fault))
+    for name in git("ls-files", "-z").split("\0"):
+        if name and name not in planted and (ROOT / name).is_file():
+            data = (ROOT / name).read_bytes()
+            new = source / name
+            if not new.exists() or new.read_bytes() != data:
+                new.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, new)
+    for name, text in {**planted, "tests/fault_is_on.hpp": SWITCH}.items():
+        write(source / name, text)
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+    launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("CXX", "CUDA")
+                if shutil.which("ccache")]
+    for command in (["cmake", "-S", source, "-B", FOLDER / "build", *generator, *launcher,
+                     "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=ON", "-DSUITE_COMMIT=planted"],
+                    ["cmake", "--build", FOLDER / "build", "--parallel", str(os.cpu_count()),
+                     "--target", *sorted(targets)]):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={"CUDAARCHS": "90", **os.environ}, encoding="utf-8")
+        if done.returncode:
+            refuse(f"{' '.join(map(str, command))} failed:\n{done.stdout[-3000:]}")
+
+
+def script_of(finder):
+    """Its script below ROOT, None where it is a program."""
+    name = finder.split()[0]
+    tests = ROOT / "tests"
+    found = [path for path in (*tests.glob("*/*_test.py"), *tests.glob("*.py")) if path.stem == name]
+    return found[0].relative_to(ROOT) if found else None
+
+
+def targets_of(finder):
+    script = script_of(finder)
+    if script is None:
+        return {finder.split()[0]}
+    return {"simulated", "faulty_writes"} if is_of_programs(script) else set()
+
+
+def is_of_programs(script):
+    return script.parent.name == "simulated" or script.stem == "golden_rows"
+
+
+def look(fault, root):
+    """(whether the finder fails, its output, seconds)"""
+    name, *arguments = fault.finder.split()
+    script = script_of(fault.finder)
+    programs = FOLDER / "build"
+    command = [programs / name] if script is None else [sys.executable, root / script]
+    if script and is_of_programs(script):
+        command.append(programs / "simulated")
+    start = time.monotonic()
+    try:
+        done = subprocess.run([*command, *arguments], stdout=subprocess.PIPE, cwd=programs.parent,
+                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=LIMIT,
+                              encoding="utf-8", errors="replace",
+                              env={**os.environ, "FAULT": str(fault.number)})
+    except subprocess.TimeoutExpired:
+        return False, f"no end within {LIMIT} s", LIMIT
+    return done.returncode not in (0, 77), done.stdout, time.monotonic() - start
+
+
+class Work:
+    def __init__(self, jobs):
+        self.copies = queue.Queue()
+        self.temporary = tempfile.TemporaryDirectory(dir=FOLDER)
+        for number in range(jobs):
+            folder = Path(self.temporary.name) / str(number)
+            copy(folder)
+            self.copies.put(folder)
+
+    def plant(self, fault):
+        """The line of the table that is printed, and whether it is found."""
+        if fault.path.endswith(COMPILED):
+            failed, output, seconds = look(fault, ROOT)
+        else:
+            folder = self.copies.get()
+            path = folder / fault.path
+            text = path.read_text()
+            path.write_text(replaced(text, fault, fault.new))
+            try:
+                failed, output, seconds = look(fault, folder)
+            finally:
+                path.write_text(text)
+                self.copies.put(folder)
+        found = failed and re.search(fault.wanted, output)
+        how = fault.finder if found else "NOT FOUND" + (
+            ", but it fails:\n" + output[-1500:] if failed else "")
+        return f"{fault.path}: {fault.line.strip()}\t{how}\t{seconds:.1f}", bool(found)
+
+    def passes(self, fault):
+        """The same of its finder without a fault."""
+        folder = self.copies.get()
+        failed, output, seconds = look(fault._replace(number=0), folder)
+        self.copies.put(folder)
+        return f"without a fault\t{fault.finder}" + (
+            f": FAILS:\n{output[-1500:]}" if failed else "") + f"\t{seconds:.1f}", not failed
+
+
+def changed(faults, base):
+    """Those whose file, finder or line is another one than in `base`."""
+    files = set(git("diff", "--name-only", base).split())
+    known = subprocess.run(["git", "-C", ROOT, "show", f"{base}:{TABLE.relative_to(ROOT)}"],
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8").stdout
+    old = {fault[1:5] for fault in faults_of(known)}
+    return [fault for fault in faults if fault.path in files or fault[1:5] not in old
+            or str(script_of(fault.finder)) in files]
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
+    parser.add_argument("--changed", metavar="BASE")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    start = time.monotonic()
+    every = list(faults_of(TABLE.read_text()))
+    for fault in every:
+        if not (ROOT / fault.path).exists():
+            refuse(f"there is no {fault.path}")
+        replaced((ROOT / fault.path).read_text(), fault, fault.new)
+    if options.check:
+        print(f"{len(every)} faults")
+        return 0
+    chosen = changed(every, options.changed) if options.changed else every
+    chosen = [fault for fault in chosen if options.only in fault.path + fault.line]
+    FOLDER.mkdir(exist_ok=True)
+    targets = set().union(*(targets_of(fault.finder) for fault in chosen))
+    if targets:
+        build([fault for fault in every if fault.path.endswith(COMPILED)], targets)
+        print(f"built in {time.monotonic() - start:.0f} s", flush=True)
+    work, bad = Work(options.jobs), 0
+    once = {fault.finder: fault for fault in chosen}.values()
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for line, well in (*pool.map(work.passes, once), *pool.map(work.plant, chosen)):
+            bad += not well
+            if not well or not line.startswith("without"):
+                print(line, flush=True)
+    print(f"{len(chosen)} faults, {bad} not found or of no use, {time.monotonic() - start:.0f} s")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
