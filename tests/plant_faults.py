@@ -97,43 +97,41 @@ def git(*words):
                           encoding="utf-8").stdout
 
 
-def copy(folder):
-    """What git knows of, as it is here; what is the same by now stays, so that it compiles once."""
-    for name in git("ls-files", "-z").split("\0"):
+def copy(folder, planted=None):
+    """What git knows of, as it is here or in `planted`; what is the same stays, for make."""
+    for name in filter(None, git("ls-files", "-z").split("\0")):
         old, new = ROOT / name, folder / name
-        if name and old.is_file() and not (new.exists() and new.read_bytes() == old.read_bytes()):
+        if not old.is_file():
+            continue
+        data = planted[name].encode() if name in (planted or {}) else old.read_bytes()
+        if not (new.exists() and new.read_bytes() == data):
             new.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(old, new)
+            new.write_bytes(data)
 
 
-def write(path, text):
-    if not path.exists() or path.read_text() != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
-def build(faults, targets):
-    """A build of a copy that has all faults as switches."""
-    source = FOLDER / "source"
-    planted = {}
+def switched(faults):
+    """{path: text with all its faults as switches}"""
+    texts = {}
     for fault in faults:
-        text = planted.get(fault.path) or (
-            '#include "tests/fault_is_on.hpp"\n' + (ROOT / fault.path).read_text())
-        planted[fault.path] = replaced(text, fault, switch(fault))
-    for name in git("ls-files", "-z").split("\0"):
-        if name and name not in planted and (ROOT / name).is_file():
-            data = (ROOT / name).read_bytes()
-            new = source / name
-            if not new.exists() or new.read_bytes() != data:
-                new.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / name, new)
-    for name, text in {**planted, "tests/fault_is_on.hpp": SWITCH}.items():
-        write(source / name, text)
+        if fault.path.endswith(COMPILED):
+            text = texts.get(fault.path) or (
+                '#include "tests/fault_is_on.hpp"\n' + (ROOT / fault.path).read_text())
+            texts[fault.path] = replaced(text, fault, switch(fault))
+    return texts
+
+
+def build(planted, targets):
+    """A build of a copy that has these texts."""
+    source, header = FOLDER / "source", FOLDER / "source/tests/fault_is_on.hpp"
+    copy(source, planted)
+    if not header.exists() or header.read_text() != SWITCH:
+        header.write_text(SWITCH)
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("CXX", "CUDA")
                 if shutil.which("ccache")]
     for command in (["cmake", "-S", source, "-B", FOLDER / "build", *generator, *launcher,
-                     "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=ON", "-DSUITE_COMMIT=planted"],
+                     "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=ON"],
                     ["cmake", "--build", FOLDER / "build", "--parallel", str(os.cpu_count()),
                      "--target", *sorted(targets)]):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -240,6 +238,7 @@ def main():
         if not (ROOT / fault.path).exists():
             refuse(f"there is no {fault.path}")
         replaced((ROOT / fault.path).read_text(), fault, fault.new)
+    planted = switched(every)
     if options.check:
         print(f"{len(every)} faults")
         return 0
@@ -248,7 +247,7 @@ def main():
     FOLDER.mkdir(exist_ok=True)
     targets = set().union(*(targets_of(fault.finder) for fault in chosen))
     if targets:
-        build([fault for fault in every if fault.path.endswith(COMPILED)], targets)
+        build(planted, targets)
         print(f"built in {time.monotonic() - start:.0f} s", flush=True)
     work, bad = Work(options.jobs), 0
     once = {fault.finder: fault for fault in chosen}.values()
