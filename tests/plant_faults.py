@@ -17,6 +17,7 @@ Exit codes: 0 all are found; 1 some are not, or a test fails without a fault; 2 
 """
 import argparse
 import concurrent.futures
+import itertools
 import os
 import queue
 import re
@@ -252,7 +253,8 @@ def main():
     work, bad = Work(options.jobs), 0
     once = {fault.finder: fault for fault in chosen}.values()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for line, well in (*pool.map(work.passes, once), *pool.map(work.plant, chosen)):
+        found = pool.map(work.passes, once), pool.map(work.plant, chosen)
+        for line, well in itertools.chain(*found):
             bad += not well
             if not well or not line.startswith("without"):
                 print(line, flush=True)
