@@ -3,8 +3,8 @@
 
 usage: plant_faults.py [--changed BASE] [--only TEXT] [--jobs N] [--check]
 
-tests/faults.txt has the faults. A line `= PATH` says of which file those below are, and `? FINDER
-! TEXT` which test has to fail, with what in its output (a regular expression). A fault is a line of
+tests/faults.txt has the faults. A line `= PATH ? FINDER ! TEXT`, or a part of it, says of which file
+those below are, and which test has to fail with what in its output (a regular expression). One is a line of
 that file as `git diff --word-diff` shows a change, [-old-]{+new+}; it has to stand there once.
 FINDER: a script of tests/ or a program of the build, and arguments.
 
@@ -63,10 +63,10 @@ def faults_of(text):
     """The faults of a table."""
     path = finder = wanted = None
     for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith("= "):
-            path = line[2:]
-        elif line.startswith("? "):
-            finder, _, wanted = line[2:].partition(" ! ")
+        if line[:2] in ("= ", "? "):
+            place, _, found = f" {line}".partition(" ? ")
+            path = place[3:] or path
+            finder, _, wanted = found.partition(" ! ") if found else (finder, "", wanted)
         elif line and not line.startswith("# "):
             change = CHANGE.search(line)
             if not (change and path and wanted):
@@ -142,41 +142,17 @@ def build(planted, targets):
 
 
 def script_of(finder):
-    """Its script below ROOT, None where it is a program."""
-    name = finder.split()[0]
-    tests = ROOT / "tests"
+    """Its script below ROOT, None where it is a program; whether that runs simulated programs."""
+    tests, name = ROOT / "tests", finder.split()[0]
     found = [path for path in (*tests.glob("*/*_test.py"), *tests.glob("*.py")) if path.stem == name]
-    return found[0].relative_to(ROOT) if found else None
+    script = found[0].relative_to(ROOT) if found else None
+    return script, bool(found) and (found[0].parent.name == "simulated" or name == "golden_rows")
 
 
 def targets_of(finder):
-    script = script_of(finder)
-    if script is None:
-        return {finder.split()[0]}
-    return {"simulated", "faulty_writes"} if is_of_programs(script) else set()
-
-
-def is_of_programs(script):
-    return script.parent.name == "simulated" or script.stem == "golden_rows"
-
-
-def look(fault, root):
-    """(whether the finder fails, its output, seconds)"""
-    name, *arguments = fault.finder.split()
-    script = script_of(fault.finder)
-    programs = FOLDER / "build"
-    command = [programs / name] if script is None else [sys.executable, root / script]
-    if script and is_of_programs(script):
-        command.append(programs / "simulated")
-    start = time.monotonic()
-    try:
-        done = subprocess.run([*command, *arguments], stdout=subprocess.PIPE, cwd=programs.parent,
-                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=LIMIT,
-                              encoding="utf-8", errors="replace",
-                              env={**os.environ, "FAULT": str(fault.number)})
-    except subprocess.TimeoutExpired:
-        return False, f"no end within {LIMIT} s", LIMIT
-    return done.returncode not in (0, 77), done.stdout, time.monotonic() - start
+    script, of_programs = script_of(finder)
+    return ({"simulated", "faulty_writes"} if of_programs else set()) if script else {
+        finder.split()[0]}
 
 
 class Work:
@@ -188,32 +164,43 @@ class Work:
             copy(folder)
             self.copies.put(folder)
 
+    def look(self, fault):
+        """(whether the finder fails, its output, seconds)"""
+        compiled = fault.path.endswith(COMPILED)
+        name, *arguments = fault.finder.split()
+        script, of_programs = script_of(fault.finder)
+        folder, programs, start = self.copies.get(), FOLDER / "build", time.monotonic()
+        path = folder / fault.path
+        text = path.read_text()
+        command = [sys.executable, (ROOT if compiled else folder) / script] if script else [
+            programs / name]
+        try:
+            if not compiled:
+                path.write_text(replaced(text, fault, fault.new))
+            done = subprocess.run([*command, *[programs / "simulated"] * of_programs, *arguments],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=FOLDER,
+                                  stdin=subprocess.DEVNULL, timeout=LIMIT, encoding="utf-8",
+                                  errors="replace", env={**os.environ, "FAULT": str(fault.number)})
+            return done.returncode not in (0, 77), done.stdout, time.monotonic() - start
+        except subprocess.TimeoutExpired:
+            return False, "", LIMIT
+        finally:
+            path.write_text(text)
+            self.copies.put(folder)
+
     def plant(self, fault):
-        """The line of the table that is printed, and whether it is found."""
-        if fault.path.endswith(COMPILED):
-            failed, output, seconds = look(fault, ROOT)
-        else:
-            folder = self.copies.get()
-            path = folder / fault.path
-            text = path.read_text()
-            path.write_text(replaced(text, fault, fault.new))
-            try:
-                failed, output, seconds = look(fault, folder)
-            finally:
-                path.write_text(text)
-                self.copies.put(folder)
+        """The line that is printed, and whether it is found."""
+        failed, output, seconds = self.look(fault)
         found = failed and re.search(fault.wanted, output)
         how = fault.finder if found else "NOT FOUND" + (
-            ", but it fails:\n" + output[-1500:] if failed else "")
+            f", but it fails:\n{output[-1500:]}" if failed else "")
         return f"{fault.path}: {fault.line.strip()}\t{how}\t{seconds:.1f}", bool(found)
 
     def passes(self, fault):
         """The same of its finder without a fault."""
-        folder = self.copies.get()
-        failed, output, seconds = look(fault._replace(number=0), folder)
-        self.copies.put(folder)
-        return f"without a fault\t{fault.finder}" + (
-            f": FAILS:\n{output[-1500:]}" if failed else "") + f"\t{seconds:.1f}", not failed
+        failed, output, seconds = self.look(fault._replace(number=0, new=fault.old))
+        return f"without a fault\t{fault.finder}\t{seconds:.1f}" + (
+            f"\tFAILS:\n{output[-1500:]}" if failed else ""), not failed
 
 
 def changed(faults, base):
@@ -223,7 +210,7 @@ def changed(faults, base):
                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8").stdout
     old = {fault[1:5] for fault in faults_of(known)}
     return [fault for fault in faults if fault.path in files or fault[1:5] not in old
-            or str(script_of(fault.finder)) in files]
+            or str(script_of(fault.finder)[0]) in files]
 
 
 def main():
