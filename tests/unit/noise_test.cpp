@@ -42,6 +42,8 @@ TEST(WideInterval, IsOfMoreThanATenth) {
   summary.mean = -5;
   summary.ci95 = 0.5;
   EXPECT_FALSE(wide_interval(summary));
+  summary.ci95 = 0.51;
+  EXPECT_TRUE(wide_interval(summary));
   summary.ci95 = 2.6;
   EXPECT_EQ(wide_interval(summary).tag, "interval percent=52");
 }

@@ -142,6 +142,7 @@ TEST(Options, MethodsAddUp) {
       {"--method", "alpha,beta"}, {"--method=alpha", "--method=beta"}};
   for (const auto& words : both) {
     EXPECT_TRUE(parse(words).wants("alpha", Set::kStudy));
+    EXPECT_TRUE(parse(words).wants("beta", Set::kStudy));
   }
 }
 

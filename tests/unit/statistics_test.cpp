@@ -132,6 +132,7 @@ TEST(Per, ScalesEverything) {
   EXPECT_EQ(each.mean, 1.5);
   EXPECT_EQ(each.median, 1.5);
   EXPECT_DOUBLE_EQ(each.stddev, std::sqrt(2.0) / 2);
+  EXPECT_DOUBLE_EQ(each.ci95, summarize({2, 4}).ci95 / 2);
   EXPECT_EQ(each.count, 2u);
 }
 

@@ -196,8 +196,9 @@ Model model_that(const Launch& launch, const Timed& timed,
 Model timed_model(const Launch& launch, const MethodEntry& method,
                   int in_line) {
   const Timed timed = timed_of(launch, method, in_line);
-  if (!method.peer_access && has_peer_access(launch.gpus)) {
-    complain("GPUs have peer access: " + launch.name);
+  if (timed.gpus > 1 && scenario().peer == "all" &&
+      has_peer_access(timed.gpus) != method.peer_access) {
+    complain("peer access is not as the method wants it: " + launch.name);
   }
   return model_that(launch, timed, [=](const Running& running) {
     return run_timed(timed, running);
