@@ -22,6 +22,7 @@ import os
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -177,13 +178,18 @@ class Work:
         try:
             if not compiled:
                 path.write_text(replaced(text, fault, fault.new))
-            done = subprocess.run([*command, *[programs / "simulated"] * of_programs, *arguments],
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=FOLDER,
-                                  stdin=subprocess.DEVNULL, timeout=LIMIT, encoding="utf-8",
-                                  errors="replace", env={**os.environ, "FAULT": str(fault.number)})
-            return done.returncode not in (0, 77), done.stdout, time.monotonic() - start
-        except subprocess.TimeoutExpired:
-            return False, "", LIMIT
+            with tempfile.TemporaryFile("w+", errors="replace") as output:  # others may hold it open
+                process = subprocess.Popen(
+                    [*command, *[programs / "simulated"] * of_programs, *arguments], cwd=FOLDER,
+                    stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                    start_new_session=True, env={**os.environ, "FAULT": str(fault.number)})
+                try:
+                    code, end = process.wait(LIMIT), ""
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    code, end = process.wait(), f"no end within {LIMIT} s"
+                output.seek(0)
+                return code not in (0, 77), output.read() + end, time.monotonic() - start
         finally:
             path.write_text(text)
             self.copies.put(folder)
