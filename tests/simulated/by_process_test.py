@@ -56,6 +56,10 @@ class ByProcess(unittest.TestCase):
         self.assertEqual(done.code, 0, done.errors)
         self.assertEqual({row["method"] for _, row in done.rows()}, {"without_peers", METHOD})
 
+    def test_with_peer_access(self):
+        """Of a method that does not ask for it a second time."""
+        self.assertEqual(run("BenchmarkInterSM", 2, "peer_cas").code, 0)
+
     def test_warnings_of_processes_are_passed_on_once(self):
         done = run("MeasuredByProcess", 3, METHOD, others=2)
         # Once for the others, and once by the process that prints.
