@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "tests/faults.txt"
 FOLDER = ROOT / "build-faults"
 COMPILED = (".cpp", ".hpp", ".cu", ".cuh")
-LIMIT = 300  # seconds of a finder
+LIMIT = 180  # seconds of a finder
 SWITCH = """#pragma once
 #include <cstdlib>
 #ifdef __CUDACC__
