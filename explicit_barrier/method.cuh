@@ -31,6 +31,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <vector>
 
 #include "common/launch_attributes.hpp"
@@ -81,11 +82,21 @@ enum class Proof {
   kNothing,    ///< not the instruction but a NOP, or a test for convergence
 };
 
+/// An instruction that an operation has exactly so often, on one of its paths:
+/// a regular expression as that of ExpectedCode.
+struct Beside {
+  constexpr Beside(const char* instruction_ = "", int count_ = 1)
+      : instruction(instruction_), count(count_) {}
+  const char* instruction;  ///< "": there is none
+  int count;
+};
+
 /// What the machine code of one operation is on an architecture, 90 for sm_90.
 /// The machine-code test counts it between the two reads of the clock.
 struct ExpectedCode {
   /// Regular expression for the whole instruction in SASS, operands too:
-  /// R"(SHFL\.DOWN .*, 0x1, .*)".
+  /// R"(SHFL\.DOWN .*, 0x1, .*)". SIZE in it is the first of Method::groups, in
+  /// hexadecimal digits.
   const char* instruction;
   int count = 1;
   /// Most other instructions that come with each operation, on any GPU: what
@@ -93,9 +104,10 @@ struct ExpectedCode {
   int others = 0;
   Proof proof = Proof::kEach;
   int paths = 1;  ///< ways through an operation that each have the instruction
-  /// Another one that an operation has exactly once, on one of its paths: the
-  /// fence of a release.
-  const char* also = "";
+  /// Others, each counted for itself: the fence of a release, what is stored
+  /// before it. No regular expression may take two opcodes where both belong to
+  /// an operation: it would take one of them twice.
+  std::array<Beside, 5> also = {};
 };
 
 /// 0 or more sizes to measure: first, then one more, or `factor` times as many,

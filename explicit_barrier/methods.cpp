@@ -82,7 +82,7 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
       "unordered", "parts", "messages", "turn",  "nothing"};
   std::string text =
       "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
-      "also\tmethod\tscope\tchecked";
+      "also\tmethod\tsize\tscope\tchecked";
   for (const MethodEntry& method : methods) {
     const ExpectedCode expected = method.expected_code(architecture);
     const bool missing = architecture < method.first_architecture ||
@@ -98,11 +98,15 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
     for (const int number : {expected.count, expected.others, expected.paths}) {
       text += "\t" + std::to_string(number);
     }
-    for (const char* word : {expected.instruction, expected.also, method.name,
-                             name_of(method.scope)}) {
-      text += "\t" + std::string(word);
+    text += std::string("\t") + expected.instruction + "\t";
+    for (const Beside& beside : expected.also) {
+      if (beside.instruction[0] == '\0') continue;
+      if (text.back() != '\t') text += " & ";
+      text += std::to_string(beside.count) + " " + beside.instruction;
     }
-    text += method.checked ? "\t1" : "\t0";
+    text += std::string("\t") + method.name + "\t" +
+            std::to_string(method.groups(1024).first) + "\t" +
+            name_of(method.scope) + (method.checked ? "\t1" : "\t0");
   }
   return text;
 }

@@ -31,7 +31,7 @@ struct NamedBarrierConstant : Method {
                                    "its size a constant",
                                    Scope::kBlock, Window::kBarrier};
   static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* 0x1, 0x\w+)"};
+    return {R"(BAR\.SYNC\S* 0x1, 0xSIZE)"};
   }
   static constexpr bool kInTestRepeat = false;
   static constexpr bool fits(int threads) {
@@ -127,7 +127,8 @@ struct SplitBarrier : Method {
                                    "one operation is there and back, two "
                                    "barriers one after the other"};
   static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.(SYNC|ARV)\S* R\d+, \w+)", 2, 1};
+    return {R"(BAR\.SYNC\S* R\d+, 0xSIZE)",   1, 2, Proof::kEach, 1,
+            {{R"(BAR\.ARV\S* R\d+, 0xSIZE)"}}};
   }
   static constexpr bool fits(int threads) { return threads == kThreads; }
   static constexpr Sizes groups(int) { return {kThreads, kThreads}; }

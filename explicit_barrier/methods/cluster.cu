@@ -24,12 +24,9 @@ constexpr const char* kRelease = R"(MEMBAR\..*GPU)";
 constexpr ExpectedCode cluster_barrier(int others,
                                        const char* fence = kRelease) {
   const int older = CUDART_VERSION < 13000 ? 2 : 0;
-  return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)",
-          1,
-          others + older,
-          Proof::kEach,
-          2,
-          fence};
+  return {
+      R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, others + older, Proof::kEach, 2,
+      {{"UCGABAR_WAIT", fence}}};
 }
 
 __device__ inline void cluster_arrive() {
@@ -72,7 +69,7 @@ struct ClusterSyncDims : ClusterSync {
     return {false, kBlocks, false, true};
   }
   static constexpr ExpectedCode expected_code(int) {
-    return {R"(UCGABAR_WAIT)", 1, 9, Proof::kEach, 1, kRelease};
+    return {R"(UCGABAR_WAIT)", 1, 9, Proof::kEach, 1, {{kRelease}}};
   }
 };
 
@@ -229,7 +226,7 @@ struct ClusterExchange : NextBlock {
   static constexpr int kTrips = kWithBarrier ? 4 : 32;  // until stores queue up
   static constexpr ExpectedCode expected_code(int) {
     if (kWithBarrier) return cluster_barrier(11);
-    return {R"(ST\.E .*|LDS .*)", 2, 1};
+    return {R"(ST\.E .*)", 1, 2, Proof::kEach, 1, {{R"(LDS .*)"}}};
   }
   struct Shared {
     unsigned words[2][1024];
@@ -311,8 +308,12 @@ struct RemoteArrive : Pairs {
       "the own one, of clusters of 2 blocks",
       Scope::kCluster, Window::kOperation};
   static constexpr ExpectedCode expected_code(int) {
-    return {
-        R"(SYNCS\.ARRIVE\.TRANS64\.RED.*)", 1, 20, Proof::kEach, 1, kRelease};
+    return {R"(SYNCS\.ARRIVE\.TRANS64\.RED.*)",
+            1,
+            20,
+            Proof::kEach,
+            1,
+            {{kRelease}}};
   }
   struct Shared {
     unsigned long long barriers[2];

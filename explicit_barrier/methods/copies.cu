@@ -46,8 +46,12 @@ struct CopyAsync : Copy {
   static constexpr int kRounds = (kBytes + 511) / 512;
   static constexpr ExpectedCode expected_code(int architecture) {
     const int addresses = architecture >= 100 ? kRounds : 0;
-    return {R"(LDGSTS\..*|LDGDEPBAR|DEPBAR\.LE SB0, 0x0)", kRounds + 2,
-            CUDART_VERSION < 13000 ? 30 + kRounds : 18 + addresses};
+    return {R"(LDGSTS\S*\.128 .*)",
+            kRounds,
+            2 + (CUDART_VERSION < 13000 ? 30 + kRounds : 18 + addresses),
+            Proof::kEach,
+            1,
+            {{"LDGDEPBAR", R"(DEPBAR\.LE SB0, 0x0)", R"(LDS .*)"}}};
   }
   static constexpr Sizes groups(int) { return {kBytes, kBytes}; }
   static constexpr __host__ __device__ bool takes_part(
@@ -103,8 +107,7 @@ struct BulkCopy : Copy {
 #endif
 
 /// In: an mbarrier that expects the bytes, the copy, and polls until they are
-/// there. So one instruction proves the copy too, which the compiler puts into
-/// a loop over the active lanes.
+/// there. The compiler puts the copy into a loop over the active lanes.
 struct BulkIn : BulkCopy {
   static constexpr About kAbout = {
       "bulk_copy_in",
@@ -115,10 +118,14 @@ struct BulkIn : BulkCopy {
       "in L2 before; with a load of the last word",
       "bytes"};
   static constexpr ExpectedCode expected_code(int architecture) {
-    return {R"(SYNCS\.ARRIVE\.TRANS64 .*)", 1,
+    return {R"(SYNCS\.ARRIVE\.TRANS64 .*)",
+            1,
             CUDART_VERSION < 13000 ? 26
             : architecture >= 100  ? 20
-                                   : 18};
+                                   : 18,
+            Proof::kEach,
+            1,
+            {{R"(UBLKCP\.S\.G .*)", R"(LDS .*)"}}};
   }
   // What is copied does not depend on the value; the wait puts one behind the
   // other.
@@ -157,8 +164,13 @@ struct BulkOut : BulkCopy {
               "still be on their way, others see them after a fence",
       "bytes"};
   static constexpr ExpectedCode expected_code(int) {
-    return {R"(UBLKCP\.G\.S .*|UTMACMDFLUSH.*|DEPBAR\.LE SB0, 0x0)", 3,
-            CUDART_VERSION < 13000 ? 15 : 9};
+    return {R"(UBLKCP\.G\.S .*)",
+            1,
+            CUDART_VERSION < 13000 ? 17 : 11,
+            Proof::kEach,
+            1,
+            {{R"(UTMACMDFLUSH.*)", R"(DEPBAR\.LE SB0, 0x0)", R"(STS .*)",
+              R"(FENCE\.VIEW\.ASYNC.*)"}}};
   }
   static unsigned expected(const Position& position) {
     return start_value(position);

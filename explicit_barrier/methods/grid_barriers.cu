@@ -148,7 +148,12 @@ struct ClusterFirst : OfLiterature<grid_barriers::ClusterFirstBarrier<
   static constexpr int kFirstToolkit = 12000;
   static constexpr LaunchAttributes attributes(int) { return {true, 2}; }
   static constexpr ExpectedCode expected_code(int) {
-    return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 2, 80, Proof::kEach, 2};
+    return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)",
+            2,
+            80,
+            Proof::kEach,
+            2,
+            {{{"UCGABAR_WAIT", 2}}}};
   }
   static constexpr const char* kInUse = "in_use_cluster_first";
   using Late = ClusterFirst;

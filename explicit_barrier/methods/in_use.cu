@@ -33,17 +33,19 @@ struct InUse : Method {
     other.thread = neighbour(position.thread, position.group);
     return start_value(other);
   }
+  static constexpr const char *kWritten = R"(STS\b.*)", *kRead = R"(LDS\b.*)";
   static constexpr ExpectedCode writes_and_reads() {
-    return {R"((STS|LDS)\b.*)", 2, 1};
+    return {kRead, 1, 2, Proof::kEach, 1, {{kWritten}}};
   }
   /// With a warp's barrier between: of one or two in a row a NOP is left of it.
   /// For sm_90 older toolkits add a NOP to a barrier, but not to every one.
   static constexpr ExpectedCode writes_meets_and_reads(int architecture,
                                                        int others) {
     if (CUDART_VERSION < 13000 && architecture >= 90) {
-      return {R"((STS|LDS)\b.*)", 2, others};
+      return {kRead, 1, 1 + others, Proof::kEach, 1, {{kWritten}}};
     }
-    return {R"(((STS|LDS|WARPSYNC)\b.*)|NOP)", 3, others};
+    return {R"(WARPSYNC\b.*|NOP)", 1, 2 + others,
+            Proof::kEach,          1, {{kWritten, kRead}}};
   }
   /// `meet()` is the barrier. Volatile, for without one the compiler might keep
   /// values in registers.
@@ -184,7 +186,7 @@ struct InUseBranchesNone : FromBranches {
       "the compiler lets the branches meet all the same"};
   static constexpr bool kChecked = false;
   static constexpr ExpectedCode expected_code(int) {
-    return {R"((STS|LDS)\b.*)", 2, 24};
+    return {kRead, 1, 25, Proof::kEach, 1, {{kWritten}}};
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(branches(value, here.thread), here, 32, [] {});
@@ -224,7 +226,7 @@ struct InUseBlockSync : InUseOfBlock {
                                    "neighbour's read",
                                    Scope::kBlock, Window::kOperation};
   static constexpr ExpectedCode expected_code(int) {
-    return {R"((STS|LDS|BAR\.SYNC)\b.*)", 3, 1};
+    return {R"(BAR\.SYNC\S* 0x0)", 1, 3, Proof::kEach, 1, {{kWritten, kRead}}};
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, here.group, [] { __syncthreads(); });
@@ -241,7 +243,8 @@ struct InUse4BlockSync : InUseOfBlock {
                                    Scope::kBlock, Window::kOperation};
   static constexpr int kWords = 4;
   static constexpr ExpectedCode expected_code(int) {
-    return {R"((STS|LDS|BAR\.SYNC)\b.*)", 2 * kWords + 1, 8};
+    return {R"(BAR\.SYNC\S* 0x0)", 1, 2 * kWords + 8,
+            Proof::kEach,          1, {{{kWritten, kWords}, {kRead, kWords}}}};
   }
   struct Shared {
     unsigned values[2][kWords][1024];
@@ -268,7 +271,12 @@ struct InUseNamedBarrier : InUseOfBlock {
                                    "half a block or all, a neighbour's read",
                                    Scope::kBlock, Window::kOperation};
   static constexpr ExpectedCode expected_code(int) {
-    return {R"((STS|LDS|BAR\.SYNC)\b.*)", 3, 4};
+    return {R"(BAR\.SYNC\S* 0x1, U?R\d+)",
+            1,
+            6,
+            Proof::kEach,
+            1,
+            {{kWritten, kRead}}};
   }
   static constexpr bool fits(int threads) { return threads >= 64; }
   static constexpr Sizes groups(int n) { return {n / 2, n, 2}; }

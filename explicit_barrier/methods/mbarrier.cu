@@ -130,7 +130,8 @@ struct BarrierInUse : Barrier {
   static constexpr ExpectedCode expected_code(int architecture) {
     ExpectedCode expected = Barrier::expected_code(architecture);
     expected.others += 12;
-    expected.also = R"(STS\b.*)";
+    expected.also[0] = {R"(STS\b.*)"};
+    expected.also[1] = {R"(LDS\b.*)"};
     return expected;
   }
   struct Shared {

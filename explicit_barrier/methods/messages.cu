@@ -58,8 +58,12 @@ struct BlocksPingPong : BarrierStep {
                  "back; the slowest pair counts",
       Scope::kGrid, Window::kOperation};
   static constexpr ExpectedCode expected_code(int) {
-    return {R"(STG?\b.*STRONG\.GPU.*)",          1, 56, Proof::kMessages, 1,
-            kOrdered ? R"(MEMBAR\..*GPU.*)" : ""};
+    return {R"(STG?\b.*STRONG\.GPU.*)",
+            1,
+            56,
+            Proof::kMessages,
+            1,
+            {{kOrdered ? R"(MEMBAR\..*GPU.*)" : ""}}};
   }
   static constexpr int kPlaces = 5;  // latency depends on where words lie
   static constexpr long long global_words(long long threads) { return threads; }
@@ -96,8 +100,12 @@ struct GpusPingPong : BarrierStep {
                : "a word from the first GPU to the last, and one back",
       Scope::kGpus, Window::kOperation};
   static constexpr ExpectedCode expected_code(int) {
-    return {R"(STG?\b.*STRONG\.SYS.*)",          1, 56, Proof::kMessages, 1,
-            kOrdered ? R"(MEMBAR\..*SYS.*)" : ""};
+    return {R"(STG?\b.*STRONG\.SYS.*)",
+            1,
+            56,
+            Proof::kMessages,
+            1,
+            {{kOrdered ? R"(MEMBAR\..*SYS.*)" : ""}}};
   }
   static constexpr int kLonger = 72;
   static constexpr int kPlaces = 5;  // as on one GPU

@@ -31,10 +31,12 @@ struct Reach {
   static constexpr int kFirstArchitecture = kOf == 1 ? 90 : 70;
   static constexpr const char* kName =
       std::array{"cta", "cluster", "gpu", "sys"}[kOf];
-  static constexpr const char* kFence =
+  static constexpr const char* kMachineName =
       std::array{"CTA", "GPU", "GPU", "SYS"}[kOf];
   static constexpr const char* kAccess =
       std::array{"(SM|CTA)", "GPU", "GPU", "SYS"}[kOf];
+  static constexpr auto kRelease = joined(R"(MEMBAR\.ALL\.)", kMachineName);
+  static constexpr const char* kAcquire = kOf == 0 ? "" : R"(CCTL\.IVALL)";
 };
 using OfCta = Reach<0>;
 using OfCluster = Reach<1>;
@@ -49,8 +51,7 @@ template <class Of>
 struct FenceAcqRel {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("fence_acq_rel_", Of::kName);
-  static constexpr auto kPattern = joined(R"(MEMBAR\.\w+\.)", Of::kFence, ".*");
-  static constexpr ExpectedCode kExpectedCode = {kPattern.data()};
+  static constexpr ExpectedCode kExpectedCode = {Of::kRelease.data()};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     if constexpr (std::is_same_v<Of, OfCta>) {
       asm volatile("fence.acq_rel.cta;" ::: "memory");
@@ -69,7 +70,7 @@ template <class Of>
 struct FenceSc {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("fence_sc_", Of::kName);
-  static constexpr auto kPattern = joined(R"(MEMBAR\.SC\.)", Of::kFence, ".*");
+  static constexpr auto kPattern = joined(R"(MEMBAR\.SC\.)", Of::kMachineName);
   static constexpr ExpectedCode kExpectedCode = {kPattern.data()};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     if constexpr (std::is_same_v<Of, OfGpu>) {
@@ -97,9 +98,9 @@ struct LoadAcquire {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("load_acquire_", Of::kName);
   static constexpr auto kPattern =
-      joined(R"(LDG?\.E\S*\.STRONG\.)", Of::kAccess, R"( .*|CCTL\.IVALL.*)");
+      joined(R"(LDG?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
   static constexpr ExpectedCode kExpectedCode = {
-      kPattern.data(), std::is_same_v<Of, OfCta> ? 1 : 2};
+      kPattern.data(), 1, 0, Proof::kEach, 1, {{Of::kAcquire}}};
   static __device__ unsigned make(unsigned* word) {
     unsigned found;
     if constexpr (std::is_same_v<Of, OfCta>) {
@@ -132,9 +133,10 @@ struct AtomAcqRel {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("atom_acq_rel_", Of::kName);
   static constexpr auto kPattern =
-      joined(R"(MEMBAR\.\w+\.)", Of::kFence, R"(.*|ATOMG?\.E\S*\.STRONG\.)",
-             Of::kAccess, " .*");
-  static constexpr ExpectedCode kExpectedCode = {kPattern.data(), 2};
+      joined(R"(ATOMG?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
+  static constexpr ExpectedCode kExpectedCode = {
+      kPattern.data(), 1, 0,
+      Proof::kEach,    1, {{Of::kAcquire, Of::kRelease.data()}}};
   static __device__ unsigned make(unsigned* word) {
     unsigned found;
     if constexpr (std::is_same_v<Of, OfCluster>) {
@@ -162,9 +164,9 @@ struct StoreRelease {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("store_release_", Of::kName);
   static constexpr auto kPattern =
-      joined(R"(MEMBAR\.\w+\.)", Of::kFence, R"(.*|STG?\.E\S*\.STRONG\.)",
-             Of::kAccess, " .*");
-  static constexpr ExpectedCode kExpectedCode = {kPattern.data(), 2};
+      joined(R"(STG?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
+  static constexpr ExpectedCode kExpectedCode = {
+      kPattern.data(), 1, 0, Proof::kEach, 1, {{"", Of::kRelease.data()}}};
   static __device__ unsigned make(unsigned* word) {
     if constexpr (std::is_same_v<Of, OfCta>) {
       asm volatile("st.release.cta.global.u32 [%0], 0;" ::"l"(word) : "memory");
@@ -185,9 +187,9 @@ struct RedRelease {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("red_release_", Of::kName);
   static constexpr auto kPattern =
-      joined(R"(MEMBAR\.\w+\.)", Of::kFence,
-             R"(.*|(RED|ATOM)G?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
-  static constexpr ExpectedCode kExpectedCode = {kPattern.data(), 2};
+      joined(R"((RED|ATOM)G?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
+  static constexpr ExpectedCode kExpectedCode = {
+      kPattern.data(), 1, 0, Proof::kEach, 1, {{"", Of::kRelease.data()}}};
   static __device__ unsigned make(unsigned* word) {
     if constexpr (std::is_same_v<Of, OfCluster>) {
       asm volatile("red.release.cluster.global.add.u32 [%0], 0;" ::"l"(word)
@@ -259,6 +261,9 @@ struct Ordered : Method {
   static constexpr ExpectedCode expected_code(int) {
     ExpectedCode expected = Operation::kExpectedCode;
     expected.others = 48;
+    if (!std::is_same_v<Pending, Nothing>) {
+      expected.also[2] = {R"(STG\.E(?!\S*STRONG).*)"};
+    }
     return expected;
   }
   static constexpr long long global_words(long long) {

@@ -77,9 +77,12 @@ def work_faults(work, code, _):
     for _ in range(max(2, work.others + 1)):  # one more than the method allows
         more = add_behind(more, set(works), "IMAD R254, R254, R254, RZ")
     yield "more multiplications in each", more
-    also = [i for i in body if i.address < clock[-1] and re.fullmatch(work.also, i.text)]
-    if also:
-        yield f"{work.also} lost", [i for i in code if i is not also[-1]]
+    for _, text in work.also:
+        also = [i for i in body if i.address < clock[-1] and re.fullmatch(text, i.text)]
+        yield f"{text} lost", [i for i in code if i is not also[-1]]
+        yield f"{text} doubled", [j for i in code for j in ([i, i] if i is also[-1] else [i])]
+        yield f"{text} in place of another", replace(
+            code, first, opcode=also[-1].opcode, operands=also[-1].operands)
     if work.proof == "chain":
         yield "unchained", replace(code, last,
                                    operands=re.sub(r"\bR\d+", "R254", last.operands))

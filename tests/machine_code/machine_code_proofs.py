@@ -21,8 +21,9 @@ class ExpectedCode(NamedTuple):
     others: int
     paths: int
     instruction: str
-    also: str
+    also: tuple  # of (how many, instruction)
     method: str  # its name in rows
+    size: int  # the first of its groups
     scope: str
 
     @property
@@ -42,9 +43,15 @@ class ExpectedCode(NamedTuple):
     def read(cls, text):
         """{type: ExpectedCode}"""
         rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-        return {row["type"]: cls(*(kind(row[column])
-                                   for column, kind in cls.__annotations__.items()))
-                for row in rows}
+        return {row["type"]: cls._of(row) for row in rows}
+
+    @classmethod
+    def _of(cls, row):
+        size = f"{int(row['size']):x}"
+        also = [text.replace("SIZE", size).split(" ", 1) for text in row["also"].split(" & ") if text]
+        row = {**row, "instruction": row["instruction"].replace("SIZE", size),
+               "also": [(int(count), instruction) for count, instruction in also]}
+        return cls(*(kind(row[column]) for column, kind in cls.__annotations__.items()))
 
 
 class Verdict(NamedTuple):
@@ -134,24 +141,27 @@ def judge_each(work, region, start, repeats):
     # sm_70 pads with shuffles that never execute.
     found = [i for i in region if i.guard not in NEVER and pattern.fullmatch(i.text)]
     works = set(found).__contains__
+    beside = [(count, text, [i for i in region if i.guard not in NEVER and re.fullmatch(text, i.text)])
+              for count, text in work.also]
+    every = sum((them for *_, them in beside), found)
     operations = repeats
-    if repeats > work.in_line and paths.is_repeated(region, found, repeats // work.a_round):
+    if repeats > work.in_line and paths.is_repeated(region, every, repeats // work.a_round):
         operations = work.a_round
     needed = work.count * operations
-    also = {i for i in region if i.guard not in NEVER and re.fullmatch(work.also, i.text)}
-    on_a_path = paths.fewest_and_most(region, also.__contains__)[1]
+    wrong = [f"{len(them)} {text}, not {count * operations} on a path" for count, text, them in beside
+             if not len(them) == count * operations
+             == paths.fewest_and_most(region, set(them).__contains__)[1]]
     executed = paths.fewest_and_most(region, works)
     rounds = [span for span in paths.loops(region) if paths.inside(found, [span])]
     faults = (
         (work.proof not in ("lanes", "rate") and any(i.guard for i in found), "under a condition"),
         (any(not works(i) for i in paths.strays(region)), "a way out"),
         (len(found) != work.paths * needed, f"not {work.paths * needed}"),
-        (any(i.address < start for i in found), "before the first clock read"),
+        (any(i.address < start for i in every), "before the first clock read"),
         (len(rounds) != (operations < repeats), f"in {len(rounds)} loops"),
         (executed != (needed, needed), f"{executed[0]} to {executed[1]} are executed"),
         (work.proof == "chain" and not paths.is_chain(region, works), "not a chain"),
-        (work.also and not len(also) == on_a_path == operations,
-         f"{len(also)} {work.also}, not {operations} on a path"),
+        (wrong, "; ".join(wrong)),
         (work.scope == "warp" and not paths.moves(region, works, operations),
          "the same place of global memory each time, no PlacesInTurn"))
     texts = [f"FAIL: {text}" for wrong, text in faults if wrong]
