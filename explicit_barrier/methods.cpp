@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/build_info.hpp"
 #include "common/options.hpp"
 #include "explicit_barrier/arguments.hpp"
 
@@ -82,7 +83,7 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
       "unordered", "parts", "messages", "turn",  "nothing"};
   std::string text =
       "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
-      "also\tmethod\tsize\tscope\tchecked";
+      "also\tmethod\tsize\tscope\ttoolkit\tchecked";
   for (const MethodEntry& method : methods) {
     const ExpectedCode expected = method.expected_code(architecture);
     const bool missing = architecture < method.first_architecture ||
@@ -106,7 +107,8 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
     }
     text += std::string("\t") + method.name + "\t" +
             std::to_string(method.groups(1024).first) + "\t" +
-            name_of(method.scope) + (method.checked ? "\t1" : "\t0");
+            name_of(method.scope) + "\t" + kNvcc +
+            (method.checked ? "\t1" : "\t0");
   }
   return text;
 }

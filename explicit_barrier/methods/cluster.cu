@@ -17,7 +17,7 @@ struct Clustered : Method {
 };
 
 /// The fence of an arrival that is a release.
-constexpr const char* kRelease = R"(MEMBAR\..*GPU)";
+constexpr const char* kRelease = R"(MEMBAR\.ALL\.GPU)";
 
 /// A barrier of the cluster. A block that was launched without a cluster waits
 /// at a BAR instead.

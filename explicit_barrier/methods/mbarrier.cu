@@ -131,7 +131,7 @@ struct BarrierInUse : Barrier {
     ExpectedCode expected = Barrier::expected_code(architecture);
     expected.others += 12;
     expected.also[0] = {R"(STS\b.*)"};
-    expected.also[1] = {R"(LDS\b.*)"};
+    if (architecture >= 90) expected.also[1] = {R"(LDS\b.*)"};  // else polls
     return expected;
   }
   struct Shared {

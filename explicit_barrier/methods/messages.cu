@@ -63,7 +63,7 @@ struct BlocksPingPong : BarrierStep {
             56,
             Proof::kMessages,
             1,
-            {{kOrdered ? R"(MEMBAR\..*GPU.*)" : ""}}};
+            {{kOrdered ? R"(MEMBAR\.ALL\.GPU)" : ""}}};
   }
   static constexpr int kPlaces = 5;  // latency depends on where words lie
   static constexpr long long global_words(long long threads) { return threads; }
@@ -105,7 +105,7 @@ struct GpusPingPong : BarrierStep {
             56,
             Proof::kMessages,
             1,
-            {{kOrdered ? R"(MEMBAR\..*SYS.*)" : ""}}};
+            {{kOrdered ? R"(MEMBAR\.ALL\.SYS)" : ""}}};
   }
   static constexpr int kLonger = 72;
   static constexpr int kPlaces = 5;  // as on one GPU

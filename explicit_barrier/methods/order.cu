@@ -51,7 +51,8 @@ template <class Of>
 struct FenceAcqRel {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("fence_acq_rel_", Of::kName);
-  static constexpr ExpectedCode kExpectedCode = {Of::kRelease.data()};
+  static constexpr ExpectedCode kExpectedCode = {
+      Of::kRelease.data(), 1, 0, Proof::kEach, 1, {{Of::kAcquire}}};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     if constexpr (std::is_same_v<Of, OfCta>) {
       asm volatile("fence.acq_rel.cta;" ::: "memory");
@@ -71,7 +72,8 @@ struct FenceSc {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("fence_sc_", Of::kName);
   static constexpr auto kPattern = joined(R"(MEMBAR\.SC\.)", Of::kMachineName);
-  static constexpr ExpectedCode kExpectedCode = {kPattern.data()};
+  static constexpr ExpectedCode kExpectedCode = {
+      kPattern.data(), 1, 0, Proof::kEach, 1, {{Of::kAcquire}}};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     if constexpr (std::is_same_v<Of, OfGpu>) {
       asm volatile("fence.sc.gpu;" ::: "memory");
@@ -388,7 +390,7 @@ std::vector<MethodEntry> in_all_states() {
                  Ordered<Operation, ToPeer>, BesideStores<Operation>>();
 }
 
-std::vector<MethodEntry> all_of(
+static std::vector<MethodEntry> all_of(
     const std::vector<std::vector<MethodEntry>>& lists) {
   std::vector<MethodEntry> methods;
   for (const auto& list : lists) {

@@ -25,6 +25,7 @@ class ExpectedCode(NamedTuple):
     method: str  # its name in rows
     size: int  # the first of its groups
     scope: str
+    toolkit: str  # version of nvcc
 
     @property
     def a_round(self):
@@ -65,9 +66,15 @@ def counted(region):
     return [i for i in region if i.opcode != "NOP" and i.guard not in NEVER]
 
 
+FENCES = [f"MEMBAR.{order}.{scope}" for order in ("ALL", "SC") for scope in ("CTA", "GPU", "SYS")]
+
+
 def judge(work, instructions, repeats, half=None):
     """Of a kernel with `repeats` operations in a row; `half`: the code of that with half as
     many."""
+    for _, pattern in [(1, work.instruction), *work.also]:
+        if len(taken := [text for text in FENCES if re.fullmatch(pattern, text)]) > 1:
+            return Verdict(pattern, "-", f"FAIL: takes a stronger one too, of {', '.join(taken)}")
     if work.proof == "missing":
         return Verdict("-", "0", "FAIL: not empty" if paths.clock_reads(instructions)
                        else "not on this architecture")
