@@ -47,12 +47,16 @@ class Kernels(NamedTuple):
     late: dict  # {type: symbol}: late_kernel
 
 
+def names_of(symbols):
+    """As C++ writes them."""
+    return subprocess.run(["c++filt"], input="\n".join(symbols), check=True,
+                          stdout=subprocess.PIPE, text=True).stdout.splitlines()
+
+
 def kernels_of(symbols):
     """Kernels of the methods among these symbols."""
-    names = subprocess.run(["c++filt"], input="\n".join(symbols), check=True,
-                           stdout=subprocess.PIPE, text=True).stdout.splitlines()
     kernels = Kernels({}, {})
-    for symbol, name in zip(symbols, names):
+    for symbol, name in zip(symbols, names_of(symbols)):
         timed = re.match(r"void syncbench::(?:explicit_barrier::)?timed_kernel(?:_of_clusters)?"
                          r"<(.*), (\d+)>\(", name)
         late = re.match(r"void syncbench::(?:explicit_barrier::)?late_kernel<(.*?) ?>\(int, ", name)
@@ -143,14 +147,15 @@ def extract(executable, folder):
     return pieces
 
 
-_JUDGED = re.compile(rb"(timed|null|sleep|spin)_kernel")
+# The names of kernels, or a CS2R of SR_CLOCKLO.
+_JUDGED = re.compile(rb"(?s)(timed|null|sleep|spin)_kernel|\x05[\x08-\xf8].{7}\x50")
 _read = {}  # functions by the bytes of the code: executables share most of their code
 
 
 @functools.lru_cache(maxsize=None)  # it is slow
 def disassemble(executable):
     """{architecture: {symbol: [Instruction]}} of an executable, without the pieces of code
-    that do not name a kernel which is judged: those of array sums are large."""
+    that neither name a kernel which is judged nor read the clock: those of array sums are large."""
     executable = os.path.abspath(executable)
     tools = find_disassembler()
     # Extracted code is disassembled much faster than by `cuobjdump -sass`, and

@@ -19,6 +19,20 @@ def clock_reads(instructions):
     return [i for i in instructions if "SR_CLOCK" in i.operands]
 
 
+def read_too_early(instructions):
+    """Reads of the clock directly behind a barrier of the block that warps run on behind before
+    it ends: what looks at memory or branches waits for it."""
+    barrier, found = None, []
+    for i in instructions:
+        if re.match(r"BAR\.\S*DEFER", i.opcode):
+            barrier = i
+        elif re.match(r"BRA|BPT|CALL|EXIT|RET|LD(?!C)|ST|ATOM|RED|SHFL", i.opcode):
+            barrier = None
+        elif barrier and "SR_CLOCK" in i.operands:
+            found.append(i)
+    return found
+
+
 def timed_region(instructions):
     """The loop of trips, from its head to the last read of the SM clock, in address order;
     without the branches that end in a trap, then there is no row, those to more polls of the
