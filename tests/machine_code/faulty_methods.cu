@@ -8,8 +8,12 @@
 #define atomic_methods atomic_methods_here
 #define block_methods block_methods_here
 #define cluster_methods cluster_methods_here
+#define copy_methods copy_methods_here
+#define grid_barrier_methods grid_barrier_methods_here
 #define grid_methods grid_methods_here
 #define mbarrier_methods mbarrier_methods_here
+#define missing_grid_methods missing_grid_methods_here
+#define order_methods order_methods_here
 namespace syncbench::explicit_barrier {
 template <class...>
 std::vector<MethodEntry> no_entries() {
@@ -19,8 +23,11 @@ std::vector<MethodEntry> no_entries() {
 #include "explicit_barrier/methods/atomics.cu"
 #include "explicit_barrier/methods/block.cu"
 #include "explicit_barrier/methods/cluster.cu"
+#include "explicit_barrier/methods/copies.cu"
 #include "explicit_barrier/methods/grid.cu"
+#include "explicit_barrier/methods/grid_barriers.cu"
 #include "explicit_barrier/methods/mbarrier.cu"
+#include "explicit_barrier/methods/order.cu"
 #undef entries
 
 namespace syncbench::explicit_barrier {
@@ -33,6 +40,8 @@ constexpr About faulty(const char* name, Scope scope,
 /// Claims the machine code of the real method of its name.
 template <class Fault, int kGroup = 32>
 struct Claims : Fault {
+  using Fault::Fault;
+  static constexpr Sizes groups(int) { return {kGroup, kGroup}; }
   static ExpectedCode expected_code(int architecture) {
     return find_method(Fault::kAbout.name, kGroup).expected_code(architecture);
   }
@@ -189,7 +198,194 @@ struct TurnIsFree : Method {
   }
 };
 
-// What follows has the right instructions: only a run shows the fault.
+// Ordered accesses and fences that are others than they say.
+struct RelaxedStores : StoreRelease<OfGpu> {
+  static __device__ unsigned make(unsigned* word) {
+    asm volatile(
+        "st.relaxed.gpu.global.u32 [%0], 0;\n"
+        "st.relaxed.gpu.global.u32 [%0], 0;" ::"l"(word)
+        : "memory");
+    return 0;
+  }
+};
+struct RelaxedLoads : LoadAcquire<OfGpu> {
+  static __device__ unsigned make(unsigned* word) {
+    unsigned found, again;
+    asm volatile(
+        "ld.relaxed.gpu.global.u32 %0, [%2];\n"
+        "ld.relaxed.gpu.global.u32 %1, [%2];"
+        : "=r"(found), "=r"(again)
+        : "l"(word)
+        : "memory");
+    return found + again;
+  }
+};
+struct RelaxedAdditions : RedRelease<OfSystem> {
+  static __device__ unsigned make(unsigned* word) {
+    asm volatile(
+        "red.relaxed.sys.global.add.u32 [%0], 0;\n"
+        "red.relaxed.sys.global.add.u32 [%0], 0;" ::"l"(word)
+        : "memory");
+    return 0;
+  }
+};
+struct TwoFences : AtomAcqRel<OfGpu> {
+  static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.acq_rel.gpu;\nfence.acq_rel.gpu;" ::: "memory");
+    return 0;
+  }
+};
+struct StrongerFence : FenceAcqRel<OfGpu> {
+  static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.sc.gpu;" ::: "memory");
+    return 0;
+  }
+};
+struct NothingStored : Ordered<FenceAcqRel<OfGpu>, OnePlace> {
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here&) {
+    return value + FenceAcqRel<OfGpu>::make(nullptr);
+  }
+};
+
+/// One word becomes a word a lane, from the second operation on.
+template <bool kInShared>
+struct WordEachLane : Atomic<Add, kInShared> {
+  using Real = Atomic<Add, kInShared>;
+  __device__ unsigned operator()(unsigned value,
+                                 Here<typename Real::Shared>& here) {
+    const unsigned word = here.thread & (here.group - 1 | others);
+    others = 31;
+    return Add::of(Real::words_at(here, this->places) + word, value >> 31);
+  }
+  unsigned others = 0;
+};
+
+/// Eight bytes a lane, not 16.
+struct HalfOfEachLane : CopyAsync<1024> {
+  static constexpr int kFirstArchitecture = 80;
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    const unsigned at = here.thread * 16;
+    const char* from = places.next(here.global) + (value >> 31) + at;
+    const unsigned to = shared_address(here.shared.words) + at;
+    asm volatile(
+        "cp.async.ca.shared.global [%1], [%2], 8;\n"
+        "cp.async.ca.shared.global [%1 + 512], [%2 + 512], 8;\n"
+        "cp.async.commit_group;\ncp.async.wait_group 0;\n"
+        "ld.shared.u32 %0, [%1 + 512];"
+        : "=r"(value)
+        : "r"(to), "l"(from)
+        : "memory");
+    return value;
+  }
+};
+
+/// The last half of the bytes. The last word is among them.
+struct LastHalf : BulkIn {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    Here<Shared> half = here;
+    half.group /= 2;
+    BulkIn::operator()(value, half);
+    return static_cast<volatile unsigned*>(
+        here.shared.words)[here.group / 4 - 1];
+  }
+};
+
+/// The first 16 bytes.
+struct FirstBytesOut : BulkOut<false> {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    Here<Shared> few = here;
+    few.group = 16;
+    return BulkOut<false>::operator()(value, few);
+  }
+};
+
+/// All threads of a block store to one word.
+struct StoresToOneWord : GridInUse<1> {
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here& here) {
+    const unsigned other = next_block(here, Scope::kGrid);
+    unsigned* words = reinterpret_cast<unsigned*>(here.global) +
+                      turn * here.threads * here.blocks;
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(words + here.block), "r"(value)
+                 : "memory");
+    GridSync::operator()(value, here);
+    asm volatile("ld.global.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(words + other)
+                 : "memory");
+    turn ^= 1;
+    return (value & 0) + (here.thread + 1) % here.threads + here.group + other;
+  }
+};
+
+/// Waits for the same phase each time.
+struct SamePhase : MbarrierParity {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    MbarrierParity::operator()(value, here);
+    parity = 0;
+    return value;
+  }
+};
+
+/// Xiao and Feng's barrier with a lock, on machines that do something else.
+using OrderedMachine = GpuMachine<Order::kReleaseAcquire>;
+template <class Machine>
+struct LockOn : OfLiterature<grid_barriers::LockBarrier<Machine>, Machine> {
+  static constexpr About kAbout =
+      faulty("xiao_feng_lock_ordered", Scope::kGrid, Window::kBarrier);
+  using LockOn::OfLiterature::OfLiterature;
+};
+
+/// Waits in every other round.
+struct EveryOtherRound : OrderedMachine {
+  template <class Word, class Done>
+  __device__ static void wait(const Word* at, Done done) {
+    if (done.wanted / gridDim.x % 2 == 1) OrderedMachine::wait(at, done);
+  }
+};
+
+/// The first and the last block arrive, and all wait for these two.
+struct FirstAndLast : OrderedMachine {
+  __device__ static unsigned blocks() { return 2; }
+  __device__ static void arrive(Count* at, Count value) {
+    if (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x) {
+      OrderedMachine::arrive(at, value);
+    }
+  }
+};
+
+/// Waits do not acquire.
+struct WaitsRelaxed : OrderedMachine {
+  template <class Word, class Done>
+  __device__ static void wait(const Word* at, Done done) {
+    GpuMachine<Order::kNone>::wait(at, done);
+  }
+};
+
+/// Even and odd blocks meet apart.
+struct HalvesApart : OrderedMachine {
+  __device__ static unsigned blocks() {
+    return (gridDim.x + 1 - blockIdx.x % 2) / 2;
+  }
+  __device__ static void arrive(Count* at, Count value) {
+    OrderedMachine::arrive(at + blockIdx.x % 2, value);
+  }
+  template <class Word, class Done>
+  __device__ static void wait(const Word* at, Done done) {
+    OrderedMachine::wait(at + blockIdx.x % 2, done);
+  }
+};
+
+/// Two lanes each share a word: a constant is another.
+struct PairsShare : Atomic<Add, true> {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    const unsigned word = here.thread & (here.group - 2);
+    return Add::of(words_at(here, places) + word, value >> 31);
+  }
+};
+
+// What follows has the right instructions, if not as many.
 
 /// Half of the threads are enough.
 struct HalfIsEnough : NamedBarrier {
@@ -263,12 +459,21 @@ struct StoresOwn : ClusterExchange<true> {
 
 int main(int argc, char** argv) {
   using namespace syncbench::explicit_barrier;
-  return planted_main(
-      argc, argv,
+  auto methods =
       entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
               Claims<GroupEachTime>, Claims<ClusterUnordered, 2>,
               Claims<FenceWithoutStore, 1>, Claims<PlacesStay, 1>, MasksDiffer,
               BlocksApart, Claims<GridPasses>, Claims<TurnIsFree>, HalfIsEnough,
               HalfGridIsEnough, WordsSwapped<true>, WordsSwapped<false>,
-              LoadsOwn, StoresOwn, MbarrierOfOne>());
+              LoadsOwn, StoresOwn, Ordered<RelaxedStores, Nothing>,
+              Ordered<RelaxedLoads, Nothing>,
+              Ordered<RelaxedAdditions, Nothing>, Ordered<TwoFences, Nothing>,
+              Ordered<StrongerFence, Nothing>, NothingStored, PairsShare,
+              WordEachLane<true>, WordEachLane<false>, HalfOfEachLane, LastHalf,
+              FirstBytesOut, StoresToOneWord, Claims<LockOn<EveryOtherRound>>,
+              Claims<LockOn<FirstAndLast>>, Claims<LockOn<WaitsRelaxed>>,
+              Claims<LockOn<HalvesApart>>, MbarrierOfOne>();
+  // On a GPU it would wait for ever.
+  if (argc == 3) methods.push_back(entry_of<SamePhase>());
+  return planted_main(argc, argv, methods);
 }
