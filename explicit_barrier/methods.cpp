@@ -83,7 +83,7 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
       "unordered", "parts", "messages", "turn",  "nothing"};
   std::string text =
       "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
-      "also\tmethod\tsize\tscope\ttoolkit\tchecked";
+      "also\tsize\ttoolkit\tmethod\tscope\tchecked";
   for (const MethodEntry& method : methods) {
     const ExpectedCode expected = method.expected_code(architecture);
     const bool missing = architecture < method.first_architecture ||
@@ -105,10 +105,11 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
       if (text.back() != '\t') text += " & ";
       text += std::to_string(beside.count) + " " + beside.instruction;
     }
-    text += std::string("\t") + method.name + "\t" +
-            std::to_string(method.groups(1024).first) + "\t" +
-            name_of(method.scope) + "\t" + kNvcc +
-            (method.checked ? "\t1" : "\t0");
+    text += "\t" + std::to_string(method.groups(1024).first);
+    for (const char* word : {kNvcc, method.name, name_of(method.scope)}) {
+      text += std::string("\t") + word;
+    }
+    text += method.checked ? "\t1" : "\t0";
   }
   return text;
 }
