@@ -104,15 +104,15 @@ TEST(Point, IsReadBack) {
 }
 
 TEST(SummarizeTimes, KernelsOfTwoBlocks) {
-  // Begins at 1000, 2000 and 3200; the second block ends last. Records are 10
-  // before the ends.
+  // Begins at 1000, 2000 and 3200; the second block ends last, once the first.
+  // Records are 10 before the ends.
   const std::vector<BlockTimes> times = {{1000, 1500}, {0, 1590},
-                                         {2000, 2500}, {0, 2590},
+                                         {2000, 2610}, {0, 2590},
                                          {3200, 3710}, {0, 3720}};
   const NotedTimes noted = summarize_times(times, 3, 2, 10);
   EXPECT_DOUBLE_EQ(noted.period, 1100);
-  EXPECT_DOUBLE_EQ(noted.gap, (400 + 600) / 2.0);
-  EXPECT_NEAR(noted.length, 510 + 10 / 3.0, 1e-9);
+  EXPECT_DOUBLE_EQ(noted.gap, (400 + 580) / 2.0);
+  EXPECT_NEAR(noted.length, 550, 1e-9);
   EXPECT_TRUE(std::isnan(summarize_times(times, 1, 2, 10).gap));
 }
 
