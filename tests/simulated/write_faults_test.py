@@ -26,8 +26,11 @@ def run(command, stdout=None, **faults):
                        ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0",
                        LD_PRELOAD=str(LIBRARY), **{key: str(int(n)) for key, n in faults.items()})
     with tempfile.TemporaryFile("w+") as output:
-        done = subprocess.run([FOLDER / command[0], *command[1:]], env=environment, timeout=600,
-                              stdout=stdout or output, stderr=subprocess.PIPE, encoding="utf-8")
+        done = subprocess.run(
+            [FOLDER / command[0], *command[1:]], env=environment, timeout=600,
+            stdout=stdout or output, stderr=subprocess.PIPE, encoding="utf-8",
+            # A background job ignores it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         output.seek(0)
         return done.returncode, output.read(), done.stderr
 
