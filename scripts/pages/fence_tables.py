@@ -46,15 +46,9 @@ def cell(*key):
 @functools.lru_cache(maxsize=None)
 def instructions():
     """{fence or ordered access: how many of each of OPCODES it is on sm_90, CUDA 13.0}"""
-    path = FOLDER.parents[1] / "tests" / "machine_code" / "instructions.tsv"
-    found = {}
-    for row in tsv.read_table(path.read_bytes(), path):
-        if row["toolkit"].startswith("13.0.") and row["architecture"] == "sm_90":
-            # "1 MEMBAR.SC.GPU; 1 STG.E"
-            parts = [part.split(" ") for part in row["instructions"].split("; ") if part]
-            found[row["method"]] = [
-                str(sum(int(part[0]) for part in parts if part[1].split(".")[0] == opcode))
-                for opcode in OPCODES]
+    path = FOLDER.parent / "fences" / "instructions.tsv"
+    found = {row["method"]: [row[opcode] for opcode in OPCODES]
+             for row in tsv.read_table(path.read_bytes(), path)}
     return {method: counts for method, counts in found.items() if f"{method}_store" in found}
 
 
