@@ -182,10 +182,15 @@ def missed_if_planted(executable):
 
 def found_by_code(executable):
     """{type: what finds the fault, "bounds" of the sources, "counts" of instructions.tsv or "" for
-    neither} of faulty methods; the worst of its architectures."""
+    neither} of faulty methods; the worst of its architectures, of the listed ones if there are any."""
     found, listed = {}, instruction_counts.read()
-    for architecture, name, work, lines, _ in machine_code_test.judged_in(executable):
+    of_all = list(machine_code_test.judged_in(executable))
+    known = {architecture for architecture, _, work, *_ in of_all
+             if (work.toolkit, architecture) in {key[:2] for key in listed}}
+    for architecture, name, work, lines, _ in of_all:
         how = ""
+        if known and architecture not in known:
+            continue
         if machine_code_test.judge_exact(work, architecture, lines, listed).text.startswith("FAIL"):
             how = "counts"
         if any(judge(work, line, 1 << k, lines[k - 1] if k else None).text.startswith("FAIL")

@@ -293,6 +293,7 @@ TEXTS = {
     # process_barrier_set_test, process_barrier_test
     "it has no CUDA IPC (cudaIpcGetMemHandle: )": "no program has several processes",
     "it cannot access the memory of  (cudaIpcOpenMemHandle: )": "no program has several processes",
+    "processes 0 and  have different versions of the barrier": "no program has several processes",
     "are on different nodes": "no program has several processes",
     "have GPUs of different kinds": "no program has several processes",
     "ask for different sizes": "no program has several processes",
