@@ -226,6 +226,7 @@ void poison(cudaError_t error) { node().error = error; }
 void note_failed_call() {
   const Lock lock(node().mutex);
   node().call_failed = true;
+  for (Gpu& gpu : node().gpus) gpu.arriving = false;  // it may be the wait
   node().changed.notify_all();
 }
 
