@@ -157,6 +157,7 @@ void FlagsOfStreams::release() {
     KEEP_FAILURE(cudaMemcpy(flags, last.data(), last.size() * sizeof last[0],
                             cudaMemcpyDefault));
   }
+  KEEP_FAILURE(cudaStreamSynchronize(cudaStreamLegacy));  // they have arrived
 }
 
 const std::vector<GpuBarrierInfo>& gpu_barriers() {
