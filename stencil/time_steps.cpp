@@ -52,7 +52,7 @@ long long largest_field(const std::vector<Gpu>& gpus, long long asked_for,
   }
   // Halos and the memory of barriers come on top of it.
   const auto room = static_cast<long long>(
-      least_of_processes(static_cast<double>(least_free / 10 * 9)));
+      0.9 * least_of_processes(static_cast<double>(least_free)));
   if (asked_for > room) {
     throw UsageError("fields of " + std::to_string(asked_for) +
                      " bytes do not fit into the " + std::to_string(room) +
@@ -63,9 +63,9 @@ long long largest_field(const std::vector<Gpu>& gpus, long long asked_for,
                      std::to_string(smallest) + " on these GPUs");
   }
   if (asked_for > 0) return asked_for;
-  const auto part =
-      least_of_processes(static_cast<double>(least_total / kPartOfMemory));
-  return std::min(room, static_cast<long long>(part));
+  const auto part = static_cast<long long>(
+      least_of_processes(static_cast<double>(least_total)) / kPartOfMemory);
+  return std::min(room, part);
 }
 
 // 1, 2, 4 and so on, and all.
@@ -349,8 +349,8 @@ class TimeSteps {
       row.steps = steps;
       row.blocks = field.grid().blocks;
       row.threads = field.grid().threads;
-      row.step =
-          difference(total, summarize(candidate.short_ns), steps - steps / 4);
+      const auto more = steps - steps / 4;
+      row.step = difference(total, summarize(candidate.short_ns), more);
       row.rate = 8 * row.cells * row.gpus / row.step.mean;
       if (candidate.way.orders) {
         const auto base = unordered.find(candidate.way.form);
