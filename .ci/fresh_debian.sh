@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# Usage: fresh_debian.sh SUITE (bookworm, trixie, ...)
+# Usage: fresh_debian.sh SUITE WHAT [COMMAND]
 #
-# Runs the README's two commands on a minimal Debian that has nothing but git, in a clone of
-# this repository: on Debian 12 the first as root, who gets what is missing, elsewhere the second as
-# an ordinary user, who is told in one line what to install; there warnings are errors, and tests that
-# are short elsewhere take all their cases, but for two that .ci/run runs under sanitizers. With the
-# distribution's toolkit it runs the tests, or builds all programs. Needs root and debootstrap.
+# Makes a minimal Debian (bookworm, trixie, ...) that has nothing but git, with a clone of this
+# repository. Passes on CUDAARCHS, CXXFLAGS, CUDAFLAGS and THOROUGH. Needs root and debootstrap. WHAT:
+#   run      README's first command, as root, who gets what is missing
+#   test     README's second command, as an ordinary user, who is told in one line what to install; NCCL
+#            and MPI are where distributions have them. Then COMMAND, with gcovr.
+#   toolkit  the tests that a toolkit can change, with that of the distribution
+#   build    that toolkit compiles all programs, with the machine code that is expected
 #
 # Exit codes: 0 all as the README says; 1 something is not; 77 no such Debian can be made here.
 set -euo pipefail
 project=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
-suite=$1
+suite=$1 what=$2
 work=$(mktemp -d)
-log=$work/base.log
+root=$work/debian
+log=$work/log
 mounted=()
 # shellcheck disable=SC2329  # called by the trap
 cleanup() {
@@ -22,33 +25,23 @@ cleanup() {
 }
 trap cleanup EXIT
 
-make_base() {
-  debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$work/base" >"$log" 2>&1 &&
-    cp /etc/resolv.conf "$work/base/etc/" &&
-    cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs/" && chroot "$work/base" useradd -m user
+make_machine() {
+  debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$root" >"$log" 2>&1 &&
+    cp /etc/resolv.conf "$root/etc/" && cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" &&
+    mount -t proc proc "$root/proc" && mounted+=("$root/proc") &&
+    mount --bind /dev "$root/dev" && mounted+=("$root/dev") &&
+    mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" && # these two go with dev
+    mount --bind /dev/pts "$root/dev/pts" && chroot "$root" useradd -m user &&
+    echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/fast" # no wait for the disk
 }
 
-# copy_of_base NAME: a machine of its own, with a clone in user's home.
-copy_of_base() {
-  local root=$work/$1
-  cp -a "$work/base" "$root"
-  mount -t proc proc "$root/proc" || exit 77
-  mounted+=("$root/proc")
-  mount --bind /dev "$root/dev" || exit 77
-  mounted+=("$root/dev")
-  mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" || exit 77 # these two go with dev
-  mount --bind /dev/pts "$root/dev/pts" || exit 77
-  git clone -q --no-hardlinks "$project" "$root/home/user/suite"
-  chroot "$root" chown -R "$2" /home/user/suite
-}
-
-# on MACHINE USER COMMAND: in the clone, with a clean environment; output into $log.
+# on USER COMMAND: in the clone, with a clean environment; output into $log.
 on() {
   local -a variables
-  log=$work/$1.log
-  mapfile -t variables < <(env | grep -iE '^(PIP_(INDEX_URL|DEFAULT_TIMEOUT)|https?_proxy|no_proxy)=' || true)
-  chroot --userspec="$2" "$work/$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/home/user \
-    PIP_CERT=/etc/ssl/certs/ca-certificates.crt "${variables[@]}" bash -c "cd ~/suite && $3" >"$log" 2>&1 </dev/null
+  mapfile -t variables < <(env |
+    grep -iE '^(PIP_(INDEX_URL|DEFAULT_TIMEOUT)|https?_proxy|no_proxy|C(UDA|XX)FLAGS|CUDAARCHS|THOROUGH)=' || true)
+  chroot --userspec="$1" "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/home/user \
+    PIP_CERT=/etc/ssl/certs/ca-certificates.crt "${variables[@]}" bash -c "cd ~/suite && $2" >"$log" 2>&1 </dev/null
 }
 
 fail() {
@@ -56,11 +49,11 @@ fail() {
   exit 1
 }
 
-# expect CODE MACHINE USER COMMAND: fails with the end of the output where the exit code differs.
+# expect CODE USER COMMAND: fails with the end of the output where the exit code differs.
 expect() {
   local status=0 start=$SECONDS
   on "${@:2}" || status=$?
-  printf '%s, %s: %s: exit code %s, %s s, %s MB fetched\n' "$suite" "$3" "$4" "$status" $((SECONDS - start)) \
+  printf '%s, %s: %s: exit code %s, %s s, %s MB fetched\n' "$suite" "$2" "$3" "$status" $((SECONDS - start)) \
     "$(awk '/^Fetched / { sum += $2 * ($3 == "kB" ? 0.001 : 1) }
             /Downloading .*\(/ { sub(/.*\(/, ""); sum += $1 * ($2 ~ /^kB/ ? 0.001 : 1) }
             END { printf "%.0f", sum }' "$log")"
@@ -72,70 +65,56 @@ shows() {
   grep -q -- "$1" "$log" || { printf '%s: not in the output: %s\n' "$suite" "$1" && fail; }
 }
 
-# first_command MACHINE USER
-first_command() {
-  expect 0 "$1" "$2" scripts/run.sh
-  shows 'Report of the recorded runs: .*/build/report/report.html'
-  shows 'Report: .*/build/simulated_.*/report/report.html'
-  shows 'nothing of this machine was measured'
-  unchanged "$1" "$2"
-}
-
-# second_command MACHINE USER SETTINGS
-second_command() {
-  expect 0 "$1" "$2" "$3scripts/test.sh"
-  shows ' 0 failed'
-  unchanged "$1" "$2"
-}
-
-# unchanged MACHINE USER: no file of the checkout has changed, and none is new.
+# unchanged USER: no file of the checkout has changed, and none is new.
 unchanged() {
   # shellcheck disable=SC2016  # for the shell there
-  expect 0 "$1" "$2" 'changes=$(git status --porcelain) && echo "$changes" && test -z "$changes"'
+  expect 0 "$1" 'changes=$(git status --porcelain) && echo "$changes" && test -z "$changes"'
 }
 
-# toolkit_of_debian MACHINE PACKAGE...
+get() {
+  expect 0 root "apt-get update -q && apt-get install -q -y --no-install-recommends $*"
+}
+
 toolkit_of_debian() {
-  sed -i 's/ main$/ main contrib non-free/' "$work/$1/etc/apt/sources.list"
-  expect 0 "$1" root "apt-get update -q && apt-get install -q -y --no-install-recommends nvidia-cuda-toolkit ${*:2}"
+  sed -i 's/ main$/ main contrib non-free/' "$root/etc/apt/sources.list"
+  get nvidia-cuda-toolkit "$@"
 }
 
-# nccl_of_system MACHINE: where a distribution's package of NCCL lies. Debian has none.
-nccl_of_system() {
-  expect 0 "$1" root 'python3 -m pip install --no-deps --require-hashes -r .ci/nccl.txt --target /opt'
-  expect 0 "$1" root 'cd /opt/nvidia/nccl && mv include/* /usr/include && mv lib/libnccl.so.2 /usr/lib'
-}
-
-make_base || { tail -n 3 "$log" && exit 77; }
-
-# Toolkits are long to fetch, so that goes beside the rest. ($! is also that of <(...).)
-if [[ $suite == bookworm ]]; then
-  copy_of_base first root
-  # CUDA 11.8, the oldest that is supported, and Debian's matplotlib
-  copy_of_base second root
-  toolkit_of_debian second g++-11 python3-matplotlib &
-  beside=$!
-  first_command first root
-  diff -r "$work"/{base,first}/etc/apt # package sources are as they were
-  wait "$beside"
-  # without the tests that no toolkit changes
-  second_command second root "CUDAARCHS=90 CTEST_ARGUMENTS='-E ^(scripts_|PeerGridModel|barrier_threads)' "
-  expect 0 second root 'python3 tests/scripts/report_pictures_test.py'
-else
-  copy_of_base user user
-  copy_of_base older root
-  { # CUDA 12.4, which still has code for sm_70: what it compiles
-    toolkit_of_debian older
-    expect 0 older root 'CUDAARCHS=70 scripts/run.sh --build'
-    expect 0 older root 'python3 tests/machine_code/machine_code_test.py build/ImplicitBarrier build/Reduction'
-  } &
-  beside=$!
-  expect 1 user user scripts/test.sh
-  packages=$(sed -n 's/.*sudo apt-get install //p' "$log")
-  expect 0 user root "apt-get update -q && apt-get install -q -y --no-install-recommends $packages"
-  nccl_of_system user
-  settings="CUDAARCHS=90 THOROUGH=1 CXXFLAGS=-Werror CUDAFLAGS='-Werror=all-warnings -Xcompiler=-Werror' "
-  second_command user user "$settings CTEST_ARGUMENTS='-E ^(call_faults|simulated_pitfalls)$' "
-  expect 0 user user 'grep "NCCL: /usr/lib/libnccl" build/build.log'
-  wait "$beside"
-fi
+make_machine || { tail -n 3 "$log" && exit 77; }
+git clone -q --no-hardlinks "$project" "$root/home/user/suite"
+if [[ $what == test ]]; then chroot "$root" chown -R user /home/user/suite; fi
+case $what in
+  run)
+    cp -a "$root/etc/apt" "$work/apt"
+    expect 0 root scripts/run.sh
+    shows 'Report of the recorded runs: .*/build/report/report.html'
+    shows 'Report: .*/build/simulated_.*/report/report.html'
+    shows 'nothing of this machine was measured'
+    unchanged root
+    diff -r "$work/apt" "$root/etc/apt" # package sources are as they were
+    ;;
+  test)
+    expect 1 user scripts/test.sh
+    get "$(sed -n 's/.*sudo apt-get install //p' "$log")" libopenmpi-dev openmpi-bin gcovr
+    # Debian has no package of NCCL.
+    expect 0 root 'python3 -m pip install --no-deps --require-hashes -r .ci/nccl.txt --target /opt'
+    expect 0 root 'cd /opt/nvidia/nccl && mv include/* /usr/include && mv lib/libnccl.so.2 /usr/lib'
+    expect 0 user scripts/test.sh
+    shows ' 0 failed'
+    unchanged user
+    expect 0 user 'grep "NCCL: /usr/lib/libnccl" build/build.log && grep "MPI: /" build/build.log'
+    expect 0 user "${3:-true}"
+    ;;
+  toolkit)
+    toolkit_of_debian g++-11 python3-matplotlib
+    expect 0 root "CTEST_ARGUMENTS='-E ^(scripts_|PeerGridModel|barrier_threads)' scripts/test.sh"
+    shows ' 0 failed'
+    unchanged root
+    expect 0 root 'python3 tests/scripts/report_pictures_test.py'
+    ;;
+  build)
+    toolkit_of_debian
+    expect 0 root 'scripts/run.sh --build'
+    expect 0 root 'python3 tests/machine_code/machine_code_test.py build/ImplicitBarrier build/Reduction'
+    ;;
+esac
