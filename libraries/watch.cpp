@@ -370,6 +370,8 @@ void Watch::lost(const Peer& peer, const std::string& how) {
       error_line(program_, "process " + std::to_string(peer.rank) + " (PID " +
                                std::to_string(peer.pid) + ") " + how);
   if (world_.rank == 0) end_all(why, 1);
+  // If it wakes, it is to say nothing of the others that have ended.
+  send(peer, with_length(kEnd, 1, ""));
   if (world_.rank == 1) std::fprintf(stderr, "%s\n", why.c_str());
   _exit(1);
 }

@@ -178,10 +178,11 @@ class Processes(unittest.TestCase):
         pids = self.start(*long)
         self.wait_for(lambda: said in self.out.read_text())
         os.kill(pids[rank], signal.SIGSTOP)
-        self.check_all_end([number for number in range(3) if number != rank],
-                           rf"process {rank} \(PID {pids[rank]}\) has been silent for 7 s$")
+        silent = rf"process {rank} \(PID {pids[rank]}\) has been silent for 7 s$"
+        self.check_all_end([number for number in range(3) if number != rank], silent)
         os.kill(pids[rank], signal.SIGCONT)
         self.wait_for(lambda: self.code(rank) == 1)
+        self.check_error(self.err.read_text(), silent)  # it has nothing to add
 
 
 def require_mpi():
