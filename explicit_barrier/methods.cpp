@@ -78,9 +78,9 @@ const char* name_of(Scope scope) {
 
 std::string machine_code_of(const std::vector<MethodEntry>& methods,
                             int architecture) {
-  constexpr const char* kProofs[] = {
-      "each",      "lanes", "rate",     "chain", "barrier",
-      "unordered", "parts", "messages", "turn",  "nothing"};
+  constexpr const char* kProofs[] = {"each",     "lanes",     "rate",   "chain",
+                                     "barrier",  "unordered", "node",   "parts",
+                                     "messages", "turn",      "nothing"};
   std::string text =
       "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
       "also\tsize\ttoolkit\tmethod\tscope\tchecked";

@@ -58,7 +58,12 @@ struct NodeBarrier : Method {
       kOrdered ? "the same with release and acquire" : Texts<Between>::kText,
       Scope::kGpus, Window::kBarrier, kOrdered ? "" : kWithoutNodeOrder};
   static constexpr ExpectedCode expected_code(int) {
-    return {Texts<Between>::kArrival, 1, 160, Proof::kParts};
+    return {Texts<Between>::kArrival,
+            1,
+            160,
+            Proof::kNode,
+            1,
+            {kOrdered ? R"(MEMBAR\.ALL\.SYS)" : ""}};
   }
   static constexpr int kFirstArchitecture = 70;
   static constexpr int repeats(int) { return 2; }

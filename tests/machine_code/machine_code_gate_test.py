@@ -116,6 +116,11 @@ def barrier_faults(work, code, repeats):
         return
     meetings = parts["BAR"]
     first, second, last = meetings[0], meetings[1], meetings[-1]
+    if work.proof == "node":
+        arrival = parts["arrival"][-1]
+        yield "arrival behind the grid's last barrier", move_behind(code, arrival, last)
+        if work.also:
+            yield "fence behind the arrival", move_behind(code, parts["MEMBAR"][-1], arrival)
     yield "no arrival", insert_jump(code, code[code.index(first) + 1], second.address, guard="")
     yield "looped", insert_jump(code, code[code.index(last) + 1], first.address)
     yield "doubled", [j for i in code for j in ([i, i] if i is last else [i])]
@@ -129,7 +134,7 @@ def missed_in(name, work, repeats, code, half):
     verdict = judge(work, code, repeats, half).text
     if verdict.startswith("FAIL"):
         return [f"{name}: {verdict}, without a fault"]
-    faults = (barrier_faults if work.proof in ("barrier", "unordered", "parts", "messages")
+    faults = (barrier_faults if work.proof in ("barrier", "unordered", "node", "parts", "messages")
               else work_faults)
     return [f"{name}: {fault}" for fault, faulty in faults(work, code, repeats)
             if judge(work, faulty, repeats, half).text == verdict]

@@ -2,6 +2,7 @@
 comes from the program's --machine-code."""
 import bisect
 import csv
+import itertools
 import re
 from typing import NamedTuple
 
@@ -85,7 +86,8 @@ def judge(work, instructions, repeats, half=None):
     if paths.masks_differ(instructions):
         return Verdict("BRA.DIV", "-", "FAIL: masks differ between lanes, other code is executed")
     verdict = PROOFS[work.proof](work, region, start, repeats)
-    if work.waits_for_blocks and work.proof != "rate" and PROOFS[work.proof] not in (judge_barrier, judge_turn, judge_parts):
+    if work.waits_for_blocks and work.proof != "rate" and PROOFS[work.proof] not in (
+            judge_barrier, judge_node, judge_turn, judge_parts):
         lacks = _lacks(region, BARRIER_NEEDS[2:], work.in_code(repeats))
         if lacks:
             return verdict._replace(text=f"FAIL: {lacks[0]}")
@@ -221,8 +223,10 @@ def needs_of(work):
     meetings, arrival, fence, poll = BARRIER_NEEDS
     if work.instruction:
         arrival = Need("arrival", work.instruction, 1)
-    if work.proof == "unordered" or work.proof == "messages" and not work.also:
+    if work.proof == "unordered" or work.proof in ("messages", "node") and not work.also:
         fence = fence._replace(times=0)
+    elif work.proof == "node":
+        fence = fence._replace(pattern=work.also[0][1])
     if work.proof == "messages":
         meetings = meetings._replace(times=0)
     return meetings, arrival, fence, poll
@@ -299,6 +303,27 @@ def judge_barrier(work, region, start, repeats):
     return Verdict(names, total, f"FAIL: {', '.join(faults)}" if faults else "ok")
 
 
+def judge_node(work, region, start, repeats):
+    """A barrier of all blocks of several GPUs: of the grid, of the GPUs, of the grid."""
+    needs = needs_of(work)
+    meetings = parts_of_barrier(region, *needs[0][:2])
+    faults = []
+    if not paths.fewest_and_most(region, set(meetings).__contains__) == (4 * repeats,) * 2 == (
+            len(meetings),) * 2:
+        faults.append(f"not {4 * repeats} BAR on each path")
+    if any(i.address < start for i in meetings):
+        faults.append("before the first clock read")
+    if paths.strays(region) or any(i.guard for i in meetings) or any(
+            paths.inside(meetings, [span]) for span in paths.loops(region)):
+        faults.append("a way round the barrier")
+    if not all(map(_arrives_once, _operations(region, meetings))):
+        faults.append("the grid: not one arrival after a fence, and a poll for it")
+    of_gpus = itertools.islice(_operations(region, meetings, 1), 0, None, 2)
+    if not all(_arrives_once(operation, needs) for operation in of_gpus):
+        faults.append("the GPUs: not one arrival after the fence, and a poll for it")
+    return Verdict("4 BAR + 3 barriers", str(repeats), f"FAIL: {', '.join(faults)}" if faults else "ok")
+
+
 def judge_turn(work, region, start, repeats):
     """A semaphore: one thread polls, the block meets, it meets again, and one thread lets the
     next block go with a release. So between the second meeting of an operation and the first
@@ -324,6 +349,6 @@ def judge_parts(work, region, start, repeats):
 
 
 PROOFS = {"each": judge_each, "lanes": judge_each, "rate": judge_each, "chain": judge_each, "nothing": judge_nothing,
-          "barrier": judge_barrier, "unordered": judge_barrier, "parts": judge_parts,
+          "barrier": judge_barrier, "unordered": judge_barrier, "node": judge_node, "parts": judge_parts,
           "messages": judge_parts,
           "turn": judge_turn}
