@@ -72,8 +72,8 @@ def _polls_behind(instructions, last):
             continue
         begin = bisect.bisect_left(addresses, branch.target)
         polls = list(itertools.takewhile(
-            lambda i: i.opcode.startswith(("SYNCS.PHASECHK", "YIELD", "CCTL.IVALL"))
-            or (i.is_branch and i.guard and branch.target <= i.target <= i.address),
+            lambda i: i.opcode.startswith(("SYNCS.PHASECHK", "YIELD", "CCTL.IVALL", "VOTEU.ANY"))
+            or (i.is_branch and i.is_conditional and branch.target <= i.target <= i.address),
             itertools.islice(instructions, begin, None)))
         back = instructions[begin + len(polls):begin + len(polls) + 1]
         if polls and back and not back[0].guard and back[0].is_branch and (
