@@ -1,15 +1,21 @@
 #include "explicit_barrier/timed_launch.hpp"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <stdexcept>
 
 #include "common/check.hpp"
 #include "common/errors.hpp"
+#include "common/program.hpp"
+#include "common/time_limit.hpp"
 #include "common/timing.hpp"
 #include "explicit_barrier/sm_windows.hpp"
 
 namespace syncbench::explicit_barrier {
 namespace {
+
+constexpr int kCheckSeconds = 60;  // of a check, which takes milliseconds
 
 /// Clusters that the current GPU holds at once; 0 of a size that it refuses.
 int active_clusters(const void* kernel, int threads,
@@ -73,6 +79,14 @@ TimedLaunch::TimedLaunch(const MethodEntry& method,
   }
   // Larger grids are for throughput; what they run has been checked in others.
   if (threads() > 1 << 20) return;
+  const TimeLimit limit(
+      error_line(
+          program_invocation_short_name,
+          std::string(method.name) + ", " + std::to_string(shape.blocks) +
+              " x " + std::to_string(shape.threads) +
+              ": the check before a row has not ended within " +
+              std::to_string(kCheckSeconds) + " s, so a wait has no end"),
+      kCheckSeconds);
   check_results();
   if (method_.meeting_kernel != nullptr) check_meeting();
 }

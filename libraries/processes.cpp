@@ -42,7 +42,7 @@ mpi::World start(const ProgramInfo& info, int* argc, char*** argv,
     parse_options(info, *argc, *argv);
   } catch (const UsageError&) {  // said when all have met
   }
-  const StartLimit only(info.name, limit);
+  const TimeLimit only = limit_start(info.name, limit);
   return mpi::start(argc, argv);
 }
 

@@ -125,32 +125,14 @@ std::string with_length(char letter, int code, const std::string& text) {
   return message + text.substr(0, length);
 }
 
-std::string start_failure;  // what the signal says
-
-void end_start(int) {
-  [[maybe_unused]] const ssize_t count =
-      write(STDERR_FILENO, start_failure.data(), start_failure.size());
-  _exit(kExitFailed);
-}
-
 }  // namespace
 
-StartLimit::StartLimit(const std::string& program, int seconds) {
-  const int number = launched_number();
-  if (number == 0) {
-    start_failure =
-        error_line(program, "not all processes have started within " +
-                                std::to_string(seconds) + " s") +
-        '\n';
-  }
-  std::signal(SIGALRM, end_start);
+TimeLimit limit_start(const std::string& program, int seconds) {
   // The launcher may end the others when process 0 ends.
-  alarm(static_cast<unsigned>(seconds + (number > 0 ? kSecondsToEnd : 0)));
-}
-
-StartLimit::~StartLimit() {
-  alarm(0);
-  std::signal(SIGALRM, SIG_DFL);
+  if (launched_number() > 0) return {"", seconds + kSecondsToEnd};
+  return {error_line(program, "not all processes have started within " +
+                                  std::to_string(seconds) + " s"),
+          seconds};
 }
 
 Watch::Watch(const mpi::World& world, std::string program, int limit)

@@ -9,19 +9,14 @@
 #include <thread>
 #include <vector>
 
+#include "common/time_limit.hpp"
 #include "libraries/mpi_calls.hpp"
 
 namespace syncbench::libraries {
 
-/// Ends this process, with a line from process 0, where it lives longer than so
-/// many seconds: until all processes have met there is no Watch, and MPI waits
-/// for one that never comes.
-class StartLimit {
- public:
-  StartLimit(const std::string& program, int seconds);
-  StartLimit(const StartLimit&) = delete;
-  ~StartLimit();
-};
+/// Process 0 says why it ends. Until all processes have met there is no Watch,
+/// and MPI waits for one that never comes.
+TimeLimit limit_start(const std::string& program, int seconds);
 
 /// A thread in each process. Process 0 has a connection to each other one, over
 /// which both say once a second that they are there. The kernel closes it when

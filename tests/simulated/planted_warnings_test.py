@@ -50,6 +50,8 @@ RUNS.update({
     "passing_block": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync"], dict(bad="meeting")),
     "passing_gpus": ("BenchmarkInterSM", ["2", *SOME, "--method", "peer_grid_sync"],
                      dict(gpus=2, bad="meeting")),
+    "waiting_block": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync"],
+                      dict(fail_call="cudaStreamSynchronize", fail_at=1, fail_mode="hang")),
     "wrong_results": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync"], dict(bad="results")),
     "hold_expires": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
                      dict(call_multi_device=2e7)),
@@ -492,6 +494,8 @@ class Warned(unittest.TestCase):
                             ("lazy_graph", "a graph has not launched itself 1 times"),
                             ("passing_block", "blocksync lets a warp go on before another one"),
                             ("passing_gpus", "peer_grid_sync lets a warp go on before another"),
+                            ("waiting_block", "blocksync, 1 x 32: the check before a row has not "
+                                              "ended within 60 s"),
                             ("wrong_results", "blocksync returns 4242 in thread 0 of block 0")):
             run = of(name)
             self.assertNotEqual(run.code, 0)
