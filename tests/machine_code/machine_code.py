@@ -11,6 +11,7 @@ from typing import NamedTuple, Optional
 # Where test.sh puts them when the toolkit has none.
 FETCHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir,
                        "build", "fetched", "disassembler", "nvidia", "cu13", "bin")
+BYTES = 16  # of an instruction, from sm_70 on
 NEVER = ("!PT", "!UPT")  # guards of what is not executed
 # Reads of constants (LDC) and of what a thread has put away itself (LDL) are none.
 SYNCHRONIZES_OR_READS = r"BAR|ATOM|RED|LD(?!CU?\b|L\b)"
@@ -77,7 +78,8 @@ _IN_ASIDES = re.compile("BPT.TRAP|WARPSYNC|GLOBALTIMER")
 def read_functions(listing):
     """Instructions of every function in the text of `nvdisasm -c`, by symbol; without calls
     of other functions that only look at the time, end the kernel or let a warp converge:
-    they neither synchronize a block nor read memory."""
+    they neither synchronize a block nor read memory. UNKNOWN is what the disassembler leaves
+    out, as that of CUDA 11.8 does VIMNMX."""
     functions = {}
     labels = {}
     lines, waiting = [], []  # of the function; labels of the next instruction
@@ -92,6 +94,8 @@ def read_functions(listing):
             address = int(found[1], 16)
             labels.update((name, (id(lines), address)) for name in waiting)
             waiting = []
+            last = lines[-1][0] if lines else address
+            lines += [(at, "", "UNKNOWN", "") for at in range(last + BYTES, address, BYTES)]
             lines.append((address, found[2] or "", found[3], found[4]))
     asides = {symbol for symbol in functions if _is_aside(symbol, functions)}
     return {symbol: [_with_target(line, labels, id(lines)) for line in lines

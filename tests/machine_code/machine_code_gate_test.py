@@ -229,8 +229,8 @@ def unexpected(executable):
 
 
 def missed_patterns():
-    """A pattern that takes two strengths of a fence has to be refused, and a clock that is read
-    directly behind a barrier to be found."""
+    """A pattern that takes two strengths of a fence has to be refused; a clock that is read
+    directly behind a barrier, and what the disassembler leaves out, to be found."""
     work = ExpectedCode(1, 1, "missing", 1, 0, 1, r"MEMBAR\.\w+\.GPU", (), "", 32, "warp", "")
     if not judge(work, [], 1).text.startswith("FAIL"):
         yield work.instruction
@@ -239,6 +239,9 @@ def missed_patterns():
     trap = Instruction(16, "P0", "BRA", "", 64)
     if not read_too_early([barrier, clock]) or read_too_early([barrier, trap, clock]):
         yield "a clock read directly behind a barrier"
+    code = machine_code.read_functions(".text.f:\n /*0000*/ EXIT ;\n /*0030*/ EXIT ;\n")["f"]
+    if [i.opcode for i in code] != ["EXIT", "UNKNOWN", "UNKNOWN", "EXIT"]:
+        yield "what the disassembler leaves out"
 
 
 def main():
