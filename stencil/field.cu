@@ -183,16 +183,14 @@ std::uint64_t Field::digest(int steps) {
   return sum;
 }
 
-std::vector<float> Field::read(int steps) const {
-  const auto cells = static_cast<std::size_t>(shape_.cells());
-  std::vector<float> all(cells * gpus().size());
-  for (int rank = 0; rank < gpu_count(); ++rank) {
-    const DeviceGuard guard(gpus()[rank].index);
-    CUDA_CHECK(cudaMemcpy(&all[rank * cells],
-                          slabs_[rank].copies[steps % 2] + slabs_[rank].layer,
-                          cells * sizeof(float), cudaMemcpyDeviceToHost));
-  }
-  return all;
+std::vector<float> Field::read(int steps, int rank, int first,
+                               int count) const {
+  const Slab& slab = slabs_[rank];
+  std::vector<float> cells(static_cast<std::size_t>(slab.layer) * count);
+  const DeviceGuard guard(gpus()[rank].index);
+  CUDA_CHECK(cudaMemcpy(cells.data(), slab.at(steps % 2, first),
+                        cells.size() * sizeof(float), cudaMemcpyDeviceToHost));
+  return cells;
 }
 
 }  // namespace syncbench::stencil

@@ -76,8 +76,9 @@ class Field {
   /// for the GPUs.
   std::uint64_t digest(int steps);
 
-  /// The layers of this process after so many steps, as host_steps() has them.
-  std::vector<float> read(int steps) const;
+  /// So many layers of a GPU after so many steps, as host_layers() has them;
+  /// `first` is one of Slab.
+  std::vector<float> read(int steps, int rank, int first, int count) const;
 
  private:
   std::vector<float*> allocate();

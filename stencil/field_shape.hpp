@@ -1,6 +1,7 @@
 // Sizes of fields and how often they are stepped. Pure host code.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,16 @@ FieldShape smallest_shape(int dimensions, int blocks);
 
 /// A small one with a tile of three layers for each block.
 FieldShape proof_shape(int dimensions, int blocks);
+
+/// Steps after which the host compares some layers of a field: the second one
+/// needs what GPUs have stored for each other in the first.
+inline constexpr int kHostSteps = 2;
+
+/// The layers of a GPU that it compares, as Slab counts them: both ends, where
+/// GPUs store for each other, and one between.
+inline std::array<int, 3> compared_layers(int layers) {
+  return {1, (layers + 1) / 2, layers};
+}
 
 /// Time steps of the longer of the two runs that make a row: fewer of large
 /// fields. A multiple of 4; the shorter run has a quarter.

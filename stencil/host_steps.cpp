@@ -1,5 +1,6 @@
 #include "stencil/host_steps.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "stencil/relax.hpp"
@@ -7,11 +8,11 @@
 namespace syncbench::stencil {
 namespace {
 
-// The cell `at` of a layer is at a side of it, where nothing changes.
+// The row that begins at `at` of a layer is at a side of it, where nothing
+// changes.
 bool is_fixed(const FieldShape& shape, long long at) {
-  const long long column = at % shape.width, row = at / shape.width;
-  return column == 0 || column == shape.width - 1 ||
-         (shape.dimensions == 3 && (row == 0 || row == shape.rows - 1));
+  return shape.dimensions == 3 &&
+         (at == 0 || at == shape.layer() - shape.width);
 }
 
 float next_value(const FieldShape& shape, const float* cell) {
@@ -25,21 +26,34 @@ float next_value(const FieldShape& shape, const float* cell) {
 
 }  // namespace
 
-std::vector<float> host_steps(const FieldShape& shape, int gpus, int steps) {
+// Of the layers around those asked for, the outermost stay as they are; what
+// that makes wrong comes nearer by a layer a step.
+std::vector<float> host_layers(const FieldShape& shape, int gpus, int steps,
+                               int first, int count) {
   const long long layer = shape.layer();
-  const long long cells = gpus * shape.cells();
-  std::vector<float> now(static_cast<std::size_t>(cells + 2 * layer));
-  for (std::size_t i = 0; i < now.size(); ++i) now[i] = first_value(i);
+  const int begin = std::max(first - steps, 0);
+  const int end = std::min(first + count + steps, gpus * shape.layers + 2);
+  const long long cells = (end - begin) * layer;
+  std::vector<float> now(static_cast<std::size_t>(cells));
+  for (long long i = 0; i < cells; ++i) {
+    now[i] = first_value(begin * layer + i);
+  }
   std::vector<float> next = now;
   for (int step = 0; step < steps; ++step) {
-    for (long long i = layer; i < layer + cells; ++i) {
-      if (!is_fixed(shape, i % layer)) {
-        next[static_cast<std::size_t>(i)] = next_value(shape, &now[i]);
+    for (long long row = layer; row < cells - layer; row += shape.width) {
+      if (is_fixed(shape, row % layer)) continue;
+      for (long long i = row + 1; i < row + shape.width - 1; ++i) {
+        next[i] = next_value(shape, &now[i]);
       }
     }
     now.swap(next);
   }
-  return {now.begin() + layer, now.end() - layer};
+  const auto from = now.begin() + (first - begin) * layer;
+  return {from, from + count * layer};
+}
+
+std::vector<float> host_steps(const FieldShape& shape, int gpus, int steps) {
+  return host_layers(shape, gpus, steps, 1, gpus * shape.layers);
 }
 
 }  // namespace syncbench::stencil

@@ -229,8 +229,7 @@ class TimeSteps {
             field->fill();
             steps->prepare(count);
             steps->run(count);
-            right &=
-                !way.orders || is_part(field->read(count), expected[count]);
+            right &= !way.orders || is_part(*field, count, expected[count]);
           }
         }
         right = all_processes(right);
@@ -245,11 +244,16 @@ class TimeSteps {
     return proved;
   }
 
-  // Whether the cells of this process are those of the whole field.
-  bool is_part(const std::vector<float>& cells,
+  // Whether the layers of this process are those of the whole field.
+  bool is_part(const Field& field, int steps,
                const std::vector<float>& whole) const {
-    const auto first = cells.size() / team_->local() * team_->first();
-    return std::equal(cells.begin(), cells.end(), whole.begin() + first);
+    auto expected = whole.begin() + team_->first() * field.shape().cells();
+    for (int rank = 0; rank < team_->local(); ++rank) {
+      const auto cells = field.read(steps, rank, 1, field.shape().layers);
+      if (!std::equal(cells.begin(), cells.end(), expected)) return false;
+      expected += field.shape().cells();
+    }
+    return true;
   }
 
   void of_shape(const FieldShape& shape, const std::vector<Proved>& ways) {
@@ -272,13 +276,41 @@ class TimeSteps {
     print(*field, candidates, clock);
   }
 
+  // Whether compared_layers() of each GPU are those of the host.
+  bool has_layers_of_host(const Field& field) const {
+    const FieldShape& shape = field.shape();
+    for (int rank = 0; rank < team_->local(); ++rank) {
+      const int before = (team_->first() + rank) * shape.layers;
+      for (const int number : compared_layers(shape.layers)) {
+        if (field.read(kHostSteps, rank, number, 1) !=
+            host_layers(shape, gpu_count(), kHostSteps, before + number, 1)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
   // The digests that are right after so many steps: of launches of which the
-  // host waits for each.
+  // host waits for each. Their kernel steps as most candidates do, so the host
+  // makes some layers itself; where these differ, no result is known as right.
   std::map<int, std::uint64_t> digests(Field& field,
+                                       std::vector<Candidate>& candidates,
                                        const std::vector<int>& counts) {
     show("reference steps");
     std::map<int, std::uint64_t> digests;
     const auto steps = reference_steps(field);
+    field.fill();
+    steps->run(kHostSteps);
+    if (!all_processes(has_layers_of_host(field))) {
+      for (Candidate& candidate : candidates) {
+        if (!candidate.way.orders) continue;
+        candidate.right = false;
+        run_.warn(
+            key(candidate.way, field.shape()),
+            {"wrong", "what its results are compared with is not the host's"});
+      }
+    }
     for (const int count : counts) {
       field.fill();
       steps->run(count);
@@ -291,7 +323,7 @@ class TimeSteps {
   // touches all alike. Every result is checked.
   AtClock sample(Field& field, std::vector<Candidate>& candidates) {
     const int longer = steps_of(field.shape()), shorter = longer / 4;
-    const auto right = digests(field, {longer, shorter});
+    const auto right = digests(field, candidates, {longer, shorter});
     const auto run_once = [&](Candidate& candidate, int count) {
       check_interrupt();
       field.fill();

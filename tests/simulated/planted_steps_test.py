@@ -87,6 +87,18 @@ class Planted(unittest.TestCase):
         self.assertIn("warning[wrong] graph_launch GPUcount=1: its results are not those of the host",
                       done.stdout)
 
+    def test_wrong_results_of_large_fields(self):
+        # Layers of the host alone see the first, digests of timed runs alone the second.
+        for bad, wrong in (("half", {"grid_sync", "events_to_neighbors"}), ("staying", {"grid_sync"})):
+            done = run("2", *SOME, "--method", "grid_sync,events_to_neighbors", gpus=2, bad=bad)
+            self.assertEqual(done.returncode, 1)
+            for section in sections_of(done):
+                for row in section.rows:
+                    large = int(row["width"]) * int(row["rows"]) > 128
+                    self.assertEqual(row["right"], "01"[not (large and row["method"] in wrong)], row)
+                said = {said.method for said in section.annotations if said.tag == "wrong"}
+                self.assertEqual(said, wrong if bad == "half" else set())
+
     def test_a_way_without_rows_is_wrong_too(self):
         done = run("1", "--samples", "2", "--method", "grid_sync,graph_launch", bad="steps",
                    memory_mib=0.9)

@@ -184,6 +184,20 @@ TEST(HostSteps, MostCellsStillChangeAtTheEnd) {
   }
 }
 
+TEST(HostLayers, AreThoseOfTheWholeField) {
+  for (const FieldShape& shape : {kFlat, kDeep}) {
+    for (const int steps : {0, 1, 2, 7}) {
+      const std::vector<float> whole = host_steps(shape, 2, steps);
+      for (int first = 1; first <= 2 * shape.layers; ++first) {
+        const int count = std::min(3, 2 * shape.layers + 1 - first);
+        const auto from = whole.begin() + (first - 1) * shape.layer();
+        EXPECT_EQ(host_layers(shape, 2, steps, first, count),
+                  std::vector<float>(from, from + count * shape.layer()));
+      }
+    }
+  }
+}
+
 TEST(StepInMemory, IsThatOfTheHost) {
   for (const int gpus : {1, 2, 3}) {
     for (const int steps : {1, 2, 7}) {
@@ -220,6 +234,24 @@ TEST(Tile, StepsAreThoseOfTheHost) {
                     host_steps(kDeep, gpus, steps));
         }
       }
+    }
+  }
+}
+
+// What is wrong in wide fields alone is not in the small ones above.
+TEST(LargerFields, StepsAreThoseOfTheHost) {
+  constexpr int kBlocks = 4, kThreads = 64;
+  for (const int dimensions : {2, 3}) {
+    for (const FieldShape& shape : field_shapes(dimensions, kBlocks, 1 << 21)) {
+      const auto right = host_steps(shape, 2, kHostSteps);
+      const int march = march_of(shape, kBlocks * kThreads);
+      const auto memory = dimensions == 2 ? in_memory<2> : in_memory<3>;
+      const auto tiles = dimensions == 2 ? in_tiles<2> : in_tiles<3>;
+      EXPECT_TRUE(memory(shape, 2, kBlocks, kThreads, march, kHostSteps, 0) ==
+                  right)
+          << shape.text();
+      EXPECT_TRUE(tiles(shape, 2, kBlocks, kThreads, kHostSteps) == right)
+          << shape.text();
     }
   }
 }

@@ -86,7 +86,8 @@ struct Scenario {
   double seed = 1;
 
   // Values that cannot be: clock0, clockneg, timer0, records0, recordsneg,
-  // recordsff, results, notes; "results:N": of GPU N alone.
+  // recordsff, results, notes; "results:N": of GPU N alone. Of large fields:
+  // half (of one is stepped), staying (kernels of all steps forget one).
   std::string bad;
   std::string hang;  // kernels with this in their names never end
 

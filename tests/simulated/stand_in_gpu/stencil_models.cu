@@ -1,8 +1,11 @@
 // Kernels of Stencil. Small fields are really stepped, so that a wrong argument
-// leads to a wrong result. Of large ones the first cell of each layer is,
-// which sees its own column alone: that takes less time, and still tells how
-// many steps were made, and on which GPU.
+// leads to a wrong result. Of large ones the first cell of each layer is, as if
+// those beside it in its layer were the same: that takes less time, and still
+// tells how many steps were made, and on which GPU. The first steps are also
+// made of what the layers depend on that the host compares.
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -19,6 +22,7 @@ namespace {
 
 using syncbench::stencil::digest_of;
 using syncbench::stencil::first_value;
+using syncbench::stencil::kHostSteps;
 using syncbench::stencil::relaxed;
 using syncbench::stencil::Slab;
 
@@ -45,7 +49,7 @@ bool holds(const Slab& slab) {
 }
 
 bool is_fixed(const Slab& slab, int dimensions, int at) {
-  const int column = at % slab.width;
+  const int column = at & (slab.width - 1);
   return column == 0 || column == slab.width - 1 ||
          (dimensions == 3 &&
           (at < slab.width || at >= slab.layer - slab.width));
@@ -53,9 +57,6 @@ bool is_fixed(const Slab& slab, int dimensions, int at) {
 
 float next_value(const Slab& slab, int dimensions, const float* cell, int at) {
   const int layer = slab.layer;
-  if (is_large(slab)) {
-    return relaxed(cell[0], 0, 0, cell[-layer], cell[layer]);
-  }
   if (is_fixed(slab, dimensions, at)) return cell[0];
   if (dimensions == 2) {
     return relaxed(cell[0], cell[-1], cell[1], cell[-layer], cell[layer]);
@@ -64,17 +65,46 @@ float next_value(const Slab& slab, int dimensions, const float* cell, int at) {
                  cell[slab.width], cell[-layer], cell[layer]);
 }
 
-void step_slab(const Slab& slab, int dimensions, int step) {
+// Index of the cell that fill_cells began with, by where that is.
+std::map<const float*, unsigned long long> first_index;
+
+// All cells of this layer of a large field are right after so many steps.
+bool is_whole(const Slab& slab, int number, int steps) {
+  const auto layers = syncbench::stencil::compared_layers(slab.layers);
+  return std::any_of(layers.begin(), layers.end(), [&](int compared) {
+    return std::abs(number - compared) <= kHostSteps - steps;
+  });
+}
+
+void fill_whole_layers(const Slab& slab) {
+  for (int number = 0; number <= slab.layers + 1; ++number) {
+    if (!is_whole(slab, number, 0)) continue;
+    const auto begin = static_cast<long long>(number) * slab.layer;
+    for (long long i = begin; i < begin + slab.layer; ++i) {
+      slab.copies[0][i] = first_value(first_index.at(slab.copies[0]) + i);
+    }
+  }
+}
+
+// `stays`: by a kernel of several steps.
+void step_slab(const Slab& slab, int dimensions, int step, bool stays) {
+  const std::string& bad = scenario().bad;
+  const bool large = is_large(slab), half = large && bad == "half";
+  const bool forgets =
+      step == 10 && (bad == "steps" || (large && stays && bad == "staying"));
   const int to = (step + 1) % 2;
-  const int cells = is_large(slab) ? 1 : slab.layer;
-  const bool forgets = scenario().bad == "steps" && step == 10;
-  for (int number = 1; number <= slab.layers; ++number) {
+  if (large && step == 0) fill_whole_layers(slab);
+  for (int number = 1; number <= slab.layers / (half ? 2 : 1); ++number) {
     const auto begin = static_cast<long long>(number) * slab.layer;
     const float* from = slab.copies[step % 2] + begin;
     float* target = slab.copies[to] + begin;
+    const bool whole = !large || is_whole(slab, number, step + 1);
+    const int cells = whole ? slab.layer : 1;
     for (int at = 0; at < cells; ++at) {
-      target[at] =
-          forgets ? from[at] : next_value(slab, dimensions, from + at, at);
+      target[at] = forgets ? from[at]
+                   : whole ? next_value(slab, dimensions, from + at, at)
+                           : relaxed(from[0], from[0], from[0],
+                                     from[-slab.layer], from[slab.layer]);
     }
     const auto copy_to = [&](float* halo) {
       if (halo != nullptr) std::memcpy(halo, target, sizeof(float) * cells);
@@ -99,7 +129,7 @@ Model one_step(const Launch& launch) {
   const int dimensions = dimensions_of(launch);
   return {[=](const Running& running) -> Ended {
     if (!holds(slab)) return kOutside;
-    step_slab(slab, dimensions, step);
+    step_slab(slab, dimensions, step, false);
     return {running.factor * (scenario().null + time_of_step(slab))};
   }};
 }
@@ -108,7 +138,7 @@ Model one_step(const Launch& launch) {
 Ended steps_of_process(const Slab& slab, int steps, int dimensions,
                        const ProcessMeeting& others, double nanoseconds) {
   for (int step = 0; step < steps; ++step) {
-    step_slab(slab, dimensions, step);
+    step_slab(slab, dimensions, step, true);
     if (step + 1 < steps && !others.sync()) return kNobodyCame;
   }
   return {nanoseconds};
@@ -164,7 +194,7 @@ Model all_steps(const Launch& launch) {
     slabs.push_back(slab);
     if (static_cast<int>(slabs.size()) == members) {
       for (int step = 0; step < steps; ++step) {
-        for (const Slab& one : slabs) step_slab(one, dimensions, step);
+        for (const Slab& one : slabs) step_slab(one, dimensions, step, true);
       }
       slabs.clear();
     }
@@ -186,7 +216,8 @@ Model fill(const Launch& launch) {
   const auto count = launch.argument<long long>(2);
   return {[=](const Running& running) -> Ended {
     if (!inside(cells, sizeof(float) * count, "fill_cells")) return kOutside;
-    // Cells between those of a large field are never looked at.
+    // Of a large field the first step fills what else is looked at.
+    first_index[cells] = first;
     for (long long i = 0; i < count; i += stride_of(count)) {
       cells[i] = first_value(first + i);
     }
