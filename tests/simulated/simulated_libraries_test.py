@@ -114,8 +114,24 @@ class Libraries(processes.Processes):
         self.check_whole(done.stdout)
 
     def test_one_process_among_one_is_alone(self):
-        done = self.run_them(words(1, "--samples", "2"), 0)
-        self.assertIn("# skipped[one-process] mpi_barrier: ", done.stdout)
+        for asked, code in ((), 0), (("--method", "mpi_barrier"), 4):
+            done = self.run_them(words(1, "--samples", "2", *asked), code)
+            self.assertIn("# skipped[one-process] mpi_barrier: ", done.stdout)
+
+    def test_what_is_noise_is_no_row(self):
+        done = self.alone("--samples", "5", "--method", "peer_grid_sync", code=4,
+                          stand_in="outliers=0.01 outlier=1e8")
+        self.assertIn("# skipped[noise] peer_grid_sync ", done.stdout)
+        self.assertIn("error: asked for and not measured: peer_grid_sync ", done.stderr)
+
+    def test_processes_that_mpi_does_not_know(self):
+        for number, expected in ("0", r"Libraries: error: 2 processes were started, of which MPI "
+                                 r"knows nothing \(srun --mpi=pmix\?\)\n"), ("1", ""):
+            done = subprocess.run(
+                [FOLDER / "Libraries"], capture_output=True, timeout=SECONDS, encoding="utf-8",
+                env=dict(environment(self.notes), SLURM_STEP_NUM_TASKS="2", SLURM_PROCID=number))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, f"^{expected}$")
 
     def test_texts_are_written_once(self):
         self.assertEqual(self.run_them(words(3, "--list"), 0).stdout,
