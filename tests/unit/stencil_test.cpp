@@ -244,7 +244,7 @@ TEST(LargerFields, StepsAreThoseOfTheHost) {
   for (const int dimensions : {2, 3}) {
     for (const FieldShape& shape : field_shapes(dimensions, kBlocks, 1 << 21)) {
       const auto right = host_steps(shape, 2, kHostSteps);
-      const int march = march_of(shape, kBlocks * kThreads);
+      const int march = march_of(shape, 1LL * kBlocks * kThreads);
       const auto memory = dimensions == 2 ? in_memory<2> : in_memory<3>;
       const auto tiles = dimensions == 2 ? in_tiles<2> : in_tiles<3>;
       EXPECT_TRUE(memory(shape, 2, kBlocks, kThreads, march, kHostSteps, 0) ==
