@@ -1,14 +1,15 @@
 #include "common/check.hpp"
 
-#include <optional>
+#include <exception>
 #include <string>
+#include <utility>
 
 #include "common/errors.hpp"
 
 namespace syncbench {
 namespace {
 
-thread_local std::optional<CudaError> kept_failure;
+thread_local std::exception_ptr kept_failure;
 
 }  // namespace
 
@@ -31,14 +32,16 @@ void keep_failure(cudaError_t code, const char* call, const char* file,
   if (code == cudaSuccess) return;
   cudaGetLastError();
   if (kept_failure) return;
-  kept_failure.emplace(code, call, file, line);
+  kept_failure = std::make_exception_ptr(CudaError(code, call, file, line));
+}
+
+void keep_failure(const std::runtime_error& failure) {
+  if (!kept_failure) kept_failure = std::make_exception_ptr(failure);
 }
 
 void throw_kept_failure() {
   if (!kept_failure) return;
-  const CudaError failure = *kept_failure;
-  kept_failure.reset();
-  throw failure;
+  std::rethrow_exception(std::exchange(kept_failure, nullptr));
 }
 
 void check_asked(cudaError_t code, const char* call, const char* file,

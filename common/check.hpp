@@ -22,10 +22,13 @@ class CudaError : public std::runtime_error {
 [[noreturn]] void throw_cuda_error(cudaError_t code, const char* call,
                                    const char* file, int line);
 
-/// For destructors, which cannot throw: keeps a call of this thread that has
-/// failed, for throw_cuda_error() and throw_kept_failure().
+/// For destructors, which cannot throw: keeps the first call of this thread
+/// that has failed, for throw_cuda_error() and throw_kept_failure().
 void keep_failure(cudaError_t code, const char* call, const char* file,
                   int line);
+
+/// Keeps the failure of a call of another library in the same way.
+void keep_failure(const std::runtime_error& failure);
 
 /// Throws what was kept, if anything was.
 void throw_kept_failure();

@@ -119,6 +119,7 @@ class Libraries {
       }
       session->close();
     });
+    throw_kept_failure();  // of what the session gave back
   }
 
   void print(LibraryRow& row, const RowKey& key, Point& point,

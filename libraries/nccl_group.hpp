@@ -4,26 +4,15 @@
 #include <nccl.h>
 
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/cpus.hpp"
 #include "common/cuda_resources.hpp"
-#include "common/errors.hpp"
+#include "common/nccl_calls.hpp"
 #include "libraries/team.hpp"
 
 namespace syncbench::libraries {
-
-inline std::string nccl_failure(ncclResult_t result, const char* call) {
-  return std::string(call) + ": " + ncclGetErrorString(result);
-}
-
-inline void check_nccl(ncclResult_t result, const char* call) {
-  if (result != ncclSuccess) {
-    throw std::runtime_error(nccl_failure(result, call));
-  }
-}
 
 /// One communicator for each GPU of this process, with those of all others.
 class NcclGroup {
@@ -52,7 +41,7 @@ class NcclGroup {
   NcclGroup(const NcclGroup&) = delete;
   ~NcclGroup() {
     for (const ncclComm_t communicator : communicators_) {
-      ncclCommDestroy(communicator);
+      keep_nccl_failure(ncclCommDestroy(communicator), "ncclCommDestroy");
     }
   }
 

@@ -60,7 +60,8 @@ class DeviceCommunicators {
   ~DeviceCommunicators() {
     for (int i = group_.team().local() - 1; i >= 0; --i) {
       KEEP_FAILURE(cudaSetDevice(group_.team().gpus()[i].index));
-      ncclDevCommDestroy(group_.communicator(i), &made_[i]);
+      keep_nccl_failure(ncclDevCommDestroy(group_.communicator(i), &made_[i]),
+                        "ncclDevCommDestroy");
     }
   }
 
@@ -134,19 +135,15 @@ std::unique_ptr<Session> open_nccl_lsa_grid(Team& team, Lengths lengths) {
 #else
 
 namespace syncbench::libraries {
-namespace {
 
-[[noreturn]] void lacks_it() {
-  throw CannotMeasure("library",
-                      "the LSA barrier needs NCCL 2.28 and CUDA 12; this build "
-                      "has NCCL " +
-                          nccl_version());
+constexpr char kLacked[] = "the LSA barrier needs NCCL 2.28 and CUDA 12";
+
+std::unique_ptr<Session> open_nccl_lsa_block(Team&, Lengths) {
+  nccl_lacks(kLacked);
 }
-
-}  // namespace
-
-std::unique_ptr<Session> open_nccl_lsa_block(Team&, Lengths) { lacks_it(); }
-std::unique_ptr<Session> open_nccl_lsa_grid(Team&, Lengths) { lacks_it(); }
+std::unique_ptr<Session> open_nccl_lsa_grid(Team&, Lengths) {
+  nccl_lacks(kLacked);
+}
 
 }  // namespace syncbench::libraries
 

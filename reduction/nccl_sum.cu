@@ -1,20 +1,10 @@
-#include <nccl.h>
-
 #include <memory>
-#include <stdexcept>
-#include <string>
 
-#include "common/errors.hpp"
+#include "common/nccl_calls.hpp"
 #include "reduction/local_sums.cuh"
 
 namespace syncbench::reduction {
 namespace {
-
-void check_nccl(ncclResult_t result, const char* call) {
-  if (result == ncclSuccess) return;
-  throw std::runtime_error(std::string(call) + ": " +
-                           ncclGetErrorString(result));
-}
 
 template <class T>
 constexpr ncclDataType_t nccl_type() {
@@ -63,7 +53,9 @@ class NcclSum : public LocalSums<T> {
 
  private:
   struct Destroy {
-    void operator()(ncclComm_t handle) const { ncclCommDestroy(handle); }
+    void operator()(ncclComm_t handle) const {
+      keep_nccl_failure(ncclCommDestroy(handle), "ncclCommDestroy");
+    }
   };
   std::vector<DeviceBuffer<T>> sums_;
   std::vector<std::unique_ptr<ncclComm, Destroy>> communicators_;

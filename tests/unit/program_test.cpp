@@ -131,6 +131,10 @@ TEST(CudaFailures, ThatOfADestructorIsToldNext) {
   EXPECT_EQ(told([] { throw_kept_failure(); }), "");  // once
   keep_failure(cudaSuccess, "third()", "here", 9);
   EXPECT_EQ(told([] { throw_kept_failure(); }), "");
+  keep_failure(std::runtime_error("of another library"));
+  keep();
+  EXPECT_THROW(throw_kept_failure(), std::runtime_error);
+  EXPECT_EQ(told([] { throw_kept_failure(); }), "");
 }
 
 TEST(CudaFailures, OnlyACallThatAsksIsAnswered) {

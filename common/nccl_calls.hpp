@@ -1,0 +1,38 @@
+// Errors of NCCL's calls.
+#pragma once
+
+#include <nccl.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "common/check.hpp"
+#include "common/errors.hpp"
+
+namespace syncbench {
+
+inline std::string nccl_failure(ncclResult_t result, const char* call) {
+  return std::string(call) + ": " + ncclGetErrorString(result);
+}
+
+inline void check_nccl(ncclResult_t result, const char* call) {
+  if (result != ncclSuccess) {
+    throw std::runtime_error(nccl_failure(result, call));
+  }
+}
+
+/// In a destructor, which cannot throw: keep_failure().
+inline void keep_nccl_failure(ncclResult_t result, const char* call) {
+  if (result != ncclSuccess) {
+    keep_failure(std::runtime_error(nccl_failure(result, call)));
+  }
+}
+
+/// Throws CannotMeasure: `what` is not in the NCCL of this build.
+[[noreturn]] inline void nccl_lacks(const std::string& what) {
+  throw CannotMeasure("library", what + "; this build has NCCL " +
+                                     std::to_string(NCCL_MAJOR) + '.' +
+                                     std::to_string(NCCL_MINOR));
+}
+
+}  // namespace syncbench
