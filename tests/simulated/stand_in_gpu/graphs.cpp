@@ -134,8 +134,8 @@ cudaError_t queue_graph(cudaGraphExec_t exec, cudaStream_t stream) {
     } else {
       check_arrived(lane);
       const double gap = gap_of(one.launch, lane) * scenario().node_gap;
-      lane.work.push_back(
-          work_of(one.launch, one.model, first ? scenario().gap_seam : gap));
+      push_work(lane, work_of(one.launch, one.model,
+                              first ? scenario().gap_seam : gap));
       first = false;
     }
   }

@@ -19,7 +19,7 @@ std::optional<Model> model_of(const Launch& launch) {
   Model model;
   if (is_of_processes(end)) {
     model.run = [=, others =
-                        ProcessMeeting(end)](const Running& running) -> Ended {
+                        process_meeting(end)](const Running& running) -> Ended {
       for (int i = 0; i < operations; ++i) {
         if (!others.sync()) return kNobodyCame;
       }

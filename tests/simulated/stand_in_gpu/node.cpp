@@ -78,22 +78,7 @@ cudaError_t push_kernel(const Launch& launch, StreamState& stream,
   if (first == nullptr) first = &stream;
   Work work = work_of(launch, *model, gap_of(launch, stream));
   work.meeting = together;
-  if (!together && model->meeting != nullptr && model->members > 1) {
-    const int turn = node().launches[{model->meeting, model->rank}]++;
-    auto& known = node().meetings[{model->meeting, turn}];
-    work.meeting = known.lock();
-    if (!work.meeting) {
-      work.meeting = std::make_shared<Meeting>();
-      work.meeting->size = model->members;
-      known = work.meeting;
-    }
-  }
-  stream.work.push_back(std::move(work));
-  node().busy.insert(&stream);
-  if (stream.work.back().meeting) {
-    stream.work.back().meeting->members.emplace_back(&stream,
-                                                     &stream.work.back());
-  }
+  push_work(stream, std::move(work));
   node().changed.notify_all();
   return cudaSuccess;
 }
@@ -170,6 +155,24 @@ Work work_of(const Launch& launch, const Model& model, double gap) {
   work.model = model;
   work.name = launch.name;
   return work;
+}
+
+void push_work(StreamState& stream, Work work) {
+  const Model& model = work.model;
+  if (!work.meeting && model.meeting != nullptr && model.members > 1) {
+    const int turn = node().launches[{model.meeting, model.rank}]++;
+    auto& known = node().meetings[{model.meeting, turn}];
+    work.meeting = known.lock();
+    if (!work.meeting) {
+      work.meeting = std::make_shared<Meeting>();
+      work.meeting->size = model.members;
+      known = work.meeting;
+    }
+  }
+  stream.work.push_back(std::move(work));
+  node().busy.insert(&stream);
+  Work& pushed = stream.work.back();
+  if (pushed.meeting) pushed.meeting->members.emplace_back(&stream, &pushed);
 }
 
 void push_record(StreamState& stream, EventState& event, double cost) {

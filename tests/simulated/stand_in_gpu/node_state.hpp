@@ -156,6 +156,8 @@ EventState* event_of(cudaEvent_t event);
 /// The time before a kernel in a stream, and the kernel as work of one.
 double gap_of(const Launch& launch, const StreamState& stream);
 Work work_of(const Launch& launch, const Model& model, double gap);
+/// Puts a kernel into a stream, and into the meeting of its model.
+void push_work(StreamState& stream, Work work);
 void push_record(StreamState& stream, EventState& event, double cost);
 void push_wait(StreamState& stream, EventState& event);
 /// Where launches wait for their kernels, waits.

@@ -1,17 +1,9 @@
 // Kernels that meet at the barrier over peer memory.
 #pragma once
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cerrno>
-#include <climits>
-#include <ctime>
-
 #include "peer_grid_barrier/barrier_set.cuh"
 #include "stand_in_gpu/model.hpp"
+#include "stand_in_gpu/process_meeting.hpp"
 #include "stand_in_gpu/scenario.hpp"
 
 namespace stand_in {
@@ -45,39 +37,10 @@ inline void meet_peers(const peer_grid::BarrierEnd& end, Model& model) {
   };
 }
 
-/// The barrier between kernels of several processes: two counters in the state
-/// of the first rank's barrier, which no other model uses.
-class ProcessMeeting {
- public:
-  explicit ProcessMeeting(const peer_grid::BarrierEnd& end)
-      : members_(static_cast<unsigned>(end.end.gpus)),
-        counters_(reinterpret_cast<Counters*>(end.end.of_rank[0])) {}
-
-  /// False: a process has not come.
-  bool sync() const {
-    const unsigned turn = counters_->turn;
-    if (++counters_->arrived == members_) {
-      counters_->arrived = 0;
-      ++counters_->turn;
-      syscall(SYS_futex, &counters_->turn, FUTEX_WAKE, INT_MAX);
-      return true;
-    }
-    const timespec limit = {10, 0};
-    while (counters_->turn == turn) {
-      if (syscall(SYS_futex, &counters_->turn, FUTEX_WAIT, turn, &limit) != 0 &&
-          errno == ETIMEDOUT) {
-        return false;
-      }
-    }
-    return true;
-  }
-
- private:
-  struct Counters {
-    std::atomic<unsigned> arrived, turn;
-  };
-  unsigned members_;
-  Counters* counters_;
-};
+/// The barrier between kernels of several processes, in the state of the first
+/// rank's barrier, which no other model uses.
+inline ProcessMeeting process_meeting(const peer_grid::BarrierEnd& end) {
+  return {end.end.of_rank[0], end.end.gpus};
+}
 
 }  // namespace stand_in

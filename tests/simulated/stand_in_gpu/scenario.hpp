@@ -21,8 +21,11 @@ struct Scenario {
   double driver = 13000, cooperative = 1;
   double multi_device = 1;   // whether the driver has that launch
   double stream_memory = 1;  // whether it has stream memory operations
-  double others = 0;         // processes of others on each GPU, as NVML says
-  double others_from = 0;    // s, before which there are none
+  double nccl_processes =
+      0;                    // whether NCCL joins processes: no send, no receive
+  double nccl_windows = 1;  // whether it registers some
+  double others = 0;        // processes of others on each GPU, as NVML says
+  double others_from = 0;   // s, before which there are none
 
   // Nanoseconds of the host's calls, by what they do.
   double clock_read = 25, call = 300, call_copy = 6000, call_synchronize = 600;
@@ -44,7 +47,8 @@ struct Scenario {
   double flight = 900, notice = 700;
   double null = 600;   // an empty kernel
   double step = 700;   // between two steps of one kernel
-  double nccl = 9000;  // ncclReduce of one number
+  double nccl = 9000;  // ncclReduce of one number, other calls of NCCL
+  double nccl_registered = 2500;  // ncclAllReduce in windows
   double event = 1300, event_wait = 500;
   double sleep_grid = 1;    // sleeps of 1000 ns take 1024
   double bandwidth = 2000;  // GB/s at which sums read

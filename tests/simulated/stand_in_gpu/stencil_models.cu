@@ -170,7 +170,7 @@ Model all_steps(const Launch& launch) {
     if (is_of_processes(end)) {
       const double time = scenario().null + steps * time_of_step(slab) +
                           (steps - 1) * barrier_time(end.end.gpus);
-      const ProcessMeeting others(end);
+      const ProcessMeeting others = process_meeting(end);
       model.run = [=](const Running& running) -> Ended {
         if (!holds(slab)) return kOutside;
         return steps_of_process(slab, steps, dimensions, others,
