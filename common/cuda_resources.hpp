@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/check.hpp"
@@ -84,9 +85,14 @@ class Event {
   std::unique_ptr<CUevent_st, Destroy> event_;
 };
 
+/// Gives back what cudaMalloc() gave.
+struct CudaFree {
+  void operator()(void* data) const { KEEP_FAILURE(cudaFree(data)); }
+};
+
 /// `size` values of type T in the memory of `device`, not initialized; none is
 /// a null pointer.
-template <class T>
+template <class T, class Free = CudaFree>
 class DeviceBuffer {
  public:
   DeviceBuffer(int device, std::size_t size) : size_(size) {
@@ -96,6 +102,9 @@ class DeviceBuffer {
     CUDA_CHECK(cudaMalloc(&data, size * sizeof(T)));
     data_.reset(data);
   }
+  /// Takes over memory of another allocator.
+  DeviceBuffer(std::unique_ptr<T, Free> data, std::size_t size)
+      : data_(std::move(data)), size_(size) {}
 
   T* get() const { return data_.get(); }
   std::size_t size() const { return size_; }
@@ -129,9 +138,6 @@ class DeviceBuffer {
     CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
   }
 
-  struct Free {
-    void operator()(T* data) const { KEEP_FAILURE(cudaFree(data)); }
-  };
   std::unique_ptr<T, Free> data_;
   std::size_t size_ = 0;
 };

@@ -40,11 +40,15 @@ std::vector<LibraryMethod> make_methods() {
        "this suite's barrier of all blocks of all GPUs of a node, by CUDA IPC "
        "between processes",
        kOwn, peer_grid_version, grids, kInKernel, false, open_peer_grid},
-      {"nccl_all_reduce",
-       "ncclAllReduce() of floats, many in a row in a stream", kNccl,
-       nccl_version, sizes, kCalls, false, open_nccl_all_reduce},
-      {"nccl_graph", "the same, in a CUDA graph", kNccl, nccl_version, sizes,
-       kCalls, false, open_nccl_graph},
+      {"nccl_all_reduce_unregistered",
+       "ncclAllReduce() of floats, many in a row in a stream; NCCL does not "
+       "know the buffers before",
+       kNccl, nccl_version, sizes, kCalls, false, open_nccl_all_reduce},
+      {"nccl_graph_unregistered", "the same, in a CUDA graph", kNccl,
+       nccl_version, sizes, kCalls, false, open_nccl_graph},
+      {"nccl_graph_registered",
+       "the same, with buffers in symmetric windows (ncclCommWindowRegister())",
+       kNccl, nccl_version, sizes, kCalls, false, open_nccl_graph_registered},
       {"nccl_lsa_block",
        "ncclLsaBarrierSession::sync() in a kernel: each block with those of "
        "the "

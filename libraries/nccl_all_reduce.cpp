@@ -1,26 +1,88 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <utility>
 
 #include "common/graphs.hpp"
 #include "libraries/nccl_group.hpp"
+#include "libraries/processes.hpp"
 #include "libraries/sessions.hpp"
 
 namespace syncbench::libraries {
 namespace {
 
-// What each GPU adds to, and where the sums go.
+// So many floats in the memory of each GPU of this process.
+std::vector<DeviceBuffer<float>> unregistered(NcclGroup& group,
+                                              std::size_t count) {
+  std::vector<DeviceBuffer<float>> buffers;
+  for (const Gpu& gpu : group.team().gpus()) {
+    buffers.emplace_back(gpu.index, count);
+  }
+  return buffers;
+}
+
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
+
+// Gives back memory of NCCL, which must not be in a window then.
+struct FreeOfWindow {
+  ncclComm_t communicator = nullptr;
+  ncclWindow_t window = nullptr;
+
+  void operator()(float* data) const {
+    if (window != nullptr) {
+      keep_nccl_failure(ncclCommWindowDeregister(communicator, window),
+                        "ncclCommWindowDeregister");
+    }
+    keep_nccl_failure(ncclMemFree(data), "ncclMemFree");
+  }
+};
+
+// The same as unregistered(), each in a window that all GPUs register together,
+// at the same place in it: NCCL then has kernels that read and write the memory
+// of other GPUs, where they have access to it.
+std::vector<DeviceBuffer<float, FreeOfWindow>> registered(NcclGroup& group,
+                                                          std::size_t count) {
+  const std::size_t bytes = count * sizeof(float);
+  std::vector<std::unique_ptr<float, FreeOfWindow>> made(
+      group.team().gpus().size());
+  group.run("ncclMemAlloc and ncclCommWindowRegister", [&](int i, CallResult&) {
+    void* data = nullptr;
+    const ncclResult_t allocated = ncclMemAlloc(&data, bytes);
+    if (allocated != ncclSuccess) return allocated;
+    made[i] = {static_cast<float*>(data), {group.communicator(i)}};
+    return ncclCommWindowRegister(group.communicator(i), data, bytes,
+                                  &made[i].get_deleter().window,
+                                  NCCL_WIN_COLL_SYMMETRIC);
+  });
+  return make_together([&] {
+    std::vector<DeviceBuffer<float, FreeOfWindow>> buffers;
+    for (auto& one : made) {
+      if (one.get_deleter().window == nullptr) {
+        throw CannotMeasure("no-window", "NCCL registers no window here");
+      }
+      buffers.emplace_back(std::move(one), count);
+    }
+    return buffers;
+  });
+}
+
+#endif
+
+// What each GPU adds to, and where the sums go, in memory of kMake(group,
+// floats).
+template <auto kMake>
 class Sums {
  public:
   Sums(NcclGroup& group, int bytes)
-      : group_(group), count_(static_cast<std::size_t>(bytes) / sizeof(float)) {
+      : group_(group),
+        count_(static_cast<std::size_t>(bytes) / sizeof(float)),
+        terms_(kMake(group, count_)),
+        sums_(kMake(group, count_)) {
     int number = group.team().first();
-    for (const Gpu& gpu : group.team().gpus()) {
-      terms_.emplace_back(gpu.index, count_);
-      sums_.emplace_back(gpu.index, count_);
-      terms_.back().write(std::vector<float>(count_, ++number));
-      sums_.back().spoil();
+    for (auto& terms : terms_) {
+      terms.write(std::vector<float>(count_, ++number));
     }
+    for (auto& sums : sums_) sums.spoil();
   }
 
   // Enqueues so many all-reduces in the stream of a GPU.
@@ -47,14 +109,17 @@ class Sums {
   }
 
  private:
+  using Buffers = decltype(kMake(std::declval<NcclGroup&>(), 0));
+
   NcclGroup& group_;
   std::size_t count_;
-  std::vector<DeviceBuffer<float>> terms_, sums_;
+  Buffers terms_, sums_;
 };
 
 class Enqueued : public Point {
  public:
-  Enqueued(NcclGroup& group, int bytes) : group_(group), sums_(group, bytes) {
+  Enqueued(NcclGroup& group, int bytes, Lengths)
+      : group_(group), sums_(group, bytes) {
     run(1);
     sums_.check();
   }
@@ -67,9 +132,10 @@ class Enqueued : public Point {
 
  private:
   NcclGroup& group_;
-  Sums sums_;
+  Sums<unregistered> sums_;
 };
 
+template <auto kMake>
 class InGraph : public Point {
  public:
   InGraph(NcclGroup& group, int bytes, Lengths lengths)
@@ -117,22 +183,18 @@ class InGraph : public Point {
   }
 
   NcclGroup& group_;
-  Sums sums_;
+  Sums<kMake> sums_;
   // By their length. They go before the communicators.
   std::map<int, std::vector<std::unique_ptr<GraphExec>>> graphs_;
 };
 
-template <bool kGraph>
+template <class Timed>
 class AllReduce : public Session {
  public:
   AllReduce(Team& team, Lengths lengths) : group_(team), lengths_(lengths) {}
 
   std::unique_ptr<Point> point(const CallShape& shape) override {
-    if constexpr (kGraph) {
-      return std::make_unique<InGraph>(group_, shape.bytes, lengths_);
-    } else {
-      return std::make_unique<Enqueued>(group_, shape.bytes);
-    }
+    return std::make_unique<Timed>(group_, shape.bytes, lengths_);
   }
 
  private:
@@ -151,11 +213,26 @@ std::string nccl_version() {
 }
 
 std::unique_ptr<Session> open_nccl_all_reduce(Team& team, Lengths lengths) {
-  return opened<AllReduce<false>>(team, lengths);
+  return opened<AllReduce<Enqueued>>(team, lengths);
 }
 
 std::unique_ptr<Session> open_nccl_graph(Team& team, Lengths lengths) {
-  return opened<AllReduce<true>>(team, lengths);
+  return opened<AllReduce<InGraph<unregistered>>>(team, lengths);
 }
+
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
+
+std::unique_ptr<Session> open_nccl_graph_registered(Team& team,
+                                                    Lengths lengths) {
+  return opened<AllReduce<InGraph<registered>>>(team, lengths);
+}
+
+#else
+
+std::unique_ptr<Session> open_nccl_graph_registered(Team&, Lengths) {
+  nccl_lacks("windows need NCCL 2.27");
+}
+
+#endif
 
 }  // namespace syncbench::libraries

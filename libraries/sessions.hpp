@@ -20,6 +20,8 @@ std::unique_ptr<Session> open_mpi_launch(Team& team, Lengths lengths);
 std::string nccl_version();  ///< "2.28.9"
 std::unique_ptr<Session> open_nccl_all_reduce(Team& team, Lengths lengths);
 std::unique_ptr<Session> open_nccl_graph(Team& team, Lengths lengths);
+std::unique_ptr<Session> open_nccl_graph_registered(Team& team,
+                                                    Lengths lengths);
 std::unique_ptr<Session> open_nccl_lsa_block(Team& team, Lengths lengths);
 std::unique_ptr<Session> open_nccl_lsa_grid(Team& team, Lengths lengths);
 

@@ -19,7 +19,8 @@ LIKE = "block n of each GPU, for all n, 1 per SM x 32"
 SHAPES = {LIKE: (1, 32), ONE: (1, 32), LARGE: (1, 1024), MANY: (32, 64)}
 OF_GRIDS = ("nccl_lsa_grid", "nvshmem_sync_grid", "nvshmem_barrier_grid", "peer_grid_sync")
 # (what it does, method, cells of the row; those of its grid are in SHAPES)
-ROWS = ((ADDED, "nccl_all_reduce", EIGHT), (ADDED, "nccl_graph", EIGHT),
+ROWS = (*((ADDED, method, EIGHT) for method in (
+            "nccl_all_reduce_unregistered", "nccl_graph_unregistered", "nccl_graph_registered")),
         (SENT, "exchange_ll_8", EIGHT), (SENT, "exchange_flag", EIGHT),
         (LIKE, "nccl_lsa_block", {}),
         *(("one block of each GPU, 32 threads", method, {"blk": "1", "thrd": "32"})

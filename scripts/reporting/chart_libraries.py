@@ -8,10 +8,11 @@ from reporting.estimates import shape
 
 US = 1e-3  # of nanoseconds
 SUITE, MULTI_GRID = "this suite", "multi_grid"
-LIBRARIES = ("NCCL", "NVSHMEM", "MPI", SUITE, MULTI_GRID)
+LIBRARIES = ("NCCL", "NCCL unregistered", "NVSHMEM", "MPI", SUITE, MULTI_GRID)
 OF_GRIDS = {"NCCL": "nccl_lsa_grid", "NVSHMEM": "nvshmem_barrier_grid", SUITE: "peer_grid_sync",
             MULTI_GRID: "multi_grid_sync"}
-OF_GPUS = {"NCCL": "nccl_graph", "NVSHMEM": "nvshmem_barrier_stream", "MPI": "mpi_launch"}
+OF_GPUS = {"NCCL": "nccl_graph_registered", "NCCL unregistered": "nccl_graph_unregistered",
+           "NVSHMEM": "nvshmem_barrier_stream", "MPI": "mpi_launch"}
 EIGHT = "8"  # bytes of an all-reduce
 
 # of: blocks per SM and threads of its grids, None of operations that are no kernel's part.

@@ -154,8 +154,9 @@ class CheckTest(ScriptsTest):
     def test_libraries_that_nobody_has_recorded(self):
         """Nobody else has these nodes and processes; that is no fault."""
         def rows(nodes, gpus):
-            return made_up_section("barriers of libraries", LIBRARY,
-                                   f"nccl_graph {nodes} {gpus} {gpus} 8 nan nan 6100.250 20.500 60 5.250")
+            return made_up_section(
+                "barriers of libraries", LIBRARY, f"nccl_graph_unregistered {nodes} {gpus} {gpus} 8 "
+                "nan nan 6100.250 20.500 60 5.250")
 
         folder = copy_of("h200x2", self.folder / "run")
         (folder / "Libraries.tsv").write_text(ended(rows(1, 2)))

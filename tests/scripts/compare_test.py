@@ -195,7 +195,8 @@ class CompareTest(ScriptsTest):
         """Rows that differ in them alone are not of the same."""
         def rows(*starts):
             return section("barriers of libraries", LIBRARY, *(
-                f"nccl_graph {start} 4 8 nan nan {mean} 20 60 5" for start, mean in starts))
+                f"nccl_graph_unregistered {start} 4 8 nan nan {mean} 20 60 5"
+                for start, mean in starts))
 
         first = rows(("1 1", "6000"), ("1 4", "7000"), ("2 4", "9000"))
         runs = [self.write_run(self.folder / name, {"Libraries": text, "environment": FOUR_GPUS},

@@ -23,7 +23,9 @@ class LibraryTablesTest(unittest.TestCase):
         for name in ("libraries", "grid_barriers", "made4"):
             (self.folder / name).mkdir()
         self.write("libraries/made2.tsv", "barriers of libraries", LIBRARY,
-                   "nccl_graph 1 1 2 4 nan nan 5600.4", "nccl_graph 1 1 2 8 nan nan 5700.4",
+                   "nccl_graph_unregistered 1 1 2 4 nan nan 5600.4",
+                   "nccl_graph_unregistered 1 1 2 8 nan nan 5700.4",
+                   "nccl_graph_registered 1 1 2 8 nan nan 2300.4",
                    "nccl_lsa_grid 1 1 2 nan 132 32 3200.6", "nccl_lsa_grid 1 1 2 nan 4224 64 19000.0")
         self.write("grid_barriers/made2.tsv", "multi-GPU latency", GRID,
                    "peer_grid_sync 1 132 32 900.0", "peer_grid_sync 2 132 32 2100.0")
@@ -43,7 +45,8 @@ class LibraryTablesTest(unittest.TestCase):
         head, rows, below = self.table()
         self.assertEqual(head, ["2 H200, threads"])
         self.assertEqual(rows, {
-            (library_tables.ADDED, "`nccl_graph`"): ["5700"],
+            (library_tables.ADDED, "`nccl_graph_unregistered`"): ["5700"],
+            (library_tables.ADDED, "`nccl_graph_registered`"): ["2300"],
             (library_tables.ONE, "`nccl_lsa_grid`"): ["3201"],
             (library_tables.ONE, "`peer_grid_sync`"): ["2100"],
             (library_tables.MANY, "`nccl_lsa_grid`"): ["19000"]})
@@ -52,10 +55,12 @@ class LibraryTablesTest(unittest.TestCase):
     def test_processes_and_nodes(self):
         """The suite's own barrier among processes is that of Libraries."""
         self.write("libraries/made2.processes.tsv", "barriers of libraries", LIBRARY,
-                   "nccl_graph 1 2 2 8 nan nan 6000.0", "mpi_barrier 1 2 2 nan nan nan 700.0",
+                   "nccl_graph_unregistered 1 2 2 8 nan nan 6000.0",
+                   "mpi_barrier 1 2 2 nan nan nan 700.0",
                    "peer_grid_sync 1 2 2 nan 132 32 2500.0")
         self.write("libraries/made4.tsv", "barriers of libraries", LIBRARY,
-                   "nccl_graph 1 1 2 8 nan nan 1.0", "nccl_graph 1 1 4 8 nan nan 7700.0")
+                   "nccl_graph_unregistered 1 1 2 8 nan nan 1.0",
+                   "nccl_graph_unregistered 1 1 4 8 nan nan 7700.0")
         self.write("made4/BenchmarkInterSM.tsv", "multi-GPU latency", GRID,
                    "peer_grid_sync 4 132 32 2300.0")
         self.write("libraries/made4.nodes.tsv", "barriers of libraries", LIBRARY,
@@ -64,7 +69,8 @@ class LibraryTablesTest(unittest.TestCase):
         self.assertEqual(head, ["2 H200, threads", "2 H200, processes", "4 H200, threads",
                                 "2x4 H200, processes"])
         self.assertEqual(rows, {
-            (library_tables.ADDED, "`nccl_graph`"): ["5700", "6000", "7700", "–"],
+            (library_tables.ADDED, "`nccl_graph_unregistered`"): ["5700", "6000", "7700", "–"],
+            (library_tables.ADDED, "`nccl_graph_registered`"): ["2300", "–", "–", "–"],
             (library_tables.ONE, "`nccl_lsa_grid`"): ["3201", "–", "–", "–"],
             (library_tables.ONE, "`peer_grid_sync`"): ["2100", "2500", "2300", "–"],
             (library_tables.MANY, "`nccl_lsa_grid`"): ["19000", "–", "–", "–"],

@@ -74,7 +74,7 @@ ROWS = {  # of two GPUs with 132 SMs
         "time steps 2D", FIELD, "grid_sync 1 540672 512 1 1056 496 132 1024 2100.500 0.500 2059.1 40.1 1 20 0.500 1 1",
         "traditional_launch 1 540672 512 1 1056 496 132 1024 3100.500 0.500 1395.1 -0.1 1 20 0.500 1 1"),
     "Libraries": section("barriers of libraries", LIBRARY,
-                         "nccl_all_reduce 1 1 2 8 nan nan 6100.250 20.500 60 5.250",
+                         "nccl_all_reduce_unregistered 1 1 2 8 nan nan 6100.250 20.500 60 5.250",
                          "nccl_lsa_grid 1 1 2 nan 132 1024 3200.250 20.500 60 5.250"),
     "Pitfalls": section("warp barrier", "method lane start end", "no_sync 0 0 2",
                         "no_sync 1 164 166", "syncwarp 0 0 166", "syncwarp 1 164 170")

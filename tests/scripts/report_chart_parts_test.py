@@ -134,14 +134,16 @@ class ChartPartsTest(ScriptsTest):
         run = tsv.Run(self.write_run(self.folder / "run", {
             "environment": FOUR_GPUS, "BenchmarkInterSM": section("multi-GPU latency", GRID, *(
                 f"peer_grid_sync {gpus} 1 9 132 1024 {gpus}500 1 1 1" for gpus in (1, 2, 4))),
-            "Libraries": rows("nccl_graph 1 1 2 4 nan nan 5100", "nccl_graph 1 1 2 8 nan nan 5000",
+            "Libraries": rows("nccl_graph_unregistered 1 1 2 4 nan nan 5100",
+                              "nccl_graph_unregistered 1 1 2 8 nan nan 5000",
+                              "nccl_graph_registered 1 1 2 8 nan nan 2300",
                               "nccl_lsa_grid 1 1 4 nan 132 1024 3000",
                               "nccl_lsa_grid 1 1 4 nan 4224 64 19000",
                               "nccl_lsa_grid 1 1 4 nan 132 32 2900",
                               "peer_grid_sync 1 1 4 nan 132 1024 4444"),
             "Libraries.processes": rows("nccl_lsa_grid 1 4 4 nan 132 1024 3100",
                                         "peer_grid_sync 1 4 4 nan 132 1024 4700"),
-            "Libraries.nodes": rows("nccl_graph 2 8 8 8 nan nan 9000",
+            "Libraries.nodes": rows("nccl_graph_unregistered 2 8 8 8 nan nan 9000",
                                     "mpi_launch 2 8 8 nan 132 1024 12000")}, only=True))
         chart = chart_libraries.by_library(run, None)
         self.assertEqual([(panel.title, series.name, point.x, round(point.estimate.value, 6))
@@ -153,8 +155,9 @@ class ChartPartsTest(ScriptsTest):
             ("all blocks, 1 per SM x 1024", "this suite", "4", 4.444),
             ("all blocks, 1 per SM x 1024", "this suite, processes", "4", 4.7),
             ("all blocks, 32 per SM x 64", "NCCL", "4", 19.0),
-            ("all GPUs, a launch for each", "NCCL", "2", 5.0),
-            ("all GPUs, a launch for each", "NCCL, processes", "2x4", 9.0),
+            ("all GPUs, a launch for each", "NCCL", "2", 2.3),
+            ("all GPUs, a launch for each", "NCCL unregistered", "2", 5.0),
+            ("all GPUs, a launch for each", "NCCL unregistered, processes", "2x4", 9.0),
             ("all GPUs, a launch for each", "MPI, processes", "2x4", 12.0)])
         self.assertEqual({tuple(panel.ticks) for panel in chart.panels},
                          {("1", "2", "4", "2x4")})

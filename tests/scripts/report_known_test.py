@@ -93,7 +93,7 @@ CASES = (
     ("Libraries", "barriers of libraries", "nccl_lsa_grid", 8.3, {}, ["libraries"]),
     ("Libraries", "barriers of libraries", "nccl_lsa_grid", 8.5, {}, []),
     ("Libraries.processes", "barriers of libraries", "nvshmem_sync_host", 64, {}, ["libraries"]),
-    ("Libraries", "barriers of libraries", "nccl_all_reduce", 66, {}, []),
+    ("Libraries", "barriers of libraries", "nccl_all_reduce_unregistered", 66, {}, []),
     (LAUNCH, "sleep kernel", "cooperative_launch", 25, {}, []),
     (INTER, "grid latency", "a_new_method", 4, {"driver": "1"}, []))
 

@@ -131,7 +131,7 @@ class RunTest(ScriptsTest):
                 ("SM, in cycles", r"blocksync +22\.1"),
                 ("one GPU, in us", r"1 +1\.08!"),
                 ("several GPUs, in us", r"peer_grid_sync 1 x 32 +2\.18"),
-                ("8 bytes, in us", r"nccl_all_reduce +6\.10"),
+                ("8 bytes, in us", r"nccl_all_reduce_unregistered +6\.10"),
                 (r"in GB/s", r"cub +169! +4551")):
             self.assertRegex(shown, rf"(?m)^[^\n]*{caption}\b.*\n(  .*\n)*  {line}")
         self.assertRegex(shown, r"(?m)^  multi_grid_sync 1 x 32 +7\.29$")

@@ -18,6 +18,10 @@ from processes import SECONDS, environment, together
 FOLDER = planted.FOLDER = Path(sys.argv.pop(1)).resolve()
 SHORT = ("--method", "mpi_launch,mpi_barrier", "--samples", "2")
 OWN = ("--method", "peer_grid_sync", "--samples", "2")
+NCCL = {"nccl_all_reduce_unregistered": 1000 + 8000, "nccl_graph_unregistered": 400 + 8000,
+        "nccl_graph_registered": 400 + 2000, "nccl_lsa_block": 700, "nccl_lsa_grid": 2100}
+OF_NCCL = ("--method", ",".join(NCCL), "--samples", "2")
+WITH_NCCL = "nccl=8000 nccl_registered=2000 nccl_processes=1"
 
 
 def long(method):
@@ -96,6 +100,57 @@ class Libraries(processes.Processes):
         self.check_error(re.sub("Libraries: warning: .*", "", done.stderr),
                          "asked for and not measured: peer_grid_sync .*: it joins the GPUs of")
         self.assertIn("# skipped[several-nodes] peer_grid_sync ", done.stdout)
+
+    def needs_nccl(self):
+        if "# library[name=NCCL " not in self.alone(*OWN).stdout:
+            self.skipTest("no NCCL in this build")
+
+    def check_nccl(self, done, counts):
+        """Each method costs what is planted, at each size; windows are of all GPUs, and given back."""
+        self.assertNotIn("stand-in: ", done.stderr)
+        section, = planted.tsv.parse(done.stdout.encode())
+        for method, cost in NCCL.items():
+            rows = [row for row in section.rows if row["method"] == method]
+            shapes = 3 if "lsa" in method else 8
+            self.assertEqual([row["GPUcount"] for row in rows],
+                             [count for count in counts for _ in range(shapes)])
+            for row in rows:
+                self.assertAlmostEqual(float(row["m(op)"]), cost, delta=0.1, msg=row)
+
+    def test_nccl_with_a_thread_for_each_gpu(self):
+        self.needs_nccl()
+        self.check_nccl(self.alone(*OF_NCCL, stand_in=WITH_NCCL), ["2", "3"])
+
+    def test_nccl_with_a_process_for_each_gpu(self):
+        self.needs_nccl()
+        self.check_nccl(self.run_them(words(3, *OF_NCCL, stand_in=WITH_NCCL), 0), ["3"])
+
+    def test_a_call_of_nccl_fails(self):
+        """Those of destructors, too, of which the last is the fifth ncclCommDestroy()."""
+        self.needs_nccl()
+        register = "ncclMemAlloc and ncclCommWindowRegister"
+        for call, method, said in (
+                ("ncclCommDestroy", "nccl_graph_unregistered", None),
+                ("ncclDevCommDestroy", "nccl_lsa_block", None),
+                ("ncclCommWindowDeregister", "nccl_graph_registered", None),
+                ("ncclMemFree", "nccl_graph_registered", None),
+                ("ncclMemAlloc", "nccl_graph_registered", register),
+                ("ncclCommWindowRegister", "nccl_graph_registered", register),
+                ("ncclAllReduce", "nccl_graph_registered", None)):
+            with self.subTest(call):
+                done = self.alone("--method", method, "--samples", "1", code=1,
+                                  stand_in=f"fail_call={call} fail_at={5 if 'Comm' in call else 2}")
+                self.check_error(re.sub("Libraries: warning: .*", "", done.stderr),
+                                 f"(.*: )?{said or call}: pretended error$")
+
+    def test_nccl_without_windows(self):
+        self.needs_nccl()
+        parts = [words(1, *OF_NCCL, stand_in=WITH_NCCL + " nccl_windows=0" * (number == 1))
+                 for number in range(3)]
+        done = self.run_them(together(*parts), 4)
+        self.assertIn("# skipped[no-window] nccl_graph_registered nodes=1 ", done.stdout)
+        self.assertNotIn("\nnccl_graph_registered\t", done.stdout)
+        self.assertIn("\nnccl_graph_unregistered\t", done.stdout)
 
     def alone(self, *arguments, stand_in="", code=0):
         done = subprocess.run(
