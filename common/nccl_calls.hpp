@@ -7,7 +7,6 @@
 #include <string>
 
 #include "common/check.hpp"
-#include "common/errors.hpp"
 
 namespace syncbench {
 
@@ -26,13 +25,6 @@ inline void keep_nccl_failure(ncclResult_t result, const char* call) {
   if (result != ncclSuccess) {
     keep_failure(std::runtime_error(nccl_failure(result, call)));
   }
-}
-
-/// Throws CannotMeasure: `what` is not in the NCCL of this build.
-[[noreturn]] inline void nccl_lacks(const std::string& what) {
-  throw CannotMeasure("library", what + "; this build has NCCL " +
-                                     std::to_string(NCCL_MAJOR) + '.' +
-                                     std::to_string(NCCL_MINOR));
 }
 
 }  // namespace syncbench

@@ -37,9 +37,9 @@ struct FreeOfWindow {
   }
 };
 
-// The same as unregistered(), each in a window that all GPUs register together,
-// at the same place in it: NCCL then has kernels that read and write the memory
-// of other GPUs, where they have access to it.
+// As many floats in the memory of each GPU, at the start of a symmetric window,
+// which all GPUs register together: NCCL then has kernels that read and write
+// the memory of other GPUs, where they have access to it.
 std::vector<DeviceBuffer<float, FreeOfWindow>> registered(NcclGroup& group,
                                                           std::size_t count) {
   const std::size_t bytes = count * sizeof(float);

@@ -9,10 +9,18 @@
 
 #include "common/cpus.hpp"
 #include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
 #include "common/nccl_calls.hpp"
 #include "libraries/team.hpp"
 
 namespace syncbench::libraries {
+
+/// Throws CannotMeasure: `what` is not in the NCCL of this build.
+[[noreturn]] inline void nccl_lacks(const std::string& what) {
+  throw CannotMeasure("library", what + "; this build has NCCL " +
+                                     std::to_string(NCCL_MAJOR) + '.' +
+                                     std::to_string(NCCL_MINOR));
+}
 
 /// One communicator for each GPU of this process, with those of all others.
 class NcclGroup {

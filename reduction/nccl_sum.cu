@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "common/errors.hpp"
 #include "common/nccl_calls.hpp"
 #include "reduction/local_sums.cuh"
 

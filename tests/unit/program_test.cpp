@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -116,7 +117,7 @@ TEST(CudaFailures, ThatOfADestructorIsToldNext) {
   const auto told = [](const auto& call) -> std::string {
     try {
       call();
-    } catch (const CudaError& error) {
+    } catch (const std::runtime_error& error) {
       return error.what();
     }
     return "";
@@ -133,7 +134,7 @@ TEST(CudaFailures, ThatOfADestructorIsToldNext) {
   EXPECT_EQ(told([] { throw_kept_failure(); }), "");
   keep_failure(std::runtime_error("of another library"));
   keep();
-  EXPECT_THROW(throw_kept_failure(), std::runtime_error);
+  EXPECT_EQ(told([] { throw_kept_failure(); }), "of another library");
   EXPECT_EQ(told([] { throw_kept_failure(); }), "");
 }
 
