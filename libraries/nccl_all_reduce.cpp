@@ -98,7 +98,8 @@ class Sums {
   // Throws where a sum is not that of the numbers from 1 on.
   void check() const {
     const int gpus = group_.team().total();
-    const auto right = static_cast<float>(gpus * (gpus + 1) / 2);
+    const int sum = gpus * (gpus + 1) / 2;
+    const auto right = static_cast<float>(sum);
     for (const auto& buffer : sums_) {
       const std::vector<float> sums = buffer.read();
       if (std::count(sums.begin(), sums.end(), right) !=
