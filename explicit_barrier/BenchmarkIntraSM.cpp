@@ -44,10 +44,21 @@ double sm_cycles(const TimedLaunch& launch,
 }
 
 struct Throughput {
-  Summary total;       // cycles of an SM for all operations
-  Repeated per_cycle;  // warp operations a cycle and SM
-  double absolute;     // the same of the longer kernel, all that it takes
+  Summary total;       // cycles of an SM for all operations, as the study
+  Summary per_cycle;   // warp operations a cycle and SM in these
+  Summary difference;  // cycles of an SM for as many operations more
+  Repeated difference_per_cycle;
 };
+
+// Operations a cycle where `operations` take `cycles`.
+Summary rate_of(double operations, const Summary& cycles) {
+  Summary rate;
+  rate.count = cycles.count;
+  rate.mean = operations / cycles.mean;
+  rate.median = operations / cycles.median;
+  rate.ci95 = rate.mean * cycles.ci95 / cycles.mean;
+  return rate;
+}
 
 // Operations of each warp: `few` for up to 8 warps that an SM holds at once,
 // half as many for twice as many warps. The same in every run, whatever they
@@ -60,16 +71,16 @@ int throughput_repeats(int few, int warps_at_once) {
 }
 
 // A fifth of the samples asked for, a tenth where blocks run in waves, five at
-// least: such long samples spread little, see the column ci95(thrput).
+// least: such long samples spread little, see the column ci95(diff_thrput).
 int throughput_samples(int samples, bool waves) {
   return std::max(std::min(samples, 5), samples / (waves ? 10 : 5));
 }
 
-// Throughput of an SM that gets `blocks_per_sm` blocks. The same number of
-// trips round bodies of twice and of once as many operations: the loop cancels
-// as well as start-up, launch skew and clock reads. Each warp of each wave of
-// blocks has so much to do that the waves' starts and ends, which do not quite
-// cancel, weigh little.
+// Throughput of an SM that gets `blocks_per_sm` blocks. The difference is of
+// the same number of trips round bodies of twice and of once as many
+// operations: the loop cancels as well as start-up, launch skew and clock
+// reads. Each warp of each wave of blocks has so much to do that the waves'
+// starts and ends, which do not quite cancel, weigh little.
 Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
                               int samples) {
   const MethodEntry& method = launch.method();
@@ -98,16 +109,13 @@ Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
   const auto longer = cycles_at(2 * repeats / in_line, 2, 0);
   const Summary once = difference(cycles[1], cycles[0], 1);
   const Summary twice = difference(longer[1], longer[0], 1);
-  const double warps =
-      static_cast<double>(shape.blocks) * warps_per_block / sms;
-  Summary rate;
-  rate.count = once.count;
-  rate.mean = warps * repeats / once.mean;
-  rate.median = warps * repeats / once.median;
-  rate.ci95 = rate.mean * once.ci95 / once.mean;
-  return {once,
-          {in_line, repeats, rate, 2 * warps * repeats / twice.mean},
-          2 * warps * repeats / cycles[1].mean};
+  const double operations =
+      static_cast<double>(shape.blocks) * warps_per_block / sms * repeats;
+  return {cycles[0],
+          rate_of(operations, cycles[0]),
+          once,
+          {in_line, repeats, rate_of(operations, once),
+           rate_of(2 * operations, twice).mean}};
 }
 
 class IntraSm {
@@ -290,14 +298,15 @@ class IntraSm {
     TimedLaunch launch(method, {run_.gpu()}, shape);
     const Throughput result =
         measure_throughput(launch, per_sm, run_.options().samples);
-    row.repeats = result.per_cycle.repeats;
+    row.repeats = result.difference_per_cycle.repeats;
     row.total = result.total;
-    row.value = result.per_cycle.value;
-    row.absolute = result.absolute;
-    print(table, row, row.total);
+    row.value = result.per_cycle;
+    row.difference = result.difference;
+    row.difference_value = result.difference_per_cycle.value;
+    print(table, row, row.difference);
     table.note(table.key(row), above_limit(row, method.throughput_limit));
-    table.note(table.key(row),
-               count_matters(result.per_cycle, kThroughputTolerance));
+    table.note(table.key(row), count_matters(result.difference_per_cycle,
+                                             kThroughputTolerance));
   }
 
   MeasuringRun run_;

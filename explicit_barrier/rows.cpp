@@ -45,12 +45,11 @@ Remark nothing_waits() {
 }
 
 Remark above_limit(const Row& row, double limit) {
-  if (row.value.mean <= limit) return {};
-  const std::string most = format_number(limit, 5),
-                    absolute = format_number(row.absolute, 5);
-  return {"above-limit limit=" + most + " absolute=" + absolute,
-          "this difference of two lengths is above the hardware's limit, " +
-              most + "; take abs(thrput), " + absolute};
+  if (row.difference_value.mean <= limit) return {};
+  const std::string most = format_number(limit, 5);
+  return {"above-limit limit=" + most,
+          "m(diff_thrput) is above the hardware's limit, " + most +
+              "; take m(thrput)"};
 }
 
 Remark does_not_fit(int blocks_per_sm) {
@@ -86,21 +85,31 @@ Columns<Row> throughput_columns(bool stats) {
       group() +
       Columns<Row>{
           real_column<Row>("m(ttl_latency)", "cycles",
-                           "mean time of one SM for rep operations a warp",
+                           "time of one SM for rep operations a warp, from "
+                           "first warp in to last warp out",
                            [](const Row& r) { return r.total.mean; }),
           real_column<Row>(
-              "m(thrput)", "warp/cycle", "warp operations per cycle and SM",
+              "m(thrput)", "warp/cycle",
+              "warp operations per cycle and SM in ttl_latency",
               [](const Row& r) { return r.value.mean; }, 5)};
   if (!stats) return shown;
-  return shown + sample_count_column<Row>(&Row::total) +
+  return shown +
+         Columns<Row>{
+             real_column<Row>("m(diff_latency)", "cycles",
+                              "the same of rep operations more: twice as many, "
+                              "less ttl_latency",
+                              [](const Row& r) { return r.difference.mean; }),
+             real_column<Row>(
+                 "m(diff_thrput)", "warp/cycle",
+                 "warp operations per cycle and SM in diff_latency",
+                 [](const Row& r) { return r.difference_value.mean; }, 5)} +
+         sample_count_column<Row>(&Row::total) +
          robust_columns<Row>("ttl_latency", "cycles", &Row::total) +
          robust_columns<Row>("thrput", "warp/cycle", &Row::value, 5) +
-         clock_column<Row>() +
-         Columns<Row>{real_column<Row>(
-             "abs(thrput)", "warp/cycle",
-             "the same of the longer kernel as a whole, no difference",
-             &Row::absolute, 5)} +
-         set_column<Row>();
+         robust_columns<Row>("diff_latency", "cycles", &Row::difference) +
+         robust_columns<Row>("diff_thrput", "warp/cycle",
+                             &Row::difference_value, 5) +
+         clock_column<Row>() + set_column<Row>();
 }
 
 Columns<Row> late_columns(const std::string& name, const std::string& unit,

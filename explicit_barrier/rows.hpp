@@ -16,16 +16,17 @@ struct Row {
   int blocks;  ///< on each GPU
   int threads;
   int group;
-  int line = 0;             ///< operations in a row, without a loop
-  int repeats = 0;          ///< operations of a warp
-  int more = 0;             ///< operations in the longer kernel
-  int late = 0;             ///< cycles by which a warp comes late
-  int launches = 1;         ///< in one queue, of which a sample is the mean
-  Summary value = {};       ///< of one operation
-  Summary total = {};       ///< of all repeats
+  int line = 0;        ///< operations in a row, without a loop
+  int repeats = 0;     ///< operations of a warp
+  int more = 0;        ///< operations in the longer kernel
+  int late = 0;        ///< cycles by which a warp comes late
+  int launches = 1;    ///< in one queue, of which a sample is the mean
+  Summary value = {};  ///< of one operation; throughput: operations a cycle
+  Summary total = {};  ///< of all repeats
+  Summary difference = {};  ///< of two lengths, of all repeats; a throughput's
+  Summary difference_value = {};  ///< as `value`, of `difference`
   Summary more_total = {};  ///< of the longer kernel, or by the other clock
   double loop = kNan;       ///< of one operation, each in a trip of a loop
-  double absolute = kNan;   ///< throughput of the longer kernel as a whole
   int processes = 1;        ///< that the samples are from
   double mhz = kNan;
   Set set = Set::kStudy;
@@ -57,7 +58,8 @@ Remark does_not_fit(int blocks_per_sm);
 /// Of BenchmarkIntraSM; the study's table of block barriers has no group.
 Columns<Row> latency_columns(bool with_group, bool stats);
 
-/// Of BenchmarkIntraSM; `value` is warp operations per cycle.
+/// Of BenchmarkIntraSM; `total` is the window of an SM, in cycles, and `value`
+/// warp operations per cycle in it.
 Columns<Row> throughput_columns(bool stats);
 
 /// Of BenchmarkIntraSM and BenchmarkInterSM, section `one late`; `name` of the

@@ -7,8 +7,8 @@
 Rows are matched by file, section and what was measured: method, GPUs, grid, block, tile,
 workload, type, bytes, what a prediction is from, nodes, processes, and repeats where the
 executable does not choose them. Compared is the last mean of a row: m(addl) (m(ttl) of single
-launches), m(ovh), m(cpu) of launches behind a held queue, m(ave_cycle), m(thrput),
-m(avginstru), m(op); of sums m(GB/s), m(cycle), m(sync).
+launches), m(ovh), m(cpu) of launches behind a held queue, m(ave_cycle),
+m(diff_thrput), m(avginstru), m(op); of sums m(GB/s), m(cycle), m(sync).
 change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% intervals of
 --stats; where a side has several runs, half the range of its runs instead. Verdicts:
   same      the change is at most the threshold

@@ -11,14 +11,15 @@ KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type
 OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd": ("thrd", "more")}
 # Chosen by the executable, so not part of what was asked for; an older one may have chosen
 # otherwise.
-ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "step": ("rep",), "thrput": ("rep",)}
+ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "step": ("rep",), "diff_thrput": ("rep",)}
 ONCE = "m(module)"  # in a section of what a process does once: too few samples to judge
+WHOLE = "m(thrput)"  # of a whole window, with start-up and skew: its difference is judged
 MAIN = ("m(cpu)", "m(GB/s)", "m(node)", "m(step)", "m(late)")  # where there are several means
-MORE_IS_FASTER = ("thrput", "GB/s")
+MORE_IS_FASTER = ("diff_thrput", "GB/s")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru", "exit",
                          "node", "step", "late", "op"), "ns"),
          **dict.fromkeys(("ave_cycle", "cycle", "sync", "exit_cycle"), "cycles"),
-         "thrput": "operations/cycle", "GB/s": "GB/s"}
+         "diff_thrput": "operations/cycle", "GB/s": "GB/s"}
 VERDICTS = ("same", "faster", "slower", "unclear")
 
 # One row's value: mean, half width of its interval, text; the row where it is of one.
@@ -33,6 +34,8 @@ def quantity_of(section):
         return None
     means = [column for column in section.header if column.startswith("m(")]
     mean = next((column for column in MAIN if column in means), means[-1] if means else "")
+    if mean == WHOLE:
+        return None
     odd = [column for column in means
            if column[-1] != ")" or column == mean and column[2:-1] not in UNITS]
     if odd:

@@ -5,6 +5,7 @@ from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Se
                              points, study_estimate)
 from reporting.estimates import Estimate, remarks, shape, short_name, source_of
 from reporting.study import GPUS
+from reporting.study_tables import THROUGHPUTS, about_throughputs, throughputs_in
 
 THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)
@@ -34,10 +35,12 @@ def held_warps(run):
 
 
 def figure_4(run, study):
+    section = run.section("BenchmarkIntraSM", "throughput")
+    names = throughputs_in(section)
     chart = Chart("figure_4", "Figure 4", "blocksync by the warps started on an SM: "
                   "cycles of one barrier of all of them (above), warp barriers per cycle "
-                  "(below)", LINES, "", "half width of the 95% interval", wide=False)
-    section = run.section("BenchmarkIntraSM", "throughput")
+                  "(below)", LINES, "", "half width of the 95% interval", columns=len(names),
+                  wide=len(names) > 1)
 
     def warps(row):
         return per_sm(run, row) * row.whole("thrd") // 32
@@ -49,18 +52,24 @@ def figure_4(run, study):
                 Point(warps(row), Estimate(float(row[f"m({column})"]) / scale(row),
                                          float(row.get(f"ci95({column})", "nan")) / scale(row),
                                          [source_of(section, row)],
-                                         remarks(section, row)), "blocksync") for row in found])
+                                         remarks(section, row, f"m({column})")), "blocksync")
+                for row in found])
 
     held = held_warps(run)
     most = [Level(f"an SM holds {held} warps", held, True)] if held else []
     known = [Level(gpu, study.number("II", "throughput_sync_per_cycle", type="block", gpu=gpu),
                    False) for gpu in GPUS]
-    chart.add(Panel("", "", "cycles", series("ttl_latency", lambda row: row.whole("rep")),
-                    log_x=True, log_y=True, ticks=WARPS, levels=most))
-    chart.add(Panel("", "warps per SM (blocks x warps of a block)", "warp barriers per cycle",
-                    series("thrput", lambda row: 1), log_x=True, ticks=WARPS,
-                    levels=most + known),
-              "throughput of blocksync")
+    for name in names:
+        total = THROUGHPUTS[name][0]
+        chart.add(Panel(f"m({total}) / rep above, m({name}) below", "", "cycles",
+                        series(total, lambda row: row.whole("rep")),
+                        log_x=True, log_y=True, ticks=WARPS, levels=most, name=f"m({total}) / rep"))
+    for name in names:
+        chart.add(Panel("", "warps per SM (blocks x warps of a block)", "warp barriers per cycle",
+                        series(name, lambda row: 1), log_x=True, ticks=WARPS,
+                        levels=most + known, name=f"m({name})"),
+                  "throughput of blocksync")
+    chart.notes += about_throughputs(names)
     if held:
         chart.notes.append(f"Broken line: an SM holds {held} warps; more run one after the "
                            "other. A line is of blocks of so many threads.")
@@ -125,7 +134,7 @@ def figure_5(run, _):
     section = run.section("BenchmarkInterSM", "grid latency")
     chart.add(heat_panel(run, section, "grid_sync", 1, f"{short_name(run)}, grid_sync"),
               "grid_sync")
-    chart.notes.append(how_to_read(chart))
+    chart.notes += [how_to_read(chart), "Column m(avginstru) is the original's."]
     return chart
 
 

@@ -78,10 +78,11 @@ def source_of(section, row):
     return file.rsplit("/", 1)[-1], section.title, row.line
 
 
-def remarks(section, row):
+def remarks(section, row, column=""):
     """What the run says of this row: warnings, that it depends on the repeat count, that it is
-    above the hardware's limit."""
-    return [said.text for tag in (None, "repeats", "above-limit")
+    above the hardware's limit, as a difference can be."""
+    whole = column in ("m(thrput)", "m(ttl_latency)")
+    return [said.text for tag in (None, "repeats", *["above-limit"] * (not whole))
             for said in section.said_of(row, tag)]
 
 
@@ -93,7 +94,7 @@ def estimate_of(run, section, row, column, spread=None):
     return Estimate(float(row[column]),
                   float(row[f"s{column[1:]}"] if spread is None else row.get(spread, "nan")),
                   [source_of(section, row)],
-                  remarks(section, row),
+                  remarks(section, row, column),
                   row.get("right") == "0", nothing_waits(section, row, column))
 
 

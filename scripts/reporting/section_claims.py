@@ -5,7 +5,7 @@ Each judge takes Evidence and gives (verdict, the study's numbers, those of the 
 
 import statistics
 
-from parts.means import value_of
+from parts.means import quantity_of, value_of
 from reporting.estimates import shape, source_of
 from reporting.evidence import NotMeasured, is_less
 from reporting.study_tables import SUMMED, highest_throughput
@@ -69,7 +69,7 @@ def block_throughput(rows):
     known = rows.study.number("II", "throughput_sync_per_cycle", gpu="V100", type="block")
     limit = rows.study.number("II", "reference_thread_op_per_cycle", gpu="V100", type="block")
     section = rows.run.section("BenchmarkIntraSM", "throughput")
-    row = highest_throughput(rows.run, section, "blocksync", "32")
+    row = highest_throughput(rows.run, section, "blocksync", "32", quantity_of(section))
     if row is None:
         raise NotMeasured("no throughput of blocksync")
     rows.sources += row.sources

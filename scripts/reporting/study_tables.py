@@ -1,5 +1,6 @@
 """Tables I to VII of the study for a run, for report.py."""
 
+import itertools
 import math
 
 from parts import suite
@@ -19,6 +20,11 @@ LAUNCHES = {"traditional": "traditional_launch", "cooperative": "cooperative_lau
 TYPES = {"tile": "tile_sync", "shuffle of a tile": "tile_shufl", "coalesced": "coales_sync",
          "shuffle of a coalesced group": "coales_shufl", "block": "blocksync"}
 ARRAY = "float"  # Table VI: the study does not say of what
+# Mean of a throughput -> the mean of its time, what both are.
+THROUGHPUTS = {
+    "thrput": ("ttl_latency",
+               "the original's: of an SM's whole time, from its first warp in to its last one out"),
+    "diff_thrput": ("diff_latency", "a difference of two lengths: start-up and skew cancel")}
 
 
 def toolkits(run, file):
@@ -65,12 +71,26 @@ def table_1(run, study):
     return table
 
 
-def highest_throughput(run, section, method, tile):
+def throughputs_in(*sections):
+    """Those of THROUGHPUTS that have a number there; the original's where none has."""
+    return [name for name in THROUGHPUTS if any(
+        row.get(f"m({name})", "nan") != "nan" for section in sections for row in section.rows)] or [
+            "thrput"]
+
+
+def about_throughputs(names):
+    """What the columns are, a sentence each."""
+    return [f"Column m({name}) is {THROUGHPUTS[name][1]}." for name in names]
+
+
+def highest_throughput(run, section, method, tile, name):
     """Of all shapes, as the study has it; but no difference that exceeds the hardware's limit."""
+    column = f"m({name})"
     rows = section.find_all(method=method, tile=tile)
-    within = [row for row in rows if not section.said_of(row, "above-limit")]
-    row = highest(within, "m(thrput)")
-    estimate = estimate_of(run, section, row, "m(thrput)", "ci95(thrput)")
+    within = [row for row in rows if column in row and (
+        name == "thrput" or not section.said_of(row, "above-limit"))]
+    row = highest(within, column)
+    estimate = estimate_of(run, section, row, column, f"ci95({name})")
     if estimate:
         estimate.interval = True
     return estimate
@@ -97,9 +117,9 @@ def alike(cycles):
             ("slowest", [size for size in cycles if ALIKE * cycles[size] >= most])]
 
 
-def warp_lines(run, file, method, group, tiles):
-    """(group, latency, throughput) of the group sizes, a line for those that take the same, by
-    the largest of them."""
+def warp_lines(run, file, method, group, tiles, names):
+    """(group, latency, throughput of each of `names`) of the group sizes, a line for those that
+    take the same, by the largest of them."""
     latency, rates = (run.section(file, title) for title in ("warp latency", "throughput"))
     rows = {size: latency.find(method=method, thrd="32", tile=size) for size in tiles}
     cycles = {size: float(row["m(ave_cycle)"]) for size, row in rows.items()
@@ -111,30 +131,37 @@ def warp_lines(run, file, method, group, tiles):
         # Throughput was not measured of all sizes.
         size = next((size for size in reversed(sizes) if rates.find_all(method=method, tile=size)),
                     sizes[-1])
-        rate = highest_throughput(run, rates, method, size)
-        if rate and estimate and estimate.nothing:
-            rate.nothing = True  # the same instructions
-        yield shown + f"; throughput of {size}" * (size != sizes[-1]), estimate, rate
+        found = [highest_throughput(run, rates, method, size, name) for name in names]
+        if estimate and estimate.nothing:
+            for rate in filter(None, found):
+                rate.nothing = True  # the same instructions
+        yield shown + f"; throughput of {size}" * (size != sizes[-1]), estimate, *found
 
 
 def table_2(run, study):
     builds = list(toolkits(run, "BenchmarkIntraSM"))
     cycles = by_toolkit(builds, "Latency", "cycles", "latency_cycles")
-    rates = by_toolkit(builds, "Throughput", "syncs/cycle", "throughput_sync_per_cycle")
+    names = throughputs_in(*(run.section(file, "throughput") for _, file in builds))
+    rates = [[Quantity(f"Throughput m({name})", "syncs/cycle", "", True, toolkit)
+              for toolkit, _ in builds] for name in names]
+    rates[0].append(Quantity("Throughput m(thrput)", "syncs/cycle", "throughput_sync_per_cycle",
+                             measured=False))
+    quantities = [cycles, *rates]
     table = Table("II", "Performance of warp synchronization in a block", ["Type", "Group size"], [
-        *cycles, *rates, Quantity("Reference", "thread ops/cycle", "reference_thread_op_per_cycle",
-                                  measured=False)], GPUS, widths=(0.095, 0.11))
+        *itertools.chain(*quantities), Quantity(
+            "Reference", "thread ops/cycle", "reference_thread_op_per_cycle", measured=False)],
+                  GPUS, widths=(0.095, 0.11))
 
     def add(name, group, lines):
-        """lines: what is shown of the group -> {place of the build: (latency, throughput)}; the
+        """lines: what is shown of the group -> {place of the build: Estimates of `quantities`}; the
         study's stand in the first."""
         for place, (shown, found) in enumerate(lines.items()):
-            pairs = [found.get(build, (None, None)) for build in range(len(builds))]
-            absent = [one for build in range(len(builds)) for one in (cycles[build], rates[build])
-                      if build not in found or one is rates[build] and "slowest" in shown]
-            table.add(study, (name, shown), [
-                *(pair[0] for pair in pairs), None, *(pair[1] for pair in pairs), None, None],
-                      absent, **({} if place else {"type": name, "group": group}))
+            absent = [one[build] for build in range(len(builds)) for one in quantities
+                      if build not in found or one is not cycles and "slowest" in shown]
+            estimates = [found[build][which] if build in found else None
+                         for which, group in enumerate(quantities) for build in range(len(group))]
+            table.add(study, (name, shown), [*estimates, None], absent,
+                      **({} if place else {"type": name, "group": group}))
 
     sizes = [str(size) for size in range(1, 33)]
     for name, group, tiles in (
@@ -143,20 +170,22 @@ def table_2(run, study):
             ("shuffle of a coalesced group", "any", sizes)):
         lines = {}
         for build, (_, file) in enumerate(builds):
-            for shown, latency, rate in warp_lines(run, file, TYPES[name], group, tiles):
-                lines.setdefault(shown, {})[build] = latency, rate
+            for shown, *found in warp_lines(run, file, TYPES[name], group, tiles, names):
+                lines.setdefault(shown, {})[build] = found
         add(name, group, lines)
     found = {}
     for build, (_, file) in enumerate(builds):
         section = run.section(file, "block latency")
         found[build] = (
             estimate_of(run, section, section.find(method="blocksync", thrd="32"), "m(ave_cycle)"),
-            highest_throughput(run, run.section(file, "throughput"), "blocksync", "32"))
+            *(highest_throughput(run, run.section(file, "throughput"), "blocksync", "32", name)
+              for name in names))
     add("block", "a warp", {"a warp": found})
     table.legend = coded(legend_of_words(TYPES))
     table.notes += [
         "Throughput is the highest of all blocks per SM and threads per block, in operations of a "
         "warp per cycle and SM. It was measured of few group sizes.",
+        *about_throughputs(dict.fromkeys(("thrput", *names))),  # the study's numbers are of that
         "A line of several group sizes shows the latency of the largest, and its throughput where "
         f"the line names no other; the others' latencies are within {100 * (ALIKE - 1):.0f}%.",
         "Where a cell says none, the toolkit compiles it to no instruction that waits. Lines with "

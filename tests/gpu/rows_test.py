@@ -217,12 +217,14 @@ def check_intra(sections, sms, listed):
     for row in throughput.rows:  # no SM issues more than 4 warps a cycle
         shapes.setdefault((row["method"], row["tile"]), []).append((row["blk"], row["thrd"]))
         limit = 1 if row["method"].endswith("shufl") else 4  # nor shuffles more than 32 lanes
-        assert 0 < float(row.get("abs(thrput)", limit)) <= limit, row
-        above = float(row["m(thrput)"]) > limit
+        assert 0 < float(row["m(thrput)"]) <= limit, row
+        above = float(row.get("m(diff_thrput)", limit)) > limit
         assert not above or throughput.said_of(row, "above-limit"), row
         warps = int(row["blk"]) / sms * int(row["thrd"]) / 32
-        total = float(row["m(thrput)"]) * float(row["m(ttl_latency)"])
-        assert abs(total / (warps * int(row["rep"])) - 1) < 1e-2, row
+        for time, rate in (("m(ttl_latency)", "m(thrput)"), ("m(diff_latency)", "m(diff_thrput)")):
+            if rate in row:
+                total = float(row[rate]) * float(row[time])
+                assert abs(total / (warps * int(row["rep"])) - 1) < 1e-2, row
     assert all(len(set(points)) == 7 * 6 for points in shapes.values()), shapes
     assert {group for group, threads in groups.items() if len(threads) > 1} <= set(shapes)
     assert {("blocksync", "32"), ("tile_sync", "32"), ("coales_sync", "16")} <= set(shapes)

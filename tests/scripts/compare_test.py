@@ -11,7 +11,7 @@ from parts import means  # from scripts/, which scripts_support has put on the p
 NULL = "method GPUCount rep blk thrd m(ttl) m(addl) ci95(ttl) ci95(addl)"
 SLEEP = "method GPUCount rep blk thrd idea(wkld) m(ovh) s(ovh) ci95(ovh)"
 HELD = "method GPUCount rep blk thrd idea(wkld) m(cpu) s(cpu) m(timer) ci95(cpu)"
-THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput) ci95(thrput)"
+THROUGHPUT = "method GPUcount rep blk thrd tile m(diff_latency) m(diff_thrput) ci95(diff_thrput)"
 FOUR_GPUS = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t4")
 
 

@@ -65,6 +65,20 @@ class ChartPartsTest(ScriptsTest):
             self.assertEqual([level.vertical for level in panel.levels],
                              [True] + [False] * len(levels))
 
+    def test_the_original_beside_the_difference_in_figure_4(self):
+        names = ("ttl_latency", "thrput", "diff_latency", "diff_thrput")
+        text = section(
+            "throughput", " ".join(("method rep blk thrd", *(f"m({name})" for name in names))),
+            "blocksync 8 132 32 80.0 0.9 40.0 1.8") + (
+                "# note[above-limit limit=1.00000] blocksync blk=132: x\n")
+        run = tsv.Run(self.write_run(self.folder / "run", {"BenchmarkIntraSM": text}))
+        chart = chart_study.figure_4(run, Study())
+        self.assertEqual([[panel.name for panel in row] for row in chart.rows_of_panels()], [
+            ["m(ttl_latency) / rep", "m(diff_latency) / rep"], ["m(thrput)", "m(diff_thrput)"]])
+        self.assertEqual([point.estimate.value for *_, point in chart.rows()], [10, 5, 0.9, 1.8])
+        self.assertEqual([bool(point.estimate.remarks) for *_, point in chart.rows()],
+                         [False, True] * 2)
+
     def test_noise_below_zero_is_left_out(self):
         rows = section("grid latency", GRID, "grid_sync 1 1 9 132 32 -3.0 9.0 1 1.0",
                        "grid_sync 1 1 9 132 64 0.0 9.0 1 1.0",

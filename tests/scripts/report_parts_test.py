@@ -179,18 +179,26 @@ class NameTest(unittest.TestCase):
 
 
 class WarpTest(ScriptsTest):
-    def lines(self, latencies, throughputs):
-        """(group size, latency, throughput) of the shuffle of a coalesced group in Table II."""
+    def lines(self, latencies, throughputs, columns=("diff_thrput",), limit=""):
+        """(group size, latency, throughputs) of the shuffle of a coalesced group in Table II; those
+        of m(thrput) are 0.1 below those of m(diff_thrput); limit: what is said of rows."""
         run = tsv.Run(self.write_run(self.folder / "run", {"BenchmarkIntraSM": section(
             "warp latency", LATENCY, *(
                 f"coales_shufl 1 64 1 32 {cycles:.3f} 0.000 {size} 100 0.000"
                 for size, cycles in latencies.items()))
-            + section("throughput", "method blk tile m(thrput) ci95(thrput)", *(
-                f"coales_shufl {blocks} {size} {rate:.5f} 0.00000"
-                for blocks, (size, rate) in enumerate(throughputs, 1)))}))
+            + section("throughput", " ".join(("method blk tile", *(
+                f"m({name}) ci95({name})" for name in columns))), *(
+                    " ".join((f"coales_shufl {blocks} {size}", *(
+                        f"{rate - 0.1 * (name == 'thrput'):.5f} 0.00000" for name in columns)))
+                    for blocks, (size, rate) in enumerate(throughputs, 1)))
+            + limit}))
         table = table_2(run, Study())
+        self.named = [quantity.name for quantity, gpu in (side[1:] for side in table.sides())
+                      if quantity.unit == "syncs/cycle" and not gpu]
+        self.of_study = [quantity.name for _, quantity, gpu in table.sides() if gpu == "V100"]
+        self.notes = [note for note in table.notes if note.startswith("Column m(")]
         self.missing = [text for text in table.missing if "shuffle of a coalesced" in text]
-        return [(line.labels[1], *(one and one.text() for one in line.estimates[:3:2]))
+        return [(line.labels[1], *(one and one.text() for one in line.estimates[:-1:2]))
                 for line in table.lines if line.labels[0] == "shuffle of a coalesced group"]
 
     def test_which_group_sizes_a_line_is_of(self):
@@ -207,7 +215,21 @@ class WarpTest(ScriptsTest):
             ("any: fastest, 16-32", "24", "0.9"), ("any: slowest, 2", "30", None)])
         self.assertEqual(self.lines({16: 24, 32: 24}, ()), [("any", "24", None)])
         self.assertEqual(self.missing,
-                         ["shuffle of a coalesced group, any: throughput, CUDA unknown"])
+                         ["shuffle of a coalesced group, any: throughput m(thrput), CUDA unknown"])
+
+
+    def test_the_original_stands_before_the_difference(self):
+        """And no row of it is left out where the difference is above the limit."""
+        rates, both = ((32, 0.5), (32, 0.7), (32, 1.1)), ("thrput", "diff_thrput")
+        above = "# note[above-limit limit=1.00000] coales_shufl blk=3: x\n"
+        self.assertEqual(self.lines({32: 24}, rates, both, above), [("any", "24", "1", "0.7")])
+        self.assertEqual(self.named, ["Throughput m(thrput)", "Throughput m(diff_thrput)"])
+        self.assertEqual(len(self.notes), 2)
+        for name in both:  # alone
+            self.assertEqual(self.lines({32: 24}, rates[:2], (name,)), [
+                ("any", "24", "0.6" if name == "thrput" else "0.7")])
+            self.assertEqual(self.named, [f"Throughput m({name})"])
+            self.assertEqual(self.of_study, ["Latency", "Throughput m(thrput)", "Reference"])
 
 
 class NormalTest(ScriptsTest):
@@ -223,7 +245,7 @@ class NormalTest(ScriptsTest):
             found = normal.judge("ave_cycle", value(mean, half), recorded)
             self.assertEqual((found[0], found[1], found[3]), (99, 105, verdict), (mean, half))
         self.assertEqual(normal.judge("GB/s", value(120, 1), recorded)[3], "faster")
-        self.assertEqual(normal.judge("thrput", value(90, 1), recorded)[3], "slower")
+        self.assertEqual(normal.judge("diff_thrput", value(90, 1), recorded)[3], "slower")
         self.assertAlmostEqual(normal.judge("a", value(204, 0), recorded)[2], 100)
         self.assertEqual(normal.judge("a", value(1, 0), [])[3], "not recorded")
         # What is known worse than within 10% is left out.

@@ -20,7 +20,7 @@ COLUMNS = {
     ("I", "Launch overhead"): ("m(ovh)", "s(ovh)"),
     ("I", "Kernel total latency of a null kernel"): ("m(ttl)", "s(ttl)"),
     ("II", "Latency"): ("m(ave_cycle)", "s(ave_cycle)"),
-    ("II", "Throughput"): ("m(thrput)", "ci95(thrput)"),
+    ("II", "Throughput m(diff_thrput)"): ("m(diff_thrput)", "ci95(diff_thrput)"),
     ("IV", "Sync latency"): ("m(sync)", "s(sync)"), ("IV", "Nl"): ("Nl", None),
     ("IV", "Nm"): ("Nm", None), ("V", "Latency"): ("m(ave_cycle)", "s(ave_cycle)"),
     ("VI", "Bandwidth"): ("m(GB/s)", "s(GB/s)")}
@@ -124,7 +124,7 @@ class ReportTest(ReportCase):
                 mean, spread = COLUMNS[table, quantity.split(",")[0]]
                 nothing = number["nothing_waits"]
                 self.assertEqual(number["value"], None if nothing else float(cells[mean]))
-                shown = "half_interval" if spread == "ci95(thrput)" else "spread"
+                shown = "half_interval" if spread == "ci95(diff_thrput)" else "spread"
                 if shown != "spread":  # behind ± stands the standard deviation
                     self.assertNotIn("±", number["text"])
                 if spread and not nothing and cells[spread] != "nan":
@@ -259,7 +259,8 @@ class ReportTest(ReportCase):
         found = self.report(run)["h200x1"]
         self.assertEqual(list(found["tables"]), [
             "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "VIII b"])
-        rate = next(row["numbers"]["Throughput, CUDA 13.0"] for row in found["tables"]["II"]["rows"]
+        rate = next(row["numbers"]["Throughput m(diff_thrput), CUDA 13.0"]
+                    for row in found["tables"]["II"]["rows"]
                     if row["labels"]["Type"] == "block")
         self.assertIsNone(rate["half_interval"])
         self.assertGreater(rate["value"], 0)

@@ -38,14 +38,17 @@ def expect_throughput(p, row):
     warps = math.ceil(int(row["thrd"]) / 32)
     at_once, per_sm = resident(p, row)
     waves = math.ceil(per_sm / at_once)  # blocks that do not fit wait for others
-    total = waves * int(row["rep"]) * operation(p, row)
-    rate = per_sm * warps * int(row["rep"]) / total
-    # As a whole, the longer kernel: each wave of blocks begins once more.
-    longer = 2 * total + waves * p["fixed_cycles"]
+    difference = waves * int(row["rep"]) * operation(p, row)
+    whole = difference + waves * p["fixed_cycles"]  # each wave of blocks begins once more
     if row["method"] == "blocksync":
-        longer += 2 * p["skew_cycles"] * (warps - 1)
-    return {"ttl_latency": (total, 2), "thrput": (rate, 2 * rate / total + 1e-5),
-            "abs(thrput)": (2 * rate * total / longer, 2 * rate / total + 1e-5)}
+        whole += 2 * p["skew_cycles"] * (warps - 1)
+
+    def rate(cycles):
+        value = per_sm * warps * int(row["rep"]) / cycles
+        return value, 2 * value / cycles + 1e-5
+
+    return {"ttl_latency": (whole, 2), "thrput": rate(whole),
+            "diff_latency": (difference, 2), "diff_thrput": rate(difference)}
 
 
 def expect_inter(p, row):
@@ -471,7 +474,8 @@ class Disturbed(RowsOfBarriers):
                     25 / 17 * 11)
 
     def test_noise_in_throughput(self):
-        self.covered(row[:3] for row in self.quantities("noisy_intra", "ttl_latency"))
+        for quantity in ("ttl_latency", "diff_latency"):
+            self.covered(row[:3] for row in self.quantities("noisy_intra", quantity))
 
     def test_noise_across_sms(self):
         rows = [*self.quantities("noisy_inter", "avginstru")]

@@ -261,9 +261,8 @@ TEXTS = {
     "give , % off":
         ("note: this row depends on the repeat count", ["cold_lines", "very_noisy", "cold_sums"],
          STILL),
-    "above-limit limit= absolute=this difference of two lengths is above the hardware's limit, ; "
-    "take abs(thrput), ":
-        ("note: this difference of two lengths is above the hardware's limit, 1.00000",
+    "above-limit limit=m(diff_thrput) is above the hardware's limit, ; take m(thrput)":
+        (r"note: m\(diff_thrput\) is above the hardware's limit, 1.00000; take m\(thrput\)",
          ["fast_shuffles"], ["slow_shuffles"]),
     "results right= checked=after one operation,  of  results are right":
         ("note: after one operation, 0 of 1 results are right", ["wrong"], STILL),
@@ -600,11 +599,10 @@ class Warned(unittest.TestCase):
         rows = [row for title, row in of("fast_shuffles").rows() if title == "throughput"]
         section, = (s for s in of("fast_shuffles").sections if s.title == "throughput")
         for row in rows:
-            above = float(row["m(thrput)"]) > 1
+            above = float(row["m(diff_thrput)"]) > 1
             self.assertEqual(above, int(row["blk"]) / 16 * int(row["thrd"]) / 32 > 24, row)
             notes = section.said_of(row, "above-limit")
-            self.assertEqual([note.number("absolute") for note in notes],
-                             [float(row["abs(thrput)"])] if above else [])
+            self.assertEqual([note.number("limit") for note in notes], [1] * above)
 
     def test_cautions_of_methods(self):
         # The notes of --list stand above the rows, once a section.
