@@ -146,6 +146,20 @@ struct TileSum : TreeSum<Type> {
 };
 
 template <class Type>
+struct VolatileTileSum : TreeSum<Type> {
+  static constexpr About kAbout = {
+      "volatile_tile", "tree over volatile values with the barrier of a tile",
+      Scope::kWarp, Window::kOperation};
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    volatile Type* values = values_behind(sum, here);
+    return tree_sum(values, here.thread, sum, [&] { tile.sync(); });
+  }
+  cg::thread_block_tile<32> tile =
+      cg::tiled_partition<32>(cg::this_thread_block());
+};
+
+template <class Type>
 struct CoalescedSum : TreeSum<Type> {
   static constexpr About kAbout = {"coa",
                                    "tree with the barrier of a coalesced group",
@@ -247,9 +261,10 @@ struct ReduxSum : SumOf32<int> {
 
 template <class Type>
 static std::vector<MethodEntry> sums_of() {
-  return entries<SerialSum<Type>, NoSyncSum<Type>, VolatileSum<Type>,
+  return entries<SerialSum<Type>, NoSyncSum<Type>, VolatileTileSum<Type>,
                  TileSum<Type>, CoalescedSum<Type>, TileShuffleSum<Type>,
-                 CoalescedShuffleSum<Type>, ReducedSum<Type>>();
+                 CoalescedShuffleSum<Type>, VolatileSum<Type>,
+                 ReducedSum<Type>>();
 }
 
 std::vector<WarpSums> warp_sums() {

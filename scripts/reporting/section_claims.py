@@ -95,9 +95,9 @@ def fewer_threads(rows):
 
 def barriers_alike(rows):
     known = [rows.study.number("V", "latency_cycles", gpu="V100", sum=name)
-             for name in ("volatile", "tile", "coalesced")]
+             for name in ("volatile & tile", "tile", "coalesced")]
     means = [rows.value("Reduction", "warp level", "ave_cycle", type=SUMMED, method=method).mean
-             for method in ("volatile", "tile", "coa")]
+             for method in ("volatile_tile", "tile", "coa")]
     return HOLDS if alike(*means) else BROKEN, *(
         ", ".join(f"{value:g}" for value in of) + " cycles" for of in (known, means))
 

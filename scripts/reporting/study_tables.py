@@ -255,17 +255,20 @@ def table_5(run, study):
     builds = list(toolkits(run, "Reduction"))
     table = Table("V", "Latency to compute the sum of 32 values (double precision)", ["Sum"],
                   by_toolkit(builds, "Latency", "cycles", "latency_cycles"), GPUS)
-    for name, method in (("serial", "serial"), ("nosync", "nosync"), ("volatile", "volatile"),
-                         ("tile", "tile"), ("coalesced", "coa"), ("tile shuffle", "tile_shuffle"),
-                         ("coalesced shuffle", "coa_shuffle"), ("warp_reduce", "warp_reduce")):
+    for name, method in (("serial", "serial"), ("nosync", "nosync"),
+                         ("volatile & tile", "volatile_tile"), ("tile", "tile"),
+                         ("coalesced", "coa"), ("tile shuffle", "tile_shuffle"),
+                         ("coalesced shuffle", "coa_shuffle"), ("volatile", "volatile"),
+                         ("warp_reduce", "warp_reduce")):
         sections = [run.section(file, "warp level") for _, file in builds]
-        cells = {} if name == "warp_reduce" else {"sum": name}
+        cells = {} if name in ("volatile", "warp_reduce") else {"sum": name}
         table.add(study, (name,), [*(estimate_of(
             run, section, section.find(method=method, type=SUMMED), "m(ave_cycle)")
             for section in sections), None], **cells)
-    table.legend = coded("In the rows, coalesced is `coa`, tile shuffle `tile_shuffle`, coalesced "
-                         "shuffle `coa_shuffle`.")
-    table.notes.append("A sum marked ? is wrong. That of nosync is in the study, too.")
+    table.legend = coded("In the rows, volatile & tile is `volatile_tile`, coalesced `coa`, tile "
+                         "shuffle `tile_shuffle`, coalesced shuffle `coa_shuffle`.")
+    table.notes.append("A sum marked ? is wrong. That of nosync is in the study, too. The sum of "
+                       "volatile has no barrier.")
     return table
 
 

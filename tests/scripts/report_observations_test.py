@@ -3,12 +3,13 @@
 import unittest
 
 from made_up_rows import (BLOCK_LATENCY, ENVIRONMENT, GRID, LAUNCHES, NODE_SUM, ROWS,
-                          section)
+                          WARP_SUM, section)
 from scripts_support import ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
 from reporting import observations
 from reporting.study import Study
+from reporting.study_tables import table_5
 
 GRID_ROW = "{} {} 1 9 {} {} {:.3f} 0.250 100 0.100"
 SHAPES = ((1, 32), (1, 1024), (2, 32), (2, 1024), (32, 32), (32, 64))
@@ -173,6 +174,23 @@ class ObservationsTest(ScriptsTest):
             self.assertEqual([found[name] for name in (
                 "gpus_beside_cpu", "gpus_beside_launch", "cpu_steady")],
                              [beside_cpu, beside_launch, steady])
+
+    def test_sums_in_a_warp(self):
+        """A sum without a barrier says nothing of the study's with one."""
+        for method, cycles, verdict in (("volatile_tile", 110, "holds"),
+                                        ("volatile_tile", 122, "broken"), ("volatile", 110, "open")):
+            text = section("warp level", WARP_SUM, *(
+                f"{name} double 64 {mean}.000 0.100 1 9 0.010"
+                for name, mean in ((method, cycles), ("tile", 110), ("coa", 110))))
+            run = tsv.Run(self.write_run(self.folder / "run", {"Reduction": text}))
+            found, = (line.labels for line in observations.table_8b(run, Study())[0].lines
+                      if line.labels[1].startswith("Sums with volatile, tile"))
+            self.assertEqual(found[2], verdict)
+            known = {line.labels[0]: (line.estimates[0] and line.estimates[0].value,
+                                      line.study["V100"]) for line in table_5(run, Study()).lines}
+            values = {method: cycles}
+            self.assertEqual(known["volatile & tile"], (values.get("volatile_tile"), ["", "237"]))
+            self.assertEqual(known["volatile"], (values.get("volatile"), None))
 
     def test_cpu_threads_on_many_gpus(self):
         """6 are many. The barrier takes 2100 ns with an interval of 0.1."""

@@ -24,8 +24,8 @@ COLUMNS = {
     ("IV", "Sync latency"): ("m(sync)", "s(sync)"), ("IV", "Nl"): ("Nl", None),
     ("IV", "Nm"): ("Nm", None), ("V", "Latency"): ("m(ave_cycle)", "s(ave_cycle)"),
     ("VI", "Bandwidth"): ("m(GB/s)", "s(GB/s)")}
-METHODS = {"coalesced": "coa", "tile shuffle": "tile_shuffle", "coalesced shuffle": "coa_shuffle",
-           "grid sync": "grid_sync", "CUB": "cub"}
+METHODS = {"volatile & tile": "volatile_tile", "coalesced": "coa", "tile shuffle": "tile_shuffle",
+           "coalesced shuffle": "coa_shuffle", "grid sync": "grid_sync", "CUB": "cub"}
 
 
 def rendered(text):

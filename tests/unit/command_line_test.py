@@ -20,8 +20,8 @@ HAS_MULTI_GRID = "toolkit=13" not in subprocess.run(
     [os.path.join(BUILD, "BenchmarkInterSM"), "--version"],
     capture_output=True, text=True).stdout
 MULTI_GRID = ["multi_grid_sync", "multi_grid_sync_no_peer"] if HAS_MULTI_GRID else []
-WARP_SUMS = {"serial", "nosync", "volatile", "tile", "coa", "tile_shuffle", "coa_shuffle",
-             "warp_reduce", "redux"}
+WARP_SUMS = {"serial", "nosync", "volatile", "volatile_tile", "tile", "coa", "tile_shuffle",
+             "coa_shuffle", "warp_reduce", "redux"}
 NO_GPU = dict(os.environ, CUDA_VISIBLE_DEVICES="")
 
 
