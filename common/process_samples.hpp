@@ -2,6 +2,7 @@
 // says about them. Host code only.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <stdexcept>
@@ -112,5 +113,18 @@ Summary summarize_processes(const ProcessSamples& processes);
 /// from the difference that each process found.
 Summary difference_of_processes(const ProcessSamples& longer,
                                 const ProcessSamples& shorter, double steps);
+
+/// Of each number of a sample; none where the first sample has NaN.
+template <class Sample>
+std::vector<Summary> means_of(const Measured<Sample>& measured) {
+  std::vector<Summary> means;
+  for (std::size_t i = 0; i < sizeof(Sample) / sizeof(double); ++i) {
+    const ProcessSamples samples = measured.of(
+        [i](const Sample& sample) { return numbers_of<Sample>({sample})[i]; });
+    means.push_back(std::isnan(samples[0][0]) ? Summary()
+                                              : summarize_processes(samples));
+  }
+  return means;
+}
 
 }  // namespace syncbench

@@ -85,80 +85,80 @@ class UnitCall {
   KernelCall call_;
 };
 
-/// What all rows have: the point, and how its processes measured.
-struct PointRow : Point {
+/// A row: a point, and nanoseconds of each quantity of its section.
+struct Row : Point {
   /// Without samples: what there is to say of the point.
-  explicit PointRow(const Point& point) : Point(point) {}
+  explicit Row(const Point& point) : Point(point) {}
   template <class Sample>
-  PointRow(const Point& point, const Measured<Sample>& measured)
+  Row(const Point& point, const Measured<Sample>& measured,
+      std::vector<Summary> of)
       : Point(point),
+        means(std::move(of)),
         processes(measured.samples.size()),
         mhz(summarize(measured.mhz).mean) {}
 
+  std::vector<Summary> means;  ///< as Layout::quantities
+  std::string stream;          ///< of the section `streams` alone
+  std::vector<double> levels;  ///< the same
   std::size_t processes = 0;
   double mhz = kNan;
 };
 
-/// The columns that say what was launched.
-template <class Row>
-Columns<Row> shape_columns() {
-  return labels<Row>(
+/// What a row says of a quantity.
+enum class Said {
+  kMean,      ///< mean and standard deviation
+  kMedian,    ///< with --stats median and interval, too
+  kInterval,  ///< and a warning where the interval is wide
+};
+
+struct Quantity {
+  const char *name, *meaning;
+  Said said = Said::kMedian;
+};
+
+/// The columns of a section but those that all have.
+struct Layout {
+  std::vector<Quantity> quantities;
+  Columns<Row> labels = {};  ///< behind those of what was launched
+  Columns<Row> more = {};    ///< behind the quantities
+
+  /// n is of the first quantity that has a median.
+  Columns<Row> columns(bool stats) const;
+};
+
+inline Columns<Row> work_column(const char* meaning) {
+  return labels<Row>({column<Row>("idea(wkld)", "ns", meaning, &Row::work_ns)});
+}
+
+inline Columns<Row> Layout::columns(bool stats) const {
+  Columns<Row> columns = syncbench::labels<Row>(
       {column<Row>("method", "", "launch method", &Row::method),
        column<Row>("GPUCount", "", "GPUs involved", &Row::gpus),
        column<Row>("rep", "", "launches", &Row::repeats),
        column<Row>("blk", "blocks", "grid dimension on each GPU", &Row::blocks),
        column<Row>("thrd", "threads", "block dimension", &Row::threads)});
-}
-
-template <class Row>
-Columns<Row> work_column(const char* meaning) {
-  return labels<Row>({column<Row>("idea(wkld)", "ns", meaning, &Row::work_ns)});
-}
-
-/// The first columns of --stats; `get` returns the Summary that n is of.
-template <class Row, class Getter>
-Columns<Row> count_columns(Getter get) {
-  Columns<Row> columns = sample_count_column<Row>(get);
-  columns.push_back(column<Row>("processes", "",
-                                "processes that the n samples are from",
-                                &Row::processes));
-  return columns;
-}
-
-/// The last columns of --stats.
-template <class Row>
-Columns<Row> last_columns() {
-  return Columns<Row>{real_column<Row>(
+  columns = columns + labels;
+  Columns<Row> counts, medians;
+  for (std::size_t i = 0; i < quantities.size(); ++i) {
+    const auto& [name, meaning, said] = quantities[i];
+    const auto get = [i](const Row& row) { return row.means[i]; };
+    columns = columns + mean_stddev_columns<Row>(name, "ns", meaning, get);
+    if (said == Said::kMean) continue;
+    if (counts.empty()) counts = sample_count_column<Row>(get);
+    medians = medians + robust_columns<Row>(name, "ns", get);
+  }
+  columns = columns + more;
+  if (!stats) return columns;
+  return columns + counts +
+         Columns<Row>{column<Row>("processes", "",
+                                  "processes that the n samples are from",
+                                  &Row::processes)} +
+         medians +
+         Columns<Row>{real_column<Row>(
              "clock", "MHz",
              "SM clock of GPU 0 after the section, mean of processes",
              &Row::mhz, 1)} +
          set_column<Row>();
-}
-
-/// Nanoseconds that a row has the mean of.
-template <class Row>
-struct Quantity {
-  using Value = Summary Row::*;
-  const char *name, *meaning;
-  Value value;
-};
-
-/// The columns of rows that `labels` tell apart: a mean of each quantity; with
-/// --stats what else there is to say, n of the first.
-template <class Row>
-Columns<Row> quantity_columns(Columns<Row> labels,
-                              const std::vector<Quantity<Row>>& quantities,
-                              bool stats) {
-  Columns<Row> columns = std::move(labels);
-  for (const auto& [name, meaning, value] : quantities) {
-    columns = columns + mean_stddev_columns<Row>(name, "ns", meaning, value);
-  }
-  if (!stats) return columns;
-  columns = columns + count_columns<Row>(quantities[0].value);
-  for (const auto& [name, meaning, value] : quantities) {
-    columns = columns + robust_columns<Row>(name, "ns", value);
-  }
-  return columns + last_columns<Row>();
 }
 
 }  // namespace syncbench::implicit_barrier

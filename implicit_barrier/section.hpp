@@ -51,27 +51,27 @@ class Section {
   virtual void take(const Record& record, bool last) = 0;
 };
 
-/// A section whose rows are of type Row, made of samples of type Row::Sample.
-template <class Row>
+/// A section of samples of type Sample_, a struct of doubles.
+template <class Sample_>
 class SectionOf : public Section {
  public:
-  using Sample = typename Row::Sample;
+  using Sample = Sample_;
 
-  /// `how` it is measured, for the title; columns(stats).
+  /// `how` it is measured, for the title.
   SectionOf(Printing& printing, Set set, const char* name,
-            const std::string& how, Columns<Row> (*columns)(bool))
+            const std::string& how, const Layout& layout)
       : printing_(printing),
         set_(set),
         name_(name),
-        columns_(columns),
+        layout_(layout),
         table_(printing.out, name + (how.empty() ? "" : ": " + how),
-               columns(printing.options.stats)) {}
+               layout.columns(printing.options.stats)) {}
 
   const char* name() const override { return name_; }
   Set set() const override { return set_; }
 
   std::string description() const override {
-    return describe(name_, columns_(true));
+    return describe(name_, layout_.columns(true));
   }
 
   void measure(Measuring& measuring, std::size_t number) override {
@@ -117,20 +117,32 @@ class SectionOf : public Section {
   /// Adds the points of the section.
   virtual void plan(Measuring& measuring, PointsInTurn<Sample>& points) = 0;
 
-  /// The rows of a point, and what there is to say of them.
-  virtual void print(const Point& point, const Measured<Sample>& measured) = 0;
+  /// The rows of a point, and what there is to say of them. By default one, of
+  /// the numbers of a sample.
+  virtual void print(const Point& point, const Measured<Sample>& measured) {
+    print({point, measured, means_of(measured)});
+  }
+
+  void print(const Row& row) {
+    table_.row(row);
+    warn(row);
+  }
+
+  /// Says so where a mean is not known within 10%. The interval contains what
+  /// differs between processes.
+  void warn(const Row& row) {
+    for (std::size_t i = 0; i < layout_.quantities.size(); ++i) {
+      if (layout_.quantities[i].said != Said::kInterval) continue;
+      table_.annotate(Kind::kWarning, table_.key(row),
+                      wide_interval(row.means[i]));
+    }
+  }
 
   /// Whether it is a second measurement, where a method may lack rows.
   virtual bool is_second() const { return false; }
 
   Printing& printing() { return printing_; }
   Table<Row>& table() { return table_; }
-
-  /// Says so where the mean is not known within 10%. The interval contains what
-  /// differs between processes.
-  void warn_of_interval(const Row& row, const Summary& summary) {
-    table_.annotate(Kind::kWarning, table_.key(row), wide_interval(summary));
-  }
 
  private:
   struct Collected {
@@ -141,7 +153,7 @@ class SectionOf : public Section {
   Printing& printing_;
   Set set_;
   const char* name_;
-  Columns<Row> (*columns_)(bool);
+  Layout layout_;
   Table<Row> table_;
   std::map<std::string, Collected> collected_;  // by Record::point
 };

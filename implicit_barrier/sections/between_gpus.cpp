@@ -16,34 +16,15 @@ struct RoundSample {
   double late, turns, held;
 };
 
-struct RoundRow : PointRow {
-  using Sample = RoundSample;
-  using PointRow::PointRow;
-  RoundRow(const Point& point, const Measured<Sample>& measured)
-      : PointRow(point, measured),
-        late(summarize_processes(measured.of(&Sample::late))),
-        turns(summarize_processes(measured.of(&Sample::turns))) {
-    if (!std::isnan(measured.samples[0][0].held)) {
-      held = summarize_processes(measured.of(&Sample::held));
-    }
-  }
-  Summary late = {}, turns = {}, held = {};
-};
-
-Columns<RoundRow> round_columns(bool stats) {
-  using Row = RoundRow;
-  return quantity_columns<Row>(
-      shape_columns<Row>() +
-          work_column<Row>("the unit of the late GPU, ideally"),
-      {{"late", "a round beyond its work; the first GPU is always last",
-        &Row::late},
-       {"turns",
-        "the same; each GPU is last in turn: from the end there to a begin "
-        "elsewhere",
-        &Row::turns},
-       {"held", "the same of equal work, all queued behind held streams",
-        &Row::held}},
-      stats);
+Layout round_layout() {
+  return {{{"late", "a round beyond its work; the first GPU is always last",
+            Said::kInterval},
+           {"turns",
+            "the same; each GPU is last in turn: from the end there to a begin "
+            "elsewhere",
+            Said::kInterval},
+           {"held", "the same of equal work, all queued behind held streams"}},
+          work_column("the unit of the late GPU, ideally")};
 }
 
 /// One way on several GPUs.
@@ -98,13 +79,13 @@ class RoundPoint {
   std::unique_ptr<HeldLaunch> held_, held_fused_;
 };
 
-class BetweenGpus : public SectionOf<RoundRow> {
+class BetweenGpus : public SectionOf<RoundSample> {
  public:
   explicit BetweenGpus(Printing& printing)
       : SectionOf(printing, Set::kToday, "between GPUs",
                   "rounds of a kernel on each GPU, each round behind the one "
                   "before",
-                  round_columns) {}
+                  round_layout()) {}
 
  private:
   bool exists(const Measuring& measuring) const override {
@@ -165,13 +146,6 @@ class BetweenGpus : public SectionOf<RoundRow> {
     calls.other = calls.late;
     way.make(pool, gpus, calls)->run(kLinks);
     check_order(way.name, links.seen());
-  }
-
-  void print(const Point& point, const Measured<Sample>& measured) override {
-    const RoundRow row(point, measured);
-    table().row(row);
-    warn_of_interval(row, row.late);
-    warn_of_interval(row, row.turns);
   }
 };
 

@@ -8,32 +8,13 @@
 namespace syncbench::implicit_barrier {
 namespace {
 
-struct FusionRow : PointRow {
-  using Sample = FusionSample;
-  using PointRow::PointRow;
-  FusionRow(const Point& point, const Measured<Sample>& measured)
-      : PointRow(point, measured),
-        result(fusion_result(measured, point.repeats)) {}
-  FusionResult result;
-};
-
-Columns<FusionRow> fusion_columns(bool stats) {
-  using Row = FusionRow;
-  const auto overhead = [](const Row& row) { return row.result.overhead; };
-  Columns<Row> columns =
-      shape_columns<Row>() + work_column<Row>("the unit, ideally") +
-      mean_stddev_columns<Row>("wkld", "ns", "the unit, measured",
-                               [](const Row& row) { return row.result.unit; }) +
-      mean_stddev_columns<Row>("ovh", "ns", "launch overhead (Eq. 6)",
-                               overhead);
-  if (!stats) return columns;
-  return columns + count_columns<Row>(overhead) +
-         robust_columns<Row>("ovh", "ns", overhead) + last_columns<Row>();
-}
-
-class Fusion : public SectionOf<FusionRow> {
+class Fusion : public SectionOf<FusionSample> {
  protected:
-  using SectionOf::SectionOf;
+  Fusion(Printing& printing, Set set, const char* name, const char* how)
+      : SectionOf(printing, set, name, how,
+                  {{{"wkld", "the unit, measured", Said::kMean},
+                    {"ovh", "launch overhead (Eq. 6)", Said::kInterval}},
+                   work_column("the unit, ideally")}) {}
 
   /// Units of kernel(units, amount_of(nanoseconds)) by the methods that are
   /// wanted(method).
@@ -60,19 +41,20 @@ class Fusion : public SectionOf<FusionRow> {
   static bool every_method(const LaunchMethodInfo&) { return true; }
 
   void print(const Point& point, const Measured<Sample>& measured) override {
-    const FusionRow row(point, measured);
+    const FusionResult result = fusion_result(measured, point.repeats);
+    const Row row(point, measured, {result.unit, result.overhead});
     table().row(row);
-    if (!row.result.hidden && find_launch_method(point.method).queues()) {
+    if (!result.hidden && find_launch_method(point.method).queues()) {
       table().note(table().key(row),
                    {"not-hidden",
                     "these launches do not hide behind the unit; m(ovh) is the "
                     "pace of the host"});
     }
-    warn_of_interval(row, row.result.overhead);
-    add_notes(row);
+    warn(row);
+    add_notes(row, result);
   }
 
-  virtual void add_notes(const FusionRow& row) = 0;
+  virtual void add_notes(const Row& row, const FusionResult& result) = 0;
 };
 
 /// Before a process has used a second stream, or launched what takes another
@@ -83,8 +65,7 @@ class OneStream : public Fusion {
       : Fusion(
             printing, Set::kToday, "one stream",
             "as sleep kernel, in the default stream, before the process uses "
-            "others",
-            fusion_columns) {}
+            "others") {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -96,7 +77,7 @@ class OneStream : public Fusion {
         [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
   }
 
-  void add_notes(const FusionRow&) override {}
+  void add_notes(const Row&, const FusionResult&) override {}
   bool comes_first() const override { return true; }
 };
 
@@ -106,8 +87,7 @@ class SleepKernel : public Fusion {
       : Fusion(
             printing, Set::kStudy, "sleep kernel",
             "kernel fusion of units that spin on the SM clock, each of which "
-            "hides launches",
-            fusion_columns) {}
+            "hides launches") {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -116,8 +96,8 @@ class SleepKernel : public Fusion {
             [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
   }
 
-  void add_notes(const FusionRow& row) override {
-    printing().spin_overhead[row.key()] = row.result.overhead;
+  void add_notes(const Row& row, const FusionResult& result) override {
+    printing().spin_overhead[row.key()] = result.overhead;
   }
 };
 
@@ -134,8 +114,7 @@ class SleepInstruction : public Fusion {
  public:
   explicit SleepInstruction(Printing& printing)
       : Fusion(printing, Set::kStudy, "sleep instruction",
-               "kernel fusion of the study's units, sleeps of 1000 ns",
-               fusion_columns) {}
+               "kernel fusion of the study's units, sleeps of 1000 ns") {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -148,8 +127,8 @@ class SleepInstruction : public Fusion {
     return have_sleep(measuring.run.gpus());
   }
 
-  void add_notes(const FusionRow& row) override {
-    if (!ends_on_grid(kSleepNs * row.result.unit.mean / row.work_ns)) return;
+  void add_notes(const Row& row, const FusionResult& result) override {
+    if (!ends_on_grid(kSleepNs * result.unit.mean / row.work_ns)) return;
     const auto spin = printing().spin_overhead.find(row.key());
     const bool known = spin != printing().spin_overhead.end();
     table().note(table().key(row),

@@ -19,39 +19,14 @@ struct GraphSample {
   double instantiate, upload, first, call, update;  ///< of the host
 };
 
-struct GraphRow : PointRow {
-  using Sample = GraphSample;
-  using PointRow::PointRow;
-  GraphRow(const Point& point, const Measured<Sample>& measured)
-      : PointRow(point, measured) {
-    const auto of = [&](double Sample::*quantity) {
-      return summarize_processes(measured.of(quantity));
-    };
-    node = of(&Sample::node);
-    if (graphs_in_a_row(repeats) > 1) seam = of(&Sample::seam);
-    instantiate = of(&Sample::instantiate);
-    upload = of(&Sample::upload);
-    first = of(&Sample::first);
-    call = of(&Sample::call);
-    update = of(&Sample::update);
-  }
-  Summary node = {}, seam = {}, instantiate = {}, upload = {}, first = {},
-          call = {}, update = {};
-};
-
-Columns<GraphRow> graph_columns(bool stats) {
-  using Row = GraphRow;
-  return quantity_columns<Row>(
-      shape_columns<Row>(),
-      {{"node", "one more kernel in the graph", &Row::node},
-       {"seam", "one more graph, beyond its other kernels", &Row::seam},
-       {"inst", "cudaGraphInstantiate", &Row::instantiate},
-       {"upload", "cudaGraphUpload and the wait for it", &Row::upload},
-       {"first", "the call of a first launch, without upload", &Row::first},
-       {"call", "the call of a later launch", &Row::call},
-       {"update", "cudaGraphExecUpdate with a graph of the same kernels",
-        &Row::update}},
-      stats);
+Layout graph_layout() {
+  return {{{"node", "one more kernel in the graph", Said::kInterval},
+           {"seam", "one more graph, beyond its other kernels"},
+           {"inst", "cudaGraphInstantiate"},
+           {"upload", "cudaGraphUpload and the wait for it"},
+           {"first", "the call of a first launch, without upload"},
+           {"call", "the call of a later launch"},
+           {"update", "cudaGraphExecUpdate with a graph of the same kernels"}}};
 }
 
 /// Graphs of null kernels of one point.
@@ -125,12 +100,12 @@ class GraphPoint {
   GraphExec one_, all_;
 };
 
-class Graphs : public SectionOf<GraphRow> {
+class Graphs : public SectionOf<GraphSample> {
  public:
   explicit Graphs(Printing& printing)
       : SectionOf(printing, Set::kToday, "graphs",
                   "null kernels, so many (rep) a graph, in the default stream",
-                  graph_columns) {}
+                  graph_layout()) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -149,12 +124,6 @@ class Graphs : public SectionOf<GraphRow> {
             });
           }
         });
-  }
-
-  void print(const Point& point, const Measured<Sample>& measured) override {
-    const GraphRow row(point, measured);
-    table().row(row);
-    warn_of_interval(row, row.node);
   }
 
   bool is_second() const override { return true; }

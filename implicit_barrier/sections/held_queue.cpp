@@ -9,26 +9,12 @@
 namespace syncbench::implicit_barrier {
 namespace {
 
-struct HeldRow : PointRow {
-  using Sample = HeldSample;
-  using PointRow::PointRow;
-  HeldRow(const Point& point, const Measured<Sample>& measured)
-      : PointRow(point, measured),
-        cpu(summarize_processes(measured.of(&Sample::cpu))),
-        timer(summarize_processes(measured.of(&Sample::timer))) {
-    if (work_ns > 0) gap = summarize_processes(measured.of(&Sample::gap));
-  }
-  Summary cpu = {}, timer = {}, gap = {};
-};
-
-Columns<HeldRow> held_columns(bool stats) {
-  using Row = HeldRow;
-  return quantity_columns<Row>(
-      shape_columns<Row>() + work_column<Row>("spin of each kernel"),
-      {{"cpu", "Eq. 6 by the CPU; of no spin, one more launch", &Row::cpu},
-       {"timer", "the same by %globaltimer in the kernels", &Row::timer},
-       {"gap", "last end to next begin, of kernels that note them", &Row::gap}},
-      stats);
+Layout held_layout() {
+  return {{{"cpu", "Eq. 6 by the CPU; of no spin, one more launch",
+            Said::kInterval},
+           {"timer", "the same by %globaltimer in the kernels"},
+           {"gap", "last end to next begin, of kernels that note them"}},
+          work_column("spin of each kernel")};
 }
 
 /// Of kernels that spin: no host is behind here, so a short series tells as
@@ -57,13 +43,13 @@ Remark why_not_hold(const StreamPool& pool) {
           "a launch takes " + us + " us, as under a tool that watches each"};
 }
 
-class HeldQueue : public SectionOf<HeldRow> {
+class HeldQueue : public SectionOf<HeldSample> {
  public:
   explicit HeldQueue(Printing& printing)
       : SectionOf(printing, Set::kEvidence, "held queue",
                   "kernels that wait until the last is queued, by the CPU and "
                   "by the GPU's timer",
-                  held_columns) {}
+                  held_layout()) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -100,19 +86,19 @@ class HeldQueue : public SectionOf<HeldRow> {
   }
 
   void print(const Point& point, const Measured<Sample>& measured) override {
-    const HeldRow row(point, measured);
-    table().row(row);
-    warn_of_interval(row, row.cpu);
-    compare_with_fusion(row);
+    const Row row(point, measured, means_of(measured));
+    SectionOf::print(row);
+    compare_with_fusion(row, row.means[0], row.means[1]);
   }
 
   // Medians, for a stall of the host moves a mean. By timer and by CPU.
-  void compare_with_fusion(const HeldRow& row) {
+  void compare_with_fusion(const Row& row, const Summary& cpu,
+                           const Summary& timer) {
     constexpr double kAgree = 0.05;
     const auto spin = printing().spin_overhead.find(row.key());
     if (row.work_ns == 0 || spin == printing().spin_overhead.end()) return;
-    const double off = row.cpu.median / spin->second.median - 1;
-    const double timer_off = row.timer.median / spin->second.median - 1;
+    const double off = cpu.median / spin->second.median - 1;
+    const double timer_off = timer.median / spin->second.median - 1;
     if (std::max(std::abs(off), std::abs(timer_off)) <= kAgree) return;
     table().note(table().key(row),
                  {"differs",

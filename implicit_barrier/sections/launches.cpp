@@ -6,50 +6,19 @@
 namespace syncbench::implicit_barrier {
 namespace {
 
-struct LaunchRow : PointRow {
-  using Sample = LaunchesSample;
-  using PointRow::PointRow;
-  LaunchRow(const Point& point, const Measured<Sample>& measured,
-            const LaunchSeries& of)
-      : PointRow(point, measured), series(of) {
-    repeats = series.repeats;
-  }
-  LaunchSeries series;
-};
-
-template <bool kWithWork>
-Columns<LaunchRow> launch_columns(bool stats) {
-  using Row = LaunchRow;
-  const auto of = [](Summary LaunchSeries::*quantity) {
-    return [quantity](const Row& row) { return row.series.*quantity; };
-  };
-  const auto total = of(&LaunchSeries::total);
-  const auto additional = of(&LaunchSeries::additional);
-  Columns<Row> columns =
-      shape_columns<Row>() +
-      mean_stddev_columns<Row>("clk", "ns", "two adjacent CPU clock reads",
-                               of(&LaunchSeries::clock)) +
-      mean_stddev_columns<Row>("sync", "ns", "the wait with nothing running",
-                               of(&LaunchSeries::wait)) +
-      mean_stddev_columns<Row>("laun", "ns", "start to last launch returned",
-                               of(&LaunchSeries::launched)) +
-      mean_stddev_columns<Row>("ttl", "ns", "start to all kernels ended",
-                               total) +
-      mean_stddev_columns<Row>("avelaun", "ns", "laun / rep",
-                               [](const Row& row) {
-                                 return per(row.series.launched, row.repeats);
-                               }) +
-      mean_stddev_columns<Row>("addl", "ns",
-                               "one more launch: (ttl_rep - ttl_1) / (rep - 1)",
-                               additional);
-  if (kWithWork) columns = columns + work_column<Row>("spin of each kernel");
-  if (!stats) return columns;
-  return columns + count_columns<Row>(total) +
-         robust_columns<Row>("ttl", "ns", total) +
-         robust_columns<Row>("addl", "ns", additional) + last_columns<Row>();
+Layout launch_layout(Columns<Row> more = {}) {
+  return {{{"clk", "two adjacent CPU clock reads", Said::kMean},
+           {"sync", "the wait with nothing running", Said::kMean},
+           {"laun", "start to last launch returned", Said::kMean},
+           {"ttl", "start to all kernels ended"},
+           {"avelaun", "laun / rep", Said::kMean},
+           {"addl", "one more launch: (ttl_rep - ttl_1) / (rep - 1)",
+            Said::kInterval}},
+          {},
+          std::move(more)};
 }
 
-class Launches : public SectionOf<LaunchRow> {
+class Launches : public SectionOf<LaunchesSample> {
  protected:
   using SectionOf::SectionOf;
 
@@ -69,19 +38,21 @@ class Launches : public SectionOf<LaunchRow> {
   }
 
   void print(const Point& point, const Measured<Sample>& measured) override {
-    table().row({point, measured, one_launch(measured)});
-    const LaunchRow many(point, measured,
-                         many_launches(measured, point.repeats));
-    table().row(many);
-    warn_of_interval(many, many.series.additional);
+    for (const LaunchSeries& series :
+         {one_launch(measured), many_launches(measured, point.repeats)}) {
+      Row row(point, measured,
+              {series.clock, series.wait, series.launched, series.total,
+               per(series.launched, series.repeats), series.additional});
+      row.repeats = series.repeats;
+      SectionOf::print(row);
+    }
   }
 };
 
 class NullKernel : public Launches {
  public:
   explicit NullKernel(Printing& printing)
-      : Launches(printing, Set::kStudy, "null kernel", "",
-                 launch_columns<false>) {}
+      : Launches(printing, Set::kStudy, "null kernel", "", launch_layout()) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -100,7 +71,7 @@ class WorkloadTest : public Launches {
       : Launches(printing, Set::kStudy, "workload test",
                  "kernels that spin; fewer launches than 128 where they take "
                  "over 1.3 ms",
-                 launch_columns<true>) {}
+                 launch_layout(work_column("spin of each kernel"))) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {

@@ -19,29 +19,16 @@ struct StepSample {
   double step, seam;
 };
 
-struct StepRow : PointRow {
-  using Sample = StepSample;
-  using PointRow::PointRow;
-  StepRow(const Point& point, const Measured<Sample>& measured)
-      : PointRow(point, measured),
-        step(summarize_processes(measured.of(&Sample::step))),
-        seam(summarize_processes(measured.of(&Sample::seam))) {}
-  Summary step = {}, seam = {};
-};
-
-Columns<StepRow> step_columns(bool stats) {
-  using Row = StepRow;
-  return quantity_columns<Row>(
-      shape_columns<Row>() + work_column<Row>("spin of each step") +
-          labels<Row>({column<Row>("reads", "words",
-                                   "that a block reads of another in the step "
-                                   "before",
-                                   &Row::reads)}),
-      {{"step", "one more step", &Row::step},
-       {"seam",
-        "less a step's work in a kernel of all steps that waits for nothing",
-        &Row::seam}},
-      stats);
+Layout step_layout() {
+  return {{{"step", "one more step", Said::kInterval},
+           {"seam",
+            "less a step's work in a kernel of all steps that waits for "
+            "nothing"}},
+          work_column("spin of each step") +
+              labels<Row>({column<Row>(
+                  "reads", "words",
+                  "that a block reads of another in the step before",
+                  &Row::reads)})};
 }
 
 /// One way, shape and work.
@@ -82,13 +69,13 @@ class StepPoint {
   std::unique_ptr<StepChain> short_, long_;
 };
 
-class Steps : public SectionOf<StepRow> {
+class Steps : public SectionOf<StepSample> {
  public:
   explicit Steps(Printing& printing)
       : SectionOf(printing, Set::kToday, "dependent steps",
                   "a chain of equal steps on one GPU, by launches and in one "
                   "kernel",
-                  step_columns) {}
+                  step_layout()) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -134,12 +121,6 @@ class Steps : public SectionOf<StepRow> {
     way.make({place.pool, place.gpu, memory},
              {shape.blocks, shape.threads, kProved, 0, true, kLinkDelayCycles})
         ->run();
-  }
-
-  void print(const Point& point, const Measured<Sample>& measured) override {
-    const StepRow row(point, measured);
-    table().row(row);
-    warn_of_interval(row, row.step);
   }
 
   bool is_second() const override { return true; }

@@ -26,13 +26,6 @@ constexpr StreamKind kStreamKinds[] = {{"default", 0, 1},
                                        {"per_thread", 1, 1},
                                        {"created", 2, StreamPool::kStreams}};
 
-/// A level is the median of one stream in one process.
-struct Levels {
-  double lowest = kNan, highest = kNan;
-  double streams = kNan;    ///< their standard deviation within a process
-  double processes = kNan;  ///< that of the processes' means
-};
-
 /// Samples of one quantity, those of all streams of a kind together.
 ProcessSamples samples_of_kind(const Measured<StreamsSample>& measured,
                                const StreamKind& kind,
@@ -49,8 +42,9 @@ ProcessSamples samples_of_kind(const Measured<StreamsSample>& measured,
   return values;
 }
 
-Levels levels_of(const Measured<StreamsSample>& measured,
-                 const StreamKind& kind, int steps) {
+/// As the columns: of levels, each the median of one stream in one process.
+std::vector<double> levels_of(const Measured<StreamsSample>& measured,
+                              const StreamKind& kind, int steps) {
   std::vector<double> levels, means;
   double variances = 0;
   for (const auto& process : measured.samples) {
@@ -73,62 +67,37 @@ Levels levels_of(const Measured<StreamsSample>& measured,
           summarize(means).stddev};
 }
 
-struct StreamsRow : PointRow {
-  using Sample = StreamsSample;
-  using PointRow::PointRow;
-  StreamsRow(const Point& point, const Measured<Sample>& measured,
-             const StreamKind& kind)
-      : PointRow(point, measured), stream(kind.name) {
-    overhead = difference_of_processes(
-        samples_of_kind(measured, kind, &FusionSample::separate),
-        samples_of_kind(measured, kind, &FusionSample::fused), repeats - 1);
-    levels = levels_of(measured, kind, repeats - 1);
+Layout streams_layout() {
+  constexpr const char* kLevels[][2] = {
+      {"min(ovh)", "lowest median of one stream in one process"},
+      {"max(ovh)", "highest median of one stream in one process"},
+      {"s_stream(ovh)",
+       "standard deviation (n - 1) between streams of a process"},
+      {"s_process(ovh)",
+       "standard deviation (n - 1) between means of processes"}};
+  Layout layout = {
+      {{"ovh", "launch overhead (Eq. 6)", Said::kInterval}},
+      work_column("the unit, ideally") +
+          labels<Row>({column<Row>("stream", "",
+                                   "default: the first that a process uses; "
+                                   "per_thread: cudaStreamPerThread; created: "
+                                   "ten that it makes",
+                                   &Row::stream)})};
+  for (const auto& [name, meaning] : kLevels) {
+    layout.more.push_back(real_column<Row>(
+        name, "ns", meaning,
+        [i = layout.more.size()](const Row& row) { return row.levels[i]; }));
   }
-  std::string stream;
-  Summary overhead = {};
-  Levels levels;
-};
-
-Columns<StreamsRow> streams_columns(bool stats) {
-  using Row = StreamsRow;
-  const auto level = [](const char* name, const char* meaning,
-                        double Levels::*value) {
-    return real_column<Row>(name, "ns", meaning, [value](const Row& row) {
-      return row.levels.*value;
-    });
-  };
-  Columns<Row> columns =
-      shape_columns<Row>() + work_column<Row>("the unit, ideally") +
-      labels<Row>({column<Row>("stream", "",
-                               "default: the first that a process uses; "
-                               "per_thread: cudaStreamPerThread; created: ten "
-                               "that it makes",
-                               &Row::stream)}) +
-      mean_stddev_columns<Row>("ovh", "ns", "launch overhead (Eq. 6)",
-                               &Row::overhead) +
-      Columns<Row>{
-          level("min(ovh)", "lowest median of one stream in one process",
-                &Levels::lowest),
-          level("max(ovh)", "highest median of one stream in one process",
-                &Levels::highest),
-          level("s_stream(ovh)",
-                "standard deviation (n - 1) between streams of a process",
-                &Levels::streams),
-          level("s_process(ovh)",
-                "standard deviation (n - 1) between means of processes",
-                &Levels::processes)};
-  if (!stats) return columns;
-  return columns + count_columns<Row>(&Row::overhead) +
-         robust_columns<Row>("ovh", "ns", &Row::overhead) + last_columns<Row>();
+  return layout;
 }
 
-class Streams : public SectionOf<StreamsRow> {
+class Streams : public SectionOf<StreamsSample> {
  public:
   explicit Streams(Printing& printing)
       : SectionOf(printing, Set::kEvidence, "streams",
                   "as sleep kernel, in the default stream, in the thread's and "
                   "in ten streams made later",
-                  streams_columns) {}
+                  streams_layout()) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
@@ -165,9 +134,14 @@ class Streams : public SectionOf<StreamsRow> {
 
   void print(const Point& point, const Measured<Sample>& measured) override {
     for (const StreamKind& kind : kStreamKinds) {
-      const StreamsRow row(point, measured, kind);
-      table().row(row);
-      warn_of_interval(row, row.overhead);
+      Row row(point, measured,
+              {difference_of_processes(
+                  samples_of_kind(measured, kind, &FusionSample::separate),
+                  samples_of_kind(measured, kind, &FusionSample::fused),
+                  point.repeats - 1)});
+      row.stream = kind.name;
+      row.levels = levels_of(measured, kind, point.repeats - 1);
+      SectionOf::print(row);
     }
   }
 
