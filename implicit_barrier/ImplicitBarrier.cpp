@@ -26,7 +26,10 @@ using Sections = std::vector<std::unique_ptr<Section>>;
 
 Sections make_sections(Printing& printing) {
   Sections sections;
-  for (const auto& [place, make] : section_makers()) {
+  // In the order of printing.
+  for (const auto make :
+       {null_kernel, sleep_kernel, workload_test, sleep_instruction, one_stream,
+        graphs, dependent_steps, streams, held_queue, between_gpus}) {
     sections.push_back(make(printing));
   }
   return sections;

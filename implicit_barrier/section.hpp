@@ -158,21 +158,12 @@ class SectionOf : public Section {
   std::map<std::string, Collected> collected_;  // by Record::point
 };
 
-using MakeSection = std::unique_ptr<Section> (*)(Printing&);
-
-/// How all sections are made, by their place in the output.
-inline std::multimap<int, MakeSection>& section_makers() {
-  static std::multimap<int, MakeSection> makers;
-  return makers;
-}
-
-/// Adds a section; the result is of no use but to initialize a constant.
-template <class Made>
-bool add_section(int place) {
-  section_makers().emplace(place, [](Printing& printing) {
-    return std::unique_ptr<Section>(std::make_unique<Made>(printing));
-  });
-  return true;
-}
+// Each of a file of sections/; ImplicitBarrier.cpp lists them.
+using Made = std::unique_ptr<Section>;
+Made null_kernel(Printing&), workload_test(Printing&);
+Made sleep_kernel(Printing&), sleep_instruction(Printing&);
+Made one_stream(Printing&), streams(Printing&);
+Made graphs(Printing&), held_queue(Printing&);
+Made dependent_steps(Printing&), between_gpus(Printing&);
 
 }  // namespace syncbench::implicit_barrier

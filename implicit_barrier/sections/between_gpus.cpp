@@ -149,7 +149,10 @@ class BetweenGpus : public SectionOf<RoundSample> {
   }
 };
 
-[[maybe_unused]] const bool kBetweenGpusAdded = add_section<BetweenGpus>(100);
-
 }  // namespace
+
+Made between_gpus(Printing& printing) {
+  return std::make_unique<BetweenGpus>(printing);
+}
+
 }  // namespace syncbench::implicit_barrier

@@ -140,9 +140,18 @@ class SleepInstruction : public Fusion {
   }
 };
 
-[[maybe_unused]] const bool kFusionAdded = add_section<OneStream>(50) &&
-                                           add_section<SleepKernel>(20) &&
-                                           add_section<SleepInstruction>(40);
-
 }  // namespace
+
+Made sleep_kernel(Printing& printing) {
+  return std::make_unique<SleepKernel>(printing);
+}
+
+Made sleep_instruction(Printing& printing) {
+  return std::make_unique<SleepInstruction>(printing);
+}
+
+Made one_stream(Printing& printing) {
+  return std::make_unique<OneStream>(printing);
+}
+
 }  // namespace syncbench::implicit_barrier

@@ -130,7 +130,8 @@ class Graphs : public SectionOf<GraphSample> {
   bool comes_first() const override { return true; }
 };
 
-[[maybe_unused]] const bool kGraphsAdded = add_section<Graphs>(60);
-
 }  // namespace
+
+Made graphs(Printing& printing) { return std::make_unique<Graphs>(printing); }
+
 }  // namespace syncbench::implicit_barrier

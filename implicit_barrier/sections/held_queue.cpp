@@ -110,7 +110,10 @@ class HeldQueue : public SectionOf<HeldSample> {
   bool is_second() const override { return true; }
 };
 
-[[maybe_unused]] const bool kHeldQueueAdded = add_section<HeldQueue>(90);
-
 }  // namespace
+
+Made held_queue(Printing& printing) {
+  return std::make_unique<HeldQueue>(printing);
+}
+
 }  // namespace syncbench::implicit_barrier

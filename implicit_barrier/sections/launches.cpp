@@ -90,8 +90,14 @@ class WorkloadTest : public Launches {
   }
 };
 
-[[maybe_unused]] const bool kLaunchesAdded =
-    add_section<NullKernel>(10) && add_section<WorkloadTest>(30);
-
 }  // namespace
+
+Made null_kernel(Printing& printing) {
+  return std::make_unique<NullKernel>(printing);
+}
+
+Made workload_test(Printing& printing) {
+  return std::make_unique<WorkloadTest>(printing);
+}
+
 }  // namespace syncbench::implicit_barrier

@@ -126,7 +126,10 @@ class Steps : public SectionOf<StepSample> {
   bool is_second() const override { return true; }
 };
 
-[[maybe_unused]] const bool kStepsAdded = add_section<Steps>(70);
-
 }  // namespace
+
+Made dependent_steps(Printing& printing) {
+  return std::make_unique<Steps>(printing);
+}
+
 }  // namespace syncbench::implicit_barrier

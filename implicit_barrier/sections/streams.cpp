@@ -148,7 +148,8 @@ class Streams : public SectionOf<StreamsSample> {
   bool is_second() const override { return true; }
 };
 
-[[maybe_unused]] const bool kStreamsAdded = add_section<Streams>(80);
-
 }  // namespace
+
+Made streams(Printing& printing) { return std::make_unique<Streams>(printing); }
+
 }  // namespace syncbench::implicit_barrier
