@@ -117,4 +117,8 @@ case $what in
     expect 0 root 'scripts/run.sh --build'
     expect 0 root 'python3 tests/machine_code/machine_code_test.py build/ImplicitBarrier build/Reduction'
     ;;
+  *)
+    printf 'fresh_debian.sh: what is %s?\n' "$what" >&2
+    exit 2
+    ;;
 esac

@@ -90,8 +90,8 @@ struct CudaFree {
   void operator()(void* data) const { KEEP_FAILURE(cudaFree(data)); }
 };
 
-/// `size` values of type T in the memory of `device`, not initialized; none is
-/// a null pointer.
+/// `size` values of type T in the memory of a GPU, not initialized; none is a
+/// null pointer.
 template <class T, class Free = CudaFree>
 class DeviceBuffer {
  public:

@@ -2,7 +2,6 @@
 // says about them. Host code only.
 #pragma once
 
-#include <cmath>
 #include <cstring>
 #include <functional>
 #include <stdexcept>
@@ -114,17 +113,15 @@ Summary summarize_processes(const ProcessSamples& processes);
 Summary difference_of_processes(const ProcessSamples& longer,
                                 const ProcessSamples& shorter, double steps);
 
-/// Of each number of a sample; none where the first sample has NaN.
+/// One quantity for each number of a sample.
 template <class Sample>
-std::vector<Summary> means_of(const Measured<Sample>& measured) {
-  std::vector<Summary> means;
+std::vector<ProcessSamples> quantities_of(const Measured<Sample>& measured) {
+  std::vector<ProcessSamples> quantities;
   for (std::size_t i = 0; i < sizeof(Sample) / sizeof(double); ++i) {
-    const ProcessSamples samples = measured.of(
-        [i](const Sample& sample) { return numbers_of<Sample>({sample})[i]; });
-    means.push_back(std::isnan(samples[0][0]) ? Summary()
-                                              : summarize_processes(samples));
+    quantities.push_back(measured.of(
+        [i](const Sample& sample) { return numbers_of<Sample>({sample})[i]; }));
   }
-  return means;
+  return quantities;
 }
 
 }  // namespace syncbench

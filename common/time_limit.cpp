@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <utility>
 
 #include "common/errors.hpp"
 
@@ -20,9 +19,9 @@ void end_process(int) {
 
 }  // namespace
 
-TimeLimit::TimeLimit(std::string line, int seconds) {
-  last_line = std::move(line);
-  if (!last_line.empty()) last_line += '\n';
+TimeLimit::TimeLimit(const std::string& line, int seconds) {
+  const char* end_progress = isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
+  last_line = line.empty() ? "" : end_progress + line + '\n';
   std::signal(SIGALRM, end_process);
   alarm(static_cast<unsigned>(seconds));
 }

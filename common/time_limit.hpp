@@ -10,7 +10,7 @@ namespace syncbench {
 /// seconds, and writes `line` on stderr before. One at a time.
 class TimeLimit {
  public:
-  TimeLimit(std::string line, int seconds);
+  TimeLimit(const std::string& line, int seconds);
   TimeLimit(const TimeLimit&) = delete;
   ~TimeLimit();
 };

@@ -73,9 +73,9 @@ enum class Proof {
   kBarrier,    ///< a barrier of blocks over memory; `instruction` is how one
                ///< arrives, "": by an atomic; `count`: how often at most
   kUnordered,  ///< as kBarrier, without a fence
-  kNode,       ///< of blocks of several GPUs: a barrier of the grid, between
-               ///< two BAR that of the GPUs, as kBarrier with `also` as its
-               ///< fence, if any, and a barrier of the grid
+  kNode,       ///< of blocks of several GPUs: a barrier of the grid; then one
+               ///< of the GPUs, as kBarrier, with `also` as its fence, if it
+               ///< has one; then a barrier of the grid
   kParts,      ///< a barrier of blocks over memory that cannot be judged so,
                ///< for flags of two values or a library: its parts are there
   kMessages,   ///< as kParts, of messages: blocks do not meet, and there is a

@@ -96,8 +96,8 @@ Columns<Row> throughput_columns(bool stats) {
   return shown +
          Columns<Row>{
              real_column<Row>("m(diff_latency)", "cycles",
-                              "the same of rep operations more: twice as many, "
-                              "less ttl_latency",
+                              "time of one SM for 2 rep operations a warp, "
+                              "less that for rep",
                               [](const Row& r) { return r.difference.mean; }),
              real_column<Row>(
                  "m(diff_thrput)", "warp/cycle",

@@ -23,7 +23,7 @@ struct Row {
   int launches = 1;    ///< in one queue, of which a sample is the mean
   Summary value = {};  ///< of one operation; throughput: operations a cycle
   Summary total = {};  ///< of all repeats
-  Summary difference = {};  ///< of two lengths, of all repeats; a throughput's
+  Summary difference = {};  ///< throughput: `total` of twice as many, less it
   Summary difference_value = {};  ///< as `value`, of `difference`
   Summary more_total = {};  ///< of the longer kernel, or by the other clock
   double loop = kNan;       ///< of one operation, each in a trip of a loop

@@ -80,12 +80,12 @@ TimedLaunch::TimedLaunch(const MethodEntry& method,
   // Larger grids are for throughput; what they run has been checked in others.
   if (threads() > 1 << 20) return;
   const TimeLimit limit(
-      error_line(
-          program_invocation_short_name,
-          std::string(method.name) + ", " + std::to_string(shape.blocks) +
-              " x " + std::to_string(shape.threads) +
-              ": the check before a row has not ended within " +
-              std::to_string(kCheckSeconds) + " s, so a wait has no end"),
+      error_line(program_invocation_short_name,
+                 std::string(method.name) + ", " +
+                     std::to_string(shape.blocks) + " x " +
+                     std::to_string(shape.threads) +
+                     ": the check before a row has not ended within " +
+                     std::to_string(kCheckSeconds) + " s"),
       kCheckSeconds);
   check_results();
   if (method_.meeting_kernel != nullptr) check_meeting();

@@ -20,6 +20,14 @@
 #include "implicit_barrier/steps.hpp"
 
 namespace syncbench::implicit_barrier {
+
+// In the files of sections/.
+Made null_kernel(Printing&), workload_test(Printing&);
+Made sleep_kernel(Printing&), sleep_instruction(Printing&);
+Made one_stream(Printing&), streams(Printing&);
+Made graphs(Printing&), held_queue(Printing&);
+Made dependent_steps(Printing&), between_gpus(Printing&);
+
 namespace {
 
 using Sections = std::vector<std::unique_ptr<Section>>;

@@ -98,17 +98,18 @@ struct Row : Point {
         mhz(summarize(measured.mhz).mean) {}
 
   std::vector<Summary> means;  ///< as Layout::quantities
-  std::string stream;          ///< of the section `streams` alone
-  std::vector<double> levels;  ///< the same
+  std::string stream;          ///< in the section `streams`
+  std::vector<double> levels;  ///< in the section `streams`
   std::size_t processes = 0;
   double mhz = kNan;
 };
 
 /// What a row says of a quantity.
 enum class Said {
-  kMean,      ///< mean and standard deviation
-  kMedian,    ///< with --stats median and interval, too
-  kInterval,  ///< and a warning where the interval is wide
+  kMean,          ///< mean and standard deviation
+  kMedian,        ///< with --stats median and interval, too
+  kMedianOrNone,  ///< as kMedian; points whose samples are NaN have none
+  kWarned,        ///< as kMedian, and a warning where the interval is wide
 };
 
 struct Quantity {
@@ -141,7 +142,7 @@ inline Columns<Row> Layout::columns(bool stats) const {
   Columns<Row> counts, medians;
   for (std::size_t i = 0; i < quantities.size(); ++i) {
     const auto& [name, meaning, said] = quantities[i];
-    const auto get = [i](const Row& row) { return row.means[i]; };
+    const auto get = [i](const Row& row) { return row.means.at(i); };
     columns = columns + mean_stddev_columns<Row>(name, "ns", meaning, get);
     if (said == Said::kMean) continue;
     if (counts.empty()) counts = sample_count_column<Row>(get);

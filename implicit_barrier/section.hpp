@@ -3,6 +3,7 @@
 // makes rows of what all of them have measured.
 #pragma once
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -123,6 +124,18 @@ class SectionOf : public Section {
     print({point, measured, means_of(measured)});
   }
 
+  /// Of the numbers of a sample, which are the section's quantities.
+  std::vector<Summary> means_of(const Measured<Sample>& measured) const {
+    std::vector<Summary> means;
+    for (const ProcessSamples& samples : quantities_of(measured)) {
+      const Said said = layout_.quantities.at(means.size()).said;
+      const bool none =
+          said == Said::kMedianOrNone && std::isnan(samples[0][0]);
+      means.push_back(none ? Summary() : summarize_processes(samples));
+    }
+    return means;
+  }
+
   void print(const Row& row) {
     table_.row(row);
     warn(row);
@@ -132,7 +145,7 @@ class SectionOf : public Section {
   /// differs between processes.
   void warn(const Row& row) {
     for (std::size_t i = 0; i < layout_.quantities.size(); ++i) {
-      if (layout_.quantities[i].said != Said::kInterval) continue;
+      if (layout_.quantities[i].said != Said::kWarned) continue;
       table_.annotate(Kind::kWarning, table_.key(row),
                       wide_interval(row.means[i]));
     }
@@ -158,12 +171,7 @@ class SectionOf : public Section {
   std::map<std::string, Collected> collected_;  // by Record::point
 };
 
-// Each of a file of sections/; ImplicitBarrier.cpp lists them.
+/// What the function of a section gives; ImplicitBarrier.cpp lists them.
 using Made = std::unique_ptr<Section>;
-Made null_kernel(Printing&), workload_test(Printing&);
-Made sleep_kernel(Printing&), sleep_instruction(Printing&);
-Made one_stream(Printing&), streams(Printing&);
-Made graphs(Printing&), held_queue(Printing&);
-Made dependent_steps(Printing&), between_gpus(Printing&);
 
 }  // namespace syncbench::implicit_barrier

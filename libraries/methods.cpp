@@ -47,7 +47,9 @@ std::vector<LibraryMethod> make_methods() {
       {"nccl_graph_unregistered", "the same, in a CUDA graph", kNccl,
        nccl_version, sizes, kCalls, false, open_nccl_graph},
       {"nccl_graph_registered",
-       "the same, with buffers in symmetric windows (ncclCommWindowRegister())",
+       "the same, with buffers registered as symmetric windows, which NCCL "
+       "uses "
+       "where it can (ncclCommWindowRegister())",
        kNccl, nccl_version, sizes, kCalls, false, open_nccl_graph_registered},
       {"nccl_lsa_block",
        "ncclLsaBarrierSession::sync() in a kernel: each block with those of "

@@ -19,7 +19,8 @@ namespace syncbench::libraries {
 [[noreturn]] inline void nccl_lacks(const std::string& what) {
   throw CannotMeasure("library", what + "; this build has NCCL " +
                                      std::to_string(NCCL_MAJOR) + '.' +
-                                     std::to_string(NCCL_MINOR));
+                                     std::to_string(NCCL_MINOR) + " and CUDA " +
+                                     std::to_string(CUDART_VERSION / 1000));
 }
 
 /// One communicator for each GPU of this process, with those of all others.

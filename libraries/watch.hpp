@@ -14,8 +14,9 @@
 
 namespace syncbench::libraries {
 
-/// Process 0 says why it ends. Until all processes have met there is no Watch,
-/// and MPI waits for one that never comes.
+/// Ends this process where it lives longer than so many seconds; process 0 says
+/// why. Until all processes have met there is no Watch, and MPI waits for one
+/// that never comes.
 TimeLimit limit_start(const std::string& program, int seconds);
 
 /// A thread in each process. Process 0 has a connection to each other one, over

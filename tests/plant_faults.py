@@ -200,7 +200,8 @@ class Work:
         """The line that is printed, and whether it is found."""
         failed, output, seconds = self.look(fault)
         found = failed and re.search(fault.wanted, output)
-        if not failed and re.search(r"^OK \(skipped=", output, re.M):
+        ran, skipped = (re.search(text, output) for text in (r"Ran (\d+) ", r"OK \(skipped=(\d+)\)"))
+        if not failed and skipped and ran[1] == skipped[1]:
             return f"{fault.path}: {fault.line.strip()}\tSKIPPED by {fault.finder}\t{seconds:.1f}", True
         how = fault.finder if found else "NOT FOUND" + (
             f", but it fails:\n{output[-1500:]}" if failed else "")

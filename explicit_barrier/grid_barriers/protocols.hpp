@@ -111,7 +111,6 @@ class FlagBarrier {
         machine.wait(came_ + i, Equal<unsigned>{number_});
       }
       machine.sync_block_between();
-#pragma unroll 1  // each store is one for the machine-code test
       for (unsigned i = machine.thread(); i < machine.blocks();
            i += machine.threads()) {
         machine.store(go_ + i, number_);

@@ -18,12 +18,13 @@ struct RoundSample {
 
 Layout round_layout() {
   return {{{"late", "a round beyond its work; the first GPU is always last",
-            Said::kInterval},
+            Said::kWarned},
            {"turns",
             "the same; each GPU is last in turn: from the end there to a begin "
             "elsewhere",
-            Said::kInterval},
-           {"held", "the same of equal work, all queued behind held streams"}},
+            Said::kWarned},
+           {"held", "the same of equal work, all queued behind held streams",
+            Said::kMedianOrNone}},
           work_column("the unit of the late GPU, ideally")};
 }
 

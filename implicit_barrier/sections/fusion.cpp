@@ -13,7 +13,7 @@ class Fusion : public SectionOf<FusionSample> {
   Fusion(Printing& printing, Set set, const char* name, const char* how)
       : SectionOf(printing, set, name, how,
                   {{{"wkld", "the unit, measured", Said::kMean},
-                    {"ovh", "launch overhead (Eq. 6)", Said::kInterval}},
+                    {"ovh", "launch overhead (Eq. 6)", Said::kWarned}},
                    work_column("the unit, ideally")}) {}
 
   /// Units of kernel(units, amount_of(nanoseconds)) by the methods that are

@@ -20,8 +20,9 @@ struct GraphSample {
 };
 
 Layout graph_layout() {
-  return {{{"node", "one more kernel in the graph", Said::kInterval},
-           {"seam", "one more graph, beyond its other kernels"},
+  return {{{"node", "one more kernel in the graph", Said::kWarned},
+           {"seam", "one more graph, beyond its other kernels",
+            Said::kMedianOrNone},
            {"inst", "cudaGraphInstantiate"},
            {"upload", "cudaGraphUpload and the wait for it"},
            {"first", "the call of a first launch, without upload"},

@@ -13,7 +13,7 @@ Layout launch_layout(Columns<Row> more = {}) {
            {"ttl", "start to all kernels ended"},
            {"avelaun", "laun / rep", Said::kMean},
            {"addl", "one more launch: (ttl_rep - ttl_1) / (rep - 1)",
-            Said::kInterval}},
+            Said::kWarned}},
           {},
           std::move(more)};
 }

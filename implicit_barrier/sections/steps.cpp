@@ -20,7 +20,7 @@ struct StepSample {
 };
 
 Layout step_layout() {
-  return {{{"step", "one more step", Said::kInterval},
+  return {{{"step", "one more step", Said::kWarned},
            {"seam",
             "less a step's work in a kernel of all steps that waits for "
             "nothing"}},

@@ -76,7 +76,7 @@ Layout streams_layout() {
       {"s_process(ovh)",
        "standard deviation (n - 1) between means of processes"}};
   Layout layout = {
-      {{"ovh", "launch overhead (Eq. 6)", Said::kInterval}},
+      {{"ovh", "launch overhead (Eq. 6)", Said::kWarned}},
       work_column("the unit, ideally") +
           labels<Row>({column<Row>("stream", "",
                                    "default: the first that a process uses; "

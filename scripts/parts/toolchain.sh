@@ -238,7 +238,7 @@ build_now() {
   options=("-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}")
   generator='Unix Makefiles'
   if command -v ninja >/dev/null; then generator=Ninja; fi # one list of all programs' sources
-  compilers="$nvcc $(release_of "$nvcc") $(host_compiler_of "$nvcc") $generator"
+  compilers="$nvcc $(release_of "$nvcc") $(host_compiler_of "$nvcc") $generator${CXXFLAGS:+ $CXXFLAGS}${CUDAFLAGS:+ $CUDAFLAGS}"
   # CMake keeps what a folder was started with, whatever it is told later.
   if [[ $(cat "$folder/compilers.txt" 2>/dev/null) != "$compilers" ]]; then
     rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"

@@ -80,9 +80,10 @@ def source_of(section, row):
 
 def remarks(section, row, column=""):
     """What the run says of this row: warnings, that it depends on the repeat count, that it is
-    above the hardware's limit, as a difference can be."""
-    whole = column in ("m(thrput)", "m(ttl_latency)")
-    return [said.text for tag in (None, "repeats", *["above-limit"] * (not whole))
+    above the hardware's limit. Of throughput it says these of the difference alone."""
+    if column in ("m(thrput)", "m(ttl_latency)"):
+        return [said.text for said in section.said_of(row) if said.tag != "spread"]
+    return [said.text for tag in (None, "repeats", "above-limit")
             for said in section.said_of(row, tag)]
 
 

@@ -14,7 +14,7 @@ FETCHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os
 BYTES = 16  # of an instruction, from sm_70 on
 NEVER = ("!PT", "!UPT")  # guards of what is not executed
 # Reads of constants (LDC) and of what a thread has put away itself (LDL) are none.
-SYNCHRONIZES_OR_READS = r"BAR|ATOM|RED|LD(?!CU?\b|L\b)"
+SYNCHRONIZES_OR_READS = r"BAR|ATOM|RED|LD(?!CU?\b|L\b)|UNKNOWN"
 
 
 class NoDisassembler(Exception):
@@ -94,7 +94,7 @@ def read_functions(listing):
             address = int(found[1], 16)
             labels.update((name, (id(lines), address)) for name in waiting)
             waiting = []
-            last = lines[-1][0] if lines else address
+            last = lines[-1][0] if lines else -BYTES
             lines += [(at, "", "UNKNOWN", "") for at in range(last + BYTES, address, BYTES)]
             lines.append((address, found[2] or "", found[3], found[4]))
     asides = {symbol for symbol in functions if _is_aside(symbol, functions)}

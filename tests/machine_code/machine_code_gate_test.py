@@ -239,8 +239,10 @@ def missed_patterns():
     trap = Instruction(16, "P0", "BRA", "", 64)
     if not read_too_early([barrier, clock]) or read_too_early([barrier, trap, clock]):
         yield "a clock read directly behind a barrier"
-    code = machine_code.read_functions(".text.f:\n /*0000*/ EXIT ;\n /*0030*/ EXIT ;\n")["f"]
-    if [i.opcode for i in code] != ["EXIT", "UNKNOWN", "UNKNOWN", "EXIT"]:
+    code = machine_code.read_functions(
+        ".text.f:\n /*0010*/ CALL.REL.NOINC `(g) ;\n /*0030*/ EXIT ;\n"
+        ".text.g:\n /*0000*/ BPT.TRAP 0x1 ;\n /*0020*/ EXIT ;\n")["f"]
+    if [i.opcode for i in code] != ["UNKNOWN", "CALL.REL.NOINC", "UNKNOWN", "EXIT"]:
         yield "what the disassembler leaves out"
 
 

@@ -70,14 +70,15 @@ class ChartPartsTest(ScriptsTest):
         text = section(
             "throughput", " ".join(("method rep blk thrd", *(f"m({name})" for name in names))),
             "blocksync 8 132 32 80.0 0.9 40.0 1.8") + (
-                "# note[above-limit limit=1.00000] blocksync blk=132: x\n")
+                "# note[above-limit limit=1.00000] blocksync blk=132: x\n"
+                "# note[repeats] blocksync blk=132: x\n"
+                "# warning[spread percent=3] blocksync blk=132: x\n")
         run = tsv.Run(self.write_run(self.folder / "run", {"BenchmarkIntraSM": text}))
         chart = chart_study.figure_4(run, Study())
         self.assertEqual([[panel.name for panel in row] for row in chart.rows_of_panels()], [
             ["m(ttl_latency) / rep", "m(diff_latency) / rep"], ["m(thrput)", "m(diff_thrput)"]])
         self.assertEqual([point.estimate.value for *_, point in chart.rows()], [10, 5, 0.9, 1.8])
-        self.assertEqual([bool(point.estimate.remarks) for *_, point in chart.rows()],
-                         [False, True] * 2)
+        self.assertEqual([len(point.estimate.remarks) for *_, point in chart.rows()], [0, 3] * 2)
 
     def test_noise_below_zero_is_left_out(self):
         rows = section("grid latency", GRID, "grid_sync 1 1 9 132 32 -3.0 9.0 1 1.0",

@@ -493,13 +493,17 @@ class Warned(unittest.TestCase):
                             ("lazy_graph", "a graph has not launched itself 1 times"),
                             ("passing_block", "blocksync lets a warp go on before another one"),
                             ("passing_gpus", "peer_grid_sync lets a warp go on before another"),
-                            ("waiting_block", "blocksync, 1 x 32: the check before a row has not "
-                                              "ended within 60 s"),
                             ("wrong_results", "blocksync returns 4242 in thread 0 of block 0")):
             run = of(name)
             self.assertNotEqual(run.code, 0)
             self.assertTrue(any(error in line for line in errors(run)), run.errors)
             self.assertEqual([row for section in run.sections for row in section.rows], [], name)
+
+    def test_a_check_without_end(self):
+        run = of("waiting_block")
+        self.assertEqual(run.code, 1)
+        self.assertIn("blocksync, 1 x 32: the check before a row has not ended within 60 s",
+                      run.errors)
 
     def test_a_fault_of_the_second_gpu(self):
         run = of("wrong_second")

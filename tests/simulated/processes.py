@@ -40,6 +40,7 @@ def environment(folder, **more):
     return dict(os.environ, LD_LIBRARY_PATH=str(planted.FOLDER),
                 OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                 OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1",
+                PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",  # Open MPI 5
                 # MPI leaks, and what a test preloads comes before the sanitizer.
                 ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0",
                 TMPDIR=str(folder), STAND_IN="gpus=3 sms=4", **more)

@@ -49,7 +49,7 @@ bool holds(const Slab& slab) {
 }
 
 bool is_fixed(const Slab& slab, int dimensions, int at) {
-  const int column = at & (slab.width - 1);
+  const int column = at & (slab.width - 1);  // it is a power of two
   return column == 0 || column == slab.width - 1 ||
          (dimensions == 3 &&
           (at < slab.width || at >= slab.layer - slab.width));
