@@ -2,7 +2,7 @@
 
 usage: call_faults_test.py FOLDER [--runs N] [--only TEXT] [--jobs N]
 
-FOLDER has the simulated programs; those of .ci/run are under sanitizers. Every
+FOLDER has the simulated programs; those of the preset `checked` are under sanitizers. Every
 place that calls CUDA fails with one of FAULTS; with more of them, and at its last call
 and on the ways to it, as N runs allow (default: 250). --only:
 programs whose command has this text.
