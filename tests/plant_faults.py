@@ -184,7 +184,9 @@ class Work:
                 process = subprocess.Popen(
                     [*command, *[programs / "simulated"] * of_programs, *arguments], cwd=FOLDER,
                     stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                    start_new_session=True, env={**os.environ, "FAULT": str(fault.number)})
+                    # Python would take the code of an equally long file of the same second.
+                    start_new_session=True, env={**os.environ, "FAULT": str(fault.number),
+                                                 "PYTHONDONTWRITEBYTECODE": "1"})
                 try:
                     code, end = process.wait(LIMIT), ""
                 except subprocess.TimeoutExpired:
