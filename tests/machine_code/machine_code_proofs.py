@@ -274,6 +274,12 @@ def _arrives_once(operation, needs=BARRIER_NEEDS, most=1):
                for arrival in arrivals)
 
 
+def _misplaced(region, meetings, start):
+    """What is wrong with the places of a block's barriers."""
+    return ["before the first clock read"] * any(i.address < start for i in meetings) + [
+        "a way round the barrier"] * bool(paths.strays(region) or any(i.guard for i in meetings))
+
+
 def judge_barrier(work, region, start, repeats):
     """A barrier over memory: the block gathers, arrives with a release, polls, and lets its
     threads go."""
@@ -287,10 +293,7 @@ def judge_barrier(work, region, start, repeats):
     executed = paths.fewest_and_most(region, set(meetings).__contains__)
     if executed != (2 * unrolled, 2 * unrolled):
         faults.append(f"{executed[0]} to {executed[1]} BAR are executed")
-    if any(i.address < start for i in meetings):
-        faults.append("before the first clock read")
-    if paths.strays(region) or any(i.guard for i in meetings):
-        faults.append("a way round the barrier")
+    faults += _misplaced(region, meetings, start)
     rounds = [span for span in paths.loops(region) if paths.inside(meetings, [span])]
     if len(rounds) != (unrolled < repeats):
         faults.append(f"in {len(rounds)} loops")
@@ -311,11 +314,9 @@ def judge_node(work, region, start, repeats):
     if not paths.fewest_and_most(region, set(meetings).__contains__) == (4 * repeats,) * 2 == (
             len(meetings),) * 2:
         faults.append(f"not {4 * repeats} BAR on each path")
-    if any(i.address < start for i in meetings):
-        faults.append("before the first clock read")
-    if paths.strays(region) or any(i.guard for i in meetings) or any(
-            paths.inside(meetings, [span]) for span in paths.loops(region)):
-        faults.append("a way round the barrier")
+    faults += _misplaced(region, meetings, start)
+    if any(paths.inside(meetings, [span]) for span in paths.loops(region)):
+        faults.append("in a loop")
     if not all(map(_arrives_once, _operations(region, meetings))):
         faults.append("the grid: not one arrival after a fence, and a poll for it")
     of_gpus = itertools.islice(_operations(region, meetings, 1), 0, None, 2)
