@@ -113,15 +113,4 @@ Summary summarize_processes(const ProcessSamples& processes);
 Summary difference_of_processes(const ProcessSamples& longer,
                                 const ProcessSamples& shorter, double steps);
 
-/// One quantity for each number of a sample.
-template <class Sample>
-std::vector<ProcessSamples> quantities_of(const Measured<Sample>& measured) {
-  std::vector<ProcessSamples> quantities;
-  for (std::size_t i = 0; i < sizeof(Sample) / sizeof(double); ++i) {
-    quantities.push_back(measured.of(
-        [i](const Sample& sample) { return numbers_of<Sample>({sample})[i]; }));
-  }
-  return quantities;
-}
-
 }  // namespace syncbench

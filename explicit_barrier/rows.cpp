@@ -34,6 +34,19 @@ Columns<Row> stats_columns(const std::string& name, const std::string& unit,
          clock_column<Row>();
 }
 
+// Means: cycles, and warp operations in one of them.
+Columns<Row> time_and_rate(const std::string& time, const std::string& meaning,
+                           Summary Row::*cycles, const std::string& rate,
+                           Summary Row::*per_cycle) {
+  return {
+      real_column<Row>("m(" + time + ")", "cycles", meaning,
+                       [cycles](const Row& row) { return (row.*cycles).mean; }),
+      real_column<Row>(
+          "m(" + rate + ")", "warp/cycle",
+          "warp operations per cycle and SM in " + time,
+          [per_cycle](const Row& row) { return (row.*per_cycle).mean; }, 5)};
+}
+
 }  // namespace
 
 Remark nothing_waits() {
@@ -83,26 +96,17 @@ Columns<Row> throughput_columns(bool stats) {
   Columns<Row> shown =
       first() + gpus() + repeats("rep", "operations of each warp") + grid() +
       group() +
-      Columns<Row>{
-          real_column<Row>("m(ttl_latency)", "cycles",
-                           "time of one SM for rep operations a warp, from "
-                           "first warp in to last warp out",
-                           [](const Row& r) { return r.total.mean; }),
-          real_column<Row>(
-              "m(thrput)", "warp/cycle",
-              "warp operations per cycle and SM in ttl_latency",
-              [](const Row& r) { return r.value.mean; }, 5)};
+      time_and_rate("ttl_latency",
+                    "time of one SM for rep operations a warp, from first warp "
+                    "in to last warp out",
+                    &Row::total, "thrput", &Row::value);
   if (!stats) return shown;
   return shown +
-         Columns<Row>{
-             real_column<Row>("m(diff_latency)", "cycles",
-                              "time of one SM for 2 rep operations a warp, "
-                              "less that for rep",
-                              [](const Row& r) { return r.difference.mean; }),
-             real_column<Row>(
-                 "m(diff_thrput)", "warp/cycle",
-                 "warp operations per cycle and SM in diff_latency",
-                 [](const Row& r) { return r.difference_value.mean; }, 5)} +
+         time_and_rate("diff_latency",
+                       "time of one SM for 2 rep operations a warp, less that "
+                       "for rep",
+                       &Row::difference, "diff_thrput",
+                       &Row::difference_value) +
          sample_count_column<Row>(&Row::total) +
          robust_columns<Row>("ttl_latency", "cycles", &Row::total) +
          robust_columns<Row>("thrput", "warp/cycle", &Row::value, 5) +

@@ -127,10 +127,13 @@ class SectionOf : public Section {
   /// Of the numbers of a sample, which are the section's quantities.
   std::vector<Summary> means_of(const Measured<Sample>& measured) const {
     std::vector<Summary> means;
-    for (const ProcessSamples& samples : quantities_of(measured)) {
-      const Said said = layout_.quantities.at(means.size()).said;
+    for (const Quantity& quantity : layout_.quantities) {
+      const ProcessSamples samples =
+          measured.of([i = means.size()](const Sample& sample) {
+            return numbers_of<Sample>({sample}).at(i);
+          });
       const bool none =
-          said == Said::kMedianOrNone && std::isnan(samples[0][0]);
+          quantity.said == Said::kMedianOrNone && std::isnan(samples[0][0]);
       means.push_back(none ? Summary() : summarize_processes(samples));
     }
     return means;
