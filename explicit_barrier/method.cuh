@@ -16,9 +16,9 @@
 // depends on `value`, so that calls form a chain, unless it waits for the data
 // itself; a barrier returns `value`.
 // Before a shape is timed, one operation is made from start_value() in every
-// thread that takes part, and what it returns has to be expected() in those
-// that have a result. Then one warp comes late to a barrier of more than a
-// warp, and no other may be out before.
+// thread that takes part, then kMostChecked in a row, and what they return has
+// to be expected(). Then to each of 16 operations of a barrier of more than a
+// warp another warp comes late, and none may be out before.
 //
 // Rows: BenchmarkIntraSM has a method of a block without groups() of its own in
 // `block latency`, of a warp in `warp latency`, other ones up to a cluster in
@@ -141,10 +141,29 @@ __host__ __device__ constexpr unsigned start_value(const Position& position) {
   return position.thread + position.group;
 }
 
-/// That of lane 0 of the thread's warp.
-__host__ __device__ constexpr unsigned of_first_lane(const Position& position) {
-  return start_value(position) - position.thread % 32;
-}
+/// A value of each thread of a grid, for the host.
+struct Values {
+  std::vector<unsigned> of_threads;  ///< of a block, one block behind the other
+
+  unsigned operator()(const Position& position) const {
+    return of_threads[position.block * position.threads + position.thread];
+  }
+  /// That of another thread of the same block.
+  unsigned of_thread(Position position, unsigned thread) const {
+    position.thread = thread;
+    return (*this)(position);
+  }
+  /// That of a lane of the same warp.
+  unsigned of_lane(const Position& position, unsigned lane) const {
+    return of_thread(position, position.thread / 32 * 32 + lane);
+  }
+  /// The sum of `count` threads of the same block, from `first` on.
+  unsigned sum(const Position& position, unsigned first, unsigned count) const {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < count; ++i) sum += of_thread(position, first + i);
+    return sum;
+  }
+};
 
 /// Whether it is one of the first lanes of its warp, as many as the group has.
 __host__ __device__ constexpr bool first_lanes(const Position& position) {
@@ -193,6 +212,9 @@ struct Method {
   /// Whether nobody leaves an operation before all have come to it, though it
   /// is not timed as a barrier. Of barriers that is checked anyway.
   static constexpr bool kMeets = false;
+  /// Operations that nobody leaves before all have come: two, where one hands
+  /// over and back, as half of the threads wait in the next one.
+  static constexpr int kMeetsIn = 1;
   /// The method itself, if it has rows of one warp that comes late. What
   /// derives from it has none.
   using Late = void;
@@ -238,12 +260,15 @@ struct Method {
   static __device__ void meanwhile(Here&) {}
   /// What operations hand on: any type of numbers.
   using Value = unsigned;
-  /// What one operation makes of start_value(), a whole number, and whether the
-  /// thread, of those that take part, is one that gets it.
-  static unsigned expected(const Position& position) {
-    return start_value(position);
+  /// What one operation makes of the values that all threads have before, a
+  /// whole number, and whether the thread, of those that take part, is one that
+  /// gets it.
+  static unsigned expected(const Position& position, const Values& before) {
+    return before(position);
   }
   static constexpr bool has_result(const Position&) { return true; }
+  /// Operations in a row whose last result is still expected().
+  static constexpr int kMostChecked = 16;
   /// Whether something else is an error. If not (say a chain without the
   /// barrier that it needs), a comment says how many results are right.
   static constexpr bool kChecked = true;

@@ -27,9 +27,13 @@ struct Trips {
 
 /// Which of the warps that come late are on a GPU.
 struct LateWarps {
-  bool first, last;
-  /// Two for each group that meets, in memory that all GPUs can access: the
-  /// late one has come.
+  static constexpr int kRounds = 16;
+
+  bool first, last;  ///< for rows of one that comes late
+  /// For the check, the late one of each round: its number in its group of
+  /// those that meet, of a block one behind the other; -1: on another GPU.
+  int in_round[kRounds];
+  /// Of each group and round, in memory that all GPUs can access: it has come.
   unsigned* has_come;
 };
 
@@ -46,13 +50,13 @@ struct MethodEntry : About {
   Sizes (*groups)(int threads);
   bool (*fits)(int threads);
   bool (*takes_part)(const Position&);
-  unsigned (*expected)(const Position&);
+  unsigned (*expected)(const Position&, const Values& before);
   bool (*has_result)(const Position&);
   long long (*global_words)(long long threads);
   Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
   LaunchAttributes (*attributes)(int group);
   Set set, between;
-  int longer, places, bytes_of_thread, fewest_gpus;
+  int most_checked, longer, places, bytes_of_thread, fewest_gpus;
   bool in_test_repeat, checked, multi_device, peer_access, differs_by_process;
   std::vector<const void*> kernels;
   const void* late_kernel =
@@ -73,5 +77,19 @@ struct MethodEntry : About {
     return sizes.first != 32 || sizes.last != 32;
   }
 };
+
+/// Blocks and threads of a kernel on each GPU, and the group of the method.
+struct Shape {
+  int blocks;
+  int threads;
+  int group;
+};
+
+/// Where thread `index` of a grid is, one block behind the other.
+Position position_of(const Shape& shape, unsigned index);
+
+/// What each thread of a GPU has after so many operations in a row.
+std::vector<unsigned> expected_values(const MethodEntry& method,
+                                      const Shape& shape, int operations);
 
 }  // namespace syncbench::explicit_barrier

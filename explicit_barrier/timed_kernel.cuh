@@ -231,10 +231,9 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   });
 }
 
-/// The first warp comes `late` cycles late to one operation, then the last to
-/// two. `start` of each record: how often its warp was out before the late one
-/// had come; 0 for a barrier. Two, as operations that hand over there and back
-/// wait in the second for half of the threads. Nothing where `count` is 0.
+/// In each of LateWarps::kRounds rounds of kMeetsIn operations a warp comes
+/// `late` cycles late. `start` of each record: how often its warp was out
+/// before the late one had come; 0 for a barrier. Nothing where `count` is 0.
 /// Other arguments as those of late_kernel.
 template <class Method>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
@@ -244,23 +243,23 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   if (count == 0) return;
   with_state<Method>(group, global, argument, [&](auto& here, auto value) {
     const auto& late_here = *reinterpret_cast<const LateWarps*>(late_warps);
-    const auto comes_late = ComesLate::of<Method>(here, late_here);
+    const unsigned blocks = blocks_that_meet(Method::kAbout.scope, here);
+    const unsigned warp =
+        here.block % blocks * ((here.threads + 31) / 32) + here.thread / 32;
     volatile unsigned* has_come =
-        late_here.has_come +
-        2 * (here.block / blocks_that_meet(Method::kAbout.scope, here));
+        late_here.has_come + LateWarps::kRounds * (here.block / blocks);
     WarpRecord record = {};
     if (Method::takes_part(here)) {
       auto method = made<Method>(here);
 #pragma unroll 1
-      for (int last = 0; last < 2; ++last) {
-        if (last == 0 ? comes_late.first : comes_late.last) {
+      for (int round = 0; round < LateWarps::kRounds; ++round) {
+        if (late_here.in_round[round] == static_cast<int>(warp)) {
           wait_cycles(late);
-          has_come[last] = 1;
+          has_come[round] = 1;
           __threadfence_system();
         }
-        value = method(value, here);
-        if (last == 1) value = method(value, here);
-        record.start += has_come[last] == 0;
+        for (int i = 0; i < Method::kMeetsIn; ++i) value = method(value, here);
+        record.start += has_come[round] == 0;
       }
       record.end = 1;
     }
@@ -326,6 +325,7 @@ MethodEntry entry_of() {
   entry.takes_part = Method::takes_part;
   entry.expected = Method::expected;
   entry.has_result = Method::has_result;
+  entry.most_checked = Method::kMostChecked;
   entry.in_test_repeat = Method::kInTestRepeat;
   entry.checked = Method::kChecked;
   entry.global_words = Method::global_words;

@@ -3,7 +3,9 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/errors.hpp"
@@ -16,6 +18,8 @@ namespace syncbench::explicit_barrier {
 namespace {
 
 constexpr int kCheckSeconds = 60;  // of a check, which takes milliseconds
+// Of grids whose operations in a row are checked, too: else it takes long.
+constexpr int kMostThreadsInRow = 1 << 13;
 
 /// Clusters that the current GPU holds at once; 0 of a size that it refuses.
 int active_clusters(const void* kernel, int threads,
@@ -87,7 +91,8 @@ TimedLaunch::TimedLaunch(const MethodEntry& method,
                      ": the check before a row has not ended within " +
                      std::to_string(kCheckSeconds) + " s"),
       kCheckSeconds);
-  check_results();
+  check_results(1);
+  if (threads() <= kMostThreadsInRow) check_results(method_.most_checked);
   if (method_.meeting_kernel != nullptr) check_meeting();
 }
 
@@ -98,7 +103,9 @@ double TimedLaunch::run_lines(int in_line, const Trips& trips, int launches) {
 }
 
 double TimedLaunch::run_late(int count) {
-  run_with_late(method_.late_kernel, count, nullptr);
+  std::vector<LateWarps> late_warps(gpus_.size());
+  late_warps.front().first = late_warps.back().last = true;
+  run_with_late(method_.late_kernel, count, late_warps);
   unsigned cycles = 0;  // wraps, as those of the two warps do
   for (const PerGpu& gpu : per_gpu_) {
     for (const WarpRecord& record : gpu.records.read()) {
@@ -109,10 +116,10 @@ double TimedLaunch::run_late(int count) {
 }
 
 void TimedLaunch::run_with_late(const void* kernel, int count,
-                                unsigned* has_come) {
+                                const std::vector<LateWarps>& late_warps) {
   for (std::size_t rank = 0; rank < per_gpu_.size(); ++rank) {
     PerGpu& gpu = per_gpu_[rank];
-    gpu.late_warps.write({{rank == 0, rank + 1 == per_gpu_.size(), has_come}});
+    gpu.late_warps.write({late_warps[rank]});
     gpu.results_address = reinterpret_cast<unsigned*>(gpu.late_warps.get());
   }
   kernel_ = kernel;
@@ -230,46 +237,78 @@ void TimedLaunch::require_fit() {
   }
 }
 
-void TimedLaunch::check_results() {
+void TimedLaunch::check_results(int operations) {
+  const std::vector<unsigned> wanted =
+      expected_values(method_, shape_, operations);
   std::deque<DeviceBuffer<unsigned>> results;
   for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
     results.emplace_back(gpus_[rank].index, threads());
     per_gpu_[rank].results_address = results.back().get();
   }
-  run_lines(1, {1, 0});
+  run_lines(1, {operations, 0});
   records();  // which have to be possible, too
   for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
     const std::vector<unsigned> found = results[rank].read();
-    const unsigned block = shape_.threads, grid = shape_.blocks;
-    for (unsigned i = 0; i < block * grid; ++i) {
-      const Position position = {i % block, block, i / block, grid,
-                                 static_cast<unsigned>(shape_.group)};
+    for (unsigned i = 0; i < found.size(); ++i) {
+      const Position position = position_of(shape_, i);
       if (!method_.takes_part(position) || !method_.has_result(position)) {
         continue;
       }
-      const unsigned wanted = method_.expected(position);
-      ++results_.checked;
-      results_.right += found[i] == wanted;
-      if (found[i] == wanted || !method_.checked) continue;
-      throw std::runtime_error(std::string(method_.name) + " returns " +
-                               std::to_string(found[i]) + " in thread " +
-                               std::to_string(position.thread) + " of block " +
-                               std::to_string(position.block) +
-                               ", which should be " + std::to_string(wanted));
+      if (operations == 1) {
+        ++results_.checked;
+        results_.right += found[i] == wanted[i];
+      }
+      if (found[i] == wanted[i] || !method_.checked) continue;
+      throw std::runtime_error(
+          std::string(method_.name) + " returns " + std::to_string(found[i]) +
+          " in thread " + std::to_string(position.thread) + " of block " +
+          std::to_string(position.block) + " after " +
+          std::to_string(operations) + " operations, which should be " +
+          std::to_string(wanted[i]));
     }
     per_gpu_[rank].results_address = nullptr;
     per_gpu_[rank].global.set_to_zero();  // before_check() may have written
   }
 }
 
+std::vector<LateWarps> TimedLaunch::late_in_rounds(unsigned* has_come) const {
+  const int warps = (shape_.threads + 31) / 32;
+  const unsigned blocks =
+      blocks_that_meet(method_.scope, position_of(shape_, 0));
+  std::vector<std::pair<std::size_t, int>> that_meet;  // GPU, LateWarps
+  for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
+    for (int warp = 0; warp < warps * static_cast<int>(blocks); ++warp) {
+      const unsigned thread = warp / warps * shape_.threads + warp % warps * 32;
+      if (method_.takes_part(position_of(shape_, thread))) {
+        that_meet.emplace_back(rank, warp);
+      }
+    }
+  }
+  // The first, the last, then others in any order, alike in all runs.
+  std::swap(that_meet[that_meet.size() > 1], that_meet.back());
+  std::shuffle(
+      that_meet.begin() + std::min<std::ptrdiff_t>(2, that_meet.size()),
+      that_meet.end(), std::minstd_rand(that_meet.size()));
+  std::vector<LateWarps> late(gpus_.size());
+  for (std::size_t rank = 0; rank < late.size(); ++rank) {
+    late[rank].has_come = has_come;
+    for (int round = 0; round < LateWarps::kRounds; ++round) {
+      const auto& [on, warp] = that_meet[round % that_meet.size()];
+      late[rank].in_round[round] = on == rank ? warp : -1;
+    }
+  }
+  return late;
+}
+
 void TimedLaunch::check_meeting() {
   const unsigned blocks = blocks_that_meet(
       method_.scope, {0, 0, 0, static_cast<unsigned>(shape_.blocks),
                       static_cast<unsigned>(shape_.group)});
-  const std::size_t flags = 2u * (shape_.blocks / std::size_t{blocks});
+  const std::size_t flags =
+      LateWarps::kRounds * (shape_.blocks / std::size_t{blocks});
   const PinnedArray<unsigned> has_come(flags);
   std::fill_n(has_come.get(), flags, 0);
-  run_with_late(method_.meeting_kernel, 1, has_come.get());
+  run_with_late(method_.meeting_kernel, 1, late_in_rounds(has_come.get()));
   for (const PerGpu& gpu : per_gpu_) {
     for (const WarpRecord& record : gpu.records.read()) {
       if (record.start == 0) continue;

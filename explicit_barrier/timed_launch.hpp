@@ -16,13 +16,6 @@
 
 namespace syncbench::explicit_barrier {
 
-/// Blocks and threads of a kernel on each GPU, and the group of the method.
-struct Shape {
-  int blocks;
-  int threads;
-  int group;
-};
-
 /// Of the results of one operation.
 struct Rightness {
   unsigned right = 0, checked = 0;
@@ -34,7 +27,7 @@ inline constexpr int kLateCycles = 20000;
 class TimedLaunch {
  public:
   /// On `gpus`, the first of which is current. CannotMeasure where they cannot
-  /// run this; std::runtime_error where one operation has a wrong result, or
+  /// run this; std::runtime_error where operations have a wrong result, or
   /// one of a barrier does not wait for all.
   TimedLaunch(const MethodEntry& method, const std::vector<Gpu>& gpus,
               const Shape& shape);
@@ -111,12 +104,15 @@ class TimedLaunch {
 
   // CannotMeasure where no cluster of this shape fits on the GPU.
   void require_fit();
-  // Launches late_kernel or meeting_kernel.
-  void run_with_late(const void* kernel, int count, unsigned* has_come);
-  // Makes one operation and compares what it returns in each thread.
-  void check_results();
-  // Lets one warp come late to a barrier: no other may be out before it.
+  // Launches late_kernel or meeting_kernel, with these of each GPU.
+  void run_with_late(const void* kernel, int count,
+                     const std::vector<LateWarps>& late_warps);
+  // Makes so many operations and compares what the last returns in each thread.
+  void check_results(int operations);
+  // Lets a warp come late to each of some barriers: no other may be out before.
   void check_meeting();
+  // Of each GPU, the warps that come late to check_meeting().
+  std::vector<LateWarps> late_in_rounds(unsigned* has_come) const;
 
   MethodEntry method_;
   std::vector<Gpu> gpus_;

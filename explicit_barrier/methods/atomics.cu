@@ -52,9 +52,11 @@ struct Atomic : Method {
     if (here.thread < 32) words_at(here, places)[here.thread] = here.thread;
     __syncthreads();
   }
-  static unsigned expected(const Position& position) {
+  static unsigned expected(const Position& position, const Values&) {
     return word_of(position);
   }
+  static constexpr int kMostChecked =
+      1;  // of words as before_check() fills them
   // If the compiler knew that all lanes take one word, it would sum in the warp
   // and add once.
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {

@@ -76,13 +76,25 @@ struct SyncCount : Method {
   static constexpr ExpectedCode expected_code(int) {
     return {R"(BAR\.RED\.POPC\S* 0x0.*)", 1, 2};
   }
-  static unsigned expected(const Position& position) {
-    return position.threads / 2;
+  static unsigned expected(const Position& position, const Values& before) {
+    unsigned odd = 0;
+    for (unsigned thread = 0; thread < position.threads; ++thread) {
+      odd += before.of_thread(position, thread) & 1;
+    }
+    return odd;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_count(value & 1);
   }
 };
+
+/// Whether a thread of the block has a 0.
+inline bool has_zero(const Position& position, const Values& before) {
+  for (unsigned thread = 0; thread < position.threads; ++thread) {
+    if (before.of_thread(position, thread) == 0) return true;
+  }
+  return false;
+}
 
 /// __syncthreads() that also tells whether all threads say so. All do, for no
 /// start value is 0. What comes out goes in again as it is, a predicate.
@@ -93,7 +105,9 @@ struct SyncAnd : Method {
   static constexpr ExpectedCode expected_code(int) {
     return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 2};
   }
-  static unsigned expected(const Position&) { return 1; }
+  static unsigned expected(const Position& position, const Values& before) {
+    return !has_zero(position, before);
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_and(value != 0) != 0;
   }
@@ -108,7 +122,9 @@ struct SyncOr : Method {
   static constexpr ExpectedCode expected_code(int) {
     return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 2};
   }
-  static unsigned expected(const Position&) { return 0; }
+  static unsigned expected(const Position& position, const Values& before) {
+    return has_zero(position, before);
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_or(value == 0) != 0;
   }
@@ -130,6 +146,7 @@ struct SplitBarrier : Method {
     return {R"(BAR\.SYNC\S* R\d+, 0xSIZE)",   1, 2, Proof::kEach, 1,
             {{R"(BAR\.ARV\S* R\d+, 0xSIZE)"}}};
   }
+  static constexpr int kMeetsIn = 2;
   static constexpr bool fits(int threads) { return threads == kThreads; }
   static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
   __device__ SplitBarrier() {

@@ -1,5 +1,6 @@
 // What a block computes together, by CUB: results go through shared memory,
 // and a barrier ends each operation so that the memory can be used again.
+#include <algorithm>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
@@ -38,9 +39,9 @@ struct BlockSum : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Shared;
   static constexpr About kAbout = {"block_sum", "cub::BlockReduce, sum",
                                    Scope::kBlock, Window::kBarrier, kOfThread0};
-  static unsigned expected(const Position& position) {
-    if (position.thread > 0) return start_value(position);
-    return kThreads * position.group + kThreads * (kThreads - 1) / 2;
+  static unsigned expected(const Position& position, const Values& before) {
+    if (position.thread > 0) return before(position);
+    return before.sum(position, 0, kThreads);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned sum = Reduce(here.shared).Sum(value);
@@ -67,8 +68,13 @@ struct BlockMax : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Shared;
   static constexpr About kAbout = {"block_max", "cub::BlockReduce, greatest",
                                    Scope::kBlock, Window::kBarrier, kOfThread0};
-  static unsigned expected(const Position& position) {
-    return start_value(position) + (position.thread == 0 ? kThreads - 1 : 0);
+  static unsigned expected(const Position& position, const Values& before) {
+    unsigned greatest = before(position);
+    if (position.thread > 0) return greatest;
+    for (unsigned thread = 1; thread < kThreads; ++thread) {
+      greatest = std::max(greatest, before.of_thread(position, thread));
+    }
+    return greatest;
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned greatest = Reduce(here.shared).Reduce(value, Greater());
@@ -84,9 +90,13 @@ struct BlockMin : BlockReduction<kThreads> {
   static constexpr About kAbout = {"block_min", "cub::BlockReduce, least",
                                    Scope::kBlock, Window::kBarrier, kOfThread0};
   // Of values that fall from thread to thread.
-  static unsigned expected(const Position& position) {
-    return position.thread == 0 ? ~(position.group + kThreads - 1)
-                                : ~start_value(position);
+  static unsigned expected(const Position& position, const Values& before) {
+    unsigned least = ~before(position);
+    if (position.thread > 0) return least;
+    for (unsigned thread = 1; thread < kThreads; ++thread) {
+      least = std::min(least, ~before.of_thread(position, thread));
+    }
+    return least;
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned least = Reduce(here.shared).Reduce(~value, Less());
@@ -109,9 +119,8 @@ struct BlockPrefixSum : BlockCollective<kThreads> {
     return {R"(BAR\.SYNC\S* 0x0)", 3, others};
   }
   using Shared = typename Scan::TempStorage;
-  static unsigned expected(const Position& position) {
-    return (position.thread + 1) * position.group +
-           position.thread * (position.thread + 1) / 2;
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.sum(position, 0, position.thread + 1);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     Scan(here.shared).InclusiveSum(value, value);
@@ -134,7 +143,9 @@ struct BlockBroadcast : Method {
   struct Shared {
     unsigned value;
   };
-  static unsigned expected(const Position& position) { return position.group; }
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.of_thread(position, 0);
+  }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     if (here.thread == 0) here.shared.value = value;
     __syncthreads();

@@ -173,6 +173,19 @@ struct NextBlock : Clustered {
         : "l"(shared), "r"((position.block + 1) % position.group));
     return address;
   }
+  /// A thread's word goes to the next but so many places of a block.
+  static __host__ __device__ unsigned distance(const Position& position) {
+    return 1 + position.block % position.group;
+  }
+  /// The word that the thread gets of block `block` of its cluster.
+  static unsigned sent_by(unsigned block, const Position& position,
+                          const Values& before) {
+    Position sender = position;
+    sender.block = position.block / position.group * position.group + block;
+    sender.thread = (position.thread + position.threads - distance(sender)) %
+                    position.threads;
+    return before(sender);
+  }
   struct Together {
     __device__ Together() { cluster_arrive(), cluster_wait(); }
     __device__ ~Together() { cluster_arrive(), cluster_wait(); }
@@ -199,8 +212,10 @@ struct DistributedLoad : NextBlock {
     return (position.thread + 1 + block % position.group) % position.threads +
            position.group;
   }
-  static unsigned expected(const Position& position) {
-    return of_block(position, position.block + 1);
+  static unsigned expected(const Position& position, const Values& before) {
+    Position word = position;
+    word.thread = before(position) - position.group;
+    return of_block(word, position.block + 1);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned* next = in_next(here.shared.next, here) + value;
@@ -234,15 +249,9 @@ struct ClusterExchange : NextBlock {
   static __device__ void start(Shared& shared, const Position& position) {
     shared.words[0][position.thread] = shared.words[1][position.thread] = 0;
   }
-  static __host__ __device__ unsigned distance(const Position& position) {
-    return 1 + position.block % position.group;
-  }
-  static unsigned expected(const Position& position) {
-    Position sender = position;
-    sender.block += position.group - 1;
-    return (position.thread + position.threads - distance(sender)) %
-               position.threads +
-           position.group;
+  static unsigned expected(const Position& position, const Values& before) {
+    return sent_by((position.block + position.group - 1) % position.group,
+                   position, before);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     unsigned* words = here.shared.words[0];
@@ -352,15 +361,8 @@ struct StoreAsync : Pairs {
   static __device__ void start(Shared& shared, const Position& position) {
     start_barriers(shared.barriers, position, 1);
   }
-  static __host__ __device__ unsigned distance(const Position& position) {
-    return 1 + position.block % position.group;
-  }
-  static unsigned expected(const Position& position) {
-    Position sender = position;
-    ++sender.block;
-    return (position.thread + position.threads - distance(sender)) %
-               position.threads +
-           position.group;
+  static unsigned expected(const Position& position, const Values& before) {
+    return sent_by((position.block + 1) % position.group, position, before);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     const unsigned own = shared_address(here.shared.barriers + which());

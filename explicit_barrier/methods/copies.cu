@@ -26,7 +26,7 @@ struct Copy : Method {
       shared.words[i] = 1;
     }
   }
-  static unsigned expected(const Position&) { return 0; }
+  static unsigned expected(const Position&, const Values&) { return 0; }
 };
 
 /// cp.async of 16 bytes a lane, past L1, as often as it takes; a commit and a
@@ -172,8 +172,8 @@ struct BulkOut : BulkCopy {
             {{R"(UTMACMDFLUSH.*)", R"(DEPBAR\.LE SB0, 0x0)", R"(STS .*)",
               R"(FENCE\.VIEW\.ASYNC.*)"}}};
   }
-  static unsigned expected(const Position& position) {
-    return start_value(position);
+  static unsigned expected(const Position& position, const Values& before) {
+    return before(position);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     static_cast<volatile unsigned*>(here.shared.words)[0] = value;

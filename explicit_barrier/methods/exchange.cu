@@ -6,7 +6,7 @@ namespace syncbench::explicit_barrier {
 
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-/// Whether any lane says so. The start value of lane 5 does, and no other.
+/// Whether any lane says so. At first that of lane 5 does, and no other.
 struct VoteAny : Method {
   static constexpr About kAbout = {
       "vote_any", "__any_sync() of a warp", Scope::kWarp, Window::kOperation,
@@ -14,11 +14,21 @@ struct VoteAny : Method {
   static constexpr ExpectedCode expected_code(int) {
     return {R"(VOTE\.ANY (P\d|R\d+, PT), !?P\d)", 1, 3};
   }
-  static unsigned expected(const Position&) { return 1; }
+  static unsigned expected(const Position& position, const Values& before) {
+    bool any = false;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      const unsigned thread = position.thread / 32 * 32 + lane;
+      any |= before.of_lane(position, lane) == wanted_in(thread);
+    }
+    return any;
+  }
+  static constexpr __host__ __device__ unsigned wanted_in(unsigned thread) {
+    return thread % 32 == 5 ? thread + 32 : 1;
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __any_sync(kAllLanes, value == wanted);
   }
-  unsigned wanted = threadIdx.x % 32 == 5 ? threadIdx.x + 32 : 1;
+  unsigned wanted = wanted_in(threadIdx.x);
 };
 
 /// A bit of each lane: the one of its value that has the lane's number.
@@ -29,10 +39,10 @@ struct VoteBallot : Method {
   static constexpr ExpectedCode expected_code(int) {
     return {R"(VOTE\.ANY U?R\d+, PT, !?P\d)", 1, 2};
   }
-  static unsigned expected(const Position& position) {
+  static unsigned expected(const Position& position, const Values& before) {
     unsigned ballot = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
-      ballot |= (of_first_lane(position) + lane) & 1u << lane;
+      ballot |= before.of_lane(position, lane) & 1u << lane;
     }
     return ballot;
   }
@@ -51,8 +61,13 @@ struct MatchAny : Method {
     return {R"(MATCH\.ANY .*)", 1, 0, Proof::kChain};
   }
   static constexpr int kFirstArchitecture = 70;
-  static unsigned expected(const Position& position) {
-    return 1u << position.thread % 32;
+  static unsigned expected(const Position& position, const Values& before) {
+    unsigned lanes = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      lanes |= unsigned{before.of_lane(position, lane) == before(position)}
+               << lane;
+    }
+    return lanes;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     unsigned lanes;
@@ -75,7 +90,15 @@ struct MatchAll : Method {
     return {R"(MATCH\.A(NY|LL) .*)", 1, 5};
   }
   static constexpr int kFirstArchitecture = 70;
-  static unsigned expected(const Position&) { return kAllLanes; }
+  static unsigned expected(const Position& position, const Values& before) {
+    for (unsigned lane = 1; lane < 32; ++lane) {
+      if (before.of_lane(position, lane) - lane !=
+          before.of_lane(position, 0)) {
+        return 0;
+      }
+    }
+    return kAllLanes;
+  }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     unsigned lanes;
     asm volatile("match.all.sync.b32 %0, %1, 0xffffffff;"
@@ -93,8 +116,8 @@ struct ReduxAdd : Method {
     return {R"(REDUX\.SUM .*)", 1, 1};
   }
   static constexpr int kFirstArchitecture = 80;
-  static unsigned expected(const Position& position) {
-    return 32 * of_first_lane(position) + 496;
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.sum(position, position.thread / 32 * 32, 32);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     unsigned sum;
@@ -112,8 +135,8 @@ struct ShuffleIndex : Method {
   static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.IDX .*, R\d+, 0x1f)", 1, 0, Proof::kChain};
   }
-  static unsigned expected(const Position& position) {
-    return of_first_lane(position) + (position.thread + 1) % 32;
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.of_lane(position, (position.thread + 1) % 32);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __shfl_sync(kAllLanes, value, source);
@@ -128,8 +151,9 @@ struct ShuffleUp : Method {
   static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.UP .*, 0x1, .*)", 1, 0, Proof::kChain};
   }
-  static unsigned expected(const Position& position) {
-    return start_value(position) - (position.thread % 32 > 0);
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.of_thread(position,
+                            position.thread - (position.thread % 32 > 0));
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __shfl_up_sync(kAllLanes, value, 1);
@@ -143,8 +167,8 @@ struct ShuffleXor : Method {
   static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.BFLY .*, 0x1, .*)", 1, 0, Proof::kChain};
   }
-  static unsigned expected(const Position& position) {
-    return of_first_lane(position) + (position.thread % 32 ^ 1);
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.of_thread(position, position.thread ^ 1);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __shfl_xor_sync(kAllLanes, value, 1);
@@ -160,8 +184,8 @@ struct ShuffleBroadcast : Method {
   static constexpr ExpectedCode expected_code(int) {
     return {R"(SHFL\.IDX .*, RZ, 0x1f)", 1, 1, Proof::kChain};
   }
-  static unsigned expected(const Position& position) {
-    return of_first_lane(position) + position.thread;
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.of_lane(position, 0) + position.thread;
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     return __shfl_sync(kAllLanes, value, 0) + here.thread;

@@ -28,10 +28,9 @@ struct InUse : Method {
   struct Shared {
     unsigned values[2][1024];
   };
-  static unsigned expected(const Position& position) {
-    Position other = position;
-    other.thread = neighbour(position.thread, position.group);
-    return start_value(other);
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.of_thread(position,
+                            neighbour(position.thread, position.group));
   }
   static constexpr const char *kWritten = R"(STS\b.*)", *kRead = R"(LDS\b.*)";
   static constexpr ExpectedCode writes_and_reads() {
@@ -140,8 +139,8 @@ struct InUseCoalesced : InUse {
 /// compiler does not make predicates of them.
 struct FromBranches : InUse {
   static constexpr int kLength = 8;
-  static unsigned expected(const Position& position) {
-    unsigned value = InUse::expected(position);
+  static unsigned expected(const Position& position, const Values& before) {
+    unsigned value = InUse::expected(position, before);
     const bool odd = position.thread % 2 == 0;  // is its neighbour
     for (int i = 0; i < kLength; ++i) value = value * (odd ? 5 : 3) + 1;
     return value;
@@ -249,8 +248,8 @@ struct InUse4BlockSync : InUseOfBlock {
   struct Shared {
     unsigned values[2][kWords][1024];
   };
-  static unsigned expected(const Position& position) {
-    return kWords * InUse::expected(position);
+  static unsigned expected(const Position& position, const Values& before) {
+    return kWords * InUse::expected(position, before);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     volatile auto& values = here.shared.values[turn];

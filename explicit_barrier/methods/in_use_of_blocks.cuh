@@ -34,11 +34,11 @@ struct InUse : Barrier {
                                                        unsigned block) {
     return value + block;
   }
-  static unsigned expected(const Position& position) {
+  static unsigned expected(const Position& position, const Values& before) {
     Position other = position;
     other.thread = (position.thread + 1) % position.threads;
     other.block = next_block(position, kScope);
-    return kWords * stored(start_value(other), other.block);
+    return kWords * stored(before(other), other.block);
   }
   template <class Here>
   __device__ unsigned operator()(unsigned value, Here& here) {

@@ -31,6 +31,13 @@ struct BarrierObject : Method {
         "mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(&shared)),
         "r"(position.threads));
   }
+  // Its address is made once, else while the clock of a late warp runs.
+  template <class Here>
+  __device__ explicit BarrierObject(Here& here)
+      : address(shared_address(&here.shared)) {
+    asm volatile("" : "+r"(address));
+  }
+  unsigned address;
 };
 
 /// Every thread arrives, which gives a token of the phase, and polls with it.
@@ -40,13 +47,14 @@ struct Mbarrier : BarrierObject {
       "mbarrier",
       "mbarrier.arrive and try_wait of a block (test_wait before sm_90)",
       Scope::kBlock, Window::kBarrier};
-  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
+  using BarrierObject::BarrierObject;
+  __device__ unsigned operator()(unsigned value, Here<Shared>&) const {
     asm volatile(
         "{\n .reg .pred done;\n .reg .b64 state;\n"
         " mbarrier.arrive.shared.b64 state, [%0];\n"
         "poll:\n " WAIT
         ".shared.b64 done, [%0], state;\n"
-        " @!done bra poll;\n}" ::"r"(shared_address(&here.shared))
+        " @!done bra poll;\n}" ::"r"(address)
         : "memory");
     return value;
   }
@@ -57,13 +65,14 @@ struct MbarrierParity : BarrierObject {
   static constexpr About kAbout = {"mbarrier_parity",
                                    "the same, try_wait.parity", Scope::kBlock,
                                    Window::kBarrier};
-  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+  using BarrierObject::BarrierObject;
+  __device__ unsigned operator()(unsigned value, Here<Shared>&) {
     asm volatile(
         "{\n .reg .pred done;\n .reg .b64 state;\n"
         " mbarrier.arrive.shared.b64 state, [%0];\n"
         "poll:\n " WAIT
         ".parity.shared.b64 done, [%0], %1;\n"
-        " @!done bra poll;\n}" ::"r"(shared_address(&here.shared)),
+        " @!done bra poll;\n}" ::"r"(address),
         "r"(parity)
         : "memory");
     parity ^= 1;
@@ -141,10 +150,9 @@ struct BarrierInUse : Barrier {
   static __device__ void start(Shared& shared, const Position& position) {
     Barrier::start(shared.barrier, position);
   }
-  static unsigned expected(const Position& position) {
-    Position other = position;
-    other.thread = (position.thread + 1) % position.threads;
-    return start_value(other);
+  using Barrier::Barrier;
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.of_thread(position, (position.thread + 1) % position.threads);
   }
   // Volatile, for the compiler might keep values in registers.
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {

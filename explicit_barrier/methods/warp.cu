@@ -63,10 +63,10 @@ struct TileSync : Tiled<kSize> {
 };
 
 /// What a thread gets from the next of its group, the last one from itself.
-inline unsigned from_next(Position position) {
+inline unsigned from_next(Position position, const Values& before) {
   if (position.thread % 32 % position.group + 1 < position.group)
     ++position.thread;
-  return start_value(position);
+  return before(position);
 }
 
 /// Shuffle down by one lane inside a tile: the exchange of a tree reduction.
@@ -87,8 +87,8 @@ struct TileShuffle : Tiled<kSize> {
     return group == 32 ? 8192 : 0;
   }
   static constexpr double kThroughputLimit = 1;  // 32 lanes
-  static unsigned expected(const Position& position) {
-    return from_next(position);
+  static unsigned expected(const Position& position, const Values& before) {
+    return from_next(position, before);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return this->tile.shfl_down(value, 1);
@@ -143,8 +143,8 @@ struct CoalescedShuffle : Coalesced {
     return group == 32 ? 8192 : group == 16 ? 512 : 0;
   }
   static constexpr double kThroughputLimit = 1;  // 32 lanes
-  static unsigned expected(const Position& position) {
-    return from_next(position);
+  static unsigned expected(const Position& position, const Values& before) {
+    return from_next(position, before);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return group.shfl_down(value, 1);

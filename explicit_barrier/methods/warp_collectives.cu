@@ -4,6 +4,8 @@
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 
+#include <algorithm>
+
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench::explicit_barrier {
@@ -30,8 +32,8 @@ struct WarpSum : WholeWarp {
   }
   static constexpr int throughput_repeats(int) { return 2048; }
   static constexpr double kThroughputLimit = 0.5;  // 16 lanes
-  static unsigned expected(const Position& position) {
-    return 32 * of_first_lane(position) + 496;  // 0 + 1 + ... + 31
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.sum(position, position.thread / 32 * 32, 32);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::reduce(tile, value, cg::plus<unsigned>());
@@ -45,8 +47,12 @@ struct WarpMax : WholeWarp {
     return reduction(R"(C?REDUX\.MAX.*)", architecture);
   }
   static constexpr int repeats(int) { return 32; }
-  static unsigned expected(const Position& position) {
-    return of_first_lane(position) + 31;
+  static unsigned expected(const Position& position, const Values& before) {
+    unsigned greatest = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      greatest = std::max(greatest, before.of_lane(position, lane));
+    }
+    return greatest;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::reduce(tile, value, cg::greater<unsigned>());
@@ -60,8 +66,12 @@ struct WarpMin : WholeWarp {
     return reduction(R"(C?REDUX\.MIN.*)", architecture);
   }
   static constexpr int repeats(int) { return 32; }
-  static unsigned expected(const Position& position) {
-    return of_first_lane(position);
+  static unsigned expected(const Position& position, const Values& before) {
+    unsigned least = before(position);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      least = std::min(least, before.of_lane(position, lane));
+    }
+    return least;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::reduce(tile, value, cg::less<unsigned>());
@@ -80,7 +90,15 @@ struct WarpArgmax : WholeWarp {
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr int kMostInLine = 32;
-  static unsigned expected(const Position&) { return 31; }
+  static unsigned expected(const Position& position, const Values& before) {
+    unsigned last = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if (before.of_lane(position, lane) >= before.of_lane(position, last)) {
+        last = lane;
+      }
+    }
+    return last;
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     using Pair = unsigned long long;
     const unsigned zero = value >> 31;
@@ -99,9 +117,9 @@ struct WarpInclusiveSum : WholeWarp {
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr int kMostInLine = 32;
-  static unsigned expected(const Position& position) {
-    const unsigned lane = position.thread % 32;
-    return (lane + 1) * of_first_lane(position) + lane * (lane + 1) / 2;
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.sum(position, position.thread / 32 * 32,
+                      position.thread % 32 + 1);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::inclusive_scan(tile, value, cg::plus<unsigned>());
@@ -118,9 +136,9 @@ struct WarpExclusiveSum : WholeWarp {
   }
   static constexpr int repeats(int) { return 8; }
   static constexpr int kMostInLine = 32;
-  static unsigned expected(const Position& position) {
-    const unsigned lane = position.thread % 32;
-    return lane * of_first_lane(position) + lane * (lane - 1) / 2;
+  static unsigned expected(const Position& position, const Values& before) {
+    return before.sum(position, position.thread / 32 * 32,
+                      position.thread % 32);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::exclusive_scan(tile, value, cg::plus<unsigned>());

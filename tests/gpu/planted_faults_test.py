@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "machine_code"))
 import machine_code  # noqa: E402
 from machine_code_gate_test import found_by_code  # noqa: E402
 
+RUN_FINDS = ("EveryOtherRound", "FirstAndLast")
+
 
 def faults_of(executable):
     """[(type, meets, found by its code, verdict of a run)] of what this GPU has."""
@@ -44,8 +46,10 @@ def main():
         idle = executable == sys.argv[-1] and len(sys.argv) == 3
         for name, meets, by_code, verdict in faults:
             print(f"{name}: code: {by_code or 'right'}, run: {verdict}")
-            # An idle barrier is found by a run, whatever its code says.
-            if verdict == "nothing" and (meets and idle or not by_code):
+            # An idle barrier is found by a run, whatever its code says; so is one that
+            # waits now and then, or for some.
+            by_run = meets and idle or any(fault in name for fault in RUN_FINDS)
+            if verdict == "nothing" and (by_run or not by_code):
                 missed.append(name)
         by_run = sum(verdict != "nothing" for *_, verdict in faults)
         print(f"{os.path.basename(executable)}: {len(faults)} faults, "

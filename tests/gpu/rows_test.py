@@ -25,7 +25,7 @@ ROUNDS = SHAPE + "m(late) s(late) m(turns) s(turns) m(held) s(held)".split()
 LATENCY = "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)".split()
 THROUGHPUT = "method GPUcount rep blk thrd tile m(ttl_latency) m(thrput)".split()
 GRID = ("method GPUcount basicrep moredrep blk thrd m(basic_ttl) s(basic_ttl) "
-        "m(more_ttl) s(more_ttl) m(avginstru) s(avginstr) launches").split()
+        "m(more_ttl) s(more_ttl) m(avginstru) s(avginstr)").split()
 EXCHANGE = GRID[:6] + ["bytes"] + GRID[6:]
 LATE = "method GPUcount blk thrd late".split()
 NO_WAIT = ("one_counter", "one_counter_read", "one_word", "all_block_sync")  # for another block
@@ -124,7 +124,8 @@ def check_streams(rows, points, study):
         least, most = float(row["min(ovh)"]), float(row["max(ovh)"])
         # Levels are medians, which --stats shows; a stall of the host moves a mean.
         median = float(row.get("med(ovh)", least))
-        assert least <= median <= most < 10000, row
+        # It is of all samples, in pairs of others than the levels'.
+        assert 0.95 * least <= median <= 1.05 * most < 10000, row
         assert median > 150 and (least > 300 or row["method"] not in study), row
 
 

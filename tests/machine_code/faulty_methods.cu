@@ -321,6 +321,7 @@ struct StoresToOneWord : GridInUse<1> {
 
 /// Waits for the same phase each time.
 struct SamePhase : MbarrierParity {
+  using MbarrierParity::MbarrierParity;
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     MbarrierParity::operator()(value, here);
     parity = 0;
@@ -415,6 +416,7 @@ struct HalfGridIsEnough : GridSync {
 /// Each arrival ends a phase. Some GPUs end the kernel with an error, so it is
 /// the last to run.
 struct MbarrierOfOne : Mbarrier {
+  using Mbarrier::Mbarrier;
   static __device__ void start(Shared& shared, const Position& position) {
     BarrierObject::start(shared, {position.thread, 1, 0, 1, 0});
   }

@@ -15,6 +15,7 @@ namespace {
 using syncbench::explicit_barrier::MethodEntry;
 using syncbench::explicit_barrier::Position;
 using syncbench::explicit_barrier::Scope;
+using syncbench::explicit_barrier::Shape;
 using syncbench::explicit_barrier::SmWindow;
 using syncbench::explicit_barrier::WarpRecord;
 
@@ -38,6 +39,10 @@ struct Timed {
   unsigned* results;
 
   unsigned warps() const { return (threads + 31) / 32; }
+  Shape shape() const {
+    return {static_cast<int>(blocks), static_cast<int>(threads),
+            static_cast<int>(group)};
+  }
   unsigned sms() const { return static_cast<unsigned>(scenario().sms); }
   unsigned resident() const { return blocks_at_once(blocks, threads); }
   unsigned per_sm() const { return blocks_of_sm(blocks); }
@@ -60,18 +65,10 @@ double line_cycles(const Timed& timed, int trips) {
 }
 
 void write_results(const Timed& timed, int gpu) {
-  const bool wrong = has_wrong_results(gpu);
-  for (unsigned block = 0; block < timed.blocks; ++block) {
-    for (unsigned thread = 0; thread < timed.threads; ++thread) {
-      const Position position = timed.position(block, thread);
-      const bool has = timed.method.takes_part(position) &&
-                       timed.method.has_result(position);
-      timed.results[block * timed.threads + thread] =
-          wrong ? 4242
-          : has ? timed.method.expected(position)
-                : syncbench::explicit_barrier::start_value(position);
-    }
-  }
+  std::vector<unsigned> values = syncbench::explicit_barrier::expected_values(
+      timed.method, timed.shape(), timed.in_line * timed.trips);
+  if (has_wrong_results(gpu)) std::fill(values.begin(), values.end(), 4242);
+  std::copy(values.begin(), values.end(), timed.results);
 }
 
 bool takes_part(const Timed& timed, unsigned block, unsigned warp) {
