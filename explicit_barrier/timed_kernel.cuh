@@ -232,8 +232,9 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 }
 
 /// In each of LateWarps::kRounds rounds of kMeetsIn operations a warp comes
-/// `late` cycles late. `start` of each record: how often its warp was out
-/// before the late one had come; 0 for a barrier. Nothing where `count` is 0.
+/// `late` cycles late. `start` of each record: how often its warp saw
+/// that it was out before the late one had come; 0 for a barrier. Nothing where
+/// `count` is 0.
 /// Other arguments as those of late_kernel.
 template <class Method>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
@@ -244,8 +245,12 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   with_state<Method>(group, global, argument, [&](auto& here, auto value) {
     const auto& late_here = *reinterpret_cast<const LateWarps*>(late_warps);
     const unsigned blocks = blocks_that_meet(Method::kAbout.scope, here);
-    const unsigned warp =
-        here.block % blocks * ((here.threads + 31) / 32) + here.thread / 32;
+    const unsigned warps = (here.threads + 31) / 32;  // of a block
+    const unsigned warp = here.block % blocks * warps + here.thread / 32;
+    // It takes long to read memory of the host, so of many warps only some look
+    // in each round.
+    const unsigned apart =
+        min(1 + here.blocks * warps / 512, unsigned{LateWarps::kRounds});
     volatile unsigned* has_come =
         late_here.has_come + LateWarps::kRounds * (here.block / blocks);
     WarpRecord record = {};
@@ -259,7 +264,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
           __threadfence_system();
         }
         for (int i = 0; i < Method::kMeetsIn; ++i) value = method(value, here);
-        record.start += has_come[round] == 0;
+        if ((warp + round) % apart == 0) record.start += has_come[round] == 0;
       }
       record.end = 1;
     }
