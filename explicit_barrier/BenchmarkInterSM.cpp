@@ -231,7 +231,9 @@ class InterSm {
       if (!options.wants(method.name, method.set)) continue;
       if (!launches_cooperatively(table, method)) continue;
       for (const auto& gpus : groups_of(method, run_.gpus())) {
-        run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
+        Row all = all_shapes(method, gpus);
+        all.group = kAny;
+        run_.measure_or_skip(table, table.key(all), [&] {
           table.note_once(method.name, {"method", method.caution});
           method.groups(kMaxThreads).for_each([&](int bytes) {
             Row row = exchange_row(method, gpus, bytes);

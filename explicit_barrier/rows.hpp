@@ -19,7 +19,7 @@ struct Row {
   int line = 0;        ///< operations in a row, without a loop
   int repeats = 0;     ///< operations of a warp
   int more = 0;        ///< operations in the longer kernel
-  int late = 0;        ///< cycles by which a warp comes late
+  int late = kAny;     ///< cycles by which a warp comes late
   int launches = 1;    ///< in one queue, of which a sample is the mean
   Summary value = {};  ///< of one operation; throughput: operations a cycle
   Summary total = {};  ///< of all repeats
