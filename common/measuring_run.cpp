@@ -2,6 +2,7 @@
 
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "common/cpus.hpp"
 #include "common/launch.hpp"
@@ -52,11 +53,16 @@ void MeasuringRun::show(const std::string& point) {
   if (!quiet_) progress_.show(point);
 }
 
-void MeasuringRun::begin_section(const std::string& title) {
+void MeasuringRun::begin_section(const std::string& name) {
   judge_spreads();
-  show(title);
+  show(name);
   clock_watch_.begin(probes_[0].read_mhz());
   look_for_others();
+}
+
+Table MeasuringRun::begin_section(const std::string& title, Row columns) {
+  begin_section(title.substr(0, title.find(':')));
+  return {out_, title, std::move(columns)};
 }
 
 void MeasuringRun::measure(const std::function<void()>& body) {
@@ -133,6 +139,36 @@ void MeasuringRun::check_row(const RowKey& key, const Summary& summary) {
   spread_watch_.add(key, summary);
   const auto now = HostClock::now();
   if (elapsed_ns(last_look_, now) > 1e9) look_for_others();
+}
+
+void MeasuringRun::print(Table& table, const Row& row, const Summary& summary) {
+  table.row(row);
+  check_row(row.key(), summary);
+}
+
+void MeasuringRun::print(Table& table, const Row& row, const AtClock& clock,
+                         const Remark& doubt, const Summary& summary) {
+  const RowKey key = row.key();
+  table.row(row);
+  warn(key, clock.warning);
+  table.note(key, clock.repeated);
+  warn(key, doubt);
+  check_row(key, summary);
+}
+
+void MeasuringRun::skip(Table& table, const RowKey& key, const Remark& reason) {
+  asked_.skipped(key.method, key, reason.text);
+  table.skip(key, reason);
+}
+
+void MeasuringRun::measure_or_skip(Table& table, const RowKey& key,
+                                   const std::function<void()>& measure) {
+  show(key);
+  try {
+    measure();
+  } catch (const CannotMeasure& error) {
+    skip(table, key, {error.tag, error.what()});
+  }
 }
 
 void MeasuringRun::finish(const std::string& failure) {

@@ -50,7 +50,11 @@ class MeasuringRun {
 
   /// Starts the watches on the SM clock and on other processes for a section,
   /// which is what is being measured until show().
-  void begin_section(const std::string& title = "");
+  void begin_section(const std::string& name = "");
+
+  /// The same, and the section's table: `title` is its name, and ": HOW" where
+  /// more is to be said.
+  Table begin_section(const std::string& title, Row columns);
 
   /// Runs `body`. An error that it ends with names what was being measured,
   /// unless it is one of usage, of devices or of the output.
@@ -87,24 +91,21 @@ class MeasuringRun {
   /// with a spread far from their neighbours'.
   void check_row(const RowKey& key, const Summary& summary);
 
+  /// Writes a row and checks it.
+  void print(Table& table, const Row& row, const Summary& summary);
+
+  /// The same for one of samples at a known clock; with `doubt`, what else
+  /// there is to warn of.
+  void print(Table& table, const Row& row, const AtClock& clock,
+             const Remark& doubt, const Summary& summary);
+
   /// Says in a comment line of `table` that the rows of `key` cannot be
   /// measured.
-  template <class Table>
-  void skip(Table& table, const RowKey& key, const Remark& reason) {
-    asked_.skipped(key.method, key, reason.text);
-    table.skip(key, reason);
-  }
+  void skip(Table& table, const RowKey& key, const Remark& reason);
 
   /// Shows `key` and runs `measure`; what this machine cannot have is skipped.
-  template <class Table, class Measure>
-  void measure_or_skip(Table& table, const RowKey& key, Measure measure) {
-    show(key);
-    try {
-      measure();
-    } catch (const CannotMeasure& error) {
-      skip(table, key, {error.tag, error.what()});
-    }
-  }
+  void measure_or_skip(Table& table, const RowKey& key,
+                       const std::function<void()>& measure);
 
   /// To be called after the last row: ends the output. Throws what has failed,
   /// or where a method that was asked for by name has been skipped somewhere or

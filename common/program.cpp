@@ -82,6 +82,7 @@ int run_program(const ProgramInfo& info, int argc, char** argv,
     if (options.print) {
       out.line(options.print());
     } else {
+      out.show_stats(options.stats);
       measure(options, out);
     }
     out.finish();

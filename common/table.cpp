@@ -106,4 +106,130 @@ std::string format_number(double value, int decimals) {
   return text;
 }
 
+Row::Row(std::string meaning, std::string method) {
+  cell("method", "", std::move(meaning), std::move(method));
+}
+
+Row& Row::cell(std::string header, std::string unit, std::string meaning,
+               Word word) {
+  cells_.push_back({std::move(header), std::move(unit), std::move(meaning),
+                    std::move(word.text)});
+  return *this;
+}
+
+Row& Row::label(std::string header, std::string unit, std::string meaning,
+                Word word) {
+  cell(std::move(header), std::move(unit), std::move(meaning), std::move(word));
+  cells_.back().label = true;
+  return *this;
+}
+
+Row& Row::real(std::string header, std::string unit, std::string meaning,
+               double value, int decimals) {
+  cell(std::move(header), std::move(unit), std::move(meaning),
+       format_number(value, decimals));
+  cells_.back().width = decimals + 8;
+  return *this;
+}
+
+// A number of the quantity `name`.
+Row& Row::number(std::string header, const std::string& name, std::string unit,
+                 std::string meaning, double value, int decimals) {
+  real(std::move(header), std::move(unit), std::move(meaning), value, decimals);
+  cells_.back().mean = "m(" + name + ")";
+  return *this;
+}
+
+Row& Row::mean_stddev(const std::string& name, const std::string& unit,
+                      const std::string& meaning, const Summary& value,
+                      int decimals, const std::string& stddev_name) {
+  return number("m(" + name + ")", name, unit, meaning, value.mean, decimals)
+      .number("s(" + (stddev_name.empty() ? name : stddev_name) + ")", name,
+              unit, "standard deviation (n - 1) of the same", value.stddev,
+              decimals);
+}
+
+Row& Row::stats() {
+  shown_ = cells_.size();
+  return *this;
+}
+
+Row& Row::count(const Summary& value) {
+  return cell("n", "samples", "samples of every total", value.count);
+}
+
+Row& Row::robust(const std::string& name, const std::string& unit,
+                 const Summary& value, int decimals) {
+  return number("med(" + name + ")", name, unit, "median of " + name,
+                value.median, decimals)
+      .number("ci95(" + name + ")", name, unit,
+              "half width of the 95% interval of m(" + name + ")", value.ci95,
+              decimals);
+}
+
+Row& Row::clock(double mhz, std::string meaning) {
+  return real("clock", "MHz", std::move(meaning), mhz, 1);
+}
+
+Row& Row::set(Set set) {
+  return cell("set", "", "study, today or evidence: who asks for the row",
+              name_of(set));
+}
+
+RowKey Row::key() const {
+  RowKey key = {cells_[0].text};
+  for (const Cell& cell : cells_) {
+    if (!cell.label || cell.text.empty() || cell.text == "nan" ||
+        cell.text == std::to_string(kAny)) {
+      continue;
+    }
+    key.text += ' ' + pair_text(cell.header, cell.text);
+  }
+  return key;
+}
+
+void Table::row(const Row& row) {
+  open();
+  out_.row(line_of(row, &Cell::text));
+}
+
+void Table::annotate(Kind kind, const std::string& key, const Remark& remark) {
+  if (!remark) return;
+  open();
+  out_.annotate(kind, key, remark);
+}
+
+void Table::open() {
+  if (open_) return;
+  open_ = true;
+  out_.section(title_, line_of(columns_, &Cell::header));
+}
+
+std::string Table::line_of(const Row& row, std::string Cell::*text) const {
+  constexpr int kNameWidth = 30;
+  std::string line;
+  for (std::size_t i = 0; i < row.cells().size(); ++i) {
+    if (i == row.shown() && !out_.stats()) break;
+    const Cell& cell = row.cells()[i];
+    if (!out_.aligned()) {
+      line += (line.empty() ? "" : "\t") + cell.*text;
+    } else if (line.empty()) {
+      line = padded(cell.*text, -kNameWidth);
+    } else {
+      const int title = static_cast<int>(cell.header.size());
+      line += "  " + padded(cell.*text, std::max(cell.width, title));
+    }
+  }
+  return line;
+}
+
+std::string describe(const std::string& title, const Row& columns) {
+  std::string text;
+  for (const Cell& cell : columns.cells()) {
+    text += title + '\t' + cell.header + '\t' + cell.unit + '\t' +
+            cell.meaning + '\t' + cell.mean + '\n';
+  }
+  return text;
+}
+
 }  // namespace syncbench

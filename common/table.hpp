@@ -1,11 +1,8 @@
 // Rows on standard output: tab-separated values, written whole or not at all.
 #pragma once
 
-#include <algorithm>
-#include <functional>
 #include <set>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,6 +46,9 @@ class LineWriter {
   explicit LineWriter(int descriptor);
 
   bool aligned() const { return terminal_; }
+  /// Whether rows have the cells of --stats, too.
+  bool stats() const { return stats_; }
+  void show_stats(bool stats) { stats_ = stats; }
   const Told& told() const { return told_; }
 
   void line(std::string text);
@@ -76,6 +76,7 @@ class LineWriter {
 
   int descriptor_;
   bool terminal_;
+  bool stats_ = false;
   int rows_ = 0;
   std::string sections_;  // names, with | between them
   Told told_;
@@ -87,32 +88,6 @@ std::string padded(const std::string& text, int width);
 
 /// A number with `decimals` digits after the point; `nan` where there is none.
 std::string format_number(double value, int decimals = 3);
-
-template <class Row>
-struct Column;
-
-template <class Row>
-using Columns = std::vector<Column<Row>>;
-
-/// One column of a table whose rows are of type Row: header, unit and meaning
-/// (both for --columns), and how its cell is read from a row.
-template <class Row>
-struct Column {
-  std::string header;
-  std::string unit;
-  std::string meaning;
-  std::function<std::string(const Row&)> cell;
-  bool label = false;     ///< it tells the rows of a method apart
-  std::string mean = {};  ///< header of the column with its quantity's mean
-  int width = 8;          ///< letters of a cell, where rows are aligned
-};
-
-/// The same columns, which tell the rows of a method apart.
-template <class Row>
-Columns<Row> labels(Columns<Row> columns) {
-  for (auto& column : columns) column.label = true;
-  return columns;
-}
 
 /// What there is to say something of: a row, those of one method or some of
 /// them.
@@ -126,143 +101,89 @@ struct RowKey {
 /// A label of a row that stands for many: any number.
 inline constexpr int kAny = -1;
 
-/// A column of text or whole numbers. Here and below `get` is a function of a
-/// row, or one of its members: &Row::method.
-template <class Row, class Getter>
-Column<Row> column(std::string header, std::string unit, std::string meaning,
-                   Getter get) {
-  return {std::move(header), std::move(unit), std::move(meaning),
-          [get](const Row& row) -> std::string {
-            if constexpr (std::is_convertible_v<
-                              std::invoke_result_t<Getter, const Row&>,
-                              std::string>) {
-              return std::invoke(get, row);
-            } else {
-              return std::to_string(std::invoke(get, row));
-            }
-          }};
-}
+/// What a cell says that is no real number.
+struct Word {
+  Word(const char* of) : text(of) {}
+  Word(std::string of) : text(std::move(of)) {}
+  Word(int number) : text(std::to_string(number)) {}
+  Word(std::size_t number) : text(std::to_string(number)) {}
 
-/// A column of one real number.
-template <class Row, class Getter>
-Column<Row> real_column(std::string header, std::string unit,
-                        std::string meaning, Getter get, int decimals = 3) {
-  return {std::move(header),
-          std::move(unit),
-          std::move(meaning),
-          [get, decimals](const Row& row) {
-            return format_number(std::invoke(get, row), decimals);
-          },
-          false,
-          {},
-          decimals + 8};
-}
+  std::string text;
+};
 
-/// A number of the Summary that `get` returns, whose mean is in m(name).
-template <class Row, class Getter>
-Column<Row> number_column(std::string header, const std::string& name,
-                          std::string unit, std::string meaning, Getter get,
-                          double Summary::*number, int decimals) {
-  Column<Row> column = real_column<Row>(
-      std::move(header), std::move(unit), std::move(meaning),
-      [get, number](const Row& row) { return std::invoke(get, row).*number; },
-      decimals);
-  column.mean = "m(" + name + ")";
-  return column;
-}
+struct Cell {
+  std::string header, unit, meaning;  ///< for --columns
+  std::string text;
+  bool label = false;     ///< it tells the rows of a method apart
+  std::string mean = {};  ///< header of the cell with its quantity's mean
+  int width = 8;          ///< letters, where rows are aligned
+};
 
-/// Columns m(name) and s(name) of the Summary that `get` returns. The study's
-/// README spells one pair differently, hence the second name.
-template <class Row, class Getter>
-Columns<Row> mean_stddev_columns(const std::string& name,
-                                 const std::string& unit,
-                                 const std::string& meaning, Getter get,
-                                 int decimals = 3,
-                                 const std::string& stddev_name = "") {
-  return {number_column<Row>("m(" + name + ")", name, unit, meaning, get,
-                             &Summary::mean, decimals),
-          number_column<Row>(
-              "s(" + (stddev_name.empty() ? name : stddev_name) + ")", name,
-              unit, "standard deviation (n - 1) of the same", get,
-              &Summary::stddev, decimals)};
-}
+/// A row, cell by cell in the order of printing. One function makes all rows of
+/// a table; without numbers it makes the one that says what its columns are.
+class Row {
+ public:
+  /// The first cell is the method; --list has its names.
+  Row(std::string meaning, std::string method);
 
-/// Columns of --stats for the Summary that `get` returns.
-template <class Row, class Getter>
-Columns<Row> robust_columns(const std::string& name, const std::string& unit,
-                            Getter get, int decimals = 3) {
-  return {
-      number_column<Row>("med(" + name + ")", name, unit, "median of " + name,
-                         get, &Summary::median, decimals),
-      number_column<Row>("ci95(" + name + ")", name, unit,
-                         "half width of the 95% interval of m(" + name + ")",
-                         get, &Summary::ci95, decimals)};
-}
+  Row& label(std::string header, std::string unit, std::string meaning,
+             Word word);
+  Row& cell(std::string header, std::string unit, std::string meaning,
+            Word word);
+  Row& real(std::string header, std::string unit, std::string meaning,
+            double value, int decimals = 3);
 
-/// Column n of --stats: samples behind the Summary that `get` returns.
-template <class Row, class Getter>
-Columns<Row> sample_count_column(Getter get) {
-  return {column<Row>(
-      "n", "samples", "samples of every total",
-      [get](const Row& row) { return std::invoke(get, row).count; })};
-}
+  /// Cells m(name) and s(name). The study's README spells one pair differently,
+  /// hence the second name.
+  Row& mean_stddev(const std::string& name, const std::string& unit,
+                   const std::string& meaning, const Summary& value,
+                   int decimals = 3, const std::string& stddev_name = "");
 
-/// Column clock of --stats: the row's SM clock, Row::mhz.
-template <class Row>
-Columns<Row> clock_column() {
-  return {real_column<Row>(
-      "clock", "MHz", "SM clock of GPU 0 after this row",
-      [](const Row& row) { return row.mhz; }, 1)};
-}
+  /// From here on, the cells are those of --stats.
+  Row& stats();
+  /// Cell n: samples behind each total.
+  Row& count(const Summary& value);
+  /// Cells med(name) and ci95(name).
+  Row& robust(const std::string& name, const std::string& unit,
+              const Summary& value, int decimals = 3);
+  Row& clock(double mhz,
+             std::string meaning = "SM clock of GPU 0 after this row");
+  /// The last one of --stats: who asks for the row.
+  Row& set(Set set);
+  /// stats(), count() and robust() of a row's one quantity.
+  Row& stats(const std::string& name, const std::string& unit,
+             const Summary& value, int decimals = 3) {
+    return stats().count(value).robust(name, unit, value, decimals);
+  }
 
-/// The last column of --stats: the row's set, Row::set.
-template <class Row>
-Columns<Row> set_column() {
-  return {column<Row>("set", "",
-                      "study, today or evidence: who asks for the row",
-                      [](const Row& row) { return name_of(row.set); })};
-}
+  const std::vector<Cell>& cells() const { return cells_; }
+  /// Cells without those of --stats.
+  std::size_t shown() const { return shown_ == 0 ? cells_.size() : shown_; }
 
-template <class Row>
-Columns<Row> operator+(Columns<Row> left, Columns<Row> right) {
-  for (auto& column : right) left.push_back(std::move(column));
-  return left;
-}
+  /// What it is of by its labels; what many rows are of where some of these are
+  /// kAny, "nan" or empty.
+  RowKey key() const;
+
+ private:
+  Row& number(std::string header, const std::string& name, std::string unit,
+              std::string meaning, double value, int decimals);
+
+  std::vector<Cell> cells_;
+  std::size_t shown_ = 0;  // 0: all
+};
 
 /// One section: a `# title` line and a header line, written before the first
 /// row or comment of the section, then rows, each written when it is measured.
-/// All rows of one table have the same columns.
-template <class Row>
 class Table {
  public:
-  Table(LineWriter& out, std::string title, Columns<Row> columns)
+  /// All rows have the cells of `columns`.
+  Table(LineWriter& out, std::string title, Row columns)
       : out_(out), title_(std::move(title)), columns_(std::move(columns)) {}
 
-  void row(const Row& row) {
-    open();
-    out_.row(joined([&row](const Column<Row>& c) { return c.cell(row); }));
-  }
-
-  /// What a row is of by the columns that are labels; of many rows where some
-  /// of them are kAny, NaN or empty.
-  RowKey key(const Row& row) const {
-    RowKey key = {columns_[0].cell(row)};
-    for (std::size_t i = 1; i < columns_.size(); ++i) {
-      const Column<Row>& column = columns_[i];
-      if (!column.label) continue;
-      const std::string cell = column.cell(row);
-      if (cell.empty() || cell == "nan" || cell == "-1") continue;
-      key.text += ' ' + pair_text(column.header, cell);
-    }
-    return key;
-  }
+  void row(const Row& row);
 
   /// Nothing where `remark` says nothing.
-  void annotate(Kind kind, const std::string& key, const Remark& remark) {
-    if (!remark) return;
-    open();
-    out_.annotate(kind, key, remark);
-  }
+  void annotate(Kind kind, const std::string& key, const Remark& remark);
   void note(const std::string& key, const Remark& remark) {
     annotate(Kind::kNote, key, remark);
   }
@@ -278,47 +199,18 @@ class Table {
   }
 
  private:
-  void open() {
-    if (open_) return;
-    open_ = true;
-    out_.section(title_, joined([](const Column<Row>& c) { return c.header; }));
-  }
-
-  template <class Text>
-  std::string joined(Text text) const {
-    constexpr int kNameWidth = 30;
-    std::string line;
-    for (const auto& column : columns_) {
-      const std::string cell = text(column);
-      if (!out_.aligned()) {
-        line += (line.empty() ? "" : "\t") + cell;
-      } else if (line.empty()) {
-        line = padded(cell, -kNameWidth);
-      } else {
-        const int title = static_cast<int>(column.header.size());
-        line += "  " + padded(cell, std::max(column.width, title));
-      }
-    }
-    return line;
-  }
+  void open();
+  std::string line_of(const Row& row, std::string Cell::*text) const;
 
   LineWriter& out_;
   std::string title_;
-  Columns<Row> columns_;
+  Row columns_;
   std::set<std::string> once_;
   bool open_ = false;
 };
 
-/// The lines of --columns on a table: its title, then of each column header,
-/// unit, meaning and Column::mean.
-template <class Row>
-std::string describe(const std::string& title, const Columns<Row>& columns) {
-  std::string text;
-  for (const auto& column : columns) {
-    text += title + '\t' + column.header + '\t' + column.unit + '\t' +
-            column.meaning + '\t' + column.mean + '\n';
-  }
-  return text;
-}
+/// The lines of --columns on a table: its title, then of each cell of `columns`
+/// header, unit, meaning and Cell::mean.
+std::string describe(const std::string& title, const Row& columns);
 
 }  // namespace syncbench

@@ -35,26 +35,82 @@ struct Sampled {
   Measured<InterSmSample> measured;
   Remark reason;  // why one of them has no samples
 };
-using SampledRows = std::map<std::string, Sampled>;  // by Table::key()
+using SampledRows = std::map<std::string, Sampled>;  // by Row::key()
 
-SamplingPlan plan_of(const Row& row) {
-  return {row.repeats, row.more, row.launches};
-}
+// What a row is of: a method on the first GPUs, and a shape; that of all rows
+// of the method on these GPUs where it says kAny.
+struct Point {
+  const MethodEntry* method = nullptr;
+  std::vector<Gpu> gpus = {};
+  Shape shape = {kAny, kAny, 32};
+  SamplingPlan plan = {};
+  Set set = {};
+  bool sends = false;  // shape.group bytes, from each GPU to every other
 
-// The first GPUs, in every number that a method runs on.
-std::vector<std::vector<Gpu>> groups_of(const MethodEntry& method,
-                                        const std::vector<Gpu>& all) {
-  const std::size_t most = method.scope == Scope::kGrid ? 1 : all.size();
-  std::vector<std::vector<Gpu>> groups;
-  for (std::size_t count = method.fewest_gpus; count <= most; ++count) {
-    groups.emplace_back(all.begin(), all.begin() + count);
+  const char* name() const { return method == nullptr ? "" : method->name; }
+  int gpu_count() const { return static_cast<int>(gpus.size()); }
+};
+
+Row row_of(const Point& point, const InterSmResult& result = {},
+           int processes = 1, double mhz = kNan) {
+  Row row = begin_row(point.name(), point.gpu_count());
+  row.cell("basicrep", "", "operations in the basic kernel", point.plan.basic)
+      .cell("moredrep", "", "operations in the longer kernel", point.plan.more);
+  add_grid(row, point.shape);
+  if (point.sends) {
+    row.label("bytes", "bytes", "that each GPU sends to every other",
+              point.shape.group);
   }
-  return groups;
+  return row
+      .mean_stddev("basic_ttl", "ns", "basic kernel, launch to end",
+                   result.basic)
+      .mean_stddev("more_ttl", "ns", "longer kernel, launch to end",
+                   result.more)
+      .mean_stddev("avginstru", "ns", "one operation (Eq. 7, 8)",
+                   result.instruction, 3, "avginstr")
+      .stats()
+      .cell("launches", "",
+            "launches in one queue that a sample is the mean of",
+            point.plan.launches)
+      .count(result.instruction)
+      .cell("processes", "", "processes that the n samples are from", processes)
+      .robust("avginstru", "ns", result.instruction)
+      .clock(mhz)
+      .set(point.set);
 }
 
-// What stands for all rows of a method on these GPUs.
-Row all_shapes(const MethodEntry& method, const std::vector<Gpu>& gpus) {
-  return {method.name, static_cast<int>(gpus.size()), kAny, kAny, 32};
+Row exchange_columns() {
+  Point point;
+  point.sends = true;
+  return row_of(point);
+}
+
+Row late_row(const Point& point, const Summary& value = {}, double mhz = kNan) {
+  return late_row("exit", "ns", point.name(), point.gpu_count(), point.shape,
+                  value, mhz);
+}
+
+// Calls measure(point of all shapes) for every number of GPUs that a method
+// runs on.
+template <class Measure>
+void for_each_count(const MethodEntry& method, const std::vector<Gpu>& all,
+                    Measure measure) {
+  const std::size_t most = method.scope == Scope::kGrid ? 1 : all.size();
+  for (std::size_t count = method.fewest_gpus; count <= most; ++count) {
+    measure(Point{&method, {all.begin(), all.begin() + count}});
+  }
+}
+
+// Gives a point its shape, `per_sm` blocks an SM, and how it is sampled. Why it
+// cannot be launched; nothing: it can.
+Remark shape_point(Point& point, const Shape& shape, int per_sm, int fit) {
+  const MethodEntry& method = *point.method;
+  point.shape = shape;
+  // Grid barriers differ between launches, so a sample is several of them.
+  point.plan = {method.longer / 9, method.longer,
+                method.launches(per_sm, point.gpu_count())};
+  const bool fits = shape.blocks <= fit * point.gpus[0].sm_count;
+  return fits ? Remark() : does_not_fit(fit);
 }
 
 // Whether pages show this shape of all methods: one block, 8 and 32 an SM, of
@@ -66,19 +122,18 @@ bool is_shown(int per_sm, int threads, Fit fit) {
          (threads == 32 || most);
 }
 
-// Calls visit(row, blocks that an SM holds) for the shapes that `per_sm` names
-// and that are measured, with the GPUs' access to each other's memory as the
-// method wants it.
+// Calls visit(point, why it cannot be launched) for the shapes that `per_sm`
+// names and that are measured, with the GPUs' access to each other's memory as
+// the method wants it.
 template <class Visitor>
-void for_each_row(MeasuringRun& run, const Table<Row>& table,
-                  const MethodEntry& method, const std::vector<Gpu>& gpus,
-                  const std::vector<int>& per_sm, Visitor visit) {
-  const std::vector<int> devices = device_numbers(gpus);
-  Row row = all_shapes(method, gpus);
+void for_each_shape(MeasuringRun& run, Point point,
+                    const std::vector<int>& per_sm, Visitor visit) {
+  const MethodEntry& method = *point.method;
+  const std::vector<int> devices = device_numbers(point.gpus);
   if (!method.peer_access) {
     disable_peer_access(devices);
   } else if (method.multi_device && !enable_peer_access(devices)) {
-    run.warn(table.key(row),
+    run.warn(row_of(point).key(),
              {"no-peer-access",
               "no peer access between these GPUs; measured without"});
   }
@@ -88,18 +143,13 @@ void for_each_row(MeasuringRun& run, const Table<Row>& table,
       const auto fit_of = [&](int size) {
         return blocks_that_fit(method, method.repeats(32), size);
       };
-      const Set point = set_of_point(method, is_shown(count, threads, fit_of));
-      if (!run.options().measures(point)) continue;
-      row.set = std::max(method.set, point);
-      row.blocks = count * gpus[0].sm_count;
-      row.threads = threads;
-      row.more = method.longer;
-      row.repeats = row.more / 9;
-      // Grid barriers differ between launches, so a sample is several of them.
-      row.launches = method.launches(count, row.gpus);
-      const int fit = fit_of(threads);
-      if (count <= fit) run.show(table.key(row));
-      visit(row, fit);
+      const Set set = set_of_point(method, is_shown(count, threads, fit_of));
+      if (!run.options().measures(set)) continue;
+      point.set = std::max(method.set, set);
+      const Shape shape = {count * point.gpus[0].sm_count, threads, 32};
+      const Remark why = shape_point(point, shape, count, fit_of(threads));
+      if (!why) run.show(row_of(point).key());
+      visit(point, why);
     }
   }
   if (!method.peer_access) enable_peer_access(devices);
@@ -111,9 +161,7 @@ class SamplingProcess {
  public:
   SamplingProcess(const ProgramInfo& info, const Options& options,
                   LineWriter& out, const BlocksPerSm& blocks_per_sm)
-      : run_(info, options, out),
-        blocks_per_sm_(blocks_per_sm.swept()),
-        table_(out, "", inter_sm_columns(false)) {}
+      : run_(info, options, out), blocks_per_sm_(blocks_per_sm.swept()) {}
 
   void run() {
     run_.measure([this] {
@@ -124,28 +172,26 @@ class SamplingProcess {
             !run_.options().wants(method.name, method.set)) {
           continue;
         }
-        for (const auto& gpus : groups_of(method, run_.gpus())) {
-          for_each_row(
-              run_, table_, method, gpus, blocks_per_sm_,
-              [&](const Row& row, int fit) {
-                if (row.blocks > fit * gpus[0].sm_count) return;
-                run_.out().line(record_text(record_of(row, method, gpus)));
-              });
-        }
+        for_each_count(method, run_.gpus(), [&](const Point& all) {
+          for_each_shape(run_, all, blocks_per_sm_,
+                         [&](const Point& point, const Remark& why) {
+                           if (why) return;
+                           run_.out().line(record_text(record_of(point)));
+                         });
+        });
       }
     });
   }
 
  private:
-  Record record_of(const Row& row, const MethodEntry& method,
-                   const std::vector<Gpu>& gpus) {
+  Record record_of(const Point& point) {
     const Options& options = run_.options();
     const int share = (options.samples - 1) / process_count(options) + 1;
     Record record;
-    record.point = table_.key(row).text;
+    record.point = row_of(point).key().text;
     try {
-      TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
-      record.numbers = numbers_of(sample_inter_sm(launch, share, plan_of(row)));
+      TimedLaunch launch(*point.method, point.gpus, point.shape);
+      record.numbers = numbers_of(sample_inter_sm(launch, share, point.plan));
       record.mhz = run_.clock_mhz();
     } catch (const CannotMeasure& error) {
       record.skipped = {error.tag, error.what()};
@@ -155,7 +201,6 @@ class SamplingProcess {
 
   MeasuringRun run_;
   const std::vector<int> blocks_per_sm_;
-  const Table<Row> table_;  // for keys; writes nothing
 };
 
 // The process that prints, which measures what needs no others.
@@ -179,177 +224,145 @@ class InterSm {
   }
 
  private:
-  // Says where it is skipped.
-  bool launches_cooperatively(Table<Row>& table, const MethodEntry& method) {
-    if (run_.gpu().cooperative_launch) return true;
-    run_.skip(table, {method.name},
-              {"no-cooperative-launch", "no cooperative launch on this GPU"});
-    return false;
+  // Calls measure(point of all shapes) for the methods that are wanted, on
+  // every number of GPUs.
+  template <class Measure>
+  void of_method(Table& table, const MethodEntry& method, Measure measure) {
+    if (!run_.options().wants(method.name, method.set)) return;
+    if (!run_.gpu().cooperative_launch) {
+      return run_.skip(
+          table, {method.name},
+          {"no-cooperative-launch", "no cooperative launch on this GPU"});
+    }
+    for_each_count(method, run_.gpus(), [&](const Point& all) {
+      run_.measure_or_skip(table, row_of(all).key(), [&] { measure(all); });
+    });
   }
 
-  // The rows of all methods of a scope, on every number of GPUs.
+  // The rows of all methods of a scope.
   void section(const std::string& name, Scope scope,
                const std::vector<MethodInfo>& missing) {
-    const Options& options = run_.options();
-    Table<Row> table(run_.out(), name, inter_sm_columns(options.stats));
-    run_.begin_section(name);
+    Table table = run_.begin_section(name, row_of({}));
     for (const MethodInfo& method : missing) {
-      if (!options.methods.empty()) break;
+      if (!run_.options().methods.empty()) break;
       table.skip(method.name, {"toolkit", method.description});
     }
     for (const MethodEntry& method : methods_of(scope, scope)) {
       if (method.bytes_of_thread > 0) continue;
-      if (!options.wants(method.name, method.set)) continue;
-      if (!launches_cooperatively(table, method)) continue;
-      for (const auto& gpus : groups_of(method, run_.gpus())) {
-        run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
-          note_about(table, method);
-          for_each_row(run_, table, method, gpus, blocks_per_sm_,
-                       [&](Row& row, int fit) {
-                         if (row.blocks > fit * gpus[0].sm_count) {
-                           table.skip(table.key(row), does_not_fit(fit));
+      of_method(table, method, [&](const Point& all) {
+        note_about(table, method);
+        for_each_shape(run_, all, blocks_per_sm_,
+                       [&](const Point& point, const Remark& why) {
+                         if (why) {
+                           table.skip(row_of(point).key(), why);
                          } else if (method.differs_by_process) {
-                           print_processes(table, row);
+                           print_processes(table, point);
                          } else {
-                           print_places(table, row, method, gpus);
+                           print_places(table, point);
                          }
                        });
-        });
-      }
-    }
-  }
-
-  void exchange_section() {
-    const Options& options = run_.options();
-    Table<Row> table(run_.out(),
-                     "exchange: each GPU sends so many bytes to every other, "
-                     "and reads what all have sent",
-                     exchange_columns(options.stats));
-    run_.begin_section("exchange");
-    for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
-      if (method.bytes_of_thread == 0) continue;
-      if (!options.wants(method.name, method.set)) continue;
-      if (!launches_cooperatively(table, method)) continue;
-      for (const auto& gpus : groups_of(method, run_.gpus())) {
-        run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
-          table.note_once(method.name, {"method", method.caution});
-          method.groups(kMaxThreads).for_each([&](int bytes) {
-            Row row = exchange_row(method, gpus, bytes);
-            const int fit =
-                blocks_that_fit(method, method.repeats(bytes), row.threads);
-            if (row.blocks > fit * gpus[0].sm_count) {
-              return table.skip(table.key(row), does_not_fit(fit));
-            }
-            run_.show(table.key(row));
-            print_places(table, row, method, gpus);
-          });
-        });
-      }
+      });
     }
   }
 
   // A thread has one element of the message.
-  static Row exchange_row(const MethodEntry& method,
-                          const std::vector<Gpu>& gpus, int bytes) {
-    Row row = all_shapes(method, gpus);
-    row.set = std::max(method.set, Set::kToday);
-    const int elements = bytes / method.bytes_of_thread;
-    row.threads = std::clamp(elements, 32, kExchangeThreads);
-    row.blocks = std::max(elements / kExchangeThreads, 1);
-    row.group = bytes;
-    row.more = method.longer;
-    row.repeats = row.more / 9;
-    row.launches = method.launches(1, row.gpus);
-    return row;
-  }
-
-  void late_section() {
-    Table<Row> table(run_.out(), "one late",
-                     late_columns("exit", "ns", run_.options().stats));
-    run_.begin_section("one late");
-    if (!run_.gpu().cooperative_launch) return;  // said in the first section
-    for (const MethodEntry& method : methods_of(Scope::kGrid, Scope::kGpus)) {
-      if (method.late_kernel == nullptr ||
-          !run_.options().wants(method.name, method.set)) {
-        continue;
-      }
-      for (const auto& gpus : groups_of(method, run_.gpus())) {
-        run_.measure_or_skip(table, table.key(all_shapes(method, gpus)), [&] {
-          note_about(table, method);
-          for_each_row(run_, table, method, gpus, blocks_per_sm_,
-                       [&](Row& row, int fit) {
-                         if (row.blocks > fit * gpus[0].sm_count) return;
-                         late_row(table, row, method, gpus);
-                       });
+  void exchange_section() {
+    Table table = run_.begin_section(
+        "exchange: each GPU sends so many bytes to every other, and reads what "
+        "all have sent",
+        exchange_columns());
+    for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
+      if (method.bytes_of_thread == 0) continue;
+      of_method(table, method, [&](Point point) {
+        table.note_once(method.name, {"method", method.caution});
+        point.sends = true;
+        point.set = std::max(method.set, Set::kToday);
+        method.groups(kMaxThreads).for_each([&](int bytes) {
+          const int elements = bytes / method.bytes_of_thread;
+          const Shape shape = {std::max(elements / kExchangeThreads, 1),
+                               std::clamp(elements, 32, kExchangeThreads),
+                               bytes};
+          const int fit =
+              blocks_that_fit(method, method.repeats(bytes), shape.threads);
+          const Remark why = shape_point(point, shape, 1, fit);
+          const RowKey key = row_of(point).key();
+          if (why) return table.skip(key, why);
+          run_.show(key);
+          print_places(table, point);
         });
-      }
+      });
     }
   }
 
-  void late_row(Table<Row>& table, Row& row, const MethodEntry& method,
-                const std::vector<Gpu>& gpus) {
-    row.late = kLateCycles;
-    row.set = Set::kEvidence;
-    TimedLaunch launch(method, gpus, {row.blocks, row.threads, row.group});
-    row.mhz = run_.clock_mhz();
-    row.value =
-        per(measure_late(launch, run_.options().samples), row.mhz / 1e3);
-    table.row(row);
-    run_.check_row(table.key(row), Summary());  // who is out first varies
+  void late_section() {
+    Table table = run_.begin_section("one late", late_row({}));
+    if (!run_.gpu().cooperative_launch) return;  // said in the first section
+    for (const MethodEntry& method : methods_of(Scope::kGrid, Scope::kGpus)) {
+      if (method.late_kernel == nullptr) continue;
+      of_method(table, method, [&](const Point& all) {
+        note_about(table, method);
+        for_each_shape(run_, all, blocks_per_sm_,
+                       [&](const Point& point, const Remark& why) {
+                         if (!why) print_late(table, point);
+                       });
+      });
+    }
+  }
+
+  void print_late(Table& table, const Point& point) {
+    TimedLaunch launch(*point.method, point.gpus, point.shape);
+    const double mhz = run_.clock_mhz();
+    const Summary cycles = measure_late(launch, run_.options().samples);
+    run_.print(table, late_row(point, per(cycles, mhz / 1e3), mhz),
+               Summary());  // who is out first varies
   }
 
   // A row of what other processes have sampled.
-  void print_processes(Table<Row>& table, Row& row) {
-    const RowKey key = table.key(row);
+  void print_processes(Table& table, const Point& point) {
+    const RowKey key = row_of(point).key();
     const Sampled& sampled = sampled_[key];
     if (sampled.reason) return run_.skip(table, key, sampled.reason);
     if (sampled.measured.samples.empty()) {
       return run_.skip(table, key,
                        {"not-measured", "no process has measured it"});
     }
-    row.processes = static_cast<int>(sampled.measured.samples.size());
-    print(table, row, sampled.measured);
     // Its neighbours see a row without spread: that processes differ is no
     // reason to warn.
-    run_.check_row(key, Summary());
+    print(table, point, sampled.measured,
+          static_cast<int>(sampled.measured.samples.size()), Summary());
   }
 
   // A row of this process, of samples from as many places as the method asks
   // for: all there at the same time, so that each has memory of its own.
-  void print_places(Table<Row>& table, Row& row, const MethodEntry& method,
-                    const std::vector<Gpu>& gpus) {
-    const SamplingPlan plan = plan_of(row);
-    const int count = std::min(method.places, run_.options().samples);
+  void print_places(Table& table, const Point& point) {
+    const int count = std::min(point.method->places, run_.options().samples);
     const int share = (run_.options().samples - 1) / count + 1;
     std::deque<TimedLaunch> places;
     while (static_cast<int>(places.size()) < count) {
-      places.emplace_back(method, gpus,
-                          Shape{row.blocks, row.threads, row.group});
+      places.emplace_back(*point.method, point.gpus, point.shape);
     }
     Measured<InterSmSample> measured;
     Summary widest;  // that places differ is no reason to warn
     for (TimedLaunch& place : places) {
-      auto samples = sample_inter_sm(place, share, plan);
+      auto samples = sample_inter_sm(place, share, point.plan);
       Measured<InterSmSample> here;
       here.add(std::move(samples), run_.clock_mhz());
-      const Summary found = inter_sm_result(here, plan).instruction;
+      const Summary found = inter_sm_result(here, point.plan).instruction;
       const bool first = &place == &places.front();
       if (first || found.stddev > widest.stddev) widest = found;
       measured.add(std::move(here.samples[0]), here.mhz[0]);
     }
-    print(table, row, measured);
-    run_.check_row(table.key(row), widest);
+    print(table, point, measured, 1, widest);
   }
 
   // The row of what was measured, in one place or process or in several.
-  void print(Table<Row>& table, Row& row,
-             const Measured<InterSmSample>& measured) {
-    const InterSmResult result = inter_sm_result(measured, plan_of(row));
-    row.total = result.basic;
-    row.more_total = result.more;
-    row.value = result.instruction;
-    row.mhz = summarize(measured.mhz).mean;
-    table.row(row);
+  void print(Table& table, const Point& point,
+             const Measured<InterSmSample>& measured, int processes,
+             const Summary& watched) {
+    run_.print(table,
+               row_of(point, inter_sm_result(measured, point.plan), processes,
+                      summarize(measured.mhz).mean),
+               watched);
   }
 
   MeasuringRun run_;
@@ -409,10 +422,9 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   for (const MethodInfo& method : missing_gpu_methods()) {
     info.missing.push_back(method);
   }
-  info.columns =
-      describe("grid latency, multi-GPU latency", inter_sm_columns(true)) +
-      describe("exchange", exchange_columns(true)) +
-      describe("one late", late_columns("exit", "ns", true));
+  info.columns = describe("grid latency, multi-GPU latency", row_of({})) +
+                 describe("exchange", exchange_columns()) +
+                 describe("one late", late_row({}));
   return info;
 }
 

@@ -118,6 +118,84 @@ Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
            rate_of(2 * operations, twice).mean}};
 }
 
+// Says so where the difference is above the method's limit.
+Remark above_limit(const Throughput& result, double limit) {
+  if (result.difference_per_cycle.value.mean <= limit) return {};
+  const std::string most = format_number(limit, 5);
+  return {"above-limit limit=" + most,
+          "m(diff_thrput) is above the hardware's limit, " + most +
+              "; take m(thrput)"};
+}
+
+// Of one operation, and of one in each trip of a loop.
+struct Latency {
+  Repeated line;
+  int most_in_line;
+  double loop = kNan;
+};
+
+// The study's table of block barriers has no `tile`.
+Row latency_row(bool tile, const std::string& method = "",
+                const Shape& shape = {}, const Latency& latency = {},
+                double mhz = kNan, Set set = {}) {
+  const auto& [in_line, repeats, value, twice] = latency.line;
+  Row row = begin_row(method, 1);
+  row.cell("rep", "", "operations the average is over", repeats);
+  add_grid(row, shape);
+  row.mean_stddev("ave_cycle", "cycles", "latency of one operation", value);
+  if (tile) add_tile(row, shape);
+  return row.stats("ave_cycle", "cycles", value)
+      .clock(mhz)
+      .cell("line", "",
+            "operations in a row, without a loop, in the shorter kernel",
+            // A longer one is rounds of half of the longest.
+            in_line > latency.most_in_line ? latency.most_in_line / 2 : in_line)
+      .real("loop(ave_cycle)", "cycles",
+            "latency where each trip of a loop has one operation, loop "
+            "included",
+            latency.loop)
+      .set(set);
+}
+
+// Cycles, and warp operations in one of them.
+void add_time_and_rate(Row& row, const std::string& time,
+                       const std::string& meaning, const Summary& cycles,
+                       const std::string& rate, const Summary& per_cycle) {
+  row.real("m(" + time + ")", "cycles", meaning, cycles.mean)
+      .real("m(" + rate + ")", "warp/cycle",
+            "warp operations per cycle and SM in " + time, per_cycle.mean, 5);
+}
+
+Row throughput_row(const std::string& method = "", const Shape& shape = {},
+                   const Throughput& result = {}, double mhz = kNan,
+                   Set set = {}) {
+  const Repeated& difference = result.difference_per_cycle;
+  Row row = begin_row(method, 1);
+  row.cell("rep", "", "operations of each warp", difference.repeats);
+  add_grid(row, shape);
+  add_tile(row, shape);
+  add_time_and_rate(row, "ttl_latency",
+                    "time of one SM for rep operations a warp, from first warp "
+                    "in to last warp out",
+                    result.total, "thrput", result.per_cycle);
+  add_time_and_rate(row.stats(), "diff_latency",
+                    "time of one SM for 2 rep operations a warp, less that "
+                    "for rep",
+                    result.difference, "diff_thrput", difference.value);
+  return row.count(result.total)
+      .robust("ttl_latency", "cycles", result.total)
+      .robust("thrput", "warp/cycle", result.per_cycle, 5)
+      .robust("diff_latency", "cycles", result.difference)
+      .robust("diff_thrput", "warp/cycle", difference.value, 5)
+      .clock(mhz)
+      .set(set);
+}
+
+Row late_row(const std::string& method = "", const Shape& shape = {},
+             const Summary& value = {}, double mhz = kNan) {
+  return late_row("exit_cycle", "cycles", method, 1, shape, value, mhz);
+}
+
 class IntraSm {
  public:
   IntraSm(const ProgramInfo& info, const Options& options, LineWriter& out,
@@ -135,49 +213,40 @@ class IntraSm {
   }
 
  private:
-  bool stats() const { return run_.options().stats; }
-
   void sections() {
-    run_.begin_section("block latency");
-    Table<Row> block(run_.out(), "block latency",
-                     latency_columns(false, stats()));
+    Table block = run_.begin_section("block latency", latency_row(false));
     for (const MethodEntry& method : methods_) {
       if (method.scope != Scope::kBlock || method.has_groups()) continue;
       for (int threads = 32; threads <= kMaxThreads; threads += 32) {
         const bool shown = (threads & (threads - 1)) == 0;
-        latency_row(block, method, threads, 32, set_of_point(method, shown));
+        print_latency(block, method, threads, 32, set_of_point(method, shown));
       }
     }
-    run_.begin_section("warp latency");
     warp_latency_section();
-    run_.begin_section("throughput");
     throughput_section();
-    run_.begin_section("group latency");
     group_latency_section();
     if (run_.options().measures(Set::kEvidence)) late_section();
   }
 
   // Of parts of a block, and of clusters of blocks of a few sizes.
   void group_latency_section() {
-    Table<Row> group(run_.out(), "group latency",
-                     latency_columns(true, stats()));
+    Table group = run_.begin_section("group latency", latency_row(true));
     for (const MethodEntry& method : methods_) {
       if (method.scope == Scope::kWarp || !method.has_groups()) continue;
       for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
         const bool shown = method.scope != Scope::kCluster || threads == 32 ||
                            threads == 256 || threads == kMaxThreads;
         const Set set = std::max(Set::kToday, set_of_point(method, shown));
-        method.groups(threads).for_each(
-            [&](int size) { latency_row(group, method, threads, size, set); });
+        method.groups(threads).for_each([&](int size) {
+          print_latency(group, method, threads, size, set);
+        });
       }
     }
   }
 
   // Of blocks of several warps, and of clusters.
   void late_section() {
-    run_.begin_section("one late");
-    Table<Row> table(run_.out(), "one late",
-                     late_columns("exit_cycle", "cycles", stats()));
+    Table table = run_.begin_section("one late", late_row());
     for (const MethodEntry& method : methods_) {
       if (method.late_kernel == nullptr) continue;
       const bool block = method.scope == Scope::kBlock;
@@ -185,21 +254,19 @@ class IntraSm {
       for (int threads = block ? 64 : 32; threads <= kMaxThreads;
            threads *= 2) {
         method.groups(threads).for_each(
-            [&](int group) { late_row(table, method, threads, group); });
+            [&](int group) { print_late(table, method, threads, group); });
       }
     }
   }
 
-  void late_row(Table<Row>& table, const MethodEntry& method, int threads,
-                int group) {
+  void print_late(Table& table, const MethodEntry& method, int threads,
+                  int group) {
     const Shape shape = shape_of(method, threads, group);
-    Row row = {method.name, 1, shape.blocks, threads, group};
-    row.late = kLateCycles;
-    row.set = Set::kEvidence;
-    run_.measure_or_skip(table, table.key(row), [&] {
+    run_.measure_or_skip(table, late_row(method.name, shape).key(), [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
-      row.value = measure_late(launch, run_.options().samples);
-      print(table, row, Summary());  // who is out first varies
+      const Summary value = measure_late(launch, run_.options().samples);
+      run_.print(table, late_row(method.name, shape, value, run_.clock_mhz()),
+                 Summary());  // who is out first varies
     });
   }
 
@@ -210,12 +277,11 @@ class IntraSm {
 
   // One warp, then several that do not wait for each other.
   void warp_latency_section() {
-    Table<Row> table(run_.out(), "warp latency",
-                     latency_columns(true, stats()));
+    Table table = run_.begin_section("warp latency", latency_row(true));
     for (const MethodEntry& method : methods_) {
       if (method.scope != Scope::kWarp) continue;
       method.groups(32).for_each(
-          [&](int size) { latency_row(table, method, 32, size); });
+          [&](int size) { print_latency(table, method, 32, size); });
     }
     for (const MethodEntry& method : methods_) {
       if (method.scope != Scope::kWarp) continue;
@@ -223,52 +289,43 @@ class IntraSm {
         if (method.throughput_repeats(size) == 0) return;
         if (nothing_waits_.count({method.name, size}) != 0) return;
         for (int threads = 64; threads <= kMaxThreads; threads *= 2) {
-          latency_row(table, method, threads, size);
+          print_latency(table, method, threads, size);
         }
       });
     }
   }
 
   // `set`: of the point, or of its section.
-  void latency_row(Table<Row>& table, const MethodEntry& method, int threads,
-                   int group, Set set = Set::kStudy) {
+  void print_latency(Table& table, const MethodEntry& method, int threads,
+                     int group, Set set = Set::kStudy) {
     if (!method.fits(threads) || !run_.options().measures(set)) return;
     note_about(table, method);
+    const bool tile = method.scope != Scope::kBlock || method.has_groups();
     const Shape shape = shape_of(method, threads, group);
-    Row row = {method.name, 1, shape.blocks, threads, group};
-    row.set = std::max(method.set, set);
-    const RowKey key = table.key(row);
+    const RowKey key = latency_row(tile, method.name, shape).key();
     run_.measure_or_skip(table, key, [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
       table.note_once(method.name, launch.rightness());
       const bool among = method.scope == Scope::kWarp && threads > 32;
-      const Repeated latency =
-          among ? measure_latency_among(launch, run_.options().samples)
-                : measure_latency(launch, run_.options().samples);
-      // A longer one is rounds of half of the longest.
-      row.line = latency.in_line > method.most_in_line ? method.most_in_line / 2
-                                                       : latency.in_line;
-      row.repeats = latency.repeats;
-      row.value = latency.value;
-      row.loop = measure_loop(launch);
-      print(table, row, row.value);
-      if (row.value.mean < kFewestCycles) {
-        nothing_waits_.insert({row.method, group});
+      const int samples = run_.options().samples;
+      const Repeated line = among ? measure_latency_among(launch, samples)
+                                  : measure_latency(launch, samples);
+      const Latency latency = {line, method.most_in_line, measure_loop(launch)};
+      run_.print(table,
+                 latency_row(tile, method.name, shape, latency,
+                             run_.clock_mhz(), std::max(method.set, set)),
+                 line.value);
+      if (line.value.mean < kFewestCycles) {
+        nothing_waits_.insert({method.name, group});
         table.note_once(method.name, nothing_waits());
       } else {
-        table.note(key, count_matters(latency, kLatencyTolerance));
+        table.note(key, count_matters(line, kLatencyTolerance));
       }
     });
   }
 
-  void print(Table<Row>& table, Row& row, const Summary& watched) {
-    row.mhz = run_.clock_mhz();
-    table.row(row);
-    run_.check_row(table.key(row), watched);
-  }
-
   void throughput_section() {
-    Table<Row> table(run_.out(), "throughput", throughput_columns(stats()));
+    Table table = run_.begin_section("throughput", throughput_row());
     for (const MethodEntry& method : methods_) {
       method.groups(kMaxThreads).for_each([&](int group) {
         if (method.throughput_repeats(group) == 0) return;
@@ -279,7 +336,7 @@ class IntraSm {
         run_.measure_or_skip(table, {method.name}, [&] {
           for (const int per_sm : blocks_per_sm_) {
             for (int threads = 32; threads <= kMaxThreads; threads *= 2) {
-              throughput_row(table, method, per_sm, threads, group);
+              print_throughput(table, method, per_sm, threads, group);
             }
           }
         });
@@ -287,26 +344,23 @@ class IntraSm {
     }
   }
 
-  void throughput_row(Table<Row>& table, const MethodEntry& method, int per_sm,
-                      int threads, int group) {
+  void print_throughput(Table& table, const MethodEntry& method, int per_sm,
+                        int threads, int group) {
     const Set set = set_of_point(method, threads == kMaxThreads);
     if (!method.fits(threads) || !run_.options().measures(set)) return;
     const Shape shape = {per_sm * run_.gpu().sm_count, threads, group};
-    Row row = {method.name, 1, shape.blocks, threads, group};
-    row.set = std::max(method.set, set);
-    run_.show(table.key(row));
+    const RowKey key = throughput_row(method.name, shape).key();
+    run_.show(key);
     TimedLaunch launch(method, {run_.gpu()}, shape);
     const Throughput result =
         measure_throughput(launch, per_sm, run_.options().samples);
-    row.repeats = result.difference_per_cycle.repeats;
-    row.total = result.total;
-    row.value = result.per_cycle;
-    row.difference = result.difference;
-    row.difference_value = result.difference_per_cycle.value;
-    print(table, row, row.difference);
-    table.note(table.key(row), above_limit(row, method.throughput_limit));
-    table.note(table.key(row), count_matters(result.difference_per_cycle,
-                                             kThroughputTolerance));
+    run_.print(table,
+               throughput_row(method.name, shape, result, run_.clock_mhz(),
+                              std::max(method.set, set)),
+               result.difference);
+    table.note(key, above_limit(result, method.throughput_limit));
+    table.note(
+        key, count_matters(result.difference_per_cycle, kThroughputTolerance));
   }
 
   MeasuringRun run_;
@@ -326,11 +380,10 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
   info.counted += "; of throughput a fifth or a tenth, at least 5 of them";
   info.options.push_back(blocks_per_sm.option());
   take_methods(info, methods_of(Scope::kWarp, Scope::kCluster));
-  info.columns =
-      describe("block latency", latency_columns(false, true)) +
-      describe("warp latency, group latency", latency_columns(true, true)) +
-      describe("throughput", throughput_columns(true)) +
-      describe("one late", late_columns("exit_cycle", "cycles", true));
+  info.columns = describe("block latency", latency_row(false)) +
+                 describe("warp latency, group latency", latency_row(true)) +
+                 describe("throughput", throughput_row()) +
+                 describe("one late", late_row());
   return info;
 }
 

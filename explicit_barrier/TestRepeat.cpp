@@ -2,6 +2,7 @@
 // Figs. 16 and 17), and a float-add chain by both clocks, which validates them.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/measuring_run.hpp"
@@ -24,13 +25,33 @@ std::vector<MethodEntry> methods_of_one_gpu() {
   return found;
 }
 
+// `cycles` by the SM's clock, `nanoseconds` by the CPU's.
+Row row_of(const std::string& method, const Shape& shape, int repeats,
+           const Summary& cycles = {}, const Summary& nanoseconds = {},
+           double mhz = kNan, Set set = {}) {
+  const Summary each = per(cycles, repeats);
+  Row row = begin_row(method);
+  row.label("rep", "", "operations in the total", repeats);
+  add_grid(row, shape);
+  add_tile(row, shape);
+  return row.mean_stddev("cycle", "cycles", "total by the SM clock", cycles)
+      .mean_stddev("ns", "ns", "kernel by the CPU clock", nanoseconds)
+      .mean_stddev("ave_cycle", "cycles", "cycle / rep, nothing subtracted",
+                   each, 4)
+      .stats("ave_cycle", "cycles", each, 4)
+      .clock(mhz)
+      .set(set);
+}
+
+Row columns() { return row_of("", {}, 1); }
+
 class TestRepeat {
  public:
   TestRepeat(const ProgramInfo& info, const Options& options, LineWriter& out)
       : run_(info, options, out),
         table_(run_.out(),
                "repeats: total of the last of three trips; ns: launch to end",
-               repeat_columns(options.stats)) {}
+               columns()) {}
 
   void run() {
     run_.measure([this] { sections(); });
@@ -81,13 +102,12 @@ class TestRepeat {
 
   // A row for every repeat count. `set`: of the shape.
   void rows(const MethodEntry& method, const Shape& shape, Set set) {
-    Row any = {method.name, 1, shape.blocks, shape.threads, shape.group};
-    any.repeats = kAny;
-    run_.show(table_.key(any));
+    const RowKey any = row_of(method.name, shape, kAny).key();
+    run_.show(any);
     if (method.scope >= Scope::kGrid) {
       const int fit = blocks_that_fit(method, kMostTestRepeats, shape.threads);
       if (shape.blocks > fit * run_.gpu().sm_count) {
-        return table_.skip(table_.key(any), does_not_fit(fit));
+        return table_.skip(any, does_not_fit(fit));
       }
     }
     note_about(table_, method);
@@ -103,25 +123,24 @@ class TestRepeat {
     }
     double half = 0;  // cycles of the row before, of half as many repeats
     for (int repeats = 1; repeats <= kMostTestRepeats; repeats *= 2) {
-      any.repeats = repeats;
-      const RowKey key = table_.key(any);
+      const RowKey key = row_of(method.name, shape, repeats).key();
       run_.show(key);
-      Row row = measured_row(launch, repeats);
-      row.set = std::max(method.set, set);
-      table_.row(row);
+      const auto [cycles, nanoseconds] = measure(launch, repeats);
+      table_.row(row_of(method.name, shape, repeats, cycles, nanoseconds,
+                        run_.clock_mhz(), std::max(method.set, set)));
       // Short totals spread more, in percent of their mean.
-      if (repeats >= 8) run_.check_row(key, row.total);
-      const double each = (row.total.mean - half) / (repeats / 2.);
+      if (repeats >= 8) run_.check_row(key, cycles);
+      const double each = (cycles.mean - half) / (repeats / 2.);
       if (repeats == kMostTestRepeats && each < kFewestCycles) {
         table_.note_once(method.name, nothing_waits());
       }
-      half = row.total.mean;
+      half = cycles.mean;
     }
   }
 
   // The last of three trips; the others bring the code into the instruction
   // cache.
-  Row measured_row(TimedLaunch& launch, int repeats) {
+  std::pair<Summary, Summary> measure(TimedLaunch& launch, int repeats) {
     constexpr Trips kLastOfThree = {3, 2};
     std::vector<double> cycles, nanoseconds;
     for (int sample = -1; sample < run_.options().samples; ++sample) {
@@ -131,20 +150,7 @@ class TestRepeat {
       nanoseconds.push_back(total);
       cycles.push_back(window_cycles(launch));
     }
-    Row row = row_of(launch, repeats, summarize(std::move(cycles)));
-    row.more_total = summarize(std::move(nanoseconds));
-    return row;
-  }
-
-  Row row_of(const TimedLaunch& launch, int repeats, const Summary& cycles) {
-    const Shape& shape = launch.shape();
-    Row row = {launch.method().name, 1, shape.blocks, shape.threads,
-               shape.group};
-    row.repeats = repeats;
-    row.total = cycles;
-    row.value = per(cycles, repeats);
-    row.mhz = run_.clock_mhz();
-    return row;
+    return {summarize(std::move(cycles)), summarize(std::move(nanoseconds))};
   }
 
   // One operation by both methods of section IX-D: straight lines of r and 2 r
@@ -152,36 +158,37 @@ class TestRepeat {
   // differ by 2 ms. The loop round them cancels too.
   void validation_rows(const MethodEntry& method) {
     constexpr int kTrips = 2048;
-    run_.begin_section("method validation");
-    Table<Row> table(run_.out(),
-                     "method validation: float_add by the SM clock, then by "
-                     "the CPU clock",
-                     repeat_columns(run_.options().stats));
+    Table table = run_.begin_section(
+        "method validation: float_add by the SM clock, then by the CPU clock",
+        columns());
     run_.show(method.name);
     const int samples = run_.options().samples;
     const double mhz = run_.clock_mhz();
-    TimedLaunch launch(method, {run_.gpu()}, {1, 32, 32});
+    const Shape shape = {1, 32, 32};
+    TimedLaunch launch(method, {run_.gpu()}, shape);
+    const auto print = [&](int repeats, const Summary& cycles,
+                           const Summary& nanoseconds) {
+      run_.print(table,
+                 row_of(method.name, shape, repeats, cycles, nanoseconds,
+                        run_.clock_mhz()),
+                 cycles);
+    };
     const int r = 2 * method.repeats(32);
     const auto by_sm = sample_in_turn({r, 2 * r}, samples, [&](int line) {
       launch.run_lines(line, {3, 2});
       return window_cycles(launch);
     });
-    Row row = row_of(launch, r, difference(by_sm[1], by_sm[0], 1));
-    row.more_total = per(row.total, mhz / 1e3);
-    table.row(row);
-    run_.check_row(table.key(row), row.total);
+    const Summary cycles = difference(by_sm[1], by_sm[0], 1);
+    print(r, cycles, per(cycles, mhz / 1e3));
     const auto by_cpu = sample_in_turn({r, 2 * r}, samples, [&](int line) {
       return launch.run_lines(line, {kTrips, 0});
     });
     const Summary nanoseconds = difference(by_cpu[1], by_cpu[0], 1);
-    row = row_of(launch, kTrips * r, per(nanoseconds, 1e3 / mhz));
-    row.more_total = nanoseconds;
-    table.row(row);
-    run_.check_row(table.key(row), row.total);
+    print(kTrips * r, per(nanoseconds, 1e3 / mhz), nanoseconds);
   }
 
   MeasuringRun run_;
-  Table<Row> table_;
+  Table table_;
 };
 
 ProgramInfo program_info() {
@@ -202,7 +209,7 @@ ProgramInfo program_info() {
              (method.scope < Scope::kGrid ? "IntraSM" : "InterSM") +
              " measures it"});
   }
-  info.columns = describe("repeats, method validation", repeat_columns(true));
+  info.columns = describe("repeats, method validation", columns());
   return info;
 }
 

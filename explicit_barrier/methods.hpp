@@ -69,8 +69,7 @@ inline std::string tile_text(const MethodEntry& method) {
 }
 
 /// Says above the rows of a method what About::tile and About::caution say.
-template <class Table>
-void note_about(Table& table, const MethodEntry& method) {
+inline void note_about(Table& table, const MethodEntry& method) {
   if (method.tile[0] != '\0') {
     table.note_once(method.name, {"tile " + pair_text("counts", method.tile),
                                   tile_text(method)});

@@ -14,6 +14,7 @@
 #include "common/errors.hpp"
 #include "common/interrupt.hpp"
 #include "common/measuring_run.hpp"
+#include "common/process_samples.hpp"
 #include "implicit_barrier/held_launch.hpp"
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/launch_methods.hpp"

@@ -13,7 +13,9 @@
 
 #include "common/asked_for.hpp"
 #include "common/noise.hpp"
+#include "common/process_samples.hpp"
 #include "common/program.hpp"
+#include "common/table.hpp"
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/point.hpp"
 
@@ -28,6 +30,88 @@ struct Printing {
   AskedFor asked = {};
   /// Of kernels that spin.
   std::map<decltype(Point().key()), Summary> spin_overhead = {};
+};
+
+/// What a row says of a quantity.
+enum class Said {
+  kNumber,        ///< one number, a mean of nothing
+  kMean,          ///< mean and standard deviation
+  kMedian,        ///< with --stats median and interval, too
+  kMedianOrNone,  ///< as kMedian; points whose samples are NaN have none
+  kWarned,        ///< as kMedian, and a warning where the interval is wide
+};
+
+/// In nanoseconds.
+struct Quantity {
+  const char *name, *meaning;
+  Said said = Said::kMedian;
+};
+
+/// A label of a section's rows, beside what was launched.
+struct Label {
+  const char *header, *unit, *meaning;
+  Word (*of)(const Point& point);
+};
+
+inline Label work_label(const char* meaning) {
+  return {"idea(wkld)", "ns", meaning,
+          [](const Point& point) -> Word { return point.work_ns; }};
+}
+
+/// Samples of the quantities of a row, and what they are from.
+struct Means {
+  std::vector<Summary> of;  ///< as Layout::quantities
+  std::size_t processes = 0;
+  double mhz = kNan;
+};
+
+/// The cells of a section's rows.
+struct Layout {
+  std::vector<Quantity> quantities;
+  std::vector<Label> labels = {};
+  std::vector<Label> last_labels = {};  ///< behind the quantities
+
+  /// Without `means`: what there is to say of the point. n is of the first
+  /// quantity that has a median.
+  Row row(const Point& point, Means means = {}) const {
+    means.of.resize(quantities.size());
+    Row row("launch method", point.method);
+    row.label("GPUCount", "", "GPUs involved", point.gpus)
+        .label("rep", "", "launches", point.repeats)
+        .label("blk", "blocks", "grid dimension on each GPU", point.blocks)
+        .label("thrd", "threads", "block dimension", point.threads);
+    add(row, labels, point);
+    std::vector<std::size_t> medians;
+    for (std::size_t i = 0; i < quantities.size(); ++i) {
+      const auto& [name, meaning, said] = quantities[i];
+      if (said == Said::kNumber) {
+        row.real(name, "ns", meaning, means.of[i].mean);
+      } else {
+        row.mean_stddev(name, "ns", meaning, means.of[i]);
+      }
+      if (said > Said::kMean) medians.push_back(i);
+    }
+    add(row, last_labels, point);
+    row.stats();
+    if (!medians.empty()) row.count(means.of[medians[0]]);
+    row.cell("processes", "", "processes that the n samples are from",
+             means.processes);
+    for (const std::size_t i : medians) {
+      row.robust(quantities[i].name, "ns", means.of[i]);
+    }
+    return row
+        .clock(means.mhz,
+               "SM clock of GPU 0 after the section, mean of processes")
+        .set(point.set);
+  }
+
+ private:
+  static void add(Row& row, const std::vector<Label>& labels,
+                  const Point& point) {
+    for (const auto& [header, unit, meaning, of] : labels) {
+      row.label(header, unit, meaning, of(point));
+    }
+  }
 };
 
 class Section {
@@ -66,13 +150,13 @@ class SectionOf : public Section {
         name_(name),
         layout_(layout),
         table_(printing.out, name + (how.empty() ? "" : ": " + how),
-               layout.columns(printing.options.stats)) {}
+               layout.row({})) {}
 
   const char* name() const override { return name_; }
   Set set() const override { return set_; }
 
   std::string description() const override {
-    return describe(name_, layout_.columns(true));
+    return describe(name_, layout_.row({}));
   }
 
   void measure(Measuring& measuring, std::size_t number) override {
@@ -90,16 +174,15 @@ class SectionOf : public Section {
       collected.measured.add(samples_of<Sample>(record.numbers), record.mhz);
     }
     if (!last) return;
-    const Point point = Point::parse(record.point);
+    Point point = Point::parse(record.point);
     const auto measured = static_cast<int>(collected.measured.samples.size());
     if (measured == 0) {
       if (!is_second()) {
         printing_.asked.skipped(point.method, point.shape(),
                                 collected.reason.text);
       }
-      Row row(point);
-      row.repeats = kAny;
-      table_.skip(table_.key(row), collected.reason);
+      point.repeats = kAny;
+      table_.skip(key_of(point), collected.reason);
     } else if (measured != printing_.processes) {
       throw std::runtime_error(
           std::string(name_) + ", " + point.shape() +
@@ -121,7 +204,7 @@ class SectionOf : public Section {
   /// The rows of a point, and what there is to say of them. By default one, of
   /// the numbers of a sample.
   virtual void print(const Point& point, const Measured<Sample>& measured) {
-    print({point, measured, means_of(measured)});
+    print(point, measured, means_of(measured));
   }
 
   /// Of the numbers of a sample, which are the section's quantities.
@@ -139,26 +222,28 @@ class SectionOf : public Section {
     return means;
   }
 
-  void print(const Row& row) {
-    table_.row(row);
-    warn(row);
+  /// A row with these means, `remark` on it, and a warning where one is not
+  /// known within 10%. Its interval contains what differs between processes.
+  void print(const Point& point, const Measured<Sample>& measured,
+             const std::vector<Summary>& means, const Remark& remark = {}) {
+    const RowKey key = key_of(point);
+    table_.row(layout_.row(
+        point, {means, measured.samples.size(), summarize(measured.mhz).mean}));
+    table_.note(key, remark);
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      if (layout_.quantities[i].said != Said::kWarned) continue;
+      table_.annotate(Kind::kWarning, key, wide_interval(means[i]));
+    }
   }
 
-  /// Says so where a mean is not known within 10%. The interval contains what
-  /// differs between processes.
-  void warn(const Row& row) {
-    for (std::size_t i = 0; i < layout_.quantities.size(); ++i) {
-      if (layout_.quantities[i].said != Said::kWarned) continue;
-      table_.annotate(Kind::kWarning, table_.key(row),
-                      wide_interval(row.means[i]));
-    }
+  void note(const Point& point, const Remark& remark) {
+    table_.note(key_of(point), remark);
   }
 
   /// Whether it is a second measurement, where a method may lack rows.
   virtual bool is_second() const { return false; }
 
   Printing& printing() { return printing_; }
-  Table<Row>& table() { return table_; }
 
  private:
   struct Collected {
@@ -166,11 +251,13 @@ class SectionOf : public Section {
     Remark reason;  ///< why a process has no samples
   };
 
+  RowKey key_of(const Point& point) const { return layout_.row(point).key(); }
+
   Printing& printing_;
   Set set_;
   const char* name_;
   Layout layout_;
-  Table<Row> table_;
+  Table table_;
   std::map<std::string, Collected> collected_;  // by Record::point
 };
 

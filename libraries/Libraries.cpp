@@ -11,7 +11,6 @@
 #include "libraries/method.hpp"
 #include "libraries/mpi_calls.hpp"
 #include "libraries/processes.hpp"
-#include "libraries/rows.hpp"
 #include "libraries/sessions.hpp"
 #include "libraries/watch.hpp"
 
@@ -26,6 +25,27 @@ namespace {
 
 const char kTitle[] = "barriers of libraries";
 
+// `value`: of one operation, in nanoseconds.
+Row row_of(const std::string& method, const mpi::World& world, int gpus,
+           const CallShape& shape = {}, const Summary& value = {},
+           double mhz = kNan) {
+  // What some methods have.
+  const auto text = [](int number) {
+    return number < 0 ? "nan" : std::to_string(number);
+  };
+  return Row("call of a library, or this suite's own barrier", method)
+      .label("nodes", "", "machines", world.nodes)
+      .label("processes", "", "of all nodes", world.size)
+      .label("GPUcount", "", "GPUs involved, of all nodes", gpus)
+      .label("bytes", "bytes", "that each GPU adds up", text(shape.bytes))
+      .label("blk", "blocks", "grid dimension", text(shape.blocks))
+      .label("thrd", "threads", "block dimension", text(shape.threads))
+      .mean_stddev("op", "ns", "one operation (Eq. 7, 8)", value)
+      .stats("op", "ns", value)
+      .clock(mhz)
+      .set(Set::kToday);
+}
+
 class Libraries {
  public:
   Libraries(const ProcessRun& process, bool hosts)
@@ -33,7 +53,7 @@ class Libraries {
         world_(process.world),
         watch_(process.watch),
         run_(process.info, options_, process.out),
-        table_(process.out, kTitle, library_columns(options_.stats)) {
+        table_(process.out, kTitle, row_of("", {}, 0)) {
     if (world_.size > 1) {
       tell_processes(process.out, run_.gpu(), world_, hosts);
     }
@@ -64,10 +84,6 @@ class Libraries {
       run_.out().comment("library[name=" + method.library + ' ' +
                          pair_text("version", version) + ']');
     }
-  }
-
-  LibraryRow row_of(const LibraryMethod& method, int gpus) const {
-    return {method.name, world_.nodes, world_.size, gpus};
   }
 
   // What stands for all rows of a method that this start cannot have; aloud
@@ -101,20 +117,25 @@ class Libraries {
   // `gpus`: those of this process.
   void measure_on(const LibraryMethod& method, const std::vector<Gpu>& gpus) {
     Team team(world_, watch_, gpus);
-    LibraryRow row = row_of(method, team.total());
-    const RowKey all = table_.key(row);
+    const RowKey all = row_of(method.name, world_, team.total()).key();
     watch_.show(all);
     run_.measure_or_skip(table_, all, [&] {
       const auto session =
           make_together([&] { return method.open(team, method.lengths); });
       for (const CallShape& shape : method.shapes(gpus[0])) {
-        row.shape = shape;
-        const RowKey key = table_.key(row);
+        const RowKey key =
+            row_of(method.name, world_, team.total(), shape).key();
         watch_.show(key);
         run_.measure_or_skip(table_, key, [&] {
           const auto point =
               make_together([&] { return session->point(shape); });
-          print(row, key, *point, method.lengths);
+          const Summary value = measure(*point, method.lengths);
+          const double mhz = run_.clock_mhz();
+          require_quiet(value);
+          run_.print(
+              table_,
+              row_of(method.name, world_, team.total(), shape, value, mhz),
+              value);
         });
       }
       session->close();
@@ -122,31 +143,30 @@ class Libraries {
     throw_kept_failure();  // of what the session gave back
   }
 
-  void print(LibraryRow& row, const RowKey& key, Point& point,
-             Lengths lengths) {
+  Summary measure(Point& point, Lengths lengths) {
     const SamplingPlan plan = {lengths.basic, lengths.more, 1};
     Measured<InterSmSample> measured;
     measured.add(sample_inter_sm(point, options_.samples, plan), kNan);
-    row.value = inter_sm_result(measured, plan).instruction;
-    row.mhz = run_.clock_mhz();
+    return inter_sm_result(measured, plan).instruction;
+  }
+
+  void require_quiet(const Summary& value) const {
     constexpr std::size_t kEnough =
         5;  // samples, for an interval that says much
     // Process 0 judges, for it alone prints.
-    if (world_.rank == 0 && row.value.count >= kEnough &&
-        !(10 * row.value.median > row.value.ci95)) {
+    if (world_.rank == 0 && value.count >= kEnough &&
+        !(10 * value.median > value.ci95)) {
       throw CannotMeasure("noise",
                           "its 95% interval is more than ten times its median "
                           "to either side: do processes share a CPU?");
     }
-    table_.row(row);
-    run_.check_row(key, row.value);
   }
 
   const Options options_;
   const mpi::World world_;
   Watch& watch_;
   MeasuringRun run_;
-  Table<LibraryRow> table_;
+  Table table_;
 };
 
 ProgramInfo program_info(ProcessOptions& asked) {
@@ -164,7 +184,7 @@ ProgramInfo program_info(ProcessOptions& asked) {
         {method.name, method.text, method.library,
          method.by_process ? "needs a process for each GPU" : ""});
   }
-  info.columns = describe(kTitle, library_columns(true));
+  info.columns = describe(kTitle, row_of("", {}, 0));
   return info;
 }
 

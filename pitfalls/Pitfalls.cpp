@@ -60,11 +60,11 @@ ProgramInfo program_info() {
         {one.name, one.text, race ? "race" : "", "", "", one.set});
   }
   info.missing = missing_cases();
-  info.columns = describe("warp barrier", lane_columns()) +
-                 describe("warp barrier verdict", verdict_columns()) +
-                 describe("partial groups", partial_columns()) +
-                 describe("races", race_columns()) +
-                 describe("message passing", litmus_columns());
+  info.columns = describe("warp barrier", lane_row()) +
+                 describe("warp barrier verdict", verdict_row()) +
+                 describe("partial groups", partial_row()) +
+                 describe("races", race_row()) +
+                 describe("message passing", litmus_row());
   return info;
 }
 

@@ -1,4 +1,5 @@
-// The tables of Pitfalls.
+// The tables of Pitfalls. Their rows are of the case `name`, and have what its
+// process has written: a cell for each column.
 #pragma once
 
 #include <string>
@@ -8,70 +9,64 @@
 
 namespace syncbench::pitfalls {
 
-/// A row as the process of its case has written it.
-struct Cells {
-  std::string method;
-  std::vector<std::string> cells;
-};
+using Cells = std::vector<std::string>;
 
-/// A column without its cell: header, unit, meaning.
-struct Heading {
-  const char* header;
-  const char* unit;
-  const char* meaning;
-  bool label = false;  ///< Column::label
-};
-
-/// `method`, then one column a heading.
-inline Columns<Cells> cell_columns(const std::vector<Heading>& headings) {
-  Columns<Cells> columns = {column<Cells>(
-      "method", "", "the case; --list says what it is", &Cells::method)};
-  for (std::size_t i = 0; i < headings.size(); ++i) {
-    columns.push_back(
-        column<Cells>(headings[i].header, headings[i].unit, headings[i].meaning,
-                      [i](const Cells& row) { return row.cells.at(i); }));
-    columns.back().label = headings[i].label;
-  }
-  return columns;
+inline Row row_of(const std::string& name) {
+  return {"the case; --list says what it is", name};
 }
 
-inline Columns<Cells> lane_columns() {
-  return cell_columns(
-      {{"lane", "", "of the warp, each in a branch of its own", true},
-       {"start", "cycles", "before it synchronizes, since the first start"},
-       {"end", "cycles", "after it, since the first start"}});
+inline Row lane_row(const std::string& name = "",
+                    const Cells& cells = Cells(3)) {
+  return row_of(name)
+      .label("lane", "", "of the warp, each in a branch of its own",
+             cells.at(0))
+      .cell("start", "cycles", "before it synchronizes, since the first start",
+            cells.at(1))
+      .cell("end", "cycles", "after it, since the first start", cells.at(2));
 }
 
-inline Columns<Cells> verdict_columns() {
-  return cell_columns(
-      {{"blocks", "", "1: in all launches every end came after every start"},
-       {"launches", "", "launches of one warp"},
-       {"held", "launches", "in which every end came after every start"},
-       {"wrong", "lanes", "that got a wrong value, in all launches together"}});
+inline Row verdict_row(const std::string& name = "",
+                       const Cells& cells = Cells(4)) {
+  return row_of(name)
+      .cell("blocks", "", "1: in all launches every end came after every start",
+            cells.at(0))
+      .cell("launches", "", "launches of one warp", cells.at(1))
+      .cell("held", "launches", "in which every end came after every start",
+            cells.at(2))
+      .cell("wrong", "lanes",
+            "that got a wrong value, in all launches together", cells.at(3));
 }
 
-inline Columns<Cells> partial_columns() {
-  return cell_columns(
-      {{"form", "", "what the missing part does", true},
-       {"outcome", "",
-        "completed, wrong result (not all had come), no progress within T s, "
-        "error NAME"},
-       {"T", "s", "that a launch was given"},
-       {"launches", "", "until then"}});
+inline Row partial_row(const std::string& name = "",
+                       const Cells& cells = Cells(4)) {
+  return row_of(name)
+      .label("form", "", "what the missing part does", cells.at(0))
+      .cell("outcome", "",
+            "completed, wrong result (not all had come), no progress within T "
+            "s, error NAME",
+            cells.at(1))
+      .cell("T", "s", "that a launch was given", cells.at(2))
+      .cell("launches", "", "until then", cells.at(3));
 }
 
-inline Columns<Cells> race_columns() {
-  return cell_columns({{"form", "", "wrong, or right: as it should be", true},
-                       {"tries", "", "each alone with its data"},
-                       {"wrong", "tries", "with a wrong result"}});
+inline Row race_row(const std::string& name = "",
+                    const Cells& cells = Cells(3)) {
+  return row_of(name)
+      .label("form", "", "wrong, or right: as it should be", cells.at(0))
+      .cell("tries", "", "each alone with its data", cells.at(1))
+      .cell("wrong", "tries", "with a wrong result", cells.at(2));
 }
 
-inline Columns<Cells> litmus_columns() {
-  return cell_columns(
-      {{"order", "", "plain, or PTX's name of it", true},
-       {"form", "", "right: PTX forbids stale data; wrong: it does not", true},
-       {"messages", "", "data and a flag each, 10,000 for each try of a race"},
-       {"stale", "messages", "whose flag was new and whose data was old"}});
+inline Row litmus_row(const std::string& name = "",
+                      const Cells& cells = Cells(4)) {
+  return row_of(name)
+      .label("order", "", "plain, or PTX's name of it", cells.at(0))
+      .label("form", "", "right: PTX forbids stale data; wrong: it does not",
+             cells.at(1))
+      .cell("messages", "",
+            "data and a flag each, 10,000 for each try of a race", cells.at(2))
+      .cell("stale", "messages", "whose flag was new and whose data was old",
+            cells.at(3));
 }
 
 }  // namespace syncbench::pitfalls

@@ -8,6 +8,15 @@
 
 namespace syncbench::pitfalls {
 
+namespace {
+
+// Of all rows of a form.
+RowKey key_of(const Case& one, Form form) {
+  return partial_row(one.name, {name_of(form), "", "", ""}).key();
+}
+
+}  // namespace
+
 PitfallsRun::PitfallsRun(const Options& options, char** argv, LineWriter& out,
                          int gpus, const Limits& limits)
     : options_(options),
@@ -16,11 +25,11 @@ PitfallsRun::PitfallsRun(const Options& options, char** argv, LineWriter& out,
       limits_(limits),
       out_(out),
       lanes_(out, "warp barrier: the last of the launches behind a verdict",
-             lane_columns()),
-      verdicts_(out, "warp barrier verdict", verdict_columns()),
-      partial_(out, "partial groups", partial_columns()),
-      races_(out, "races", race_columns()),
-      litmus_(out, "message passing", litmus_columns()),
+             lane_row()),
+      verdicts_(out, "warp barrier verdict", verdict_row()),
+      partial_(out, "partial groups", partial_row()),
+      races_(out, "races", race_row()),
+      litmus_(out, "message passing", litmus_row()),
       last_gpus_(gpus) {}
 
 void PitfallsRun::run(const std::vector<Case>& cases) {
@@ -90,16 +99,16 @@ ProcessReport PitfallsRun::start(const Task& task, const Limits& limits) {
 }
 
 void PitfallsRun::skip(const Case& one, Form form, const Remark& reason) {
-  const Cells row = {one.name, {name_of(form)}};
-  asked_.skipped(one.name, partial_.key(row), reason.text);
+  const RowKey key = key_of(one, form);
+  asked_.skipped(one.name, key, reason.text);
   switch (one.section) {
     case Section::kWarpBarrier:
       verdict_skips_.emplace_back(one.name, reason);
       return;
     case Section::kPartialGroup:
-      return partial_.skip(partial_.key(row), reason);
+      return partial_.skip(key, reason);
     case Section::kRace:
-      return races_.skip(races_.key(row), reason);
+      return races_.skip(key, reason);
     case Section::kLitmus:
       return litmus_.skip(one.name, reason);
   }
@@ -118,13 +127,14 @@ void PitfallsRun::print(const Case& one, Form form, const std::string& point,
     if (one.control && outcome.cells[0] != "0") {
       fail(point + ": held without a barrier");
     }
-    for (const auto& cells : outcome.rows) lanes_.row({one.name, cells});
-    return verdict_rows_.push_back({one.name, outcome.cells});
+    for (const auto& cells : outcome.rows)
+      lanes_.row(lane_row(one.name, cells));
+    return verdict_rows_.push_back(verdict_row(one.name, outcome.cells));
   }
   if (one.section == Section::kLitmus) return print_messages(one, outcome);
   std::vector<std::string> cells = outcome.cells;
   cells.insert(cells.begin(), name_of(form));
-  races_.row({one.name, cells});
+  races_.row(race_row(one.name, cells));
   if (form == Form::kRight && cells.back() != "0") {
     fail(point + ": wrong with its barriers and fences");
   }
@@ -133,7 +143,7 @@ void PitfallsRun::print(const Case& one, Form form, const std::string& point,
 // The first order is none: where nothing is stale, the test sees nothing.
 void PitfallsRun::print_messages(const Case& one, const Outcome& outcome) {
   for (const auto& cells : outcome.rows) {
-    litmus_.row({one.name, cells});
+    litmus_.row(litmus_row(one.name, cells));
     const bool stale = cells.back() != "0";
     const std::string name = std::string(one.name) + " " + cells.front();
     if (cells[1] == name_of(Form::kRight) && stale) {
@@ -147,15 +157,15 @@ void PitfallsRun::print_messages(const Case& one, const Outcome& outcome) {
 
 void PitfallsRun::print_partial(const Case& one, Form form,
                                 const Outcome& outcome) {
-  const std::string key = partial_.key({one.name, {name_of(form)}});
+  const RowKey key = key_of(one, form);
   for (const std::string& note : outcome.notes) {
     partial_.note(key, {"failure", note});
   }
-  partial_.row(
-      {one.name,
-       {name_of(form), outcome.text,
-        format_number(one.patience * limits_.progress.count() / 1000.0),
-        std::to_string(outcome.launches)}});
+  partial_.row(partial_row(
+      one.name,
+      {name_of(form), outcome.text,
+       format_number(one.patience * limits_.progress.count() / 1000.0),
+       std::to_string(outcome.launches)}));
   if (form == Form::kAllowed && outcome.text != "completed") {
     fail(std::string(one.name) + " as allowed: " + outcome.text +
          outcome.reason);
@@ -167,7 +177,7 @@ void PitfallsRun::print_partial(const Case& one, Form form,
 
 // They come after all lanes: rows of one table stand together.
 void PitfallsRun::print_verdicts() {
-  for (const Cells& row : verdict_rows_) verdicts_.row(row);
+  for (const Row& row : verdict_rows_) verdicts_.row(row);
   for (const auto& [key, reason] : verdict_skips_) {
     verdicts_.skip(key, reason);
   }

@@ -47,8 +47,8 @@ class PitfallsRun {
   const int gpus_;
   const Limits limits_;
   LineWriter& out_;
-  Table<Cells> lanes_, verdicts_, partial_, races_, litmus_;
-  std::vector<Cells> verdict_rows_;
+  Table lanes_, verdicts_, partial_, races_, litmus_;
+  std::vector<Row> verdict_rows_;
   std::vector<std::pair<std::string, Remark>> verdict_skips_;  // key, reason
   Progress progress_;
   AskedFor asked_;

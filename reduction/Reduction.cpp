@@ -95,8 +95,8 @@ ProgramInfo program_info(SumOptions& sums) {
   }
   info.missing = missing_node_sum_methods();
   info.columns = describe_warp_level() + describe_model() +
-                 describe("one GPU", array_columns(true)) +
-                 describe("strong scaling, weak scaling", node_columns(true));
+                 describe("one GPU", array_row({})) +
+                 describe("strong scaling, weak scaling", node_row({}));
   return info;
 }
 

@@ -43,8 +43,7 @@ class ManyGpus {
   };
 
   void section(const char* title, bool weak) {
-    run_.begin_section(title);
-    Table<SumRow> table(run_.out(), title, node_columns(run_.options().stats));
+    Table table = run_.begin_section(title, node_row({}));
     for (const ElementType& type : kElementTypes) {
       if (!sums_.measures_type(type.name, kShownArrays, run_.options())) {
         continue;
@@ -61,13 +60,14 @@ class ManyGpus {
     }
   }
 
-  void rows_on(Table<SumRow>& table, const ElementType& type, std::size_t gpus,
+  void rows_on(Table& table, const ElementType& type, std::size_t gpus,
                bool weak) {
     std::vector<Candidate> candidates;
     for (const NodeSumMethod& method : node_sum_methods()) {
       if (!run_.options().wants(method.name, method.set)) continue;
-      const SumRow any = {method.name, type.name, static_cast<int>(gpus)};
-      run_.measure_or_skip(table, table.key(any), [&] {
+      const Row any =
+          node_row({method.name, type.name, static_cast<int>(gpus)});
+      run_.measure_or_skip(table, any.key(), [&] {
         const std::vector<Gpu> used(run_.gpus().begin(),
                                     run_.gpus().begin() + gpus);
         candidates.push_back(
@@ -82,8 +82,9 @@ class ManyGpus {
       for (const Part& part : parts) summed += part.count * type.size;
       if (summed != whole) throw std::logic_error("the parts are no array");
       const auto key = [&](const char* name) {
-        return table.key({name, type.name, static_cast<int>(gpus),
-                          static_cast<double>(whole)});
+        return node_row({name, type.name, static_cast<int>(gpus),
+                         static_cast<double>(whole)})
+            .key();
       };
       const AtClock clock = measure(type, parts, key, candidates);
       for (Candidate& candidate : candidates) {
@@ -96,7 +97,8 @@ class ManyGpus {
         row.right = candidate.right;
         row.set = type.name == std::string(kShownArrays) ? candidate.set
                                                          : Set::kEvidence;
-        wrong_ += print_sum(run_, table, row, clock);
+        row.mhz = clock.mhz;
+        wrong_ += print_sum(run_, table, node_row(row), row, clock);
       }
     }
   }

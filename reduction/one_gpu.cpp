@@ -35,7 +35,7 @@ class OneGpu {
       : run_(run),
         sums_(sums),
         sizes_(sizes),
-        table_(run.out(), "one GPU", array_columns(run.options().stats)),
+        table_(run.out(), "one GPU", array_row({})),
         timer_(run.gpu().index),
         l2_(l2_bytes()),
         memory_(run.gpu().index, room(sizes)),
@@ -98,7 +98,7 @@ class OneGpu {
 
   RowKey key(const std::string& method, const ElementType& type,
              double bytes) const {
-    return table_.key({method, type.name, 1, bytes});
+    return array_row({method, type.name, 1, bytes}).key();
   }
 
   // The samples of all candidates in turn, so that what changes slowly
@@ -195,13 +195,14 @@ class OneGpu {
   }
 
   void print(SumRow& row, const AtClock& clock) {
-    wrong_ += print_sum(run_, table_, row, clock);
+    row.mhz = clock.mhz;
+    wrong_ += print_sum(run_, table_, array_row(row), row, clock);
   }
 
   MeasuringRun& run_;
   const SumOptions& sums_;
   const ArraySizes sizes_;
-  Table<SumRow> table_;
+  Table table_;
   DeviceTimer timer_;
   const long long l2_;
   DeviceBuffer<char> memory_;

@@ -44,16 +44,16 @@ struct SumRow {
   Set set = Set::kStudy;
 };
 
-/// Prints a row; warns where it was measured at a slow SM clock, and where its
-/// mean is not known within 10%, or at all. Its spread is watched from 100 us
-/// on: shorter ones vary with each launch. True: a sum was wrong.
-bool print_sum(MeasuringRun& run, Table<SumRow>& table, SumRow& row,
-               const AtClock& clock);
-
 /// Of one GPU, whose rate is by its own events.
-Columns<SumRow> array_columns(bool stats);
+Row array_row(const SumRow& sum);
 
 /// Of several GPUs, whose rate is by the host's clock.
-Columns<SumRow> node_columns(bool stats);
+Row node_row(const SumRow& sum);
+
+/// Prints `row`, of `sum`; warns where it was measured at a slow SM clock, and
+/// where its mean is not known within 10%, or at all. Its spread is watched
+/// from 100 us on: shorter ones vary with each launch. True: a sum was wrong.
+bool print_sum(MeasuringRun& run, Table& table, const Row& row,
+               const SumRow& sum, const AtClock& clock);
 
 }  // namespace syncbench::reduction

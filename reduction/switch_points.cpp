@@ -6,7 +6,6 @@
 
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
-#include "reduction/model_rows.hpp"
 #include "reduction/sections.hpp"
 #include "reduction/shared_sums.hpp"
 
@@ -38,15 +37,72 @@ constexpr int kSteps = 5;
 constexpr int kMostValues = 64;
 constexpr int kCoarse = 1024;
 
+Row model_row(const char* what, const char* type) {
+  return Row("what is measured", what)
+      .label("type", "", "type of the values", type);
+}
+
+// Of one block, and of so many bytes of values.
+Row labels_of(const char* what, const char* type, int threads, int bytes) {
+  return model_row(what, type)
+      .label("thrd", "", "threads, of one block", threads)
+      .label("bytes", "B", "bytes of values", bytes);
+}
+
+// Of Table III: `cycles` of a pass over them, `latency` of a step of the loop.
+Row loop_row(const char* type, int threads, int bytes,
+             const Summary& cycles = {}, double latency = kNan,
+             double mhz = kNan, Set set = {}) {
+  const double bandwidth = bytes / cycles.mean;
+  return labels_of(kLoop, type, threads, bytes)
+      .mean_stddev("cycle", "cycles", "a pass over them", cycles)
+      .real("bandwidth", "B/cycle", "bytes / m(cycle)", bandwidth)
+      .real("latency", "cycles",
+            "a step of the loop: bytes of a value / bandwidth of 1 thread",
+            latency)
+      .real("concurrency", "B", "latency * bandwidth (Eq. 1)",
+            latency * bandwidth, 1)
+      .stats("cycle", "cycles", cycles)
+      .clock(mhz)
+      .set(set);
+}
+
+Row sum_row(const char* type, int threads, int bytes,
+            const Summary& cycles = {}, double mhz = kNan, Set set = {}) {
+  return labels_of(kSum, type, threads, bytes)
+      .mean_stddev("cycle", "cycles", "values there to sum there", cycles)
+      .stats("cycle", "cycles", cycles)
+      .clock(mhz)
+      .set(set);
+}
+
+// Of Table IV, without what follows from rates and T_sync. `cost`: what `sync`,
+// the T_sync, is.
+Row switch_row(const char* type, int basic, int more, const char* cost,
+               const Summary& sync = {}, double measured = kNan,
+               double mhz = kNan, Set set = {}) {
+  return model_row(kSwitch, type)
+      .label("basic", "threads", "that need not synchronize", basic)
+      .label("more", "threads", "that have to", more)
+      .label("cost", "", "T_sync: 5 barriers alone, or 5 steps in use", cost)
+      .mean_stddev("sync", "cycles", "T_sync", sync)
+      .real("measured", "B",
+            "from here on `more` was faster; sizes a value or 1 KiB apart",
+            measured, 1)
+      .stats("sync", "cycles", sync)
+      .clock(mhz)
+      .set(set);
+}
+
 using Curve = std::map<int, Summary>;  // cycles by bytes
 
 class Model {
  public:
   Model(MeasuringRun& run, const SumOptions& sums)
       : run_(run),
-        loop_table_(run.out(), kLoopTitle, loop_columns(stats())),
-        sum_table_(run.out(), kSumTitle, shared_sum_columns(stats())),
-        switch_table_(run.out(), kSwitchTitle, switch_columns(stats())) {
+        loop_table_(run.out(), kLoopTitle, loop_row("", 0, 0)),
+        sum_table_(run.out(), kSumTitle, sum_row("", 0, 0)),
+        switch_table_(run.out(), kSwitchTitle, switch_row("", 0, 0, "")) {
     for (const SharedSumKernels& kernels : shared_sum_kernels()) {
       if (!sums.measures_type(kernels.type, kShownModel, run.options())) {
         continue;
@@ -84,8 +140,6 @@ class Model {
     std::map<int, Curve> curves;  // by threads
   };
 
-  bool stats() const { return run_.options().stats; }
-
   static Set set_of(const Type& type) {
     return type.sums->type() == std::string(kShownModel) ? Set::kStudy
                                                          : Set::kEvidence;
@@ -98,17 +152,19 @@ class Model {
     double latency = kNan;
     for (const int threads : kThreads) {
       const int passes = threads == 1 ? 1 : threads == 32 ? 8 : 64;
-      run_.show(loop_table_.key({kLoop, type.sums->type(), threads, kBytes}));
+      const char* name = type.sums->type();
+      run_.show(loop_row(name, threads, kBytes).key());
       const auto cycles = sample_in_turn(
           {passes, 2 * passes}, run_.options().samples, [&](int count) {
             return type.sums->loop_cycles(threads, kBytes, count);
           });
-      LoopRow row = {kLoop, type.sums->type(), threads, kBytes,
-                     difference(cycles[1], cycles[0], passes)};
-      row.set = set_of(type);
-      if (threads == 1) latency = type.sums->value_bytes() / row.rate();
-      row.latency = latency;
-      print(loop_table_, row, row.value);
+      const Summary pass = difference(cycles[1], cycles[0], passes);
+      const double rate = kBytes / pass.mean;
+      if (threads == 1) latency = type.sums->value_bytes() / rate;
+      run_.print(loop_table_,
+                 loop_row(name, threads, kBytes, pass, latency,
+                          run_.clock_mhz(), set_of(type)),
+                 pass);
     }
   }
 
@@ -131,19 +187,21 @@ class Model {
     // They are many and steady: a fifth, five at least, of what is asked for.
     const int asked = run_.options().samples;
     const int samples = std::min(asked, std::max(5, asked / 5));
-    run_.show(sum_table_.key({kSum, type.sums->type(), threads, bytes}));
+    const char* name = type.sums->type();
+    run_.show(sum_row(name, threads, bytes).key());
     const auto cycles = sample_in_turn({bytes}, samples, [&](int size) {
       return type.sums->sum_cycles(threads, size);
     });
     type.curves[threads][bytes] = cycles[0];
-    SharedSumRow row = {kSum, type.sums->type(), threads, bytes, cycles[0]};
     // Few sizes are shown; the others say where the curves cross.
     const bool shown = (bytes & (bytes - 1)) == 0;
-    row.set = shown ? set_of(type) : Set::kEvidence;
     const Options& options = run_.options();
     if (options.wants(kSum, Set::kStudy) &&
         (shown || options.measures(Set::kEvidence))) {
-      print(sum_table_, row, row.value);
+      run_.print(sum_table_,
+                 sum_row(name, threads, bytes, cycles[0], run_.clock_mhz(),
+                         shown ? set_of(type) : Set::kEvidence),
+                 cycles[0]);
     }
   }
 
@@ -159,23 +217,22 @@ class Model {
     const Curve& few = type.curves.at(basic);
     const Curve& many = type.curves.at(more);
     const int bytes = type.sums->value_bytes();
-    SwitchRow row = {kSwitch, type.sums->type(), basic, more};
-    row.measured = measured_switch(few, many);
-    row.set = set_of(type);
+    const char* name = type.sums->type();
+    const double measured = measured_switch(few, many);
     // By Eq. 3, where each thread has one value: T_sync = T_more - T_basic.
     const Summary steps =
         difference(many.at(more * bytes), few.at(basic * bytes), 1);
     for (const auto& [cost, sync] :
          {std::pair("barriers", barriers), std::pair("steps", steps)}) {
-      row.cost = cost;
-      row.sync = sync;
-      print(switch_table_, row, row.sync);
+      run_.print(switch_table_,
+                 switch_row(name, basic, more, cost, sync, measured,
+                            run_.clock_mhz(), set_of(type)),
+                 sync);
     }
-    if (std::isnan(row.measured)) {
-      row.cost.clear();
+    if (std::isnan(measured)) {
       const std::string most = std::to_string(few.rbegin()->first);
       switch_table_.note(
-          switch_table_.key(row),
+          switch_row(name, basic, more, "").key(),
           {"never bytes=" + most,
            "more threads are not faster up to " + most + " bytes"});
     }
@@ -196,17 +253,8 @@ class Model {
     return found;
   }
 
-  template <class Row>
-  void print(Table<Row>& table, Row& row, const Summary& watched) {
-    row.mhz = run_.clock_mhz();
-    table.row(row);
-    run_.check_row(table.key(row), watched);
-  }
-
   MeasuringRun& run_;
-  Table<LoopRow> loop_table_;
-  Table<SharedSumRow> sum_table_;
-  Table<SwitchRow> switch_table_;
+  Table loop_table_, sum_table_, switch_table_;
   std::vector<Type> types_;
 };
 
@@ -231,9 +279,9 @@ void model_sections(MeasuringRun& run, const SumOptions& sums) {
 }
 
 std::string describe_model() {
-  return describe(kLoopTitle, loop_columns(true)) +
-         describe(kSumTitle, shared_sum_columns(true)) +
-         describe(kSwitchTitle, switch_columns(true));
+  return describe(kLoopTitle, loop_row("", 0, 0)) +
+         describe(kSumTitle, sum_row("", 0, 0)) +
+         describe(kSwitchTitle, switch_row("", 0, 0, ""));
 }
 
 }  // namespace syncbench::reduction

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/interrupt.hpp"
+#include "common/noise.hpp"
 #include "stencil/field_ways.hpp"
 #include "stencil/host_steps.hpp"
-#include "stencil/rows.hpp"
 
 namespace syncbench::stencil {
 
@@ -95,6 +95,51 @@ Teams make_teams(MeasuringRun& run, const ProcessRun& process) {
   return teams;
 }
 
+// What a row says.
+struct FieldRow {
+  std::string method;
+  int gpus = 1;
+  double cells = kNan;  // of each GPU
+  FieldShape shape = {};
+  double steps = kNan;  // of the longer run
+  FieldGrid grid = {};
+  Summary step = {};    // ns
+  double sync = kNan;   // percent of a step
+  double right = kNan;  // 1: all results were right; 0: one was not
+  int nodes = 1, processes = 1;
+  double mhz = kNan;  // SM clock of the slowest GPU, after the samples
+};
+
+Row row_of(const FieldRow& field) {
+  return Row("way to make time steps", field.method)
+      .label("GPUcount", "", "GPUs involved", field.gpus)
+      .label("cells", "", "of each GPU", format_number(field.cells, 0))
+      .cell("width", "cells", "of a row", field.shape.width)
+      .cell("rows", "rows", "of a layer; a layer is a row in 2D",
+            field.shape.rows)
+      .cell("layers", "layers", "of each GPU", field.shape.layers)
+      .real("steps", "", "of the longer run; the shorter has a quarter",
+            field.steps, 0)
+      .cell("blk", "blocks", "grid dimension on each GPU", field.grid.blocks)
+      .cell("thrd", "threads", "block dimension", field.grid.threads)
+      .mean_stddev("step", "ns", "one more time step", field.step)
+      .real("GB/s", "10^9 B/s",
+            "each cell of all GPUs read and written once, 8 bytes / m(step)",
+            8 * field.cells * field.gpus / field.step.mean)
+      .real("sync", "%",
+            "of m(step) beyond that of none, or of none_tile for tiles; below "
+            "0 where that is slower",
+            field.sync, 1)
+      .real("right", "",
+            "1: all results were right; 0: not; nan: it orders nothing",
+            field.right, 0)
+      .cell("nodes", "", "machines", field.nodes)
+      .cell("processes", "", "of all nodes", field.processes)
+      .stats("step", "ns", field.step)
+      .clock(field.mhz, "SM clock of the slowest GPU used, after the samples")
+      .set(field.shape.set);
+}
+
 class TimeSteps {
  public:
   TimeSteps(MeasuringRun& run, const Teams& teams, int dimensions, int blocks,
@@ -104,8 +149,7 @@ class TimeSteps {
         dimensions_(dimensions),
         blocks_(blocks),
         shapes_(field_shapes(dimensions, blocks_, most_bytes)),
-        table_(run.out(), kTitles[dimensions - 2],
-               field_columns(run.options().stats)) {}
+        table_(run.out(), kTitles[dimensions - 2], row_of({})) {}
 
   WrongSteps measure() {
     run_.begin_section(kTitles[dimensions_ - 2]);
@@ -177,11 +221,7 @@ class TimeSteps {
   }
 
   RowKey key(const FieldWay& way, double cells = kNan) const {
-    FieldRow row;
-    row.method = way.name;
-    row.gpus = gpu_count();
-    row.cells = cells;
-    return table_.key(row);
+    return row_of({way.name, gpu_count(), cells}).key();
   }
   RowKey key(const FieldWay& way, const FieldShape& shape) const {
     return key(way, static_cast<double>(shape.cells()));
@@ -374,20 +414,16 @@ class TimeSteps {
     std::map<FieldForm, double> unordered;  // ns a step
     for (const Candidate& candidate : candidates) {
       const Summary total = summarize(candidate.long_ns);
-      FieldRow row;
-      row.method = candidate.way.name;
-      row.gpus = gpu_count();
+      FieldRow row = {candidate.way.name,
+                      gpu_count(),
+                      static_cast<double>(shape.cells()),
+                      shape,
+                      static_cast<double>(steps),
+                      field.grid()};
       row.nodes = team_->nodes();
       row.processes = processes();
-      row.cells = static_cast<double>(shape.cells());
-      row.shape = shape;
-      row.set = shape.set;
-      row.steps = steps;
-      row.blocks = field.grid().blocks;
-      row.threads = field.grid().threads;
       const auto more = steps - steps / 4;
       row.step = difference(total, summarize(candidate.short_ns), more);
-      row.rate = 8 * row.cells * row.gpus / row.step.mean;
       if (candidate.way.orders) {
         const auto base = unordered.find(candidate.way.form);
         if (base != unordered.end()) {
@@ -397,9 +433,13 @@ class TimeSteps {
       } else {
         unordered[candidate.way.form] = row.step.mean;
       }
-      run_.show(table_.key(row));
+      row.mhz = clock.mhz;
+      run_.show(row_of(row).key());
       if (!run_.options().wants(row.method, Set::kToday)) continue;
-      wrong_.rows += print_field(run_, table_, row, total, clock);
+      // Runs of less than 100 us vary with each launch.
+      run_.print(table_, row_of(row), clock, wide_interval(row.step),
+                 total.mean > 100e3 ? total : Summary());
+      wrong_.rows += row.right == 0;
     }
   }
 
@@ -409,7 +449,7 @@ class TimeSteps {
   const int dimensions_;
   const int blocks_;
   const std::vector<FieldShape> shapes_;
-  Table<FieldRow> table_;
+  Table table_;
   WrongSteps wrong_;
 };
 
@@ -447,7 +487,7 @@ WrongSteps measure_time_steps(MeasuringRun& run, const ProcessRun& process,
 std::string describe_time_steps() {
   std::string text;
   for (const char* title : kTitles) {
-    text += describe(title, field_columns(true));
+    text += describe(title, row_of({}));
   }
   return text;
 }

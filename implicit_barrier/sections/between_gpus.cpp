@@ -25,7 +25,7 @@ Layout round_layout() {
             Said::kWarned},
            {"held", "the same of equal work, all queued behind held streams",
             Said::kMedianOrNone}},
-          work_column("the unit of the late GPU, ideally")};
+          {work_label("the unit of the late GPU, ideally")}};
 }
 
 /// One way on several GPUs.

@@ -14,7 +14,7 @@ class Fusion : public SectionOf<FusionSample> {
       : SectionOf(printing, set, name, how,
                   {{{"wkld", "the unit, measured", Said::kMean},
                     {"ovh", "launch overhead (Eq. 6)", Said::kWarned}},
-                   work_column("the unit, ideally")}) {}
+                   {work_label("the unit, ideally")}}) {}
 
   /// Units of kernel(units, amount_of(nanoseconds)) by the methods that are
   /// wanted(method).
@@ -42,19 +42,19 @@ class Fusion : public SectionOf<FusionSample> {
 
   void print(const Point& point, const Measured<Sample>& measured) override {
     const FusionResult result = fusion_result(measured, point.repeats);
-    const Row row(point, measured, {result.unit, result.overhead});
-    table().row(row);
-    if (!result.hidden && find_launch_method(point.method).queues()) {
-      table().note(table().key(row),
-                   {"not-hidden",
-                    "these launches do not hide behind the unit; m(ovh) is the "
-                    "pace of the host"});
-    }
-    warn(row);
-    add_notes(row, result);
+    SectionOf::print(point, measured, {result.unit, result.overhead},
+                     pace_of(point, result));
+    add_notes(point, result);
   }
 
-  virtual void add_notes(const Row& row, const FusionResult& result) = 0;
+  static Remark pace_of(const Point& point, const FusionResult& result) {
+    if (result.hidden || !find_launch_method(point.method).queues()) return {};
+    return {"not-hidden",
+            "these launches do not hide behind the unit; m(ovh) is the pace of "
+            "the host"};
+  }
+
+  virtual void add_notes(const Point& point, const FusionResult& result) = 0;
 };
 
 /// Before a process has used a second stream, or launched what takes another
@@ -77,7 +77,7 @@ class OneStream : public Fusion {
         [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
   }
 
-  void add_notes(const Row&, const FusionResult&) override {}
+  void add_notes(const Point&, const FusionResult&) override {}
   bool comes_first() const override { return true; }
 };
 
@@ -96,8 +96,8 @@ class SleepKernel : public Fusion {
             [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
   }
 
-  void add_notes(const Row& row, const FusionResult& result) override {
-    printing().spin_overhead[row.key()] = result.overhead;
+  void add_notes(const Point& point, const FusionResult& result) override {
+    printing().spin_overhead[point.key()] = result.overhead;
   }
 };
 
@@ -127,16 +127,15 @@ class SleepInstruction : public Fusion {
     return have_sleep(measuring.run.gpus());
   }
 
-  void add_notes(const Row& row, const FusionResult& result) override {
-    if (!ends_on_grid(kSleepNs * result.unit.mean / row.work_ns)) return;
-    const auto spin = printing().spin_overhead.find(row.key());
+  void add_notes(const Point& point, const FusionResult& result) override {
+    if (!ends_on_grid(kSleepNs * result.unit.mean / point.work_ns)) return;
+    const auto spin = printing().spin_overhead.find(point.key());
     const bool known = spin != printing().spin_overhead.end();
-    table().note(table().key(row),
-                 {"ends-on-grid",
-                  "these kernels end on the grid of the sleep" +
-                      (known ? "; m(ovh) with units that spin is " +
-                                   format_number(spin->second.mean, 0) + " ns"
-                             : "")});
+    note(point, {"ends-on-grid",
+                 "these kernels end on the grid of the sleep" +
+                     (known ? "; m(ovh) with units that spin is " +
+                                  format_number(spin->second.mean, 0) + " ns"
+                            : "")});
   }
 };
 

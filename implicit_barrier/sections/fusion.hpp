@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/process_samples.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/lengths.hpp"
 

@@ -15,7 +15,7 @@ Layout held_layout() {
        {"timer", "the same by %globaltimer in the kernels"},
        {"gap", "last end to next begin, of kernels that note them",
         Said::kMedianOrNone}},
-      work_column("spin of each kernel")};
+      {work_label("spin of each kernel")}};
 }
 
 /// Of kernels that spin: no host is behind here, so a short series tells as
@@ -87,25 +87,24 @@ class HeldQueue : public SectionOf<HeldSample> {
   }
 
   void print(const Point& point, const Measured<Sample>& measured) override {
-    const Row row(point, measured, means_of(measured));
-    SectionOf::print(row);
-    compare_with_fusion(row, row.means[0], row.means[1]);
+    const std::vector<Summary> means = means_of(measured);
+    SectionOf::print(point, measured, means);
+    compare_with_fusion(point, means[0], means[1]);
   }
 
   // Medians, for a stall of the host moves a mean. By timer and by CPU.
-  void compare_with_fusion(const Row& row, const Summary& cpu,
+  void compare_with_fusion(const Point& point, const Summary& cpu,
                            const Summary& timer) {
     constexpr double kAgree = 0.05;
-    const auto spin = printing().spin_overhead.find(row.key());
-    if (row.work_ns == 0 || spin == printing().spin_overhead.end()) return;
+    const auto spin = printing().spin_overhead.find(point.key());
+    if (point.work_ns == 0 || spin == printing().spin_overhead.end()) return;
     const double off = cpu.median / spin->second.median - 1;
     const double timer_off = timer.median / spin->second.median - 1;
     if (std::max(std::abs(off), std::abs(timer_off)) <= kAgree) return;
-    table().note(table().key(row),
-                 {"differs",
-                  "med(cpu) and med(timer) are " + format_number(100 * off, 0) +
-                      " and " + format_number(100 * timer_off, 0) +
-                      "% away from med(ovh) of the same kernels not held"});
+    note(point, {"differs",
+                 "med(cpu) and med(timer) are " + format_number(100 * off, 0) +
+                     " and " + format_number(100 * timer_off, 0) +
+                     "% away from med(ovh) of the same kernels not held"});
   }
 
   bool is_second() const override { return true; }

@@ -6,7 +6,7 @@
 namespace syncbench::implicit_barrier {
 namespace {
 
-Layout launch_layout(Columns<Row> more = {}) {
+Layout launch_layout(std::vector<Label> labels = {}) {
   return {{{"clk", "two adjacent CPU clock reads", Said::kMean},
            {"sync", "the wait with nothing running", Said::kMean},
            {"laun", "start to last launch returned", Said::kMean},
@@ -15,7 +15,7 @@ Layout launch_layout(Columns<Row> more = {}) {
            {"addl", "one more launch: (ttl_rep - ttl_1) / (rep - 1)",
             Said::kWarned}},
           {},
-          std::move(more)};
+          std::move(labels)};
 }
 
 class Launches : public SectionOf<LaunchesSample> {
@@ -37,14 +37,15 @@ class Launches : public SectionOf<LaunchesSample> {
     });
   }
 
-  void print(const Point& point, const Measured<Sample>& measured) override {
+  void print(const Point& of, const Measured<Sample>& measured) override {
+    Point point = of;
     for (const LaunchSeries& series :
-         {one_launch(measured), many_launches(measured, point.repeats)}) {
-      Row row(point, measured,
-              {series.clock, series.wait, series.launched, series.total,
-               per(series.launched, series.repeats), series.additional});
-      row.repeats = series.repeats;
-      SectionOf::print(row);
+         {one_launch(measured), many_launches(measured, of.repeats)}) {
+      point.repeats = series.repeats;
+      SectionOf::print(
+          point, measured,
+          {series.clock, series.wait, series.launched, series.total,
+           per(series.launched, series.repeats), series.additional});
     }
   }
 };
@@ -71,7 +72,7 @@ class WorkloadTest : public Launches {
       : Launches(printing, Set::kStudy, "workload test",
                  "kernels that spin; fewer launches than 128 where they take "
                  "over 1.3 ms",
-                 launch_layout(work_column("spin of each kernel"))) {}
+                 launch_layout({work_label("spin of each kernel")})) {}
 
  private:
   void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {

@@ -1,6 +1,7 @@
 // Series of launches of one kernel, and of one launch (study, section IX-B).
 #pragma once
 
+#include "common/process_samples.hpp"
 #include "common/timing.hpp"
 #include "implicit_barrier/launch_methods.hpp"
 #include "implicit_barrier/lengths.hpp"

@@ -20,15 +20,14 @@ struct StepSample {
 };
 
 Layout step_layout() {
-  return {{{"step", "one more step", Said::kWarned},
-           {"seam",
-            "less a step's work in a kernel of all steps that waits for "
-            "nothing"}},
-          work_column("spin of each step") +
-              labels<Row>({column<Row>(
-                  "reads", "words",
-                  "that a block reads of another in the step before",
-                  &Row::reads)})};
+  return {
+      {{"step", "one more step", Said::kWarned},
+       {"seam",
+        "less a step's work in a kernel of all steps that waits for "
+        "nothing"}},
+      {work_label("spin of each step"),
+       {"reads", "words", "that a block reads of another in the step before",
+        [](const Point& point) -> Word { return point.reads; }}}};
 }
 
 /// One way, shape and work.

@@ -42,9 +42,9 @@ ProcessSamples samples_of_kind(const Measured<StreamsSample>& measured,
   return values;
 }
 
-/// As the columns: of levels, each the median of one stream in one process.
-std::vector<double> levels_of(const Measured<StreamsSample>& measured,
-                              const StreamKind& kind, int steps) {
+/// As the quantities: of levels, each the median of one stream in one process.
+std::vector<Summary> levels_of(const Measured<StreamsSample>& measured,
+                               const StreamKind& kind, int steps) {
   std::vector<double> levels, means;
   double variances = 0;
   for (const auto& process : measured.samples) {
@@ -61,34 +61,29 @@ std::vector<double> levels_of(const Measured<StreamsSample>& measured,
     variances += of_process.stddev * of_process.stddev;
     means.push_back(of_process.mean);
   }
-  return {*std::min_element(levels.begin(), levels.end()),
-          *std::max_element(levels.begin(), levels.end()),
-          std::sqrt(variances / static_cast<double>(means.size())),
-          summarize(means).stddev};
+  return {{*std::min_element(levels.begin(), levels.end())},
+          {*std::max_element(levels.begin(), levels.end())},
+          {std::sqrt(variances / static_cast<double>(means.size()))},
+          {summarize(means).stddev}};
 }
 
 Layout streams_layout() {
-  constexpr const char* kLevels[][2] = {
-      {"min(ovh)", "lowest median of one stream in one process"},
-      {"max(ovh)", "highest median of one stream in one process"},
-      {"s_stream(ovh)",
-       "standard deviation (n - 1) between streams of a process"},
-      {"s_process(ovh)",
-       "standard deviation (n - 1) between means of processes"}};
-  Layout layout = {
-      {{"ovh", "launch overhead (Eq. 6)", Said::kWarned}},
-      work_column("the unit, ideally") +
-          labels<Row>({column<Row>("stream", "",
-                                   "default: the first that a process uses; "
-                                   "per_thread: cudaStreamPerThread; created: "
-                                   "ten that it makes",
-                                   &Row::stream)})};
-  for (const auto& [name, meaning] : kLevels) {
-    layout.more.push_back(real_column<Row>(
-        name, "ns", meaning,
-        [i = layout.more.size()](const Row& row) { return row.levels[i]; }));
-  }
-  return layout;
+  return {{{"ovh", "launch overhead (Eq. 6)", Said::kWarned},
+           {"min(ovh)", "lowest median of one stream in one process",
+            Said::kNumber},
+           {"max(ovh)", "highest median of one stream in one process",
+            Said::kNumber},
+           {"s_stream(ovh)",
+            "standard deviation (n - 1) between streams of a process",
+            Said::kNumber},
+           {"s_process(ovh)",
+            "standard deviation (n - 1) between means of processes",
+            Said::kNumber}},
+          {work_label("the unit, ideally"),
+           {"stream", "",
+            "default: the first that a process uses; per_thread: "
+            "cudaStreamPerThread; created: ten that it makes",
+            [](const Point& point) -> Word { return point.stream; }}}};
 }
 
 class Streams : public SectionOf<StreamsSample> {
@@ -132,16 +127,17 @@ class Streams : public SectionOf<StreamsSample> {
     return sample;
   }
 
-  void print(const Point& point, const Measured<Sample>& measured) override {
+  void print(const Point& of, const Measured<Sample>& measured) override {
+    Point point = of;
     for (const StreamKind& kind : kStreamKinds) {
-      Row row(point, measured,
-              {difference_of_processes(
-                  samples_of_kind(measured, kind, &FusionSample::separate),
-                  samples_of_kind(measured, kind, &FusionSample::fused),
-                  point.repeats - 1)});
-      row.stream = kind.name;
-      row.levels = levels_of(measured, kind, point.repeats - 1);
-      SectionOf::print(row);
+      point.stream = kind.name;
+      std::vector<Summary> means = levels_of(measured, kind, of.repeats - 1);
+      means.insert(means.begin(),
+                   difference_of_processes(
+                       samples_of_kind(measured, kind, &FusionSample::separate),
+                       samples_of_kind(measured, kind, &FusionSample::fused),
+                       of.repeats - 1));
+      SectionOf::print(point, measured, means);
     }
   }
 

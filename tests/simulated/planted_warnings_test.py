@@ -390,8 +390,9 @@ PLAIN = {
     "processes[count= streams=]: one process after the other, each with so many samples; the "
     "streams in turn", ": ", ", ", ". s"}
 # Functions whose texts others print, by file.
-MAKERS = {"noise.cpp", "latency.hpp", "rows.cpp", "timed_launch.cpp", "held_queue.cpp",
-          "held_launch.hpp", "array_sums.cu", "cub_sum.cu", "isolation.cpp"}
+MAKERS = {"noise.cpp", "latency.hpp", "rows.cpp", "BenchmarkIntraSM.cpp", "timed_launch.cpp",
+          "fusion.cpp", "held_queue.cpp", "held_launch.hpp", "array_sums.cu", "cub_sum.cu",
+          "isolation.cpp"}
 # Where errors that end a run are looked at, too.
 ENDED = ("held_launch.hpp", "reduction", "pitfalls")
 
@@ -412,7 +413,7 @@ def texts_of_sources():
             if path.name in MAKERS:
                 parts += [part for part in re.findall(
                     r'(?:\breturn|std::string text =)\s(?:"(?:\\.|[^"\\])*"|[^;"])*;', text)
-                    if "column" not in part]
+                    if not re.search(r"Row\(|_row\(|\brow\s*\.|[._]label\(", part)]
             for part in parts:
                 yield "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', part))
 

@@ -13,19 +13,14 @@
 namespace syncbench {
 namespace {
 
-struct Row {
-  std::string name;
-  int count;
-  Summary time;
-};
-
-Columns<Row> columns() {
-  return Columns<Row>{column<Row>("name", "", "a name",
-                                  [](const Row& r) { return r.name; }),
-                      column<Row>("count", "", "a number",
-                                  [](const Row& r) { return r.count; })} +
-         mean_stddev_columns<Row>("time", "ns", "something",
-                                  [](const Row& r) { return r.time; });
+Row row_of(const std::string& name = "", int count = 0,
+           const Summary& time = {}) {
+  return Row("a name", name)
+      .cell("count", "", "a number", count)
+      .mean_stddev("time", "ns", "something", time)
+      .stats("time", "ns", time)
+      .clock(1980)
+      .set(Set::kToday);
 }
 
 // A file that can be written and read back.
@@ -63,50 +58,67 @@ TEST(FormatNumber, FixedPointAndNan) {
 TEST(Table, HeaderOnceThenRows) {
   TemporaryFile file;
   LineWriter out(file.descriptor());
-  Table<Row> table(out, "a section", columns());
+  Table table(out, "a section", row_of());
   EXPECT_EQ(file.text(), "");  // an empty section leaves no trace
-  table.row({"first", 1, summarize({1, 3})});
+  table.row(row_of("first", 1, summarize({1, 3})));
   EXPECT_EQ(file.text(),
-            "# a section\nname\tcount\tm(time)\ts(time)\n"
+            "# a section\nmethod\tcount\tm(time)\ts(time)\n"
             "first\t1\t2.000\t1.414\n");  // there before the next row
-  table.row({"second", 2, Summary{}});
+  table.row(row_of("second", 2));
   table.skip("third", {"does-not-fit holds=2", "an SM holds 2"});
   EXPECT_EQ(file.text(),
-            "# a section\nname\tcount\tm(time)\ts(time)\n"
+            "# a section\nmethod\tcount\tm(time)\ts(time)\n"
             "first\t1\t2.000\t1.414\nsecond\t2\tnan\tnan\n"
             "# skipped[does-not-fit holds=2] third: an SM holds 2\n");
 }
 
-TEST(Table, KeysAreOfTheLabels) {
+TEST(Table, CellsOfStatsWhereAskedFor) {
   TemporaryFile file;
   LineWriter out(file.descriptor());
-  Columns<Row> columns = ::syncbench::columns();
-  columns[1].label = true;
-  Table<Row> table(out, "a section", columns);
-  EXPECT_EQ(table.key({"first", 7, Summary{}}).text, "first count=7");
-  EXPECT_EQ(table.key({"first", kAny, Summary{}}).text, "first");
-  columns[1].cell = [](const Row&) { return "as allowed"; };
-  EXPECT_EQ(Table<Row>(out, "", columns).key({"first", 7, Summary{}}).text,
-            "first count=\"as allowed\"");
+  out.show_stats(true);
+  Table table(out, "a section", row_of());
+  table.row(row_of("first", 1, summarize({1, 3, 2})));
+  EXPECT_EQ(file.text(),
+            "# a section\nmethod\tcount\tm(time)\ts(time)\tn\tmed(time)\t"
+            "ci95(time)\tclock\tset\n"
+            "first\t1\t2.000\t1.000\t3\t2.000\t2.484\t1980.0\ttoday\n");
+}
+
+TEST(Row, KeysAreOfTheLabels) {
+  const auto key = [](const Word& count) {
+    return Row("a name", "first")
+        .label("count", "", "a number", count)
+        .cell("other", "", "no label", 3)
+        .key()
+        .text;
+  };
+  EXPECT_EQ(key(7), "first count=7");
+  EXPECT_EQ(key("as allowed"), "first count=\"as allowed\"");
+  for (const Word& any : {Word(kAny), Word("nan"), Word("")}) {
+    EXPECT_EQ(key(any), "first");
+  }
 }
 
 TEST(Table, NotesOnceAndNothingOfNothing) {
   TemporaryFile file;
   LineWriter out(file.descriptor());
-  Table<Row> table(out, "a section", columns());
+  Table table(out, "a section", row_of());
   table.note("first", {});
   EXPECT_EQ(file.text(), "");
   table.note_once("first", {"tile", "bytes"});
   table.note_once("first", {"tile", "bytes"});
   table.annotate(Kind::kWarning, "", {"clock", "it moved"});
   EXPECT_EQ(file.text(),
-            "# a section\nname\tcount\tm(time)\ts(time)\n"
+            "# a section\nmethod\tcount\tm(time)\ts(time)\n"
             "# note[tile] first: bytes\n# warning[clock]: it moved\n");
 }
 
 TEST(Table, ColumnsAreDescribed) {
-  EXPECT_EQ(describe("a section", columns()),
-            "a section\tname\t\ta name\t\na section\tcount\t\ta number\t\n"
+  EXPECT_EQ(describe("a section",
+                     Row("a name", "")
+                         .cell("count", "", "a number", 0)
+                         .mean_stddev("time", "ns", "something", Summary{})),
+            "a section\tmethod\t\ta name\t\na section\tcount\t\ta number\t\n"
             "a section\tm(time)\tns\tsomething\tm(time)\n"
             "a section\ts(time)\tns\tstandard deviation (n - 1) of the same\t"
             "m(time)\n");
@@ -115,10 +127,10 @@ TEST(Table, ColumnsAreDescribed) {
 TEST(LineWriter, TheEndCountsRows) {
   TemporaryFile file;
   LineWriter out(file.descriptor());
-  Table<Row> table(out, "a section", columns());
-  table.row({"first", 1, Summary{}});
+  Table table(out, "a section", row_of());
+  table.row(row_of("first", 1));
   table.skip("second", {"does-not-fit holds=2", "an SM holds 2"});
-  table.row({"third", 1, Summary{}});
+  table.row(row_of("third", 1));
   out.end();
   const std::string text = file.text();
   EXPECT_EQ(text.substr(text.rfind('#')),
