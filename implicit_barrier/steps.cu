@@ -4,31 +4,23 @@
 #include <string>
 #include <utility>
 
+#include "common/bounded_wait.cuh"
 #include "common/errors.hpp"
 #include "implicit_barrier/device_graphs.hpp"
 #include "implicit_barrier/step_work.cuh"
 #include "implicit_barrier/steps.hpp"
 #include "peer_grid_barrier/barrier.cuh"
+#include "peer_grid_barrier/scoped_memory.cuh"
 
 namespace syncbench::implicit_barrier {
 namespace {
 
-__device__ unsigned load_acquire(const unsigned* address) {
-  unsigned value;
-  asm volatile("ld.acquire.gpu.u32 %0, [%1];"
-               : "=r"(value)
-               : "l"(address)
-               : "memory");
-  return value;
-}
-
 // Until the word is at least `value`.
 __device__ void wait_for(const unsigned* address, unsigned value,
                          unsigned* failed) {
-  for (int i = 0; i < kMostLooks; ++i) {
-    if (load_acquire(address) >= value) return;
-  }
-  *failed = 1;
+  const bool came = poll_until(
+      [=] { return peer_grid::generic::Gpu::load_acquire(address) >= value; });
+  if (!came) *failed = 1;
 }
 
 // A kernel a step.
@@ -81,8 +73,7 @@ struct Counter : InKernel {
     __syncthreads();
     if (threadIdx.x == 0) {
       unsigned* counter = &data.flags[step];
-      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter)
-                   : "memory");
+      peer_grid::global::Gpu::add_release(counter, 1);
       wait_for(counter, gridDim.x, data.failed);
     }
     __syncthreads();
@@ -103,10 +94,7 @@ struct TileFlags : InKernel {
   __device__ void after(const StepData& data, int step) {
     __syncthreads();
     if (threadIdx.x == 0) {
-      asm volatile(
-          "st.release.gpu.global.u32 [%0], %1;" ::"l"(&data.flags[blockIdx.x]),
-          "r"(step + 1)
-          : "memory");
+      peer_grid::global::Gpu::store_release(&data.flags[blockIdx.x], step + 1);
     }
   }
 };
