@@ -1,10 +1,9 @@
-#include <cooperative_groups.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "common/bounded_wait.cuh"
+#include "common/cooperative_barriers.cuh"
 #include "common/errors.hpp"
 #include "implicit_barrier/device_graphs.hpp"
 #include "implicit_barrier/step_work.cuh"
@@ -51,19 +50,15 @@ struct InKernel {
   __device__ void after(const StepData&, int) {}
 };
 
-struct GridSync : InKernel {
-  using InKernel::InKernel;
-  __device__ void after(const StepData&, int) { grid.sync(); }
-  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
-};
-
-struct PeerGridSync {
-  using Argument = peer_grid::BarrierEnd;
+/// All blocks meet.
+template <class Barrier>
+struct Meeting {
+  using Argument = typename Barrier::End;
   static constexpr bool kPolls = false;
-  __device__ explicit PeerGridSync(const Argument& end) : barrier(end) {}
+  __device__ explicit Meeting(const Argument& end) : barrier(end) {}
   __device__ void before(const StepData&, int) {}
   __device__ void after(const StepData&, int) { barrier.sync(); }
-  peer_grid::Barrier barrier;
+  Barrier barrier;
 };
 
 /// Every block adds to the step's counter and polls it.
@@ -257,11 +252,12 @@ Made make_resident(const StepPlace& place, const StepShape& shape) {
   require_cooperative({place.gpu});
   LaunchAttributes attributes;
   attributes.cooperative = true;
-  return std::make_unique<FusedSteps<Way>>(place, shape, Nothing{}, attributes);
+  return std::make_unique<FusedSteps<Way>>(
+      place, shape, typename Way::Argument{}, attributes);
 }
 
 /// Keeps the barrier's memory.
-class PeerGridSteps : public FusedSteps<PeerGridSync> {
+class PeerGridSteps : public FusedSteps<Meeting<peer_grid::Barrier>> {
  public:
   PeerGridSteps(const StepPlace& place, const StepShape& shape,
                 peer_grid::BarrierSet set, LaunchAttributes attributes)
@@ -361,7 +357,7 @@ const std::vector<StepWay>& step_ways() {
       {"launch_and_wait", "a launch and cudaStreamSynchronize for each step",
        make_steps<WaitedSteps>},
       {"steps_grid_sync", "one kernel, grid_group::sync() after each step",
-       make_resident<GridSync>},
+       make_resident<Meeting<GridBarrier>>},
       {"steps_peer_grid_sync", "one kernel, this suite's barrier on one GPU",
        make_peer_grid},
       {"steps_counter", "one kernel, a counter a step that all blocks poll",
