@@ -1,3 +1,4 @@
+#include "common/bounded_wait.cuh"
 #include "common/check.hpp"
 #include "common/device_clock.cuh"
 #include "implicit_barrier/kernels.hpp"
@@ -104,13 +105,9 @@ __global__ void noting_kernel(int units, long long cycles) {
 __global__ void link_kernel(Links links) { be_link(links); }
 
 __global__ void hold_kernel(GateFlags* gate) {
-  const long long start = read_global_timer();
-  while (gate->open == 0) {
-    if (read_global_timer() - start > kHoldLimitNs) {
-      gate->expired = 1;
-      return;
-    }
-  }
+  const bool opened =
+      poll_for(kHoldLimitNs, [gate] { return gate->open != 0; });
+  if (!opened) gate->expired = 1;
 }
 
 __global__ void meeting_kernel(MeetingFlags flags, unsigned here,

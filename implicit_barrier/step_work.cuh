@@ -1,13 +1,11 @@
 // A step of a chain of dependent steps.
 #pragma once
 
+#include "common/bounded_wait.cuh"
 #include "implicit_barrier/steps.hpp"
 #include "implicit_barrier/unit_work.cuh"
 
 namespace syncbench::implicit_barrier {
-
-// Most polls of a wait: seconds, where microseconds do.
-inline constexpr int kMostLooks = 1 << 22;
 
 __device__ inline unsigned other_block() {
   return (blockIdx.x + gridDim.x / 2) % gridDim.x;
@@ -20,7 +18,9 @@ __device__ inline void do_step(const StepData& data, int step, bool polls) {
   if (data.reads) {
     const volatile unsigned* word = &data.words[step * blocks + other_block()];
     seen = *word;
-    for (int i = 0; polls && seen == 0 && i < kMostLooks; ++i) seen = *word;
+    for (unsigned i = 0; polls && seen == 0 && i < kMostPolls; ++i) {
+      seen = *word;
+    }
   }
   spin_units(1, data.cycles);
   if (data.late > 0 && step % blocks == blockIdx.x) spin_units(1, data.late);

@@ -1,34 +1,25 @@
-#include <cooperative_groups.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "common/bounded_wait.cuh"
+#include "common/cooperative_barriers.cuh"
 #include "common/errors.hpp"
 #include "implicit_barrier/device_graphs.hpp"
 #include "implicit_barrier/step_work.cuh"
 #include "implicit_barrier/steps.hpp"
 #include "peer_grid_barrier/barrier.cuh"
+#include "peer_grid_barrier/scoped_memory.cuh"
 
 namespace syncbench::implicit_barrier {
 namespace {
 
-__device__ unsigned load_acquire(const unsigned* address) {
-  unsigned value;
-  asm volatile("ld.acquire.gpu.u32 %0, [%1];"
-               : "=r"(value)
-               : "l"(address)
-               : "memory");
-  return value;
-}
-
 // Until the word is at least `value`.
 __device__ void wait_for(const unsigned* address, unsigned value,
                          unsigned* failed) {
-  for (int i = 0; i < kMostLooks; ++i) {
-    if (load_acquire(address) >= value) return;
-  }
-  *failed = 1;
+  const bool came = poll_until(
+      [=] { return peer_grid::generic::Gpu::load_acquire(address) >= value; });
+  if (!came) *failed = 1;
 }
 
 // A kernel a step.
@@ -59,19 +50,15 @@ struct InKernel {
   __device__ void after(const StepData&, int) {}
 };
 
-struct GridSync : InKernel {
-  using InKernel::InKernel;
-  __device__ void after(const StepData&, int) { grid.sync(); }
-  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
-};
-
-struct PeerGridSync {
-  using Argument = peer_grid::BarrierEnd;
+/// All blocks meet.
+template <class Barrier>
+struct Meeting {
+  using Argument = typename Barrier::End;
   static constexpr bool kPolls = false;
-  __device__ explicit PeerGridSync(const Argument& end) : barrier(end) {}
+  __device__ explicit Meeting(const Argument& end) : barrier(end) {}
   __device__ void before(const StepData&, int) {}
   __device__ void after(const StepData&, int) { barrier.sync(); }
-  peer_grid::Barrier barrier;
+  Barrier barrier;
 };
 
 /// Every block adds to the step's counter and polls it.
@@ -81,8 +68,7 @@ struct Counter : InKernel {
     __syncthreads();
     if (threadIdx.x == 0) {
       unsigned* counter = &data.flags[step];
-      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter)
-                   : "memory");
+      peer_grid::global::Gpu::add_release(counter, 1);
       wait_for(counter, gridDim.x, data.failed);
     }
     __syncthreads();
@@ -103,10 +89,7 @@ struct TileFlags : InKernel {
   __device__ void after(const StepData& data, int step) {
     __syncthreads();
     if (threadIdx.x == 0) {
-      asm volatile(
-          "st.release.gpu.global.u32 [%0], %1;" ::"l"(&data.flags[blockIdx.x]),
-          "r"(step + 1)
-          : "memory");
+      peer_grid::global::Gpu::store_release(&data.flags[blockIdx.x], step + 1);
     }
   }
 };
@@ -269,11 +252,12 @@ Made make_resident(const StepPlace& place, const StepShape& shape) {
   require_cooperative({place.gpu});
   LaunchAttributes attributes;
   attributes.cooperative = true;
-  return std::make_unique<FusedSteps<Way>>(place, shape, Nothing{}, attributes);
+  return std::make_unique<FusedSteps<Way>>(
+      place, shape, typename Way::Argument{}, attributes);
 }
 
 /// Keeps the barrier's memory.
-class PeerGridSteps : public FusedSteps<PeerGridSync> {
+class PeerGridSteps : public FusedSteps<Meeting<peer_grid::Barrier>> {
  public:
   PeerGridSteps(const StepPlace& place, const StepShape& shape,
                 peer_grid::BarrierSet set, LaunchAttributes attributes)
@@ -373,7 +357,7 @@ const std::vector<StepWay>& step_ways() {
       {"launch_and_wait", "a launch and cudaStreamSynchronize for each step",
        make_steps<WaitedSteps>},
       {"steps_grid_sync", "one kernel, grid_group::sync() after each step",
-       make_resident<GridSync>},
+       make_resident<Meeting<GridBarrier>>},
       {"steps_peer_grid_sync", "one kernel, this suite's barrier on one GPU",
        make_peer_grid},
       {"steps_counter", "one kernel, a counter a step that all blocks poll",

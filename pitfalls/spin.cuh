@@ -1,6 +1,7 @@
 // Waiting on the GPU, never for ever.
 #pragma once
 
+#include "common/bounded_wait.cuh"
 #include "common/device_clock.cuh"
 
 namespace syncbench::pitfalls {
@@ -18,11 +19,7 @@ __device__ inline void spin(long long cycles) {
 /// Spins until done() or for kLongestSpin; false in the latter case.
 template <class Done>
 __device__ bool spin_until(Done done) {
-  const long long start = read_global_timer();
-  while (!done()) {
-    if (read_global_timer() - start > kLongestSpin) return false;
-  }
-  return true;
+  return poll_for(kLongestSpin, done);
 }
 
 /// Memory that others write: each access is one of the program's own. Neither

@@ -1,8 +1,7 @@
-#include <cooperative_groups.h>
-
 #include <stdexcept>
 #include <string>
 
+#include "common/cooperative_barriers.cuh"
 #include "common/errors.hpp"
 #include "common/peer_access.hpp"
 #include "peer_grid_barrier/barrier.cuh"
@@ -64,33 +63,39 @@ struct SumArguments {
   End end;
 };
 
+template <class Barrier>
+__device__ void meet(const typename Barrier::End& end) {
+  Barrier barrier(end);
+  barrier.sync();
+}
+
 /// Each block stores its share on the first GPU, all blocks of all GPUs meet,
 /// and one block there adds up (Figure 13).
-template <class T, class Meeting>
+template <class T, class Barrier>
 __global__ void __launch_bounds__(kSumThreads, 2 * kFullBlocksPerSm)
-    sum_by_node(const SumArguments<T, typename Meeting::End> own) {
+    sum_by_node(const SumArguments<T, typename Barrier::End> own) {
   const T share = sum_of_block(share_of_thread(own.data, own.count));
   if (threadIdx.x == 0) {
     own.gathered[own.rank * gridDim.x + blockIdx.x] = share;
   }
-  Meeting::meet(own.end);
+  meet<Barrier>(own.end);
   if (own.rank > 0 || blockIdx.x > 0) return;
   const T total = sum_of_partials(own.gathered, own.gpus * gridDim.x);
   if (threadIdx.x == 0) *own.sum = total;
 }
 
 /// The same for both barriers of several GPUs.
-template <class T, class Meeting>
+template <class T, class Barrier>
 class OneKernel : public LocalSums<T> {
  public:
   explicit OneKernel(const std::vector<Gpu>& gpus) : LocalSums<T>(gpus) {
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &fit_, sum_by_node<T, Meeting>, kSumThreads, 0));
+        &fit_, sum_by_node<T, Barrier>, kSumThreads, 0));
   }
 
  protected:
-  using End = typename Meeting::End;
-  static constexpr auto kKernel = sum_by_node<T, Meeting>;
+  using End = typename Barrier::End;
+  static constexpr auto kKernel = sum_by_node<T, Barrier>;
 
   int resident_blocks(const std::vector<Part>& parts) const {
     return this->grid().resident_blocks(this->bytes(parts), fit_);
@@ -111,20 +116,12 @@ class OneKernel : public LocalSums<T> {
   int fit_ = 0;
 };
 
-struct PeerGrid {
-  using End = peer_grid::BarrierEnd;
-  static __device__ void meet(const End& end) {
-    peer_grid::Barrier barrier(end);
-    barrier.sync();
-  }
-};
-
 /// This suite's barrier; a thread a GPU launches.
 template <class T>
-class PeerGridSum : public OneKernel<T, PeerGrid> {
+class PeerGridSum : public OneKernel<T, peer_grid::Barrier> {
  public:
   explicit PeerGridSum(const std::vector<Gpu>& gpus) try : OneKernel
-    <T, PeerGrid>(gpus), set_(device_numbers(gpus)) {}
+    <T, peer_grid::Barrier>(gpus), set_(device_numbers(gpus)) {}
   catch (const peer_grid::CannotJoin& error) {
     throw CannotMeasure("no-barrier", error.what());
   }
@@ -158,21 +155,12 @@ class PeerGridSum : public OneKernel<T, PeerGrid> {
 
 #if CUDART_VERSION < 13000
 
-struct MultiGrid {
-  struct End {};
-#pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
-  static __device__ void meet(const End&) {
-    cooperative_groups::this_multi_grid().sync();
-  }
-#pragma nv_diag_default 1215
-};
-
 /// Cooperative groups' barrier; one call launches on all GPUs.
 template <class T>
-class MultiGridSum : public OneKernel<T, MultiGrid> {
+class MultiGridSum : public OneKernel<T, MultiGridBarrier> {
  public:
   explicit MultiGridSum(const std::vector<Gpu>& gpus)
-      : OneKernel<T, MultiGrid>(gpus) {
+      : OneKernel<T, MultiGridBarrier>(gpus) {
     if (!enable_peer_access(device_numbers(gpus))) {
       throw CannotMeasure("no-peer-access",
                           "no peer access between these GPUs");
@@ -180,7 +168,7 @@ class MultiGridSum : public OneKernel<T, MultiGrid> {
   }
 
   double time_ns(const std::vector<Part>& parts) override {
-    std::vector<SumArguments<T, MultiGrid::End>> shares;
+    std::vector<SumArguments<T, MultiGridBarrier::End>> shares;
     for (int rank = 0; rank < this->gpus(); ++rank) {
       shares.push_back(this->arguments(rank, parts[rank], {}));
     }

@@ -1,12 +1,11 @@
 // One kernel of all steps: what orders them is a barrier inside it.
-#include <cooperative_groups.h>
-
 #include <array>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "common/check.hpp"
+#include "common/cooperative_barriers.cuh"
 #include "explicit_barrier/grid_barriers/gpu_machine.cuh"
 #include "explicit_barrier/grid_barriers/protocols.hpp"
 #include "libraries/processes.hpp"
@@ -82,18 +81,16 @@ struct OwnBlock : SamePart {
   __device__ void sync() { __syncthreads(); }
 };
 
-struct GridSync : SamePart {
-  using Argument = NoArgument;
-  __device__ explicit GridSync(const Argument&) {}
-  __device__ void sync() { cooperative_groups::this_grid().sync(); }
-};
-
-struct PeerGridSync : SamePart {
-  using Argument = peer_grid::BarrierEnd;
-  __device__ explicit PeerGridSync(const Argument& end) : barrier(end) {}
+/// All blocks meet.
+template <class Barrier>
+struct Meeting : SamePart {
+  using Argument = typename Barrier::End;
+  __device__ explicit Meeting(const Argument& end) : barrier(end) {}
   __device__ void sync() { barrier.sync(); }
-  peer_grid::Barrier barrier;
+  Barrier barrier;
 };
+using GridSync = Meeting<GridBarrier>;
+using PeerGridSync = Meeting<peer_grid::Barrier>;
 
 template <class Between, int kDimensions, FieldForm kForm>
 __global__ void __launch_bounds__(1024)
@@ -243,13 +240,7 @@ std::unique_ptr<FieldSteps> make_peer_grid_steps(const Field& field) {
 
 #if CUDART_VERSION < 13000
 
-struct MultiGridSync : SamePart {
-  using Argument = NoArgument;
-  __device__ explicit MultiGridSync(const Argument&) {}
-#pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
-  __device__ void sync() { cooperative_groups::this_multi_grid().sync(); }
-#pragma nv_diag_default 1215
-};
+using MultiGridSync = Meeting<MultiGridBarrier>;
 
 /// One call launches on all GPUs.
 template <FieldForm kForm>
@@ -260,7 +251,7 @@ class MultiGridSteps : public ResidentSteps<MultiGridSync, kForm> {
   double run(int steps) override {
     const Field& field = this->field();
     const int gpus = field.gpu_count();
-    NoArgument none;
+    MultiGridBarrier::End none;
     std::vector<std::array<void*, 3>> arguments;
     std::vector<KernelCall> calls;
     std::vector<cudaStream_t> streams;

@@ -25,14 +25,10 @@ struct Packet8 {
   __device__ Data data() const { return static_cast<unsigned>(word); }
 
   __device__ void store(Packet8* at) const {
-    asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(at), "l"(word)
-                 : "memory");
+    peer_grid::generic::System::store_relaxed(&at->word, word);
   }
   __device__ void load(const Packet8* at) {
-    asm volatile("ld.relaxed.sys.u64 %0, [%1];"
-                 : "=l"(word)
-                 : "l"(at)
-                 : "memory");
+    word = peer_grid::generic::System::load_relaxed(&at->word);
   }
 };
 
@@ -111,7 +107,7 @@ struct ExchangeMachine : NodeMachine<true> {
       Packet found[kAtOnce];
       unsigned missing = 1;
       for (unsigned polls = 0; missing != 0; ++polls) {
-        if (polls == kMostPolls) __trap();
+        if (polls == syncbench::kMostPolls) __trap();
 #pragma unroll
         for (unsigned i = 0; i < kAtOnce; ++i) {
           if (from + i < gpus) found[i].load(first + i * kMostElements);

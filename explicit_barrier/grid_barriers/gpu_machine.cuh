@@ -4,7 +4,8 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
+#include "common/bounded_wait.cuh"
+#include "peer_grid_barrier/scoped_memory.cuh"
 
 namespace grid_barriers {
 
@@ -15,8 +16,6 @@ enum class Order { kNone, kFences, kReleaseAcquire };
 template <Order kOrder>
 struct GpuMachine {
   using Count = unsigned long long;
-  /// Seconds: a block is gone, and the kernel ends with an error.
-  static constexpr unsigned kMostPolls = 1 << 22;
 
   __device__ static unsigned thread() { return threadIdx.x; }
   __device__ static unsigned threads() { return blockDim.x; }
@@ -64,107 +63,64 @@ struct GpuMachine {
 
   // The words are in global memory, and additions whose result nobody reads are
   // compiled to RED there alone, as the published atomicAdd() is.
-  __device__ static std::size_t global(const void* at) {
-    return __cvta_generic_to_global(at);
+  using Memory = peer_grid::global::Gpu;
+  template <class Word>
+  __device__ static Word* global(Word* at) {
+    return reinterpret_cast<Word*>(__cvta_generic_to_global(at));
   }
 
-  __device__ static unsigned load(const unsigned* at) {
-    unsigned value;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
-                 : "=r"(value)
-                 : "l"(global(at))
-                 : "memory");
-    return value;
-  }
-  __device__ static Count load(const Count* at) {
-    Count value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                 : "=l"(value)
-                 : "l"(global(at))
-                 : "memory");
-    return value;
+  template <class Word>
+  __device__ static Word load(const Word* at) {
+    return Memory::load_relaxed(global(at));
   }
 
   /// Without order.
   __device__ static void set(unsigned* at, unsigned value) {
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(global(at)),
-                 "r"(value)
-                 : "memory");
+    Memory::store_relaxed(global(at), value);
   }
   __device__ static void store(unsigned* at, unsigned value) {
     if constexpr (kOrder == Order::kReleaseAcquire) {
-      asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(global(at)),
-                   "r"(value)
-                   : "memory");
+      Memory::store_release(global(at), value);
     } else {
       if constexpr (kOrder == Order::kFences) __threadfence();
-      set(at, value);
+      Memory::store_relaxed(global(at), value);
     }
   }
 
   __device__ static void arrive(Count* at, Count value) {
     if constexpr (kOrder == Order::kReleaseAcquire) {
-      asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(global(at)),
-                   "l"(value)
-                   : "memory");
+      Memory::add_release(global(at), value);
     } else {
       if constexpr (kOrder == Order::kFences) __threadfence();
-      asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(global(at)),
-                   "l"(value)
-                   : "memory");
+      Memory::add_relaxed(global(at), value);
     }
   }
 
   /// The value before.
   __device__ static unsigned fetch_add(unsigned* at, unsigned value) {
-    unsigned old;
     if constexpr (kOrder == Order::kReleaseAcquire) {
-      asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
-                   : "=r"(old)
-                   : "l"(global(at)), "r"(value)
-                   : "memory");
+      return Memory::fetch_add_acq_rel(global(at), value);
     } else {
       if constexpr (kOrder == Order::kFences) __threadfence();
-      asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
-                   : "=r"(old)
-                   : "l"(global(at)), "r"(value)
-                   : "memory");
+      return Memory::fetch_add_relaxed(global(at), value);
     }
-    return old;
   }
 
-  /// Until `done(value)` of what `at` holds.
+  /// Until `done(value)` of what `at` holds. Who waits for seconds ends the
+  /// kernel with an error: a block is gone.
   template <class Word, class Done>
   __device__ static void wait(const Word* at, Done done) {
-    for (unsigned polls = 0; !done(poll(at)); ++polls) {
-      if (polls == kMostPolls) __trap();
-    }
+    syncbench::poll_or_trap([at, done] { return done(poll(at)); });
   }
 
  private:
   template <class Word>
   __device__ static Word poll(const Word* at) {
     if constexpr (kOrder == Order::kReleaseAcquire) {
-      return load_acquire(at);
+      return Memory::load_acquire(global(at));
     } else {
-      return load(at);
+      return Memory::load_relaxed(global(at));
     }
-  }
-  __device__ static unsigned load_acquire(const unsigned* at) {
-    unsigned value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                 : "=r"(value)
-                 : "l"(global(at))
-                 : "memory");
-    return value;
-  }
-  __device__ static Count load_acquire(const Count* at) {
-    Count value;
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
-                 : "=l"(value)
-                 : "l"(global(at))
-                 : "memory");
-    return value;
   }
 };
 

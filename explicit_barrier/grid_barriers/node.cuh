@@ -9,39 +9,31 @@
 #include <string>
 #include <vector>
 
+#include "common/bounded_wait.cuh"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "common/peer_access.hpp"
 #include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/grid_barriers/node_protocols.hpp"
+#include "peer_grid_barrier/scoped_memory.cuh"
 
 namespace grid_barriers {
 
 /// A thread, with scoped memory operations, which order memory or do not.
 template <bool kOrdered>
 struct NodeMachine {
-  /// Seconds: a GPU is gone, and the kernel ends with an error.
-  static constexpr unsigned kMostPolls = 1 << 22;
-
   __device__ static unsigned thread() { return threadIdx.x; }
   __device__ static unsigned threads() { return blockDim.x; }
   __device__ static unsigned block() { return blockIdx.x; }
   __device__ static void sync_grid() { cooperative_groups::this_grid().sync(); }
   __device__ static unsigned load(const unsigned* at) {
-    unsigned value;
-    asm volatile("ld.relaxed.sys.u32 %0, [%1];"
-                 : "=r"(value)
-                 : "l"(at)
-                 : "memory");
-    return value;
+    return Memory::load_relaxed(at);
   }
   __device__ static void store(unsigned* at, unsigned value) {
     if constexpr (kOrdered) {
-      asm volatile("st.release.sys.u32 [%0], %1;" ::"l"(at), "r"(value)
-                   : "memory");
+      Memory::store_release(at, value);
     } else {
-      asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(at), "r"(value)
-                   : "memory");
+      Memory::store_relaxed(at, value);
     }
   }
   __device__ static void add_one_by_cas(unsigned* at) {
@@ -49,34 +41,24 @@ struct NodeMachine {
     do {
       expected = found;
       if constexpr (kOrdered) {
-        asm volatile("atom.cas.acq_rel.sys.b32 %0, [%1], %2, %3;"
-                     : "=r"(found)
-                     : "l"(at), "r"(expected), "r"(expected + 1)
-                     : "memory");
+        found = Memory::swap_acq_rel(at, expected, expected + 1);
       } else {
-        asm volatile("atom.cas.relaxed.sys.b32 %0, [%1], %2, %3;"
-                     : "=r"(found)
-                     : "l"(at), "r"(expected), "r"(expected + 1)
-                     : "memory");
+        found = Memory::swap_relaxed(at, expected, expected + 1);
       }
     } while (found != expected);
   }
+  /// Who waits for seconds ends the kernel with an error: a GPU is gone.
   template <class Done>
   __device__ static void wait(const unsigned* at, Done done) {
-    for (unsigned polls = 0; !done(poll(at)); ++polls) {
-      if (polls == kMostPolls) __trap();
-    }
+    syncbench::poll_or_trap([at, done] { return done(poll(at)); });
   }
 
  private:
+  using Memory = peer_grid::generic::System;
+
   __device__ static unsigned poll(const unsigned* at) {
     if constexpr (!kOrdered) return load(at);
-    unsigned value;
-    asm volatile("ld.acquire.sys.u32 %0, [%1];"
-                 : "=r"(value)
-                 : "l"(at)
-                 : "memory");
-    return value;
+    return Memory::load_acquire(at);
   }
 };
 

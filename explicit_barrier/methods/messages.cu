@@ -5,6 +5,7 @@
 #include "explicit_barrier/grid_barriers/node.cuh"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
+#include "peer_grid_barrier/scoped_memory.cuh"
 
 namespace syncbench::explicit_barrier {
 
@@ -147,8 +148,7 @@ struct OfOneWord : BarrierStep {
   }
 
   __device__ static void add_one(unsigned long long* word) {
-    asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(word)
-                 : "memory");
+    peer_grid::global::Gpu::add_relaxed(word, 1);
   }
   __device__ static unsigned long long load(const unsigned long long* word) {
     return grid_barriers::GpuMachine<grid_barriers::Order::kNone>::load(word);

@@ -2,6 +2,7 @@
 // code never has a fence with nothing pending.
 #include <array>
 #include <string_view>
+#include <tuple>
 
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
@@ -9,6 +10,7 @@
 #include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/methods/places.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
+#include "peer_grid_barrier/scoped_memory.cuh"
 
 namespace syncbench::explicit_barrier {
 
@@ -28,6 +30,9 @@ constexpr std::array<char, 128> joined(const Parts&... parts) {
 // That of a cluster is compiled as that of the GPU.
 template <int kOf>
 struct Reach {
+  using Memory = std::tuple_element_t<
+      kOf, std::tuple<peer_grid::global::Block, peer_grid::global::Cluster,
+                      peer_grid::global::Gpu, peer_grid::global::System>>;
   static constexpr int kFirstArchitecture = kOf == 1 ? 90 : 70;
   static constexpr const char* kName =
       std::array{"cta", "cluster", "gpu", "sys"}[kOf];
@@ -54,15 +59,7 @@ struct FenceAcqRel {
   static constexpr ExpectedCode kExpectedCode = {
       Of::kRelease.data(), 1, 0, Proof::kEach, 1, {{Of::kAcquire}}};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    if constexpr (std::is_same_v<Of, OfCta>) {
-      asm volatile("fence.acq_rel.cta;" ::: "memory");
-    } else if constexpr (std::is_same_v<Of, OfCluster>) {
-      asm volatile("fence.acq_rel.cluster;" ::: "memory");
-    } else if constexpr (std::is_same_v<Of, OfGpu>) {
-      asm volatile("fence.acq_rel.gpu;" ::: "memory");
-    } else {
-      asm volatile("fence.acq_rel.sys;" ::: "memory");
-    }
+    Of::Memory::fence_acq_rel();
     return 0;
   }
 };
@@ -75,11 +72,7 @@ struct FenceSc {
   static constexpr ExpectedCode kExpectedCode = {
       kPattern.data(), 1, 0, Proof::kEach, 1, {{Of::kAcquire}}};
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
-    if constexpr (std::is_same_v<Of, OfGpu>) {
-      asm volatile("fence.sc.gpu;" ::: "memory");
-    } else {
-      asm volatile("fence.sc.sys;" ::: "memory");
-    }
+    Of::Memory::fence_sc();
     return 0;
   }
 };
@@ -104,29 +97,7 @@ struct LoadAcquire {
   static constexpr ExpectedCode kExpectedCode = {
       kPattern.data(), 1, 0, Proof::kEach, 1, {{Of::kAcquire}}};
   static __device__ unsigned make(unsigned* word) {
-    unsigned found;
-    if constexpr (std::is_same_v<Of, OfCta>) {
-      asm volatile("ld.acquire.cta.global.u32 %0, [%1];"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    } else if constexpr (std::is_same_v<Of, OfCluster>) {
-      asm volatile("ld.acquire.cluster.global.u32 %0, [%1];"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    } else if constexpr (std::is_same_v<Of, OfGpu>) {
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    } else {
-      asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    }
-    return found;
+    return Of::Memory::load_acquire(word);
   }
 };
 
@@ -140,24 +111,7 @@ struct AtomAcqRel {
       kPattern.data(), 1, 0,
       Proof::kEach,    1, {{Of::kAcquire, Of::kRelease.data()}}};
   static __device__ unsigned make(unsigned* word) {
-    unsigned found;
-    if constexpr (std::is_same_v<Of, OfCluster>) {
-      asm volatile("atom.acq_rel.cluster.global.add.u32 %0, [%1], 0;"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    } else if constexpr (std::is_same_v<Of, OfGpu>) {
-      asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 0;"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    } else {
-      asm volatile("atom.acq_rel.sys.global.add.u32 %0, [%1], 0;"
-                   : "=r"(found)
-                   : "l"(word)
-                   : "memory");
-    }
-    return found;
+    return Of::Memory::fetch_add_acq_rel(word, 0);
   }
 };
 
@@ -170,16 +124,7 @@ struct StoreRelease {
   static constexpr ExpectedCode kExpectedCode = {
       kPattern.data(), 1, 0, Proof::kEach, 1, {{"", Of::kRelease.data()}}};
   static __device__ unsigned make(unsigned* word) {
-    if constexpr (std::is_same_v<Of, OfCta>) {
-      asm volatile("st.release.cta.global.u32 [%0], 0;" ::"l"(word) : "memory");
-    } else if constexpr (std::is_same_v<Of, OfCluster>) {
-      asm volatile("st.release.cluster.global.u32 [%0], 0;" ::"l"(word)
-                   : "memory");
-    } else if constexpr (std::is_same_v<Of, OfGpu>) {
-      asm volatile("st.release.gpu.global.u32 [%0], 0;" ::"l"(word) : "memory");
-    } else {
-      asm volatile("st.release.sys.global.u32 [%0], 0;" ::"l"(word) : "memory");
-    }
+    Of::Memory::store_release(word, 0);
     return 0;
   }
 };
@@ -193,16 +138,7 @@ struct RedRelease {
   static constexpr ExpectedCode kExpectedCode = {
       kPattern.data(), 1, 0, Proof::kEach, 1, {{"", Of::kRelease.data()}}};
   static __device__ unsigned make(unsigned* word) {
-    if constexpr (std::is_same_v<Of, OfCluster>) {
-      asm volatile("red.release.cluster.global.add.u32 [%0], 0;" ::"l"(word)
-                   : "memory");
-    } else if constexpr (std::is_same_v<Of, OfGpu>) {
-      asm volatile("red.release.gpu.global.add.u32 [%0], 0;" ::"l"(word)
-                   : "memory");
-    } else {
-      asm volatile("red.release.sys.global.add.u32 [%0], 0;" ::"l"(word)
-                   : "memory");
-    }
+    Of::Memory::add_release(word, 0);
     return 0;
   }
 };

@@ -1,5 +1,7 @@
 // Semaphores in global memory, with which blocks take turns.
+#include "common/bounded_wait.cuh"
 #include "explicit_barrier/timed_kernel.cuh"
+#include "peer_grid_barrier/scoped_memory.cuh"
 
 namespace syncbench::explicit_barrier {
 
@@ -35,26 +37,15 @@ struct Semaphore : Method {
       : turns(here.global + here.block / 2 * 32) {}
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     if (here.thread == 0) {
-      unsigned long long turn = 0;
-      for (unsigned polls = 0;; ++polls) {
-        asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
-                     : "=l"(turn)
-                     : "l"(turns)
-                     : "memory");
-        if (turn % 2 == here.block % 2) break;
-        if (polls == kMostPolls) __trap();
-      }
+      poll_or_trap(
+          [&] { return Memory::load_acquire(turns) % 2 == here.block % 2; });
     }
     Meeting::meet(here);
     Meeting::meet(here);  // what only one block may do goes between the two
-    if (here.thread == 0) {
-      asm volatile("red.release.gpu.global.add.u64 [%0], 1;" ::"l"(turns)
-                   : "memory");
-    }
+    if (here.thread == 0) Memory::add_release(turns, 1);
     return value;
   }
-  // Seconds: the partner is gone.
-  static constexpr unsigned kMostPolls = 1 << 22;
+  using Memory = peer_grid::global::Gpu;
   unsigned long long* turns;
 };
 

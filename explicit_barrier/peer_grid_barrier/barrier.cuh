@@ -52,7 +52,9 @@ namespace peer_grid {
 template <class Machine>
 class BasicBarrier {
  public:
-  __device__ explicit BasicBarrier(const BasicBarrierEnd<Machine>& end)
+  using End = BasicBarrierEnd<Machine>;  ///< what its kernel is given
+
+  __device__ explicit BasicBarrier(const End& end)
       : protocol_(end.end), machine_(end.machine) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
     if (machine_.thread() < 32) protocol_.learn(machine_);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The machine that the barrier runs on: a thread of a GPU, with the scoped
-// memory operations of PTX (sm_70 and later).
+// The machine that the barrier runs on: a thread of a GPU (sm_70 and later).
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "peer_grid_barrier/protocol.hpp"
+#include "peer_grid_barrier/scoped_memory.cuh"
 
 namespace peer_grid {
 
@@ -38,12 +38,7 @@ struct BasicGpuMachine {
   __device__ static void sync_warp() { __syncwarp(warp_mask()); }
 
   __device__ static unsigned load(const unsigned* at) {
-    unsigned value;
-    asm volatile("ld.relaxed.gpu.u32 %0, [%1];"
-                 : "=r"(value)
-                 : "l"(at)
-                 : "memory");
-    return value;
+    return generic::Gpu::load_relaxed(at);
   }
 
   /// The lap of a counter.
@@ -52,31 +47,20 @@ struct BasicGpuMachine {
   }
 
   __device__ static void add_release(unsigned* at, unsigned value) {
-    asm volatile("red.add.release.gpu.u32 [%0], %1;" ::"l"(at), "r"(value)
-                 : "memory");
+    generic::Gpu::add_release(at, value);
   }
 
   /// Adds (acquire and release); true when that completes the counter's lap.
   __device__ static bool completes(unsigned* at, unsigned value) {
-    unsigned old;
-    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "l"(at), "r"(value)
-                 : "memory");
-    return (old + value) % kLap == 0;
+    return (generic::Gpu::fetch_add_acq_rel(at, value) + value) % kLap == 0;
   }
 
-  __device__ static void fence_gpu() {
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-  }
+  __device__ static void fence_gpu() { generic::Gpu::fence_acq_rel(); }
 
-  __device__ static void fence_system() {
-    asm volatile("fence.acq_rel.sys;" ::: "memory");
-  }
+  __device__ static void fence_system() { generic::System::fence_acq_rel(); }
 
   __device__ static void store_system(unsigned* at, unsigned value) {
-    asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(at), "r"(value)
-                 : "memory");
+    generic::System::store_relaxed(at, value);
   }
 
   /// Until `done(value)` of what `at` holds, acquired at GPU scope.
@@ -151,21 +135,11 @@ struct BasicGpuMachine {
   }
 
   __device__ static unsigned load_acquire_gpu(const unsigned* at) {
-    unsigned value;
-    asm volatile("ld.acquire.gpu.u32 %0, [%1];"
-                 : "=r"(value)
-                 : "l"(at)
-                 : "memory");
-    return value;
+    return generic::Gpu::load_acquire(at);
   }
 
   __device__ static unsigned load_acquire_system(const unsigned* at) {
-    unsigned value;
-    asm volatile("ld.acquire.sys.u32 %0, [%1];"
-                 : "=r"(value)
-                 : "l"(at)
-                 : "memory");
-    return value;
+    return generic::System::load_acquire(at);
   }
 
   __device__ static unsigned linear(uint3 index, dim3 size) {

@@ -45,12 +45,12 @@ constexpr Way kWays[] = {{"flat", kFlat},
                          {"last", kLast},
                          {"leader", kLeader}};
 
-// The memory order of each function of gpu_machine.cuh, and the instruction
-// there; barrier_threads_test.py compares them.
+// The memory order of each function of gpu_machine.cuh, and its instruction;
+// barrier_threads_test.py compares them.
 struct Shipped {
   static constexpr int load = __ATOMIC_RELAXED;          // ld.relaxed.gpu
-  static constexpr int add_release = __ATOMIC_RELEASE;   // red.add.release.gpu
-  static constexpr int completes = __ATOMIC_ACQ_REL;     // atom.add.acq_rel.gpu
+  static constexpr int add_release = __ATOMIC_RELEASE;   // red.release.gpu.add
+  static constexpr int completes = __ATOMIC_ACQ_REL;     // atom.acq_rel.gpu.add
   static constexpr int fence_gpu = __ATOMIC_ACQ_REL;     // fence.acq_rel.gpu
   static constexpr int fence_system = __ATOMIC_ACQ_REL;  // fence.acq_rel.sys
   static constexpr int store_system = __ATOMIC_RELAXED;  // st.relaxed.sys

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-GPU = os.path.join(ROOT, "explicit_barrier", "peer_grid_barrier", "gpu_machine.cuh")
+LIBRARY = os.path.join(ROOT, "explicit_barrier", "peer_grid_barrier")
 HOST = os.path.join(ROOT, "tests", "barrier", "barrier_threads.cpp")
 
 
@@ -20,12 +20,17 @@ def read(path):
 
 def compare_orders():
     """Each function has the same order on GPUs and here; returns how many there are."""
-    gpu = read(GPU)
+    gpu = read(os.path.join(LIBRARY, "gpu_machine.cuh"))
+    words = read(os.path.join(LIBRARY, "scoped_memory.cuh"))
+    parts = {name: (first, last) for name, first, last in re.findall(
+        r'PEER_GRID_\w+\((\w+), "([\w.]+)" scope(?: space)?(?: "([\w.]+)")?\)', words)}
+    scopes = dict(re.findall(r'PEER_GRID_SCOPE\((\w+), "([\w.]+)", ""\)', words))
     on_gpu = {}
-    for found in re.finditer(r'asm volatile\("([a-z][\w.]+?)(?:\.u32)?[ ;]', gpu):
+    for found in re.finditer(r"generic::(\w+)::(\w+)\(", gpu):
         function = re.findall(r"(\w+)\([^()]*\) (?:const )?\{", gpu[:found.start()])[-1]
-        if function != "look_at_clock":
-            on_gpu[function] = found[1]
+        first, last = parts[found[2]]
+        on_gpu[function] = first + scopes[found[1]] + last
+    assert re.findall(r'asm volatile\("(\w+)', gpu) == ["mov"], "other instructions"
     orders = read(HOST).split("struct Shipped {")[1].split("};")[0]
     here = {}
     for function, order, instruction in re.findall(

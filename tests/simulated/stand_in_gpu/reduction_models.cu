@@ -337,7 +337,7 @@ Model failing() {
 
 template <class T>
 Model sum_by_node(const Launch& launch) {
-  if (launch.is("MultiGrid")) {
+  if (launch.is("MultiGridBarrier")) {
     struct End {};
     const auto own = launch.argument<SumArguments<T, End>>(0);
     if (!launched(launch, LaunchKind::kMultiDevice)) return failing();

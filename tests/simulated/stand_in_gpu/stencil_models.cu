@@ -162,7 +162,7 @@ Model all_steps(const Launch& launch) {
   if (launch.is("NoOrder") || launch.is("OwnBlock")) {
     meets = false;
     if (launch.is("NoOrder")) counter = launch.argument<unsigned*>(2);
-  } else if (launch.is("PeerGridSync")) {
+  } else if (launch.is("peer_grid::BasicBarrier<")) {
     const auto end = launch.argument<peer_grid::BarrierEnd>(2);
     if (launch.blocks() != end.end.blocks) {
       complain("field_steps: its barrier is of another number of blocks");
@@ -180,7 +180,7 @@ Model all_steps(const Launch& launch) {
     }
     meet_peers(end, model);
     members = model.members;
-  } else if (launch.is("MultiGridSync")) {
+  } else if (launch.is("MultiGridBarrier")) {
     members = launch.gpus;
   }
   const double between = meets ? barrier_time(members) : 0;
