@@ -284,11 +284,11 @@ std::vector<LateWarps> TimedLaunch::late_in_rounds(unsigned* has_come) const {
       }
     }
   }
-  // The first, the last, then others in any order, alike in all runs.
-  std::swap(that_meet[that_meet.size() > 1], that_meet.back());
-  std::shuffle(
-      that_meet.begin() + std::min<std::ptrdiff_t>(2, that_meet.size()),
-      that_meet.end(), std::minstd_rand(that_meet.size()));
+  // The last, the first, then others in any order, alike in all runs.
+  std::rotate(that_meet.begin(), that_meet.end() - 1, that_meet.end());
+  const auto others = std::min<std::ptrdiff_t>(2, that_meet.size());
+  std::shuffle(that_meet.begin() + others, that_meet.end(),
+               std::minstd_rand(that_meet.size()));
   std::vector<LateWarps> late(gpus_.size());
   for (std::size_t rank = 0; rank < late.size(); ++rank) {
     late[rank].has_come = has_come;
@@ -301,9 +301,8 @@ std::vector<LateWarps> TimedLaunch::late_in_rounds(unsigned* has_come) const {
 }
 
 void TimedLaunch::check_meeting() {
-  const unsigned blocks = blocks_that_meet(
-      method_.scope, {0, 0, 0, static_cast<unsigned>(shape_.blocks),
-                      static_cast<unsigned>(shape_.group)});
+  const unsigned blocks =
+      blocks_that_meet(method_.scope, position_of(shape_, 0));
   const std::size_t flags =
       LateWarps::kRounds * (shape_.blocks / std::size_t{blocks});
   const PinnedArray<unsigned> has_come(flags);
