@@ -36,6 +36,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "tests/faults.txt"
 FOLDER = ROOT / "build-faults"
+HEADER = "fault_is_on.hpp"
 COMPILED = (".cpp", ".hpp", ".cu", ".cuh")
 LIMIT = 180  # seconds of a finder
 SWITCH = """#pragma once
@@ -103,7 +104,11 @@ def git(*words):
 
 def copy(folder, planted=None):
     """What git knows of, as it is here or in `planted`; what is the same stays, for make."""
-    for name in filter(None, git("ls-files", "-z").split("\0")):
+    names = set(filter(None, git("ls-files", "-z").split("\0")))
+    for gone in [path for path in folder.rglob("*") if path.is_file() and path.name != HEADER
+                 and path.relative_to(folder).as_posix() not in names]:
+        gone.unlink()
+    for name in names:
         old, new = ROOT / name, folder / name
         if not old.is_file():
             continue
@@ -120,14 +125,14 @@ def switched(faults):
     for fault in faults:
         if fault.path.endswith(COMPILED):
             text = texts.get(fault.path) or (
-                '#include "tests/fault_is_on.hpp"\n' + (ROOT / fault.path).read_text())
+                f'#include "tests/{HEADER}"\n' + (ROOT / fault.path).read_text())
             texts[fault.path] = replaced(text, fault, switch(fault))
     return texts
 
 
 def build(planted, targets):
     """A build of a copy that has these texts."""
-    source, header = FOLDER / "source", FOLDER / "source/tests/fault_is_on.hpp"
+    source, header = FOLDER / "source", FOLDER / "source/tests" / HEADER
     copy(source, planted)
     if not header.exists() or header.read_text() != SWITCH:
         header.write_text(SWITCH)
