@@ -4,24 +4,9 @@
 #include "common/devices.hpp"
 #include "common/program.hpp"
 #include "common/provenance.hpp"
-#include "pitfalls/case.hpp"
-#include "pitfalls/child.hpp"
-#include "pitfalls/rows.hpp"
 #include "pitfalls/run.hpp"
-#include "pitfalls/task.hpp"
 
 namespace syncbench::pitfalls {
-
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  for (const auto& group :
-       {warp_barrier_cases, partial_block_cases, partial_grid_cases,
-        block_race_cases, fence_race_cases, message_passing_cases}) {
-    for (Case& one : group()) cases.push_back(std::move(one));
-  }
-  return cases;
-}
-
 namespace {
 
 // Finds the GPUs, which makes no context, says what runs and runs it.
@@ -35,7 +20,7 @@ void run_all(const ProgramInfo& info, const Options& options, char** argv,
   for (int i = 0; i < used; ++i) {
     out.comment("gpu[" + gpu_text(gpus[i]) + ']');
   }
-  PitfallsRun(options, argv, out, used).run(all_cases());
+  run_cases(all_cases(), options, argv, out, used);
 }
 
 ProgramInfo program_info() {
@@ -56,15 +41,14 @@ ProgramInfo program_info() {
   info.counted = "tries of each race";
   for (const Case& one : all_cases()) {
     const bool race = one.section == Section::kRace;
-    info.methods.push_back(
-        {one.name, one.text, race ? "race" : "", "", "", one.set});
+    const char* group = race ? "race" : "";
+    if (one.missing != nullptr) {
+      info.missing.push_back({one.name, one.missing});
+    } else {
+      info.methods.push_back({one.name, one.text, group, "", "", one.set});
+    }
   }
-  info.missing = missing_cases();
-  info.columns = describe("warp barrier", lane_row()) +
-                 describe("warp barrier verdict", verdict_row()) +
-                 describe("partial groups", partial_row()) +
-                 describe("races", race_row()) +
-                 describe("message passing", litmus_row());
+  info.columns = describe_tables();
   return info;
 }
 

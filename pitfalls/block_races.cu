@@ -155,47 +155,36 @@ void run_race(Child& child, Form form) {
   child.require_architecture(kRaceArchitecture);
   const int device = child.gpus()[0].index;
   const Stream stream(device);
-  Tries tries(device, child.tries());
+  auto wrong = cells_of_tries(child, device);
   const auto kernel =
       form == Form::kRight ? try_race<Race, true> : try_race<Race, false>;
   // The first only loads code: warps that wait for it differ by more than
   // their work.
   for (int i = 0; i < 2; ++i) {
-    tries.clear();
+    clear(wrong, device);
     const Watchdog watchdog = child.launch();
-    kernel<<<child.tries(), Race::kThreads, 0, stream.get()>>>(tries.wrong());
+    kernel<<<child.tries(), Race::kThreads, 0, stream.get()>>>(wrong.get());
     CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaStreamSynchronize(stream.get()));
   }
-  tries.report(child);
+  report_tries(child, form, wrong);
 }
 
-template <class Race>
-Case entry(const char* name, const char* text) {
-  return race(name, text, 1, &run_race<Race>);
-}
+[[maybe_unused]] const bool kAdded = add_cases(
+    __FILE__,
+    {race("lost_updates", 1, run_race<LostUpdates>,
+          "race: threads add to a counter; right: atomically"),
+     race("sum_without_barrier", 1, run_race<SumWithoutBarrier>,
+          "race: a tree of sums; right: a barrier between its rounds"),
+     race("barrier_in_condition", 1, run_race<BarrierInCondition>,
+          "race: a barrier inside a condition; right: after it"),
+     race("reuse_without_barrier", 1, run_race<ReuseWithoutBarrier>,
+          "race: a tile is loaded again; right: a barrier before"),
+     race("branches_without_syncwarp", 1, run_race<BranchesWithoutSyncwarp>,
+          "race: lanes of two branches exchange values; right: __syncwarp() "
+          "between"),
+     race("flag_in_shared_memory", 1, run_race<SharedFlag>,
+          "race: data, then a flag; right: a fence between")});
 
 }  // namespace
-
-std::vector<Case> block_race_cases() {
-  return {entry<LostUpdates>("lost_updates",
-                             "race: threads add to a counter; right: "
-                             "atomically"),
-          entry<SumWithoutBarrier>(
-              "sum_without_barrier",
-              "race: a tree of sums; right: a barrier between its rounds"),
-          entry<BarrierInCondition>(
-              "barrier_in_condition",
-              "race: a barrier inside a condition; right: after it"),
-          entry<ReuseWithoutBarrier>(
-              "reuse_without_barrier",
-              "race: a tile is loaded again; right: a barrier before"),
-          entry<BranchesWithoutSyncwarp>(
-              "branches_without_syncwarp",
-              "race: lanes of two branches exchange values; right: "
-              "__syncwarp() between"),
-          entry<SharedFlag>("flag_in_shared_memory",
-                            "race: data, then a flag; right: a fence between")};
-}
-
 }  // namespace syncbench::pitfalls

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/devices.hpp"
-#include "common/method_info.hpp"
+#include "common/sets.hpp"
 
 namespace syncbench::pitfalls {
 
@@ -22,14 +21,15 @@ enum class Form {
   kRight          ///< the same kernel with it
 };
 
-constexpr Form kAllForms[] = {
-    Form::kAllowed,  Form::kExits,        Form::kStays, Form::kTooMany,
-    Form::kOneByOne, Form::kEachInBranch, Form::kWrong, Form::kRight};
+/// Names of the forms in rows.
+constexpr const char* kFormNames[] = {
+    "as allowed", "exits early",        "stays and skips", "too many blocks",
+    "one by one", "each in its branch", "wrong",           "right"};
+constexpr const char* name_of(Form form) {
+  return kFormNames[static_cast<int>(form)];
+}
 
-/// The name of a form in a row.
-const char* name_of(Form form);
-
-/// Which table the results of a case go to.
+/// Which section the rows of a case go to, in the order of printing.
 enum class Section { kWarpBarrier, kPartialGroup, kRace, kLitmus };
 
 class Child;
@@ -45,30 +45,20 @@ struct Case {
   /// Calls child.launch() before each launch, and then child.result(). Throws
   /// CannotMeasure before the first launch where the machine cannot have it.
   void (*run)(Child& child, Form form);
-  int patience = 1;  ///< it is given so many times the usual T
-  /// Nothing holds its threads. If they do not come out early, the checks of
-  /// the others prove nothing.
-  bool control = false;
   Set set = Set::kToday;
+  int patience = 1;  ///< it is given so many times the usual T
+  /// A part of a group that nothing holds. If its threads do not come out
+  /// early, the checks of the others prove nothing.
+  bool control = false;
+  const char* missing = nullptr;  ///< why this build cannot have it
 };
 
-/// The same case, of another set.
-inline Case in_set(Set set, Case one) {
-  one.set = set;
-  return one;
-}
+/// Adds the cases of a source, __FILE__: a constant of it does so before
+/// main(). True.
+bool add_cases(const char* file, const std::vector<Case>& cases);
 
-std::vector<Case> warp_barrier_cases();
-std::vector<Case> partial_block_cases();
-std::vector<Case> partial_grid_cases();
-std::vector<Case> block_race_cases();
-std::vector<Case> fence_race_cases();
-std::vector<Case> message_passing_cases();
-
-/// All of them, in the order of the rows (Pitfalls.cpp).
+/// All that this program has, in the order of their sections, sources and
+/// places there.
 std::vector<Case> all_cases();
-
-/// What this build cannot have, and why.
-std::vector<MethodInfo> missing_cases();
 
 }  // namespace syncbench::pitfalls

@@ -1,15 +1,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "common/check.hpp"
-#include "common/errors.hpp"
 #include "common/launch.hpp"
-#include "common/options.hpp"
+#include "common/peer_access.hpp"
 #include "common/provenance.hpp"
-#include "pitfalls/child.hpp"
-#include "pitfalls/isolation.hpp"
-#include "pitfalls/spin.cuh"
-#include "pitfalls/task.hpp"
+#include "pitfalls/child.cuh"
+#include "pitfalls/run.hpp"
 
 namespace syncbench::pitfalls {
 namespace {
@@ -40,39 +36,29 @@ void look_at(const std::vector<Gpu>& gpus) {
   }
 }
 
-const Case& find_case(const std::vector<Case>& cases, const std::string& name) {
-  for (const Case& one : cases) {
-    if (one.name == name) return one;
+void run_case(Child& child, const Task& task) {
+  for (const Case& one : all_cases()) {
+    if (one.name == task.name) return one.run(child, task.form);
   }
-  throw UsageError("no case " + quoted(name));
+  throw UsageError("no case " + quoted(task.name));
 }
 
 }  // namespace
 
+// Where it throws, the destructor is called: the other constructor is done.
 Watchdog::Watchdog(const std::vector<int>& devices)
-    : streams_(make_streams(devices)) {
-  *over_.get() = 0;
-  try {
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      const DeviceGuard guard(devices[i]);
-      watch<<<1, 1, 0, streams_[i].get()>>>(over_.get());
-      CUDA_CHECK(cudaGetLastError());
-    }
-  } catch (...) {  // no destructor is called
-    end();
-    throw;
+    : Watchdog(make_streams(devices)) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const DeviceGuard guard(devices[i]);
+    watch<<<1, 1, 0, streams_[i].get()>>>(over_.get());
+    CUDA_CHECK(cudaGetLastError());
   }
 }
 
-Watchdog::~Watchdog() { end(); }
-
-void Watchdog::end() {
+Watchdog::~Watchdog() {
   *static_cast<volatile int*>(over_.get()) = 1;
   for (const Stream& stream : streams_) cudaStreamSynchronize(stream.get());
 }
-
-Child::Child(const Options& options, LineWriter& out, std::vector<Gpu> gpus)
-    : out_(out), gpus_(std::move(gpus)), tries_(options.samples) {}
 
 void Child::require_architecture(int first) const {
   for (const Gpu& gpu : gpus_) {
@@ -84,26 +70,22 @@ void Child::require_architecture(int first) const {
   }
 }
 
+void Child::require_peer_access() const {
+  if (gpus_.size() > 1 && !enable_peer_access(devices())) {
+    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
+  }
+}
+
 Watchdog Child::launch() {
-  out_.line(kLaunchLine);
+  tell(kLaunchLine);
   // Where launches wait for their kernels, they would wait for it.
   return Watchdog(launches_wait_for_kernels() ? std::vector<int>() : devices());
 }
 
-void Child::result(const std::vector<std::string>& cells) {
-  line(kResultLine, cells);
-}
-
-void Child::row(const std::vector<std::string>& cells) {
-  line(kRowLine, cells);
-}
-
-void Child::note(const std::string& text) { line(kNoteLine, {text}); }
-
-void Child::line(const char* first, const std::vector<std::string>& cells) {
-  std::string text = first;
-  for (const std::string& cell : cells) text += "\t" + cell;
-  out_.line(text);
+void Child::tell(const char* word, const Cells& cells) {
+  std::string line = word;
+  for (const std::string& cell : cells) line += "\t" + cell;
+  out_.line(line);
 }
 
 void run_task(const Task& task, const Options& options, LineWriter& out) {
@@ -117,19 +99,17 @@ void run_task(const Task& task, const Options& options, LineWriter& out) {
   prepare_gpus(gpus);
   require_code_for(gpus);
   look_at(gpus);
-  out.line(kReadyLine);
-  if (task.name.empty()) return;
   gpus.resize(task.gpus);
-  const std::vector<Case> cases = all_cases();
   Child child(options, out, gpus);
+  child.tell(kReadyLine);
+  if (task.name.empty()) return;
   try {
-    find_case(cases, task.name).run(child, task.form);
+    run_case(child, task);
   } catch (const CannotMeasure& error) {
-    out.line(std::string(kSkippedLine) + "\t" + error.tag + "\t" +
-             error.what());
+    child.tell(kSkippedLine, {error.tag, error.what()});
   } catch (const CudaError& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    out.line(std::string(kErrorLine) + "\t" + cudaGetErrorName(error.code()));
+    child.tell(kErrorLine, {cudaGetErrorName(error.code())});
   }
 }
 

@@ -6,12 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/check.hpp"
-#include "common/cuda_resources.hpp"
-#include "common/errors.hpp"
-#include "common/peer_access.hpp"
-#include "pitfalls/child.hpp"
-#include "pitfalls/spin.cuh"
+#include "pitfalls/child.cuh"
 
 namespace syncbench::pitfalls {
 
@@ -19,69 +14,37 @@ namespace syncbench::pitfalls {
 /// and lanes of two branches cannot wait for each other.
 constexpr int kRaceArchitecture = 70;
 
-/// A cell for every try, not 0 where its result is wrong.
-class Tries {
- public:
-  Tries(int device, int count) : device_(device), wrong_(device, count) {
-    clear();
-  }
-  void clear() {
-    const DeviceGuard guard(device_);
-    wrong_.set_to_zero();
-  }
-  unsigned* wrong() const { return wrong_.get(); }
-
-  /// Tells the parent how many were wrong.
-  void report(Child& child) const {
-    const std::vector<unsigned> cells = wrong_.read();
-    const auto right = std::count(cells.begin(), cells.end(), 0u);
-    child.result(
-        {std::to_string(cells.size()), std::to_string(cells.size() - right)});
-  }
-
- private:
-  int device_;
-  DeviceBuffer<unsigned> wrong_;
-};
-
-/// Blocks of even numbers write and those of odd ones read, or the grid does
-/// one of both.
-enum class Role { kBoth, kWriters, kReaders };
-
-/// The GPUs of a case, with access to each other's memory.
-inline std::vector<int> devices_with_access(const Child& child) {
-  std::vector<int> devices = child.devices();
-  if (devices.size() > 1 && !enable_peer_access(devices)) {
-    throw CannotMeasure("no-peer-access", "no peer access between these GPUs");
-  }
-  return devices;
+/// Fills memory of a GPU with zeros.
+template <class T>
+void clear(DeviceBuffer<T>& buffer, int device) {
+  const DeviceGuard guard(device);
+  buffer.set_to_zero();
 }
 
-/// Launches so many blocks of writers on the first GPU and of readers on the
-/// last, and waits for them. start(role, blocks, stream) launches a grid.
-template <class Start>
-void launch_both(Child& child, const std::vector<int>& devices,
-                 const std::vector<Stream>& streams, int blocks, Start start) {
-  const auto start_on = [&](std::size_t gpu, Role role, int count) {
-    const DeviceGuard guard(devices[gpu]);
-    start(role, count, streams[gpu].get());
-    CUDA_CHECK(cudaGetLastError());
-  };
-  const Watchdog watchdog = child.launch();
-  if (devices.size() == 1) {
-    start_on(0, Role::kBoth, 2 * blocks);
-  } else {
-    start_on(devices.size() - 1, Role::kReaders, blocks);
-    start_on(0, Role::kWriters, blocks);
+/// A cell for every try, not 0 where its result is wrong.
+inline DeviceBuffer<unsigned> cells_of_tries(const Child& child, int device) {
+  DeviceBuffer<unsigned> wrong(device, child.tries());
+  clear(wrong, device);
+  return wrong;
+}
+
+/// Tells the parent how many were wrong, which none is in the right form.
+inline void report_tries(Child& child, Form form,
+                         const DeviceBuffer<unsigned>& cells) {
+  const std::vector<unsigned> tries = cells.read();
+  const auto right = std::count(tries.begin(), tries.end(), 0u);
+  const auto wrong = tries.size() - right;
+  child.row(
+      {name_of(form), std::to_string(tries.size()), std::to_string(wrong)});
+  if (form == Form::kRight && wrong > 0) {
+    child.wrong("right: wrong with its barriers and fences");
   }
-  for (const Stream& stream : streams) {
-    CUDA_CHECK(cudaStreamSynchronize(stream.get()));
-  }
+  child.result({"completed"});
 }
 
 /// A race on GPU 0, or on all where it takes at least two.
-inline Case race(const char* name, const char* text, int fewest_gpus,
-                 void (*run)(Child&, Form)) {
+inline Case race(const char* name, int fewest_gpus, void (*run)(Child&, Form),
+                 const char* text) {
   return {name,        text, Section::kRace, {Form::kWrong, Form::kRight},
           fewest_gpus, run};
 }

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
-#include "common/check.hpp"
-#include "common/cuda_resources.hpp"
-#include "pitfalls/child.hpp"
-#include "pitfalls/spin.cuh"
+#include "pitfalls/child.cuh"
 
 namespace syncbench::pitfalls {
 namespace {
@@ -128,16 +126,6 @@ __global__ void each_in_its_branch(Seen* seen) {
   branch<0>(sync, seen);
 }
 
-// A row a lane, in cycles since the first start.
-void print_lanes(Child& child, const std::vector<Seen>& seen) {
-  long long first = seen[0].start;
-  for (const Seen& lane : seen) first = std::min(first, lane.start);
-  for (int lane = 0; lane < kLanes; ++lane) {
-    child.row({std::to_string(lane), std::to_string(seen[lane].start - first),
-               std::to_string(seen[lane].end - first)});
-  }
-}
-
 // Whether every end comes after every start, as a barrier has it.
 bool blocked(const std::vector<Seen>& seen) {
   long long last_start = seen[0].start, first_end = seen[0].end;
@@ -171,39 +159,45 @@ void check_warp_barrier(Child& child, Form) {
       wrong += seen[lane].value != Sync::expected(lane);
     }
   }
-  print_lanes(child, seen);
+  long long first = seen[0].start;
+  for (const Seen& lane : seen) first = std::min(first, lane.start);
+  for (int lane = 0; lane < kLanes; ++lane) {  // cycles since the first start
+    child.row({std::to_string(lane), std::to_string(seen[lane].start - first),
+               std::to_string(seen[lane].end - first)});
+  }
+  if (std::is_same_v<Sync, NoSync> && held == kTries) {
+    child.wrong("each in its branch: held without a barrier");
+  }
   child.result({std::to_string(held == kTries), std::to_string(kTries),
                 std::to_string(held), std::to_string(wrong)});
 }
 
 template <class Sync, int kFirstArchitecture = 0>
-Case entry(const char* name, const char* text, bool control = false) {
+Case entry(const char* name, Set set, const char* text) {
   return {name,
           text,
           Section::kWarpBarrier,
           {Form::kEachInBranch},
           1,
-          &check_warp_barrier<Sync, kFirstArchitecture>,
-          1,
-          control,
-          Set::kStudy};
+          check_warp_barrier<Sync, kFirstArchitecture>,
+          set};
 }
+
+[[maybe_unused]] const bool kAdded = add_cases(
+    __FILE__,
+    {entry<NoSync>("no_sync", Set::kStudy, "control: no synchronization"),
+     entry<TileSync>("tile_sync", Set::kStudy,
+                     "sync() of a tile of 32 threads"),
+     entry<CoalescedSync>("coales_sync", Set::kStudy,
+                          "sync() of 32 coalesced threads"),
+     entry<WarpSync>("syncwarp", Set::kStudy, "__syncwarp()"),
+     entry<TileShuffle>("tile_shufl", Set::kStudy,
+                        "shfl() of a tile of 32 threads"),
+     entry<CoalescedShuffle>("coales_shufl", Set::kStudy,
+                             "shfl() of 32 coalesced threads"),
+     entry<Vote>("vote_ballot", Set::kEvidence, "__ballot_sync()"),
+     entry<Match, 70>("match_any", Set::kEvidence, "__match_any_sync()"),
+     entry<Redux, 80>("redux_add", Set::kEvidence, "__reduce_add_sync()")});
 
 }  // namespace
-
-std::vector<Case> warp_barrier_cases() {
-  return {
-      entry<NoSync>("no_sync", "control: no synchronization", true),
-      entry<TileSync>("tile_sync", "sync() of a tile of 32 threads"),
-      entry<CoalescedSync>("coales_sync", "sync() of 32 coalesced threads"),
-      entry<WarpSync>("syncwarp", "__syncwarp()"),
-      entry<TileShuffle>("tile_shufl", "shfl() of a tile of 32 threads"),
-      entry<CoalescedShuffle>("coales_shufl", "shfl() of 32 coalesced threads"),
-      in_set(Set::kEvidence, entry<Vote>("vote_ballot", "__ballot_sync()")),
-      in_set(Set::kEvidence,
-             entry<Match, 70>("match_any", "__match_any_sync()")),
-      in_set(Set::kEvidence,
-             entry<Redux, 80>("redux_add", "__reduce_add_sync()"))};
-}
-
 }  // namespace syncbench::pitfalls

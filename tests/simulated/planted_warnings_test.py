@@ -348,13 +348,13 @@ TEXTS = {
     "architectureneeds compute capability .0":
         ("skipped: needs compute capability 8.0", ["old_pitfalls"],
          STILL),
-    ": held without a barrier": ("ends: .*no_sync each in its branch: held without a barrier",
+    "each in its branch: held without a barrier": ("ends: .*no_sync each in its branch: held without a barrier",
                                  ["held_pitfalls"], STILL),
     ":  without a barrier": ("ends: .*part_no_sync: completed without a barrier",
                              ["held_pitfalls"], STILL),
     " as allowed: ": ("ends: .*part_blocksync as allowed: wrong result",
                       ["passing_pitfalls"], STILL),
-    ": wrong with its barriers and fences":
+    "right: wrong with its barriers and fences":
         ("ends: lost_updates right: wrong with its", ["wrong_pitfalls"], STILL),
     ": stale data behind a new flag":
         ("ends: message_passing release_acquire: stale", ["stale_pitfalls"],
@@ -369,10 +369,10 @@ TEXTS = {
     "no progress within ": ("skipped: no progress within 1 s", ["hanging_pitfalls"],
                             STILL),
     "signal exit code ": ("skipped: error signal 6", ["crashing_pitfalls"], STILL),
-    "no end within nothing launched within ": "it takes 30 s; pitfalls_isolation_test plants it",
-    "more than  bytes written": "no case does; pitfalls_isolation_test plants it",
+    "no end within nothing launched within ": "it takes 30 s; pitfalls_run_test plants it",
+    "more than  bytes written": "no case does; pitfalls_run_test plants it",
     "process  has not ended  after it was killed: its kernel may still be on the GPU":
-        "no kernel here keeps its process; pitfalls_isolation_test plants it",
+        "no kernel here keeps its process; pitfalls_run_test plants it",
     "not a line: ": "no case writes another",
     "GPU  gives a wrong answer": _NO_KEY,
     "a lane ended before it began, by its SM's clock": _NO_KEY,
@@ -392,14 +392,14 @@ PLAIN = {
 # Functions whose texts others print, by file.
 MAKERS = {"noise.cpp", "latency.hpp", "rows.cpp", "BenchmarkIntraSM.cpp", "timed_launch.cpp",
           "fusion.cpp", "held_queue.cpp", "held_launch.hpp", "array_sums.cu", "cub_sum.cu",
-          "isolation.cpp"}
+          "process.cpp"}
 # Where errors that end a run are looked at, too.
 ENDED = ("held_launch.hpp", "reduction", "pitfalls")
 
 
 def texts_of_sources():
     """The texts in calls that warn, comment, skip or refuse, and of MAKERS."""
-    calls = (r"\b(?:warn|comment|note|note_once|skip|CannotMeasure|CannotJoin|refuse|missing.push_back|emplace_back|"
+    calls = (r"\b(?:warn|comment|note|wrong|note_once|skip|CannotMeasure|CannotJoin|refuse|missing.push_back|emplace_back|"
              r"(?P<ends>runtime_error|UsageError|NoDeviceError|fail|finish))\s*\(")
     for folder in ("common", "implicit_barrier", "explicit_barrier", "reduction", "pitfalls"):
         for path in sorted((ROOT / folder).rglob("*.[ch]*")):

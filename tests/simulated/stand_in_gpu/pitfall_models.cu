@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "peer_grid_barrier/barrier.cuh"
-#include "pitfalls/partial_group.cuh"
+#include "pitfalls/child.cuh"
 #include "stand_in_gpu/model.hpp"
 #include "stand_in_gpu/node.hpp"
 #include "stand_in_gpu/scenario.hpp"
@@ -22,9 +22,17 @@ namespace {
 
 using peer_grid::BarrierEnd;
 using peer_grid::Reason;
-using syncbench::pitfalls::Board;
 using syncbench::pitfalls::Form;
-using syncbench::pitfalls::Here;
+
+// As in partial_groups.cu.
+struct Board {
+  unsigned *arrived, *passed, *early, members;
+  Form form;
+};
+struct Here {
+  int gpu, gpus;
+};
+constexpr int kLate = 100000;
 
 constexpr Ended kWaits = {0, cudaSuccess, true};
 constexpr Ended kOutOfBounds = {0, cudaErrorIllegalAddress};
@@ -108,7 +116,7 @@ Fate fate_of(const Launch& launch, Form form) {
   const double places = resident_blocks(launch.threads()) * scenario().sms;
   if (launch.blocks() > places) return Fate::kHangs;
   if (form != Form::kExits && form != Form::kStays) return Fate::kHolds;
-  if (launch.is("::PeerGrid")) return Fate::kGivesUp;
+  if (launch.is("peer_grid::BasicBarrier<")) return Fate::kGivesUp;
   return form == Form::kExits && forgets_the_dead(launch) ? Fate::kHolds
                                                           : Fate::kHangs;
 }
@@ -124,7 +132,7 @@ Ended come_and_pass(const Board& board, const Here& here, bool too_early,
   *board.arrived += come;
   *board.passed += come;
   if (too_early) *board.early += come - 1;  // all but the late one
-  return {nanoseconds(running, syncbench::pitfalls::kLate)};
+  return {nanoseconds(running, kLate)};
 }
 
 // The suite's barrier ends its kernel and says whom it has waited for.
@@ -151,7 +159,7 @@ Model part_synchronizes(const Launch& launch) {
   const auto board = launch.argument<Board>(0);
   const auto here = launch.argument<Here>(1);
   const Fate fate = fate_of(launch, board.form);
-  const bool over_peers = launch.is("::PeerGrid");
+  const bool over_peers = launch.is("peer_grid::BasicBarrier<");
   const bool gpus_are_missing = launch.is("::HalfOfGpus");
   const BarrierEnd end =
       over_peers ? launch.argument<BarrierEnd>(2) : BarrierEnd{};
@@ -244,7 +252,7 @@ Model try_race(const Launch& launch) {
   }};
 }
 
-// As in fence_races.cu.
+// As in messages.cu.
 struct Mail {
   unsigned *data, *flag;
 };
@@ -284,7 +292,6 @@ Model exchange(const Launch& launch) {
   }};
 }
 
-// As in message_passing.cu.
 struct Words {
   unsigned *data, *flag, *answer;
 };
@@ -295,15 +302,13 @@ constexpr unsigned kPairsOfBlock = 32, kPairsApart = 32;
 
 // Whether the order of a kernel's name is enough between all who take part.
 bool is_ordered(const Launch& launch) {
-  const auto fence_for = [&](int all, int of) {
-    const std::string scope =
-        "(syncbench::pitfalls::messages::(anonymous namespace)::Of)";
-    return launch.is(("::AcquireReleaseFence<" + scope + std::to_string(all) +
-                      ", " + scope + std::to_string(of) + ">")
-                         .c_str());
+  const auto fence_for = [&](const std::string& scope) {
+    const std::string name = "peer_grid::global::" + scope;
+    const std::string fence = "::AcquireReleaseFence<" + name + ", " + name;
+    return launch.is((fence + ">").c_str());
   };
   return launch.is("::ReleaseAcquire<") || launch.is("::ConsistentFence<") ||
-         fence_for(1, 1) || fence_for(2, 2);
+         fence_for("Gpu") || fence_for("System");
 }
 
 // Readers see of each pair as many stale messages as planted.
