@@ -42,11 +42,8 @@ ProgramInfo program_info() {
   for (const Case& one : all_cases()) {
     const bool race = one.section == Section::kRace;
     const char* group = race ? "race" : "";
-    if (one.missing != nullptr) {
-      info.missing.push_back({one.name, one.missing});
-    } else {
-      info.methods.push_back({one.name, one.text, group, "", "", one.set});
-    }
+    auto& list = one.run == nullptr ? info.missing : info.methods;
+    list.push_back({one.name, one.text, group, "", "", one.set});
   }
   info.columns = describe_tables();
   return info;

@@ -171,19 +171,20 @@ void run_race(Child& child, Form form) {
 }
 
 [[maybe_unused]] const bool kAdded = add_cases(
-    __FILE__,
-    {race("lost_updates", 1, run_race<LostUpdates>,
+    __FILE__, Section::kRace,
+    {Case("lost_updates", Set::kToday, run_race<LostUpdates>,
           "race: threads add to a counter; right: atomically"),
-     race("sum_without_barrier", 1, run_race<SumWithoutBarrier>,
+     Case("sum_without_barrier", Set::kToday, run_race<SumWithoutBarrier>,
           "race: a tree of sums; right: a barrier between its rounds"),
-     race("barrier_in_condition", 1, run_race<BarrierInCondition>,
+     Case("barrier_in_condition", Set::kToday, run_race<BarrierInCondition>,
           "race: a barrier inside a condition; right: after it"),
-     race("reuse_without_barrier", 1, run_race<ReuseWithoutBarrier>,
+     Case("reuse_without_barrier", Set::kToday, run_race<ReuseWithoutBarrier>,
           "race: a tile is loaded again; right: a barrier before"),
-     race("branches_without_syncwarp", 1, run_race<BranchesWithoutSyncwarp>,
+     Case("branches_without_syncwarp", Set::kToday,
+          run_race<BranchesWithoutSyncwarp>,
           "race: lanes of two branches exchange values; right: __syncwarp() "
           "between"),
-     race("flag_in_shared_memory", 1, run_race<SharedFlag>,
+     Case("flag_in_shared_memory", Set::kToday, run_race<SharedFlag>,
           "race: data, then a flag; right: a fence between")});
 
 }  // namespace

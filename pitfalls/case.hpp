@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/sets.hpp"
@@ -37,25 +38,40 @@ class Child;
 /// One program, right or wrong, which runs in a process of its own in each of
 /// its forms.
 struct Case {
-  const char* name;
-  const char* text;
-  Section section;
-  std::vector<Form> forms;
-  int fewest_gpus;  ///< 1: it runs on GPU 0 alone; else on all
   /// Calls child.launch() before each launch, and then child.result(). Throws
   /// CannotMeasure before the first launch where the machine cannot have it.
-  void (*run)(Child& child, Form form);
-  Set set = Set::kToday;
-  int patience = 1;  ///< it is given so many times the usual T
+  using Run = void (*)(Child& child, Form form);
+
+  /// `run`: none where this build cannot have it; `text` then says why. No
+  /// `forms`: those that most cases of its section have.
+  Case(const char* name, Set set, Run run, const char* text,
+       int fewest_gpus = 1, std::vector<Form> forms = {}, int patience = 1,
+       bool control = false)
+      : name(name),
+        text(text),
+        run(run),
+        set(set),
+        fewest_gpus(fewest_gpus),
+        forms(std::move(forms)),
+        patience(patience),
+        control(control) {}
+
+  const char *name, *text;
+  Run run;
+  Set set;
+  int fewest_gpus;  ///< 1: it runs on GPU 0 alone; else on all
+  std::vector<Form> forms;
+  int patience;  ///< it is given so many times the usual T
   /// A part of a group that nothing holds. If its threads do not come out
   /// early, the checks of the others prove nothing.
-  bool control = false;
-  const char* missing = nullptr;  ///< why this build cannot have it
+  bool control;
+  Section section = {};  ///< add_cases() says it
 };
 
-/// Adds the cases of a source, __FILE__: a constant of it does so before
-/// main(). True.
-bool add_cases(const char* file, const std::vector<Case>& cases);
+/// Adds cases of a source, __FILE__: a constant of it does so before main().
+/// True.
+bool add_cases(const char* file, Section section,
+               const std::vector<Case>& cases);
 
 /// All that this program has, in the order of their sections, sources and
 /// places there.

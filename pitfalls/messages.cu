@@ -346,27 +346,26 @@ void run_between_gpus(Child& child, Form) {
   run_messages<scopes::System, scopes::Gpu>(child, "sys", "gpu");
 }
 
-Case litmus_test(const char* name, int fewest_gpus, void (*run)(Child&, Form),
-                 const char* text) {
-  return {name, text, Section::kLitmus, {Form::kAllowed}, fewest_gpus, run};
-}
-
-[[maybe_unused]] const bool kAdded = add_cases(
-    __FILE__,
-    {race("flag_in_global_memory", 1, run_exchange<true>,
+[[maybe_unused]] const bool kRacesAdded = add_cases(
+    __FILE__, Section::kRace,
+    {Case("flag_in_global_memory", Set::kToday, run_exchange<true>,
           "race: data, then a flag for another block that has the old data in "
           "L1; right: a fence on both sides"),
-     race("volatile_flag_and_data", 1, run_exchange<false>,
+     Case("volatile_flag_and_data", Set::kToday, run_exchange<false>,
           "race: the same, all of it volatile and not in L1"),
-     race("flag_in_peer_memory", 2, run_exchange<true>,
+     Case("flag_in_peer_memory", Set::kToday, run_exchange<true>,
           "race: data, then a flag for another GPU that has the old data in "
-          "L1; right: a fence on both sides"),
-     race("volatile_flag_in_peer_memory", 2, run_exchange<false>,
-          "race: the same, all of it volatile and not in L1"),
-     litmus_test("message_passing", 1, run_on_gpu,
-                 "litmus test: data, then a flag, for another block"),
-     litmus_test("message_passing_to_peer", 2, run_between_gpus,
-                 "litmus test: data, then a flag, for another GPU")});
+          "L1; right: a fence on both sides",
+          2),
+     Case("volatile_flag_in_peer_memory", Set::kToday, run_exchange<false>,
+          "race: the same, all of it volatile and not in L1", 2)});
+
+[[maybe_unused]] const bool kLitmusAdded =
+    add_cases(__FILE__, Section::kLitmus,
+              {Case("message_passing", Set::kToday, run_on_gpu,
+                    "litmus test: data, then a flag, for another block"),
+               Case("message_passing_to_peer", Set::kToday, run_between_gpus,
+                    "litmus test: data, then a flag, for another GPU", 2)});
 
 }  // namespace
 }  // namespace syncbench::pitfalls

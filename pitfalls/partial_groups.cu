@@ -427,89 +427,71 @@ void run_peer_grid(Child& child, Form form) {
   }
 }
 
-const std::vector<Form> kParts = {Form::kExits, Form::kStays, Form::kAllowed};
-
-Case partial(const char* name, Set set, void (*run)(Child&, Form),
-             const char* text, int fewest_gpus = 1,
-             const std::vector<Form>& forms = kParts, int patience = 1,
-             bool control = false) {
-  return {name,  text,        Section::kPartialGroup,
-          forms, fewest_gpus, run,
-          set,   patience,    control};
-}
-
-[[maybe_unused]] Case no_multi_grid(const char* name) {
-  return {name,
-          "",
-          Section::kPartialGroup,
-          {},
-          1,
-          nullptr,
-          Set::kToday,
-          1,
-          false,
-          "CUDA 13 has no multi-grid synchronization"};
-}
-
-[[maybe_unused]] const bool kAdded = add_cases(__FILE__, {
-  partial("part_no_sync", Set::kStudy, run_group<NoSync>,
+[[maybe_unused]] const bool kAdded = add_cases(
+    __FILE__, Section::kPartialGroup,
+    {Case("part_no_sync", Set::kStudy, run_group<NoSync>,
           "control: half of a warp, no synchronization", 1,
           {Form::kExits, Form::kStays}, 1, true),
-      partial("part_syncwarp", Set::kStudy, run_group<WarpSync>,
-              "half of a warp, __syncwarp() of all; allowed: of that half"),
-      partial("part_tile_sync", Set::kStudy, run_group<TileSync>,
-              "half of a warp, sync() of a tile of 32; allowed: of 16"),
-      partial("part_coales_sync", Set::kStudy, run_group<CoalescedSync>,
-              "half of a warp, sync() of a group that all made; allowed: that "
-              "the half made"),
-      partial("part_shuffle", Set::kEvidence, run_group<Shuffle>,
-              "half of a warp, __shfl_sync() of all; allowed: of that half"),
-      partial("part_blocksync", Set::kStudy, run_group<BlockSync>,
-              "half of the warps, __syncthreads()"),
-      partial("part_blocksync_lanes", Set::kEvidence,
-              run_group<BlockSyncOfLanes>,
-              "half of the lanes of each warp, __syncthreads()"),
-      partial("part_named_barrier", Set::kEvidence, run_group<NamedBarrier>,
-              "half of the warps, barrier.sync of all; allowed: of that half"),
-      partial("part_mbarrier", Set::kEvidence, run_group<Mbarrier>,
-              "half of the warps, mbarrier of all; allowed: of that half"),
-      partial("part_cluster_sync", Set::kStudy, run_group<ClusterSync>,
-              "half of the blocks of a cluster, cluster.sync()"),
-      partial("part_grid_sync", Set::kStudy, run_group<GridSync>,
-              "half of the blocks of a grid, grid.sync()"),
-      partial("crowded_grid_sync", Set::kToday, run_oversubscribed_grid,
-              "cooperative launch of one block more than is resident", 1,
-              {Form::kTooMany}),
-      partial("crowded_spin_barrier", Set::kToday, run_spin_barrier,
-              "one block more than is resident, launched ordinarily, at a "
-              "counter of blocks; allowed: half of the resident blocks",
-              1, {Form::kTooMany, Form::kAllowed}),
+     Case("part_syncwarp", Set::kStudy, run_group<WarpSync>,
+          "half of a warp, __syncwarp() of all; allowed: of that half"),
+     Case("part_tile_sync", Set::kStudy, run_group<TileSync>,
+          "half of a warp, sync() of a tile of 32; allowed: of 16"),
+     Case("part_coales_sync", Set::kStudy, run_group<CoalescedSync>,
+          "half of a warp, sync() of a group that all made; allowed: that the "
+          "half made"),
+     Case("part_shuffle", Set::kEvidence, run_group<Shuffle>,
+          "half of a warp, __shfl_sync() of all; allowed: of that half"),
+     Case("part_blocksync", Set::kStudy, run_group<BlockSync>,
+          "half of the warps, __syncthreads()"),
+     Case("part_blocksync_lanes", Set::kEvidence, run_group<BlockSyncOfLanes>,
+          "half of the lanes of each warp, __syncthreads()"),
+     Case("part_named_barrier", Set::kEvidence, run_group<NamedBarrier>,
+          "half of the warps, barrier.sync of all; allowed: of that half"),
+     Case("part_mbarrier", Set::kEvidence, run_group<Mbarrier>,
+          "half of the warps, mbarrier of all; allowed: of that half"),
+     Case("part_cluster_sync", Set::kStudy, run_group<ClusterSync>,
+          "half of the blocks of a cluster, cluster.sync()"),
+     Case("part_grid_sync", Set::kStudy, run_group<GridSync>,
+          "half of the blocks of a grid, grid.sync()"),
+     Case("crowded_grid_sync", Set::kToday, run_oversubscribed_grid,
+          "cooperative launch of one block more than is resident", 1,
+          {Form::kTooMany}),
+     Case("crowded_spin_barrier", Set::kToday, run_spin_barrier,
+          "one block more than is resident, launched ordinarily, at a counter "
+          "of blocks; allowed: half of the resident blocks",
+          1, {Form::kTooMany, Form::kAllowed})});
+
 #if CUDART_VERSION < 13000
-      partial("part_multi_grid_blocks", Set::kStudy, run_group<MultiGridBlocks>,
-              "half of the blocks of a multi-grid of one GPU, "
-              "multi_grid.sync()"),
-      partial("part_multi_grid_gpus", Set::kStudy,
-              run_group<HalfOfGpus<MultiGridBlocks>>,
-              "half of the GPUs of a multi-grid, multi_grid.sync()", 2),
+[[maybe_unused]] const bool kMultiGridAdded = add_cases(
+    __FILE__, Section::kPartialGroup,
+    {Case("part_multi_grid_blocks", Set::kStudy, run_group<MultiGridBlocks>,
+          "half of the blocks of a multi-grid of one GPU, multi_grid.sync()"),
+     Case("part_multi_grid_gpus", Set::kStudy,
+          run_group<HalfOfGpus<MultiGridBlocks>>,
+          "half of the GPUs of a multi-grid, multi_grid.sync()", 2)});
 #else
-     no_multi_grid("part_multi_grid_blocks"),
-     no_multi_grid("part_multi_grid_gpus"),
+constexpr const char* kGone = "CUDA 13 has no multi-grid synchronization";
+[[maybe_unused]] const bool kMultiGridAdded =
+    add_cases(__FILE__, Section::kPartialGroup,
+              {Case("part_multi_grid_blocks", Set::kStudy, nullptr, kGone),
+               Case("part_multi_grid_gpus", Set::kStudy, nullptr, kGone)});
 #endif
-      partial("part_peer_grid_blocks", Set::kToday,
-              run_peer_grid<PeerGridBlocks>,
-              "half of the blocks of one GPU, the suite's barrier with a limit "
-              "of 100 ms",
-              1, kParts, kPatience),
-      partial("part_peer_grid_gpus", Set::kToday,
-              run_peer_grid<HalfOfGpus<PeerGridBlocks>>,
-              "half of the GPUs, the suite's barrier with a limit of 100 ms", 2,
-              kParts, kPatience),
-      partial("blocking_peer_grid", Set::kToday,
-              run_peer_grid<HalfOfGpus<PeerGridBlocks>>,
-              "all GPUs, launched by one thread under CUDA_LAUNCH_BLOCKING=1, "
-              "the suite's barrier with a limit of 100 ms",
-              2, {Form::kOneByOne}, kPatience)
-});
+
+[[maybe_unused]] const bool kPeerGridAdded = add_cases(
+    __FILE__, Section::kPartialGroup,
+    {Case("part_peer_grid_blocks", Set::kToday, run_peer_grid<PeerGridBlocks>,
+          "half of the blocks of one GPU, the suite's barrier with a limit of "
+          "100 ms",
+          1, {}, kPatience),
+     Case("part_peer_grid_gpus", Set::kToday,
+          run_peer_grid<HalfOfGpus<PeerGridBlocks>>,
+          "half of the GPUs, the suite's barrier with a limit of 100 ms", 2, {},
+          kPatience),
+     Case("blocking_peer_grid", Set::kToday,
+          run_peer_grid<HalfOfGpus<PeerGridBlocks>>,
+          "all GPUs, launched by one thread under CUDA_LAUNCH_BLOCKING=1, the "
+          "suite's barrier with a limit of 100 ms",
+          2, {Form::kOneByOne}, kPatience)});
 
 }  // namespace
 }  // namespace syncbench::pitfalls

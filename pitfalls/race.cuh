@@ -42,11 +42,4 @@ inline void report_tries(Child& child, Form form,
   child.result({"completed"});
 }
 
-/// A race on GPU 0, or on all where it takes at least two.
-inline Case race(const char* name, int fewest_gpus, void (*run)(Child&, Form),
-                 const char* text) {
-  return {name,        text, Section::kRace, {Form::kWrong, Form::kRight},
-          fewest_gpus, run};
-}
-
 }  // namespace syncbench::pitfalls

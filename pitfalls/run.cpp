@@ -110,7 +110,7 @@ class Run {
   }
 
   void run(const Case& one) {
-    if (!options_.wants(one.name, one.set)) return;
+    if (one.run == nullptr || !options_.wants(one.name, one.set)) return;
     const std::string needed = std::to_string(one.fewest_gpus);
     for (const Form form : one.forms) {
       if (gpus_ >= one.fewest_gpus) {
@@ -246,9 +246,18 @@ auto& added_cases() {
 
 }  // namespace
 
-bool add_cases(const char* file, const std::vector<Case>& cases) {
-  for (const Case& one : cases) {
-    added_cases()[{one.section, file}].push_back(one);
+bool add_cases(const char* file, Section section,
+               const std::vector<Case>& cases) {
+  const std::vector<Form> usual[] = {
+      // in the order of Section
+      {Form::kEachInBranch},
+      {Form::kExits, Form::kStays, Form::kAllowed},
+      {Form::kWrong, Form::kRight},
+      {Form::kAllowed}};
+  for (Case one : cases) {
+    one.section = section;
+    if (one.forms.empty()) one.forms = usual[static_cast<int>(section)];
+    added_cases()[{section, file}].push_back(one);
   }
   return true;
 }

@@ -172,32 +172,26 @@ void check_warp_barrier(Child& child, Form) {
                 std::to_string(held), std::to_string(wrong)});
 }
 
-template <class Sync, int kFirstArchitecture = 0>
-Case entry(const char* name, Set set, const char* text) {
-  return {name,
-          text,
-          Section::kWarpBarrier,
-          {Form::kEachInBranch},
-          1,
-          check_warp_barrier<Sync, kFirstArchitecture>,
-          set};
-}
-
 [[maybe_unused]] const bool kAdded = add_cases(
-    __FILE__,
-    {entry<NoSync>("no_sync", Set::kStudy, "control: no synchronization"),
-     entry<TileSync>("tile_sync", Set::kStudy,
-                     "sync() of a tile of 32 threads"),
-     entry<CoalescedSync>("coales_sync", Set::kStudy,
-                          "sync() of 32 coalesced threads"),
-     entry<WarpSync>("syncwarp", Set::kStudy, "__syncwarp()"),
-     entry<TileShuffle>("tile_shufl", Set::kStudy,
-                        "shfl() of a tile of 32 threads"),
-     entry<CoalescedShuffle>("coales_shufl", Set::kStudy,
-                             "shfl() of 32 coalesced threads"),
-     entry<Vote>("vote_ballot", Set::kEvidence, "__ballot_sync()"),
-     entry<Match, 70>("match_any", Set::kEvidence, "__match_any_sync()"),
-     entry<Redux, 80>("redux_add", Set::kEvidence, "__reduce_add_sync()")});
+    __FILE__, Section::kWarpBarrier,
+    {Case("no_sync", Set::kStudy, check_warp_barrier<NoSync>,
+          "control: no synchronization"),
+     Case("tile_sync", Set::kStudy, check_warp_barrier<TileSync>,
+          "sync() of a tile of 32 threads"),
+     Case("coales_sync", Set::kStudy, check_warp_barrier<CoalescedSync>,
+          "sync() of 32 coalesced threads"),
+     Case("syncwarp", Set::kStudy, check_warp_barrier<WarpSync>,
+          "__syncwarp()"),
+     Case("tile_shufl", Set::kStudy, check_warp_barrier<TileShuffle>,
+          "shfl() of a tile of 32 threads"),
+     Case("coales_shufl", Set::kStudy, check_warp_barrier<CoalescedShuffle>,
+          "shfl() of 32 coalesced threads"),
+     Case("vote_ballot", Set::kEvidence, check_warp_barrier<Vote>,
+          "__ballot_sync()"),
+     Case("match_any", Set::kEvidence, check_warp_barrier<Match, 70>,
+          "__match_any_sync()"),
+     Case("redux_add", Set::kEvidence, check_warp_barrier<Redux, 80>,
+          "__reduce_add_sync()")});
 
 }  // namespace
 }  // namespace syncbench::pitfalls

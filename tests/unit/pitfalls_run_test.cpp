@@ -234,15 +234,21 @@ TEST(Process, ASignalEndsTheProcessAtOnce) {
 
 const std::vector<Form> kPartial = {Form::kStays, Form::kAllowed};
 
+// What runs in a process is stand_in().
+Case of(Section section, const char* name, std::vector<Form> forms,
+        int gpus = 1) {
+  Case one(
+      name, Set::kToday, [](Child&, Form) {}, "", gpus, std::move(forms));
+  one.section = section;
+  return one;
+}
 Case partial(const char* name, std::vector<Form> forms = kPartial,
              int gpus = 1) {
-  return {name, "", Section::kPartialGroup, std::move(forms), gpus, nullptr};
+  return of(Section::kPartialGroup, name, std::move(forms), gpus);
 }
-Case race(const char* name) {
-  return {name, "", Section::kRace, {Form::kRight}, 1, nullptr};
-}
+Case race(const char* name) { return of(Section::kRace, name, {Form::kRight}); }
 Case warp(const char* name) {
-  return {name, "", Section::kWarpBarrier, {Form::kEachInBranch}, 1, nullptr};
+  return of(Section::kWarpBarrier, name, {Form::kEachInBranch});
 }
 
 struct Ended {
