@@ -126,7 +126,7 @@ void run_exchange(Child& child, Form form) {
     launch_pairs(child, streams, std::min(kTogether, child.tries() - done),
                  [&](Role role, int blocks, cudaStream_t stream) {
                    kernel<<<blocks, kWords, 0, stream>>>(
-                       {data.get(), flags.get()}, role, done, wrong.get());
+                       Mail{data.get(), flags.get()}, role, done, wrong.get());
                  });
   }
   report_tries(child, form, wrong);
@@ -139,6 +139,9 @@ void run_exchange(Child& child, Form form) {
 
 namespace scopes = peer_grid::global;
 
+// An order is how data and flag are accessed, and a fence between on both
+// sides.
+
 /// Accesses that are seen by all threads of a scope, in no order.
 template <class Scope>
 struct Relaxed {
@@ -148,18 +151,10 @@ struct Relaxed {
   static __device__ unsigned read(const unsigned* word) {
     return Scope::load_relaxed(word);
   }
-  static __device__ void fence() {}
-  static __device__ void write_flag(unsigned* word, unsigned value) {
-    Scope::store_relaxed(word, value);
-  }
-  static __device__ unsigned read_flag(const unsigned* word) {
-    return Scope::load_relaxed(word);
-  }
 };
 
-/// Data that L1 may keep. That shows on every GPU.
-template <class Scope>
-struct Plain : Relaxed<Scope> {
+/// Words that L1 may keep. That shows on every GPU.
+struct Plain {
   static __device__ void write(unsigned* word, unsigned value) {
     asm volatile("st.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
   }
@@ -168,25 +163,26 @@ struct Plain : Relaxed<Scope> {
   }
 };
 
-/// The flag is released and acquired.
 template <class Scope>
-struct ReleaseAcquire : Relaxed<Scope> {
-  static __device__ void write_flag(unsigned* word, unsigned value) {
+struct ReleaseAcquire {
+  static __device__ void write(unsigned* word, unsigned value) {
     Scope::store_release(word, value);
   }
-  static __device__ unsigned read_flag(const unsigned* word) {
+  static __device__ unsigned read(const unsigned* word) {
     return Scope::load_acquire(word);
   }
 };
 
-/// A fence on both sides, for the threads of Fenced: right if these are all.
-template <class Scope, class Fenced>
-struct AcquireReleaseFence : Relaxed<Scope> {
-  static __device__ void fence() { Fenced::fence_acq_rel(); }
+struct NoFence {
+  static __device__ void fence() {}
 };
-
+/// For the threads of its scope: right if these are all that take part.
 template <class Scope>
-struct ConsistentFence : Relaxed<Scope> {
+struct AcquireReleaseFence {
+  static __device__ void fence() { Scope::fence_acq_rel(); }
+};
+template <class Scope>
+struct ConsistentFence {
   static __device__ void fence() { Scope::fence_sc(); }
 };
 
@@ -205,25 +201,25 @@ struct Seen {
   unsigned long long messages, stale;
 };
 
-template <class Order>
+template <class Data, class Flag, class Fence>
 __device__ void send_all(const Words& words, unsigned first, unsigned count) {
   for (unsigned message = first; message < first + count; ++message) {
-    Order::write(words.data, message);
-    Order::fence();
-    Order::write_flag(words.flag, message);
+    Data::write(words.data, message);
+    Fence::fence();
+    Flag::write(words.flag, message);
     if (!spin_until([&] { return read_now(words.answer) == message; })) return;
   }
 }
 
-template <class Order>
+template <class Data, class Flag, class Fence>
 __device__ void receive_all(const Words& words, unsigned first, unsigned count,
                             Seen& seen) {
   for (unsigned message = first; message < first + count; ++message) {
     unsigned data;
     const bool came = spin_until([&] {
-      const unsigned flag = Order::read_flag(words.flag);
-      Order::fence();
-      data = Order::read(words.data);
+      const unsigned flag = Flag::read(words.flag);
+      Fence::fence();
+      data = Data::read(words.data);
       return flag == message;
     });
     if (!came) return;
@@ -234,7 +230,7 @@ __device__ void receive_all(const Words& words, unsigned first, unsigned count,
 }
 
 /// Messages have numbers from `first` on. `seen`: one a pair.
-template <class Order>
+template <class Data, class Flag, class Fence>
 __global__ void __launch_bounds__(32 * kPairsOfBlock)
     pass_messages(Words all, Role role, unsigned first, unsigned count,
                   Seen* seen) {
@@ -246,10 +242,10 @@ __global__ void __launch_bounds__(32 * kPairsOfBlock)
                        all.flag + pair * kPairsApart,
                        all.answer + pair * kPairsApart};
   if (place.writes) {
-    send_all<Order>(words, first, count);
+    send_all<Data, Flag, Fence>(words, first, count);
   } else {
     Seen now = {0, 0};
-    receive_all<Order>(words, first, count, now);
+    receive_all<Data, Flag, Fence>(words, first, count, now);
     seen[pair].messages += now.messages;
     seen[pair].stale += now.stale;
   }
@@ -275,7 +271,7 @@ struct Exchange {
         streams(make_streams(child.devices())) {}
 
   /// All messages in one order, and a row of them.
-  template <class Order>
+  template <class Data, class Flag, class Fence>
   void pass(const std::string& name, Form form) {
     clear(data, reader);
     clear(flags, writer);
@@ -288,10 +284,10 @@ struct Exchange {
           std::min<unsigned long long>(kMostMessages, each - done);
       launch_pairs(child, streams, blocks,
                    [&](Role role, int grid, cudaStream_t stream) {
-                     pass_messages<Order>
+                     pass_messages<Data, Flag, Fence>
                          <<<grid, 32 * kPairsOfBlock, 0, stream>>>(
-                             {data.get(), flags.get(), answers.get()}, role,
-                             done + 1, count, seen.get());
+                             Words{data.get(), flags.get(), answers.get()},
+                             role, done + 1, count, seen.get());
                    });
     }
     Seen all = {0, 0};
@@ -329,14 +325,17 @@ void run_messages(Child& child, const std::string& scope,
   child.require_architecture(kRaceArchitecture);
   child.require_peer_access();
   Exchange exchange(child);
-  exchange.pass<Plain<Scope>>("plain", Form::kWrong);
-  exchange.pass<Relaxed<Scope>>("relaxed", Form::kWrong);
-  exchange.pass<AcquireReleaseFence<Scope, TooFew>>("fence_acq_rel_" + too_few,
-                                                    Form::kWrong);
-  exchange.pass<ReleaseAcquire<Scope>>("release_acquire", Form::kRight);
-  exchange.pass<AcquireReleaseFence<Scope, Scope>>("fence_acq_rel_" + scope,
-                                                   Form::kRight);
-  exchange.pass<ConsistentFence<Scope>>("fence_sc_" + scope, Form::kRight);
+  using InScope = Relaxed<Scope>;
+  exchange.pass<Plain, InScope, NoFence>("plain", Form::kWrong);
+  exchange.pass<InScope, InScope, NoFence>("relaxed", Form::kWrong);
+  exchange.pass<InScope, InScope, AcquireReleaseFence<TooFew>>(
+      "fence_acq_rel_" + too_few, Form::kWrong);
+  exchange.pass<InScope, ReleaseAcquire<Scope>, NoFence>("release_acquire",
+                                                         Form::kRight);
+  exchange.pass<InScope, InScope, AcquireReleaseFence<Scope>>(
+      "fence_acq_rel_" + scope, Form::kRight);
+  exchange.pass<InScope, InScope, ConsistentFence<Scope>>("fence_sc_" + scope,
+                                                          Form::kRight);
   child.result({"completed"});
 }
 void run_on_gpu(Child& child, Form) {

@@ -101,7 +101,7 @@ def setUpModule():
         "right fence": Run("flag_in_peer_memory", gpus=2, right_is_wrong="exchange<true"),
         "wrong lane": Run("vote_ballot", right_is_wrong="::Vote>"),
         "right order": Run("message_passing", right_is_wrong="::ConsistentFence<"),
-        "right scope": Run("message_passing_to_peer", gpus=2, peer="all", right_is_wrong="global::System,"),
+        "right scope": Run("message_passing_to_peer", gpus=2, peer="all", right_is_wrong="::AcquireReleaseFence<"),
         "no order shows": Run("message_passing", race_rate=0),
         "no races": Run("lost_updates", "flag_in_global_memory", race_rate=0),
         "group hangs": Run("part_mbarrier", "lost_updates", hang="::Mbarrier>"),

@@ -303,9 +303,9 @@ constexpr unsigned kPairsOfBlock = 32, kPairsApart = 32;
 // Whether the order of a kernel's name is enough between all who take part.
 bool is_ordered(const Launch& launch) {
   const auto fence_for = [&](const std::string& scope) {
-    const std::string name = "peer_grid::global::" + scope;
-    const std::string fence = "::AcquireReleaseFence<" + name + ", " + name;
-    return launch.is((fence + ">").c_str());
+    const std::string of = "<peer_grid::global::" + scope + ">";
+    return launch.is(("::Relaxed" + of).c_str()) &&
+           launch.is(("::AcquireReleaseFence" + of).c_str());
   };
   return launch.is("::ReleaseAcquire<") || launch.is("::ConsistentFence<") ||
          fence_for("Gpu") || fence_for("System");
