@@ -5,24 +5,25 @@
 // --list, --method, rows, and what the tests expect. NamedBarrier in
 // methods/block.cu is one that says much of itself.
 //
-// It has to give kAbout, expected_code() and the operation; all else has a
-// default in Method, below, which says what it is for. Members such as a
-// cooperative group are made once, by the threads that take part, before
-// anything is timed. A constructor may take what the operation finds, as that
-// of Semaphore does.
+// It gives the operation and describe(), which fills an About, below: what a
+// name says there it says nowhere else. All has a default but name and machine
+// code. One that derives from another method begins with the other's
+// describe(). Members such as a cooperative group are made once, by the threads
+// that take part, before anything is timed. A constructor may take what the
+// operation finds, as that of Semaphore does.
 //
 // The operation is called many times in a row, without a loop, each time with
 // the value that the time before returned. Where it moves data its result
 // depends on `value`, so that calls form a chain, unless it waits for the data
 // itself; a barrier returns `value`.
 // Before a shape is timed, one operation is made from start_value() in every
-// thread that takes part, then kMostChecked in a row, and what they return has
+// thread that takes part, then most_checked in a row, and what they return has
 // to be expected(). Then to each of 16 operations of a barrier of more than a
 // warp another warp comes late, and none may be out before.
 //
-// Rows: BenchmarkIntraSM has a method of a block without groups() of its own in
+// Rows: BenchmarkIntraSM has a method of a block without `groups` of its own in
 // `block latency`, of a warp in `warp latency`, other ones up to a cluster in
-// `group latency`; with throughput_repeats() in `throughput` too, and, if it is
+// `group latency`; with `throughput_repeats` in `throughput` too, and, if it is
 // of a warp, in `warp latency` once more for several warps. BenchmarkInterSM
 // has those of a grid and of GPUs, exchanges in `exchange`, TestRepeat has all.
 // The machine-code test names a wrong `others` or pattern: ctest -R
@@ -32,6 +33,7 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "common/launch_attributes.hpp"
@@ -48,21 +50,6 @@ enum class Scope { kThread, kWarp, kBlock, kCluster, kGrid, kGpus };
 /// warp to enter to the first to leave; of all else the mean of each warp's own
 /// time, for SMs have no common clock, and of one warp both are the same.
 enum class Window { kBarrier, kOperation };
-
-struct About {
-  const char* name;  ///< of its rows, and for --method; several may share it
-  const char* text;  ///< for --list
-  Scope scope;
-  Window window;
-  /// What a reader of its rows has to know: above them and in --list.
-  const char* caution = "";
-  /// What the column `tile` counts, where it is neither the threads of the
-  /// group nor the blocks of the cluster: "bytes".
-  const char* tile = "";
-  /// Of one that is a PTX instruction: its name, with which `name` begins; the
-  /// rest and `text` say what is pending.
-  const char* instruction = "";
-};
 
 /// How the machine-code test proves that the timed code does the work.
 enum class Proof {
@@ -85,32 +72,54 @@ enum class Proof {
   kNothing,    ///< not the instruction but a NOP, or a test for convergence
 };
 
-/// An instruction that an operation has exactly so often, on one of its paths:
-/// a regular expression as that of ExpectedCode.
-struct Beside {
-  constexpr Beside(const char* instruction_ = "", int count_ = 1)
-      : instruction(instruction_), count(count_) {}
-  const char* instruction;  ///< "": there is none
-  int count;
-};
-
-/// What the machine code of one operation is on an architecture, 90 for sm_90.
-/// The machine-code test counts it between the two reads of the clock.
+/// What the machine code of one operation is. The machine-code test counts it
+/// between the two reads of the clock:
+/// ExpectedCode(R"(SHFL\.DOWN .*, 0x1, .*)").others(2).
 struct ExpectedCode {
-  /// Regular expression for the whole instruction in SASS, operands too:
-  /// R"(SHFL\.DOWN .*, 0x1, .*)". SIZE in it is the first of Method::groups, in
-  /// hexadecimal digits.
-  const char* instruction;
-  int count = 1;
+  /// An instruction, and how often each operation has it: a regular expression
+  /// for all of it in SASS, operands too. SIZE in it is the first of
+  /// About::groups, in hexadecimal digits. "": there is none.
+  constexpr ExpectedCode(const char* pattern = "", int times = 1)
+      : instruction(pattern), count(times) {}
+
   /// Most other instructions that come with each operation, on any GPU: what
   /// twice as many operations add, less the work. NOPs are none.
-  int others = 0;
-  Proof proof = Proof::kEach;
-  int paths = 1;  ///< ways through an operation that each have the instruction
-  /// Others, each counted for itself: the fence of a release, what is stored
-  /// before it. No regular expression may take two opcodes where both belong to
-  /// an operation: it would take one of them twice.
-  std::array<Beside, 5> also = {};
+  constexpr ExpectedCode others(int most) const {
+    ExpectedCode code = *this;
+    code.most_others = most;
+    return code;
+  }
+  constexpr ExpectedCode proof(Proof by) const {
+    ExpectedCode code = *this;
+    code.proven_by = by;
+    return code;
+  }
+  /// Ways through an operation that each have the instruction.
+  constexpr ExpectedCode paths(int ways) const {
+    ExpectedCode code = *this;
+    code.ways = ways;
+    return code;
+  }
+  /// One that an operation has exactly so often, on one of its paths, up to
+  /// five of them: the fence of a release, what is stored before it. No regular
+  /// expression may take two opcodes where both belong to an operation: it
+  /// would take one of them twice.
+  constexpr ExpectedCode also(const char* pattern, int times = 1) const {
+    ExpectedCode code = *this;
+    std::size_t next = 0;
+    while (code.beside.at(next).count > 0) ++next;
+    code.beside.at(next) = {pattern, pattern[0] == '\0' ? 0 : times};
+    return code;
+  }
+
+  struct Beside {
+    const char* instruction = "";
+    int count = 0;
+  };
+  const char* instruction;
+  int count, most_others = 0, ways = 1;
+  Proof proven_by = Proof::kEach;
+  std::array<Beside, 5> beside = {};
 };
 
 /// 0 or more sizes to measure: first, then one more, or `factor` times as many,
@@ -129,7 +138,7 @@ struct Sizes {
 };
 
 /// Where a thread is. `group`: the size of the group, of those that
-/// Method::groups gives, that the launch is for.
+/// About::groups gives, that the launch is for.
 struct Position {
   unsigned thread, threads;  ///< in its block, of the block
   unsigned block, blocks;    ///< in its grid, of the grid
@@ -178,11 +187,6 @@ __host__ __device__ constexpr unsigned blocks_that_meet(
                                   : 1;
 }
 
-/// Whether it is a barrier of more than a warp.
-constexpr bool meets(const About& about) {
-  return about.scope >= Scope::kBlock && about.window == Window::kBarrier;
-}
-
 struct None {};
 
 struct Arguments;  // arguments.hpp
@@ -196,60 +200,164 @@ struct Here : Position {
   Local local;
 };
 
-struct Method {
+/// A property: a constant, or what a function without captures makes of its
+/// arguments.
+template <class Function>
+class Property;
+
+template <class Result, class... Of>
+class Property<Result(Of...)> {
+ public:
+  constexpr Property(Result constant) : constant_(constant) {}
+  template <class Lambda, class = std::enable_if_t<
+                              std::is_convertible_v<Lambda, Result (*)(Of...)>>>
+  constexpr Property(Lambda function) : function_(function) {}
+
+  constexpr Result operator()(Of... of) const {
+    return function_ == nullptr ? constant_ : function_(of...);
+  }
+
+ private:
+  Result constant_ = {};
+  Result (*function_)(Of...) = nullptr;
+};
+
+inline unsigned as_before(const Position& position, const Values& before) {
+  return before(position);
+}
+Arguments no_arguments(const std::vector<int>& devices, int blocks);
+
+/// What a method says of itself in describe(). It has to call barrier() or
+/// operation() and to set `code`.
+struct About {
+  /// `its_name`: of its rows, and for --method; several may share it.
+  /// `its_text`: for --list. What is said before of a caution, of `tile`, of an
+  /// instruction and of one that comes late is of another method.
+  constexpr void operation(Scope its_scope, const char* its_name,
+                           const char* its_text) {
+    name = its_name;
+    text = its_text;
+    scope = its_scope;
+    window = Window::kOperation;
+    caution = tile = instruction = "";
+    late = false;
+  }
+  constexpr void barrier(Scope its_scope, const char* its_name,
+                         const char* its_text) {
+    operation(its_scope, its_name, its_text);
+    window = Window::kBarrier;
+  }
+  /// Whether it is a barrier of more than a warp.
+  constexpr bool meets() const {
+    return scope >= Scope::kBlock && window == Window::kBarrier;
+  }
+
+  const char *name = "", *text = "";
+  Scope scope = Scope::kThread;
+  Window window = Window::kOperation;
+  /// What a reader of its rows has to know: above them and in --list.
+  const char* caution = "";
+  /// What the column `tile` counts, where it is neither the threads of the
+  /// group nor the blocks of the cluster: "bytes".
+  const char* tile = "";
+  /// Of one that is a PTX instruction: its name, with which `name` begins; the
+  /// rest and `text` say what is pending.
+  const char* instruction = "";
+  /// What the machine code is on `architecture`, 90 for sm_90, which is given.
+  ExpectedCode code = {"", 0};
+  int architecture = 0;
+
   /// Who asks for it, and for its points between those that pages show.
-  static constexpr Set kSet = Set::kToday;
-  static constexpr Set kBetween = Set::kEvidence;
+  Set set = Set::kToday;
+  Set between = Set::kEvidence;
   /// First architecture that has it, as in sm_90; its kernels are empty before.
-  static constexpr int kFirstArchitecture = 60;
+  int first_architecture = 60;
   /// First toolkit that has it, as in CUDART_VERSION; no kernels before either.
-  static constexpr int kFirstToolkit = 0;
+  int first_toolkit = 0;
   /// Most operations in a row, where more compile slowly or to other code. More
   /// are rounds of half as many: at least four rounds, for compilers replace
   /// the counter of two, by which the machine-code test counts them.
-  static constexpr int kMostInLine = 1 << 30;
+  int most_in_line = 1 << 30;
 
   /// Whether nobody leaves an operation before all have come to it, though it
   /// is not timed as a barrier. Of barriers that is checked anyway.
-  static constexpr bool kMeets = false;
+  bool meets_too = false;
   /// Operations that nobody leaves before all have come: two, where one hands
   /// over and back, as half of the threads wait in the next one.
-  static constexpr int kMeetsIn = 1;
-  /// The method itself, if it has rows of one warp that comes late. What
-  /// derives from it has none.
-  using Late = void;
+  int meets_in = 1;
+  /// Whether it has rows of one warp that comes late.
+  bool late = false;
   /// Whether TestRepeat measures it, in lines of up to kMostTestRepeats.
-  static constexpr bool kInTestRepeat = true;
+  bool in_test_repeat = true;
   /// Straight-line repeats, a power of two: enough to hide clock reads and the
   /// loop, few enough that four times as many cost four times as much, code
   /// fetched included.
-  static constexpr int repeats(int /*group*/) { return 64; }
+  Property<int(int group)> repeats = 64;
   /// Trips round that line which a latency row is over, and as many before
   /// them: more than one where threads poll or run ahead of each other, so that
   /// what an operation takes settles only after a while.
-  static constexpr int kTrips = 1;
+  int trips = 1;
   /// Operations of each warp in a throughput row where up to 8 warps share an
   /// SM; more warps make fewer each. 0: this group has no throughput rows, nor,
   /// of a warp, rows of several warps.
-  static constexpr int throughput_repeats(int /*group*/) { return 0; }
+  Property<int(int group)> throughput_repeats = 0;
   /// Operations of warps that no SM exceeds in a cycle. By default the 4 warps
   /// that it issues; others are from the table of throughput in NVIDIA's CUDA
   /// C++ Programming Guide.
-  static constexpr double kThroughputLimit = 4;
+  double throughput_limit = 4;
   /// Operations of the longer kernel of BenchmarkInterSM; the shorter one makes
   /// a ninth of them.
-  static constexpr int kLonger = 288;
+  int longer = 288;
   /// Kernels in one queue that a sample of BenchmarkInterSM is the mean of.
-  static constexpr int launches(int /*blocks_per_sm*/, int /*gpus*/) {
-    return 1;
-  }
+  Property<int(int blocks_per_sm, int gpus)> launches = 1;
 
   /// The groups to measure in a block of so many threads; one of them is in
-  /// Position::group and in the column `tile` (About::tile says what it
-  /// counts). {32, 32}: it has no sizes of its own.
-  static constexpr Sizes groups(int /*threads*/) { return {32, 32}; }
+  /// Position::group and in the column `tile`. {32, 32}: it has no sizes of its
+  /// own.
+  Property<Sizes(int threads)> groups = Sizes{32, 32};
   /// Whether it can be measured in blocks of so many threads.
-  static constexpr bool fits(int /*threads*/) { return true; }
+  Property<bool(int threads)> fits = true;
+  /// What one operation makes of the values that all threads have before, a
+  /// whole number, and whether the thread, of those that take part, is one that
+  /// gets it.
+  unsigned (*expected)(const Position&, const Values& before) = as_before;
+  Property<bool(const Position&)> has_result = true;
+  /// Operations in a row whose last result is still expected().
+  int most_checked = 16;
+  /// Whether something else is an error. If not (say a chain without the
+  /// barrier that it needs), a comment says how many results are right.
+  bool checked = true;
+
+  /// What the host hands to the kernel of each GPU, a Method::Argument, for a
+  /// launch of `blocks` blocks on each.
+  Arguments (*make_arguments)(const std::vector<int>& devices,
+                              int blocks) = no_arguments;
+  /// Copies of its memory that the samples of a row of BenchmarkInterSM are
+  /// spread over, where what it takes depends on where that lies.
+  int places = 1;
+
+  /// How its kernels have to be launched: cooperative, clusters of `group`, ...
+  Property<LaunchAttributes(int group)> attributes = LaunchAttributes{};
+  /// Blocks of a cluster that its code has by __cluster_dims__. 0: it is in
+  /// `attributes`, or there are no clusters.
+  int cluster_dims = 0;
+  /// Of an exchange between GPUs, of Position::group bytes of each: those of a
+  /// thread. It has rows in the section `exchange` alone. 0: of all others.
+  int bytes_of_thread = 0;
+  /// Fewest GPUs that a method of kGpus is measured on.
+  int fewest_gpus = 1;
+  /// It needs the runtime's multi-device launch, gone with CUDA 13, and these
+  /// GPUs access to each other's memory, or none.
+  bool multi_device = false;
+  bool peer_access = true;
+  /// Its cost differs between processes and is the same for all launches of
+  /// one, so it is measured in several.
+  bool differs_by_process = false;
+};
+
+/// What the kernel needs of a method; most is for few methods. `Here` is a
+/// Here.
+struct Method {
   /// Whether a thread calls it. Lane 0, which records the clock, has to be
   /// among the lanes of a warp that do.
   static constexpr __host__ __device__ bool takes_part(const Position&) {
@@ -260,18 +368,6 @@ struct Method {
   static __device__ void meanwhile(Here&) {}
   /// What operations hand on: any type of numbers.
   using Value = unsigned;
-  /// What one operation makes of the values that all threads have before, a
-  /// whole number, and whether the thread, of those that take part, is one that
-  /// gets it.
-  static unsigned expected(const Position& position, const Values& before) {
-    return before(position);
-  }
-  static constexpr bool has_result(const Position&) { return true; }
-  /// Operations in a row whose last result is still expected().
-  static constexpr int kMostChecked = 16;
-  /// Whether something else is an error. If not (say a chain without the
-  /// barrier that it needs), a comment says how many results are right.
-  static constexpr bool kChecked = true;
 
   /// State in shared memory, a plain struct. All threads of a block start it,
   /// a __syncthreads() follows. start() may take a Here in place of a Position.
@@ -288,33 +384,21 @@ struct Method {
       long long /*threads*/) {
     return 0;
   }
-  /// What else the host hands to the kernel of each GPU, copied by value, for
-  /// a launch of `blocks` blocks on each, and what each thread makes of it.
+  /// What About::make_arguments makes, copied by value, and what each thread
+  /// makes of it.
   using Argument = None;
   using Local = None;
-  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
-
-  /// Copies of its memory that the samples of a row of BenchmarkInterSM are
-  /// spread over, where what it takes depends on where that lies.
-  static constexpr int kPlaces = 1;
-
-  /// How its kernels have to be launched: cooperative, clusters of `group`, ...
-  static constexpr LaunchAttributes attributes(int /*group*/) { return {}; }
-  /// Blocks of a cluster that its code has by __cluster_dims__. 0: it is in
-  /// attributes(), or there are no clusters.
-  static constexpr int kClusterDims = 0;
-  /// Of an exchange between GPUs, of Position::group bytes of each: those of a
-  /// thread. It has rows in the section `exchange` alone. 0: of all others.
-  static constexpr int kBytesOfThread = 0;
-  /// Fewest GPUs that a method of kGpus is measured on.
-  static constexpr int kFewestGpus = 1;
-  /// It needs the runtime's multi-device launch, gone with CUDA 13, and these
-  /// GPUs access to each other's memory, or none.
-  static constexpr bool kMultiDevice = false;
-  static constexpr bool kPeerAccess = true;
-  /// Its cost differs between processes and is the same for all launches of
-  /// one, so it is measured in several.
-  static constexpr bool kDiffersByProcess = false;
 };
+
+/// What a method says of itself, and of its code on an architecture.
+template <class Method>
+constexpr About about_of(int architecture = 0) {
+  About about;
+  about.architecture = architecture;
+  Method::describe(about);
+  return about;
+}
+template <class Method>
+inline constexpr About kAbout = about_of<Method>();
 
 }  // namespace syncbench::explicit_barrier

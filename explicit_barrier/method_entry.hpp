@@ -42,27 +42,13 @@ struct LateWarps {
 struct MethodEntry : About {
   const char* type;  ///< as std::type_info::name()
   ExpectedCode (*expected_code)(int architecture);
-  int first_architecture, first_toolkit, most_in_line, trips;
-  int (*repeats)(int group);
-  int (*throughput_repeats)(int group);
-  double throughput_limit;
-  int (*launches)(int blocks_per_sm, int gpus);
-  Sizes (*groups)(int threads);
-  bool (*fits)(int threads);
   bool (*takes_part)(const Position&);
-  unsigned (*expected)(const Position&, const Values& before);
-  bool (*has_result)(const Position&);
   long long (*global_words)(long long threads);
-  Arguments (*make_arguments)(const std::vector<int>& devices, int blocks);
-  LaunchAttributes (*attributes)(int group);
-  Set set, between;
-  int most_checked, longer, places, bytes_of_thread, fewest_gpus;
-  bool in_test_repeat, checked, multi_device, peer_access, differs_by_process;
-  std::vector<const void*> kernels;
-  const void* late_kernel =
-      nullptr;  ///< of rows with one late, where it has them
-  const void* meeting_kernel =
-      nullptr;  ///< of a barrier: does it wait for all?
+  std::vector<const void*> kernels = {};
+  /// Of rows with one late, where it has them.
+  const void* late_kernel = nullptr;
+  /// Of a barrier: does it wait for all?
+  const void* meeting_kernel = nullptr;
 
   /// The kernel with so many operations in a row; std::out_of_range where there
   /// is none.

@@ -14,7 +14,7 @@
 
 namespace syncbench::explicit_barrier {
 
-Arguments Method::make_arguments(const std::vector<int>& devices, int) {
+Arguments no_arguments(const std::vector<int>& devices, int) {
   static None none;
   return {std::vector<void*>(devices.size(), &none)};
 }
@@ -118,15 +118,16 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
     for (const int number : {longest, std::min(longest, method.most_in_line)}) {
       text += "\t" + std::to_string(number);
     }
-    text += missing
-                ? "\tmissing"
-                : std::string("\t") + kProofs[static_cast<int>(expected.proof)];
-    for (const int number : {expected.count, expected.others, expected.paths}) {
+    text += missing ? "\tmissing"
+                    : std::string("\t") +
+                          kProofs[static_cast<int>(expected.proven_by)];
+    for (const int number :
+         {expected.count, expected.most_others, expected.ways}) {
       text += "\t" + std::to_string(number);
     }
     text += std::string("\t") + expected.instruction + "\t";
-    for (const Beside& beside : expected.also) {
-      if (beside.instruction[0] == '\0') continue;
+    for (const ExpectedCode::Beside& beside : expected.beside) {
+      if (beside.count == 0) continue;
       if (text.back() != '\t') text += " & ";
       text += std::to_string(beside.count) + " " + beside.instruction;
     }

@@ -17,15 +17,15 @@ __device__ inline unsigned shared_address(const void* shared) {
 }
 
 /// kRepeats (a power of two) operations, one after the other without a loop;
-/// beyond kMostInLine, rounds of half that many.
+/// beyond About::most_in_line, rounds of half that many.
 template <int kRepeats, class Method, class Here>
 __device__ __forceinline__ typename Method::Value repeat(
     Method& method, typename Method::Value value, Here& here) {
   static_assert(kRepeats > 0 && (kRepeats & (kRepeats - 1)) == 0);
   if constexpr (kRepeats == 1) {
     return method(value, here);
-  } else if constexpr (kRepeats > Method::kMostInLine) {
-    constexpr int kRound = Method::kMostInLine / 2;
+  } else if constexpr (kRepeats > kAbout<Method>.most_in_line) {
+    constexpr int kRound = kAbout<Method>.most_in_line / 2;
 #pragma unroll 1
     for (int round = 0; round < kRepeats / kRound; ++round) {
       value = repeat<kRound>(method, value, here);
@@ -78,8 +78,8 @@ __device__ __forceinline__ void with_state(
     unsigned group, unsigned long long* global,
     const typename Method::Argument& argument, Body body) {
 #ifdef __CUDA_ARCH__
-  if constexpr (__CUDA_ARCH__ >= 10 * Method::kFirstArchitecture &&
-                CUDART_VERSION >= Method::kFirstToolkit) {
+  if constexpr (__CUDA_ARCH__ >= 10 * kAbout<Method>.first_architecture &&
+                CUDART_VERSION >= kAbout<Method>.first_toolkit) {
     using Shared = typename Method::Shared;
     __shared__ Shared shared;
     using Local = typename Method::Local;
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 template <class Method, int kRepeats>
 __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 #if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900
-    __cluster_dims__(Method::kClusterDims)
+    __cluster_dims__(kAbout<Method>.cluster_dims)
 #endif
         timed_kernel_of_clusters(int count, int first_timed, unsigned group,
                                  WarpRecord* records, unsigned* results,
@@ -177,7 +177,7 @@ struct ComesLate {
   template <class Method>
   static __device__ ComesLate of(const Position& here,
                                  const LateWarps& late_warps) {
-    const unsigned blocks = blocks_that_meet(Method::kAbout.scope, here);
+    const unsigned blocks = blocks_that_meet(kAbout<Method>.scope, here);
     Position next = here;
     next.thread += 32;
     const bool last_warp =
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     // spilled while the clock runs. One word delays the operation by cycles,
     // which count in a block.
     constexpr bool kShort =
-        Method::kAbout.scope <= Scope::kCluster && CUDART_VERSION >= 12000;
+        kAbout<Method>.scope <= Scope::kCluster && CUDART_VERSION >= 12000;
     using Cycles = std::conditional_t<kShort, long long, unsigned>;
     const int turn = 1 * comes_late.first + 2 * comes_late.last;
     Cycles cycles = 0;
@@ -231,8 +231,8 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   });
 }
 
-/// In each of LateWarps::kRounds rounds of kMeetsIn operations a warp comes
-/// `late` cycles late. `start` of each record: how often its warp saw
+/// In each of LateWarps::kRounds rounds of About::meets_in operations a warp
+/// comes `late` cycles late. `start` of each record: how often its warp saw
 /// that it was out before the late one had come; 0 for a barrier. Nothing where
 /// `count` is 0.
 /// Other arguments as those of late_kernel.
@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   if (count == 0) return;
   with_state<Method>(group, global, argument, [&](auto& here, auto value) {
     const auto& late_here = *reinterpret_cast<const LateWarps*>(late_warps);
-    const unsigned blocks = blocks_that_meet(Method::kAbout.scope, here);
+    const unsigned blocks = blocks_that_meet(kAbout<Method>.scope, here);
     const unsigned warps = (here.threads + 31) / 32;  // of a block
     const unsigned warp = here.block % blocks * warps + here.thread / 32;
     // It takes long to read memory of the host, so of many warps only some look
@@ -263,7 +263,8 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
           has_come[round] = 1;
           __threadfence_system();
         }
-        for (int i = 0; i < Method::kMeetsIn; ++i) value = method(value, here);
+        for (int i = 0; i < kAbout<Method>.meets_in; ++i)
+          value = method(value, here);
         if ((warp + round) % apart == 0) record.start += has_come[round] == 0;
       }
       record.end = 1;
@@ -275,7 +276,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
 
 template <class Method, int kRepeats>
 const void* kernel_of() {
-  if constexpr (Method::kClusterDims > 0) {
+  if constexpr (kAbout<Method>.cluster_dims > 0) {
     return reinterpret_cast<const void*>(
         &timed_kernel_of_clusters<Method, kRepeats>);
   } else {
@@ -287,13 +288,14 @@ const void* kernel_of() {
 /// TestRepeat, and those of a latency row, inside an SM four times as many.
 template <class Method>
 constexpr int longest_line() {
-  constexpr int kLines = Method::kAbout.scope <= Scope::kCluster ? 4 : 1;
-  int longest = Method::kInTestRepeat ? kMostTestRepeats : 1;
-  const Sizes groups = Method::groups(1024);
+  constexpr About about = kAbout<Method>;
+  constexpr int kLines = about.scope <= Scope::kCluster ? 4 : 1;
+  int longest = about.in_test_repeat ? kMostTestRepeats : 1;
+  const Sizes groups = about.groups(1024);
   for (int group = groups.first; group <= groups.last;
        group = groups.after(group)) {
-    if (kLines * Method::repeats(group) > longest)
-      longest = kLines * Method::repeats(group);
+    if (kLines * about.repeats(group) > longest)
+      longest = kLines * about.repeats(group);
   }
   return longest;
 }
@@ -310,45 +312,19 @@ void add_kernels(std::vector<const void*>& kernels) {
 /// What the host has to know of a method.
 template <class Method>
 MethodEntry entry_of() {
-  MethodEntry entry;
-  static_cast<About&>(entry) = Method::kAbout;
-  entry.type = typeid(Method).name();
-  entry.set = Method::kSet;
-  entry.between = Method::kBetween;
-  entry.expected_code = Method::expected_code;
-  entry.first_architecture = Method::kFirstArchitecture;
-  entry.first_toolkit = Method::kFirstToolkit;
-  entry.most_in_line = Method::kMostInLine;
-  entry.trips = Method::kTrips;
-  entry.repeats = Method::repeats;
-  entry.throughput_repeats = Method::throughput_repeats;
-  entry.throughput_limit = Method::kThroughputLimit;
-  entry.longer = Method::kLonger;
-  entry.launches = Method::launches;
-  entry.groups = Method::groups;
-  entry.fits = Method::fits;
-  entry.takes_part = Method::takes_part;
-  entry.expected = Method::expected;
-  entry.has_result = Method::has_result;
-  entry.most_checked = Method::kMostChecked;
-  entry.in_test_repeat = Method::kInTestRepeat;
-  entry.checked = Method::kChecked;
-  entry.global_words = Method::global_words;
-  entry.make_arguments = Method::make_arguments;
-  entry.attributes = Method::attributes;
-  entry.places = Method::kPlaces;
-  entry.bytes_of_thread = Method::kBytesOfThread;
-  entry.fewest_gpus = Method::kFewestGpus;
-  entry.multi_device = Method::kMultiDevice;
-  entry.peer_access = Method::kPeerAccess;
-  entry.differs_by_process = Method::kDiffersByProcess;
+  constexpr const About& about = kAbout<Method>;
+  static_assert(about.name[0] != '\0' && about.code.count > 0);
+  const auto code_on = [](int architecture) {
+    return about_of<Method>(architecture).code;
+  };
+  MethodEntry entry = {about, typeid(Method).name(), code_on,
+                       Method::takes_part, Method::global_words};
   add_kernels<Method>(entry.kernels);
-  if constexpr (std::is_same_v<typename Method::Late, Method>) {
+  if constexpr (about.late) {
     entry.late_kernel = reinterpret_cast<const void*>(&late_kernel<Method>);
   }
   // One of clusters in its code is checked by the same operation without.
-  if constexpr ((meets(Method::kAbout) || Method::kMeets) &&
-                Method::kClusterDims == 0) {
+  if constexpr ((about.meets() || about.meets_too) && about.cluster_dims == 0) {
     entry.meeting_kernel =
         reinterpret_cast<const void*>(&meeting_kernel<Method>);
   }

@@ -21,22 +21,24 @@ namespace cg = cooperative_groups;
 /// has others to add; that takes as long.
 template <class Type>
 struct SumOf32 : Method {
-  static constexpr Set kSet = Set::kStudy;
+  static constexpr void describe(About& about) {
+    about.set = Set::kStudy;
+    about.in_test_repeat = false;
+    about.most_checked = 1;  // most sums overwrite values
+    about.repeats = 4;
+    about.has_result = [](const Position& position) {
+      return position.thread == 0;
+    };
+    about.expected = [](const Position&, const Values&) {
+      return 528u;  // 1 + 2 + ... + 32
+    };
+  }
   using Value = Type;
-  static constexpr bool kInTestRepeat = false;
-  static constexpr int repeats(int) { return 4; }
   struct Shared {
     Type values[32];
   };
   static __device__ void start(Shared& shared, const Position& position) {
     shared.values[position.thread] = static_cast<Type>(position.thread + 1);
-  }
-  static unsigned expected(const Position&, const Values&) {
-    return 528;  // 1 + 2 + ... + 32
-  }
-  static constexpr int kMostChecked = 1;  // most sums overwrite values
-  static constexpr bool has_result(const Position& position) {
-    return position.thread == 0;
   }
 };
 
@@ -59,12 +61,14 @@ __device__ __forceinline__ Type* values_behind(Type sum, Here& here) {
 /// One lane adds all.
 template <class Type>
 struct SerialSum : SumOf32<Type> {
-  static constexpr About kAbout = {"serial", "sum of 32 values by one lane",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
+  static constexpr void describe(About& about) {
+    SumOf32<Type>::describe(about);
+    about.operation(Scope::kWarp, "serial", "sum of 32 values by one lane");
     // Of integers the compiler adds two at a time, in an order of its own.
-    if (std::is_integral_v<Type>) return {R"(LDS\S* .*)", 32, 33};
-    return {R"([DF]ADD .*)", 31, 34, Proof::kChain};
+    about.code =
+        std::is_integral_v<Type>
+            ? ExpectedCode(R"(LDS\S* .*)", 32).others(33)
+            : ExpectedCode(R"([DF]ADD .*)", 31).others(34).proof(Proof::kChain);
   }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
@@ -81,9 +85,9 @@ struct SerialSum : SumOf32<Type> {
 };
 
 /// The tree of Figure 11 over plain or volatile values; meet() stands behind
-/// each step. There, a lane adds where tid + step < 32, also what another lane
-/// overwrites in the same step: a race, whatever the barrier. The lanes whose
-/// sums are still needed are those below step.
+/// each step. There, a lane adds where tid + step < 32, also what another
+/// lane overwrites in the same step: a race, whatever the barrier. The lanes
+/// whose sums are still needed are those below step.
 template <class Words, class Type, class Meet>
 __device__ __forceinline__ Type tree_sum(Words* values, unsigned lane, Type sum,
                                          Meet meet) {
@@ -104,18 +108,23 @@ __device__ __forceinline__ Type tree_sum(Words* values, unsigned lane, Type sum,
 /// before.
 template <class Type>
 struct TreeSum : SumOf32<Type> {
-  static constexpr ExpectedCode expected_code(int architecture) {
-    const int others = CUDART_VERSION < 13000 && architecture < 90 ? 48 : 25;
-    return {R"(STS\S* .*)", 5, others, Proof::kLanes};
+  static constexpr void describe(About& about) {
+    SumOf32<Type>::describe(about);
+    const int others =
+        CUDART_VERSION < 13000 && about.architecture < 90 ? 48 : 25;
+    about.code =
+        ExpectedCode(R"(STS\S* .*)", 5).others(others).proof(Proof::kLanes);
   }
 };
 
 template <class Type>
 struct NoSyncSum : TreeSum<Type> {
-  static constexpr About kAbout = {"nosync",
-                                   "tree without a barrier: a wrong program",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr bool kChecked = false;
+  static constexpr void describe(About& about) {
+    TreeSum<Type>::describe(about);
+    about.operation(Scope::kWarp, "nosync",
+                    "tree without a barrier: a wrong program");
+    about.checked = false;
+  }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
     return tree_sum(values_behind(sum, here), here.thread, sum, [] {});
@@ -124,10 +133,12 @@ struct NoSyncSum : TreeSum<Type> {
 
 template <class Type>
 struct VolatileSum : TreeSum<Type> {
-  static constexpr About kAbout = {
-      "volatile", "tree over volatile values without a barrier", Scope::kWarp,
-      Window::kOperation};
-  static constexpr bool kChecked = false;
+  static constexpr void describe(About& about) {
+    TreeSum<Type>::describe(about);
+    about.operation(Scope::kWarp, "volatile",
+                    "tree over volatile values without a barrier");
+    about.checked = false;
+  }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
     volatile Type* values = values_behind(sum, here);
@@ -137,8 +148,10 @@ struct VolatileSum : TreeSum<Type> {
 
 template <class Type>
 struct TileSum : TreeSum<Type> {
-  static constexpr About kAbout = {"tile", "tree with the barrier of a tile",
-                                   Scope::kWarp, Window::kOperation};
+  static constexpr void describe(About& about) {
+    TreeSum<Type>::describe(about);
+    about.operation(Scope::kWarp, "tile", "tree with the barrier of a tile");
+  }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
     return tree_sum(values_behind(sum, here), here.thread, sum,
@@ -150,9 +163,11 @@ struct TileSum : TreeSum<Type> {
 
 template <class Type>
 struct VolatileTileSum : TreeSum<Type> {
-  static constexpr About kAbout = {
-      "volatile_tile", "tree over volatile values with the barrier of a tile",
-      Scope::kWarp, Window::kOperation};
+  static constexpr void describe(About& about) {
+    TreeSum<Type>::describe(about);
+    about.operation(Scope::kWarp, "volatile_tile",
+                    "tree over volatile values with the barrier of a tile");
+  }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
     volatile Type* values = values_behind(sum, here);
@@ -164,9 +179,11 @@ struct VolatileTileSum : TreeSum<Type> {
 
 template <class Type>
 struct CoalescedSum : TreeSum<Type> {
-  static constexpr About kAbout = {"coa",
-                                   "tree with the barrier of a coalesced group",
-                                   Scope::kWarp, Window::kOperation};
+  static constexpr void describe(About& about) {
+    TreeSum<Type>::describe(about);
+    about.operation(Scope::kWarp, "coa",
+                    "tree with the barrier of a coalesced group");
+  }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
     return tree_sum(values_behind(sum, here), here.thread, sum,
@@ -189,17 +206,20 @@ template <class Type>
 constexpr ExpectedCode five_shuffles(const char* instruction, int others,
                                      int paths) {
   if (sizeof(Type) == 4) {
-    return {instruction, 5, others, Proof::kChain, paths};
+    return ExpectedCode(instruction, 5)
+        .others(others)
+        .proof(Proof::kChain)
+        .paths(paths);
   }
-  return {instruction, 10, others, Proof::kEach, paths};
+  return ExpectedCode(instruction, 10).others(others).paths(paths);
 }
 
 template <class Type>
 struct TileShuffleSum : SumOf32<Type> {
-  static constexpr About kAbout = {"tile_shuffle", "tree by shuffles of a tile",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return five_shuffles<Type>(R"(SHFL\.DOWN .*)", 8, 1);
+  static constexpr void describe(About& about) {
+    SumOf32<Type>::describe(about);
+    about.operation(Scope::kWarp, "tile_shuffle", "tree by shuffles of a tile");
+    about.code = five_shuffles<Type>(R"(SHFL\.DOWN .*)", 8, 1);
   }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
@@ -211,13 +231,13 @@ struct TileShuffleSum : SumOf32<Type> {
 
 template <class Type>
 struct CoalescedShuffleSum : SumOf32<Type> {
-  static constexpr About kAbout = {"coa_shuffle",
-                                   "tree by shuffles of a coalesced group",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return five_shuffles<Type>(R"(SHFL\.(DOWN|IDX) .*)", 240, 2);
+  static constexpr void describe(About& about) {
+    SumOf32<Type>::describe(about);
+    about.operation(Scope::kWarp, "coa_shuffle",
+                    "tree by shuffles of a coalesced group");
+    about.repeats = 1;
+    about.code = five_shuffles<Type>(R"(SHFL\.(DOWN|IDX) .*)", 240, 2);
   }
-  static constexpr int repeats(int) { return 1; }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
     return shuffled_sum(group, values_behind(sum, here)[here.thread]);
@@ -225,17 +245,19 @@ struct CoalescedShuffleSum : SumOf32<Type> {
   cg::coalesced_group group = cg::coalesced_threads();
 };
 
-constexpr ExpectedCode kOneReduction = {R"(REDUX\.SUM\S* .*)", 1, 4};
+constexpr ExpectedCode kOneReduction =
+    ExpectedCode(R"(REDUX\.SUM\S* .*)").others(4);
 
 template <class Type>
 struct ReducedSum : SumOf32<Type> {
-  static constexpr Set kSet = Set::kToday;
-  static constexpr About kAbout = {"warp_reduce",
-                                   "reduce() of cooperative groups",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    if (architecture >= 80 && std::is_integral_v<Type>) return kOneReduction;
-    return five_shuffles<Type>(R"(SHFL\.\w+ .*)", 8, 1);
+  static constexpr void describe(About& about) {
+    SumOf32<Type>::describe(about);
+    about.operation(Scope::kWarp, "warp_reduce",
+                    "reduce() of cooperative groups");
+    about.set = Set::kToday;
+    const bool one = about.architecture >= 80 && std::is_integral_v<Type>;
+    about.code =
+        one ? kOneReduction : five_shuffles<Type>(R"(SHFL\.\w+ .*)", 8, 1);
   }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
@@ -247,11 +269,13 @@ struct ReducedSum : SumOf32<Type> {
 };
 
 struct ReduxSum : SumOf32<int> {
-  static constexpr Set kSet = Set::kToday;
-  static constexpr About kAbout = {"redux", "__reduce_add_sync(), of int only",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) { return kOneReduction; }
-  static constexpr int kFirstArchitecture = 80;
+  static constexpr void describe(About& about) {
+    SumOf32<int>::describe(about);
+    about.operation(Scope::kWarp, "redux", "__reduce_add_sync(), of int only");
+    about.set = Set::kToday;
+    about.first_architecture = 80;
+    about.code = kOneReduction;
+  }
   template <class Here>
   __device__ int operator()(int sum, Here& here) const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -14,18 +14,26 @@ namespace syncbench::explicit_barrier {
 /// the check each word is its number.
 template <class Operation, bool kInShared>
 struct Atomic : Method {
-  static constexpr About kAbout = Operation::kAbouts[kInShared];
-  static constexpr ExpectedCode expected_code(int) {
-    return {Operation::kInstructions[kInShared], 1,
-            Operation::kOthers + (kInShared ? 0 : 5), Proof::kChain};
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, Operation::kNames[kInShared],
+                    Operation::kTexts[kInShared]);
+    about.caution = "with a shift each";
+    about.tile = "words";
+    about.trips = kInShared ? 1 : 4;
+    about.throughput_limit = 1. / 32;  // a word once a cycle
+    about.most_checked = 1;            // of words as before_check() fills them
+    about.repeats = 16;
+    about.throughput_repeats = [](int group) {
+      return Operation::kThroughput && kInShared && group == 1 ? 256 : 0;
+    };
+    about.groups = Sizes{1, 32, 32};
+    about.code = ExpectedCode(Operation::kInstructions[kInShared])
+                     .others(Operation::kOthers + (kInShared ? 0 : 5))
+                     .proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values&) {
+      return word_of(position);
+    };
   }
-  static constexpr int repeats(int) { return 16; }
-  static constexpr int kTrips = kInShared ? 1 : 4;
-  static constexpr int throughput_repeats(int group) {
-    return Operation::kThroughput && kInShared && group == 1 ? 256 : 0;
-  }
-  static constexpr double kThroughputLimit = 1. / 32;  // a word once a cycle
-  static constexpr Sizes groups(int) { return {1, 32, 32}; }
   struct Words {
     unsigned words[32];
   };
@@ -52,11 +60,6 @@ struct Atomic : Method {
     if (here.thread < 32) words_at(here, places)[here.thread] = here.thread;
     __syncthreads();
   }
-  static unsigned expected(const Position& position, const Values&) {
-    return word_of(position);
-  }
-  static constexpr int kMostChecked =
-      1;  // of words as before_check() fills them
   // If the compiler knew that all lanes take one word, it would sum in the warp
   // and add once.
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
@@ -65,16 +68,11 @@ struct Atomic : Method {
   PlacesInTurn places;
 };
 
-/// What the operations share: their scope and how they are timed.
-constexpr About atomic(const char* name, const char* text) {
-  return {name,   text, Scope::kWarp, Window::kOperation, "with a shift each",
-          "words"};
-}
-
 struct Add {
-  static constexpr About kAbouts[] = {
-      atomic("global_add", "atomicAdd() on 1 or 32 words of global memory"),
-      atomic("shared_add", "atomicAdd() on 1 or 32 words of shared memory")};
+  static constexpr const char
+      *kNames[] = {"global_add", "shared_add"},
+      *kTexts[] = {"atomicAdd() on 1 or 32 words of global memory",
+                   "atomicAdd() on 1 or 32 words of shared memory"};
   static constexpr const char* kInstructions[] = {R"(ATOMG?\.E\.ADD\..*)",
                                                   R"(ATOMS\.ADD .*)"};
   static constexpr int kOthers = 1;
@@ -85,9 +83,10 @@ struct Add {
 };
 
 struct Max {
-  static constexpr About kAbouts[] = {
-      atomic("global_max", "atomicMax() on 1 or 32 words of global memory"),
-      atomic("shared_max", "atomicMax() on 1 or 32 words of shared memory")};
+  static constexpr const char
+      *kNames[] = {"global_max", "shared_max"},
+      *kTexts[] = {"atomicMax() on 1 or 32 words of global memory",
+                   "atomicMax() on 1 or 32 words of shared memory"};
   static constexpr const char* kInstructions[] = {R"(ATOMG?\.E\.MAX\..*)",
                                                   R"(ATOMS\.MAX .*)"};
   static constexpr int kOthers = 1;
@@ -98,13 +97,10 @@ struct Max {
 };
 
 struct Exchange {
-  static constexpr About kAbouts[] = {
-      atomic("global_exchange",
-             "atomicExch() on 1 or 32 words of global "
-             "memory"),
-      atomic("shared_exchange",
-             "atomicExch() on 1 or 32 words of shared "
-             "memory")};
+  static constexpr const char
+      *kNames[] = {"global_exchange", "shared_exchange"},
+      *kTexts[] = {"atomicExch() on 1 or 32 words of global memory",
+                   "atomicExch() on 1 or 32 words of shared memory"};
   static constexpr const char* kInstructions[] = {R"(ATOMG?\.E\.EXCH\..*)",
                                                   R"(ATOMS\.EXCH .*)"};
   static constexpr int kOthers = 1;
@@ -116,9 +112,10 @@ struct Exchange {
 
 /// It compares with a 0, so that each succeeds.
 struct CompareAndSwap {
-  static constexpr About kAbouts[] = {
-      atomic("global_cas", "atomicCAS() on 1 or 32 words of global memory"),
-      atomic("shared_cas", "atomicCAS() on 1 or 32 words of shared memory")};
+  static constexpr const char
+      *kNames[] = {"global_cas", "shared_cas"},
+      *kTexts[] = {"atomicCAS() on 1 or 32 words of global memory",
+                   "atomicCAS() on 1 or 32 words of shared memory"};
   static constexpr const char* kInstructions[] = {R"(ATOMG?\.E\.CAS\..*)",
                                                   R"(ATOMS\.CAS .*)"};
   static constexpr int kOthers = 2;

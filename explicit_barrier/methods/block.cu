@@ -5,15 +5,13 @@ namespace syncbench::explicit_barrier {
 
 /// __syncthreads(): all threads of the block.
 struct BlockSync : Method {
-  using Late = BlockSync;
-  static constexpr Set kSet = Set::kStudy;
-  static constexpr Set kBetween = Set::kStudy;
-  static constexpr About kAbout = {"blocksync", "__syncthreads() of a block",
-                                   Scope::kBlock, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.(SYNC|RED)\S* 0x0)"};
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kBlock, "blocksync", "__syncthreads() of a block");
+    about.set = about.between = Set::kStudy;
+    about.late = true;
+    about.throughput_repeats = 8192;
+    about.code = ExpectedCode(R"(BAR\.(SYNC|RED)\S* 0x0)");
   }
-  static constexpr int throughput_repeats(int) { return 8192; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     __syncthreads();
     return value;
@@ -24,20 +22,19 @@ struct BlockSync : Method {
 /// most programs write it: the size is known when compiling.
 template <int kThreads>
 struct NamedBarrierConstant : Method {
-  static constexpr int kFirstToolkit = 12000;
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {"named_barrier_constant",
-                                   "barrier.sync of half a block and of all, "
-                                   "its size a constant",
-                                   Scope::kBlock, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* 0x1, 0xSIZE)"};
+  static constexpr void describe(About& about) {
+    about.barrier(
+        Scope::kBlock, "named_barrier_constant",
+        "barrier.sync of half a block and of all, its size a constant");
+    about.first_toolkit = 12000;
+    about.set = Set::kEvidence;
+    about.in_test_repeat = false;
+    about.fits = [](int threads) {
+      return threads >= 64 && (threads == kThreads || threads == 2 * kThreads);
+    };
+    about.groups = Sizes{kThreads, kThreads};
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x1, 0xSIZE)");
   }
-  static constexpr bool kInTestRepeat = false;
-  static constexpr bool fits(int threads) {
-    return threads >= 64 && (threads == kThreads || threads == 2 * kThreads);
-  }
-  static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return position.thread < kThreads;
@@ -50,14 +47,14 @@ struct NamedBarrierConstant : Method {
 
 /// The same with the size in a register.
 struct NamedBarrier : Method {
-  static constexpr About kAbout = {
-      "named_barrier", "barrier.sync of half a block and of all", Scope::kBlock,
-      Window::kBarrier, "its size is in a register"};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* 0x1, U?R\d+)"};
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kBlock, "named_barrier",
+                  "barrier.sync of half a block and of all");
+    about.caution = "its size is in a register";
+    about.fits = [](int threads) { return threads >= 64; };
+    about.groups = [](int n) { return Sizes{n / 2, n, 2}; };
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x1, U?R\d+)");
   }
-  static constexpr bool fits(int threads) { return threads >= 64; }
-  static constexpr Sizes groups(int n) { return {n / 2, n, 2}; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return position.thread < position.group;
@@ -70,43 +67,41 @@ struct NamedBarrier : Method {
 
 /// __syncthreads() that also counts the threads that say so: the odd values.
 struct SyncCount : Method {
-  static constexpr About kAbout = {"syncthreads_count",
-                                   "__syncthreads_count() of a block",
-                                   Scope::kBlock, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.RED\.POPC\S* 0x0.*)", 1, 2};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    unsigned odd = 0;
-    for (unsigned thread = 0; thread < position.threads; ++thread) {
-      odd += before.of_thread(position, thread) & 1;
-    }
-    return odd;
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kBlock, "syncthreads_count",
+                  "__syncthreads_count() of a block");
+    about.code = ExpectedCode(R"(BAR\.RED\.POPC\S* 0x0.*)").others(2);
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned odd = 0;
+      for (unsigned thread = 0; thread < position.threads; ++thread) {
+        odd += before.of_thread(position, thread) & 1;
+      }
+      return odd;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_count(value & 1);
   }
 };
 
-/// Whether a thread of the block has a 0.
-inline bool has_zero(const Position& position, const Values& before) {
+/// 1 if a thread of the block has a 0.
+inline unsigned has_zero(const Position& position, const Values& before) {
   for (unsigned thread = 0; thread < position.threads; ++thread) {
-    if (before.of_thread(position, thread) == 0) return true;
+    if (before.of_thread(position, thread) == 0) return 1;
   }
-  return false;
+  return 0;
 }
 
 /// __syncthreads() that also tells whether all threads say so. All do, for no
 /// start value is 0. What comes out goes in again as it is, a predicate.
 struct SyncAnd : Method {
-  static constexpr About kAbout = {"syncthreads_and",
-                                   "__syncthreads_and() of a block",
-                                   Scope::kBlock, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.RED\.AND\S* 0x0.*)", 1, 2};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    return !has_zero(position, before);
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kBlock, "syncthreads_and",
+                  "__syncthreads_and() of a block");
+    about.code = ExpectedCode(R"(BAR\.RED\.AND\S* 0x0.*)").others(2);
+    about.expected = [](const Position& position, const Values& before) {
+      return 1 - has_zero(position, before);
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_and(value != 0) != 0;
@@ -116,14 +111,11 @@ struct SyncAnd : Method {
 /// __syncthreads() that also tells whether any thread says so: at first none
 /// does, then all and none in turn.
 struct SyncOr : Method {
-  static constexpr About kAbout = {"syncthreads_or",
-                                   "__syncthreads_or() of a block",
-                                   Scope::kBlock, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.RED\.OR\S* 0x0.*)", 1, 2};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    return has_zero(position, before);
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kBlock, "syncthreads_or",
+                  "__syncthreads_or() of a block");
+    about.code = ExpectedCode(R"(BAR\.RED\.OR\S* 0x0.*)").others(2);
+    about.expected = has_zero;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __syncthreads_or(value == 0) != 0;
@@ -136,19 +128,18 @@ struct SyncOr : Method {
 /// size is known when compiling, else each would be computed into an operand.
 template <int kThreads>
 struct SplitBarrier : Method {
-  static constexpr About kAbout = {"split_barrier",
-                                   "bar.sync for one half of a block, "
-                                   "bar.arrive for the other",
-                                   Scope::kBlock, Window::kBarrier,
-                                   "one operation is there and back, two "
-                                   "barriers one after the other"};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* R\d+, 0xSIZE)",   1, 2, Proof::kEach, 1,
-            {{R"(BAR\.ARV\S* R\d+, 0xSIZE)"}}};
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kBlock, "split_barrier",
+                  "bar.sync for one half of a block, bar.arrive for the other");
+    about.caution =
+        "one operation is there and back, two barriers one after the other";
+    about.meets_in = 2;
+    about.fits = [](int threads) { return threads == kThreads; };
+    about.groups = Sizes{kThreads, kThreads};
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* R\d+, 0xSIZE)")
+                     .others(2)
+                     .also(R"(BAR\.ARV\S* R\d+, 0xSIZE)");
   }
-  static constexpr int kMeetsIn = 2;
-  static constexpr bool fits(int threads) { return threads == kThreads; }
-  static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
   __device__ SplitBarrier() {
     if (own == 2) arrive(1);
   }

@@ -11,11 +11,13 @@ namespace syncbench::explicit_barrier {
 /// The block size is known when compiling, as CUB wants it.
 template <int kThreads>
 struct BlockCollective : Method {
-  static constexpr int kMostInLine = 4;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr int kTrips = 8;
-  static constexpr bool fits(int threads) { return threads == kThreads; }
-  static constexpr Sizes groups(int) { return {kThreads, kThreads}; }
+  static constexpr void describe(About& about) {
+    about.most_in_line = 4;
+    about.trips = 8;
+    about.repeats = 8;
+    about.fits = [](int threads) { return threads == kThreads; };
+    about.groups = Sizes{kThreads, kThreads};
+  }
 };
 
 constexpr const char* kOfThread0 =
@@ -26,9 +28,10 @@ constexpr const char* kOfThread0 =
 template <int kThreads>
 struct BlockReduction : BlockCollective<kThreads> {
   using Reduce = cub::BlockReduce<unsigned, kThreads>;
-  static constexpr ExpectedCode expected_code(int) {
+  static constexpr void describe(About& about) {
+    BlockCollective<kThreads>::describe(about);
     const int others = CUDART_VERSION < 13000 ? 150 : kThreads > 128 ? 66 : 35;
-    return {R"(BAR\.SYNC\S* 0x0)", 2, others};
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x0)", 2).others(others);
   }
   using Shared = typename Reduce::TempStorage;
 };
@@ -37,11 +40,14 @@ template <int kThreads>
 struct BlockSum : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Reduce;
   using typename BlockReduction<kThreads>::Shared;
-  static constexpr About kAbout = {"block_sum", "cub::BlockReduce, sum",
-                                   Scope::kBlock, Window::kBarrier, kOfThread0};
-  static unsigned expected(const Position& position, const Values& before) {
-    if (position.thread > 0) return before(position);
-    return before.sum(position, 0, kThreads);
+  static constexpr void describe(About& about) {
+    BlockReduction<kThreads>::describe(about);
+    about.barrier(Scope::kBlock, "block_sum", "cub::BlockReduce, sum");
+    about.caution = kOfThread0;
+    about.expected = [](const Position& position, const Values& before) {
+      if (position.thread > 0) return before(position);
+      return before.sum(position, 0, kThreads);
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned sum = Reduce(here.shared).Sum(value);
@@ -66,15 +72,18 @@ template <int kThreads>
 struct BlockMax : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Reduce;
   using typename BlockReduction<kThreads>::Shared;
-  static constexpr About kAbout = {"block_max", "cub::BlockReduce, greatest",
-                                   Scope::kBlock, Window::kBarrier, kOfThread0};
-  static unsigned expected(const Position& position, const Values& before) {
-    unsigned greatest = before(position);
-    if (position.thread > 0) return greatest;
-    for (unsigned thread = 1; thread < kThreads; ++thread) {
-      greatest = std::max(greatest, before.of_thread(position, thread));
-    }
-    return greatest;
+  static constexpr void describe(About& about) {
+    BlockReduction<kThreads>::describe(about);
+    about.barrier(Scope::kBlock, "block_max", "cub::BlockReduce, greatest");
+    about.caution = kOfThread0;
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned greatest = before(position);
+      if (position.thread > 0) return greatest;
+      for (unsigned thread = 1; thread < kThreads; ++thread) {
+        greatest = std::max(greatest, before.of_thread(position, thread));
+      }
+      return greatest;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned greatest = Reduce(here.shared).Reduce(value, Greater());
@@ -87,16 +96,19 @@ template <int kThreads>
 struct BlockMin : BlockReduction<kThreads> {
   using typename BlockReduction<kThreads>::Reduce;
   using typename BlockReduction<kThreads>::Shared;
-  static constexpr About kAbout = {"block_min", "cub::BlockReduce, least",
-                                   Scope::kBlock, Window::kBarrier, kOfThread0};
-  // Of values that fall from thread to thread.
-  static unsigned expected(const Position& position, const Values& before) {
-    unsigned least = ~before(position);
-    if (position.thread > 0) return least;
-    for (unsigned thread = 1; thread < kThreads; ++thread) {
-      least = std::min(least, ~before.of_thread(position, thread));
-    }
-    return least;
+  static constexpr void describe(About& about) {
+    BlockReduction<kThreads>::describe(about);
+    about.barrier(Scope::kBlock, "block_min", "cub::BlockReduce, least");
+    about.caution = kOfThread0;
+    // Of values that fall from thread to thread.
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned least = ~before(position);
+      if (position.thread > 0) return least;
+      for (unsigned thread = 1; thread < kThreads; ++thread) {
+        least = std::min(least, ~before.of_thread(position, thread));
+      }
+      return least;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned least = Reduce(here.shared).Reduce(~value, Less());
@@ -109,19 +121,19 @@ struct BlockMin : BlockReduction<kThreads> {
 template <int kThreads>
 struct BlockPrefixSum : BlockCollective<kThreads> {
   using Scan = cub::BlockScan<unsigned, kThreads>;
-  static constexpr About kAbout = {"block_prefix_sum",
-                                   "cub::BlockScan, inclusive sum",
-                                   Scope::kBlock, Window::kBarrier,
-                                   "one more barrier each, so that the memory "
-                                   "can be used again"};
-  static constexpr ExpectedCode expected_code(int) {
+  static constexpr void describe(About& about) {
+    BlockCollective<kThreads>::describe(about);
+    about.barrier(Scope::kBlock, "block_prefix_sum",
+                  "cub::BlockScan, inclusive sum");
+    about.caution =
+        "one more barrier each, so that the memory can be used again";
     const int others = CUDART_VERSION < 13000 ? 300 : kThreads > 128 ? 168 : 40;
-    return {R"(BAR\.SYNC\S* 0x0)", 3, others};
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x0)", 3).others(others);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.sum(position, 0, position.thread + 1);
+    };
   }
   using Shared = typename Scan::TempStorage;
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.sum(position, 0, position.thread + 1);
-  }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     Scan(here.shared).InclusiveSum(value, value);
     __syncthreads();
@@ -131,21 +143,19 @@ struct BlockPrefixSum : BlockCollective<kThreads> {
 
 /// Thread 0's value for all, through shared memory; CUB has none.
 struct BlockBroadcast : Method {
-  static constexpr About kAbout = {"block_broadcast",
-                                   "thread 0's value to all through shared "
-                                   "memory",
-                                   Scope::kBlock, Window::kBarrier,
-                                   "two barriers each, the second so that the "
-                                   "memory can be used again"};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* 0x0)", 2, 3};
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kBlock, "block_broadcast",
+                  "thread 0's value to all through shared memory");
+    about.caution =
+        "two barriers each, the second so that the memory can be used again";
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x0)", 2).others(3);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.of_thread(position, 0);
+    };
   }
   struct Shared {
     unsigned value;
   };
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.of_thread(position, 0);
-  }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     if (here.thread == 0) here.shared.value = value;
     __syncthreads();

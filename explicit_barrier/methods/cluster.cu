@@ -7,12 +7,12 @@ namespace syncbench::explicit_barrier {
 
 /// Launched as clusters of `group` blocks.
 struct Clustered : Method {
-  static constexpr int kFirstArchitecture = 90;
-  static constexpr int repeats(int) { return 16; }
-  static constexpr int kTrips = 4;
-  static constexpr Sizes groups(int) { return {2, 16, 2}; }
-  static constexpr LaunchAttributes attributes(int group) {
-    return {false, group};
+  static constexpr void describe(About& about) {
+    about.first_architecture = 90;
+    about.trips = 4;
+    about.repeats = 16;
+    about.groups = Sizes{2, 16, 2};
+    about.attributes = [](int group) { return LaunchAttributes{false, group}; };
   }
 };
 
@@ -24,9 +24,11 @@ constexpr const char* kRelease = R"(MEMBAR\.ALL\.GPU)";
 constexpr ExpectedCode cluster_barrier(int others,
                                        const char* fence = kRelease) {
   const int older = CUDART_VERSION < 13000 ? 2 : 0;
-  return {
-      R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 1, others + older, Proof::kEach, 2,
-      {{"UCGABAR_WAIT", fence}}};
+  return ExpectedCode(R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)")
+      .others(others + older)
+      .paths(2)
+      .also("UCGABAR_WAIT")
+      .also(fence);
 }
 
 __device__ inline void cluster_arrive() {
@@ -38,12 +40,12 @@ __device__ inline void cluster_wait() {
 
 /// All threads of a cluster arrive and wait.
 struct ClusterSync : Clustered {
-  using Late = ClusterSync;
-  static constexpr About kAbout = {"cluster_sync",
-                                   "barrier.cluster of 2 to 16 blocks",
-                                   Scope::kCluster, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int) {
-    return cluster_barrier(9);
+  static constexpr void describe(About& about) {
+    Clustered::describe(about);
+    about.barrier(Scope::kCluster, "cluster_sync",
+                  "barrier.cluster of 2 to 16 blocks");
+    about.late = true;
+    about.code = cluster_barrier(9);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     cluster_arrive();
@@ -56,35 +58,31 @@ struct ClusterSync : Clustered {
 /// clusters are all of one size. Its code has no other path.
 template <int kBlocks>
 struct ClusterSyncDims : ClusterSync {
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {"cluster_sync_dims",
-                                   "barrier.cluster in a kernel with "
-                                   "__cluster_dims__",
-                                   Scope::kCluster, Window::kBarrier};
-  static constexpr int kFirstToolkit = 12000;
-  static constexpr bool kInTestRepeat = false;
-  static constexpr int kClusterDims = kBlocks;
-  static constexpr Sizes groups(int) { return {kBlocks, kBlocks}; }
-  static constexpr LaunchAttributes attributes(int) {
-    return {false, kBlocks, false, true};
-  }
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(UCGABAR_WAIT)", 1, 9, Proof::kEach, 1, {{kRelease}}};
+  static constexpr void describe(About& about) {
+    ClusterSync::describe(about);
+    about.barrier(Scope::kCluster, "cluster_sync_dims",
+                  "barrier.cluster in a kernel with __cluster_dims__");
+    about.set = Set::kEvidence;
+    about.first_toolkit = 12000;
+    about.in_test_repeat = false;
+    about.cluster_dims = kBlocks;
+    about.groups = Sizes{kBlocks, kBlocks};
+    about.attributes = LaunchAttributes{false, kBlocks, false, true};
+    about.code = ExpectedCode(R"(UCGABAR_WAIT)").others(9).also(kRelease);
   }
 };
 
 /// cluster_sync in a kernel that initialises an mbarrier, as most kernels with
 /// clusters do: for these CUDA 13 compiles the release to one more fence.
 struct ClusterSyncMbarrier : ClusterSync {
-  static constexpr int kFirstToolkit = 12000;
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {"cluster_sync_mbarrier",
-                                   "barrier.cluster in a kernel that has an "
-                                   "mbarrier",
-                                   Scope::kCluster, Window::kBarrier};
-  static constexpr bool kInTestRepeat = false;
-  static constexpr ExpectedCode expected_code(int) {
-    return cluster_barrier(10);
+  static constexpr void describe(About& about) {
+    ClusterSync::describe(about);
+    about.barrier(Scope::kCluster, "cluster_sync_mbarrier",
+                  "barrier.cluster in a kernel that has an mbarrier");
+    about.first_toolkit = 12000;
+    about.set = Set::kEvidence;
+    about.in_test_repeat = false;
+    about.code = cluster_barrier(10);
   }
   struct Shared {
     unsigned long long mbarrier;
@@ -106,28 +104,28 @@ struct ClusterSyncMbarrier : ClusterSync {
 /// In use. The arrival is a release, which takes longer after stores.
 template <int kWords>
 struct ClusterInUse : InUse<ClusterSync, kWords, OnThisGpu> {
-  static constexpr Set kSet = kWords == 1 ? Set::kToday : Set::kEvidence;
-  static constexpr About kAbout = {
-      kWords == 1 ? "in_use_cluster_sync" : "in_use_4_cluster_sync",
-      kWords == 1 ? "a word stored to global memory, barrier.cluster, a "
-                    "neighbour's read"
-                  : "the same with four words",
-      Scope::kCluster, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return cluster_barrier(9 + 24 + 8 * kWords);
+  static constexpr void describe(About& about) {
+    ClusterInUse::InUse::describe(about);
+    about.operation(
+        Scope::kCluster,
+        kWords == 1 ? "in_use_cluster_sync" : "in_use_4_cluster_sync",
+        kWords == 1 ? "a word stored to global memory, barrier.cluster, a "
+                      "neighbour's read"
+                    : "the same with four words");
+    about.set = kWords == 1 ? Set::kToday : Set::kEvidence;
+    about.code = cluster_barrier(9 + 24 + 8 * kWords);
   }
 };
 
 /// The same without memory order: who arrives has not made its stores visible.
 struct ClusterRelaxed : Clustered {
-  using Late = ClusterRelaxed;
-  static constexpr About kAbout = {"cluster_relaxed",
-                                   "barrier.cluster, arrive.relaxed: no "
-                                   "memory order",
-                                   Scope::kCluster, Window::kBarrier};
-  static constexpr int kFirstToolkit = 12000;
-  static constexpr ExpectedCode expected_code(int) {
-    return cluster_barrier(6, "");
+  static constexpr void describe(About& about) {
+    Clustered::describe(about);
+    about.barrier(Scope::kCluster, "cluster_relaxed",
+                  "barrier.cluster, arrive.relaxed: no memory order");
+    about.first_toolkit = 12000;
+    about.late = true;
+    about.code = cluster_barrier(6, "");
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -139,16 +137,16 @@ struct ClusterRelaxed : Clustered {
 /// Work of its own between arrive and wait: a chain of float additions of a 0,
 /// which an unsplit barrier would add to its own time.
 struct ClusterSplit : Clustered {
-  static constexpr About kAbout = {"cluster_split",
-                                   "barrier.cluster, 64 float additions "
-                                   "between arrive and wait",
-                                   Scope::kCluster, Window::kBarrier};
-  static constexpr int kMostInLine = 16;
-  static constexpr int repeats(int) { return 4; }
-  static constexpr int kAdditions = 64;
-  static constexpr ExpectedCode expected_code(int) {
-    return cluster_barrier(9 + kAdditions);
+  static constexpr void describe(About& about) {
+    Clustered::describe(about);
+    about.barrier(
+        Scope::kCluster, "cluster_split",
+        "barrier.cluster, 64 float additions between arrive and wait");
+    about.most_in_line = 16;
+    about.repeats = 4;
+    about.code = cluster_barrier(9 + kAdditions);
   }
+  static constexpr int kAdditions = 64;
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     float sum = __uint_as_float(value);
     cluster_arrive();
@@ -195,11 +193,16 @@ struct NextBlock : Clustered {
 /// A load from the next block's shared memory, there and back. Each word says
 /// which one is to be read next; what it says depends on whose it is.
 struct DistributedLoad : NextBlock {
-  static constexpr About kAbout = {"distributed_load",
-                                   "load from another block's shared memory",
-                                   Scope::kCluster, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(LD\.E .*)", 1, 1, Proof::kChain};
+  static constexpr void describe(About& about) {
+    NextBlock::describe(about);
+    about.operation(Scope::kCluster, "distributed_load",
+                    "load from another block's shared memory");
+    about.code = ExpectedCode(R"(LD\.E .*)").others(1).proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values& before) {
+      Position word = position;
+      word.thread = before(position) - position.group;
+      return of_block(word, position.block + 1);
+    };
   }
   struct Shared {
     unsigned next[1024 + 16];  // by value
@@ -211,11 +214,6 @@ struct DistributedLoad : NextBlock {
                                                unsigned block) {
     return (position.thread + 1 + block % position.group) % position.threads +
            position.group;
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    Position word = position;
-    word.thread = before(position) - position.group;
-    return of_block(word, position.block + 1);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
     const unsigned* next = in_next(here.shared.next, here) + value;
@@ -230,28 +228,31 @@ struct DistributedLoad : NextBlock {
 /// overwrites what is still to be read.
 template <bool kWithBarrier>
 struct ClusterExchange : NextBlock {
-  static constexpr About kAbout = {
-      kWithBarrier ? "cluster_exchange" : "cluster_exchange_unmet",
-      kWithBarrier
-          ? "store to the next block's shared memory, barrier.cluster, load"
-          : "the same without the barrier",
-      Scope::kCluster, Window::kOperation};
-  static constexpr bool kChecked = kWithBarrier, kMeets = kWithBarrier;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr int kTrips = kWithBarrier ? 4 : 32;  // until stores queue up
-  static constexpr ExpectedCode expected_code(int) {
-    if (kWithBarrier) return cluster_barrier(11);
-    return {R"(ST\.E .*)", 1, 2, Proof::kEach, 1, {{R"(LDS .*)"}}};
+  static constexpr void describe(About& about) {
+    NextBlock::describe(about);
+    about.operation(
+        Scope::kCluster,
+        kWithBarrier ? "cluster_exchange" : "cluster_exchange_unmet",
+        kWithBarrier
+            ? "store to the next block's shared memory, barrier.cluster, load"
+            : "the same without the barrier");
+    about.checked = kWithBarrier;
+    about.meets_too = kWithBarrier;
+    about.trips = kWithBarrier ? 4 : 32;  // until stores queue up
+    about.repeats = 8;
+    about.code = kWithBarrier
+                     ? cluster_barrier(11)
+                     : ExpectedCode(R"(ST\.E .*)").others(2).also(R"(LDS .*)");
+    about.expected = [](const Position& position, const Values& before) {
+      return sent_by((position.block + position.group - 1) % position.group,
+                     position, before);
+    };
   }
   struct Shared {
     unsigned words[2][1024];
   };
   static __device__ void start(Shared& shared, const Position& position) {
     shared.words[0][position.thread] = shared.words[1][position.thread] = 0;
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    return sent_by((position.block + position.group - 1) % position.group,
-                   position, before);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     unsigned* words = here.shared.words[0];
@@ -271,10 +272,13 @@ struct ClusterExchange : NextBlock {
 /// mbarrier of their own. Two of them in turn: nobody arrives at one again
 /// before all threads here have left it.
 struct Pairs : NextBlock {
-  static constexpr int kFirstToolkit = 12010;
-  static constexpr bool kInTestRepeat = false;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr Sizes groups(int) { return {2, 2}; }
+  static constexpr void describe(About& about) {
+    NextBlock::describe(about);
+    about.first_toolkit = 12010;
+    about.in_test_repeat = false;
+    about.repeats = 8;
+    about.groups = Sizes{2, 2};
+  }
   static __device__ void start_barriers(unsigned long long* barriers,
                                         const Position& position,
                                         unsigned arrivals) {
@@ -311,18 +315,14 @@ struct Pairs : NextBlock {
 
 /// Every thread arrives at the other block's mbarrier.
 struct RemoteArrive : Pairs {
-  static constexpr About kAbout = {
-      "remote_arrive",
-      "mbarrier.arrive (release) at the other block's mbarrier, try_wait at "
-      "the own one, of clusters of 2 blocks",
-      Scope::kCluster, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(SYNCS\.ARRIVE\.TRANS64\.RED.*)",
-            1,
-            20,
-            Proof::kEach,
-            1,
-            {{kRelease}}};
+  static constexpr void describe(About& about) {
+    Pairs::describe(about);
+    about.operation(Scope::kCluster, "remote_arrive",
+                    "mbarrier.arrive (release) at the other block's mbarrier, "
+                    "try_wait at the own one, of clusters of 2 blocks");
+    about.code = ExpectedCode(R"(SYNCS\.ARRIVE\.TRANS64\.RED.*)")
+                     .others(20)
+                     .also(kRelease);
   }
   struct Shared {
     unsigned long long barriers[2];
@@ -346,13 +346,15 @@ struct RemoteArrive : Pairs {
 /// that one are here. Each thread's goes to the next but as many places as
 /// depend on its block.
 struct StoreAsync : Pairs {
-  static constexpr About kAbout = {
-      "store_async",
-      "st.async of a word to the other block, waited for at an mbarrier there, "
-      "of clusters of 2 blocks",
-      Scope::kCluster, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(STAS .*)", 1, 26};
+  static constexpr void describe(About& about) {
+    Pairs::describe(about);
+    about.operation(Scope::kCluster, "store_async",
+                    "st.async of a word to the other block, waited for at an "
+                    "mbarrier there, of clusters of 2 blocks");
+    about.code = ExpectedCode(R"(STAS .*)").others(26);
+    about.expected = [](const Position& position, const Values& before) {
+      return sent_by((position.block + 1) % position.group, position, before);
+    };
   }
   struct Shared {
     unsigned long long barriers[2];
@@ -360,9 +362,6 @@ struct StoreAsync : Pairs {
   };
   static __device__ void start(Shared& shared, const Position& position) {
     start_barriers(shared.barriers, position, 1);
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    return sent_by((position.block + 1) % position.group, position, before);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     const unsigned own = shared_address(here.shared.barriers + which());

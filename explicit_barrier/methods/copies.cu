@@ -9,10 +9,13 @@ namespace syncbench::explicit_barrier {
 /// global memory are 0, and in the L2 cache after the first copy. They
 /// overwrite words that are not 0, and the last one is read.
 struct Copy : Method {
-  static constexpr Sizes groups(int) { return {16, PlacesInTurn::kBytes, 4}; }
-  static constexpr int repeats(int) { return 4; }
-  static constexpr int kTrips = 16;
-  static constexpr int kMostInLine = 16;
+  static constexpr void describe(About& about) {
+    about.trips = 16;
+    about.most_in_line = 16;
+    about.groups = Sizes{16, PlacesInTurn::kBytes, 4};
+    about.repeats = 4;
+    about.expected = [](const Position&, const Values&) { return 0u; };
+  }
   static constexpr long long global_words(long long) {
     return PlacesInTurn::kWords;
   }
@@ -26,34 +29,32 @@ struct Copy : Method {
       shared.words[i] = 1;
     }
   }
-  static unsigned expected(const Position&, const Values&) { return 0; }
 };
 
 /// cp.async of 16 bytes a lane, past L1, as often as it takes; a commit and a
 /// wait for the group. The next copy's address depends on what this one brings.
 template <int kBytes>
 struct CopyAsync : Copy {
-  static constexpr About kAbout = {
-      "copy_async",
-      "cp.async of a warp to shared memory, "
-      "commit_group and wait_group",
-      Scope::kWarp,
-      Window::kOperation,
-      "16 for each lane that takes part, from L2; with a load of the last "
-      "word, which gives the next address",
-      "bytes"};
-  static constexpr int kFirstArchitecture = 80;
-  static constexpr int kRounds = (kBytes + 511) / 512;
-  static constexpr ExpectedCode expected_code(int architecture) {
-    const int addresses = architecture >= 100 ? kRounds : 0;
-    return {R"(LDGSTS\S*\.128 .*)",
-            kRounds,
-            2 + (CUDART_VERSION < 13000 ? 30 + kRounds : 18 + addresses),
-            Proof::kEach,
-            1,
-            {{"LDGDEPBAR", R"(DEPBAR\.LE SB0, 0x0)", R"(LDS .*)"}}};
+  static constexpr void describe(About& about) {
+    Copy::describe(about);
+    about.operation(
+        Scope::kWarp, "copy_async",
+        "cp.async of a warp to shared memory, commit_group and wait_group");
+    about.caution =
+        "16 for each lane that takes part, from L2; with a load of the last "
+        "word, which gives the next address";
+    about.tile = "bytes";
+    about.first_architecture = 80;
+    about.groups = Sizes{kBytes, kBytes};
+    const int addresses = about.architecture >= 100 ? kRounds : 0;
+    about.code = ExpectedCode(R"(LDGSTS\S*\.128 .*)", kRounds)
+                     .others(2 + (CUDART_VERSION < 13000 ? 30 + kRounds
+                                                         : 18 + addresses))
+                     .also("LDGDEPBAR")
+                     .also(R"(DEPBAR\.LE SB0, 0x0)")
+                     .also(R"(LDS .*)");
   }
-  static constexpr Sizes groups(int) { return {kBytes, kBytes}; }
+  static constexpr int kRounds = (kBytes + 511) / 512;
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return position.thread % 32 * 16 < kBytes;
@@ -80,8 +81,11 @@ struct CopyAsync : Copy {
 
 /// One thread's copies of the bulk kind.
 struct BulkCopy : Copy {
-  static constexpr int kFirstArchitecture = 90;
-  static constexpr int kFirstToolkit = 12000;
+  static constexpr void describe(About& about) {
+    Copy::describe(about);
+    about.first_architecture = 90;
+    about.first_toolkit = 12000;
+  }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return position.thread == 0;
@@ -109,23 +113,19 @@ struct BulkCopy : Copy {
 /// In: an mbarrier that expects the bytes, the copy, and polls until they are
 /// there. The compiler puts the copy into a loop over the active lanes.
 struct BulkIn : BulkCopy {
-  static constexpr About kAbout = {
-      "bulk_copy_in",
-      "cp.async.bulk of a thread to shared memory, waited "
-      "for by an mbarrier (expect_tx)",
-      Scope::kWarp,
-      Window::kOperation,
-      "in L2 before; with a load of the last word",
-      "bytes"};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return {R"(SYNCS\.ARRIVE\.TRANS64 .*)",
-            1,
-            CUDART_VERSION < 13000 ? 26
-            : architecture >= 100  ? 20
-                                   : 18,
-            Proof::kEach,
-            1,
-            {{R"(UBLKCP\.S\.G .*)", R"(LDS .*)"}}};
+  static constexpr void describe(About& about) {
+    BulkCopy::describe(about);
+    about.operation(Scope::kWarp, "bulk_copy_in",
+                    "cp.async.bulk of a thread to shared memory, waited for by "
+                    "an mbarrier (expect_tx)");
+    about.caution = "in L2 before; with a load of the last word";
+    about.tile = "bytes";
+    about.code = ExpectedCode(R"(SYNCS\.ARRIVE\.TRANS64 .*)")
+                     .others(CUDART_VERSION < 13000      ? 26
+                             : about.architecture >= 100 ? 20
+                                                         : 18)
+                     .also(R"(UBLKCP\.S\.G .*)")
+                     .also(R"(LDS .*)");
   }
   // What is copied does not depend on the value; the wait puts one behind the
   // other.
@@ -153,27 +153,24 @@ struct BulkIn : BulkCopy {
 /// overtake the wait.
 template <bool kRead>
 struct BulkOut : BulkCopy {
-  static constexpr About kAbout = {
-      kRead ? "bulk_copy_out_read" : "bulk_copy_out",
-      kRead ? "the same, wait_group.read: until the source has been read"
-            : "cp.async.bulk to global memory, commit_group and wait_group",
-      Scope::kWarp,
-      Window::kOperation,
-      kRead ? "with a store to the source and a fence before"
-            : "with a store to the source and a fence before; the bytes may "
-              "still be on their way, others see them after a fence",
-      "bytes"};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(UBLKCP\.G\.S .*)",
-            1,
-            CUDART_VERSION < 13000 ? 17 : 11,
-            Proof::kEach,
-            1,
-            {{R"(UTMACMDFLUSH.*)", R"(DEPBAR\.LE SB0, 0x0)", R"(STS .*)",
-              R"(FENCE\.VIEW\.ASYNC.*)"}}};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    return before(position);
+  static constexpr void describe(About& about) {
+    BulkCopy::describe(about);
+    about.operation(
+        Scope::kWarp, kRead ? "bulk_copy_out_read" : "bulk_copy_out",
+        kRead ? "the same, wait_group.read: until the source has been read"
+              : "cp.async.bulk to global memory, commit_group and wait_group");
+    about.caution =
+        kRead ? "with a store to the source and a fence before"
+              : "with a store to the source and a fence before; the bytes may "
+                "still be on their way, others see them after a fence";
+    about.tile = "bytes";
+    about.code = ExpectedCode(R"(UBLKCP\.G\.S .*)")
+                     .others(CUDART_VERSION < 13000 ? 17 : 11)
+                     .also(R"(UTMACMDFLUSH.*)")
+                     .also(R"(DEPBAR\.LE SB0, 0x0)")
+                     .also(R"(STS .*)")
+                     .also(R"(FENCE\.VIEW\.ASYNC.*)");
+    about.expected = as_before;
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     static_cast<volatile unsigned*>(here.shared.words)[0] = value;

@@ -8,19 +8,18 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 
 /// Whether any lane says so. At first that of lane 5 does, and no other.
 struct VoteAny : Method {
-  static constexpr About kAbout = {
-      "vote_any", "__any_sync() of a warp", Scope::kWarp, Window::kOperation,
-      "with a comparison before and a number made of the result"};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(VOTE\.ANY (P\d|R\d+, PT), !?P\d)", 1, 3};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    bool any = false;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      const unsigned thread = position.thread / 32 * 32 + lane;
-      any |= before.of_lane(position, lane) == wanted_in(thread);
-    }
-    return any;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "vote_any", "__any_sync() of a warp");
+    about.caution = "with a comparison before and a number made of the result";
+    about.code = ExpectedCode(R"(VOTE\.ANY (P\d|R\d+, PT), !?P\d)").others(3);
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned any = 0;
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        const unsigned thread = position.thread / 32 * 32 + lane;
+        any |= before.of_lane(position, lane) == wanted_in(thread);
+      }
+      return any;
+    };
   }
   static constexpr __host__ __device__ unsigned wanted_in(unsigned thread) {
     return thread % 32 == 5 ? thread + 32 : 1;
@@ -33,18 +32,17 @@ struct VoteAny : Method {
 
 /// A bit of each lane: the one of its value that has the lane's number.
 struct VoteBallot : Method {
-  static constexpr About kAbout = {"vote_ballot", "__ballot_sync() of a warp",
-                                   Scope::kWarp, Window::kOperation,
-                                   "with a test of one bit before"};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(VOTE\.ANY U?R\d+, PT, !?P\d)", 1, 2};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    unsigned ballot = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      ballot |= before.of_lane(position, lane) & 1u << lane;
-    }
-    return ballot;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "vote_ballot", "__ballot_sync() of a warp");
+    about.caution = "with a test of one bit before";
+    about.code = ExpectedCode(R"(VOTE\.ANY U?R\d+, PT, !?P\d)").others(2);
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned ballot = 0;
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        ballot |= before.of_lane(position, lane) & 1u << lane;
+      }
+      return ballot;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __ballot_sync(kAllLanes, (value & bit) != 0);
@@ -54,20 +52,19 @@ struct VoteBallot : Method {
 
 /// The lanes with an equal value; all differ.
 struct MatchAny : Method {
-  static constexpr About kAbout = {"match_any",
-                                   "__match_any_sync() of 32 different values",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(MATCH\.ANY .*)", 1, 0, Proof::kChain};
-  }
-  static constexpr int kFirstArchitecture = 70;
-  static unsigned expected(const Position& position, const Values& before) {
-    unsigned lanes = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      lanes |= unsigned{before.of_lane(position, lane) == before(position)}
-               << lane;
-    }
-    return lanes;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "match_any",
+                    "__match_any_sync() of 32 different values");
+    about.first_architecture = 70;
+    about.code = ExpectedCode(R"(MATCH\.ANY .*)").proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned lanes = 0;
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        lanes |= unsigned{before.of_lane(position, lane) == before(position)}
+                 << lane;
+      }
+      return lanes;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     unsigned lanes;
@@ -81,23 +78,23 @@ struct MatchAny : Method {
 /// Whether all lanes have an equal value: at first they do, then never. Before
 /// CUDA 13 and sm_80 it is MATCH.ANY, and whether it finds all lanes.
 struct MatchAll : Method {
-  static constexpr About kAbout = {
-      "match_all", "__match_all_sync() of different values", Scope::kWarp,
-      Window::kOperation, "with one subtraction each"};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    if (architecture >= 80 && CUDART_VERSION >= 13000)
-      return {R"(MATCH\.ALL .*)", 1, 1};
-    return {R"(MATCH\.A(NY|LL) .*)", 1, 5};
-  }
-  static constexpr int kFirstArchitecture = 70;
-  static unsigned expected(const Position& position, const Values& before) {
-    for (unsigned lane = 1; lane < 32; ++lane) {
-      if (before.of_lane(position, lane) - lane !=
-          before.of_lane(position, 0)) {
-        return 0;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "match_all",
+                    "__match_all_sync() of different values");
+    about.caution = "with one subtraction each";
+    about.first_architecture = 70;
+    const bool one = about.architecture >= 80 && CUDART_VERSION >= 13000;
+    about.code = one ? ExpectedCode(R"(MATCH\.ALL .*)").others(1)
+                     : ExpectedCode(R"(MATCH\.A(NY|LL) .*)").others(5);
+    about.expected = [](const Position& position, const Values& before) {
+      for (unsigned lane = 1; lane < 32; ++lane) {
+        if (before.of_lane(position, lane) - lane !=
+            before.of_lane(position, 0)) {
+          return 0u;
+        }
       }
-    }
-    return kAllLanes;
+      return kAllLanes;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     unsigned lanes;
@@ -110,14 +107,13 @@ struct MatchAll : Method {
 
 /// Sum of all lanes by one instruction, which no GPU has before sm_80.
 struct ReduxAdd : Method {
-  static constexpr About kAbout = {"redux_add", "__reduce_add_sync() of a warp",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(REDUX\.SUM .*)", 1, 1};
-  }
-  static constexpr int kFirstArchitecture = 80;
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.sum(position, position.thread / 32 * 32, 32);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "redux_add", "__reduce_add_sync() of a warp");
+    about.first_architecture = 80;
+    about.code = ExpectedCode(R"(REDUX\.SUM .*)").others(1);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.sum(position, position.thread / 32 * 32, 32);
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     unsigned sum;
@@ -130,13 +126,13 @@ struct ReduxAdd : Method {
 
 /// Shuffle from any lane: here the next one, the last reads the first.
 struct ShuffleIndex : Method {
-  static constexpr About kAbout = {"shufl_idx", "__shfl_sync(), from any lane",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(SHFL\.IDX .*, R\d+, 0x1f)", 1, 0, Proof::kChain};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.of_lane(position, (position.thread + 1) % 32);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "shufl_idx", "__shfl_sync(), from any lane");
+    about.code =
+        ExpectedCode(R"(SHFL\.IDX .*, R\d+, 0x1f)").proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.of_lane(position, (position.thread + 1) % 32);
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __shfl_sync(kAllLanes, value, source);
@@ -146,14 +142,13 @@ struct ShuffleIndex : Method {
 
 /// Shuffle up by one lane: the exchange of a prefix sum.
 struct ShuffleUp : Method {
-  static constexpr About kAbout = {"shufl_up", "__shfl_up_sync() by one lane",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(SHFL\.UP .*, 0x1, .*)", 1, 0, Proof::kChain};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.of_thread(position,
-                            position.thread - (position.thread % 32 > 0));
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "shufl_up", "__shfl_up_sync() by one lane");
+    about.code = ExpectedCode(R"(SHFL\.UP .*, 0x1, .*)").proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.of_thread(position,
+                              position.thread - (position.thread % 32 > 0));
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __shfl_up_sync(kAllLanes, value, 1);
@@ -162,13 +157,12 @@ struct ShuffleUp : Method {
 
 /// Pairs of lanes exchange their values: a step of a butterfly.
 struct ShuffleXor : Method {
-  static constexpr About kAbout = {"shufl_xor", "__shfl_xor_sync() by one lane",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(SHFL\.BFLY .*, 0x1, .*)", 1, 0, Proof::kChain};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.of_thread(position, position.thread ^ 1);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "shufl_xor", "__shfl_xor_sync() by one lane");
+    about.code = ExpectedCode(R"(SHFL\.BFLY .*, 0x1, .*)").proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.of_thread(position, position.thread ^ 1);
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return __shfl_xor_sync(kAllLanes, value, 1);
@@ -178,14 +172,16 @@ struct ShuffleXor : Method {
 /// Lane 0's value for all. Of what all lanes have the compiler makes no second
 /// shuffle, so each lane adds its number.
 struct ShuffleBroadcast : Method {
-  static constexpr About kAbout = {
-      "shufl_broadcast", "__shfl_sync() from lane 0 to all", Scope::kWarp,
-      Window::kOperation, "with one integer addition each"};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(SHFL\.IDX .*, RZ, 0x1f)", 1, 1, Proof::kChain};
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.of_lane(position, 0) + position.thread;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "shufl_broadcast",
+                    "__shfl_sync() from lane 0 to all");
+    about.caution = "with one integer addition each";
+    about.code = ExpectedCode(R"(SHFL\.IDX .*, RZ, 0x1f)")
+                     .others(1)
+                     .proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.of_lane(position, 0) + position.thread;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     return __shfl_sync(kAllLanes, value, 0) + here.thread;

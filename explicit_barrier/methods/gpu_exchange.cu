@@ -17,25 +17,26 @@ using grid_barriers::NodeEnd;
 template <class Machine, class Protocol>
 struct GpuExchange : Method {
   using Data = typename Machine::Data;
-  static constexpr int kFirstArchitecture = 70;
-  static constexpr int repeats(int) { return 4; }
-  static constexpr int kMostInLine = 8;
-  static constexpr bool kInTestRepeat = false;
-  static constexpr int launches(int, int) { return 2; }
-  static constexpr int kPlaces = 5;  // as peer_grid_sync
-  static constexpr int kFewestGpus = 2;
-  static constexpr int kBytesOfThread = sizeof(Data);
-  static constexpr Sizes groups(int) {
-    return {8, static_cast<int>(grid_barriers::kMostBytes), 8};
+  static constexpr void describe(About& about) {
+    about.first_architecture = 70;
+    about.most_in_line = 8;
+    about.in_test_repeat = false;
+    about.places = 5;  // as peer_grid_sync
+    about.fewest_gpus = 2;
+    about.bytes_of_thread = sizeof(Data);
+    about.repeats = 4;
+    about.launches = 2;
+    about.groups = Sizes{8, static_cast<int>(grid_barriers::kMostBytes), 8};
+    about.attributes = LaunchAttributes{true};
+    about.make_arguments = make_arguments;
   }
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
   using Argument = NodeEnd;
   using Local = NodeEnd;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
 
   template <class Here>
   __device__ explicit GpuExchange(Here& here) {
-    protocol.learn(Machine(), here.local, here.group / kBytesOfThread);
+    protocol.learn(Machine(), here.local, here.group / int{sizeof(Data)});
   }
   template <class Here>
   __device__ unsigned operator()(unsigned value, Here& here) {
@@ -71,12 +72,14 @@ using Flagged = ExchangeMachine<>;
 struct ExchangeFlag
     : GpuExchange<Flagged, grid_barriers::FlaggedData<Flagged>> {
   using GpuExchange::GpuExchange;
-  static constexpr About kAbout = {
-      "exchange_flag",
-      "stores to all GPUs, a flag by release, read by acquire; two buffers",
-      Scope::kGpus, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(STG?\b.*STRONG\.SYS.*)", 1, 1000, Proof::kParts};
+  static constexpr void describe(About& about) {
+    GpuExchange::describe(about);
+    about.operation(
+        Scope::kGpus, "exchange_flag",
+        "stores to all GPUs, a flag by release, read by acquire; two buffers");
+    about.code = ExpectedCode(R"(STG?\b.*STRONG\.SYS.*)")
+                     .others(1000)
+                     .proof(Proof::kParts);
   }
 };
 
@@ -84,12 +87,14 @@ struct ExchangeFlag
 struct ExchangeAcknowledged
     : GpuExchange<Flagged, grid_barriers::FlaggedData<Flagged, 1, true>> {
   using GpuExchange::GpuExchange;
-  static constexpr About kAbout = {
-      "exchange_acknowledged",
-      "the same with one buffer: a second flag says that all is read",
-      Scope::kGpus, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(STG?\b.*STRONG\.SYS.*)", 2, 1000, Proof::kParts};
+  static constexpr void describe(About& about) {
+    GpuExchange::describe(about);
+    about.operation(
+        Scope::kGpus, "exchange_acknowledged",
+        "the same with one buffer: a second flag says that all is read");
+    about.code = ExpectedCode(R"(STG?\b.*STRONG\.SYS.*)", 2)
+                     .others(1000)
+                     .proof(Proof::kParts);
   }
 };
 
@@ -107,16 +112,18 @@ struct ExchangeLl
                   grid_barriers::NumberedData<ExchangeMachine<Packet>>>;
   using Base::Base;
   static constexpr bool kWide = sizeof(Packet) == 16;
-  static constexpr About kAbout = {
-      kWide ? "exchange_ll_16" : "exchange_ll_8",
-      kWide ? "the same by stores of 16 bytes: two numbers, 8 bytes of data"
-            : "stores of 8 bytes to all GPUs, a number and 4 bytes of data, "
-              "polled (NCCL's LL); two buffers",
-      Scope::kGpus, Window::kOperation, kOrdersNothingElse};
-  static constexpr ExpectedCode expected_code(int) {
-    return {kWide ? R"(STG?\b.*128.*STRONG\.SYS.*)"
-                  : R"(STG?\b.*64.*STRONG\.SYS.*)",
-            1, 1000, Proof::kMessages};
+  static constexpr void describe(About& about) {
+    Base::describe(about);
+    about.operation(
+        Scope::kGpus, kWide ? "exchange_ll_16" : "exchange_ll_8",
+        kWide ? "the same by stores of 16 bytes: two numbers, 8 bytes of data"
+              : "stores of 8 bytes to all GPUs, a number and 4 bytes of data, "
+                "polled (NCCL's LL); two buffers");
+    about.caution = kOrdersNothingElse;
+    about.code = ExpectedCode(kWide ? R"(STG?\b.*128.*STRONG\.SYS.*)"
+                                    : R"(STG?\b.*64.*STRONG\.SYS.*)")
+                     .others(1000)
+                     .proof(Proof::kMessages);
   }
 };
 

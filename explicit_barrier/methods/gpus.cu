@@ -13,22 +13,21 @@ namespace syncbench::explicit_barrier {
 
 /// One cooperative launch a GPU.
 struct PeerGridSync : Method {
-  using Late = PeerGridSync;
-  static constexpr Set kSet = Set::kToday;
-  static constexpr Set kBetween = Set::kToday;
-  static constexpr About kAbout = {
-      "peer_grid_sync",
-      "this suite's barrier over peer memory, on 1 to gpu_count GPUs",
-      Scope::kGpus, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int) {
-    return {"", 1, 800, Proof::kBarrier};
+  static constexpr void describe(About& about) {
+    about.barrier(
+        Scope::kGpus, "peer_grid_sync",
+        "this suite's barrier over peer memory, on 1 to gpu_count GPUs");
+    about.set = about.between = Set::kToday;
+    about.most_in_line = 8;
+    // The cost depends on where the memory lies (results/known_spread.tsv).
+    about.places = 5;
+    about.late = true;
+    about.repeats = 4;
+    about.launches = [](int, int gpus) { return gpus == 1 ? 8 : 2; };
+    about.attributes = LaunchAttributes{true};
+    about.make_arguments = make_arguments;
+    about.code = ExpectedCode().others(800).proof(Proof::kBarrier);
   }
-  static constexpr int repeats(int) { return 4; }
-  static constexpr int kMostInLine = 8;
-  static constexpr int launches(int, int gpus) { return gpus == 1 ? 8 : 2; }
-  // The cost depends on where the memory lies (results/known_spread.tsv).
-  static constexpr int kPlaces = 5;
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
   using Argument = peer_grid::BarrierEnd;
   using Local = peer_grid::Barrier;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
@@ -87,7 +86,10 @@ struct PeerGridState {
 struct PeerGridInState : PeerGridSync {
   using Argument = PeerState;
   using Local = PeerGridState;
-  static constexpr int launches(int, int) { return 2; }
+  static constexpr void describe(About& about) {
+    PeerGridSync::describe(about);
+    about.launches = 2;
+  }
 };
 
 struct PeerMemory {
@@ -105,17 +107,17 @@ struct PeerMemory {
 /// In use between GPUs: a neighbour is in the next block of the next GPU.
 template <int kWords>
 struct PeerGridInUse : InUse<PeerGridInState, kWords, PeerMemory> {
-  static constexpr Set kSet = kWords == 1 ? Set::kToday : Set::kEvidence;
-  static constexpr Set kBetween = Set::kEvidence;
-  static constexpr About kAbout = {
-      kWords == 1 ? "in_use_peer_grid_sync" : "in_use_4_peer_grid_sync",
-      kWords == 1 ? "a word stored, peer_grid_sync, a read of the next GPU's"
-                  : "the same with four words",
-      Scope::kGpus, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    ExpectedCode expected = PeerGridSync::expected_code(architecture);
-    expected.others += 24 + 8 * kWords;
-    return expected;
+  static constexpr void describe(About& about) {
+    PeerGridInUse::InUse::describe(about);
+    about.operation(
+        Scope::kGpus,
+        kWords == 1 ? "in_use_peer_grid_sync" : "in_use_4_peer_grid_sync",
+        kWords == 1 ? "a word stored, peer_grid_sync, a read of the next GPU's"
+                    : "the same with four words");
+    about.set = kWords == 1 ? Set::kToday : Set::kEvidence;
+    about.between = Set::kEvidence;
+    about.make_arguments = make_arguments;
+    about.code.most_others += 24 + 8 * kWords;
   }
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
 };
@@ -151,19 +153,17 @@ Arguments PeerGridInUse<kWords>::make_arguments(const std::vector<int>& devices,
 /// Cooperative groups' multi-grid barrier; one multi-device launch. Where the
 /// GPUs have access to each other's memory its counter is there.
 struct MultiGridSync : Method {
-  using Late = MultiGridSync;
-  static constexpr Set kSet = Set::kStudy;
-  static constexpr Set kBetween = Set::kStudy;
-  static constexpr About kAbout = {"multi_grid_sync",
-                                   "multi_grid_group::sync() on 1 to gpu_count "
-                                   "GPUs with peer access",
-                                   Scope::kGpus, Window::kBarrier};
-  // The barrier is in the driver's part of the library.
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(CALL\..*\bcudaCGSynchronize\b.*)", 1, 20};
+  static constexpr void describe(About& about) {
+    about.barrier(
+        Scope::kGpus, "multi_grid_sync",
+        "multi_grid_group::sync() on 1 to gpu_count GPUs with peer access");
+    about.set = about.between = Set::kStudy;
+    about.multi_device = true;
+    about.late = true;
+    about.repeats = 8;
+    // The barrier is in the driver's part of the library.
+    about.code = ExpectedCode(R"(CALL\..*\bcudaCGSynchronize\b.*)").others(20);
   }
-  static constexpr bool kMultiDevice = true;
-  static constexpr int repeats(int) { return 8; }
 #pragma nv_diag_suppress 1215  // deprecated, which is why it is measured
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     group.sync();
@@ -176,18 +176,19 @@ struct MultiGridSync : Method {
 
 /// The same without peer access: the library's counter is in host memory.
 struct MultiGridSyncNoPeer : MultiGridSync {
-  static constexpr Set kSet = Set::kStudy;
-  static constexpr Set kBetween = Set::kStudy;
-  static constexpr About kAbout = {
-      "multi_grid_sync_no_peer",
-      "multi_grid_group::sync() on 2 to gpu_count "
-      "GPUs without it",
-      Scope::kGpus, Window::kBarrier,
-      "access to each other's memory is switched off for these rows; the cost "
-      "differs between processes, so each row is of several"};
-  static constexpr bool kPeerAccess = false;
-  static constexpr bool kDiffersByProcess = true;
-  static constexpr int kFewestGpus = 2;
+  static constexpr void describe(About& about) {
+    MultiGridSync::describe(about);
+    about.barrier(Scope::kGpus, "multi_grid_sync_no_peer",
+                  "multi_grid_group::sync() on 2 to gpu_count GPUs without it");
+    about.caution =
+        "access to each other's memory is switched off for these rows; the "
+        "cost "
+        "differs between processes, so each row is of several";
+    about.set = about.between = Set::kStudy;
+    about.peer_access = false;
+    about.differs_by_process = true;
+    about.fewest_gpus = 2;
+  }
 };
 
 std::vector<MethodEntry> gpu_methods() {

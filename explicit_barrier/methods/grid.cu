@@ -9,28 +9,26 @@ namespace syncbench::explicit_barrier {
 /// Cooperative groups' grid barrier: every block adds to one counter (release,
 /// GPU scope) and polls it (acquire).
 struct GridSync : Method {
-  static constexpr Set kSet = Set::kStudy;
-  static constexpr Set kBetween = Set::kStudy;
-  static constexpr About kAbout = {"grid_sync",
-                                   "grid_group::sync() of 1 to 32 blocks per "
-                                   "SM",
-                                   Scope::kGrid, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int architecture) {
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kGrid, "grid_sync",
+                  "grid_group::sync() of 1 to 32 blocks per SM");
+    about.set = about.between = Set::kStudy;
+    about.late = true;
+    about.repeats = 8;
+    // The cost differs between launches, so a sample is the mean of several.
+    // They are in one queue: only at its end can a host that stalls matter.
+    about.launches = [](int blocks_per_sm, int) {
+      const int launches = 100 / blocks_per_sm;
+      return launches < 3 ? 3 : launches > 16 ? 16 : launches;
+    };
+    about.attributes = LaunchAttributes{true};
     // The code is shortest with CUDA 13, longest with CUDA 12 for older GPUs.
-    const int others = architecture >= 90 && CUDART_VERSION >= 13000      ? 28
-                       : architecture < 80 && CUDART_VERSION / 1000 == 12 ? 41
-                                                                          : 38;
-    return {"", 1, others, Proof::kBarrier};
+    const int others = about.architecture >= 90 && CUDART_VERSION >= 13000 ? 28
+                       : about.architecture < 80 && CUDART_VERSION / 1000 == 12
+                           ? 41
+                           : 38;
+    about.code = ExpectedCode().others(others).proof(Proof::kBarrier);
   }
-  static constexpr int repeats(int) { return 8; }
-  using Late = GridSync;
-  // The cost differs between launches, so a sample is the mean of several. They
-  // are in one queue: only at its end can a host that stalls matter.
-  static constexpr int launches(int blocks_per_sm, int) {
-    const int launches = 100 / blocks_per_sm;
-    return launches < 3 ? 3 : launches > 16 ? 16 : launches;
-  }
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     group.sync();
     return value;
@@ -41,19 +39,17 @@ struct GridSync : Method {
 /// In use. A fence takes longer after stores.
 template <int kWords>
 struct GridInUse : InUse<GridSync, kWords, OnThisGpu> {
-  static constexpr Set kSet = kWords == 1 ? Set::kToday : Set::kEvidence;
-  static constexpr Set kBetween = Set::kEvidence;
-  static constexpr About kAbout = {
-      kWords == 1 ? "in_use_grid_sync" : "in_use_4_grid_sync",
-      kWords == 1 ? "a word stored, grid_group::sync(), a neighbour's read"
-                  : "the same with four words",
-      Scope::kGrid, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    ExpectedCode expected = GridSync::expected_code(architecture);
-    expected.others += 24 + 8 * kWords;
-    return expected;
+  static constexpr void describe(About& about) {
+    GridInUse::InUse::describe(about);
+    about.operation(
+        Scope::kGrid, kWords == 1 ? "in_use_grid_sync" : "in_use_4_grid_sync",
+        kWords == 1 ? "a word stored, grid_group::sync(), a neighbour's read"
+                    : "the same with four words");
+    about.set = kWords == 1 ? Set::kToday : Set::kEvidence;
+    about.between = Set::kEvidence;
+    about.launches = 3;
+    about.code.most_others += 24 + 8 * kWords;
   }
-  static constexpr int launches(int, int) { return 3; }
 };
 
 std::vector<MethodEntry> grid_methods() {

@@ -30,12 +30,14 @@ constexpr const char* kWithoutAcquire =
 /// What all of them are. `Barrier` is of grid_barriers/protocols.hpp.
 template <class Barrier, class Machine>
 struct OfLiterature : Method {
-  static constexpr int kFirstArchitecture = 70;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr bool kInTestRepeat = false;
-  static constexpr int kLonger = 72;  // some take 90 us each
-  static constexpr int kPlaces = 5;   // latency depends on where words lie
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  static constexpr void describe(About& about) {
+    about.first_architecture = 70;
+    about.in_test_repeat = false;
+    about.longer = 72;  // some take 90 us each
+    about.places = 5;   // latency depends on where words lie
+    about.repeats = 8;
+    about.attributes = LaunchAttributes{true};
+  }
   /// A block has at least a warp.
   static constexpr __host__ __device__ long long global_words(
       long long threads) {
@@ -60,18 +62,20 @@ struct XiaoFengLock
     : OfLiterature<grid_barriers::LockBarrier<GpuMachine<kOrder>>,
                    GpuMachine<kOrder>> {
   static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
-  static constexpr Set kSet = kOrdered ? Set::kToday : Set::kEvidence;
-  static constexpr About kAbout = {
-      kOrdered ? "xiao_feng_lock_ordered" : "xiao_feng_lock",
-      kOrdered ? "the same with release and acquire"
-               : "Xiao and Feng's barrier with a lock: blocks add to a counter "
-                 "and poll it",
-      Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutOrder};
-  static constexpr ExpectedCode expected_code(int) {
-    return {"", 1, 60, kOrdered ? Proof::kBarrier : Proof::kUnordered};
+  static constexpr void describe(About& about) {
+    XiaoFengLock::OfLiterature::describe(about);
+    about.barrier(Scope::kGrid,
+                  kOrdered ? "xiao_feng_lock_ordered" : "xiao_feng_lock",
+                  kOrdered ? "the same with release and acquire"
+                           : "Xiao and Feng's barrier with a lock: blocks add "
+                             "to a counter and poll it");
+    about.caution = kOrdered ? "" : kWithoutOrder;
+    about.set = kOrdered ? Set::kToday : Set::kEvidence;
+    about.late = true;
+    about.code = ExpectedCode().others(60).proof(kOrdered ? Proof::kBarrier
+                                                          : Proof::kUnordered);
   }
   static constexpr const char* kInUse = "in_use_xiao_feng_lock";
-  using Late = XiaoFengLock;
   using XiaoFengLock::OfLiterature::OfLiterature;
 };
 
@@ -82,19 +86,22 @@ struct XiaoFengFlags
     : OfLiterature<grid_barriers::FlagBarrier<GpuMachine<kOrder>>,
                    GpuMachine<kOrder>> {
   static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
-  static constexpr Set kSet = kOrdered ? Set::kToday : Set::kEvidence;
-  static constexpr About kAbout = {
-      kOrdered ? "xiao_feng_flags_ordered" : "xiao_feng_flags",
-      kOrdered ? "the same with release and acquire"
-               : "Xiao and Feng's barrier without a lock: a flag a block, one "
-                 "block polls all and tells the others",
-      Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutOrder};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return {R"(STG?\b.*STRONG\.GPU.*)", architecture >= 100 ? 8 : 2, 120,
-            kOrdered ? Proof::kBarrier : Proof::kUnordered};
+  static constexpr void describe(About& about) {
+    XiaoFengFlags::OfLiterature::describe(about);
+    about.barrier(Scope::kGrid,
+                  kOrdered ? "xiao_feng_flags_ordered" : "xiao_feng_flags",
+                  kOrdered ? "the same with release and acquire"
+                           : "Xiao and Feng's barrier without a lock: a flag a "
+                             "block, one block polls all and tells the others");
+    about.caution = kOrdered ? "" : kWithoutOrder;
+    about.set = kOrdered ? Set::kToday : Set::kEvidence;
+    about.late = true;
+    about.code = ExpectedCode(R"(STG?\b.*STRONG\.GPU.*)",
+                              about.architecture >= 100 ? 8 : 2)
+                     .others(120)
+                     .proof(kOrdered ? Proof::kBarrier : Proof::kUnordered);
   }
   static constexpr const char* kInUse = "in_use_xiao_feng_flags";
-  using Late = XiaoFengFlags;
   using XiaoFengFlags::OfLiterature::OfLiterature;
 };
 
@@ -102,16 +109,17 @@ struct SorensenFlags
     : OfLiterature<
           grid_barriers::RaisedFlagBarrier<GpuMachine<Order::kReleaseAcquire>>,
           GpuMachine<Order::kReleaseAcquire>> {
-  static constexpr About kAbout = {
-      "sorensen_flags",
-      "Sorensen's barrier: a flag a block, which it raises and one block "
-      "lowers, with release and acquire",
-      Scope::kGrid, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(STG?\b.*STRONG\.GPU.*)", 1, 120, Proof::kParts};
+  static constexpr void describe(About& about) {
+    OfLiterature::describe(about);
+    about.barrier(Scope::kGrid, "sorensen_flags",
+                  "Sorensen's barrier: a flag a block, which it raises and one "
+                  "block lowers, with release and acquire");
+    about.late = true;
+    about.code = ExpectedCode(R"(STG?\b.*STRONG\.GPU.*)")
+                     .others(120)
+                     .proof(Proof::kParts);
   }
   static constexpr const char* kInUse = "in_use_sorensen_flags";
-  using Late = SorensenFlags;
   using SorensenFlags::OfLiterature::OfLiterature;
 };
 
@@ -121,18 +129,19 @@ struct SenseReversing
     : OfLiterature<grid_barriers::SenseBarrier<GpuMachine<kOrder>>,
                    GpuMachine<kOrder>> {
   static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
-  static constexpr Set kSet = kOrdered ? Set::kToday : Set::kEvidence;
-  static constexpr About kAbout = {
-      kOrdered ? "sense_reversing_ordered" : "sense_reversing",
-      kOrdered ? "the same with release and acquire"
-               : "a sense-reversing barrier, in groups first from 5 blocks per "
-                 "SM on",
-      Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutAcquire};
-  static constexpr ExpectedCode expected_code(int) {
-    return {"", 2, 160, Proof::kBarrier};
+  static constexpr void describe(About& about) {
+    SenseReversing::OfLiterature::describe(about);
+    about.barrier(Scope::kGrid,
+                  kOrdered ? "sense_reversing_ordered" : "sense_reversing",
+                  kOrdered ? "the same with release and acquire"
+                           : "a sense-reversing barrier, in groups first from "
+                             "5 blocks per SM on");
+    about.caution = kOrdered ? "" : kWithoutAcquire;
+    about.set = kOrdered ? Set::kToday : Set::kEvidence;
+    about.late = true;
+    about.code = ExpectedCode("", 2).others(160).proof(Proof::kBarrier);
   }
   static constexpr const char* kInUse = "in_use_sense_reversing";
-  using Late = SenseReversing;
   using SenseReversing::OfLiterature::OfLiterature;
 };
 
@@ -140,38 +149,33 @@ struct SenseReversing
 struct ClusterFirst : OfLiterature<grid_barriers::ClusterFirstBarrier<
                                        GpuMachine<Order::kReleaseAcquire>>,
                                    GpuMachine<Order::kReleaseAcquire>> {
-  static constexpr About kAbout = {
-      "cluster_first",
-      "clusters of two blocks meet, one of each adds to a counter and polls "
-      "it, they meet again, with release and acquire",
-      Scope::kGrid, Window::kBarrier};
-  static constexpr int kFirstArchitecture = 90;
-  static constexpr int kFirstToolkit = 12000;
-  static constexpr LaunchAttributes attributes(int) { return {true, 2}; }
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)",
-            2,
-            80,
-            Proof::kEach,
-            2,
-            {{{"UCGABAR_WAIT", 2}}}};
+  static constexpr void describe(About& about) {
+    OfLiterature::describe(about);
+    about.barrier(Scope::kGrid, "cluster_first",
+                  "clusters of two blocks meet, one of each adds to a counter "
+                  "and polls it, they meet again, with release and acquire");
+    about.first_architecture = 90;
+    about.first_toolkit = 12000;
+    about.late = true;
+    about.attributes = LaunchAttributes{true, 2};
+    about.code = ExpectedCode(R"(UCGABAR_WAIT|BAR\.SYNC\S* 0x0)", 2)
+                     .others(80)
+                     .paths(2)
+                     .also("UCGABAR_WAIT", 2);
   }
   static constexpr const char* kInUse = "in_use_cluster_first";
-  using Late = ClusterFirst;
   using ClusterFirst::OfLiterature::OfLiterature;
 };
 
 /// In use: of those that order memory.
 template <class Barrier>
 struct GridBarrierInUse : InUse<Barrier, 1, OnThisGpu> {
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {
-      Barrier::kInUse, "a word stored, the ordered barrier, a neighbour's read",
-      Scope::kGrid, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    ExpectedCode expected = Barrier::expected_code(architecture);
-    expected.others += 32;
-    return expected;
+  static constexpr void describe(About& about) {
+    GridBarrierInUse::InUse::describe(about);
+    about.operation(Scope::kGrid, Barrier::kInUse,
+                    "a word stored, the ordered barrier, a neighbour's read");
+    about.set = Set::kEvidence;
+    about.code.most_others += 32;
   }
   using GridBarrierInUse::InUse::InUse;
 };
@@ -181,21 +185,24 @@ struct GridBarrierInUse : InUse<Barrier, 1, OnThisGpu> {
 /// The library's own, made by the host.
 template <bool kOrdered>
 struct CubGridBarrier : Method {
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {
-      kOrdered ? "cub_grid_barrier_ordered" : "cub_grid_barrier",
-      kOrdered ? "the same and __threadfence() after it"
-               : "cub::GridBarrier (gone with CUDA 13): a flag a block, which "
-                 "it raises and one block lowers",
-      Scope::kGrid, Window::kBarrier, kOrdered ? "" : kWithoutAcquire};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(STG?\b.*STRONG\..*)", 2, 160, Proof::kParts};
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kGrid,
+                  kOrdered ? "cub_grid_barrier_ordered" : "cub_grid_barrier",
+                  kOrdered ? "the same and __threadfence() after it"
+                           : "cub::GridBarrier (gone with CUDA 13): a flag a "
+                             "block, which it raises and one block lowers");
+    about.caution = kOrdered ? "" : kWithoutAcquire;
+    about.set = Set::kEvidence;
+    about.first_architecture = 70;
+    about.in_test_repeat = false;
+    about.late = true;
+    about.repeats = 8;
+    about.attributes = LaunchAttributes{true};
+    about.make_arguments = make_arguments;
+    about.code = ExpectedCode(R"(STG?\b.*STRONG\..*)", 2)
+                     .others(160)
+                     .proof(Proof::kParts);
   }
-  static constexpr int kFirstArchitecture = 70;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr bool kInTestRepeat = false;
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
-  using Late = CubGridBarrier;
   using Argument = cub::GridBarrier;
   using Local = cub::GridBarrier;
   static Arguments make_arguments(const std::vector<int>& /*devices*/,

@@ -19,8 +19,11 @@ constexpr __host__ __device__ unsigned neighbour(unsigned thread,
 /// met at the other's barrier since. In a loop: else the compiler would test
 /// convergence once and leave NOPs.
 struct InUse : Method {
-  static constexpr int repeats(int) { return 16; }
-  static constexpr int kMostInLine = 2;
+  static constexpr void describe(About& about) {
+    about.most_in_line = 2;
+    about.repeats = 16;
+    about.expected = of_neighbour;
+  }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return first_lanes(position);
@@ -28,23 +31,25 @@ struct InUse : Method {
   struct Shared {
     unsigned values[2][1024];
   };
-  static unsigned expected(const Position& position, const Values& before) {
+  static unsigned of_neighbour(const Position& position, const Values& before) {
     return before.of_thread(position,
                             neighbour(position.thread, position.group));
   }
   static constexpr const char *kWritten = R"(STS\b.*)", *kRead = R"(LDS\b.*)";
   static constexpr ExpectedCode writes_and_reads() {
-    return {kRead, 1, 2, Proof::kEach, 1, {{kWritten}}};
+    return ExpectedCode(kRead).others(2).also(kWritten);
   }
   /// With a warp's barrier between: of one or two in a row a NOP is left of it.
   /// For sm_90 older toolkits add a NOP to a barrier, but not to every one.
   static constexpr ExpectedCode writes_meets_and_reads(int architecture,
                                                        int others) {
     if (CUDART_VERSION < 13000 && architecture >= 90) {
-      return {kRead, 1, 1 + others, Proof::kEach, 1, {{kWritten}}};
+      return ExpectedCode(kRead).others(1 + others).also(kWritten);
     }
-    return {R"(WARPSYNC\b.*|NOP)", 1, 2 + others,
-            Proof::kEach,          1, {{kWritten, kRead}}};
+    return ExpectedCode(R"(WARPSYNC\b.*|NOP)")
+        .others(2 + others)
+        .also(kWritten)
+        .also(kRead);
   }
   /// `meet()` is the barrier. Volatile, for without one the compiler might keep
   /// values in registers.
@@ -62,19 +67,20 @@ struct InUse : Method {
 
 /// The chain without a barrier, in a warp.
 struct InUseNone : InUse {
-  static constexpr About kAbout = {
-      "in_use_none",
-      "shared memory written, a neighbour's read, "
-      "in a warp without a barrier",
-      Scope::kWarp, Window::kOperation,
-      "nothing orders what it writes and reads; the price of a barrier is "
-      "in_use_syncwarp or in_use_coalesced less this row; their loops are not "
-      "the same code, so a few cycles are no price"};
-  static constexpr bool kChecked = false;
-  static constexpr ExpectedCode expected_code(int) {
-    return writes_and_reads();
+  static constexpr void describe(About& about) {
+    InUse::describe(about);
+    about.operation(Scope::kWarp, "in_use_none",
+                    "shared memory written, a neighbour's read, in a warp "
+                    "without a barrier");
+    about.caution =
+        "nothing orders what it writes and reads; the price of a barrier is "
+        "in_use_syncwarp or in_use_coalesced less this row; their loops are "
+        "not "
+        "the same code, so a few cycles are no price";
+    about.checked = false;
+    about.groups = Sizes{1, 32, 2};
+    about.code = writes_and_reads();
   }
-  static constexpr Sizes groups(int) { return {1, 32, 2}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, here.group, [] {});
   }
@@ -82,15 +88,14 @@ struct InUseNone : InUse {
 
 template <int kLanes>
 struct InUseSyncWarp : InUse {
-  static constexpr About kAbout = {"in_use_syncwarp",
-                                   "shared memory written, __syncwarp() of "
-                                   "the first 8, 16 or 32 lanes, a "
-                                   "neighbour's read",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return writes_meets_and_reads(architecture, 4);
+  static constexpr void describe(About& about) {
+    InUse::describe(about);
+    about.operation(Scope::kWarp, "in_use_syncwarp",
+                    "shared memory written, __syncwarp() of the first 8, 16 or "
+                    "32 lanes, a neighbour's read");
+    about.groups = Sizes{kLanes, kLanes};
+    about.code = writes_meets_and_reads(about.architecture, 4);
   }
-  static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, kLanes,
                     [] { __syncwarp(0xffffffffu >> (32 - kLanes)); });
@@ -99,17 +104,17 @@ struct InUseSyncWarp : InUse {
 
 template <int kSize>
 struct InUseTile : InUse {
-  static constexpr About kAbout = {
-      "in_use_tile",
-      "shared memory written, sync() of a tile "
-      "of 1 to 32 threads, a neighbour's read",
-      Scope::kWarp, Window::kOperation,
-      "after the first barrier the tiles continue one after the other; the "
-      "warp runs the loop once for each tile, which is in the row"};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return writes_meets_and_reads(architecture, 4);
+  static constexpr void describe(About& about) {
+    InUse::describe(about);
+    about.operation(Scope::kWarp, "in_use_tile",
+                    "shared memory written, sync() of a tile of 1 to 32 "
+                    "threads, a neighbour's read");
+    about.caution =
+        "after the first barrier the tiles continue one after the other; the "
+        "warp runs the loop once for each tile, which is in the row";
+    about.groups = Sizes{kSize, kSize};
+    about.code = writes_meets_and_reads(about.architecture, 4);
   }
-  static constexpr Sizes groups(int) { return {kSize, kSize}; }
   static constexpr __host__ __device__ bool takes_part(const Position&) {
     return true;
   }
@@ -121,14 +126,14 @@ struct InUseTile : InUse {
 };
 
 struct InUseCoalesced : InUse {
-  static constexpr About kAbout = {"in_use_coalesced",
-                                   "shared memory written, sync() of 1 to 32 "
-                                   "coalesced threads, a neighbour's read",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return writes_meets_and_reads(architecture, 4);
+  static constexpr void describe(About& about) {
+    InUse::describe(about);
+    about.operation(Scope::kWarp, "in_use_coalesced",
+                    "shared memory written, sync() of 1 to 32 coalesced "
+                    "threads, a neighbour's read");
+    about.groups = Sizes{1, 32, 2};
+    about.code = writes_meets_and_reads(about.architecture, 4);
   }
-  static constexpr Sizes groups(int) { return {1, 32, 2}; }
   cg::coalesced_group lanes = cg::coalesced_threads();
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, here.group, [&] { lanes.sync(); });
@@ -139,11 +144,14 @@ struct InUseCoalesced : InUse {
 /// compiler does not make predicates of them.
 struct FromBranches : InUse {
   static constexpr int kLength = 8;
-  static unsigned expected(const Position& position, const Values& before) {
-    unsigned value = InUse::expected(position, before);
-    const bool odd = position.thread % 2 == 0;  // is its neighbour
-    for (int i = 0; i < kLength; ++i) value = value * (odd ? 5 : 3) + 1;
-    return value;
+  static constexpr void describe(About& about) {
+    InUse::describe(about);
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned value = of_neighbour(position, before);
+      const bool odd = position.thread % 2 == 0;  // is its neighbour
+      for (int i = 0; i < kLength; ++i) value = value * (odd ? 5 : 3) + 1;
+      return value;
+    };
   }
   static __device__ unsigned branches(unsigned value, unsigned thread) {
     unsigned odd = thread % 2;
@@ -165,12 +173,12 @@ struct FromBranches : InUse {
 };
 
 struct InUseBranches : FromBranches {
-  static constexpr About kAbout = {"in_use_branches",
-                                   "lanes come from two branches, write to "
-                                   "shared memory, __syncwarp(), read",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return writes_meets_and_reads(architecture, 24);
+  static constexpr void describe(About& about) {
+    FromBranches::describe(about);
+    about.operation(Scope::kWarp, "in_use_branches",
+                    "lanes come from two branches, write to shared memory, "
+                    "__syncwarp(), read");
+    about.code = writes_meets_and_reads(about.architecture, 24);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(branches(value, here.thread), here, 32,
@@ -179,13 +187,13 @@ struct InUseBranches : FromBranches {
 };
 
 struct InUseBranchesNone : FromBranches {
-  static constexpr About kAbout = {
-      "in_use_branches_none", "in_use_branches without __syncwarp()",
-      Scope::kWarp, Window::kOperation,
-      "the compiler lets the branches meet all the same"};
-  static constexpr bool kChecked = false;
-  static constexpr ExpectedCode expected_code(int) {
-    return {kRead, 1, 25, Proof::kEach, 1, {{kWritten}}};
+  static constexpr void describe(About& about) {
+    FromBranches::describe(about);
+    about.operation(Scope::kWarp, "in_use_branches_none",
+                    "in_use_branches without __syncwarp()");
+    about.caution = "the compiler lets the branches meet all the same";
+    about.checked = false;
+    about.code = ExpectedCode(kRead).others(25).also(kWritten);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(branches(value, here.thread), here, 32, [] {});
@@ -194,8 +202,11 @@ struct InUseBranchesNone : FromBranches {
 
 /// In a block; groups as named_barrier has them.
 struct InUseOfBlock : InUse {
-  static constexpr int kMostInLine = Method::kMostInLine;
-  static constexpr Sizes groups(int n) { return {n, n}; }
+  static constexpr void describe(About& about) {
+    InUse::describe(about);
+    about.most_in_line = About().most_in_line;
+    about.groups = [](int n) { return Sizes{n, n}; };
+  }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return position.thread < position.group;
@@ -203,16 +214,16 @@ struct InUseOfBlock : InUse {
 };
 
 struct InUseBlockNone : InUseOfBlock {
-  static constexpr About kAbout = {
-      "in_use_block_none",
-      "shared memory written, a neighbour's read, "
-      "in a block without a barrier",
-      Scope::kBlock, Window::kOperation,
-      "nothing orders what it writes and reads; the price of a barrier is "
-      "in_use_blocksync or in_use_named_barrier less this row"};
-  static constexpr bool kChecked = false;
-  static constexpr ExpectedCode expected_code(int) {
-    return writes_and_reads();
+  static constexpr void describe(About& about) {
+    InUseOfBlock::describe(about);
+    about.operation(Scope::kBlock, "in_use_block_none",
+                    "shared memory written, a neighbour's read, in a block "
+                    "without a barrier");
+    about.caution =
+        "nothing orders what it writes and reads; the price of a barrier is "
+        "in_use_blocksync or in_use_named_barrier less this row";
+    about.checked = false;
+    about.code = writes_and_reads();
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, here.group, [] {});
@@ -220,12 +231,15 @@ struct InUseBlockNone : InUseOfBlock {
 };
 
 struct InUseBlockSync : InUseOfBlock {
-  static constexpr About kAbout = {"in_use_blocksync",
-                                   "shared memory written, __syncthreads(), a "
-                                   "neighbour's read",
-                                   Scope::kBlock, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* 0x0)", 1, 3, Proof::kEach, 1, {{kWritten, kRead}}};
+  static constexpr void describe(About& about) {
+    InUseOfBlock::describe(about);
+    about.operation(
+        Scope::kBlock, "in_use_blocksync",
+        "shared memory written, __syncthreads(), a neighbour's read");
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x0)")
+                     .others(3)
+                     .also(kWritten)
+                     .also(kRead);
   }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, here.group, [] { __syncthreads(); });
@@ -234,23 +248,25 @@ struct InUseBlockSync : InUseOfBlock {
 
 /// The same with four words a thread.
 struct InUse4BlockSync : InUseOfBlock {
-  static constexpr int kFirstToolkit = 12000;
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {"in_use_4_blocksync",
-                                   "four words written to shared memory, "
-                                   "__syncthreads(), a neighbour's read",
-                                   Scope::kBlock, Window::kOperation};
-  static constexpr int kWords = 4;
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* 0x0)", 1, 2 * kWords + 8,
-            Proof::kEach,          1, {{{kWritten, kWords}, {kRead, kWords}}}};
+  static constexpr void describe(About& about) {
+    InUseOfBlock::describe(about);
+    about.operation(Scope::kBlock, "in_use_4_blocksync",
+                    "four words written to shared memory, __syncthreads(), a "
+                    "neighbour's read");
+    about.first_toolkit = 12000;
+    about.set = Set::kEvidence;
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x0)")
+                     .others(2 * kWords + 8)
+                     .also(kWritten, kWords)
+                     .also(kRead, kWords);
+    about.expected = [](const Position& position, const Values& before) {
+      return kWords * of_neighbour(position, before);
+    };
   }
+  static constexpr int kWords = 4;
   struct Shared {
     unsigned values[2][kWords][1024];
   };
-  static unsigned expected(const Position& position, const Values& before) {
-    return kWords * InUse::expected(position, before);
-  }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     volatile auto& values = here.shared.values[turn];
     turn ^= 1;
@@ -265,20 +281,18 @@ struct InUse4BlockSync : InUseOfBlock {
 };
 
 struct InUseNamedBarrier : InUseOfBlock {
-  static constexpr About kAbout = {"in_use_named_barrier",
-                                   "shared memory written, barrier.sync of "
-                                   "half a block or all, a neighbour's read",
-                                   Scope::kBlock, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* 0x1, U?R\d+)",
-            1,
-            6,
-            Proof::kEach,
-            1,
-            {{kWritten, kRead}}};
+  static constexpr void describe(About& about) {
+    InUseOfBlock::describe(about);
+    about.operation(Scope::kBlock, "in_use_named_barrier",
+                    "shared memory written, barrier.sync of half a block or "
+                    "all, a neighbour's read");
+    about.fits = [](int threads) { return threads >= 64; };
+    about.groups = [](int n) { return Sizes{n / 2, n, 2}; };
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x1, U?R\d+)")
+                     .others(6)
+                     .also(kWritten)
+                     .also(kRead);
   }
-  static constexpr bool fits(int threads) { return threads >= 64; }
-  static constexpr Sizes groups(int n) { return {n / 2, n, 2}; }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     return exchange(value, here, here.group, [&] {
       asm volatile("barrier.sync 1, %0;" ::"r"(here.group) : "memory");

@@ -22,10 +22,19 @@ __host__ __device__ constexpr unsigned next_block(const Position& position,
 /// barrier of the other has passed since. `Memory` is where the words are.
 template <class Barrier, int kWords, class Memory>
 struct InUse : Barrier {
-  static constexpr int kFirstToolkit = 12000;
-  static constexpr bool kInTestRepeat = false;
-  static constexpr bool kMeets = true;
-  static constexpr Scope kScope = Barrier::kAbout.scope;
+  static constexpr void describe(About& about) {
+    Barrier::describe(about);
+    about.first_toolkit = 12000;
+    about.in_test_repeat = false;
+    about.meets_too = true;
+    about.expected = [](const Position& position, const Values& before) {
+      Position other = position;
+      other.thread = (position.thread + 1) % position.threads;
+      other.block = next_block(position, kScope);
+      return kWords * stored(before(other), other.block);
+    };
+  }
+  static constexpr Scope kScope = kAbout<Barrier>.scope;
   static constexpr long long global_words(long long threads) {
     return Barrier::global_words(threads) +
            (Memory::kOwn ? kWords * threads : 0);  // two buffers of half words
@@ -33,12 +42,6 @@ struct InUse : Barrier {
   static __host__ __device__ constexpr unsigned stored(unsigned value,
                                                        unsigned block) {
     return value + block;
-  }
-  static unsigned expected(const Position& position, const Values& before) {
-    Position other = position;
-    other.thread = (position.thread + 1) % position.threads;
-    other.block = next_block(position, kScope);
-    return kWords * stored(before(other), other.block);
   }
   template <class Here>
   __device__ unsigned operator()(unsigned value, Here& here) {

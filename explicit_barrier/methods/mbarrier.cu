@@ -16,11 +16,12 @@ namespace syncbench::explicit_barrier {
 #endif
 
 struct BarrierObject : Method {
-  static constexpr int kFirstArchitecture = 80;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr int kTrips = 16;
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, architecture >= 90 ? 2 : 8};
+  static constexpr void describe(About& about) {
+    about.first_architecture = 80;
+    about.trips = 16;
+    about.repeats = 8;
+    about.code = ExpectedCode(R"((SYNCS|ATOMS)\.ARRIVE.*)")
+                     .others(about.architecture >= 90 ? 2 : 8);
   }
   struct Shared {
     unsigned long long barrier;
@@ -42,11 +43,13 @@ struct BarrierObject : Method {
 
 /// Every thread arrives, which gives a token of the phase, and polls with it.
 struct Mbarrier : BarrierObject {
-  using Late = Mbarrier;
-  static constexpr About kAbout = {
-      "mbarrier",
-      "mbarrier.arrive and try_wait of a block (test_wait before sm_90)",
-      Scope::kBlock, Window::kBarrier};
+  static constexpr void describe(About& about) {
+    BarrierObject::describe(about);
+    about.barrier(
+        Scope::kBlock, "mbarrier",
+        "mbarrier.arrive and try_wait of a block (test_wait before sm_90)");
+    about.late = true;
+  }
   using BarrierObject::BarrierObject;
   __device__ unsigned operator()(unsigned value, Here<Shared>&) const {
     asm volatile(
@@ -62,9 +65,11 @@ struct Mbarrier : BarrierObject {
 
 /// The same without a token: each thread counts the phases, odd or even.
 struct MbarrierParity : BarrierObject {
-  static constexpr About kAbout = {"mbarrier_parity",
-                                   "the same, try_wait.parity", Scope::kBlock,
-                                   Window::kBarrier};
+  static constexpr void describe(About& about) {
+    BarrierObject::describe(about);
+    about.barrier(Scope::kBlock, "mbarrier_parity",
+                  "the same, try_wait.parity");
+  }
   using BarrierObject::BarrierObject;
   __device__ unsigned operator()(unsigned value, Here<Shared>&) {
     asm volatile(
@@ -90,20 +95,19 @@ struct LibraryBarrier;  // needs sm_70
 /// libcu++'s object: an mbarrier. On older GPUs it is an atomic counter, which
 /// is not measured. Members are templates because its type is not known there.
 struct CudaBarrier : Method {
-  using Late = CudaBarrier;
-  static constexpr About kAbout = {
-      "cuda_barrier", "cuda::barrier::arrive_and_wait() of a block",
-      Scope::kBlock, Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    const int others = CUDART_VERSION < 13000 ? 60
-                       : architecture >= 90   ? 26
-                                              : 36;  // most in the waiting
-    return {R"((SYNCS|ATOMS)\.ARRIVE.*)", 1, others};
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kBlock, "cuda_barrier",
+                  "cuda::barrier::arrive_and_wait() of a block");
+    about.first_architecture = 80;
+    about.most_in_line = 8;
+    about.trips = 64;
+    about.late = true;
+    about.repeats = 2;  // of many, each takes longer
+    const int others = CUDART_VERSION < 13000     ? 60
+                       : about.architecture >= 90 ? 26
+                                                  : 36;  // most in the waiting
+    about.code = ExpectedCode(R"((SYNCS|ATOMS)\.ARRIVE.*)").others(others);
   }
-  static constexpr int kFirstArchitecture = 80;
-  static constexpr int repeats(int) { return 2; }  // of many, each takes longer
-  static constexpr int kMostInLine = 8;
-  static constexpr int kTrips = 64;
   struct Shared {
     unsigned long long storage;
   };
@@ -129,19 +133,24 @@ struct CudaBarrier : Method {
 template <class Barrier>
 struct BarrierInUse : Barrier {
   static constexpr bool kIsLibrary = std::is_same_v<Barrier, CudaBarrier>;
-  static constexpr About kAbout = {
-      kIsLibrary ? "in_use_cuda_barrier" : "in_use_mbarrier",
-      kIsLibrary ? "shared memory written, cuda::barrier, a neighbour's read"
-                 : "shared memory written, mbarrier, a neighbour's read",
-      Scope::kBlock, Window::kOperation};
-  static constexpr int kFirstToolkit = 12000;
-  static constexpr bool kInTestRepeat = false, kMeets = true;
-  static constexpr ExpectedCode expected_code(int architecture) {
-    ExpectedCode expected = Barrier::expected_code(architecture);
-    expected.others += 12;
-    expected.also[0] = {R"(STS\b.*)"};
-    if (architecture >= 90) expected.also[1] = {R"(LDS\b.*)"};  // else polls
-    return expected;
+  static constexpr void describe(About& about) {
+    Barrier::describe(about);
+    about.operation(
+        Scope::kBlock, kIsLibrary ? "in_use_cuda_barrier" : "in_use_mbarrier",
+        kIsLibrary ? "shared memory written, cuda::barrier, a neighbour's read"
+                   : "shared memory written, mbarrier, a neighbour's read");
+    about.first_toolkit = 12000;
+    about.in_test_repeat = false;
+    about.meets_too = true;
+    about.code.most_others += 12;
+    about.code = about.code.also(R"(STS\b.*)");
+    if (about.architecture >= 90) {  // else polls load too
+      about.code = about.code.also(R"(LDS\b.*)");
+    }
+    about.expected = [](const Position& position, const Values& before) {
+      return before.of_thread(position,
+                              (position.thread + 1) % position.threads);
+    };
   }
   struct Shared {
     typename Barrier::Shared barrier;
@@ -151,9 +160,6 @@ struct BarrierInUse : Barrier {
     Barrier::start(shared.barrier, position);
   }
   using Barrier::Barrier;
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.of_thread(position, (position.thread + 1) % position.threads);
-  }
   // Volatile, for the compiler might keep values in registers.
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     volatile unsigned* values = here.shared.values[turn];

@@ -10,22 +10,22 @@ namespace syncbench::explicit_barrier {
 /// `tile` is the number of stores.
 template <class Fence, int kStores>
 struct Fenced : Method {
-  static constexpr About kAbout = {Fence::kName,
-                                   Fence::kText,
-                                   Scope::kWarp,
-                                   Window::kOperation,
-                                   "the stores are in the row",
-                                   "stores of each lane before the fence"};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    const int addresses = kStores == 0 ? 0 : architecture >= 100 ? 7 : 4;
+  static constexpr void describe(About &about) {
+    about.operation(Scope::kWarp, Fence::kName, Fence::kText);
+    about.caution = "the stores are in the row";
+    about.tile = "stores of each lane before the fence";
+    about.trips = 8;
+    about.repeats = 8;
+    about.groups = Sizes{kStores, kStores};
+    const int addresses = kStores == 0 ? 0 : about.architecture >= 100 ? 7 : 4;
     const int others = Fence::kOthers + addresses;
-    if (kStores == 0) return {Fence::kFence, 1, others};
-    return {R"(STG\.E(?!\S*STRONG).*)", kStores, others + 1, Proof::kEach, 1,
-            {{Fence::kFence}}};
+    about.code = ExpectedCode(Fence::kFence).others(others);
+    if (kStores > 0) {
+      about.code = ExpectedCode(R"(STG\.E(?!\S*STRONG).*)", kStores)
+                       .others(others + 1)
+                       .also(Fence::kFence);
+    }
   }
-  static constexpr int repeats(int) { return 8; }
-  static constexpr int kTrips = 8;
-  static constexpr Sizes groups(int) { return {kStores, kStores}; }
   static constexpr long long global_words(long long) {
     return PlacesInTurn::kWords;
   }

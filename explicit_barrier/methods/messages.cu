@@ -11,11 +11,13 @@ namespace syncbench::explicit_barrier {
 
 // What all of these have.
 struct BarrierStep : Method {
-  static constexpr int kFirstArchitecture = 70;
-  static constexpr int repeats(int) { return 8; }
-  static constexpr bool kInTestRepeat = false;
-  static constexpr bool fits(int threads) { return threads == 32; }
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
+  static constexpr void describe(About& about) {
+    about.first_architecture = 70;
+    about.in_test_repeat = false;
+    about.repeats = 8;
+    about.fits = [](int threads) { return threads == 32; };
+    about.attributes = LaunchAttributes{true};
+  }
 };
 
 // Numbers of messages in two words. Nobody else writes where this thread sends,
@@ -51,22 +53,19 @@ template <grid_barriers::Order kOrder>
 struct BlocksPingPong : BarrierStep {
   static constexpr bool kOrdered = kOrder != grid_barriers::Order::kNone;
   using Machine = grid_barriers::GpuMachine<kOrder>;
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {
-      kOrdered ? "ping_pong_ordered" : "ping_pong",
-      kOrdered ? "the same with release and acquire"
-               : "a word from each block to one half a grid away, and one "
-                 "back; the slowest pair counts",
-      Scope::kGrid, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(STG?\b.*STRONG\.GPU.*)",
-            1,
-            56,
-            Proof::kMessages,
-            1,
-            {{kOrdered ? R"(MEMBAR\.ALL\.GPU)" : ""}}};
+  static constexpr void describe(About& about) {
+    BarrierStep::describe(about);
+    about.operation(Scope::kGrid, kOrdered ? "ping_pong_ordered" : "ping_pong",
+                    kOrdered ? "the same with release and acquire"
+                             : "a word from each block to one half a grid "
+                               "away, and one back; the slowest pair counts");
+    about.set = Set::kEvidence;
+    about.places = 5;  // latency depends on where words lie
+    about.code = ExpectedCode(R"(STG?\b.*STRONG\.GPU.*)")
+                     .others(56)
+                     .proof(Proof::kMessages)
+                     .also(kOrdered ? R"(MEMBAR\.ALL\.GPU)" : "");
   }
-  static constexpr int kPlaces = 5;  // latency depends on where words lie
   static constexpr long long global_words(long long threads) { return threads; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
@@ -94,23 +93,22 @@ struct BlocksPingPong : BarrierStep {
 template <bool kOrdered>
 struct GpusPingPong : BarrierStep {
   using Machine = grid_barriers::NodeMachine<kOrdered>;
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {
-      kOrdered ? "ping_pong_peer_ordered" : "ping_pong_peer",
-      kOrdered ? "the same with release and acquire"
-               : "a word from the first GPU to the last, and one back",
-      Scope::kGpus, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(STG?\b.*STRONG\.SYS.*)",
-            1,
-            56,
-            Proof::kMessages,
-            1,
-            {{kOrdered ? R"(MEMBAR\.ALL\.SYS)" : ""}}};
+  static constexpr void describe(About& about) {
+    BarrierStep::describe(about);
+    about.operation(
+        Scope::kGpus, kOrdered ? "ping_pong_peer_ordered" : "ping_pong_peer",
+        kOrdered ? "the same with release and acquire"
+                 : "a word from the first GPU to the last, and one back");
+    about.set = Set::kEvidence;
+    about.longer = 72;
+    about.places = 5;  // as on one GPU
+    about.fewest_gpus = 2;
+    about.make_arguments = make_arguments;
+    about.code = ExpectedCode(R"(STG?\b.*STRONG\.SYS.*)")
+                     .others(56)
+                     .proof(Proof::kMessages)
+                     .also(kOrdered ? R"(MEMBAR\.ALL\.SYS)" : "");
   }
-  static constexpr int kLonger = 72;
-  static constexpr int kPlaces = 5;  // as on one GPU
-  static constexpr int kFewestGpus = 2;
   using Argument = grid_barriers::NodeEnd;
   using Local = grid_barriers::NodeEnd;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);
@@ -140,7 +138,10 @@ Arguments GpusPingPong<kOrdered>::make_arguments(
 
 /// By a thread of each block, of the same word. Nobody waits for another block.
 struct OfOneWord : BarrierStep {
-  static constexpr int kPlaces = 5;
+  static constexpr void describe(About& about) {
+    BarrierStep::describe(about);
+    about.places = 5;
+  }
   static constexpr long long global_words(long long) { return 32; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
@@ -157,12 +158,14 @@ struct OfOneWord : BarrierStep {
 
 /// The rate at which one word takes additions, as a barrier's counter does.
 struct OneCounter : OfOneWord {
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {
-      "one_counter", "every block adds 1 to the same word, and does not wait",
-      Scope::kGrid, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 8, Proof::kRate};
+  static constexpr void describe(About& about) {
+    OfOneWord::describe(about);
+    about.operation(Scope::kGrid, "one_counter",
+                    "every block adds 1 to the same word, and does not wait");
+    about.set = Set::kEvidence;
+    about.code = ExpectedCode(R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)")
+                     .others(8)
+                     .proof(Proof::kRate);
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     add_one(here.global);
@@ -172,12 +175,14 @@ struct OneCounter : OfOneWord {
 
 /// The same with a poll behind each addition.
 struct OneCounterRead : OfOneWord {
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {
-      "one_counter_read", "every block adds 1 to the same word, then reads it",
-      Scope::kGrid, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)", 1, 16, Proof::kRate};
+  static constexpr void describe(About& about) {
+    OfOneWord::describe(about);
+    about.operation(Scope::kGrid, "one_counter_read",
+                    "every block adds 1 to the same word, then reads it");
+    about.set = Set::kEvidence;
+    about.code = ExpectedCode(R"((RED|ATOM)G?\b.*ADD.*STRONG\.GPU.*)")
+                     .others(16)
+                     .proof(Proof::kRate);
   }
   // The next addition has to wait for what was read.
   __device__ unsigned operator()(unsigned value, Here<>& here) {
@@ -190,13 +195,14 @@ struct OneCounterRead : OfOneWord {
 
 /// A poll that comes again when it has its answer.
 struct OneWord : OfOneWord {
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {
-      "one_word",
-      "every block reads the same word, each time when it has read the last",
-      Scope::kGrid, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(LDG?\b.*STRONG\.GPU.*)", 1, 16, Proof::kRate};
+  static constexpr void describe(About& about) {
+    OfOneWord::describe(about);
+    about.operation(
+        Scope::kGrid, "one_word",
+        "every block reads the same word, each time when it has read the last");
+    about.set = Set::kEvidence;
+    about.code =
+        ExpectedCode(R"(LDG?\b.*STRONG\.GPU.*)").others(16).proof(Proof::kRate);
   }
   __device__ unsigned operator()(unsigned value, Here<>& here) {
     zero = load(here.global + zero);
@@ -207,15 +213,16 @@ struct OneWord : OfOneWord {
 
 /// What a barrier of blocks begins and ends with.
 struct AllBlockSync : BarrierStep {
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {"all_block_sync",
-                                   "__syncthreads() in all blocks",
-                                   Scope::kGrid, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* 0x0)", 1, 8, Proof::kRate};
+  static constexpr void describe(About& about) {
+    BarrierStep::describe(about);
+    about.operation(Scope::kGrid, "all_block_sync",
+                    "__syncthreads() in all blocks");
+    about.set = Set::kEvidence;
+    about.repeats = 16;
+    about.fits = true;
+    about.code =
+        ExpectedCode(R"(BAR\.SYNC\S* 0x0)").others(8).proof(Proof::kRate);
   }
-  static constexpr int repeats(int) { return 16; }
-  static constexpr bool fits(int) { return true; }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     __syncthreads();
     return value;

@@ -50,31 +50,29 @@ struct Texts<grid_barriers::PeerCas> {
 /// `Between` is of grid_barriers/node_protocols.hpp.
 template <template <class> class Between, bool kOrdered>
 struct NodeBarrier : Method {
-  using Late = NodeBarrier;
+  static constexpr void describe(About& about) {
+    about.barrier(
+        Scope::kGpus,
+        kOrdered ? Texts<Between>::kOrderedName : Texts<Between>::kName,
+        kOrdered ? "the same with release and acquire" : Texts<Between>::kText);
+    about.caution = kOrdered ? "" : kWithoutNodeOrder;
+    about.set = Set::kEvidence;
+    about.first_architecture = 70;
+    about.most_in_line = 4;
+    about.in_test_repeat = false;
+    about.longer = 72;
+    about.fewest_gpus = 2;
+    about.late = true;
+    about.repeats = 2;
+    about.fits = [](int threads) { return threads == 32 || threads == 1024; };
+    about.attributes = LaunchAttributes{true};
+    about.make_arguments = make_arguments;
+    about.code = ExpectedCode(Texts<Between>::kArrival)
+                     .others(160)
+                     .proof(Proof::kNode)
+                     .also(kOrdered ? R"(MEMBAR\.ALL\.SYS)" : "");
+  }
   using Machine = grid_barriers::NodeMachine<kOrdered>;
-  static constexpr Set kSet = Set::kEvidence;
-  static constexpr About kAbout = {
-      kOrdered ? Texts<Between>::kOrderedName : Texts<Between>::kName,
-      kOrdered ? "the same with release and acquire" : Texts<Between>::kText,
-      Scope::kGpus, Window::kBarrier, kOrdered ? "" : kWithoutNodeOrder};
-  static constexpr ExpectedCode expected_code(int) {
-    return {Texts<Between>::kArrival,
-            1,
-            160,
-            Proof::kNode,
-            1,
-            {kOrdered ? R"(MEMBAR\.ALL\.SYS)" : ""}};
-  }
-  static constexpr int kFirstArchitecture = 70;
-  static constexpr int repeats(int) { return 2; }
-  static constexpr int kMostInLine = 4;
-  static constexpr bool kInTestRepeat = false;
-  static constexpr int kLonger = 72;
-  static constexpr int kFewestGpus = 2;
-  static constexpr bool fits(int threads) {
-    return threads == 32 || threads == 1024;
-  }
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
   using Argument = NodeEnd;
   using Local = NodeEnd;
   static Arguments make_arguments(const std::vector<int>& devices, int blocks);

@@ -56,8 +56,8 @@ template <class Of>
 struct FenceAcqRel {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("fence_acq_rel_", Of::kName);
-  static constexpr ExpectedCode kExpectedCode = {
-      Of::kRelease.data(), 1, 0, Proof::kEach, 1, {{Of::kAcquire}}};
+  static constexpr ExpectedCode kExpectedCode =
+      ExpectedCode(Of::kRelease.data()).also(Of::kAcquire);
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     Of::Memory::fence_acq_rel();
     return 0;
@@ -69,8 +69,8 @@ struct FenceSc {
   static constexpr int kFirstArchitecture = Of::kFirstArchitecture;
   static constexpr auto kName = joined("fence_sc_", Of::kName);
   static constexpr auto kPattern = joined(R"(MEMBAR\.SC\.)", Of::kMachineName);
-  static constexpr ExpectedCode kExpectedCode = {
-      kPattern.data(), 1, 0, Proof::kEach, 1, {{Of::kAcquire}}};
+  static constexpr ExpectedCode kExpectedCode =
+      ExpectedCode(kPattern.data()).also(Of::kAcquire);
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     Of::Memory::fence_sc();
     return 0;
@@ -81,7 +81,7 @@ struct FenceSc {
 struct ProxyFence {
   static constexpr int kFirstArchitecture = 90;
   static constexpr auto kName = joined("fence_proxy_async");
-  static constexpr ExpectedCode kExpectedCode = {R"(FENCE\.VIEW\.ASYNC.*)"};
+  static constexpr ExpectedCode kExpectedCode = R"(FENCE\.VIEW\.ASYNC.*)";
   [[maybe_unused]] static __device__ unsigned make(unsigned*) {
     asm volatile("fence.proxy.async;" ::: "memory");
     return 0;
@@ -94,8 +94,8 @@ struct LoadAcquire {
   static constexpr auto kName = joined("load_acquire_", Of::kName);
   static constexpr auto kPattern =
       joined(R"(LDG?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
-  static constexpr ExpectedCode kExpectedCode = {
-      kPattern.data(), 1, 0, Proof::kEach, 1, {{Of::kAcquire}}};
+  static constexpr ExpectedCode kExpectedCode =
+      ExpectedCode(kPattern.data()).also(Of::kAcquire);
   static __device__ unsigned make(unsigned* word) {
     return Of::Memory::load_acquire(word);
   }
@@ -107,9 +107,9 @@ struct AtomAcqRel {
   static constexpr auto kName = joined("atom_acq_rel_", Of::kName);
   static constexpr auto kPattern =
       joined(R"(ATOMG?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
-  static constexpr ExpectedCode kExpectedCode = {
-      kPattern.data(), 1, 0,
-      Proof::kEach,    1, {{Of::kAcquire, Of::kRelease.data()}}};
+  static constexpr ExpectedCode kExpectedCode = ExpectedCode(kPattern.data())
+                                                    .also(Of::kAcquire)
+                                                    .also(Of::kRelease.data());
   static __device__ unsigned make(unsigned* word) {
     return Of::Memory::fetch_add_acq_rel(word, 0);
   }
@@ -121,8 +121,8 @@ struct StoreRelease {
   static constexpr auto kName = joined("store_release_", Of::kName);
   static constexpr auto kPattern =
       joined(R"(STG?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
-  static constexpr ExpectedCode kExpectedCode = {
-      kPattern.data(), 1, 0, Proof::kEach, 1, {{"", Of::kRelease.data()}}};
+  static constexpr ExpectedCode kExpectedCode =
+      ExpectedCode(kPattern.data()).also(Of::kRelease.data());
   static __device__ unsigned make(unsigned* word) {
     Of::Memory::store_release(word, 0);
     return 0;
@@ -135,8 +135,8 @@ struct RedRelease {
   static constexpr auto kName = joined("red_release_", Of::kName);
   static constexpr auto kPattern =
       joined(R"((RED|ATOM)G?\.E\S*\.STRONG\.)", Of::kAccess, " .*");
-  static constexpr ExpectedCode kExpectedCode = {
-      kPattern.data(), 1, 0, Proof::kEach, 1, {{"", Of::kRelease.data()}}};
+  static constexpr ExpectedCode kExpectedCode =
+      ExpectedCode(kPattern.data()).also(Of::kRelease.data());
   static __device__ unsigned make(unsigned* word) {
     Of::Memory::add_release(word, 0);
     return 0;
@@ -169,41 +169,26 @@ struct Far {
   unsigned* words;
 };
 
-// Of one of the instructions.
-template <class Operation>
-constexpr About about(const char* name, const char* pending, Scope scope,
-                      const char* caution = "") {
-  return {name,
-          pending,
-          scope,
-          Window::kOperation,
-          caution,
-          "",
-          Operation::kName.data()};
-}
-
 template <class Operation, class Pending>
 struct Ordered : Method {
-  static constexpr Set kSet = Set::kEvidence;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, kName.data(), Pending::kText);
+    about.instruction = Operation::kName.data();
+    if (kStores) about.caution = "the stores are in the row";
+    about.set = Set::kEvidence;
+    about.first_architecture = Operation::kFirstArchitecture;
+    about.first_toolkit = 12000;
+    about.in_test_repeat = false;
+    about.trips = 32;  // all places in turn
+    about.repeats = 2;
+    about.make_arguments = make_arguments;
+    about.code = Operation::kExpectedCode.others(48);
+    if (kStores) about.code = about.code.also(R"(STG\.E(?!\S*STRONG).*)");
+  }
+  static constexpr bool kStores = !std::is_same_v<Pending, Nothing>;
   static constexpr bool kFar =
       std::is_same_v<Pending, ToHost> || std::is_same_v<Pending, ToPeer>;
   static constexpr auto kName = joined(Operation::kName.data(), Pending::kName);
-  static constexpr About kAbout = about<Operation>(
-      kName.data(), Pending::kText, Scope::kWarp,
-      std::is_same_v<Pending, Nothing> ? "" : "the stores are in the row");
-  static constexpr int kFirstArchitecture = Operation::kFirstArchitecture;
-  static constexpr int kFirstToolkit = 12000;
-  static constexpr bool kInTestRepeat = false;
-  static constexpr int repeats(int) { return 2; }
-  static constexpr int kTrips = 32;  // all places in turn
-  static constexpr ExpectedCode expected_code(int) {
-    ExpectedCode expected = Operation::kExpectedCode;
-    expected.others = 48;
-    if (!std::is_same_v<Pending, Nothing>) {
-      expected.also[2] = {R"(STG\.E(?!\S*STRONG).*)"};
-    }
-    return expected;
-  }
   static constexpr long long global_words(long long) {
     return 2 * PlacesInTurn::kWords;  // for the operation, for stores
   }
@@ -221,7 +206,7 @@ struct Ordered : Method {
           reinterpret_cast<unsigned*>(here.global) + 2 * PlacesInTurn::kWords;
     }
     if (kFar) stored = here.local.words;
-    if (!std::is_same_v<Pending, Nothing>) store(stored + lane, value);
+    if (kStores) store(stored + lane, value);
     return value + Operation::make(words + lane);
   }
   static __device__ void store(unsigned* word, unsigned value) {
@@ -237,9 +222,12 @@ template <class Operation>
 struct BesideStores : Ordered<Operation, Nothing> {
   using Base = Ordered<Operation, Nothing>;
   static constexpr auto kName = joined(Operation::kName.data(), "_other_warp");
-  static constexpr About kAbout = about<Operation>(
-      kName.data(), "while another warp stores", Scope::kBlock);
-  static constexpr bool fits(int threads) { return threads == 64; }
+  static constexpr void describe(About& about) {
+    Base::describe(about);
+    about.operation(Scope::kBlock, kName.data(), "while another warp stores");
+    about.instruction = Operation::kName.data();
+    about.fits = [](int threads) { return threads == 64; };
+  }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return position.thread < 32;
@@ -300,10 +288,15 @@ Arguments Ordered<Operation, Pending>::make_arguments(
 /// Nothing is pending, but the kernel has read a word of host memory.
 template <class Operation>
 struct AfterHostRead : Ordered<Operation, Nothing> {
+  using Base = Ordered<Operation, Nothing>;
   static constexpr auto kName = joined(Operation::kName.data(), "_host_read");
-  static constexpr About kAbout = about<Operation>(
-      kName.data(), "nothing stored, in a kernel that has read host memory",
-      Scope::kWarp);
+  static constexpr void describe(About& about) {
+    Base::describe(about);
+    about.operation(Scope::kWarp, kName.data(),
+                    "nothing stored, in a kernel that has read host memory");
+    about.instruction = Operation::kName.data();
+    about.make_arguments = make_arguments;
+  }
   static Arguments make_arguments(const std::vector<int>& devices, int blocks) {
     return Ordered<Operation, ToHost>::make_arguments(devices, blocks);
   }

@@ -14,20 +14,21 @@ namespace syncbench::explicit_barrier {
 /// State: one word a pair, 256 bytes apart, that counts the turns.
 template <class Meeting>
 struct Semaphore : Method {
-  static constexpr About kAbout = {
-      Meeting::kName, Meeting::kText, Scope::kGrid, Window::kOperation,
-      "of the slowest pair of blocks, where all end together; TestRepeat has "
-      "the mean of all pairs"};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    const bool tight = CUDART_VERSION >= 13000 && architecture >= 90;
-    const int more = architecture >= 100 ? 1 : 0;
-    return {Meeting::kInstruction, 2, tight ? Meeting::kOthers + more : 41,
-            Proof::kTurn};
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kGrid, Meeting::kName, Meeting::kText);
+    about.caution =
+        "of the slowest pair of blocks, where all end together; TestRepeat has "
+        "the mean of all pairs";
+    about.first_architecture = 70;
+    about.repeats = 8;
+    about.attributes = LaunchAttributes{true};
+    const bool tight = CUDART_VERSION >= 13000 && about.architecture >= 90;
+    const int more = about.architecture >= 100 ? 1 : 0;
+    about.code = ExpectedCode(Meeting::kInstruction, 2)
+                     .others(tight ? Meeting::kOthers + more : 41)
+                     .proof(Proof::kTurn);
   }
-  static constexpr int kFirstArchitecture = 70;
-  static constexpr int repeats(int) { return 8; }
   static constexpr long long global_words(long long threads) { return threads; }
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return (position.block ^ 1) < position.blocks &&

@@ -8,22 +8,21 @@
 namespace syncbench::explicit_barrier {
 
 struct FloatAdd : Method {
-  static constexpr Set kSet = Set::kStudy;
-  static constexpr About kAbout = {"float_add",
-                                   "dependent float additions by two clocks",
-                                   Scope::kThread, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(FADD .*)", 1, 0, Proof::kChain};
-  }
-  static constexpr int repeats(int) { return 256; }
-  static unsigned expected(const Position& position, const Values& before) {
-    const unsigned value = before(position);
-    float sum;
-    std::memcpy(&sum, &value, sizeof sum);
-    sum += static_cast<float>(position.threads);
-    unsigned bits;
-    std::memcpy(&bits, &sum, sizeof bits);
-    return bits;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kThread, "float_add",
+                    "dependent float additions by two clocks");
+    about.set = Set::kStudy;
+    about.repeats = 256;
+    about.code = ExpectedCode(R"(FADD .*)").proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values& before) {
+      const unsigned value = before(position);
+      float sum;
+      std::memcpy(&sum, &value, sizeof sum);
+      sum += static_cast<float>(position.threads);
+      unsigned bits;
+      std::memcpy(&bits, &sum, sizeof bits);
+      return bits;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     float sum = __uint_as_float(value);

@@ -17,7 +17,9 @@ constexpr ExpectedCode warp_barrier(int size, int architecture,
       CUDART_VERSION < last_toolkit && architecture >= 90 && size < 32;
   const int test = CUDART_VERSION < 13000 ? 7 : 6;
   const int others = there ? 2 : architecture >= 90 ? 0 : test;
-  return {R"(WARPSYNC\b.*)", 1, others, there ? Proof::kEach : Proof::kNothing};
+  return ExpectedCode(R"(WARPSYNC\b.*)")
+      .others(others)
+      .proof(there ? Proof::kEach : Proof::kNothing);
 }
 constexpr const char* kNoBarrier =
     "in a sequence compiled to no barrier, at most to tests for convergence";
@@ -37,7 +39,9 @@ constexpr const char* coalesced_caution(int last_toolkit) {
 /// A partition of the block into tiles of kSize threads, fixed when compiling.
 template <int kSize>
 struct Tiled : Method {
-  static constexpr Sizes groups(int) { return {kSize, kSize}; }
+  static constexpr void describe(About& about) {
+    about.groups = Sizes{kSize, kSize};
+  }
   cg::thread_block_tile<kSize> tile =
       cg::tiled_partition<kSize>(cg::this_thread_block());
 };
@@ -45,16 +49,16 @@ struct Tiled : Method {
 /// Barrier of a tile.
 template <int kSize>
 struct TileSync : Tiled<kSize> {
-  static constexpr Set kSet = Set::kStudy;
-  static constexpr Set kBetween = Set::kStudy;
-  static constexpr About kAbout = {
-      "tile_sync", "sync() of a warp tile of 1 to 32 threads", Scope::kWarp,
-      Window::kBarrier, warp_barrier_caution(12030)};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return warp_barrier(kSize, architecture, 12030);
-  }
-  static constexpr int throughput_repeats(int group) {
-    return group == 32 ? 65536 : 0;
+  static constexpr void describe(About& about) {
+    Tiled<kSize>::describe(about);
+    about.barrier(Scope::kWarp, "tile_sync",
+                  "sync() of a warp tile of 1 to 32 threads");
+    about.caution = warp_barrier_caution(12030);
+    about.set = about.between = Set::kStudy;
+    about.throughput_repeats = [](int group) {
+      return group == 32 ? 65536 : 0;
+    };
+    about.code = warp_barrier(kSize, about.architecture, 12030);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     this->tile.sync();
@@ -63,32 +67,28 @@ struct TileSync : Tiled<kSize> {
 };
 
 /// What a thread gets from the next of its group, the last one from itself.
-inline unsigned from_next(Position position, const Values& before) {
-  if (position.thread % 32 % position.group + 1 < position.group)
-    ++position.thread;
-  return before(position);
+inline unsigned from_next(const Position& position, const Values& before) {
+  const bool last = position.thread % 32 % position.group + 1 == position.group;
+  return before.of_thread(position, position.thread + (last ? 0 : 1));
 }
 
 /// Shuffle down by one lane inside a tile: the exchange of a tree reduction.
 template <int kSize>
 struct TileShuffle : Tiled<kSize> {
-  static constexpr Set kSet = Set::kStudy;
-  static constexpr Set kBetween = Set::kStudy;
-  static constexpr About kAbout = {
-      "tile_shufl", "shfl_down() in a warp tile of 1 to 32 threads",
-      Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
+  static constexpr void describe(About& about) {
+    Tiled<kSize>::describe(about);
+    about.operation(Scope::kWarp, "tile_shufl",
+                    "shfl_down() in a warp tile of 1 to 32 threads");
+    about.set = about.between = Set::kStudy;
+    about.throughput_limit = 1;  // 32 lanes
+    about.throughput_repeats = [](int group) { return group == 32 ? 8192 : 0; };
     // CUDA 11.8 lets the lanes of a part of a warp meet before each.
     const bool meets =
-        CUDART_VERSION < 13000 && architecture >= 90 && kSize < 32;
-    return {R"(SHFL\.DOWN .*, 0x1, .*)", 1, meets ? 1 : 0, Proof::kChain};
-  }
-  static constexpr int throughput_repeats(int group) {
-    return group == 32 ? 8192 : 0;
-  }
-  static constexpr double kThroughputLimit = 1;  // 32 lanes
-  static unsigned expected(const Position& position, const Values& before) {
-    return from_next(position, before);
+        CUDART_VERSION < 13000 && about.architecture >= 90 && kSize < 32;
+    about.code = ExpectedCode(R"(SHFL\.DOWN .*, 0x1, .*)")
+                     .others(meets ? 1 : 0)
+                     .proof(Proof::kChain);
+    about.expected = from_next;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return this->tile.shfl_down(value, 1);
@@ -97,7 +97,7 @@ struct TileShuffle : Tiled<kSize> {
 
 /// The lanes that are active together.
 struct Coalesced : Method {
-  static constexpr Sizes groups(int) { return {1, 32}; }
+  static constexpr void describe(About& about) { about.groups = Sizes{1, 32}; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return first_lanes(position);
@@ -107,16 +107,16 @@ struct Coalesced : Method {
 
 /// Barrier of the lanes that are active together.
 struct CoalescedSync : Coalesced {
-  static constexpr Set kSet = Set::kStudy;
-  static constexpr Set kBetween = Set::kStudy;
-  static constexpr About kAbout = {
-      "coales_sync", "sync() of 1 to 32 coalesced threads", Scope::kWarp,
-      Window::kBarrier, coalesced_caution(12050)};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return warp_barrier(0, architecture, 12050);
-  }
-  static constexpr int throughput_repeats(int group) {
-    return group == 16 || group == 32 ? 65536 : 0;
+  static constexpr void describe(About& about) {
+    Coalesced::describe(about);
+    about.barrier(Scope::kWarp, "coales_sync",
+                  "sync() of 1 to 32 coalesced threads");
+    about.caution = coalesced_caution(12050);
+    about.set = about.between = Set::kStudy;
+    about.throughput_repeats = [](int group) {
+      return group == 16 || group == 32 ? 65536 : 0;
+    };
+    about.code = warp_barrier(0, about.architecture, 12050);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     group.sync();
@@ -127,24 +127,23 @@ struct CoalescedSync : Coalesced {
 /// Shuffle down by one rank among the active lanes. Each operation asks whether
 /// all 32 take part. If not, the library searches the source lane in software.
 struct CoalescedShuffle : Coalesced {
-  static constexpr Set kSet = Set::kStudy;
-  static constexpr Set kBetween = Set::kStudy;
-  static constexpr About kAbout = {"coales_shufl",
-                                   "shfl_down() among 1 to 32 coalesced "
-                                   "threads",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    const int others = architecture >= 100 ? 0 : 50;
-    return {R"(SHFL\.(DOWN|IDX) .*)", 1, others, Proof::kChain, 2};
-  }
-  // Of a whole warp the cost depends on how many stand in a row (TestRepeat).
-  static constexpr int repeats(int group) { return group == 32 ? 2 : 4; }
-  static constexpr int throughput_repeats(int group) {
-    return group == 32 ? 8192 : group == 16 ? 512 : 0;
-  }
-  static constexpr double kThroughputLimit = 1;  // 32 lanes
-  static unsigned expected(const Position& position, const Values& before) {
-    return from_next(position, before);
+  static constexpr void describe(About& about) {
+    Coalesced::describe(about);
+    about.operation(Scope::kWarp, "coales_shufl",
+                    "shfl_down() among 1 to 32 coalesced threads");
+    about.set = about.between = Set::kStudy;
+    about.throughput_limit = 1;  // 32 lanes
+    // Of a whole warp the cost depends on how many stand in a row (TestRepeat).
+    about.repeats = [](int group) { return group == 32 ? 2 : 4; };
+    about.throughput_repeats = [](int group) {
+      return group == 32 ? 8192 : group == 16 ? 512 : 0;
+    };
+    const int others = about.architecture >= 100 ? 0 : 50;
+    about.code = ExpectedCode(R"(SHFL\.(DOWN|IDX) .*)")
+                     .others(others)
+                     .proof(Proof::kChain)
+                     .paths(2);
+    about.expected = from_next;
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return group.shfl_down(value, 1);
@@ -154,15 +153,13 @@ struct CoalescedShuffle : Coalesced {
 /// __syncwarp() of the first kLanes lanes of each warp.
 template <int kLanes>
 struct WarpSync : Method {
-  static constexpr About kAbout = {"syncwarp",
-                                   "__syncwarp() of the first 8, 16 or 32 "
-                                   "lanes",
-                                   Scope::kWarp, Window::kBarrier,
-                                   warp_barrier_caution(12050)};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return warp_barrier(kLanes, architecture, 12050);
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kWarp, "syncwarp",
+                  "__syncwarp() of the first 8, 16 or 32 lanes");
+    about.caution = warp_barrier_caution(12050);
+    about.groups = Sizes{kLanes, kLanes};
+    about.code = warp_barrier(kLanes, about.architecture, 12050);
   }
-  static constexpr Sizes groups(int) { return {kLanes, kLanes}; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return first_lanes(position);

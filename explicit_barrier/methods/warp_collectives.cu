@@ -20,20 +20,19 @@ struct WholeWarp : Method {
 /// What one of the reductions is compiled to: `name` from sm_80 on, shuffles
 /// and as many operations before.
 constexpr ExpectedCode reduction(const char* name, int architecture) {
-  if (architecture >= 80) return {name, 1, 2};
-  return {R"(SHFL\.\w+ .*)", 5, 10, Proof::kChain};
+  if (architecture >= 80) return ExpectedCode(name).others(2);
+  return ExpectedCode(R"(SHFL\.\w+ .*)", 5).others(10).proof(Proof::kChain);
 }
 
 struct WarpSum : WholeWarp {
-  static constexpr About kAbout = {"warp_sum", "reduce() of a warp, plus",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return reduction(R"(REDUX\.SUM .*)", architecture);
-  }
-  static constexpr int throughput_repeats(int) { return 2048; }
-  static constexpr double kThroughputLimit = 0.5;  // 16 lanes
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.sum(position, position.thread / 32 * 32, 32);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "warp_sum", "reduce() of a warp, plus");
+    about.throughput_limit = 0.5;  // 16 lanes
+    about.throughput_repeats = 2048;
+    about.code = reduction(R"(REDUX\.SUM .*)", about.architecture);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.sum(position, position.thread / 32 * 32, 32);
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::reduce(tile, value, cg::plus<unsigned>());
@@ -41,18 +40,17 @@ struct WarpSum : WholeWarp {
 };
 
 struct WarpMax : WholeWarp {
-  static constexpr About kAbout = {"warp_max", "reduce() of a warp, greater",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return reduction(R"(C?REDUX\.MAX.*)", architecture);
-  }
-  static constexpr int repeats(int) { return 32; }
-  static unsigned expected(const Position& position, const Values& before) {
-    unsigned greatest = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      greatest = std::max(greatest, before.of_lane(position, lane));
-    }
-    return greatest;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "warp_max", "reduce() of a warp, greater");
+    about.repeats = 32;
+    about.code = reduction(R"(C?REDUX\.MAX.*)", about.architecture);
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned greatest = 0;
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        greatest = std::max(greatest, before.of_lane(position, lane));
+      }
+      return greatest;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::reduce(tile, value, cg::greater<unsigned>());
@@ -60,18 +58,17 @@ struct WarpMax : WholeWarp {
 };
 
 struct WarpMin : WholeWarp {
-  static constexpr About kAbout = {"warp_min", "reduce() of a warp, less",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int architecture) {
-    return reduction(R"(C?REDUX\.MIN.*)", architecture);
-  }
-  static constexpr int repeats(int) { return 32; }
-  static unsigned expected(const Position& position, const Values& before) {
-    unsigned least = before(position);
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      least = std::min(least, before.of_lane(position, lane));
-    }
-    return least;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "warp_min", "reduce() of a warp, less");
+    about.repeats = 32;
+    about.code = reduction(R"(C?REDUX\.MIN.*)", about.architecture);
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned least = before(position);
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        least = std::min(least, before.of_lane(position, lane));
+      }
+      return least;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::reduce(tile, value, cg::less<unsigned>());
@@ -82,22 +79,21 @@ struct WarpMin : WholeWarp {
 /// the halves of one number. Were the lane's half always the same, the compiler
 /// would shuffle it once.
 struct WarpArgmax : WholeWarp {
-  static constexpr About kAbout = {"warp_argmax",
-                                   "reduce() of a warp, value and lane",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(SHFL\.\w+ .*)", 10, 40, Proof::kEach};
-  }
-  static constexpr int repeats(int) { return 8; }
-  static constexpr int kMostInLine = 32;
-  static unsigned expected(const Position& position, const Values& before) {
-    unsigned last = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if (before.of_lane(position, lane) >= before.of_lane(position, last)) {
-        last = lane;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "warp_argmax",
+                    "reduce() of a warp, value and lane");
+    about.most_in_line = 32;
+    about.repeats = 8;
+    about.code = ExpectedCode(R"(SHFL\.\w+ .*)", 10).others(40);
+    about.expected = [](const Position& position, const Values& before) {
+      unsigned last = 0;
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        if (before.of_lane(position, lane) >= before.of_lane(position, last)) {
+          last = lane;
+        }
       }
-    }
-    return last;
+      return last;
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     using Pair = unsigned long long;
@@ -109,17 +105,17 @@ struct WarpArgmax : WholeWarp {
 
 /// Sum up to a lane, its own value included.
 struct WarpInclusiveSum : WholeWarp {
-  static constexpr About kAbout = {"warp_inclusive_sum",
-                                   "inclusive_scan() of a warp, plus",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(SHFL\.UP .*)", 5, 15, Proof::kChain};
-  }
-  static constexpr int repeats(int) { return 8; }
-  static constexpr int kMostInLine = 32;
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.sum(position, position.thread / 32 * 32,
-                      position.thread % 32 + 1);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "warp_inclusive_sum",
+                    "inclusive_scan() of a warp, plus");
+    about.most_in_line = 32;
+    about.repeats = 8;
+    about.code =
+        ExpectedCode(R"(SHFL\.UP .*)", 5).others(15).proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.sum(position, position.thread / 32 * 32,
+                        position.thread % 32 + 1);
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::inclusive_scan(tile, value, cg::plus<unsigned>());
@@ -128,17 +124,17 @@ struct WarpInclusiveSum : WholeWarp {
 
 /// Sum of the lanes before.
 struct WarpExclusiveSum : WholeWarp {
-  static constexpr About kAbout = {"warp_exclusive_sum",
-                                   "exclusive_scan() of a warp, plus",
-                                   Scope::kWarp, Window::kOperation};
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(SHFL\.UP .*)", 5, 20, Proof::kChain};
-  }
-  static constexpr int repeats(int) { return 8; }
-  static constexpr int kMostInLine = 32;
-  static unsigned expected(const Position& position, const Values& before) {
-    return before.sum(position, position.thread / 32 * 32,
-                      position.thread % 32);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "warp_exclusive_sum",
+                    "exclusive_scan() of a warp, plus");
+    about.most_in_line = 32;
+    about.repeats = 8;
+    about.code =
+        ExpectedCode(R"(SHFL\.UP .*)", 5).others(20).proof(Proof::kChain);
+    about.expected = [](const Position& position, const Values& before) {
+      return before.sum(position, position.thread / 32 * 32,
+                        position.thread % 32);
+    };
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     return cg::exclusive_scan(tile, value, cg::plus<unsigned>());

@@ -8,14 +8,14 @@
 namespace syncbench::explicit_barrier {
 
 struct StuckGridSync : Method {
-  static constexpr About kAbout = {"peer_grid_sync", "", Scope::kGpus,
-                                   Window::kBarrier};
-  static constexpr ExpectedCode expected_code(int) {
-    return {"", 1, 800, Proof::kBarrier};
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kGpus, "peer_grid_sync", "");
+    about.most_in_line = 2;
+    about.repeats = 1;
+    about.attributes = LaunchAttributes{true};
+    about.make_arguments = make_arguments;
+    about.code = ExpectedCode().others(800).proof(Proof::kBarrier);
   }
-  static constexpr int repeats(int) { return 1; }
-  static constexpr int kMostInLine = 2;
-  static constexpr LaunchAttributes attributes(int) { return {true}; }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return position.block > 0;

@@ -32,25 +32,26 @@ std::vector<MethodEntry> no_entries() {
 
 namespace syncbench::explicit_barrier {
 
-constexpr About faulty(const char* name, Scope scope,
-                       Window window = Window::kOperation) {
-  return {name, "", scope, window};
-}
-
 /// Claims the machine code of the real method of its name.
 template <class Fault, int kGroup = 32>
 struct Claims : Fault {
   using Fault::Fault;
-  static constexpr Sizes groups(int) { return {kGroup, kGroup}; }
-  static ExpectedCode expected_code(int architecture) {
-    return find_method(Fault::kAbout.name, kGroup).expected_code(architecture);
+  static constexpr void describe(About& about) {
+    Fault::describe(about);
+    about.groups = Sizes{kGroup, kGroup};
+    about.code = ExpectedCode();
+    if (about.architecture > 0) {
+      about.code =
+          find_method(about.name, kGroup).expected_code(about.architecture);
+    }
   }
 };
 
 /// Each warp meets itself, not its block.
 struct WarpsApart : Method {
-  static constexpr About kAbout =
-      faulty("blocksync", Scope::kBlock, Window::kBarrier);
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kBlock, "blocksync", "");
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.sync 1, 32;" ::: "memory");
     return value;
@@ -59,8 +60,10 @@ struct WarpsApart : Method {
 
 /// Does something else as well.
 struct ShuffleAndMultiply : Method {
-  static constexpr bool kChecked = false;
-  static constexpr About kAbout = faulty("tile_shufl", Scope::kWarp);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "tile_shufl", "");
+    about.checked = false;
+  }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     value = __shfl_down_sync(0xffffffffu, value, 1);
     return value * (value * here.group);
@@ -69,8 +72,10 @@ struct ShuffleAndMultiply : Method {
 
 /// Builds its group again each time, for all have as many threads.
 struct GroupEachTime : Method {
-  static constexpr bool kChecked = false;
-  static constexpr About kAbout = faulty("coales_shufl", Scope::kWarp);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "coales_shufl", "");
+    about.checked = false;
+  }
   static constexpr __host__ __device__ bool takes_part(
       const Position& position) {
     return first_lanes(position);
@@ -85,8 +90,11 @@ struct GroupEachTime : Method {
 
 /// Orders nothing.
 struct ClusterUnordered : Method {
-  static constexpr About kAbout = faulty("cluster_sync", Scope::kCluster);
-  static constexpr int kFirstArchitecture = 90, kFirstToolkit = 12000;
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kCluster, "cluster_sync", "");
+    about.first_architecture = 90;
+    about.first_toolkit = 12000;
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
@@ -96,7 +104,9 @@ struct ClusterUnordered : Method {
 
 /// Has a second fence in place of the store.
 struct FenceWithoutStore : Method {
-  static constexpr About kAbout = faulty("threadfence", Scope::kWarp);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "threadfence", "");
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     __threadfence();
     __threadfence();
@@ -106,8 +116,10 @@ struct FenceWithoutStore : Method {
 
 /// Takes the same words each time.
 struct PlacesStay : Method {
-  static constexpr bool kChecked = false;
-  static constexpr About kAbout = faulty("global_add", Scope::kWarp);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "global_add", "");
+    about.checked = false;
+  }
   static constexpr long long global_words(long long) { return 16; }
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     auto* words = reinterpret_cast<unsigned*>(here.global);
@@ -119,11 +131,12 @@ struct PlacesStay : Method {
 /// code behind the kernel. What it says of its machine code is of the code that
 /// does not run. (From CUDA 11.8 it runs, once for each mask.)
 struct MasksDiffer : Method {
-  static constexpr bool kChecked = false;
-  static constexpr About kAbout = faulty("redux_add_half", Scope::kWarp);
-  static constexpr int kFirstArchitecture = 80, kFirstToolkit = 12000;
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(REDUX\.SUM .*)", 1, 120};
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "redux_add_half", "");
+    about.checked = false;
+    about.first_architecture = 80;
+    about.first_toolkit = 12000;
+    about.code = ExpectedCode(R"(REDUX\.SUM .*)").others(120);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
 #if __CUDA_ARCH__ >= 800
@@ -136,10 +149,9 @@ struct MasksDiffer : Method {
 
 /// Blocks do not wait for each other, nor does it say that they do.
 struct BlocksApart : Method {
-  static constexpr About kAbout =
-      faulty("grid_sync_apart", Scope::kGrid, Window::kBarrier);
-  static constexpr ExpectedCode expected_code(int) {
-    return {R"(BAR\.SYNC\S* 0x0)", 2};
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kGrid, "grid_sync_apart", "");
+    about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x0)", 2);
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     __syncthreads();
@@ -164,10 +176,11 @@ __device__ inline void add_one(unsigned long long* word) {
 
 /// Whoever has arrived may go on.
 struct GridPasses : Method {
-  static constexpr About kAbout =
-      faulty("grid_sync", Scope::kGrid, Window::kBarrier);
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kGrid, "grid_sync", "");
+    about.first_architecture = 70;
+  }
   static constexpr long long global_words(long long) { return 1; }
-  static constexpr int kFirstArchitecture = 70;
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     __syncthreads();
     if (here.thread == 0) {
@@ -181,9 +194,11 @@ struct GridPasses : Method {
 
 /// It is always the block's turn.
 struct TurnIsFree : Method {
-  static constexpr About kAbout = faulty("semaphore", Scope::kGrid);
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kGrid, "semaphore", "");
+    about.first_architecture = 70;
+  }
   static constexpr long long global_words(long long threads) { return threads; }
-  static constexpr int kFirstArchitecture = 70;
   __device__ unsigned operator()(unsigned value, Here<>& here) const {
     unsigned long long* turns = here.global + here.block / 2 * 32;
     if (here.thread == 0) {
@@ -263,7 +278,10 @@ struct WordEachLane : Atomic<Add, kInShared> {
 
 /// Eight bytes a lane, not 16.
 struct HalfOfEachLane : CopyAsync<1024> {
-  static constexpr int kFirstArchitecture = 80;
+  static constexpr void describe(About& about) {
+    CopyAsync<1024>::describe(about);
+    about.first_architecture = 80;
+  }
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
     const unsigned at = here.thread * 16;
     const char* from = places.next(here.global) + (value >> 31) + at;
@@ -333,8 +351,10 @@ struct SamePhase : MbarrierParity {
 using OrderedMachine = GpuMachine<Order::kReleaseAcquire>;
 template <class Machine>
 struct LockOn : OfLiterature<grid_barriers::LockBarrier<Machine>, Machine> {
-  static constexpr About kAbout =
-      faulty("xiao_feng_lock_ordered", Scope::kGrid, Window::kBarrier);
+  static constexpr void describe(About& about) {
+    LockOn::OfLiterature::describe(about);
+    about.barrier(Scope::kGrid, "xiao_feng_lock_ordered", "");
+  }
   using LockOn::OfLiterature::OfLiterature;
 };
 
@@ -398,7 +418,11 @@ struct HalfIsEnough : NamedBarrier {
 
 /// Half of the blocks are enough.
 struct HalfGridIsEnough : GridSync {
-  static constexpr int kFirstArchitecture = 70;
+  static constexpr void describe(About& about) {
+    GridSync::describe(about);
+    about.first_architecture = 70;
+    about.late = false;
+  }
   static constexpr long long global_words(long long) { return 1; }
   __device__ unsigned operator()(unsigned value, Here<>& here) {
     enough += here.blocks / 2;
@@ -416,6 +440,10 @@ struct HalfGridIsEnough : GridSync {
 /// Each arrival ends a phase. Some GPUs end the kernel with an error, so it is
 /// the last to run.
 struct MbarrierOfOne : Mbarrier {
+  static constexpr void describe(About& about) {
+    Mbarrier::describe(about);
+    about.late = false;
+  }
   using Mbarrier::Mbarrier;
   static __device__ void start(Shared& shared, const Position& position) {
     BarrierObject::start(shared, {position.thread, 1, 0, 1, 0});

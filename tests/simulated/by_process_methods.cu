@@ -8,11 +8,13 @@
 namespace syncbench::explicit_barrier {
 
 struct WithoutPeers : Method {
-  static constexpr About kAbout = {"without_peers", "grid_group::sync()",
-                                   Scope::kGpus, Window::kBarrier};
-  static constexpr bool kMultiDevice = true, kPeerAccess = false;
-  static constexpr ExpectedCode expected_code(int) { return {"", 1, 40}; }
-  static constexpr int repeats(int) { return 8; }
+  static constexpr void describe(About& about) {
+    about.barrier(Scope::kGpus, "without_peers", "grid_group::sync()");
+    about.multi_device = true;
+    about.peer_access = false;
+    about.repeats = 8;
+    about.code = ExpectedCode().others(40);
+  }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     cooperative_groups::this_grid().sync();
     return value;

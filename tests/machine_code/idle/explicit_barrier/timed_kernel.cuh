@@ -10,8 +10,11 @@ namespace syncbench::explicit_barrier {
 template <class Method>
 struct Idle : Method {
   using Method::Method;
-  static constexpr bool kInTestRepeat = false;  // so there are few kernels
-  static constexpr int repeats(int) { return 1; }
+  static constexpr void describe(About& about) {
+    Method::describe(about);
+    about.in_test_repeat = about.late = false;  // so there are few kernels
+    about.repeats = 1;
+  }
   template <class Here>
   __device__ typename Method::Value operator()(typename Method::Value value,
                                                Here&) const {
