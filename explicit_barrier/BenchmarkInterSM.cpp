@@ -430,12 +430,6 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
 
 }  // namespace
 
-std::vector<MethodList> method_lists() {
-  return {grid_methods,         grid_barrier_methods, semaphore_methods,
-          message_methods,      gpu_methods,          node_barrier_methods,
-          peer_message_methods, gpu_exchange_methods};
-}
-
 }  // namespace syncbench::explicit_barrier
 
 int main(int argc, char** argv) {

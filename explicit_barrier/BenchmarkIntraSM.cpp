@@ -389,13 +389,6 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
 
 }  // namespace
 
-std::vector<MethodList> method_lists() {
-  return {block_methods,  mbarrier_methods, block_collective_methods,
-          warp_methods,   exchange_methods, warp_collective_methods,
-          in_use_methods, atomic_methods,   memory_order_methods,
-          order_methods,  copy_methods,     cluster_methods};
-}
-
 }  // namespace syncbench::explicit_barrier
 
 int main(int argc, char** argv) {

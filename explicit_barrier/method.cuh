@@ -3,7 +3,7 @@
 // A method is a struct that derives from Method, in a file of methods/, and its
 // name in the list at the end of that file. All else follows from the struct:
 // --list, --method, rows, and what the tests expect. NamedBarrier in
-// methods/block.cu is one that says much of itself.
+// methods/in_sm/block.cu is one that says much of itself.
 //
 // It gives the operation and describe(), which fills an About, below: what a
 // name says there it says nowhere else. All has a default but name and machine

@@ -16,35 +16,12 @@ namespace syncbench::explicit_barrier {
 
 using MethodList = std::vector<MethodEntry> (*)();
 
-// One list a file of methods/, at its end.
-std::vector<MethodEntry> block_methods();
-std::vector<MethodEntry> mbarrier_methods();
-std::vector<MethodEntry> block_collective_methods();
-std::vector<MethodEntry> warp_methods();
-std::vector<MethodEntry> exchange_methods();
-std::vector<MethodEntry> warp_collective_methods();
-std::vector<MethodEntry> in_use_methods();
-std::vector<MethodEntry> atomic_methods();
-std::vector<MethodEntry> memory_order_methods();
-std::vector<MethodEntry> order_methods();
-std::vector<MethodEntry> copy_methods();
-std::vector<MethodEntry> cluster_methods();
-std::vector<MethodEntry> grid_methods();
-std::vector<MethodEntry> grid_barrier_methods();
-std::vector<MethodEntry> semaphore_methods();
-std::vector<MethodEntry> gpu_methods();
-std::vector<MethodEntry> node_barrier_methods();
-std::vector<MethodEntry> message_methods();
-std::vector<MethodEntry> peer_message_methods();
-std::vector<MethodEntry> gpu_exchange_methods();
-std::vector<MethodEntry> validation_methods();
-
 /// What this build cannot measure, and why.
 std::vector<MethodInfo> missing_grid_methods();
 std::vector<MethodInfo> missing_gpu_methods();
 
-/// The lists that a program has. A program that has some of them defines this;
-/// one that has all links all_methods.cpp.
+/// The lists of a program, in the order of their rows: of each file NAME.cu of
+/// methods/ the one that list_NAME() gives. CMakeLists.txt writes it.
 std::vector<MethodList> method_lists();
 
 /// All methods of the program, in the order of rows and of --list.

@@ -110,7 +110,7 @@ def compiled(source, folder, toolkit):
                          "-o", folder / f"{path.stem}.cubin", path.relative_to(source), cwd=source)
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_one, sorted(source.glob("explicit_barrier/methods/*.cu"))))
+        list(pool.map(compile_one, sorted(source.glob("explicit_barrier/methods/**/*.cu"))))
     return codes_of(folder)
 
 

@@ -32,6 +32,6 @@ struct FloatAdd : Method {
   float addend = static_cast<float>(blockDim.x);
 };
 
-std::vector<MethodEntry> validation_methods() { return entries<FloatAdd>(); }
+std::vector<MethodEntry> list_validation() { return entries<FloatAdd>(); }
 
 }  // namespace syncbench::explicit_barrier

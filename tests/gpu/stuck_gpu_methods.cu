@@ -1,4 +1,4 @@
-// Takes the place of methods/gpus.cu in a BenchmarkInterSM of its own: block 0
+// Takes the place of methods/across_sms/gpus.cu in a BenchmarkInterSM of its own: block 0
 // never comes to the barrier, for stuck_barrier_test.py.
 #include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/methods.hpp"
@@ -38,7 +38,7 @@ struct StuckGridSync : Method {
   }
 };
 
-std::vector<MethodEntry> gpu_methods() { return entries<StuckGridSync>(); }
+std::vector<MethodEntry> list_gpus() { return entries<StuckGridSync>(); }
 std::vector<MethodInfo> missing_gpu_methods() { return {}; }
 
 }  // namespace syncbench::explicit_barrier

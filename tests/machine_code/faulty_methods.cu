@@ -5,29 +5,29 @@
 // The real methods, some of which get faults; their lists are in the library.
 #include "explicit_barrier/timed_kernel.cuh"
 #define entries no_entries
-#define atomic_methods atomic_methods_here
-#define block_methods block_methods_here
-#define cluster_methods cluster_methods_here
-#define copy_methods copy_methods_here
-#define grid_barrier_methods grid_barrier_methods_here
-#define grid_methods grid_methods_here
-#define mbarrier_methods mbarrier_methods_here
+#define list_atomics list_atomics_here
+#define list_block list_block_here
+#define list_cluster list_cluster_here
+#define list_copies list_copies_here
+#define list_grid_barriers list_grid_barriers_here
+#define list_grid list_grid_here
+#define list_mbarrier list_mbarrier_here
 #define missing_grid_methods missing_grid_methods_here
-#define order_methods order_methods_here
+#define list_order list_order_here
 namespace syncbench::explicit_barrier {
 template <class...>
 std::vector<MethodEntry> no_entries() {
   return {};
 }
 }  // namespace syncbench::explicit_barrier
-#include "explicit_barrier/methods/atomics.cu"
-#include "explicit_barrier/methods/block.cu"
-#include "explicit_barrier/methods/cluster.cu"
-#include "explicit_barrier/methods/copies.cu"
-#include "explicit_barrier/methods/grid.cu"
-#include "explicit_barrier/methods/grid_barriers.cu"
-#include "explicit_barrier/methods/mbarrier.cu"
-#include "explicit_barrier/methods/order.cu"
+#include "explicit_barrier/methods/across_sms/grid.cu"
+#include "explicit_barrier/methods/across_sms/grid_barriers.cu"
+#include "explicit_barrier/methods/in_sm/atomics.cu"
+#include "explicit_barrier/methods/in_sm/block.cu"
+#include "explicit_barrier/methods/in_sm/cluster.cu"
+#include "explicit_barrier/methods/in_sm/copies.cu"
+#include "explicit_barrier/methods/in_sm/mbarrier.cu"
+#include "explicit_barrier/methods/in_sm/order.cu"
 #undef entries
 
 namespace syncbench::explicit_barrier {

@@ -1,9 +1,10 @@
-// Takes the place of methods/gpus.cu in a BenchmarkInterSM that measures all
-// methods of several GPUs in several processes, for by_process_test.py, and one
-// more that wants no peer access, as CUDA 12's multi_grid_sync_no_peer does.
-#define gpu_methods methods_as_they_are
-#include "explicit_barrier/methods/gpus.cu"
-#undef gpu_methods
+// Takes the place of methods/across_sms/gpus.cu in a BenchmarkInterSM that
+// measures all methods of several GPUs in several processes, for
+// by_process_test.py, and one more that wants no peer access, as CUDA 12's
+// multi_grid_sync_no_peer does.
+#define list_gpus methods_as_they_are
+#include "explicit_barrier/methods/across_sms/gpus.cu"
+#undef list_gpus
 
 namespace syncbench::explicit_barrier {
 
@@ -21,7 +22,7 @@ struct WithoutPeers : Method {
   }
 };
 
-std::vector<MethodEntry> gpu_methods() {
+std::vector<MethodEntry> list_gpus() {
   std::vector<MethodEntry> methods = methods_as_they_are();
   methods.push_back(entry_of<WithoutPeers>());
   for (MethodEntry& method : methods) {

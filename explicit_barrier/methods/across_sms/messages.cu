@@ -1,51 +1,10 @@
-// Steps that barriers of blocks are made of: a word to another block, or to
-// another GPU, and back; additions and reads of one word by all blocks; the
-// barriers inside blocks. The report adds them up.
-#include "explicit_barrier/grid_barriers/gpu_machine.cuh"
-#include "explicit_barrier/grid_barriers/node.cuh"
-#include "explicit_barrier/methods.hpp"
-#include "explicit_barrier/timed_kernel.cuh"
+// Steps that barriers of blocks are made of: a word to another block and back;
+// additions and reads of one word by all blocks; the barriers inside blocks.
+// The report adds them up.
+#include "explicit_barrier/methods/barrier_steps.cuh"
 #include "peer_grid_barrier/scoped_memory.cuh"
 
 namespace syncbench::explicit_barrier {
-
-// What all of these have.
-struct BarrierStep : Method {
-  static constexpr void describe(About& about) {
-    about.first_architecture = 70;
-    about.in_test_repeat = false;
-    about.repeats = 8;
-    about.fits = [](int threads) { return threads == 32; };
-    about.attributes = LaunchAttributes{true};
-  }
-};
-
-// Numbers of messages in two words. Nobody else writes where this thread sends,
-// so it finds there how many it has sent, and waits for as many answers.
-template <class Machine>
-class PingPong {
- public:
-  __device__ PingPong(bool begins, unsigned* inbox, unsigned* outbox)
-      : begins_(begins),
-        inbox_(inbox),
-        outbox_(outbox),
-        number_(Machine::load(outbox)) {}
-
-  // There and back.
-  __device__ void play() {
-    ++number_;
-    // The store comes once in the code: it waits behind it, or before it.
-    if (!begins_) Machine::wait(inbox_, Reached{number_});
-    Machine::store(outbox_, number_);
-    if (begins_) Machine::wait(inbox_, Reached{number_});
-  }
-
- private:
-  using Reached = grid_barriers::Reached<unsigned>;
-  bool begins_;
-  unsigned *inbox_, *outbox_;
-  unsigned number_;
-};
 
 /// Each block of a grid and the one half a grid further on: the slowest pair
 /// counts, as a barrier waits for the slowest word. Words are 256 bytes apart.
@@ -88,53 +47,6 @@ struct BlocksPingPong : BarrierStep {
   }
   PingPong<Machine> game;
 };
-
-/// The first GPU and the last one: a word in the memory of each.
-template <bool kOrdered>
-struct GpusPingPong : BarrierStep {
-  using Machine = grid_barriers::NodeMachine<kOrdered>;
-  static constexpr void describe(About& about) {
-    BarrierStep::describe(about);
-    about.operation(
-        Scope::kGpus, kOrdered ? "ping_pong_peer_ordered" : "ping_pong_peer",
-        kOrdered ? "the same with release and acquire"
-                 : "a word from the first GPU to the last, and one back");
-    about.set = Set::kEvidence;
-    about.longer = 72;
-    about.places = 5;  // as on one GPU
-    about.fewest_gpus = 2;
-    about.make_arguments = make_arguments;
-    about.code = ExpectedCode(R"(STG?\b.*STRONG\.SYS.*)")
-                     .others(56)
-                     .proof(Proof::kMessages)
-                     .also(kOrdered ? R"(MEMBAR\.ALL\.SYS)" : "");
-  }
-  using Argument = grid_barriers::NodeEnd;
-  using Local = grid_barriers::NodeEnd;
-  static Arguments make_arguments(const std::vector<int>& devices, int blocks);
-  static constexpr __host__ __device__ bool takes_part(
-      const Position& position) {
-    return position.block == 0;
-  }
-  template <class Here>
-  __device__ explicit GpusPingPong(Here& here)
-      : game(here.local.rank == 0, here.local.of_gpu[here.local.rank],
-             here.local.of_gpu[here.local.rank == 0 ? here.local.gpus - 1 : 0]),
-        plays(here.local.rank == 0 || here.local.rank == here.local.gpus - 1) {}
-  template <class Here>
-  __device__ unsigned operator()(unsigned value, Here& here) {
-    if (here.thread == 0 && plays) game.play();
-    return value;
-  }
-  PingPong<Machine> game;
-  bool plays;
-};
-
-template <bool kOrdered>
-Arguments GpusPingPong<kOrdered>::make_arguments(
-    const std::vector<int>& devices, int) {
-  return grid_barriers::arguments_of_node(devices, true);
-}
 
 /// By a thread of each block, of the same word. Nobody waits for another block.
 struct OfOneWord : BarrierStep {
@@ -229,15 +141,11 @@ struct AllBlockSync : BarrierStep {
   }
 };
 
-std::vector<MethodEntry> message_methods() {
+std::vector<MethodEntry> list_messages() {
   using grid_barriers::Order;
   return entries<BlocksPingPong<Order::kNone>,
                  BlocksPingPong<Order::kReleaseAcquire>, OneCounter,
                  OneCounterRead, OneWord, AllBlockSync>();
-}
-
-std::vector<MethodEntry> peer_message_methods() {
-  return entries<GpusPingPong<false>, GpusPingPong<true>>();
 }
 
 }  // namespace syncbench::explicit_barrier

@@ -235,7 +235,7 @@ std::vector<MethodInfo> missing_grid_methods() {
 #endif
 }
 
-std::vector<MethodEntry> grid_barrier_methods() {
+std::vector<MethodEntry> list_grid_barriers() {
   constexpr Order kNone = Order::kNone, kFences = Order::kFences,
                   kBoth = Order::kReleaseAcquire;
   return entries<XiaoFengLock<kNone>, XiaoFengLock<kBoth>,

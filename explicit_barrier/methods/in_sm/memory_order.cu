@@ -62,7 +62,7 @@ struct SystemFence {
   static __device__ void make() { __threadfence_system(); }
 };
 
-std::vector<MethodEntry> memory_order_methods() {
+std::vector<MethodEntry> list_memory_order() {
   return entries<
       Fenced<BlockFence, 0>, Fenced<BlockFence, 1>, Fenced<BlockFence, 8>,
       Fenced<GpuFence, 0>, Fenced<GpuFence, 1>, Fenced<GpuFence, 8>,

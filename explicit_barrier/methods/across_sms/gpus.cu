@@ -191,7 +191,7 @@ struct MultiGridSyncNoPeer : MultiGridSync {
   }
 };
 
-std::vector<MethodEntry> gpu_methods() {
+std::vector<MethodEntry> list_gpus() {
   return entries<MultiGridSync, MultiGridSyncNoPeer, PeerGridSync,
                  PeerGridInUse<1>, PeerGridInUse<4>>();
 }
@@ -199,7 +199,7 @@ std::vector<MethodInfo> missing_gpu_methods() { return {}; }
 
 #else
 
-std::vector<MethodEntry> gpu_methods() {
+std::vector<MethodEntry> list_gpus() {
   return entries<PeerGridSync, PeerGridInUse<1>, PeerGridInUse<4>>();
 }
 

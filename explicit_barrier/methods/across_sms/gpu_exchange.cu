@@ -127,7 +127,7 @@ struct ExchangeLl
   }
 };
 
-std::vector<MethodEntry> gpu_exchange_methods() {
+std::vector<MethodEntry> list_gpu_exchange() {
   return entries<ExchangeFlag, ExchangeAcknowledged,
                  ExchangeLl<grid_barriers::Packet8>,
                  ExchangeLl<grid_barriers::Packet16>>();

@@ -165,7 +165,7 @@ struct BlockBroadcast : Method {
   }
 };
 
-std::vector<MethodEntry> block_collective_methods() {
+std::vector<MethodEntry> list_block_collectives() {
   return entries<BlockBroadcast, BlockSum<128>, BlockSum<1024>, BlockMax<128>,
                  BlockMax<1024>, BlockMin<128>, BlockMin<1024>,
                  BlockPrefixSum<128>, BlockPrefixSum<1024>>();

@@ -300,7 +300,7 @@ struct InUseNamedBarrier : InUseOfBlock {
   }
 };
 
-std::vector<MethodEntry> in_use_methods() {
+std::vector<MethodEntry> list_in_use() {
   return entries<InUseNone, InUseSyncWarp<8>, InUseSyncWarp<16>,
                  InUseSyncWarp<32>, InUseTile<1>, InUseTile<2>, InUseTile<4>,
                  InUseTile<8>, InUseTile<16>, InUseTile<32>, InUseCoalesced,

@@ -160,7 +160,7 @@ struct SplitBarrier : Method {
   int own = threadIdx.x < kThreads / 2 ? 1 : 2;
 };
 
-std::vector<MethodEntry> block_methods() {
+std::vector<MethodEntry> list_block() {
   return entries<BlockSync, SyncCount, SyncAnd, SyncOr,
                  NamedBarrierConstant<64>, NamedBarrierConstant<128>,
                  NamedBarrierConstant<256>, NamedBarrierConstant<512>,

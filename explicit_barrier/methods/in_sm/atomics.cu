@@ -125,7 +125,7 @@ struct CompareAndSwap {
   }
 };
 
-std::vector<MethodEntry> atomic_methods() {
+std::vector<MethodEntry> list_atomics() {
   return entries<Atomic<Add, true>, Atomic<Max, true>, Atomic<Exchange, true>,
                  Atomic<CompareAndSwap, true>, Atomic<Add, false>,
                  Atomic<Max, false>, Atomic<Exchange, false>,

@@ -189,7 +189,7 @@ struct BulkOut : BulkCopy {
   }
 };
 
-std::vector<MethodEntry> copy_methods() {
+std::vector<MethodEntry> list_copies() {
   return entries<CopyAsync<16>, CopyAsync<64>, CopyAsync<256>, CopyAsync<1024>,
                  CopyAsync<4096>, CopyAsync<16384>, BulkIn, BulkOut<false>,
                  BulkOut<true>>();

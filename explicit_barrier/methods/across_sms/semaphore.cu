@@ -81,7 +81,7 @@ struct HalfMeets {
   }
 };
 
-std::vector<MethodEntry> semaphore_methods() {
+std::vector<MethodEntry> list_semaphore() {
   return entries<Semaphore<BlockMeets>, Semaphore<HalfMeets>>();
 }
 

@@ -95,7 +95,7 @@ Arguments NodeBarrier<Between, kOrdered>::make_arguments(
                                           Between<Machine>::kNeedsPeerAccess);
 }
 
-std::vector<MethodEntry> node_barrier_methods() {
+std::vector<MethodEntry> list_node_barriers() {
   using namespace grid_barriers;
   return entries<NodeBarrier<HostFlags, false>, NodeBarrier<HostFlags, true>,
                  NodeBarrier<PeerCas, false>, NodeBarrier<PeerCas, true>,

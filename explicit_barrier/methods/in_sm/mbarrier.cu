@@ -173,7 +173,7 @@ struct BarrierInUse : Barrier {
   unsigned turn = 0;
 };
 
-std::vector<MethodEntry> mbarrier_methods() {
+std::vector<MethodEntry> list_mbarrier() {
   return entries<Mbarrier, MbarrierParity, CudaBarrier, BarrierInUse<Mbarrier>,
                  BarrierInUse<CudaBarrier>>();
 }

@@ -387,7 +387,7 @@ struct StoreAsync : Pairs {
   unsigned to;
 };
 
-std::vector<MethodEntry> cluster_methods() {
+std::vector<MethodEntry> list_cluster() {
   return entries<ClusterSync, ClusterSyncDims<2>, ClusterSyncDims<4>,
                  ClusterSyncDims<8>, ClusterSyncDims<16>, ClusterSyncMbarrier,
                  ClusterInUse<1>, ClusterInUse<4>, ClusterRelaxed, ClusterSplit,

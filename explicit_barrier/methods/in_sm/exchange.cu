@@ -188,7 +188,7 @@ struct ShuffleBroadcast : Method {
   }
 };
 
-std::vector<MethodEntry> exchange_methods() {
+std::vector<MethodEntry> list_exchange() {
   return entries<VoteAny, VoteBallot, MatchAny, MatchAll, ReduxAdd,
                  ShuffleIndex, ShuffleUp, ShuffleXor, ShuffleBroadcast>();
 }

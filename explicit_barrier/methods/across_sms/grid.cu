@@ -52,7 +52,7 @@ struct GridInUse : InUse<GridSync, kWords, OnThisGpu> {
   }
 };
 
-std::vector<MethodEntry> grid_methods() {
+std::vector<MethodEntry> list_grid() {
   return entries<GridSync, GridInUse<1>, GridInUse<4>>();
 }
 

@@ -331,7 +331,7 @@ static std::vector<MethodEntry> all_of(
 // Those of the GPU and of the system in all states, but for states that were
 // equal to others. Of all else few states are left, to show where another GPU
 // differs.
-std::vector<MethodEntry> order_methods() {
+std::vector<MethodEntry> list_order() {
   return all_of({
       entries<AfterStore<FenceAcqRel<OfCta>>,
               AfterStore<FenceAcqRel<OfCluster>>>(),

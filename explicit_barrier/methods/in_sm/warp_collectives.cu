@@ -141,7 +141,7 @@ struct WarpExclusiveSum : WholeWarp {
   }
 };
 
-std::vector<MethodEntry> warp_collective_methods() {
+std::vector<MethodEntry> list_warp_collectives() {
   return entries<WarpSum, WarpMax, WarpMin, WarpArgmax, WarpInclusiveSum,
                  WarpExclusiveSum>();
 }

@@ -170,7 +170,7 @@ struct WarpSync : Method {
   }
 };
 
-std::vector<MethodEntry> warp_methods() {
+std::vector<MethodEntry> list_warp() {
   return entries<TileSync<1>, TileSync<2>, TileSync<4>, TileSync<8>,
                  TileSync<16>, TileSync<32>, TileShuffle<1>, TileShuffle<2>,
                  TileShuffle<4>, TileShuffle<8>, TileShuffle<16>,
