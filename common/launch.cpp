@@ -28,10 +28,10 @@ LaunchConfig::LaunchConfig(const KernelCall& call, cudaStream_t launch_stream,
   blockDim = call.block;
   dynamicSmemBytes = call.shared_bytes;
   stream = launch_stream;
-  attrs = list;
+  attrs = list.data();
   const auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
-    list[numAttrs].id = id;
-    return list[numAttrs++].val;
+    list.at(numAttrs).id = id;
+    return list.at(numAttrs++).val;
   };
   if (attributes.cooperative) {
     add(cudaLaunchAttributeCooperative).cooperative = 1;

@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -45,7 +46,7 @@ struct LaunchConfig : cudaLaunchConfig_t {
   LaunchConfig(const KernelCall& call, cudaStream_t launch_stream,
                const LaunchAttributes& attributes);
   LaunchConfig(const LaunchConfig&) = delete;
-  cudaLaunchAttribute list[4] = {};
+  std::array<cudaLaunchAttribute, 4> list = {};  ///< or std::out_of_range
 };
 
 /// A launch with any attributes.
