@@ -84,32 +84,19 @@ struct ExpectedCode {
 
   /// Most other instructions that come with each operation, on any GPU: what
   /// twice as many operations add, less the work. NOPs are none.
-  constexpr ExpectedCode others(int most) const {
-    ExpectedCode code = *this;
-    code.most_others = most;
-    return code;
-  }
-  constexpr ExpectedCode proof(Proof by) const {
-    ExpectedCode code = *this;
-    code.proven_by = by;
-    return code;
-  }
+  constexpr ExpectedCode& others(int n) { return most_others = n, *this; }
+  constexpr ExpectedCode& proof(Proof p) { return proven_by = p, *this; }
   /// Ways through an operation that each have the instruction.
-  constexpr ExpectedCode paths(int ways) const {
-    ExpectedCode code = *this;
-    code.ways = ways;
-    return code;
-  }
+  constexpr ExpectedCode& paths(int n) { return ways = n, *this; }
   /// One that an operation has exactly so often, on one of its paths, up to
   /// five of them: the fence of a release, what is stored before it. No regular
   /// expression may take two opcodes where both belong to an operation: it
   /// would take one of them twice.
-  constexpr ExpectedCode also(const char* pattern, int times = 1) const {
-    ExpectedCode code = *this;
+  constexpr ExpectedCode& also(const char* pattern, int times = 1) {
     std::size_t next = 0;
-    while (code.beside.at(next).count > 0) ++next;
-    code.beside.at(next) = {pattern, pattern[0] == '\0' ? 0 : times};
-    return code;
+    while (beside.at(next).count > 0) ++next;
+    beside.at(next) = {pattern, pattern[0] == '\0' ? 0 : times};
+    return *this;
   }
 
   struct Beside {

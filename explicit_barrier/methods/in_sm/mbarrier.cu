@@ -143,10 +143,8 @@ struct BarrierInUse : Barrier {
     about.in_test_repeat = false;
     about.meets_too = true;
     about.code.most_others += 12;
-    about.code = about.code.also(R"(STS\b.*)");
-    if (about.architecture >= 90) {  // else polls load too
-      about.code = about.code.also(R"(LDS\b.*)");
-    }
+    about.code.also(R"(STS\b.*)");
+    if (about.architecture >= 90) about.code.also(R"(LDS\b.*)");  // else polls
     about.expected = [](const Position& position, const Values& before) {
       return before.of_thread(position,
                               (position.thread + 1) % position.threads);

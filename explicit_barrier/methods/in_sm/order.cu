@@ -182,8 +182,9 @@ struct Ordered : Method {
     about.trips = 32;  // all places in turn
     about.repeats = 2;
     about.make_arguments = make_arguments;
-    about.code = Operation::kExpectedCode.others(48);
-    if (kStores) about.code = about.code.also(R"(STG\.E(?!\S*STRONG).*)");
+    about.code = Operation::kExpectedCode;
+    about.code.others(48);
+    if (kStores) about.code.also(R"(STG\.E(?!\S*STRONG).*)");
   }
   static constexpr bool kStores = !std::is_same_v<Pending, Nothing>;
   static constexpr bool kFar =
