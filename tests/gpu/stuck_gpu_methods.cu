@@ -1,5 +1,5 @@
-// Takes the place of methods/across_sms/gpus.cu in a BenchmarkInterSM of its own: block 0
-// never comes to the barrier, for stuck_barrier_test.py.
+// Takes the place of methods/across_sms/gpus.cu in a BenchmarkInterSM of its
+// own: block 0 never comes to the barrier, for stuck_barrier_test.py.
 #include "explicit_barrier/arguments.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"

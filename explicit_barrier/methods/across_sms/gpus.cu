@@ -182,8 +182,7 @@ struct MultiGridSyncNoPeer : MultiGridSync {
                   "multi_grid_group::sync() on 2 to gpu_count GPUs without it");
     about.caution =
         "access to each other's memory is switched off for these rows; the "
-        "cost "
-        "differs between processes, so each row is of several";
+        "cost differs between processes, so each row is of several";
     about.set = about.between = Set::kStudy;
     about.peer_access = false;
     about.differs_by_process = true;

@@ -75,8 +75,7 @@ struct InUseNone : InUse {
     about.caution =
         "nothing orders what it writes and reads; the price of a barrier is "
         "in_use_syncwarp or in_use_coalesced less this row; their loops are "
-        "not "
-        "the same code, so a few cycles are no price";
+        "not the same code, so a few cycles are no price";
     about.checked = false;
     about.groups = Sizes{1, 32, 2};
     about.code = writes_and_reads();
