@@ -118,11 +118,12 @@ SlowClock MeasuringRun::look_at_clocks(int gpus) {
   return clocks;
 }
 
-AtClock MeasuringRun::sample_at_full_clock(
-    int gpus, const std::function<void()>& sample) {
+AtClock MeasuringRun::sample_at_full_clock(int gpus,
+                                           std::vector<TimedPoint>& points,
+                                           int samples) {
   Remark repeated;
   for (int attempt = 1;; ++attempt) {
-    sample();
+    sample_in_turn(points, samples);
     const SlowClock clocks = look_at_clocks(gpus);
     if (!clocks.slow()) return {clocks.mhz(), {}, repeated};
     if (attempt == kAttempts) {

@@ -13,6 +13,7 @@
 #include "common/noise.hpp"
 #include "common/nvml.hpp"
 #include "common/program.hpp"
+#include "common/sampler.hpp"
 #include "common/sm_clock.hpp"
 #include "common/timing.hpp"
 
@@ -60,14 +61,14 @@ class MeasuringRun {
   /// unless it is one of usage, of devices or of the output.
   void measure(const std::function<void()>& body);
 
-  /// The same for a part of it, measured at `point`. It costs and shows nothing
-  /// unless it fails.
-  template <class Name, class Body>
-  void measure_at(Name point, Body body) {
+  /// Runs a part of it, measured at `point`, and returns what it returns. It
+  /// costs and shows nothing unless it fails.
+  template <class Body>
+  auto measure_at(const std::string& point, Body body) {
     try {
-      body();
+      return body();
     } catch (...) {
-      point_ = point();
+      point_ = point;
       throw;
     }
   }
@@ -81,10 +82,12 @@ class MeasuringRun {
   using Gather = std::function<std::vector<std::string>(const std::string&)>;
   void share_clocks(const Gather& gather) { gather_ = gather; }
 
-  /// Runs `sample` until the SM clocks of the first `gpus` GPUs are not slow
-  /// after it, but at most kAttempts times. A clock is slow when it is more
-  /// than 2% below the highest that this run has seen on its GPU.
-  AtClock sample_at_full_clock(int gpus, const std::function<void()>& sample);
+  /// Samples all points in turn until the SM clocks of the first `gpus` GPUs
+  /// are not slow after it, but at most kAttempts times; the last attempt
+  /// counts. A clock is slow when it is more than 2% below the highest that
+  /// this run has seen on its GPU.
+  AtClock sample_at_full_clock(int gpus, std::vector<TimedPoint>& points,
+                               int samples);
 
   /// To be called after the row of `key`, whose main quantity is `summary`.
   /// Warns of new processes on the GPU, and after a method's last row of rows

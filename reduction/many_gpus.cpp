@@ -1,11 +1,11 @@
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
-#include "common/interrupt.hpp"
 #include "reduction/node_sums.hpp"
 #include "reduction/rows.hpp"
 #include "reduction/sections.hpp"
@@ -33,13 +33,9 @@ class ManyGpus {
   }
 
  private:
-  // A way to sum, and its samples of one size.
-  struct Candidate {
-    const char* name;
-    Set set;
+  struct Way {
+    NodeSumMethod method;
     std::unique_ptr<NodeSum> sum;
-    std::vector<double> times = {};
-    bool right = true;
   };
 
   void section(const char* title, bool weak) {
@@ -62,7 +58,7 @@ class ManyGpus {
 
   void rows_on(Table& table, const ElementType& type, std::size_t gpus,
                bool weak) {
-    std::vector<Candidate> candidates;
+    std::vector<Way> ways;
     for (const NodeSumMethod& method : node_sum_methods()) {
       if (!run_.options().wants(method.name, method.set)) continue;
       const Row any =
@@ -70,36 +66,14 @@ class ManyGpus {
       run_.measure_or_skip(table, any.key(), [&] {
         const std::vector<Gpu> used(run_.gpus().begin(),
                                     run_.gpus().begin() + gpus);
-        candidates.push_back(
-            {method.name, method.set, method.make(type.element, used)});
+        ways.push_back({method, method.make(type.element, used)});
       });
     }
     for (const long long bytes : sizes_.swept(kSizeFactor)) {
       const std::vector<Part> parts = parts_of(type, bytes, gpus, weak);
       const long long whole =
           weak ? bytes * static_cast<long long>(gpus) : bytes;
-      long long summed = 0;
-      for (const Part& part : parts) summed += part.count * type.size;
-      if (summed != whole) throw std::logic_error("the parts are no array");
-      const auto key = [&](const char* name) {
-        return node_row({name, type.name, static_cast<int>(gpus),
-                         static_cast<double>(whole)})
-            .key();
-      };
-      const AtClock clock = measure(type, parts, key, candidates);
-      for (Candidate& candidate : candidates) {
-        run_.show(key(candidate.name));
-        SumRow row = {candidate.name, type.name, static_cast<int>(gpus),
-                      static_cast<double>(whole)};
-        row.in_l2 = parts[0].count * static_cast<long long>(type.size) <= l2_;
-        row.rate = rate_summary(whole, candidate.times);
-        row.host = per(summarize(candidate.times), 1e3);
-        row.right = candidate.right;
-        row.set = type.name == std::string(kShownArrays) ? candidate.set
-                                                         : Set::kEvidence;
-        row.mhz = clock.mhz;
-        wrong_ += print_sum(run_, table, node_row(row), row, clock);
-      }
+      of_size(table, type, whole, parts, ways);
     }
   }
 
@@ -116,12 +90,13 @@ class ManyGpus {
     return parts;
   }
 
-  // The samples of all candidates in turn, so that what changes slowly
-  // touches all alike. key(name): that of a row, for messages.
-  template <class Key>
-  AtClock measure(const ElementType& type, const std::vector<Part>& parts,
-                  Key key, std::vector<Candidate>& candidates) {
-    run_.show(key("reference sums"));
+  // `whole`: bytes of all parts.
+  void of_size(Table& table, const ElementType& type, long long whole,
+               const std::vector<Part>& parts, const std::vector<Way>& ways) {
+    const int gpus = static_cast<int>(parts.size());
+    SumRow any = {"reference sums", type.name, gpus,
+                  static_cast<double>(whole)};
+    run_.show(node_row(any).key());
     DoubleDouble reference;
     long long count = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -130,31 +105,47 @@ class ManyGpus {
           reference + reference_sums(type.element, run_.gpus()[i].index,
                                      parts[i].data, parts[i].count, 1)[0];
     }
-    int samples = 1;
-    for (Candidate& candidate : candidates) {
-      run_.show(key(candidate.name));
-      // NCCL sets up what it needs in its first sums.
-      for (int i = 0; i < kWarmUps; ++i) candidate.sum->time_ns(parts);
-      samples = std::max(samples, sum_samples(candidate.sum->time_ns(parts),
-                                              run_.options().samples));
-      candidate.right = true;
+    if (count * static_cast<long long>(type.size) != whole) {
+      throw std::logic_error("the parts are no array");
     }
-    const auto sample = [&](Candidate& candidate) {
-      check_interrupt();
-      candidate.sum->spoil();
-      candidate.times.push_back(candidate.sum->time_ns(parts));
-      candidate.right &= is_right(type, candidate.sum->sum(), count,
-                                  run_.gpu().sm_count, reference);
-    };
-    return run_.sample_at_full_clock(static_cast<int>(parts.size()), [&] {
-      for (Candidate& candidate : candidates) candidate.times.clear();
-      for (int i = 0; i < samples; ++i) {
-        for (Candidate& candidate : candidates) {
-          run_.measure_at([&] { return key(candidate.name); },
-                          [&] { sample(candidate); });
+    any.in_l2 = parts[0].count * static_cast<long long>(type.size) <= l2_;
+    any.right = 1;
+    std::deque<SumRow> rows;
+    std::vector<TimedPoint> points;
+    int samples = 1;
+    for (const Way& way : ways) {
+      SumRow& row = rows.emplace_back(any);
+      row.method = way.method.name;
+      row.set = type.name == std::string(kShownArrays) ? way.method.set
+                                                       : Set::kEvidence;
+      const RowKey key = node_row(row).key();
+      run_.show(key);
+      // NCCL sets up what it needs in its first sums.
+      for (int i = 0; i < kWarmUps; ++i) way.sum->time_ns(parts);
+      samples = std::max(samples, sum_samples(way.sum->time_ns(parts),
+                                              run_.options().samples));
+      const auto sample = [&, count, reference]() -> Sample {
+        way.sum->spoil();
+        const double time = way.sum->time_ns(parts);
+        if (!is_right(type, way.sum->sum(), count, run_.gpu().sm_count,
+                      reference)) {
+          row.right = 0;
         }
-      }
-    });
+        return {{"host", time}};
+      };
+      points.push_back(
+          {[this, key, sample] { return run_.measure_at(key, sample); }});
+    }
+    const AtClock clock = run_.sample_at_full_clock(gpus, points, samples);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      SumRow& row = rows[i];
+      run_.show(node_row(row).key());
+      const std::vector<double>& times = points[i].samples.at("host");
+      row.rate = rate_summary(whole, times);
+      row.host = per(summarize(times), 1e3);
+      row.mhz = clock.mhz;
+      wrong_ += print_sum(run_, table, node_row(row), row, clock);
+    }
   }
 
   MeasuringRun& run_;

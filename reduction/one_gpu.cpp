@@ -1,10 +1,11 @@
 #include <algorithm>
+#include <cmath>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
-#include "common/interrupt.hpp"
 #include "reduction/array_sums.hpp"
 #include "reduction/device_timer.hpp"
 #include "reduction/rows.hpp"
@@ -48,7 +49,8 @@ class OneGpu {
       SumRow row = {"theory", "any"};
       row.rate.mean = theoretical_rate(run_.gpu().index);
       if (row.rate.mean > 0) {
-        print(row, run_.sample_at_full_clock(1, [] {}));
+        std::vector<TimedPoint> none;
+        print(row, run_.sample_at_full_clock(1, none, 0));
       } else {
         run_.skip(table_, {"theory"},
                   {"no-clock", "the driver does not tell the clock"});
@@ -63,12 +65,10 @@ class OneGpu {
   }
 
  private:
-  // A way to sum arrays of one type, and its samples of one size.
-  struct Candidate {
+  // A way to sum arrays of one type.
+  struct Way {
     const ArraySumMethod* method;
     std::unique_ptr<ArraySum> sum;
-    std::vector<double> device_ns = {}, host_ns = {};
-    bool right = true;
   };
 
   // For as many of the largest arrays as are to be read in turn.
@@ -78,120 +78,108 @@ class OneGpu {
   }
 
   void of_type(const ElementType& type) {
-    std::vector<Candidate> candidates;
+    std::vector<Way> ways;
     for (const ArraySumMethod& method : array_sum_methods()) {
       if (!run_.options().wants(method.name, method.set)) continue;
-      run_.measure_or_skip(table_, key(method.name, type, kNan), [&] {
+      const RowKey any = array_row({method.name, type.name}).key();
+      run_.measure_or_skip(table_, any, [&] {
         const long long most = sizes_.largest / type.size;
-        candidates.push_back(
-            {&method, method.make(type.element, run_.gpu(), most)});
+        ways.push_back({&method, method.make(type.element, run_.gpu(), most)});
       });
     }
-    if (candidates.empty()) return;
+    if (ways.empty()) return;
     run_.show(std::string("arrays of ") + type.name);
     fill_array(type.element, run_.gpu().index, memory_.get(), 0,
                static_cast<long long>(memory_.size() / type.size));
     for (const long long bytes : sizes_.swept(2)) {
-      of_size(type, bytes, candidates);
+      of_size(type, bytes, ways);
     }
   }
 
-  RowKey key(const std::string& method, const ElementType& type,
-             double bytes) const {
-    return array_row({method, type.name, 1, bytes}).key();
-  }
-
-  // The samples of all candidates in turn, so that what changes slowly
-  // touches all alike.
   void of_size(const ElementType& type, long long bytes,
-               std::vector<Candidate>& candidates) {
+               const std::vector<Way>& ways) {
     const auto fit = static_cast<long long>(memory_.size()) / bytes;
     const int inputs = static_cast<int>(
         std::min({fit, (kRotatedL2 * l2_ - 1) / bytes + 1, kMostInputs}));
-    run_.show(key("reference sums", type, static_cast<double>(bytes)));
+    SumRow any = {"reference sums", type.name, 1, static_cast<double>(bytes)};
+    run_.show(array_row(any).key());
     references_ = reference_sums(type.element, run_.gpu().index, memory_.get(),
                                  bytes / type.size, inputs);
-    std::vector<Candidate*> able;
+    any.inputs = inputs;
+    any.in_l2 = inputs * bytes <= l2_;
+    std::deque<SumRow> rows;
+    std::vector<TimedPoint> points = {{[&] {
+      return Sample{{"events", timer_.events_ns()}};
+    }}};
     int samples = 1;
-    for (Candidate& candidate : candidates) {
-      run_.show(key(candidate.method->name, type, static_cast<double>(bytes)));
-      const Remark why = candidate.sum->refuses(bytes / type.size);
+    for (const Way& way : ways) {
+      SumRow row = any;
+      row.method = way.method->name;
+      const RowKey key = array_row(row).key();
+      run_.show(key);
+      const Remark why = way.sum->refuses(bytes / type.size);
       if (why) {
-        table_.skip(
-            key(candidate.method->name, type, static_cast<double>(bytes)), why);
+        table_.skip(key, why);
         continue;
       }
-      able.push_back(&candidate);
-      candidate.right = true;
-      sample(type, bytes, candidate);  // a warm-up
-      samples = std::max(samples, sum_samples(candidate.device_ns.back(),
-                                              run_.options().samples));
+      row.set = type.name == std::string(kShownArrays) ? way.method->set
+                                                       : Set::kEvidence;
+      if (way.method->sums) row.right = 1;
+      rows.push_back(row);
+      points.push_back({[&, &row = rows.back(), key] {
+        return run_.measure_at(
+            key, [&] { return sample(type, bytes, *way.sum, row); });
+      }});
+      const Sample warm_up = points.back().take();
+      samples = std::max(
+          samples, sum_samples(warm_up.at("device"), run_.options().samples));
     }
+    any.method = "no sum";
+    run_.show(array_row(any).key());
+    const AtClock clock = run_.sample_at_full_clock(1, points, samples);
     // The median, for a single one that takes long would make sums too fast.
-    run_.show(key("no sum", type, static_cast<double>(bytes)));
-    std::vector<double> events_ns;
-    const AtClock clock = run_.sample_at_full_clock(1, [&] {
-      events_ns.clear();
-      for (Candidate* candidate : able) {
-        candidate->device_ns.clear();
-        candidate->host_ns.clear();
-      }
-      for (int i = 0; i < samples; ++i) {
-        events_ns.push_back(timer_.events_ns());
-        for (Candidate* candidate : able) {
-          const auto name = [&] {
-            return key(candidate->method->name, type,
-                       static_cast<double>(bytes));
-          };
-          run_.measure_at(name, [&] { sample(type, bytes, *candidate); });
-        }
-      }
-    });
-    const double extra_ns = median_of(events_ns);
-    for (const Candidate* candidate : able) {
-      const ArraySumMethod& method = *candidate->method;
-      run_.show(key(method.name, type, static_cast<double>(bytes)));
-      SumRow row = {method.name, type.name};
-      row.bytes = static_cast<double>(bytes);
-      row.inputs = inputs;
-      row.in_l2 = inputs * bytes <= l2_;
-      row.rate = rate_summary(bytes, candidate->device_ns, extra_ns);
-      row.host = per(summarize(candidate->host_ns), 1e3);
-      row.set =
-          type.name == std::string(kShownArrays) ? method.set : Set::kEvidence;
-      if (method.sums) row.right = candidate->right;
-      print(row, clock);
+    const double extra_ns = median_of(points[0].samples["events"]);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      run_.show(array_row(rows[i]).key());
+      const Samples& taken = points[i + 1].samples;
+      rows[i].rate = rate_summary(bytes, taken.at("device"), extra_ns);
+      rows[i].host = per(summarize(taken.at("host")), 1e3);
+      print(rows[i], clock);
     }
   }
 
   // One by the GPU's events and one by the host's clock, of the next arrays.
-  void sample(const ElementType& type, long long bytes, Candidate& candidate) {
-    check_interrupt();
+  // Notes in `row` where a sum is not right.
+  Sample sample(const ElementType& type, long long bytes, ArraySum& sum,
+                SumRow& row) {
     const long long count = bytes / type.size;
     const auto sum_next = [&] {
-      candidate.sum->enqueue(memory_.get() + input_ * bytes, count, sum_.get(),
-                             timer_.stream());
+      sum.enqueue(memory_.get() + input_ * bytes, count, sum_.get(),
+                  timer_.stream());
     };
     const auto spoil = [&] {
-      candidate.sum->spoil();
+      sum.spoil();
       sum_.spoil();
     };
     const auto check_next = [&] {
-      candidate.right &= !candidate.method->sums ||
-                         is_right(type, sum_.get(), count, run_.gpu().sm_count,
-                                  references_[input_]);
+      if (!std::isnan(row.right) &&
+          !is_right(type, sum_.get(), count, run_.gpu().sm_count,
+                    references_[input_])) {
+        row.right = 0;
+      }
       input_ = (input_ + 1) % references_.size();
     };
     input_ %= references_.size();
     spoil();
-    candidate.device_ns.push_back(timer_.time_ns(sum_next));
+    const double device_ns = timer_.time_ns(sum_next);
     check_next();
     spoil();
     const auto start = HostClock::now();
     sum_next();
     CUDA_CHECK(cudaStreamSynchronize(timer_.stream()));
-    candidate.host_ns.push_back(elapsed_ns(start, HostClock::now()));
+    const double host_ns = elapsed_ns(start, HostClock::now());
     check_next();
+    return {{"device", device_ns}, {"host", host_ns}};
   }
 
   void print(SumRow& row, const AtClock& clock) {

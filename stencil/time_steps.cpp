@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/interrupt.hpp"
 #include "common/noise.hpp"
 #include "stencil/field_ways.hpp"
 #include "stencil/host_steps.hpp"
@@ -161,7 +160,7 @@ class TimeSteps {
     skip_others();
     for (const auto& team : teams_) {
       team_ = team.get();
-      const std::vector<Proved> ways = prove();
+      const std::vector<Way> ways = prove();
       for (const FieldShape& shape : shapes_) {
         if (run_.options().measures(shape.set)) of_shape(shape, ways);
       }
@@ -170,19 +169,11 @@ class TimeSteps {
   }
 
  private:
-  // A way that these GPUs have.
-  struct Proved {
+  // A way that these GPUs have, and its steps of the field that is timed.
+  struct Way {
     FieldWay way;
     bool right;
-  };
-
-  // A way with a field, and its samples.
-  struct Candidate {
-    FieldWay way;
-    bool right;
-    std::unique_ptr<FieldSteps> steps;
-    std::vector<double> long_ns = {}, short_ns = {};
-    Summary step = {};
+    std::unique_ptr<FieldSteps> steps = {};
   };
 
   int gpu_count() const { return team_->total(); }
@@ -250,12 +241,12 @@ class TimeSteps {
   // All that these GPUs have. Each has made the steps of small fields, which
   // were compared with the host's bit for bit: of few threads, each with
   // several parts of the field, and of many, each with several layers.
-  std::vector<Proved> prove() {
+  std::vector<Way> prove() {
     const FieldShape shape = proof_shape(dimensions_, blocks_);
     Field few(*team_, shape, {blocks_, 32, 1});
     Field many(*team_, shape, {blocks_, kFieldThreads, 5});
     std::map<int, std::vector<float>> expected;
-    std::vector<Proved> proved;
+    std::vector<Way> proved;
     for (const FieldWay& way : planned()) {
       team_->show(key(way));
       run_.measure_or_skip(table_, key(way), [&] {
@@ -296,24 +287,24 @@ class TimeSteps {
     return true;
   }
 
-  void of_shape(const FieldShape& shape, const std::vector<Proved>& ways) {
+  void of_shape(const FieldShape& shape, const std::vector<Way>& proved) {
     show(std::string("field ") + shape.text());
     std::unique_ptr<Field> field;
-    std::vector<Candidate> candidates;
-    for (const Proved& proved : ways) {
-      run_.measure_or_skip(table_, key(proved.way, shape), [&] {
+    std::vector<Way> ways;
+    for (const Way& way : proved) {
+      run_.measure_or_skip(table_, key(way.way, shape), [&] {
         if (field == nullptr) {
           field = std::make_unique<Field>(*team_, shape,
                                           FieldGrid{blocks_, kFieldThreads});
         }
-        candidates.push_back({proved.way, proved.right, make_together([&] {
-                                return proved.way.make(*field);
-                              })});
+        ways.push_back({way.way, way.right,
+                        make_together([&] { return way.way.make(*field); })});
       });
     }
-    if (candidates.empty()) return;
-    const AtClock clock = sample(*field, candidates);
-    print(*field, candidates, clock);
+    if (ways.empty()) return;
+    std::vector<TimedPoint> points;
+    const AtClock clock = sample(*field, ways, points);
+    print(*field, ways, points, clock);
   }
 
   // Whether compared_layers() of each GPU are those of the host. By a thread
@@ -336,10 +327,9 @@ class TimeSteps {
   }
 
   // The digests that are right after so many steps: of launches of which the
-  // host waits for each. Their kernel steps as most candidates do, so the host
+  // host waits for each. Their kernel steps as most ways do, so the host
   // makes some layers itself; where these differ, no result is known as right.
-  std::map<int, std::uint64_t> digests(Field& field,
-                                       std::vector<Candidate>& candidates,
+  std::map<int, std::uint64_t> digests(Field& field, std::vector<Way>& ways,
                                        const std::vector<int>& counts) {
     show("reference steps");
     std::map<int, std::uint64_t> digests;
@@ -347,11 +337,11 @@ class TimeSteps {
     field.fill();
     steps->run(kHostSteps);
     if (!all_processes(has_layers_of_host(field))) {
-      for (Candidate& candidate : candidates) {
-        if (!candidate.way.orders) continue;
-        candidate.right = false;
+      for (Way& way : ways) {
+        if (!way.way.orders) continue;
+        way.right = false;
         run_.warn(
-            key(candidate.way, field.shape()),
+            key(way.way, field.shape()),
             {"wrong", "what its results are compared with is not the host's"});
       }
     }
@@ -363,58 +353,50 @@ class TimeSteps {
     return digests;
   }
 
-  // The samples of all candidates in turn, so that what changes slowly
-  // touches all alike. Every result is checked.
-  AtClock sample(Field& field, std::vector<Candidate>& candidates) {
+  // Samples of `ways` as `points`; every result is checked.
+  AtClock sample(Field& field, std::vector<Way>& ways,
+                 std::vector<TimedPoint>& points) {
     const int longer = steps_of(field.shape()), shorter = longer / 4;
-    const auto right = digests(field, candidates, {longer, shorter});
-    const auto run_once = [&](Candidate& candidate, int count) {
-      check_interrupt();
+    const auto right = digests(field, ways, {longer, shorter});
+    const auto run_once = [&](Way& way, int count) {
       field.fill();
-      const double time = candidate.steps->run(count);
-      candidate.right &=
-          !candidate.way.orders || field.digest(count) == right.at(count);
+      const double time = way.steps->run(count);
+      way.right &= !way.way.orders || field.digest(count) == right.at(count);
       return time;
     };
     int samples = kFewestSamples;
-    for (Candidate& candidate : candidates) {
-      show(key(candidate.way, field.shape()));
-      candidate.steps->prepare(longer);
-      candidate.steps->prepare(shorter);
-      run_once(candidate, shorter);  // a warm-up
-      const double once = least_of_processes(run_once(candidate, longer));
+    for (Way& way : ways) {
+      const RowKey name = key(way.way, field.shape());
+      show(name);
+      way.steps->prepare(longer);
+      way.steps->prepare(shorter);
+      run_once(way, shorter);  // a warm-up
+      const double once = least_of_processes(run_once(way, longer));
       const double fit = std::min(kSampledNs / once, 1e6);
       samples = std::max(
           samples, std::min(run_.options().samples, static_cast<int>(fit)));
+      points.push_back({[&, name] {
+        team_->show(name);
+        return run_.measure_at(name, [&] {
+          const double longer_ns = run_once(way, longer);
+          return Sample{{"longer", longer_ns},
+                        {"shorter", run_once(way, shorter)}};
+        });
+      }});
     }
     samples = std::min(samples, run_.options().samples);
-    return run_.sample_at_full_clock(team_->local(), [&] {
-      for (Candidate& candidate : candidates) {
-        candidate.long_ns.clear();
-        candidate.short_ns.clear();
-      }
-      for (int i = 0; i < samples; ++i) {
-        for (Candidate& candidate : candidates) {
-          team_->show(key(candidate.way, field.shape()));
-          run_.measure_at(
-              [&] { return key(candidate.way, field.shape()); },
-              [&] {
-                candidate.long_ns.push_back(run_once(candidate, longer));
-                candidate.short_ns.push_back(run_once(candidate, shorter));
-              });
-        }
-      }
-    });
+    return run_.sample_at_full_clock(team_->local(), points, samples);
   }
 
-  void print(const Field& field, std::vector<Candidate>& candidates,
-             const AtClock& clock) {
+  void print(const Field& field, const std::vector<Way>& ways,
+             const std::vector<TimedPoint>& points, const AtClock& clock) {
     const FieldShape& shape = field.shape();
     const int steps = steps_of(shape);
     std::map<FieldForm, double> unordered;  // ns a step
-    for (const Candidate& candidate : candidates) {
-      const Summary total = summarize(candidate.long_ns);
-      FieldRow row = {candidate.way.name,
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const FieldWay& way = ways[i].way;
+      const Summary total = summarize(points[i].samples.at("longer"));
+      FieldRow row = {way.name,
                       gpu_count(),
                       static_cast<double>(shape.cells()),
                       shape,
@@ -423,15 +405,16 @@ class TimeSteps {
       row.nodes = team_->nodes();
       row.processes = processes();
       const auto more = steps - steps / 4;
-      row.step = difference(total, summarize(candidate.short_ns), more);
-      if (candidate.way.orders) {
-        const auto base = unordered.find(candidate.way.form);
+      row.step =
+          difference(total, summarize(points[i].samples.at("shorter")), more);
+      if (way.orders) {
+        const auto base = unordered.find(way.form);
         if (base != unordered.end()) {
           row.sync = 100 * (1 - base->second / row.step.mean);
         }
-        row.right = all_processes(candidate.right);
+        row.right = all_processes(ways[i].right);
       } else {
-        unordered[candidate.way.form] = row.step.mean;
+        unordered[way.form] = row.step.mean;
       }
       row.mhz = clock.mhz;
       run_.show(row_of(row).key());
