@@ -21,6 +21,13 @@ std::string number_text(double number) {
   return text;
 }
 
+double number_of(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() && *end == '\0') return number;
+  throw std::invalid_argument("not a number: " + text);
+}
+
 // Mean of each process.
 std::vector<double> means_of(const ProcessSamples& processes) {
   std::vector<double> means;
@@ -31,6 +38,12 @@ std::vector<double> means_of(const ProcessSamples& processes) {
 
 }  // namespace
 
+ProcessSamples Measured::of(const std::string& name) const {
+  ProcessSamples values;
+  for (const Samples& process : samples) values.push_back(process.at(name));
+  return values;
+}
+
 std::string record_text(const Record& record) {
   std::string text = (record.skipped ? kSkippedWord : kSamplesWord) +
                      ('\t' + std::to_string(record.section)) + '\t' +
@@ -38,7 +51,10 @@ std::string record_text(const Record& record) {
   if (record.skipped)
     return text + record.skipped.tag + '\t' + record.skipped.text;
   text += number_text(record.mhz);
-  for (const double number : record.numbers) text += ' ' + number_text(number);
+  for (const auto& [name, numbers] : record.samples) {
+    text += '\t' + name;
+    for (const double number : numbers) text += ' ' + number_text(number);
+  }
   return text;
 }
 
@@ -49,7 +65,7 @@ Record parse_record(const std::string& line) {
     words.push_back(word);
   }
   const bool skipped = words.size() == 5 && words[0] == kSkippedWord;
-  const bool samples = words.size() == 4 && words[0] == kSamplesWord;
+  const bool samples = words.size() >= 5 && words[0] == kSamplesWord;
   if (!skipped && !samples) {
     throw std::invalid_argument("not a record: " + line);
   }
@@ -60,17 +76,14 @@ Record parse_record(const std::string& line) {
     record.skipped = {words[3], words[4]};
     return record;
   }
-  std::istringstream numbers(words[3]);
-  for (std::string word; numbers >> word;) {
-    char* end = nullptr;
-    record.numbers.push_back(std::strtod(word.c_str(), &end));
-    if (*end != '\0') throw std::invalid_argument("not a record: " + line);
+  record.mhz = number_of(words[3]);
+  for (std::size_t i = 4; i < words.size(); ++i) {
+    std::istringstream numbers(words[i]);
+    std::string word;
+    numbers >> word;
+    std::vector<double>& of_name = record.samples[word];
+    while (numbers >> word) of_name.push_back(number_of(word));
   }
-  if (record.numbers.size() < 2) {
-    throw std::invalid_argument("not a record: " + line);
-  }
-  record.mhz = record.numbers.front();
-  record.numbers.erase(record.numbers.begin());
   return record;
 }
 

@@ -32,7 +32,7 @@ int process_count(const Options& options) {
 
 // What they have measured of a row.
 struct Sampled {
-  Measured<InterSmSample> measured;
+  Measured measured;
   Remark reason;  // why one of them has no samples
 };
 using SampledRows = std::map<std::string, Sampled>;  // by Row::key()
@@ -155,6 +155,12 @@ void for_each_shape(MeasuringRun& run, Point point,
   if (!method.peer_access) enable_peer_access(devices);
 }
 
+Samples sample(TimedLaunch& launch, int samples, const SamplingPlan& plan) {
+  return sample_inter_sm(
+      [&](int repeats, int launches) { return launch.run(repeats, launches); },
+      samples, plan);
+}
+
 // A process that has been started by another: samples of methods whose cost
 // differs between processes.
 class SamplingProcess {
@@ -191,7 +197,7 @@ class SamplingProcess {
     record.point = row_of(point).key().text;
     try {
       TimedLaunch launch(*point.method, point.gpus, point.shape);
-      record.numbers = numbers_of(sample_inter_sm(launch, share, point.plan));
+      record.samples = sample(launch, share, point.plan);
       record.mhz = run_.clock_mhz();
     } catch (const CannotMeasure& error) {
       record.skipped = {error.tag, error.what()};
@@ -341,24 +347,23 @@ class InterSm {
     while (static_cast<int>(places.size()) < count) {
       places.emplace_back(*point.method, point.gpus, point.shape);
     }
-    Measured<InterSmSample> measured;
+    Measured measured;
     Summary widest;  // that places differ is no reason to warn
     for (TimedLaunch& place : places) {
-      auto samples = sample_inter_sm(place, share, point.plan);
-      Measured<InterSmSample> here;
+      Measured here;
+      Samples samples = sample(place, share, point.plan);
       here.add(std::move(samples), run_.clock_mhz());
       const Summary found = inter_sm_result(here, point.plan).instruction;
       const bool first = &place == &places.front();
       if (first || found.stddev > widest.stddev) widest = found;
-      measured.add(std::move(here.samples[0]), here.mhz[0]);
+      measured.add(here.samples[0], here.mhz[0]);
     }
     print(table, point, measured, 1, widest);
   }
 
   // The row of what was measured, in one place or process or in several.
-  void print(Table& table, const Point& point,
-             const Measured<InterSmSample>& measured, int processes,
-             const Summary& watched) {
+  void print(Table& table, const Point& point, const Measured& measured,
+             int processes, const Summary& watched) {
     run_.print(table,
                row_of(point, inter_sm_result(measured, point.plan), processes,
                       summarize(measured.mhz).mean),
@@ -396,8 +401,7 @@ SampledRows measure_in_processes(const Options& options, char** argv,
                  if (record.skipped) {
                    row.reason = record.skipped;
                  } else {
-                   row.measured.add(samples_of<InterSmSample>(record.numbers),
-                                    record.mhz);
+                   row.measured.add(record.samples, record.mhz);
                  }
                });
   progress.clear();

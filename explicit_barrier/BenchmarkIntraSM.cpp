@@ -102,7 +102,7 @@ Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
       launch.run_lines(line, {trips, 0});
       return sm_cycles(launch, windows, &sms);
     };
-    return sample_in_turn({in_line, 2 * in_line}, count, measure, warm_ups);
+    return sample_lengths({in_line, 2 * in_line}, count, measure, warm_ups);
   };
   const int count = throughput_samples(samples, at_once < blocks_per_sm);
   const auto cycles = cycles_at(repeats / in_line, count, 1);

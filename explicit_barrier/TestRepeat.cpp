@@ -142,15 +142,13 @@ class TestRepeat {
   // cache.
   std::pair<Summary, Summary> measure(TimedLaunch& launch, int repeats) {
     constexpr Trips kLastOfThree = {3, 2};
-    std::vector<double> cycles, nanoseconds;
-    for (int sample = -1; sample < run_.options().samples; ++sample) {
-      check_interrupt();
-      const double total = launch.run_lines(repeats, kLastOfThree);
-      if (sample < 0) continue;  // warm-up
-      nanoseconds.push_back(total);
-      cycles.push_back(window_cycles(launch));
-    }
-    return {summarize(std::move(cycles)), summarize(std::move(nanoseconds))};
+    const Samples samples = sample_alone(
+        [&] {
+          const double total = launch.run_lines(repeats, kLastOfThree);
+          return Sample{{"ns", total}, {"cycles", window_cycles(launch)}};
+        },
+        run_.options().samples);
+    return {summarize(samples.at("cycles")), summarize(samples.at("ns"))};
   }
 
   // One operation by both methods of section IX-D: straight lines of r and 2 r
@@ -174,13 +172,13 @@ class TestRepeat {
                  cycles);
     };
     const int r = 2 * method.repeats(32);
-    const auto by_sm = sample_in_turn({r, 2 * r}, samples, [&](int line) {
+    const auto by_sm = sample_lengths({r, 2 * r}, samples, [&](int line) {
       launch.run_lines(line, {3, 2});
       return window_cycles(launch);
     });
     const Summary cycles = difference(by_sm[1], by_sm[0], 1);
     print(r, cycles, per(cycles, mhz / 1e3));
-    const auto by_cpu = sample_in_turn({r, 2 * r}, samples, [&](int line) {
+    const auto by_cpu = sample_lengths({r, 2 * r}, samples, [&](int line) {
       return launch.run_lines(line, {kTrips, 0});
     });
     const Summary nanoseconds = difference(by_cpu[1], by_cpu[0], 1);

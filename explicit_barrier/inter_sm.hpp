@@ -1,19 +1,18 @@
 // Latency of methods across SMs (study, section IX-D), by the CPU's clock: the
 // same kernel at two repeat counts, launch to end. Results in nanoseconds.
-//
-// A Point is one launch shape of a method: point.run(repeats, launches) returns
-// the nanoseconds from before the first to after the end of the last of so many
-// launches, in one queue, of a kernel that does `repeats` operations.
 #pragma once
 
-#include <utility>
-#include <vector>
+#include <functional>
 
-#include "common/interrupt.hpp"
 #include "common/process_samples.hpp"
-#include "explicit_barrier/timed_launch.hpp"
+#include "common/sampler.hpp"
 
 namespace syncbench::explicit_barrier {
+
+/// run(repeats, launches): nanoseconds from before the first to after the end
+/// of the last of so many launches, in one queue, of a kernel that does
+/// `repeats` operations.
+using RepeatedRun = std::function<double(int, int)>;
 
 /// How a point is sampled: the two repeat counts of Eq. 7, and how many
 /// launches of either kernel, in one queue, a sample is the mean of. Chosen
@@ -25,11 +24,6 @@ struct SamplingPlan {
   int launches;
 };
 
-/// Nanoseconds of a launch of either kernel, the mean of those in a queue.
-struct InterSmSample {
-  double basic, more;
-};
-
 struct InterSmResult {
   Summary basic;        ///< total of the basic kernel
   Summary more;         ///< total of the longer kernel
@@ -37,27 +31,26 @@ struct InterSmResult {
 };
 
 /// So many samples of both totals of one point, after launches that warm up;
-/// the two lengths alternate, so that slow drifts meet both.
-template <class Point>
-std::vector<InterSmSample> sample_inter_sm(Point& point, int samples,
-                                           const SamplingPlan& plan) {
+/// the two lengths alternate, so that slow drifts meet both. `basic` and
+/// `more`: nanoseconds of a launch of either kernel, the mean of those in a
+/// queue.
+inline Samples sample_inter_sm(const RepeatedRun& run, int samples,
+                               const SamplingPlan& plan) {
   constexpr int kWarmUps = 3;
-  std::vector<InterSmSample> taken;
-  for (int i = 0; i < kWarmUps; ++i) point.run(plan.more, 1);
-  for (int sample = 0; sample < samples; ++sample) {
-    check_interrupt();
-    const double basic = point.run(plan.basic, plan.launches);
-    const double more = point.run(plan.more, plan.launches);
-    taken.push_back({basic / plan.launches, more / plan.launches});
-  }
-  return taken;
+  for (int i = 0; i < kWarmUps; ++i) run(plan.more, 1);
+  const auto take = [&] {
+    const double basic = run(plan.basic, plan.launches);
+    const double more = run(plan.more, plan.launches);
+    return Sample{{"basic", basic / plan.launches},
+                  {"more", more / plan.launches}};
+  };
+  return sample_alone(take, samples, 0);
 }
 
 /// What a row makes of the samples of all processes.
-inline InterSmResult inter_sm_result(const Measured<InterSmSample>& measured,
+inline InterSmResult inter_sm_result(const Measured& measured,
                                      const SamplingPlan& plan) {
-  const ProcessSamples basic = measured.of(&InterSmSample::basic);
-  const ProcessSamples more = measured.of(&InterSmSample::more);
+  const ProcessSamples basic = measured.of("basic"), more = measured.of("more");
   return {summarize_processes(basic), summarize_processes(more),
           difference_of_processes(more, basic, plan.more - plan.basic)};
 }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "common/interrupt.hpp"
+#include "common/sampler.hpp"
 #include "common/statistics.hpp"
 #include "common/table.hpp"
 #include "explicit_barrier/timed_launch.hpp"
@@ -64,20 +64,20 @@ inline Remark count_matters(const Repeated& repeated, double tolerance) {
 
 /// Summaries of what measure(length) returns for each of `lengths`, in turn,
 /// after `warm_ups` of them.
-template <class Measure>
-std::vector<Summary> sample_in_turn(const std::vector<int>& lengths,
-                                    int samples, Measure measure,
-                                    int warm_ups = 1) {
-  std::vector<std::vector<double>> values(lengths.size());
-  for (int sample = -warm_ups; sample < samples; ++sample) {
-    check_interrupt();
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-      const double value = measure(lengths[i]);
-      if (sample >= 0) values[i].push_back(value);
-    }
+inline std::vector<Summary> sample_lengths(
+    const std::vector<int>& lengths, int samples,
+    const std::function<double(int)>& measure, int warm_ups = 1) {
+  std::vector<TimedPoint> points;
+  for (const int length : lengths) {
+    points.push_back({[&measure, length] {
+      return Sample{{"value", measure(length)}};
+    }});
   }
+  sample_in_turn(points, samples, warm_ups);
   std::vector<Summary> summaries;
-  for (auto& each : values) summaries.push_back(summarize(std::move(each)));
+  for (const TimedPoint& point : points) {
+    summaries.push_back(summarize(point.samples.at("value")));
+  }
   return summaries;
 }
 
@@ -90,7 +90,7 @@ inline Repeated measure_latency(TimedLaunch& launch, int samples) {
   const int timed = launch.method().trips, before = std::max(2, timed);
   const Trips trips = {before + timed, before};
   const auto cycles =
-      sample_in_turn({repeats, 2 * repeats, 4 * repeats}, samples, [&](int n) {
+      sample_lengths({repeats, 2 * repeats, 4 * repeats}, samples, [&](int n) {
         launch.run_lines(n, trips);
         return window_cycles(launch);
       });
@@ -104,7 +104,7 @@ inline Repeated measure_latency(TimedLaunch& launch, int samples) {
 inline double measure_loop(TimedLaunch& launch) {
   constexpr int kTrips = 64, kSamples = 3;
   const auto cycles =
-      sample_in_turn({kTrips, 2 * kTrips}, kSamples, [&](int trips) {
+      sample_lengths({kTrips, 2 * kTrips}, kSamples, [&](int trips) {
         launch.run_lines(1, {kTrips + trips, kTrips});
         return window_cycles(launch);
       });
@@ -119,7 +119,7 @@ inline Repeated measure_latency_among(TimedLaunch& launch, int samples) {
   const int repeats = launch.method().most_repeats();
   const auto difference_at = [&](int trips, int count) {
     const auto cycles =
-        sample_in_turn({repeats, 2 * repeats}, count, [&](int in_line) {
+        sample_lengths({repeats, 2 * repeats}, count, [&](int in_line) {
           launch.run_lines(in_line, {kWarmUps + trips, kWarmUps});
           return window_cycles(launch);
         });
@@ -134,13 +134,9 @@ inline Repeated measure_latency_among(TimedLaunch& launch, int samples) {
 /// operations of a launch.
 inline Summary measure_late(TimedLaunch& launch, int samples) {
   constexpr int kOperations = 16;
-  std::vector<double> cycles;
-  launch.run_late(kOperations);  // warms up
-  for (int i = 0; i < samples; ++i) {
-    check_interrupt();
-    cycles.push_back(launch.run_late(kOperations));
-  }
-  return summarize(std::move(cycles));
+  return sample_lengths({kOperations}, samples, [&](int operations) {
+    return launch.run_late(operations);
+  })[0];
 }
 
 }  // namespace syncbench::explicit_barrier

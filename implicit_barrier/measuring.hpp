@@ -12,7 +12,6 @@
 #include "common/child_processes.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
-#include "common/interrupt.hpp"
 #include "common/measuring_run.hpp"
 #include "common/process_samples.hpp"
 #include "implicit_barrier/held_launch.hpp"
@@ -108,18 +107,14 @@ struct Measuring {
 };
 
 /// All points of a section in turn, a sample each, so that the samples of every
-/// point are spread over the whole section. take() returns a Sample.
-template <class Sample>
+/// point are spread over the whole section.
 class PointsInTurn {
  public:
-  using Take = std::function<Sample()>;
-
   /// Of a section with this name and number, of this set.
   PointsInTurn(Measuring& measuring, const char* section, std::size_t number,
                Set set)
       : measuring_(measuring),
         run_(measuring.run),
-        pool_(measuring.pool),
         section_(section),
         number_(number),
         set_(set) {
@@ -133,55 +128,23 @@ class PointsInTurn {
 
   double mhz() const { return mhz_; }  ///< SM clock of GPU 0 at the beginning
 
-  /// Adds what `make() -> Take` makes, once the method's order is proved. A
-  /// point that this GPU, driver or tool does not support is a record with the
-  /// reason.
-  template <class Make>
-  void add(Point point, Make make) {
+  /// Adds what `make` makes, once the method's order is proved. A point that
+  /// this GPU, driver or tool does not support is a record with the reason.
+  void add(Point point, const std::function<Take()>& make) {
     point.set = std::max(point.set, set_);
-    const StreamPool::Given guard(pool_, stream_);
-    attempt(point, [&] {
-      measuring_.prove(point.method);
-      Task task = {point, make(), {}};
-      take(task);
-      tasks_.push_back(std::move(task));
-    });
-  }
-
-  void skip(const Point& point, const Remark& reason) {
-    run_.show(section_);
-    run_.out().line(record_text({number_, point.text(), reason, kNan, {}}));
-  }
-
-  /// Measures and writes the records. Samples of add(), and of the first 25 ms,
-  /// warm up the host and do not count. Each process starts at the stream where
-  /// the last ended.
-  void measure() {
-    constexpr double kWarmUpNs = 2.5e7;
-    while (!tasks_.empty() && spent_ns_ < kWarmUpNs) take_all();
-    for (Task& task : tasks_) task.samples.clear();
-    const int samples = run_.options().samples;
-    // Both have limits: it is below 2^30.
-    const int first = process_number() * samples;
-    for (int i = 0; i < samples; ++i) {
-      pool_.turn_to(first + i);
-      take_all();
-    }
-    const double mhz = run_.clock_mhz();
-    for (const Task& task : tasks_) write(task.point, mhz, task.samples);
-  }
-
- private:
-  struct Task {
-    Point point;
-    Take take;
-    std::vector<Sample> samples;
-  };
-
-  template <class Body>
-  void attempt(const Point& point, Body body) {
+    const StreamPool::Given guard(measuring_.pool, stream_);
+    const std::string name = section_ + ", " + point.shape() + ", " +
+                             std::to_string(point.work_ns) + " ns";
     try {
-      run_.measure_at([&] { return name_of(point); }, body);
+      run_.measure_at(name, [&] {
+        measuring_.prove(point.method);
+        const Take take = [this, name, take = make()] {
+          return run_.measure_at(name, [&] { return timed(take); });
+        };
+        take();
+        points_.push_back(point);
+        timed_.push_back({take});
+      });
     } catch (const CannotMeasure& error) {
       skip(point, {error.tag, error.what()});
     } catch (const HoldExpired& error) {
@@ -189,39 +152,50 @@ class PointsInTurn {
     }
   }
 
-  void write(const Point& point, double mhz,
-             const std::vector<Sample>& samples) {
-    run_.out().line(
-        record_text({number_, point.text(), {}, mhz, numbers_of(samples)}));
+  void skip(const Point& point, const Remark& reason) {
+    run_.show(section_);
+    run_.out().line(record_text({number_, point.text(), reason}));
   }
 
-  std::string name_of(const Point& point) const {
-    return section_ + ", " + point.shape() + ", " +
-           std::to_string(point.work_ns) + " ns";
-  }
-
-  void take(Task& task) {
-    const StreamPool::Given guard(pool_, stream_);
-    const auto start = HostClock::now();
-    task.samples.push_back(task.take());
-    spent_ns_ += elapsed_ns(start, HostClock::now());
-  }
-
-  void take_all() {
-    for (Task& task : tasks_) {
-      check_interrupt();
-      run_.measure_at([&] { return name_of(task.point); }, [&] { take(task); });
+  /// Measures and writes the records. Samples of add(), and of the first 25 ms,
+  /// warm up the host and do not count. Each process starts at the stream where
+  /// the last ended.
+  void measure() {
+    if (timed_.empty()) return;
+    constexpr double kWarmUpNs = 2.5e7;
+    while (spent_ns_ < kWarmUpNs) sample_in_turn(timed_, 1);
+    const int samples = run_.options().samples;
+    // Both have limits: it is below 2^30.
+    int turn = process_number() * samples;
+    timed_.insert(timed_.begin(), {[&] {
+                    measuring_.pool.turn_to(turn++);
+                    return Sample();
+                  }});
+    sample_in_turn(timed_, samples);
+    const double mhz = run_.clock_mhz();
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      run_.out().line(record_text(
+          {number_, points_[i].text(), {}, mhz, timed_[i + 1].samples}));
     }
+  }
+
+ private:
+  Sample timed(const Take& take) {
+    const StreamPool::Given guard(measuring_.pool, stream_);
+    const auto start = HostClock::now();
+    Sample sample = take();
+    spent_ns_ += elapsed_ns(start, HostClock::now());
+    return sample;
   }
 
   Measuring& measuring_;
   MeasuringRun& run_;
-  StreamPool& pool_;
   std::string section_;
   std::size_t number_;
   Set set_;
   cudaStream_t stream_ = nullptr;
-  std::vector<Task> tasks_;
+  std::vector<Point> points_;
+  std::vector<TimedPoint> timed_;  // of these
   double mhz_ = kNan;
   double spent_ns_ = 0;  // on samples
 };

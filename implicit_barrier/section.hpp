@@ -116,62 +116,43 @@ struct Layout {
 
 class Section {
  public:
-  virtual ~Section() = default;
-
-  virtual const char* name() const = 0;
-  virtual Set set() const = 0;
-
-  /// Whether it is measured before all others, as they change the process.
-  virtual bool comes_first() const { return false; }
-
-  /// The lines of --columns on it.
-  virtual std::string description() const = 0;
-
-  /// In a measuring process: samples all points and writes their records.
-  /// `number`: that of the section.
-  virtual void measure(Measuring& measuring, std::size_t number) = 0;
-
-  /// Where rows are printed: the record of a process, and whether it is the
-  /// last one, after which the point's rows are printed.
-  virtual void take(const Record& record, bool last) = 0;
-};
-
-/// A section of samples of type Sample_, a struct of doubles.
-template <class Sample_>
-class SectionOf : public Section {
- public:
-  using Sample = Sample_;
-
   /// `how` it is measured, for the title.
-  SectionOf(Printing& printing, Set set, const char* name,
-            const std::string& how, const Layout& layout)
+  Section(Printing& printing, Set set, const char* name, const std::string& how,
+          const Layout& layout)
       : printing_(printing),
         set_(set),
         name_(name),
         layout_(layout),
         table_(printing.out, name + (how.empty() ? "" : ": " + how),
                layout.row({})) {}
+  virtual ~Section() = default;
 
-  const char* name() const override { return name_; }
-  Set set() const override { return set_; }
+  const char* name() const { return name_; }
+  Set set() const { return set_; }
 
-  std::string description() const override {
-    return describe(name_, layout_.row({}));
-  }
+  /// Whether it is measured before all others, as they change the process.
+  virtual bool comes_first() const { return false; }
 
-  void measure(Measuring& measuring, std::size_t number) override {
+  /// The lines of --columns on it.
+  std::string description() const { return describe(name_, layout_.row({})); }
+
+  /// In a measuring process: samples all points and writes their records.
+  /// `number`: that of the section.
+  void measure(Measuring& measuring, std::size_t number) {
     if (!printing_.options.measures(set_) || !exists(measuring)) return;
-    PointsInTurn<Sample> points(measuring, name_, number, set_);
+    PointsInTurn points(measuring, name_, number, set_);
     plan(measuring, points);
     points.measure();
   }
 
-  void take(const Record& record, bool last) override {
+  /// Where rows are printed: the record of a process, and whether it is the
+  /// last one, after which the point's rows are printed.
+  void take(const Record& record, bool last) {
     Collected& collected = collected_[record.point];
     if (record.skipped) {
       collected.reason = record.skipped;
     } else {
-      collected.measured.add(samples_of<Sample>(record.numbers), record.mhz);
+      collected.measured.add(record.samples, record.mhz);
     }
     if (!last) return;
     Point point = Point::parse(record.point);
@@ -199,22 +180,19 @@ class SectionOf : public Section {
   virtual bool exists(const Measuring&) const { return true; }
 
   /// Adds the points of the section.
-  virtual void plan(Measuring& measuring, PointsInTurn<Sample>& points) = 0;
+  virtual void plan(Measuring& measuring, PointsInTurn& points) = 0;
 
   /// The rows of a point, and what there is to say of them. By default one, of
-  /// the numbers of a sample.
-  virtual void print(const Point& point, const Measured<Sample>& measured) {
+  /// the samples of the section's quantities.
+  virtual void print(const Point& point, const Measured& measured) {
     print(point, measured, means_of(measured));
   }
 
-  /// Of the numbers of a sample, which are the section's quantities.
-  std::vector<Summary> means_of(const Measured<Sample>& measured) const {
+  /// Of the section's quantities, which the samples have by name.
+  std::vector<Summary> means_of(const Measured& measured) const {
     std::vector<Summary> means;
     for (const Quantity& quantity : layout_.quantities) {
-      const ProcessSamples samples =
-          measured.of([i = means.size()](const Sample& sample) {
-            return numbers_of<Sample>({sample}).at(i);
-          });
+      const ProcessSamples samples = measured.of(quantity.name);
       const bool none =
           quantity.said == Said::kMedianOrNone && std::isnan(samples[0][0]);
       means.push_back(none ? Summary() : summarize_processes(samples));
@@ -224,7 +202,7 @@ class SectionOf : public Section {
 
   /// A row with these means, `remark` on it, and a warning where one is not
   /// known within 10%. Its interval contains what differs between processes.
-  void print(const Point& point, const Measured<Sample>& measured,
+  void print(const Point& point, const Measured& measured,
              const std::vector<Summary>& means, const Remark& remark = {}) {
     const RowKey key = key_of(point);
     table_.row(layout_.row(
@@ -247,7 +225,7 @@ class SectionOf : public Section {
 
  private:
   struct Collected {
-    Measured<Sample> measured;
+    Measured measured;
     Remark reason;  ///< why a process has no samples
   };
 

@@ -17,7 +17,6 @@
 namespace syncbench::libraries {
 
 using explicit_barrier::inter_sm_result;
-using explicit_barrier::InterSmSample;
 using explicit_barrier::sample_inter_sm;
 using explicit_barrier::SamplingPlan;
 
@@ -145,8 +144,11 @@ class Libraries {
 
   Summary measure(Point& point, Lengths lengths) {
     const SamplingPlan plan = {lengths.basic, lengths.more, 1};
-    Measured<InterSmSample> measured;
-    measured.add(sample_inter_sm(point, options_.samples, plan), kNan);
+    const auto run = [&](int operations, int /*launches*/) {
+      return point.run(operations);
+    };
+    Measured measured;
+    measured.add(sample_inter_sm(run, options_.samples, plan), kNan);
     return inter_sm_result(measured, plan).instruction;
   }
 

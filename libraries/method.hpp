@@ -26,9 +26,6 @@ class Point {
   /// Nanoseconds of so many operations in a row, from before the first is
   /// enqueued, or called, until the last has ended. All processes call it.
   virtual double run(int operations) = 0;
-
-  /// The same, as sample_inter_sm() calls it.
-  double run(int operations, int /*launches*/) { return run(operations); }
 };
 
 /// What the points of a method on the same GPUs have in common. All processes

@@ -13,7 +13,7 @@ namespace syncbench::reduction {
 
 using explicit_barrier::find_method;
 using explicit_barrier::measure_latency;
-using explicit_barrier::sample_in_turn;
+using explicit_barrier::sample_lengths;
 using explicit_barrier::TimedLaunch;
 
 namespace {
@@ -154,7 +154,7 @@ class Model {
       const int passes = threads == 1 ? 1 : threads == 32 ? 8 : 64;
       const char* name = type.sums->type();
       run_.show(loop_row(name, threads, kBytes).key());
-      const auto cycles = sample_in_turn(
+      const auto cycles = sample_lengths(
           {passes, 2 * passes}, run_.options().samples, [&](int count) {
             return type.sums->loop_cycles(threads, kBytes, count);
           });
@@ -189,7 +189,7 @@ class Model {
     const int samples = std::min(asked, std::max(5, asked / 5));
     const char* name = type.sums->type();
     run_.show(sum_row(name, threads, bytes).key());
-    const auto cycles = sample_in_turn({bytes}, samples, [&](int size) {
+    const auto cycles = sample_lengths({bytes}, samples, [&](int size) {
       return type.sums->sum_cycles(threads, size);
     });
     type.curves[threads][bytes] = cycles[0];

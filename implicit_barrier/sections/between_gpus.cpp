@@ -10,12 +10,6 @@
 namespace syncbench::implicit_barrier {
 namespace {
 
-/// Nanoseconds a round beyond its work; `held` is NaN of launches that do not
-/// queue up.
-struct RoundSample {
-  double late, turns, held;
-};
-
 Layout round_layout() {
   return {{{"late", "a round beyond its work; the first GPU is always last",
             Said::kWarned},
@@ -28,7 +22,8 @@ Layout round_layout() {
           {work_label("the unit of the late GPU, ideally")}};
 }
 
-/// One way on several GPUs.
+/// One way on several GPUs. Nanoseconds a round beyond its work; `held` is NaN
+/// of launches that do not queue up.
 class RoundPoint {
  public:
   RoundPoint(const GpuBarrierInfo& way, const StreamPool& pool,
@@ -56,15 +51,15 @@ class RoundPoint {
     held_fused_ = std::make_unique<HeldLaunch>(*all_equal, gate);
   }
 
-  RoundSample take() {
+  Sample take() {
     late_->run(kWarmUpLaunches);
     const double fused = fused_->run(1).total;
-    RoundSample sample = {};
-    sample.late = each(late_->run(rounds_).total, fused);
-    sample.turns = each(turns_->run(rounds_).total, fused);
-    sample.held = held_ == nullptr ? kNan
-                                   : each(held_->run(rounds_).total,
-                                          held_fused_->run(1).total);
+    Sample sample;
+    sample["late"] = each(late_->run(rounds_).total, fused);
+    sample["turns"] = each(turns_->run(rounds_).total, fused);
+    sample["held"] = held_ == nullptr ? kNan
+                                      : each(held_->run(rounds_).total,
+                                             held_fused_->run(1).total);
     return sample;
   }
 
@@ -80,27 +75,27 @@ class RoundPoint {
   std::unique_ptr<HeldLaunch> held_, held_fused_;
 };
 
-class BetweenGpus : public SectionOf<RoundSample> {
+class BetweenGpus : public Section {
  public:
   explicit BetweenGpus(Printing& printing)
-      : SectionOf(printing, Set::kToday, "between GPUs",
-                  "rounds of a kernel on each GPU, each round behind the one "
-                  "before",
-                  round_layout()) {}
+      : Section(printing, Set::kToday, "between GPUs",
+                "rounds of a kernel on each GPU, each round behind the one "
+                "before",
+                round_layout()) {}
 
  private:
   bool exists(const Measuring& measuring) const override {
     return measuring.run.gpus().size() > 1;
   }
 
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     const std::vector<Gpu>& gpus = measuring.run.gpus();
     const auto gate = std::make_shared<Gate>();
     const bool peers = enable_peer_access(device_numbers(gpus));
     for (const GpuBarrierInfo& way : gpu_barriers()) {
       if (!measuring.run.options().wants(way.name, Set::kToday)) continue;
       for (const Point& point : points_of(way, measuring)) {
-        points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+        points.add(point, [&]() -> Take {
           if (way.needs_peers && !peers) {
             throw CannotMeasure(
                 "no-peer-access",

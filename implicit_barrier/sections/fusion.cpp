@@ -8,42 +8,41 @@
 namespace syncbench::implicit_barrier {
 namespace {
 
-class Fusion : public SectionOf<FusionSample> {
+class Fusion : public Section {
  protected:
   Fusion(Printing& printing, Set set, const char* name, const char* how)
-      : SectionOf(printing, set, name, how,
-                  {{{"wkld", "the unit, measured", Said::kMean},
-                    {"ovh", "launch overhead (Eq. 6)", Said::kWarned}},
-                   {work_label("the unit, ideally")}}) {}
+      : Section(printing, set, name, how,
+                {{{"wkld", "the unit, measured", Said::kMean},
+                  {"ovh", "launch overhead (Eq. 6)", Said::kWarned}},
+                 {work_label("the unit, ideally")}}) {}
 
   /// Units of kernel(units, amount_of(nanoseconds)) by the methods that are
   /// wanted(method).
   template <class Wanted, class Amount>
-  static void add_all(Measuring& measuring, PointsInTurn<Sample>& points,
+  static void add_all(Measuring& measuring, PointsInTurn& points,
                       Breadth breadth, Counts counts, Wanted wanted,
                       UnitKernel kernel, Amount amount_of) {
-    measuring.for_each_point(
-        breadth, counts, measuring.both_shapes(),
-        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-            Point point) {
-          if (!wanted(method)) return;
-          point.work_ns = unit_ns_of(point.gpus);
-          choose_lengths(method.queues(), point);
-          points.add(point, [&]() -> PointsInTurn<Sample>::Take {
-            const auto pair = std::make_shared<FusionPair>(
-                method, measuring.pool, gpus, point, kernel,
-                amount_of(point.work_ns));
-            return [pair] { return pair->take(); };
-          });
-        });
+    measuring.for_each_point(breadth, counts, measuring.both_shapes(),
+                             [&](const LaunchMethodInfo& method,
+                                 const std::vector<Gpu>& gpus, Point point) {
+                               if (!wanted(method)) return;
+                               point.work_ns = unit_ns_of(point.gpus);
+                               choose_lengths(method.queues(), point);
+                               points.add(point, [&]() -> Take {
+                                 const auto pair = std::make_shared<FusionPair>(
+                                     method, measuring.pool, gpus, point,
+                                     kernel, amount_of(point.work_ns));
+                                 return [pair] { return pair->take(); };
+                               });
+                             });
   }
 
   static bool every_method(const LaunchMethodInfo&) { return true; }
 
-  void print(const Point& point, const Measured<Sample>& measured) override {
+  void print(const Point& point, const Measured& measured) override {
     const FusionResult result = fusion_result(measured, point.repeats);
-    SectionOf::print(point, measured, {result.unit, result.overhead},
-                     pace_of(point, result));
+    Section::print(point, measured, {result.unit, result.overhead},
+                   pace_of(point, result));
     add_notes(point, result);
   }
 
@@ -68,7 +67,7 @@ class OneStream : public Fusion {
             "others") {}
 
  private:
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     points.launch_into(cudaStreamLegacy);
     add_all(
         measuring, points, Breadth::kFew, Counts::kOneAndAll,
@@ -90,7 +89,7 @@ class SleepKernel : public Fusion {
             "hides launches") {}
 
  private:
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     add_all(measuring, points, Breadth::kFew, Counts::kEach, every_method,
             &UnitKernels::spin,
             [&](int unit_ns) { return cycles_in(unit_ns, points.mhz()); });
@@ -117,7 +116,7 @@ class SleepInstruction : public Fusion {
                "kernel fusion of the study's units, sleeps of 1000 ns") {}
 
  private:
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     add_all(measuring, points, Breadth::kAll, Counts::kOneAndAll, every_method,
             &UnitKernels::sleep,
             [](int unit_ns) { return unit_ns / kSleepNs; });

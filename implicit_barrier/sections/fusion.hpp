@@ -11,30 +11,25 @@
 
 namespace syncbench::implicit_barrier {
 
-/// Nanoseconds of i launches of one unit until the last call returned and until
-/// all had ended, of one launch of i units, and of one launch of one unit.
-struct FusionSample {
-  double launched, separate, fused, one;
-};
-
-/// All but `fused`, of i = `repeats`. As the first launches of a series can
-/// differ, i launches follow `lead` others: the total of all, less that of lead
-/// + 1, plus that of one launch.
-inline FusionSample take_separate(LaunchMethod& single, int repeats, int lead) {
+/// Nanoseconds of i = `repeats` launches of one unit until the last call
+/// returned (`launched`) and until all had ended (`separate`), and of one
+/// launch of one unit (`one`). As the first launches of a series can differ, i
+/// launches follow `lead` others: the total of all, less that of lead + 1, plus
+/// that of one launch.
+inline Sample take_separate(LaunchMethod& single, int repeats, int lead) {
   single.run(kWarmUpLaunches);
   const LaunchTimes separate = single.run(lead + repeats);
-  FusionSample sample = {};
-  sample.launched = separate.launched;
-  sample.separate = separate.total;
-  sample.one = single.run(1).total;
-  if (lead > 0) sample.separate += sample.one - single.run(lead + 1).total;
-  return sample;
+  const double one = single.run(1).total;
+  double total = separate.total;
+  if (lead > 0) total += one - single.run(lead + 1).total;
+  return {{"launched", separate.launched}, {"separate", total}, {"one", one}};
 }
 
-inline FusionSample take_fusion(LaunchMethod& single, LaunchMethod& fused,
-                                int repeats, int lead) {
-  FusionSample sample = take_separate(single, repeats, lead);
-  sample.fused = fused.run(1).total;
+/// The same, and `fused`: of one launch of i units.
+inline Sample take_fusion(LaunchMethod& single, LaunchMethod& fused,
+                          int repeats, int lead) {
+  Sample sample = take_separate(single, repeats, lead);
+  sample["fused"] = fused.run(1).total;
   return sample;
 }
 
@@ -46,13 +41,11 @@ struct FusionResult {
 };
 
 /// Eq. 6 with j = 1. The unit itself is (fused - one single) / (i - 1).
-inline FusionResult fusion_result(const Measured<FusionSample>& measured,
-                                  int repeats) {
-  const ProcessSamples separate = measured.of(&FusionSample::separate);
-  const ProcessSamples fused = measured.of(&FusionSample::fused);
-  const ProcessSamples launched = measured.of(&FusionSample::launched);
-  return {difference_of_processes(fused, measured.of(&FusionSample::one),
-                                  repeats - 1),
+inline FusionResult fusion_result(const Measured& measured, int repeats) {
+  const ProcessSamples separate = measured.of("separate"),
+                       fused = measured.of("fused"),
+                       launched = measured.of("launched");
+  return {difference_of_processes(fused, measured.of("one"), repeats - 1),
           difference_of_processes(separate, fused, repeats - 1),
           summarize_processes(launched).mean <
               0.9 * summarize_processes(separate).mean};
@@ -71,9 +64,7 @@ class FusionPair {
         single_(method.make(pool, gpus, one_.call())),
         fused_(method.make(pool, gpus, all_.call())) {}
 
-  FusionSample take() {
-    return take_fusion(*single_, *fused_, repeats_, lead_);
-  }
+  Sample take() { return take_fusion(*single_, *fused_, repeats_, lead_); }
 
  private:
   int repeats_, lead_;

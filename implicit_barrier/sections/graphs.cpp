@@ -13,12 +13,6 @@ int graphs_in_a_row(int nodes) {
   return std::max(1, kMostNodes / nodes);
 }
 
-/// Nanoseconds. `seam` is NaN where there are no graphs in a row.
-struct GraphSample {
-  double node, seam;                                ///< of the GPU
-  double instantiate, upload, first, call, update;  ///< of the host
-};
-
 Layout graph_layout() {
   return {{{"node", "one more kernel in the graph", Said::kWarned},
            {"seam", "one more graph, beyond its other kernels",
@@ -30,7 +24,8 @@ Layout graph_layout() {
            {"update", "cudaGraphExecUpdate with a graph of the same kernels"}}};
 }
 
-/// Graphs of null kernels of one point.
+/// Graphs of null kernels of one point. Nanoseconds; `seam` is NaN where there
+/// are no graphs in a row.
 class GraphPoint {
  public:
   GraphPoint(const LaunchMethodInfo& method, const StreamPool& pool,
@@ -43,32 +38,32 @@ class GraphPoint {
         one_(launch_.capture(1)),
         all_(launch_.capture(graphs_ * nodes_)) {}
 
-  GraphSample take() {
+  Sample take() {
     const cudaStream_t stream = launch_.pool().stream(0);
-    GraphSample sample = {};
+    Sample sample;
     const Graph graph = launch_.capture(nodes_);
     auto start = HostClock::now();
     GraphExec exec(graph);
-    sample.instantiate = since(start);
+    sample["inst"] = since(start);
     start = HostClock::now();
     exec.upload(stream);
     CUDA_CHECK(cudaStreamSynchronize(stream));
-    sample.upload = since(start);
+    sample["upload"] = since(start);
     start = HostClock::now();
     exec.update(graph);
-    sample.update = since(start);
-    const double once = total_ns(exec, 1, &sample.call);
-    sample.node = (once - total_ns(one_, 1)) / (nodes_ - 1);
+    sample["update"] = since(start);
+    const double once = total_ns(exec, 1, &sample["call"]);
+    const double node = (once - total_ns(one_, 1)) / (nodes_ - 1);
+    sample["node"] = node;
     // As Eq. 6: so many graphs against one of all their kernels.
-    sample.seam =
-        graphs_ == 1
-            ? kNan
-            : sample.node +
-                  (total_ns(exec, graphs_) - total_ns(all_, 1)) / (graphs_ - 1);
+    sample["seam"] =
+        graphs_ == 1 ? kNan
+                     : node + (total_ns(exec, graphs_) - total_ns(all_, 1)) /
+                                  (graphs_ - 1);
     GraphExec unused(graph);
     start = HostClock::now();
     unused.launch(stream);
-    sample.first = since(start);
+    sample["first"] = since(start);
     launch_.wait();
     return sample;
   }
@@ -101,15 +96,15 @@ class GraphPoint {
   GraphExec one_, all_;
 };
 
-class Graphs : public SectionOf<GraphSample> {
+class Graphs : public Section {
  public:
   explicit Graphs(Printing& printing)
-      : SectionOf(printing, Set::kToday, "graphs",
-                  "null kernels, so many (rep) a graph, in the default stream",
-                  graph_layout()) {}
+      : Section(printing, Set::kToday, "graphs",
+                "null kernels, so many (rep) a graph, in the default stream",
+                graph_layout()) {}
 
  private:
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     points.launch_into(cudaStreamLegacy);
     measuring.for_each_point(
         Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
@@ -118,7 +113,7 @@ class Graphs : public SectionOf<GraphSample> {
           if (!method.makes_graphs) return;
           for (const int nodes : {20, 128, 1000}) {
             point.repeats = nodes;
-            points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+            points.add(point, [&]() -> Take {
               const auto graph = std::make_shared<GraphPoint>(
                   method, measuring.pool, gpus, point);
               return [graph] { return graph->take(); };

@@ -44,16 +44,16 @@ Remark why_not_hold(const StreamPool& pool) {
           "a launch takes " + us + " us, as under a tool that watches each"};
 }
 
-class HeldQueue : public SectionOf<HeldSample> {
+class HeldQueue : public Section {
  public:
   explicit HeldQueue(Printing& printing)
-      : SectionOf(printing, Set::kEvidence, "held queue",
-                  "kernels that wait until the last is queued, by the CPU and "
-                  "by the GPU's timer",
-                  held_layout()) {}
+      : Section(printing, Set::kEvidence, "held queue",
+                "kernels that wait until the last is queued, by the CPU and "
+                "by the GPU's timer",
+                held_layout()) {}
 
  private:
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     // Kept by what takes the samples.
     const auto gate = std::make_shared<Gate>();
     const auto times = std::make_shared<TimesOfKernels>(
@@ -76,7 +76,7 @@ class HeldQueue : public SectionOf<HeldSample> {
               points.skip(point, reason);
               continue;
             }
-            points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+            points.add(point, [&]() -> Take {
               const auto held = std::make_shared<HeldPoint>(
                   method, measuring.pool, gpus, point, points.mhz(), *gate,
                   *times);
@@ -86,9 +86,9 @@ class HeldQueue : public SectionOf<HeldSample> {
         });
   }
 
-  void print(const Point& point, const Measured<Sample>& measured) override {
+  void print(const Point& point, const Measured& measured) override {
     const std::vector<Summary> means = means_of(measured);
-    SectionOf::print(point, measured, means);
+    Section::print(point, measured, means);
     compare_with_fusion(point, means[0], means[1]);
   }
 

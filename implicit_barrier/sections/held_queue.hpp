@@ -14,10 +14,6 @@ namespace syncbench::implicit_barrier {
 /// Nanoseconds. `cpu` and `timer`, by the two clocks: Eq. 6 of spinning
 /// kernels, of null ones the cost of one more launch. `gap`: from the end of a
 /// kernel that notes it to the begin of the next; NaN of null kernels.
-struct HeldSample {
-  double cpu, timer, gap;
-};
-
 class HeldPoint {
  public:
   /// Kernels that spin for point.work_ns on an SM clock of `mhz`; null kernels
@@ -49,16 +45,17 @@ class HeldPoint {
     noting_fused_ = make({{noting_all_.call()}});
   }
 
-  HeldSample take() {
-    const FusionSample launches =
+  Sample take() {
+    const Sample launches =
         take_separate(single_->held, point_.repeats, point_.lead);
-    const double fused = spins() ? fused_->held.run(1).total : launches.one;
-    HeldSample sample = {};
-    sample.cpu = (launches.separate - fused) / (point_.repeats - 1);
+    const double fused =
+        spins() ? fused_->held.run(1).total : launches.at("one");
+    Sample sample;
+    sample["cpu"] = (launches.at("separate") - fused) / (point_.repeats - 1);
     const double period = period_ns();
-    sample.timer = spins() ? period - unit_ns() : period;
+    sample["timer"] = spins() ? period - unit_ns() : period;
     // unit_ns() comes last: what its kernels noted is still there.
-    sample.gap = spins() ? read(point_.lead, point_.repeats).gap : kNan;
+    sample["gap"] = spins() ? read(point_.lead, point_.repeats).gap : kNan;
     return sample;
   }
 

@@ -18,15 +18,15 @@ Layout launch_layout(std::vector<Label> labels = {}) {
           std::move(labels)};
 }
 
-class Launches : public SectionOf<LaunchesSample> {
+class Launches : public Section {
  protected:
-  using SectionOf::SectionOf;
+  using Section::Section;
 
-  static void add(Measuring& measuring, PointsInTurn<Sample>& points,
+  static void add(Measuring& measuring, PointsInTurn& points,
                   const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
                   const Point& point, UnitKernel kernel, int units,
                   long long cycles) {
-    points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+    points.add(point, [&]() -> Take {
       const auto call = std::make_shared<UnitCall>(method.kernels->*kernel,
                                                    point, units, cycles);
       const std::shared_ptr<LaunchMethod> launch =
@@ -37,15 +37,14 @@ class Launches : public SectionOf<LaunchesSample> {
     });
   }
 
-  void print(const Point& of, const Measured<Sample>& measured) override {
+  void print(const Point& of, const Measured& measured) override {
     Point point = of;
     for (const LaunchSeries& series :
          {one_launch(measured), many_launches(measured, of.repeats)}) {
       point.repeats = series.repeats;
-      SectionOf::print(
-          point, measured,
-          {series.clock, series.wait, series.launched, series.total,
-           per(series.launched, series.repeats), series.additional});
+      Section::print(point, measured,
+                     {series.clock, series.wait, series.launched, series.total,
+                      per(series.launched, series.repeats), series.additional});
     }
   }
 };
@@ -56,7 +55,7 @@ class NullKernel : public Launches {
       : Launches(printing, Set::kStudy, "null kernel", "", launch_layout()) {}
 
  private:
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     measuring.for_each_point(
         Breadth::kFew, Counts::kEach, measuring.both_shapes(),
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
@@ -75,7 +74,7 @@ class WorkloadTest : public Launches {
                  launch_layout({work_label("spin of each kernel")})) {}
 
  private:
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     measuring.for_each_point(
         Breadth::kMost, Counts::kAll, {measuring.filling_shape()},
         [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,

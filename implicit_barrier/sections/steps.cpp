@@ -14,11 +14,6 @@ constexpr int kMostSteps = 50;
 int steps_of(int work_ns) { return work_ns < 5000 ? kMostSteps : 20; }
 constexpr int kProved = 1000;  // steps by which a way shows its order
 
-/// Nanoseconds a step: all of it, and what is beyond its work.
-struct StepSample {
-  double step, seam;
-};
-
 Layout step_layout() {
   return {
       {{"step", "one more step", Said::kWarned},
@@ -30,7 +25,8 @@ Layout step_layout() {
         [](const Point& point) -> Word { return point.reads; }}}};
 }
 
-/// One way, shape and work.
+/// One way, shape and work. Nanoseconds a step: all of it, and what is beyond
+/// its work.
 class StepPoint {
  public:
   StepPoint(const StepWay& way, const StepPlace& place, const Point& point,
@@ -47,13 +43,13 @@ class StepPoint {
     long_ = way.make(place, shape);
   }
 
-  StepSample take() {
+  Sample take() {
     one_launch_.run(kWarmUpLaunches);
     const double unit =
         (all_launch_.run(1).total - one_launch_.run(1).total) / gaps_;
     const double once = short_->run();
     const double step = (long_->run() - once) / gaps_;
-    return {step, step - unit};
+    return {{"step", step}, {"seam", step - unit}};
   }
 
  private:
@@ -68,16 +64,16 @@ class StepPoint {
   std::unique_ptr<StepChain> short_, long_;
 };
 
-class Steps : public SectionOf<StepSample> {
+class Steps : public Section {
  public:
   explicit Steps(Printing& printing)
-      : SectionOf(printing, Set::kToday, "dependent steps",
-                  "a chain of equal steps on one GPU, by launches and in one "
-                  "kernel",
-                  step_layout()) {}
+      : Section(printing, Set::kToday, "dependent steps",
+                "a chain of equal steps on one GPU, by launches and in one "
+                "kernel",
+                step_layout()) {}
 
  private:
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     const Gpu& gpu = measuring.run.gpu();
     std::vector<LaunchShape> shapes = {{1, 32}, {8, 256}};
     if (gpu.sm_count != shapes.back().blocks) {
@@ -100,7 +96,7 @@ class Steps : public SectionOf<StepSample> {
             point.threads = shape.threads;
             point.work_ns = work_ns;
             point.reads = reads;
-            points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+            points.add(point, [&]() -> Take {
               if (Measuring::proves() && reads == 1 && work_ns == 0) {
                 prove(way, place, shape);
               }

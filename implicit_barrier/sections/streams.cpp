@@ -8,11 +8,11 @@
 namespace syncbench::implicit_barrier {
 namespace {
 
-/// One sample of every stream: of the default one, of that of the thread, then
-/// of those of the pool.
-struct StreamsSample {
-  FusionSample of[2 + StreamPool::kStreams];
-};
+/// A number of one of the streams: 0 is the default one, 1 that of the thread,
+/// then come those of the pool.
+std::string of_stream(const std::string& name, int stream) {
+  return name + '_' + std::to_string(stream);
+}
 
 /// Launches of a sample, few because there are so many streams.
 constexpr int kRepeats = 32;
@@ -27,33 +27,30 @@ constexpr StreamKind kStreamKinds[] = {{"default", 0, 1},
                                        {"created", 2, StreamPool::kStreams}};
 
 /// Samples of one quantity, those of all streams of a kind together.
-ProcessSamples samples_of_kind(const Measured<StreamsSample>& measured,
-                               const StreamKind& kind,
-                               double FusionSample::*quantity) {
+ProcessSamples samples_of_kind(const Measured& measured, const StreamKind& kind,
+                               const std::string& quantity) {
   ProcessSamples values;
   for (const auto& process : measured.samples) {
     values.emplace_back();
     for (int i = kind.first; i < kind.first + kind.count; ++i) {
-      for (const StreamsSample& sample : process) {
-        values.back().push_back(sample.of[i].*quantity);
-      }
+      const std::vector<double>& numbers = process.at(of_stream(quantity, i));
+      values.back().insert(values.back().end(), numbers.begin(), numbers.end());
     }
   }
   return values;
 }
 
 /// As the quantities: of levels, each the median of one stream in one process.
-std::vector<Summary> levels_of(const Measured<StreamsSample>& measured,
-                               const StreamKind& kind, int steps) {
+std::vector<Summary> levels_of(const Measured& measured, const StreamKind& kind,
+                               int steps) {
   std::vector<double> levels, means;
   double variances = 0;
   for (const auto& process : measured.samples) {
     std::vector<double> here;
     for (int i = kind.first; i < kind.first + kind.count; ++i) {
-      std::vector<double> totals;
-      for (const StreamsSample& sample : process) {
-        totals.push_back(sample.of[i].separate - sample.of[i].fused);
-      }
+      std::vector<double> totals = process.at(of_stream("separate", i));
+      const std::vector<double>& fused = process.at(of_stream("fused", i));
+      for (std::size_t j = 0; j < totals.size(); ++j) totals[j] -= fused[j];
       here.push_back(median_of(totals) / steps);
     }
     levels.insert(levels.end(), here.begin(), here.end());
@@ -86,16 +83,16 @@ Layout streams_layout() {
             [](const Point& point) -> Word { return point.stream; }}}};
 }
 
-class Streams : public SectionOf<StreamsSample> {
+class Streams : public Section {
  public:
   explicit Streams(Printing& printing)
-      : SectionOf(printing, Set::kEvidence, "streams",
-                  "as sleep kernel, in the default stream, in the thread's and "
-                  "in ten streams made later",
-                  streams_layout()) {}
+      : Section(printing, Set::kEvidence, "streams",
+                "as sleep kernel, in the default stream, in the thread's and "
+                "in ten streams made later",
+                streams_layout()) {}
 
  private:
-  void plan(Measuring& measuring, PointsInTurn<Sample>& points) override {
+  void plan(Measuring& measuring, PointsInTurn& points) override {
     StreamPool& pool = measuring.pool;
     measuring.for_each_point(
         Breadth::kMost, Counts::kOneAndAll, measuring.both_shapes(),
@@ -104,7 +101,7 @@ class Streams : public SectionOf<StreamsSample> {
           if (method.multi_gpu) return;
           point.work_ns = unit_ns_of(point.gpus);
           point.repeats = kRepeats;
-          points.add(point, [&]() -> PointsInTurn<Sample>::Take {
+          points.add(point, [&]() -> Take {
             const auto pair = std::make_shared<FusionPair>(
                 method, pool, gpus, point, &UnitKernels::spin,
                 cycles_in(point.work_ns, points.mhz()));
@@ -114,30 +111,36 @@ class Streams : public SectionOf<StreamsSample> {
   }
 
   static Sample sample_each(FusionPair& pair, StreamPool& pool) {
-    Sample sample = {};
+    Sample sample;
+    const auto take = [&](int stream) {
+      const Sample here = pair.take();
+      for (const char* name : {"separate", "fused"}) {
+        sample[of_stream(name, stream)] = here.at(name);
+      }
+    };
     const cudaStream_t given[] = {cudaStreamLegacy, cudaStreamPerThread};
     for (int i = 0; i < 2; ++i) {
       const StreamPool::Given guard(pool, given[i]);
-      sample.of[i] = pair.take();
+      take(i);
     }
     for (int turn = 0; turn < StreamPool::kStreams; ++turn) {
       pool.turn_to(turn);
-      sample.of[2 + turn] = pair.take();
+      take(2 + turn);
     }
     return sample;
   }
 
-  void print(const Point& of, const Measured<Sample>& measured) override {
+  void print(const Point& of, const Measured& measured) override {
     Point point = of;
     for (const StreamKind& kind : kStreamKinds) {
       point.stream = kind.name;
       std::vector<Summary> means = levels_of(measured, kind, of.repeats - 1);
-      means.insert(means.begin(),
-                   difference_of_processes(
-                       samples_of_kind(measured, kind, &FusionSample::separate),
-                       samples_of_kind(measured, kind, &FusionSample::fused),
-                       of.repeats - 1));
-      SectionOf::print(point, measured, means);
+      means.insert(
+          means.begin(),
+          difference_of_processes(samples_of_kind(measured, kind, "separate"),
+                                  samples_of_kind(measured, kind, "fused"),
+                                  of.repeats - 1));
+      Section::print(point, measured, means);
     }
   }
 

@@ -2,6 +2,7 @@
 // this file, plain loops, between CUDA events. Cycles without an SM's clock: a
 // dependent float addition takes a known number of them.
 #include <cooperative_groups.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>

@@ -4,6 +4,7 @@
 // decides: multi_grid_sync before CUDA 13, then peer_grid_sync. Barriers to
 // which a block comes late: the section's kernel against a loop of this file.
 #include <cooperative_groups.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 #include "common/device_clock.cuh"
@@ -96,21 +97,20 @@ class LaunchGapTest {
                         point.work_ns / kSleepNs);
     HeldPoint held(method, pool_, gpus, point, mhz_, gate_, times_);
     HeldPoint held_null(method, pool_, gpus, null_point, mhz_, gate_, times_);
-    std::vector<FusionSample> spin, sleep;
-    std::vector<HeldSample> queue, null;
-    for (int i = 0; i < kWarmUps + kSamples; ++i) {
-      pool_.turn_to(i);
-      spin.push_back(spinning.take());
-      queue.push_back(held.take());
-      null.push_back(held_null.take());
-      sleep.push_back(sleeping.take());
-    }
-    const double fusion = overhead(spin, point),
-                 cpu = median(queue, &HeldSample::cpu),
-                 timer = median(queue, &HeldSample::timer),
-                 gap = median(queue, &HeldSample::gap),
-                 null_cpu = median(null, &HeldSample::cpu),
-                 null_timer = median(null, &HeldSample::timer);
+    // A launch's turn comes once a round.
+    std::vector<TimedPoint> points = {{[&] { return turn(); }},
+                                      {[&] { return spinning.take(); }},
+                                      {[&] { return held.take(); }},
+                                      {[&] { return held_null.take(); }},
+                                      {[&] { return sleeping.take(); }}};
+    sample_in_turn(points, kSamples, kWarmUps);
+    Samples &queue = points[2].samples, &null = points[3].samples;
+    const double fusion = overhead(points[1].samples, point),
+                 cpu = median_of(queue["cpu"]),
+                 timer = median_of(queue["timer"]),
+                 gap = median_of(queue["gap"]),
+                 null_cpu = median_of(null["cpu"]),
+                 null_timer = median_of(null["timer"]);
     const double off =
         std::max(widest({fusion, cpu, timer}), widest({null_cpu, null_timer}));
     std::printf(
@@ -118,7 +118,7 @@ class LaunchGapTest {
         "note it %.0f); null kernels held %.0f, by timer %.0f: at most %.1f%% "
         "apart; sleeping kernels, fusion: %.0f\n",
         point.shape().c_str(), fusion, cpu, timer, gap, null_cpu, null_timer,
-        100 * off, overhead(sleep, point));
+        100 * off, overhead(points[4].samples, point));
     if (method.breadth == Breadth::kFew) return off < kCoarse ? 0 : 1;
     const double tolerance = point.gpus > 1 ? kThreadTolerance : kTolerance;
     const bool agree =
@@ -137,16 +137,11 @@ class LaunchGapTest {
         two(kernel, point, 2, point.work_ns);
     const auto one_unit = method.make(pool_, gpus, one.call());
     const auto two_units = method.make(pool_, gpus, two.call());
-    std::vector<FusionSample> spin;
-    std::vector<double> rounds;
-    for (int i = 0; i < kWarmUps + kSamples; ++i) {
-      if (i == kWarmUps) rounds.clear();
-      pool_.turn_to(i);
-      spin.push_back(spinning.take());
+    const auto round = [&] {
       const double single_ns = round_ns(*one_unit, gpus);
-      rounds.push_back(2 * single_ns - round_ns(*two_units, gpus));
-    }
-    return judge(point, spin, "rounds by timer", median_of(rounds),
+      return 2 * single_ns - round_ns(*two_units, gpus);
+    };
+    return judge(point, spinning, "rounds by timer", round,
                  gpus.size() > 1 ? kThreadTolerance : kTolerance);
   }
 
@@ -158,23 +153,33 @@ class LaunchGapTest {
         all(method.kernels->spin, point, point.repeats, cycles);
     const auto launches = method.make(pool_, gpus, one.call()),
                fused = method.make(pool_, gpus, all.call());
-    std::vector<FusionSample> spin;
-    std::vector<double> by_events;
-    for (int i = 0; i < kWarmUps + kSamples; ++i) {
-      if (i == kWarmUps) by_events.clear();
-      pool_.turn_to(i);
-      spin.push_back(spinning.take());
+    const auto by_events = [&] {
       const double separate_ns = event_ns(*launches, point.repeats);
-      by_events.push_back((separate_ns - event_ns(*fused, 1)) /
-                          (point.repeats - 1));
-    }
-    return judge(point, spin, "by events", median_of(by_events),
+      return (separate_ns - event_ns(*fused, 1)) / (point.repeats - 1);
+    };
+    return judge(point, spinning, "by events", by_events,
                  kDeviceGraphTolerance);
   }
 
-  static int judge(const Point& point, const std::vector<FusionSample>& spin,
-                   const char* other_way, double other, double tolerance) {
-    const double fusion = overhead(spin, point);
+  // The next streams.
+  Sample turn() {
+    pool_.turn_to(pool_.turn() + 1);
+    return {};
+  }
+
+  // take_other(): the overhead of a launch by the other way.
+  int judge(const Point& point, FusionPair& spinning, const char* other_way,
+            const std::function<double()>& take_other, double tolerance) {
+    const Samples samples = sample_alone(
+        [&] {
+          turn();
+          Sample sample = spinning.take();
+          sample["other"] = take_other();
+          return sample;
+        },
+        kSamples, kWarmUps);
+    std::vector<double> others = samples.at("other");
+    const double fusion = overhead(samples, point), other = median_of(others);
     const double off = widest({fusion, other});
     std::printf("%s: fusion %.0f, %s %.0f ns, %.1f%% apart\n",
                 point.shape().c_str(), fusion, other_way, other, 100 * off);
@@ -211,23 +216,10 @@ class LaunchGapTest {
     return mean;
   }
 
-  // Samples after the warm-ups.
-  template <class Sample>
-  static Measured<Sample> counted(const std::vector<Sample>& samples) {
-    Measured<Sample> measured;
-    measured.add({samples.begin() + kWarmUps, samples.end()}, kNan);
-    return measured;
-  }
-
-  template <class Sample>
-  static double median(const std::vector<Sample>& samples,
-                       double Sample::*quantity) {
-    return median_of(counted(samples).of(quantity)[0]);
-  }
-
-  static double overhead(const std::vector<FusionSample>& samples,
-                         const Point& point) {
-    return fusion_result(counted(samples), point.repeats).overhead.median;
+  static double overhead(const Samples& samples, const Point& point) {
+    Measured measured;
+    measured.add(samples, kNan);
+    return fusion_result(measured, point.repeats).overhead.median;
   }
 
   MeasuringRun& run_;

@@ -8,8 +8,11 @@ namespace syncbench::explicit_barrier {
 template <class Point>
 InterSmResult measure_inter_sm(Point& point, int samples,
                                const SamplingPlan& plan) {
-  Measured<InterSmSample> measured;
-  measured.add(sample_inter_sm(point, samples, plan), kNan);
+  const auto run = [&](int repeats, int launches) {
+    return point.run(repeats, launches);
+  };
+  Measured measured;
+  measured.add(sample_inter_sm(run, samples, plan), kNan);
   return inter_sm_result(measured, plan);
 }
 

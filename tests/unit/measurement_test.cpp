@@ -37,13 +37,10 @@ class FakeLaunch : public LaunchMethod {
 };
 
 // What `processes` processes of `samples` samples each hand over.
-template <class Take>
-auto collect(int processes, int samples, Take take) {
-  Measured<decltype(take())> measured;
+Measured collect(int processes, int samples, const Take& take) {
+  Measured measured;
   for (int process = 0; process < processes; ++process) {
-    std::vector<decltype(take())> mine;
-    for (int i = 0; i < samples; ++i) mine.push_back(take());
-    measured.add(std::move(mine), 1980);
+    measured.add(sample_alone(take, samples, 0), 1980);
   }
   return measured;
 }
@@ -88,8 +85,8 @@ TEST(TakeFusion, LaunchesBehindOthersWhereTheFirstTakeMore) {
 TEST(TakeFusion, LaunchesThatDoNotHideAreNoticed) {
   FakeLaunch single(10), fused(16 * 10);
   const auto measured = collect(2, 5, [&] {
-    FusionSample sample = take_fusion(single, fused, 16, 0);
-    sample.launched = sample.separate - 100;
+    Sample sample = take_fusion(single, fused, 16, 0);
+    sample["launched"] = sample["separate"] - 100;
     return sample;
   });
   EXPECT_FALSE(fusion_result(measured, 16).hidden);

@@ -51,51 +51,45 @@ TEST(DifferenceOfProcesses, LevelsOfTheDifferenceAreInTheInterval) {
   EXPECT_NEAR(result.ci95, 12.7062 * 1, 1e-3);  // of 2 and 4
 }
 
-struct Sample {
-  double one, other;
-};
-
 TEST(Records, AreReadBack) {
-  const std::vector<Sample> samples = {{1.5, 1234567890.25}, {-3, kNan}};
-  const Record record = parse_record(
-      record_text({3, "a point", {}, 1980.5, numbers_of(samples)}));
+  const Samples samples = {{"one", {1.5, -3}},
+                           {"other", {1234567890.25, kNan}}};
+  const Record record =
+      parse_record(record_text({3, "a point", {}, 1980.5, samples}));
   EXPECT_EQ(record.section, 3u);
   EXPECT_EQ(record.point, "a point");
   EXPECT_EQ(record.mhz, 1980.5);
   EXPECT_FALSE(record.skipped);
-  const auto read = samples_of<Sample>(record.numbers);
-  ASSERT_EQ(read.size(), 2u);
-  EXPECT_EQ(read[0].other, 1234567890.25);
-  EXPECT_EQ(read[1].one, -3);
-  EXPECT_TRUE(std::isnan(read[1].other));
+  ASSERT_EQ(record.samples.size(), 2u);
+  EXPECT_EQ(record.samples.at("one"), samples.at("one"));
+  ASSERT_EQ(record.samples.at("other").size(), 2u);
+  EXPECT_EQ(record.samples.at("other")[0], 1234567890.25);
+  EXPECT_TRUE(std::isnan(record.samples.at("other")[1]));
 }
 
 TEST(Records, HaveSamplesOrAReason) {
-  const Record record = parse_record(
-      record_text({0, "a point", {"tag n=1", "no such API"}, kNan, {}}));
+  const Record record =
+      parse_record(record_text({0, "a point", {"tag n=1", "no such API"}}));
   EXPECT_EQ(record.skipped.tag, "tag n=1");
   EXPECT_EQ(record.skipped.text, "no such API");
-  EXPECT_TRUE(record.numbers.empty());
+  EXPECT_TRUE(record.samples.empty());
 }
 
 TEST(Records, NonsenseIsAnError) {
   for (const char* bad :
-       {"", "something else", "samples\t0\tpoint", "samples\tx\tpoint\t1 2",
-        "samples\t0\tpoint\t1", "samples\t0\tpoint\t1 2x",
-        "skipped\t0\tpoint\ttag"}) {
+       {"", "something else", "samples\t0\tpoint\t1",
+        "samples\tx\tpoint\t1\tone 2", "samples\t0\tpoint\t1x\tone 2",
+        "samples\t0\tpoint\t1\tone 2x", "skipped\t0\tpoint\ttag"}) {
     EXPECT_THROW(parse_record(bad), std::invalid_argument) << bad;
   }
-  EXPECT_THROW(samples_of<Sample>({1, 2, 3}), std::invalid_argument);
-  EXPECT_THROW(samples_of<Sample>({}), std::invalid_argument);
 }
 
 TEST(Measured, GivesOneQuantity) {
-  Measured<Sample> measured;
-  measured.add({{1, 2}, {3, 4}}, 1000);
-  measured.add({{5, 6}, {7, 8}}, 2000);
-  EXPECT_EQ(measured.of(&Sample::other), (ProcessSamples{{2, 4}, {6, 8}}));
-  EXPECT_EQ(measured.of([](const Sample& s) { return s.one + s.other; }),
-            (ProcessSamples{{3, 7}, {11, 15}}));
+  Measured measured;
+  measured.add({{"one", {1, 3}}, {"other", {2, 4}}}, 1000);
+  measured.add({{"one", {5, 7}}, {"other", {6, 8}}}, 2000);
+  EXPECT_EQ(measured.of("other"), (ProcessSamples{{2, 4}, {6, 8}}));
+  EXPECT_THROW(measured.of("no such"), std::out_of_range);
 }
 
 }  // namespace
