@@ -172,7 +172,9 @@ void MeasuringRun::measure_or_skip(Table& table, const RowKey& key,
   }
 }
 
-void MeasuringRun::finish(const std::string& failure) {
+void MeasuringRun::measure_all(const std::function<std::string()>& sections) {
+  std::string failure;
+  measure([&] { failure = sections(); });
   judge_spreads();
   progress_.clear();
   out_.end();
@@ -211,6 +213,15 @@ void MeasuringRun::warn_of_host() {
               "CUDA_LAUNCH_BLOCKING is set: in all rows every launch waits for "
               "its kernel"});
   }
+}
+
+int run_sections(const ProgramInfo& info, int argc, char** argv,
+                 const std::function<std::string(MeasuringRun&)>& sections) {
+  return run_program(info, argc, argv,
+                     [&](const Options& options, LineWriter& out) {
+                       MeasuringRun run(info, options, out);
+                       run.measure_all([&] { return sections(run); });
+                     });
 }
 
 }  // namespace syncbench

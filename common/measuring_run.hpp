@@ -110,10 +110,10 @@ class MeasuringRun {
   void measure_or_skip(Table& table, const RowKey& key,
                        const std::function<void()>& measure);
 
-  /// To be called after the last row: ends the output. Throws what has failed,
-  /// or where a method that was asked for by name has been skipped somewhere or
-  /// has no row.
-  void finish(const std::string& failure = "");
+  /// measure() of all rows of a program: `sections` returns what has failed, or
+  /// nothing. Ends the output, then throws that, or where a method that was
+  /// asked for by name has been skipped somewhere or has no row.
+  void measure_all(const std::function<std::string()>& sections);
 
  private:
   SlowClock look_at_clocks(int gpus);
@@ -145,5 +145,9 @@ class MeasuringRun {
   HostClock::time_point last_look_;
   std::set<int> shared_;  // GPUs found to be used by others
 };
+
+/// run_program() of a program that measures all its sections in one process.
+int run_sections(const ProgramInfo& info, int argc, char** argv,
+                 const std::function<std::string(MeasuringRun&)>& sections);
 
 }  // namespace syncbench

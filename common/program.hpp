@@ -35,15 +35,4 @@ int say_failure(const std::string& line, int code);  ///< on stderr
 int run_program(const ProgramInfo& info, int argc, char** argv,
                 const Measure& measure, const SayFailure& say = say_failure);
 
-/// main() of an executable: constructs Program(info, options, out, own...) and
-/// calls its run() to measure. `own`: what its own options have said.
-template <class Program, class... Own>
-int program_main(const ProgramInfo& info, int argc, char** argv,
-                 const Own&... own) {
-  return run_program(info, argc, argv,
-                     [&](const Options& options, LineWriter& out) {
-                       Program(info, options, out, own...).run();
-                     });
-}
-
 }  // namespace syncbench

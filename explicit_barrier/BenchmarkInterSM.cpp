@@ -163,70 +163,53 @@ Samples sample(TimedLaunch& launch, int samples, const SamplingPlan& plan) {
 
 // A process that has been started by another: samples of methods whose cost
 // differs between processes.
-class SamplingProcess {
- public:
-  SamplingProcess(const ProgramInfo& info, const Options& options,
-                  LineWriter& out, const BlocksPerSm& blocks_per_sm)
-      : run_(info, options, out), blocks_per_sm_(blocks_per_sm.swept()) {}
-
-  void run() {
-    run_.measure([this] {
-      run_.begin_section("multi-GPU latency");
-      if (!run_.gpu().cooperative_launch) return;
-      for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
-        if (!method.differs_by_process ||
-            !run_.options().wants(method.name, method.set)) {
-          continue;
-        }
-        for_each_count(method, run_.gpus(), [&](const Point& all) {
-          for_each_shape(run_, all, blocks_per_sm_,
-                         [&](const Point& point, const Remark& why) {
-                           if (why) return;
-                           run_.out().line(record_text(record_of(point)));
-                         });
-        });
-      }
-    });
-  }
-
- private:
-  Record record_of(const Point& point) {
-    const Options& options = run_.options();
-    const int share = (options.samples - 1) / process_count(options) + 1;
+void sample_in_process(MeasuringRun& run, const std::vector<int>& per_sm) {
+  const Options& options = run.options();
+  const int share = (options.samples - 1) / process_count(options) + 1;
+  const auto record_of = [&](const Point& point) {
     Record record;
     record.point = row_of(point).key().text;
     try {
       TimedLaunch launch(*point.method, point.gpus, point.shape);
       record.samples = sample(launch, share, point.plan);
-      record.mhz = run_.clock_mhz();
+      record.mhz = run.clock_mhz();
     } catch (const CannotMeasure& error) {
       record.skipped = {error.tag, error.what()};
     }
     return record;
+  };
+  run.begin_section("multi-GPU latency");
+  if (!run.gpu().cooperative_launch) return;
+  for (const MethodEntry& method : methods_of(Scope::kGpus, Scope::kGpus)) {
+    if (!method.differs_by_process || !options.wants(method.name, method.set)) {
+      continue;
+    }
+    for_each_count(method, run.gpus(), [&](const Point& all) {
+      for_each_shape(run, all, per_sm,
+                     [&](const Point& point, const Remark& why) {
+                       if (why) return;
+                       run.out().line(record_text(record_of(point)));
+                     });
+    });
   }
-
-  MeasuringRun run_;
-  const std::vector<int> blocks_per_sm_;
-};
+}
 
 // The process that prints, which measures what needs no others.
 class InterSm {
  public:
   /// `sampled`: what the processes that this one has started have measured.
-  InterSm(const ProgramInfo& info, const Options& options, LineWriter& out,
-          const BlocksPerSm& blocks_per_sm, SampledRows sampled)
-      : run_(info, options, out),
-        blocks_per_sm_(blocks_per_sm.swept()),
+  InterSm(MeasuringRun& run, std::vector<int> blocks_per_sm,
+          SampledRows sampled)
+      : run_(run),
+        blocks_per_sm_(std::move(blocks_per_sm)),
         sampled_(std::move(sampled)) {}
 
-  void run() {
-    run_.measure([this] {
-      section("grid latency", Scope::kGrid, missing_grid_methods());
-      section("multi-GPU latency", Scope::kGpus, missing_gpu_methods());
-      exchange_section();
-      if (run_.options().measures(Set::kEvidence)) late_section();
-    });
-    run_.finish();
+  std::string sections() {
+    section("grid latency", Scope::kGrid, missing_grid_methods());
+    section("multi-GPU latency", Scope::kGpus, missing_gpu_methods());
+    exchange_section();
+    if (run_.options().measures(Set::kEvidence)) late_section();
+    return "";
   }
 
  private:
@@ -370,7 +353,7 @@ class InterSm {
                watched);
   }
 
-  MeasuringRun run_;
+  MeasuringRun& run_;
   const std::vector<int> blocks_per_sm_;
   SampledRows sampled_;
 };
@@ -443,11 +426,14 @@ int main(int argc, char** argv) {
   const ProgramInfo info = program_info(blocks_per_sm);
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
+        const std::vector<int> per_sm = blocks_per_sm.swept();
         if (process_number() >= 0) {
-          return SamplingProcess(info, options, out, blocks_per_sm).run();
+          MeasuringRun run(info, options, out);
+          return run.measure([&] { sample_in_process(run, per_sm); });
         }
-        InterSm(info, options, out, blocks_per_sm,
-                measure_in_processes(options, argv, out))
-            .run();
+        const SampledRows sampled = measure_in_processes(options, argv, out);
+        MeasuringRun run(info, options, out);
+        run.measure_all(
+            [&] { return InterSm(run, per_sm, sampled).sections(); });
       });
 }

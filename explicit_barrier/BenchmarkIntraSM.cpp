@@ -198,22 +198,17 @@ Row late_row(const std::string& method = "", const Shape& shape = {},
 
 class IntraSm {
  public:
-  IntraSm(const ProgramInfo& info, const Options& options, LineWriter& out,
-          const BlocksPerSm& blocks_per_sm)
-      : run_(info, options, out), blocks_per_sm_(blocks_per_sm.swept()) {
+  IntraSm(MeasuringRun& run, const BlocksPerSm& blocks_per_sm)
+      : run_(run), blocks_per_sm_(blocks_per_sm.swept()) {
     for (const MethodEntry& method :
          methods_of(Scope::kWarp, Scope::kCluster)) {
-      if (options.wants(method.name, method.set)) methods_.push_back(method);
+      if (run.options().wants(method.name, method.set)) {
+        methods_.push_back(method);
+      }
     }
   }
 
-  void run() {
-    run_.measure([this] { sections(); });
-    run_.finish();
-  }
-
- private:
-  void sections() {
+  std::string sections() {
     Table block = run_.begin_section("block latency", latency_row(false));
     for (const MethodEntry& method : methods_) {
       if (method.scope != Scope::kBlock || method.has_groups()) continue;
@@ -226,8 +221,10 @@ class IntraSm {
     throughput_section();
     group_latency_section();
     if (run_.options().measures(Set::kEvidence)) late_section();
+    return "";
   }
 
+ private:
   // Of parts of a block, and of clusters of blocks of a few sizes.
   void group_latency_section() {
     Table group = run_.begin_section("group latency", latency_row(true));
@@ -363,7 +360,7 @@ class IntraSm {
         key, count_matters(result.difference_per_cycle, kThroughputTolerance));
   }
 
-  MeasuringRun run_;
+  MeasuringRun& run_;
   const std::vector<int> blocks_per_sm_;
   std::vector<MethodEntry> methods_;
   // Those, by name and group, that wait for nothing.
@@ -395,6 +392,8 @@ int main(int argc, char** argv) {
   using namespace syncbench;
   using namespace explicit_barrier;
   BlocksPerSm blocks_per_sm = {kMaxBlocksPerSm, "throughput alone: "};
-  return program_main<IntraSm>(program_info(blocks_per_sm), argc, argv,
-                               blocks_per_sm);
+  return run_sections(program_info(blocks_per_sm), argc, argv,
+                      [&](MeasuringRun& run) {
+                        return IntraSm(run, blocks_per_sm).sections();
+                      });
 }

@@ -47,19 +47,13 @@ Row columns() { return row_of("", {}, 1); }
 
 class TestRepeat {
  public:
-  TestRepeat(const ProgramInfo& info, const Options& options, LineWriter& out)
-      : run_(info, options, out),
+  explicit TestRepeat(MeasuringRun& run)
+      : run_(run),
         table_(run_.out(),
                "repeats: total of the last of three trips; ns: launch to end",
                columns()) {}
 
-  void run() {
-    run_.measure([this] { sections(); });
-    run_.finish();
-  }
-
- private:
-  void sections() {
+  std::string sections() {
     run_.begin_section("repeats");
     for (const MethodEntry& method : methods_of_one_gpu()) {
       if (!run_.options().wants(method.name, method.set)) continue;
@@ -75,8 +69,10 @@ class TestRepeat {
         }
       });
     }
+    return "";
   }
 
+ private:
   // What each method is repeated in.
   std::vector<Shape> shapes_of(const MethodEntry& method) {
     const int sms = run_.gpu().sm_count;
@@ -185,7 +181,7 @@ class TestRepeat {
     print(kTrips * r, per(nanoseconds, 1e3 / mhz), nanoseconds);
   }
 
-  MeasuringRun run_;
+  MeasuringRun& run_;
   Table table_;
 };
 
@@ -217,5 +213,7 @@ ProgramInfo program_info() {
 int main(int argc, char** argv) {
   using namespace syncbench;
   using namespace explicit_barrier;
-  return program_main<TestRepeat>(program_info(), argc, argv);
+  return run_sections(program_info(), argc, argv, [](MeasuringRun& run) {
+    return TestRepeat(run).sections();
+  });
 }

@@ -47,27 +47,21 @@ Row row_of(const std::string& method, const mpi::World& world, int gpus,
 
 class Libraries {
  public:
-  Libraries(const ProcessRun& process, bool hosts)
-      : options_(of_process(process.options, process.world)),
+  Libraries(MeasuringRun& run, const ProcessRun& process)
+      : options_(run.options()),
         world_(process.world),
         watch_(process.watch),
-        run_(process.info, options_, process.out),
-        table_(process.out, kTitle, row_of("", {}, 0)) {
-    if (world_.size > 1) {
-      tell_processes(process.out, run_.gpu(), world_, hosts);
-    }
-    tell_libraries();
-  }
+        run_(run),
+        table_(run.out(), kTitle, row_of("", {}, 0)) {}
 
-  void run() {
-    run_.measure([this] {
-      run_.begin_section(kTitle);
-      for (const LibraryMethod& method : library_methods()) {
-        if (options_.wants(method.name, Set::kToday)) measure(method);
-      }
-    });
+  std::string sections() {
+    tell_libraries();
+    run_.begin_section(kTitle);
+    for (const LibraryMethod& method : library_methods()) {
+      if (options_.wants(method.name, Set::kToday)) measure(method);
+    }
     end_nvshmem();
-    run_.finish();
+    return "";
   }
 
  private:
@@ -164,10 +158,10 @@ class Libraries {
     }
   }
 
-  const Options options_;
+  const Options& options_;
   const mpi::World world_;
   Watch& watch_;
-  MeasuringRun run_;
+  MeasuringRun& run_;
   Table table_;
 };
 
@@ -197,7 +191,8 @@ int main(int argc, char** argv) {
   using namespace syncbench;
   using namespace libraries;
   ProcessOptions asked;
-  return processes_main(
-      program_info(asked), argc, argv, asked,
-      [&](const ProcessRun& run) { Libraries(run, asked.hosts).run(); });
+  return run_in_processes(program_info(asked), argc, argv, asked,
+                          [](MeasuringRun& run, const ProcessRun& process) {
+                            return Libraries(run, process).sections();
+                          });
 }

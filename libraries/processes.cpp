@@ -46,9 +46,43 @@ mpi::World start(const ProgramInfo& info, int* argc, char*** argv,
   return mpi::start(argc, argv);
 }
 
+// A process among several has one GPU. UsageError where another number of GPUs
+// was asked for.
+Options of_process(Options options, const mpi::World& world) {
+  if (world.size == 1) return options;
+  if (options.gpu_count > 0 && options.gpu_count != world.size) {
+    throw UsageError("requested " + std::to_string(options.gpu_count) +
+                     " GPUs but there are " + std::to_string(world.size) +
+                     " processes, with one each");
+  }
+  options.only_gpu = world.local_rank;
+  return options;
+}
+
+// Writes who takes part. UsageError where two processes have the same GPU.
+void tell_processes(LineWriter& out, const Gpu& gpu, const mpi::World& world,
+                    bool hosts) {
+  const std::string place = std::to_string(world.node) + ' ' + gpu.pci_bus_id;
+  std::vector<std::string> places = mpi::gather(place);
+  std::string text = "process[rank=" + std::to_string(world.rank) +
+                     " node=" + std::to_string(world.node) + ' ' +
+                     gpu_text(gpu);
+  char host[256] = {};
+  if (hosts && gethostname(host, sizeof host - 1) == 0) {
+    text += ' ' + pair_text("host", host);
+  }
+  for (const std::string& line : mpi::gather(text + ']')) out.comment(line);
+  std::sort(places.begin(), places.end());
+  if (std::adjacent_find(places.begin(), places.end()) != places.end()) {
+    throw UsageError(
+        "two processes of a node have the same GPU: start at most one for "
+        "each GPU");
+  }
+}
+
 int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
                      char** argv, const ProcessOptions& asked,
-                     const std::function<void(const ProcessRun&)>& measure) {
+                     const ProcessSections& sections) {
   Watch watch(world, info.name, asked.limit);
   const SayFailure say = [&](const std::string& line, int code) {
     if (world.size > 1) watch.fail(line, code);
@@ -60,8 +94,14 @@ int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
     if (world.rank > 0) write_no_rows();
     const int code = run_program(
         info, argc, argv,
-        [&](const Options& options, LineWriter& out) {
-          measure({info, options, out, world, watch});
+        [&](const Options& asked_for, LineWriter& out) {
+          const Options options = of_process(asked_for, world);
+          MeasuringRun run(info, options, out);
+          if (world.size > 1) {
+            run.share_clocks(mpi::gather);
+            tell_processes(out, run.gpu(), world, asked.hosts);
+          }
+          run.measure_all([&] { return sections(run, {world, watch}); });
         },
         say);
     mpi::barrier();
@@ -88,9 +128,9 @@ std::vector<Option> process_options(ProcessOptions& asked) {
            }}};
 }
 
-int processes_main(ProgramInfo info, int argc, char** argv,
-                   const ProcessOptions& asked,
-                   const std::function<void(const ProcessRun&)>& measure) {
+int run_in_processes(ProgramInfo info, int argc, char** argv,
+                     const ProcessOptions& asked,
+                     const ProcessSections& sections) {
   try {
     const mpi::World world = start(info, &argc, &argv, asked.limit);
     info.quiet = world.rank > 0;
@@ -105,40 +145,9 @@ int processes_main(ProgramInfo info, int argc, char** argv,
                    : "of which MPI knows nothing (srun --mpi=pmix?)"),
           kExitUsage);
     }
-    return run_processes_of(info, world, argc, argv, asked, measure);
+    return run_processes_of(info, world, argc, argv, asked, sections);
   } catch (const std::exception& error) {
     return say_failure(info.name + ": error: " + error.what(), kExitFailed);
-  }
-}
-
-Options of_process(Options options, const mpi::World& world) {
-  if (world.size == 1) return options;
-  if (options.gpu_count > 0 && options.gpu_count != world.size) {
-    throw UsageError("requested " + std::to_string(options.gpu_count) +
-                     " GPUs but there are " + std::to_string(world.size) +
-                     " processes, with one each");
-  }
-  options.only_gpu = world.local_rank;
-  return options;
-}
-
-void tell_processes(LineWriter& out, const Gpu& gpu, const mpi::World& world,
-                    bool hosts) {
-  const std::string place = std::to_string(world.node) + ' ' + gpu.pci_bus_id;
-  std::vector<std::string> places = mpi::gather(place);
-  std::string text = "process[rank=" + std::to_string(world.rank) +
-                     " node=" + std::to_string(world.node) + ' ' +
-                     gpu_text(gpu);
-  char host[256] = {};
-  if (hosts && gethostname(host, sizeof host - 1) == 0) {
-    text += ' ' + pair_text("host", host);
-  }
-  for (const std::string& line : mpi::gather(text + ']')) out.comment(line);
-  std::sort(places.begin(), places.end());
-  if (std::adjacent_find(places.begin(), places.end()) != places.end()) {
-    throw UsageError(
-        "two processes of a node have the same GPU: start at most one for "
-        "each GPU");
   }
 }
 

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/devices.hpp"
 #include "common/errors.hpp"
+#include "common/measuring_run.hpp"
 #include "common/options.hpp"
-#include "common/table.hpp"
 #include "libraries/mpi_calls.hpp"
 #include "libraries/watch.hpp"
 
@@ -26,27 +25,22 @@ std::vector<Option> process_options(ProcessOptions& asked);
 
 /// One of the processes of a run, when it measures.
 struct ProcessRun {
-  const ProgramInfo& info;
-  const Options& options;
-  LineWriter& out;
   const mpi::World& world;
   Watch& watch;
 };
 
-/// main(): joins the other processes, sees to it that all are the same program
-/// with the same arguments, and measures. Only process 0 writes rows. Every
-/// failure of a process ends all of them, with one line on standard error.
-int processes_main(ProgramInfo info, int argc, char** argv,
-                   const ProcessOptions& asked,
-                   const std::function<void(const ProcessRun&)>& measure);
+/// What a process measures; returns what has failed, or nothing.
+using ProcessSections =
+    std::function<std::string(MeasuringRun&, const ProcessRun&)>;
 
-/// A process among several has one GPU, by its number on its node. UsageError
-/// where another number of GPUs was asked for.
-Options of_process(Options options, const mpi::World& world);
-
-/// Writes who takes part. UsageError where two processes have the same GPU.
-void tell_processes(LineWriter& out, const Gpu& gpu, const mpi::World& world,
-                    bool hosts);
+/// run_sections() in one process, or in one of several: joins the others, sees
+/// to it that all are the same program with the same arguments and that each
+/// has a GPU of its own, by its number on its node, and says who takes part.
+/// Only process 0 writes rows. Every failure of a process ends all of them,
+/// with one line on standard error.
+int run_in_processes(ProgramInfo info, int argc, char** argv,
+                     const ProcessOptions& asked,
+                     const ProcessSections& sections);
 
 /// What the processes have said, of which the first one counts: a failure or a
 /// reason is that of the process of the lowest number.

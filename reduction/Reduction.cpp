@@ -20,50 +20,32 @@ using explicit_barrier::take_methods;
 
 namespace {
 
-class Reduction {
- public:
-  Reduction(const ProgramInfo& info, const Options& options, LineWriter& out,
-            const SumOptions& sums)
-      : run_(info, options, out), sums_(sums) {}
-
-  void run() {
-    int wrong = 0;
-    run_.measure([&] { wrong = sections(); });
-    run_.finish(wrong > 0 ? "wrong sums in " + std::to_string(wrong) +
-                                " rows, whose `right` is 0"
-                          : "");
+template <class Methods>
+bool wants_any(const Options& options, const Methods& methods) {
+  for (const auto& method : methods) {
+    if (options.wants(method.name, method.set)) return true;
   }
+  return false;
+}
 
- private:
-  // The number of rows whose sums are wrong.
-  int sections() {
-    // Sizes that cannot be are told before anything is measured.
-    const bool one = wants_any(array_sum_methods()) ||
-                     run_.options().wants("theory", Set::kStudy);
-    const bool many = wants_any(node_sum_methods());
-    ArraySizes of_gpu = {}, of_node = {};
-    run_.show("sizes of the arrays");
-    if (one) of_gpu = array_sizes(sums_, {run_.gpu()}, kPartsOnOne);
-    if (many) of_node = array_sizes(sums_, run_.gpus(), kPartsOnSeveral);
-    warp_level_section(run_, sums_);
-    model_sections(run_, sums_);
-    int wrong = 0;
-    if (one) wrong += measure_one_gpu(run_, sums_, of_gpu);
-    if (many) wrong += measure_many_gpus(run_, sums_, of_node);
-    return wrong;
-  }
-
-  template <class Methods>
-  bool wants_any(const Methods& methods) const {
-    for (const auto& method : methods) {
-      if (run_.options().wants(method.name, method.set)) return true;
-    }
-    return false;
-  }
-
-  MeasuringRun run_;
-  const SumOptions& sums_;
-};
+// Returns how many rows are wrong, if any are.
+std::string sections(MeasuringRun& run, const SumOptions& sums) {
+  // Sizes that cannot be are told before anything is measured.
+  const bool one = wants_any(run.options(), array_sum_methods()) ||
+                   run.options().wants("theory", Set::kStudy);
+  const bool many = wants_any(run.options(), node_sum_methods());
+  ArraySizes of_gpu = {}, of_node = {};
+  run.show("sizes of the arrays");
+  if (one) of_gpu = array_sizes(sums, {run.gpu()}, kPartsOnOne);
+  if (many) of_node = array_sizes(sums, run.gpus(), kPartsOnSeveral);
+  warp_level_section(run, sums);
+  model_sections(run, sums);
+  int wrong = 0;
+  if (one) wrong += measure_one_gpu(run, sums, of_gpu);
+  if (many) wrong += measure_many_gpus(run, sums, of_node);
+  if (wrong == 0) return "";
+  return "wrong sums in " + std::to_string(wrong) + " rows, whose `right` is 0";
+}
 
 ProgramInfo program_info(SumOptions& sums) {
   ProgramInfo info;
@@ -107,5 +89,6 @@ int main(int argc, char** argv) {
   using namespace syncbench;
   using namespace reduction;
   SumOptions sums;
-  return program_main<Reduction>(program_info(sums), argc, argv, sums);
+  return run_sections(program_info(sums), argc, argv,
+                      [&](MeasuringRun& run) { return sections(run, sums); });
 }

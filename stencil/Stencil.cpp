@@ -9,38 +9,10 @@
 
 namespace syncbench::stencil {
 
-using libraries::of_process;
 using libraries::process_options;
-using libraries::processes_main;
 using libraries::ProcessOptions;
-using libraries::tell_processes;
 
 namespace {
-
-class Stencil {
- public:
-  Stencil(const ProcessRun& process, const FieldOptions& fields, bool hosts)
-      : options_(of_process(process.options, process.world)),
-        process_(process),
-        run_(process.info, options_, process.out),
-        fields_(fields) {
-    if (process.world.size == 1) return;
-    run_.share_clocks(libraries::mpi::gather);
-    tell_processes(process.out, run_.gpu(), process.world, hosts);
-  }
-
-  void run() {
-    WrongSteps wrong;
-    run_.measure([&] { wrong = measure_time_steps(run_, process_, fields_); });
-    run_.finish(wrong.text());
-  }
-
- private:
-  const Options options_;
-  const ProcessRun& process_;
-  MeasuringRun run_;
-  const FieldOptions& fields_;
-};
 
 ProgramInfo program_info(FieldOptions& fields, ProcessOptions& asked) {
   ProgramInfo info;
@@ -85,7 +57,9 @@ int main(int argc, char** argv) {
   using namespace stencil;
   FieldOptions fields;
   ProcessOptions asked;
-  return processes_main(
+  return libraries::run_in_processes(
       program_info(fields, asked), argc, argv, asked,
-      [&](const ProcessRun& run) { Stencil(run, fields, asked.hosts).run(); });
+      [&](MeasuringRun& run, const ProcessRun& process) {
+        return measure_time_steps(run, process, fields).text();
+      });
 }

@@ -392,7 +392,7 @@ PLAIN = {
 # Functions whose texts others print, by file.
 MAKERS = {"noise.cpp", "latency.hpp", "rows.cpp", "BenchmarkIntraSM.cpp", "timed_launch.cpp",
           "fusion.cpp", "held_queue.cpp", "held_launch.hpp", "array_sums.cu", "cub_sum.cu",
-          "process.cpp"}
+          "process.cpp", "Reduction.cpp"}
 # Where errors that end a run are looked at, too.
 ENDED = ("held_launch.hpp", "reduction", "pitfalls")
 
@@ -400,7 +400,7 @@ ENDED = ("held_launch.hpp", "reduction", "pitfalls")
 def texts_of_sources():
     """The texts in calls that warn, comment, skip or refuse, and of MAKERS."""
     calls = (r"\b(?:warn|comment|note|wrong|note_once|skip|CannotMeasure|CannotJoin|refuse|missing.push_back|emplace_back|"
-             r"(?P<ends>runtime_error|UsageError|NoDeviceError|fail|finish))\s*\(")
+             r"(?P<ends>runtime_error|UsageError|NoDeviceError|fail))\s*\(")
     for folder in ("common", "implicit_barrier", "explicit_barrier", "reduction", "pitfalls"):
         for path in sorted((ROOT / folder).rglob("*.[ch]*")):
             text = re.sub(r"//.*", "", path.read_text())
