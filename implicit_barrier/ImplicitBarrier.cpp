@@ -2,9 +2,7 @@
 // or of several. Measured in several processes, one after the other, because
 // the pace of the host and the multi-device launch differ between processes;
 // this one prints and never touches CUDA.
-#include <unistd.h>
-
-#include <memory>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,30 +20,26 @@
 namespace syncbench::implicit_barrier {
 
 // In the files of sections/.
-Made null_kernel(Printing&), workload_test(Printing&);
-Made sleep_kernel(Printing&), sleep_instruction(Printing&);
-Made one_stream(Printing&), streams(Printing&);
-Made graphs(Printing&), held_queue(Printing&);
-Made dependent_steps(Printing&), between_gpus(Printing&);
+Section null_kernel_section(), workload_test_section(), sleep_kernel_section(),
+    sleep_instruction_section(), one_stream_section(), streams_section(),
+    graphs_section(), held_queue_section(), dependent_steps_section(),
+    between_gpus_section();
 
 namespace {
 
-using Sections = std::vector<std::unique_ptr<Section>>;
-
-Sections make_sections(Printing& printing) {
-  Sections sections;
-  // In the order of printing.
-  for (const auto make :
-       {null_kernel, sleep_kernel, workload_test, sleep_instruction, one_stream,
-        graphs, dependent_steps, streams, held_queue, between_gpus}) {
-    sections.push_back(make(printing));
-  }
-  return sections;
+// In the order of printing.
+std::vector<Section> all_sections() {
+  return {null_kernel_section(),     sleep_kernel_section(),
+          workload_test_section(),   sleep_instruction_section(),
+          one_stream_section(),      graphs_section(),
+          dependent_steps_section(), streams_section(),
+          held_queue_section(),      between_gpus_section()};
 }
 
 // A process that measures all sections.
 void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
-             int processes, const Sections& sections) {
+             int processes) {
+  const std::vector<Section> sections = all_sections();
   Measuring measuring(info, options, out);
   out.comment("processes[count=" + std::to_string(processes) +
               " streams=" + std::to_string(StreamPool::kStreams) +
@@ -56,9 +50,7 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
   measuring.run.measure([&] {
     for (const bool first : {true, false}) {
       for (std::size_t i = 0; i < sections.size(); ++i) {
-        if (sections[i]->comes_first() == first) {
-          sections[i]->measure(measuring, i);
-        }
+        if (sections[i].comes_first == first) sections[i].measure(measuring, i);
       }
     }
     out.comment("order[links=" + std::to_string(kLinks) +
@@ -72,44 +64,49 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
 // first. Records of sections that were measured before these are held.
 class InOrder {
  public:
-  explicit InOrder(const Sections& sections) : sections_(sections) {}
+  explicit InOrder(std::deque<Rows>& rows) : rows_(rows) {}
 
   void take(const Record& record) {
-    Section& section = *sections_.at(record.section);
-    if (section.comes_first()) return held_.push_back(record);
-    if (section.set() != Set::kStudy) release();
-    section.take(record, true);
+    Rows& rows = rows_.at(record.section);
+    if (rows.section().comes_first) return held_.push_back(record);
+    if (rows.section().set != Set::kStudy) release();
+    rows.take(record, true);
   }
 
   /// Prints what is held.
   void release() {
     for (const Record& record : std::exchange(held_, {})) {
-      sections_[record.section]->take(record, true);
+      rows_[record.section].take(record, true);
     }
   }
 
  private:
-  const Sections& sections_;
+  std::deque<Rows>& rows_;
   std::vector<Record> held_;
 };
 
 // The process that prints what the others write. What is held is printed where
 // one of them fails or a signal comes, too.
-void print(int processes, LineWriter& out, char** argv,
-           const Sections& sections) {
+void print(Printing& printing, char** argv) {
+  const std::vector<Section> sections = all_sections();
+  std::deque<Rows> of_sections;
+  for (const Section& section : sections) {
+    of_sections.emplace_back(section, printing);
+  }
+  const int processes = printing.processes;
   Progress progress;
-  InOrder rows(sections);
+  InOrder rows(of_sections);
   const auto take = [&](int number, const Record& record) {
-    Section& section = *sections.at(record.section);
+    Rows& section = of_sections.at(record.section);
     progress.show("process " + std::to_string(number + 1) + " of " +
-                  std::to_string(processes) + ": " + section.name());
+                  std::to_string(processes) + ": " + section.section().name);
     const bool last = number + 1 == processes;
     if (!last) return section.take(record, false);
     progress.clear();
     rows.take(record);
   };
   try {
-    run_samplers(argv, processes, out, Relay::kAllOfTheFirst, take);
+    run_samplers(argv, processes, printing.out, Relay::kAllOfTheFirst, take);
   } catch (...) {
     try {
       rows.release();
@@ -152,12 +149,8 @@ ProgramInfo program_info(ProcessCount& process_count) {
       info.methods.push_back({way.name, way.description, "grid"});
     }
   }
-  // To be asked for their columns; they write nothing.
-  const Options options;
-  LineWriter out(STDOUT_FILENO);
-  Printing printing = {info, options, out, 0};
-  for (const auto& section : make_sections(printing)) {
-    info.columns += section->description();
+  for (const Section& section : all_sections()) {
+    info.columns += describe(section.name, section.layout.row({}));
   }
   return info;
 }
@@ -173,12 +166,11 @@ int main(int argc, char** argv) {
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
         const int processes = process_count.on(options.gpu_count);
-        Printing printing = {info, options, out, processes};
-        const Sections sections = make_sections(printing);
         if (process_number() >= 0) {
-          return measure(info, options, out, processes, sections);
+          return measure(info, options, out, processes);
         }
-        print(processes, out, argv, sections);
+        Printing printing = {options, out, processes};
+        print(printing, argv);
         out.end();
         printing.asked.check(options.methods);
       });

@@ -1,11 +1,9 @@
-// A section of ImplicitBarrier. Its object is made twice: in each measuring
-// process it plans its points and samples them, in the process that prints it
-// makes rows of what all of them have measured.
+// A section of ImplicitBarrier: in each measuring process it plans its points,
+// in the process that prints it makes rows of what all of them have measured.
 #pragma once
 
 #include <cmath>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,7 +12,6 @@
 #include "common/asked_for.hpp"
 #include "common/noise.hpp"
 #include "common/process_samples.hpp"
-#include "common/program.hpp"
 #include "common/table.hpp"
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/point.hpp"
@@ -23,7 +20,6 @@ namespace syncbench::implicit_barrier {
 
 /// What the sections share where rows are printed.
 struct Printing {
-  const ProgramInfo& info;
   const Options& options;
   LineWriter& out;
   int processes;  ///< that measure
@@ -114,39 +110,53 @@ struct Layout {
   }
 };
 
-class Section {
- public:
-  /// `how` it is measured, for the title.
-  Section(Printing& printing, Set set, const char* name, const std::string& how,
-          const Layout& layout)
-      : printing_(printing),
-        set_(set),
-        name_(name),
-        layout_(layout),
-        table_(printing.out, name + (how.empty() ? "" : ": " + how),
-               layout.row({})) {}
-  virtual ~Section() = default;
+class Rows;
 
-  const char* name() const { return name_; }
-  Set set() const { return set_; }
-
-  /// Whether it is measured before all others, as they change the process.
-  virtual bool comes_first() const { return false; }
-
-  /// The lines of --columns on it.
-  std::string description() const { return describe(name_, layout_.row({})); }
+struct Section {
+  const char* name;
+  Set set;
+  const char* how;  ///< it is measured, for the title
+  Layout layout;
+  /// Adds the points of the section.
+  void (*plan)(Measuring& measuring, PointsInTurn& points);
+  /// The rows of a point, and what there is to say of them. Default: one, of
+  /// the samples of the section's quantities.
+  void (*print)(Rows& rows, const Point& point,
+                const Measured& measured) = nullptr;
+  /// Measured before all others, as they change the process.
+  bool comes_first = false;
+  /// A second measurement, where a method may lack rows.
+  bool is_second = false;
+  /// Whether these GPUs have what it measures. Default: they do.
+  bool (*exists)(const std::vector<Gpu>& gpus) = nullptr;
 
   /// In a measuring process: samples all points and writes their records.
   /// `number`: that of the section.
-  void measure(Measuring& measuring, std::size_t number) {
-    if (!printing_.options.measures(set_) || !exists(measuring)) return;
-    PointsInTurn points(measuring, name_, number, set_);
+  void measure(Measuring& measuring, std::size_t number) const {
+    if (!measuring.run.options().measures(set)) return;
+    if (exists != nullptr && !exists(measuring.run.gpus())) return;
+    PointsInTurn points(measuring, name, number, set);
     plan(measuring, points);
     points.measure();
   }
+};
 
-  /// Where rows are printed: the record of a process, and whether it is the
-  /// last one, after which the point's rows are printed.
+/// The rows of a section, in the process that prints.
+class Rows {
+ public:
+  Rows(const Section& section, Printing& printing)
+      : section_(section),
+        printing_(printing),
+        table_(printing.out,
+               section.name + std::string(*section.how != '\0' ? ": " : "") +
+                   section.how,
+               section.layout.row({})) {}
+
+  const Section& section() const { return section_; }
+  Printing& printing() { return printing_; }
+
+  /// The record of a process, and whether it is the last one, after which the
+  /// point's rows are printed.
   void take(const Record& record, bool last) {
     Collected& collected = collected_[record.point];
     if (record.skipped) {
@@ -158,7 +168,7 @@ class Section {
     Point point = Point::parse(record.point);
     const auto measured = static_cast<int>(collected.measured.samples.size());
     if (measured == 0) {
-      if (!is_second()) {
+      if (!section_.is_second) {
         printing_.asked.skipped(point.method, point.shape(),
                                 collected.reason.text);
       }
@@ -166,32 +176,23 @@ class Section {
       table_.skip(key_of(point), collected.reason);
     } else if (measured != printing_.processes) {
       throw std::runtime_error(
-          std::string(name_) + ", " + point.shape() +
+          std::string(section_.name) + ", " + point.shape() +
           ": not measured by all processes: " + collected.reason.text);
     } else {
-      print(point, collected.measured);
+      if (section_.print != nullptr) {
+        section_.print(*this, point, collected.measured);
+      } else {
+        row(point, collected.measured, means_of(collected.measured));
+      }
       printing_.asked.measured(point.method);
     }
     collected_.erase(record.point);
   }
 
- protected:
-  /// Whether these GPUs have what the section measures.
-  virtual bool exists(const Measuring&) const { return true; }
-
-  /// Adds the points of the section.
-  virtual void plan(Measuring& measuring, PointsInTurn& points) = 0;
-
-  /// The rows of a point, and what there is to say of them. By default one, of
-  /// the samples of the section's quantities.
-  virtual void print(const Point& point, const Measured& measured) {
-    print(point, measured, means_of(measured));
-  }
-
   /// Of the section's quantities, which the samples have by name.
   std::vector<Summary> means_of(const Measured& measured) const {
     std::vector<Summary> means;
-    for (const Quantity& quantity : layout_.quantities) {
+    for (const Quantity& quantity : section_.layout.quantities) {
       const ProcessSamples samples = measured.of(quantity.name);
       const bool none =
           quantity.said == Said::kMedianOrNone && std::isnan(samples[0][0]);
@@ -202,14 +203,14 @@ class Section {
 
   /// A row with these means, `remark` on it, and a warning where one is not
   /// known within 10%. Its interval contains what differs between processes.
-  void print(const Point& point, const Measured& measured,
-             const std::vector<Summary>& means, const Remark& remark = {}) {
+  void row(const Point& point, const Measured& measured,
+           const std::vector<Summary>& means, const Remark& remark = {}) {
     const RowKey key = key_of(point);
-    table_.row(layout_.row(
+    table_.row(section_.layout.row(
         point, {means, measured.samples.size(), summarize(measured.mhz).mean}));
     table_.note(key, remark);
     for (std::size_t i = 0; i < means.size(); ++i) {
-      if (layout_.quantities[i].said != Said::kWarned) continue;
+      if (section_.layout.quantities[i].said != Said::kWarned) continue;
       table_.annotate(Kind::kWarning, key, wide_interval(means[i]));
     }
   }
@@ -218,28 +219,20 @@ class Section {
     table_.note(key_of(point), remark);
   }
 
-  /// Whether it is a second measurement, where a method may lack rows.
-  virtual bool is_second() const { return false; }
-
-  Printing& printing() { return printing_; }
-
  private:
   struct Collected {
     Measured measured;
     Remark reason;  ///< why a process has no samples
   };
 
-  RowKey key_of(const Point& point) const { return layout_.row(point).key(); }
+  RowKey key_of(const Point& point) const {
+    return section_.layout.row(point).key();
+  }
 
+  const Section& section_;
   Printing& printing_;
-  Set set_;
-  const char* name_;
-  Layout layout_;
   Table table_;
   std::map<std::string, Collected> collected_;  // by Record::point
 };
-
-/// What the function of a section gives; ImplicitBarrier.cpp lists them.
-using Made = std::unique_ptr<Section>;
 
 }  // namespace syncbench::implicit_barrier

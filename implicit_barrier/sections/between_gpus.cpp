@@ -75,80 +75,70 @@ class RoundPoint {
   std::unique_ptr<HeldLaunch> held_, held_fused_;
 };
 
-class BetweenGpus : public Section {
- public:
-  explicit BetweenGpus(Printing& printing)
-      : Section(printing, Set::kToday, "between GPUs",
-                "rounds of a kernel on each GPU, each round behind the one "
-                "before",
-                round_layout()) {}
-
- private:
-  bool exists(const Measuring& measuring) const override {
-    return measuring.run.gpus().size() > 1;
-  }
-
-  void plan(Measuring& measuring, PointsInTurn& points) override {
-    const std::vector<Gpu>& gpus = measuring.run.gpus();
-    const auto gate = std::make_shared<Gate>();
-    const bool peers = enable_peer_access(device_numbers(gpus));
-    for (const GpuBarrierInfo& way : gpu_barriers()) {
-      if (!measuring.run.options().wants(way.name, Set::kToday)) continue;
-      for (const Point& point : points_of(way, measuring)) {
-        points.add(point, [&]() -> Take {
-          if (way.needs_peers && !peers) {
-            throw CannotMeasure(
-                "no-peer-access",
-                "these GPUs lack access to each other's memory");
-          }
-          if (Measuring::proves()) prove(way, measuring.pool, gpus);
-          const auto rounds = std::make_shared<RoundPoint>(
-              way, measuring.pool, gpus, point, points.mhz(), *gate);
-          return [gate, rounds] { return rounds->take(); };
-        });
-      }
+// Of the unit, and of shorter work where the CPU's pace does not show.
+std::vector<Point> points_of(const GpuBarrierInfo& way,
+                             const Measuring& measuring) {
+  std::vector<Point> points;
+  for (const LaunchShape& shape : measuring.both_shapes()) {
+    Point point;
+    point.method = way.name;
+    point.gpus = static_cast<int>(measuring.run.gpus().size());
+    point.blocks = shape.blocks;
+    point.threads = shape.threads;
+    point.work_ns = unit_ns_of(point.gpus);
+    point.repeats = repeats_of(point);
+    const int unit = point.work_ns;
+    for (const int part : {16, 4, 1}) {
+      if (part > 1 && !way.is_one_call) continue;
+      point.work_ns = unit / part;
+      points.push_back(point);
     }
   }
+  return points;
+}
 
-  // Of the unit, and of shorter work where the CPU's pace does not show.
-  static std::vector<Point> points_of(const GpuBarrierInfo& way,
-                                      const Measuring& measuring) {
-    std::vector<Point> points;
-    for (const LaunchShape& shape : measuring.both_shapes()) {
-      Point point;
-      point.method = way.name;
-      point.gpus = static_cast<int>(measuring.run.gpus().size());
-      point.blocks = shape.blocks;
-      point.threads = shape.threads;
-      point.work_ns = unit_ns_of(point.gpus);
-      point.repeats = repeats_of(point);
-      const int unit = point.work_ns;
-      for (const int part : {16, 4, 1}) {
-        if (part > 1 && !way.is_one_call) continue;
-        point.work_ns = unit / part;
-        points.push_back(point);
-      }
-    }
-    return points;
+void prove(const GpuBarrierInfo& way, const StreamPool& pool,
+           const std::vector<Gpu>& gpus) {
+  const LinkCalls links(kUnitKernels.link, static_cast<int>(gpus.size()), 1);
+  RoundCalls calls;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    calls.late.push_back(links.call(static_cast<int>(i)));
   }
+  calls.other = calls.late;
+  way.make(pool, gpus, calls)->run(kLinks);
+  check_order(way.name, links.seen());
+}
 
-  static void prove(const GpuBarrierInfo& way, const StreamPool& pool,
-                    const std::vector<Gpu>& gpus) {
-    const LinkCalls links(kUnitKernels.link, static_cast<int>(gpus.size()), 1);
-    RoundCalls calls;
-    for (std::size_t i = 0; i < gpus.size(); ++i) {
-      calls.late.push_back(links.call(static_cast<int>(i)));
+void plan_rounds(Measuring& measuring, PointsInTurn& points) {
+  const std::vector<Gpu>& gpus = measuring.run.gpus();
+  const auto gate = std::make_shared<Gate>();
+  const bool peers = enable_peer_access(device_numbers(gpus));
+  for (const GpuBarrierInfo& way : gpu_barriers()) {
+    if (!measuring.run.options().wants(way.name, Set::kToday)) continue;
+    for (const Point& point : points_of(way, measuring)) {
+      points.add(point, [&]() -> Take {
+        if (way.needs_peers && !peers) {
+          throw CannotMeasure("no-peer-access",
+                              "these GPUs lack access to each other's memory");
+        }
+        if (Measuring::proves()) prove(way, measuring.pool, gpus);
+        const auto rounds = std::make_shared<RoundPoint>(
+            way, measuring.pool, gpus, point, points.mhz(), *gate);
+        return [gate, rounds] { return rounds->take(); };
+      });
     }
-    calls.other = calls.late;
-    way.make(pool, gpus, calls)->run(kLinks);
-    check_order(way.name, links.seen());
   }
-};
+}
 
 }  // namespace
 
-Made between_gpus(Printing& printing) {
-  return std::make_unique<BetweenGpus>(printing);
+Section between_gpus_section() {
+  Section section = {
+      "between GPUs", Set::kToday,
+      "rounds of a kernel on each GPU, each round behind the one before",
+      round_layout(), plan_rounds};
+  section.exists = [](const std::vector<Gpu>& gpus) { return gpus.size() > 1; };
+  return section;
 }
 
 }  // namespace syncbench::implicit_barrier

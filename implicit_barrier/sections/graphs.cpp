@@ -96,38 +96,33 @@ class GraphPoint {
   GraphExec one_, all_;
 };
 
-class Graphs : public Section {
- public:
-  explicit Graphs(Printing& printing)
-      : Section(printing, Set::kToday, "graphs",
-                "null kernels, so many (rep) a graph, in the default stream",
-                graph_layout()) {}
-
- private:
-  void plan(Measuring& measuring, PointsInTurn& points) override {
-    points.launch_into(cudaStreamLegacy);
-    measuring.for_each_point(
-        Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
-        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-            Point point) {
-          if (!method.makes_graphs) return;
-          for (const int nodes : {20, 128, 1000}) {
-            point.repeats = nodes;
-            points.add(point, [&]() -> Take {
-              const auto graph = std::make_shared<GraphPoint>(
-                  method, measuring.pool, gpus, point);
-              return [graph] { return graph->take(); };
-            });
-          }
-        });
-  }
-
-  bool is_second() const override { return true; }
-  bool comes_first() const override { return true; }
-};
+void plan_graphs(Measuring& measuring, PointsInTurn& points) {
+  points.launch_into(cudaStreamLegacy);
+  measuring.for_each_point(
+      Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
+      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+          Point point) {
+        if (!method.makes_graphs) return;
+        for (const int nodes : {20, 128, 1000}) {
+          point.repeats = nodes;
+          points.add(point, [&]() -> Take {
+            const auto graph = std::make_shared<GraphPoint>(
+                method, measuring.pool, gpus, point);
+            return [graph] { return graph->take(); };
+          });
+        }
+      });
+}
 
 }  // namespace
 
-Made graphs(Printing& printing) { return std::make_unique<Graphs>(printing); }
+Section graphs_section() {
+  Section section = {
+      "graphs", Set::kToday,
+      "null kernels, so many (rep) a graph, in the default stream",
+      graph_layout(), plan_graphs};
+  section.comes_first = section.is_second = true;
+  return section;
+}
 
 }  // namespace syncbench::implicit_barrier

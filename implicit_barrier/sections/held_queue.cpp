@@ -44,76 +44,74 @@ Remark why_not_hold(const StreamPool& pool) {
           "a launch takes " + us + " us, as under a tool that watches each"};
 }
 
-class HeldQueue : public Section {
- public:
-  explicit HeldQueue(Printing& printing)
-      : Section(printing, Set::kEvidence, "held queue",
-                "kernels that wait until the last is queued, by the CPU and "
-                "by the GPU's timer",
-                held_layout()) {}
-
- private:
-  void plan(Measuring& measuring, PointsInTurn& points) override {
-    // Kept by what takes the samples.
-    const auto gate = std::make_shared<Gate>();
-    const auto times = std::make_shared<TimesOfKernels>(
-        device_numbers(measuring.run.gpus()), kManyLaunches,
-        measuring.run.gpu().sm_count);
-    const Remark reason = why_not_hold(measuring.pool);
-    measuring.for_each_point(
-        Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
-        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-            Point point) {
-          if (!method.queues()) return;
-          for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
-            if (work_ns == 0 && method.breadth < Breadth::kMost) continue;
-            point.work_ns = work_ns;
-            choose_lengths(method.queues(), point);
-            if (work_ns > 0) {
-              point.repeats = std::min(point.repeats, kHeldLaunches);
-            }
-            if (reason) {
-              points.skip(point, reason);
-              continue;
-            }
-            points.add(point, [&]() -> Take {
-              const auto held = std::make_shared<HeldPoint>(
-                  method, measuring.pool, gpus, point, points.mhz(), *gate,
-                  *times);
-              return [gate, times, held] { return held->take(); };
-            });
+void plan_held(Measuring& measuring, PointsInTurn& points) {
+  // Kept by what takes the samples.
+  const auto gate = std::make_shared<Gate>();
+  const auto times = std::make_shared<TimesOfKernels>(
+      device_numbers(measuring.run.gpus()), kManyLaunches,
+      measuring.run.gpu().sm_count);
+  const Remark reason = why_not_hold(measuring.pool);
+  measuring.for_each_point(
+      Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
+      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+          Point point) {
+        if (!method.queues()) return;
+        for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
+          if (work_ns == 0 && method.breadth < Breadth::kMost) continue;
+          point.work_ns = work_ns;
+          choose_lengths(method.queues(), point);
+          if (work_ns > 0) {
+            point.repeats = std::min(point.repeats, kHeldLaunches);
           }
-        });
-  }
+          if (reason) {
+            points.skip(point, reason);
+            continue;
+          }
+          points.add(point, [&]() -> Take {
+            const auto held =
+                std::make_shared<HeldPoint>(method, measuring.pool, gpus, point,
+                                            points.mhz(), *gate, *times);
+            return [gate, times, held] { return held->take(); };
+          });
+        }
+      });
+}
 
-  void print(const Point& point, const Measured& measured) override {
-    const std::vector<Summary> means = means_of(measured);
-    Section::print(point, measured, means);
-    compare_with_fusion(point, means[0], means[1]);
-  }
+// Medians, for a stall of the host moves a mean. By timer and by CPU.
+void compare_with_fusion(Rows& rows, const Point& point, const Summary& cpu,
+                         const Summary& timer) {
+  constexpr double kAgree = 0.05;
+  const auto spin = rows.printing().spin_overhead.find(point.key());
+  if (point.work_ns == 0 || spin == rows.printing().spin_overhead.end()) return;
+  const double off = cpu.median / spin->second.median - 1;
+  const double timer_off = timer.median / spin->second.median - 1;
+  if (std::max(std::abs(off), std::abs(timer_off)) <= kAgree) return;
+  rows.note(
+      point,
+      {"differs", "med(cpu) and med(timer) are " + format_number(100 * off, 0) +
+                      " and " + format_number(100 * timer_off, 0) +
+                      "% away from med(ovh) of the same kernels not held"});
+}
 
-  // Medians, for a stall of the host moves a mean. By timer and by CPU.
-  void compare_with_fusion(const Point& point, const Summary& cpu,
-                           const Summary& timer) {
-    constexpr double kAgree = 0.05;
-    const auto spin = printing().spin_overhead.find(point.key());
-    if (point.work_ns == 0 || spin == printing().spin_overhead.end()) return;
-    const double off = cpu.median / spin->second.median - 1;
-    const double timer_off = timer.median / spin->second.median - 1;
-    if (std::max(std::abs(off), std::abs(timer_off)) <= kAgree) return;
-    note(point, {"differs",
-                 "med(cpu) and med(timer) are " + format_number(100 * off, 0) +
-                     " and " + format_number(100 * timer_off, 0) +
-                     "% away from med(ovh) of the same kernels not held"});
-  }
-
-  bool is_second() const override { return true; }
-};
+void print_held(Rows& rows, const Point& point, const Measured& measured) {
+  const std::vector<Summary> means = rows.means_of(measured);
+  rows.row(point, measured, means);
+  compare_with_fusion(rows, point, means[0], means[1]);
+}
 
 }  // namespace
 
-Made held_queue(Printing& printing) {
-  return std::make_unique<HeldQueue>(printing);
+Section held_queue_section() {
+  Section section = {
+      "held queue",
+      Set::kEvidence,
+      "kernels that wait until the last is queued, by the CPU and by the GPU's "
+      "timer",
+      held_layout(),
+      plan_held,
+      print_held};
+  section.is_second = true;
+  return section;
 }
 
 }  // namespace syncbench::implicit_barrier

@@ -18,86 +18,70 @@ Layout launch_layout(std::vector<Label> labels = {}) {
           std::move(labels)};
 }
 
-class Launches : public Section {
- protected:
-  using Section::Section;
+void add(Measuring& measuring, PointsInTurn& points,
+         const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+         const Point& point, UnitKernel kernel, int units, long long cycles) {
+  points.add(point, [&]() -> Take {
+    const auto call = std::make_shared<UnitCall>(method.kernels->*kernel, point,
+                                                 units, cycles);
+    const std::shared_ptr<LaunchMethod> launch =
+        method.make(measuring.pool, gpus, call->call());
+    return [launch, call, repeats = point.repeats] {
+      return take_launches(*launch, repeats);
+    };
+  });
+}
 
-  static void add(Measuring& measuring, PointsInTurn& points,
-                  const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-                  const Point& point, UnitKernel kernel, int units,
-                  long long cycles) {
-    points.add(point, [&]() -> Take {
-      const auto call = std::make_shared<UnitCall>(method.kernels->*kernel,
-                                                   point, units, cycles);
-      const std::shared_ptr<LaunchMethod> launch =
-          method.make(measuring.pool, gpus, call->call());
-      return [launch, call, repeats = point.repeats] {
-        return take_launches(*launch, repeats);
-      };
-    });
+void print_launches(Rows& rows, const Point& of, const Measured& measured) {
+  Point point = of;
+  for (const LaunchSeries& series :
+       {one_launch(measured), many_launches(measured, of.repeats)}) {
+    point.repeats = series.repeats;
+    rows.row(point, measured,
+             {series.clock, series.wait, series.launched, series.total,
+              per(series.launched, series.repeats), series.additional});
   }
+}
 
-  void print(const Point& of, const Measured& measured) override {
-    Point point = of;
-    for (const LaunchSeries& series :
-         {one_launch(measured), many_launches(measured, of.repeats)}) {
-      point.repeats = series.repeats;
-      Section::print(point, measured,
-                     {series.clock, series.wait, series.launched, series.total,
-                      per(series.launched, series.repeats), series.additional});
-    }
-  }
-};
+void plan_null(Measuring& measuring, PointsInTurn& points) {
+  measuring.for_each_point(
+      Breadth::kFew, Counts::kEach, measuring.both_shapes(),
+      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+          const Point& point) {
+        add(measuring, points, method, gpus, point, &UnitKernels::null, 0, 0);
+      });
+}
 
-class NullKernel : public Launches {
- public:
-  explicit NullKernel(Printing& printing)
-      : Launches(printing, Set::kStudy, "null kernel", "", launch_layout()) {}
-
- private:
-  void plan(Measuring& measuring, PointsInTurn& points) override {
-    measuring.for_each_point(
-        Breadth::kFew, Counts::kEach, measuring.both_shapes(),
-        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-            const Point& point) {
-          add(measuring, points, method, gpus, point, &UnitKernels::null, 0, 0);
-        });
-  }
-};
-
-class WorkloadTest : public Launches {
- public:
-  explicit WorkloadTest(Printing& printing)
-      : Launches(printing, Set::kStudy, "workload test",
-                 "kernels that spin; fewer launches than 128 where they take "
-                 "over 1.3 ms",
-                 launch_layout({work_label("spin of each kernel")})) {}
-
- private:
-  void plan(Measuring& measuring, PointsInTurn& points) override {
-    measuring.for_each_point(
-        Breadth::kMost, Counts::kAll, {measuring.filling_shape()},
-        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-            Point point) {
-          for (const int work_ns :
-               {0, 2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000}) {
-            point.work_ns = work_ns;
-            point.repeats = repeats_of(point);
-            add(measuring, points, method, gpus, point, &UnitKernels::spin, 1,
-                cycles_in(work_ns, points.mhz()));
-          }
-        });
-  }
-};
+void plan_workload(Measuring& measuring, PointsInTurn& points) {
+  measuring.for_each_point(
+      Breadth::kMost, Counts::kAll, {measuring.filling_shape()},
+      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+          Point point) {
+        for (const int work_ns :
+             {0, 2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000}) {
+          point.work_ns = work_ns;
+          point.repeats = repeats_of(point);
+          add(measuring, points, method, gpus, point, &UnitKernels::spin, 1,
+              cycles_in(work_ns, points.mhz()));
+        }
+      });
+}
 
 }  // namespace
 
-Made null_kernel(Printing& printing) {
-  return std::make_unique<NullKernel>(printing);
+Section null_kernel_section() {
+  return {"null kernel",   Set::kStudy, "",
+          launch_layout(), plan_null,   print_launches};
 }
 
-Made workload_test(Printing& printing) {
-  return std::make_unique<WorkloadTest>(printing);
+Section workload_test_section() {
+  return {"workload test",
+          Set::kStudy,
+          "kernels that spin; fewer launches than 128 where they take over 1.3 "
+          "ms",
+          launch_layout({work_label("spin of each kernel")}),
+          plan_workload,
+          print_launches};
 }
 
 }  // namespace syncbench::implicit_barrier

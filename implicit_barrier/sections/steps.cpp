@@ -64,67 +64,60 @@ class StepPoint {
   std::unique_ptr<StepChain> short_, long_;
 };
 
-class Steps : public Section {
- public:
-  explicit Steps(Printing& printing)
-      : Section(printing, Set::kToday, "dependent steps",
-                "a chain of equal steps on one GPU, by launches and in one "
-                "kernel",
-                step_layout()) {}
+void prove(const StepWay& way, const StepPlace& place,
+           const LaunchShape& shape) {
+  StepMemory memory(place.gpu.index, shape.blocks, kProved);
+  way.make({place.pool, place.gpu, memory},
+           {shape.blocks, shape.threads, kProved, 0, true, kLinkDelayCycles})
+      ->run();
+}
 
- private:
-  void plan(Measuring& measuring, PointsInTurn& points) override {
-    const Gpu& gpu = measuring.run.gpu();
-    std::vector<LaunchShape> shapes = {{1, 32}, {8, 256}};
-    if (gpu.sm_count != shapes.back().blocks) {
-      shapes.push_back({gpu.sm_count, 256});
-    }
-    // Kept by what takes the samples.
-    const auto memory = std::make_shared<StepMemory>(
-        gpu.index, std::max(gpu.sm_count, shapes[1].blocks), kMostSteps);
-    const StepPlace place = {measuring.pool, gpu, *memory};
-    for (const StepWay& way : step_ways()) {
-      if (!measuring.run.options().wants(way.name, Set::kToday)) continue;
-      for (const LaunchShape& shape : shapes) {
-        for (const int reads : {1, 0}) {  // in this order: the first proves
-          if (reads == 0 && way.only_reads) continue;
-          for (const int work_ns : {0, 1000, 5000, 20000}) {
-            Point point;
-            point.method = way.name;
-            point.repeats = steps_of(work_ns);
-            point.blocks = shape.blocks;
-            point.threads = shape.threads;
-            point.work_ns = work_ns;
-            point.reads = reads;
-            points.add(point, [&]() -> Take {
-              if (Measuring::proves() && reads == 1 && work_ns == 0) {
-                prove(way, place, shape);
-              }
-              const auto step =
-                  std::make_shared<StepPoint>(way, place, point, points.mhz());
-              return [memory, step] { return step->take(); };
-            });
-          }
+void plan_steps(Measuring& measuring, PointsInTurn& points) {
+  const Gpu& gpu = measuring.run.gpu();
+  std::vector<LaunchShape> shapes = {{1, 32}, {8, 256}};
+  if (gpu.sm_count != shapes.back().blocks) {
+    shapes.push_back({gpu.sm_count, 256});
+  }
+  // Kept by what takes the samples.
+  const auto memory = std::make_shared<StepMemory>(
+      gpu.index, std::max(gpu.sm_count, shapes[1].blocks), kMostSteps);
+  const StepPlace place = {measuring.pool, gpu, *memory};
+  for (const StepWay& way : step_ways()) {
+    if (!measuring.run.options().wants(way.name, Set::kToday)) continue;
+    for (const LaunchShape& shape : shapes) {
+      for (const int reads : {1, 0}) {  // in this order: the first proves
+        if (reads == 0 && way.only_reads) continue;
+        for (const int work_ns : {0, 1000, 5000, 20000}) {
+          Point point;
+          point.method = way.name;
+          point.repeats = steps_of(work_ns);
+          point.blocks = shape.blocks;
+          point.threads = shape.threads;
+          point.work_ns = work_ns;
+          point.reads = reads;
+          points.add(point, [&]() -> Take {
+            if (Measuring::proves() && reads == 1 && work_ns == 0) {
+              prove(way, place, shape);
+            }
+            const auto step =
+                std::make_shared<StepPoint>(way, place, point, points.mhz());
+            return [memory, step] { return step->take(); };
+          });
         }
       }
     }
   }
-
-  static void prove(const StepWay& way, const StepPlace& place,
-                    const LaunchShape& shape) {
-    StepMemory memory(place.gpu.index, shape.blocks, kProved);
-    way.make({place.pool, place.gpu, memory},
-             {shape.blocks, shape.threads, kProved, 0, true, kLinkDelayCycles})
-        ->run();
-  }
-
-  bool is_second() const override { return true; }
-};
+}
 
 }  // namespace
 
-Made dependent_steps(Printing& printing) {
-  return std::make_unique<Steps>(printing);
+Section dependent_steps_section() {
+  Section section = {
+      "dependent steps", Set::kToday,
+      "a chain of equal steps on one GPU, by launches and in one kernel",
+      step_layout(), plan_steps};
+  section.is_second = true;
+  return section;
 }
 
 }  // namespace syncbench::implicit_barrier

@@ -83,72 +83,70 @@ Layout streams_layout() {
             [](const Point& point) -> Word { return point.stream; }}}};
 }
 
-class Streams : public Section {
- public:
-  explicit Streams(Printing& printing)
-      : Section(printing, Set::kEvidence, "streams",
-                "as sleep kernel, in the default stream, in the thread's and "
-                "in ten streams made later",
-                streams_layout()) {}
+Sample sample_each(FusionPair& pair, StreamPool& pool) {
+  Sample sample;
+  const auto take = [&](int stream) {
+    const Sample here = pair.take();
+    for (const char* name : {"separate", "fused"}) {
+      sample[of_stream(name, stream)] = here.at(name);
+    }
+  };
+  const cudaStream_t given[] = {cudaStreamLegacy, cudaStreamPerThread};
+  for (int i = 0; i < 2; ++i) {
+    const StreamPool::Given guard(pool, given[i]);
+    take(i);
+  }
+  for (int turn = 0; turn < StreamPool::kStreams; ++turn) {
+    pool.turn_to(turn);
+    take(2 + turn);
+  }
+  return sample;
+}
 
- private:
-  void plan(Measuring& measuring, PointsInTurn& points) override {
-    StreamPool& pool = measuring.pool;
-    measuring.for_each_point(
-        Breadth::kMost, Counts::kOneAndAll, measuring.both_shapes(),
-        [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-            Point point) {
-          if (method.multi_gpu) return;
-          point.work_ns = unit_ns_of(point.gpus);
-          point.repeats = kRepeats;
-          points.add(point, [&]() -> Take {
-            const auto pair = std::make_shared<FusionPair>(
-                method, pool, gpus, point, &UnitKernels::spin,
-                cycles_in(point.work_ns, points.mhz()));
-            return [pair, &pool] { return sample_each(*pair, pool); };
-          });
+void plan_streams(Measuring& measuring, PointsInTurn& points) {
+  StreamPool& pool = measuring.pool;
+  measuring.for_each_point(
+      Breadth::kMost, Counts::kOneAndAll, measuring.both_shapes(),
+      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
+          Point point) {
+        if (method.multi_gpu) return;
+        point.work_ns = unit_ns_of(point.gpus);
+        point.repeats = kRepeats;
+        points.add(point, [&]() -> Take {
+          const auto pair = std::make_shared<FusionPair>(
+              method, pool, gpus, point, &UnitKernels::spin,
+              cycles_in(point.work_ns, points.mhz()));
+          return [pair, &pool] { return sample_each(*pair, pool); };
         });
-  }
+      });
+}
 
-  static Sample sample_each(FusionPair& pair, StreamPool& pool) {
-    Sample sample;
-    const auto take = [&](int stream) {
-      const Sample here = pair.take();
-      for (const char* name : {"separate", "fused"}) {
-        sample[of_stream(name, stream)] = here.at(name);
-      }
-    };
-    const cudaStream_t given[] = {cudaStreamLegacy, cudaStreamPerThread};
-    for (int i = 0; i < 2; ++i) {
-      const StreamPool::Given guard(pool, given[i]);
-      take(i);
-    }
-    for (int turn = 0; turn < StreamPool::kStreams; ++turn) {
-      pool.turn_to(turn);
-      take(2 + turn);
-    }
-    return sample;
+void print_streams(Rows& rows, const Point& of, const Measured& measured) {
+  Point point = of;
+  for (const StreamKind& kind : kStreamKinds) {
+    point.stream = kind.name;
+    std::vector<Summary> means = levels_of(measured, kind, of.repeats - 1);
+    means.insert(means.begin(),
+                 difference_of_processes(
+                     samples_of_kind(measured, kind, "separate"),
+                     samples_of_kind(measured, kind, "fused"), of.repeats - 1));
+    rows.row(point, measured, means);
   }
-
-  void print(const Point& of, const Measured& measured) override {
-    Point point = of;
-    for (const StreamKind& kind : kStreamKinds) {
-      point.stream = kind.name;
-      std::vector<Summary> means = levels_of(measured, kind, of.repeats - 1);
-      means.insert(
-          means.begin(),
-          difference_of_processes(samples_of_kind(measured, kind, "separate"),
-                                  samples_of_kind(measured, kind, "fused"),
-                                  of.repeats - 1));
-      Section::print(point, measured, means);
-    }
-  }
-
-  bool is_second() const override { return true; }
-};
+}
 
 }  // namespace
 
-Made streams(Printing& printing) { return std::make_unique<Streams>(printing); }
+Section streams_section() {
+  Section section = {
+      "streams",
+      Set::kEvidence,
+      "as sleep kernel, in the default stream, in the thread's and in ten "
+      "streams made later",
+      streams_layout(),
+      plan_streams,
+      print_streams};
+  section.is_second = true;
+  return section;
+}
 
 }  // namespace syncbench::implicit_barrier
