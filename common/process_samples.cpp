@@ -1,5 +1,6 @@
 #include "common/process_samples.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -11,9 +12,6 @@
 
 namespace syncbench {
 namespace {
-
-constexpr const char* kSamplesWord = "samples";
-constexpr const char* kSkippedWord = "skipped";
 
 std::string number_text(double number) {
   char text[32];
@@ -45,12 +43,15 @@ ProcessSamples Measured::of(const std::string& name) const {
 }
 
 std::string record_text(const Record& record) {
-  std::string text = (record.skipped ? kSkippedWord : kSamplesWord) +
-                     ('\t' + std::to_string(record.section)) + '\t' +
-                     record.point + '\t';
-  if (record.skipped)
-    return text + record.skipped.tag + '\t' + record.skipped.text;
-  text += number_text(record.mhz);
+  std::string text = "section=" + std::to_string(record.section);
+  for (const auto& [name, word] : record.point) {
+    text.append("\t").append(name).append("=").append(word);
+  }
+  if (record.skipped) {
+    return text + "\tskipped=" + record.skipped.tag +
+           "\treason=" + record.skipped.text;
+  }
+  text += "\tmhz=" + number_text(record.mhz);
   for (const auto& [name, numbers] : record.samples) {
     text += '\t' + name;
     for (const double number : numbers) text += ' ' + number_text(number);
@@ -59,30 +60,30 @@ std::string record_text(const Record& record) {
 }
 
 Record parse_record(const std::string& line) {
-  std::vector<std::string> words;
-  std::istringstream stream(line);
-  for (std::string word; std::getline(stream, word, '\t');) {
-    words.push_back(word);
-  }
-  const bool skipped = words.size() == 5 && words[0] == kSkippedWord;
-  const bool samples = words.size() >= 5 && words[0] == kSamplesWord;
-  if (!skipped && !samples) {
-    throw std::invalid_argument("not a record: " + line);
-  }
   Record record;
-  record.section = std::stoul(words[1]);
-  record.point = words[2];
-  if (skipped) {
-    record.skipped = {words[3], words[4]};
-    return record;
+  std::istringstream fields(line);
+  for (std::string field; std::getline(fields, field, '\t');) {
+    const std::size_t end = std::min(field.find_first_of("= "), field.size());
+    const std::string name = field.substr(0, end);
+    if (field[end] == '=') {
+      record.point[name] = field.substr(end + 1);
+      continue;
+    }
+    std::istringstream numbers(field.substr(end));
+    std::vector<double>& samples = record.samples[name];
+    for (std::string word; numbers >> word;) samples.push_back(number_of(word));
   }
-  record.mhz = number_of(words[3]);
-  for (std::size_t i = 4; i < words.size(); ++i) {
-    std::istringstream numbers(words[i]);
-    std::string word;
-    numbers >> word;
-    std::vector<double>& of_name = record.samples[word];
-    while (numbers >> word) of_name.push_back(number_of(word));
+  // What is no label of the point.
+  const auto take = [&](const char* name) {
+    const auto label = record.point.extract(name);
+    if (label) return label.mapped();
+    throw std::invalid_argument("not a record: " + line);
+  };
+  record.section = std::stoul(take("section"));
+  if (record.point.count("skipped") != 0) {
+    record.skipped = {take("skipped"), take("reason")};
+  } else {
+    record.mhz = number_of(take("mhz"));
   }
   return record;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,11 +32,14 @@ struct Measured {
   ProcessSamples of(const std::string& name) const;
 };
 
+/// Words by name, without tabs.
+using Labels = std::map<std::string, std::string>;
+
 /// A line from a measuring process: what it has measured of a point of a
 /// section, or why it has not.
 struct Record {
   std::size_t section = 0;  ///< by number
-  std::string point;        ///< without tabs; unique in its section
+  Labels point;             ///< unique in its section
   Remark skipped = {};      ///< the reason; none: there are samples
   double mhz = kNan;        ///< SM clock of GPU 0 at the end
   Samples samples = {};

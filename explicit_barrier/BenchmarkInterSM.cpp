@@ -168,7 +168,7 @@ void sample_in_process(MeasuringRun& run, const std::vector<int>& per_sm) {
   const int share = (options.samples - 1) / process_count(options) + 1;
   const auto record_of = [&](const Point& point) {
     Record record;
-    record.point = row_of(point).key().text;
+    record.point = {{"row", row_of(point).key().text}};
     try {
       TimedLaunch launch(*point.method, point.gpus, point.shape);
       record.samples = sample(launch, share, point.plan);
@@ -380,7 +380,7 @@ SampledRows measure_in_processes(const Options& options, char** argv,
                [&](int number, const Record& record) {
                  progress.show("process " + std::to_string(number + 1) +
                                " of " + std::to_string(count));
-                 Sampled& row = sampled[record.point];
+                 Sampled& row = sampled[record.point.at("row")];
                  if (record.skipped) {
                    row.reason = record.skipped;
                  } else {

@@ -154,7 +154,7 @@ class PointsInTurn {
 
   void skip(const Point& point, const Remark& reason) {
     run_.show(section_);
-    run_.out().line(record_text({number_, point.text(), reason}));
+    run_.out().line(record_text({number_, point.labels(), reason}));
   }
 
   /// Measures and writes the records. Samples of add(), and of the first 25 ms,
@@ -175,7 +175,7 @@ class PointsInTurn {
     const double mhz = run_.clock_mhz();
     for (std::size_t i = 0; i < points_.size(); ++i) {
       run_.out().line(record_text(
-          {number_, points_[i].text(), {}, mhz, timed_[i + 1].samples}));
+          {number_, points_[i].labels(), {}, mhz, timed_[i + 1].samples}));
     }
   }
 

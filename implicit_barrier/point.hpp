@@ -1,15 +1,14 @@
-// What a row of ImplicitBarrier is of: as a kernel to launch, and as text.
+// What a row of ImplicitBarrier is of: as a kernel to launch, and by name.
 #pragma once
 
 #include <cmath>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "common/launch.hpp"
+#include "common/process_samples.hpp"
 #include "common/sets.hpp"
 #include "common/table.hpp"
 
@@ -36,25 +35,32 @@ struct Point {
   }
 
   /// For Record::point.
-  std::string text() const {
-    std::string text = method;
-    for (const int number : {gpus, repeats, blocks, threads, work_ns, lead,
-                             reads, static_cast<int>(set)}) {
-      text += ' ' + std::to_string(number);
+  Labels labels() const {
+    Labels labels = {{"method", method},
+                     {"set", std::to_string(static_cast<int>(set))}};
+    for (const auto& [name, number] : kNumbers) {
+      labels[name] = std::to_string(this->*number);
     }
-    return text;
+    return labels;
   }
 
-  static Point parse(const std::string& text) {
+  /// The reverse. std::logic_error where one is missing or no number.
+  static Point of(const Labels& labels) {
     Point point;
-    int set = 0;
-    std::istringstream words(text);
-    words >> point.method >> point.gpus >> point.repeats >> point.blocks >>
-        point.threads >> point.work_ns >> point.lead >> point.reads >> set;
-    if (!words) throw std::invalid_argument("not a point: " + text);
-    point.set = static_cast<Set>(set);
+    point.method = labels.at("method");
+    point.set = static_cast<Set>(std::stoi(labels.at("set")));
+    for (const auto& [name, number] : kNumbers) {
+      point.*number = std::stoi(labels.at(name));
+    }
     return point;
   }
+
+ private:
+  static constexpr std::pair<const char*, int Point::*> kNumbers[] = {
+      {"gpus", &Point::gpus},       {"rep", &Point::repeats},
+      {"blk", &Point::blocks},      {"thrd", &Point::threads},
+      {"work_ns", &Point::work_ns}, {"lead", &Point::lead},
+      {"reads", &Point::reads}};
 };
 
 /// Cycles of an SM clock of `mhz` in `nanoseconds`.

@@ -165,7 +165,7 @@ class Rows {
       collected.measured.add(record.samples, record.mhz);
     }
     if (!last) return;
-    Point point = Point::parse(record.point);
+    Point point = Point::of(record.point);
     const auto measured = static_cast<int>(collected.measured.samples.size());
     if (measured == 0) {
       if (!section_.is_second) {
@@ -232,7 +232,7 @@ class Rows {
   const Section& section_;
   Printing& printing_;
   Table table_;
-  std::map<std::string, Collected> collected_;  // by Record::point
+  std::map<Labels, Collected> collected_;  // by Record::point
 };
 
 }  // namespace syncbench::implicit_barrier

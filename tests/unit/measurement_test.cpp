@@ -94,9 +94,15 @@ TEST(TakeFusion, LaunchesThatDoNotHideAreNoticed) {
 
 TEST(Point, IsReadBack) {
   const Point point = {"traditional_launch", 2, 128, 132, 1024, 5000, 16};
-  EXPECT_EQ(Point::parse(point.text()).text(), point.text());
-  for (const char* bad : {"", "name", "name 1 2 3 4 5", "name 1 2 3 4 5 x"}) {
-    EXPECT_THROW(Point::parse(bad), std::invalid_argument) << bad;
+  const Labels labels = point.labels();
+  EXPECT_EQ(Point::of(labels).labels(), labels);
+  for (const auto& [name, word] : labels) {
+    Labels bad = labels;
+    bad.erase(name);
+    EXPECT_THROW(Point::of(bad), std::out_of_range) << name;
+    bad[name] = "x";
+    if (name == "method") continue;
+    EXPECT_THROW(Point::of(bad), std::invalid_argument) << name;
   }
 }
 

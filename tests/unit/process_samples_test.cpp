@@ -54,10 +54,10 @@ TEST(DifferenceOfProcesses, LevelsOfTheDifferenceAreInTheInterval) {
 TEST(Records, AreReadBack) {
   const Samples samples = {{"one", {1.5, -3}},
                            {"other", {1234567890.25, kNan}}};
-  const Record record =
-      parse_record(record_text({3, "a point", {}, 1980.5, samples}));
+  const Record record = parse_record(
+      record_text({3, {{"method", "a b=c"}}, {}, 1980.5, samples}));
   EXPECT_EQ(record.section, 3u);
-  EXPECT_EQ(record.point, "a point");
+  EXPECT_EQ(record.point, (Labels{{"method", "a b=c"}}));
   EXPECT_EQ(record.mhz, 1980.5);
   EXPECT_FALSE(record.skipped);
   ASSERT_EQ(record.samples.size(), 2u);
@@ -68,8 +68,8 @@ TEST(Records, AreReadBack) {
 }
 
 TEST(Records, HaveSamplesOrAReason) {
-  const Record record =
-      parse_record(record_text({0, "a point", {"tag n=1", "no such API"}}));
+  const Record record = parse_record(
+      record_text({0, {{"gpus", "2"}}, {"tag n=1", "no such API"}}));
   EXPECT_EQ(record.skipped.tag, "tag n=1");
   EXPECT_EQ(record.skipped.text, "no such API");
   EXPECT_TRUE(record.samples.empty());
@@ -77,9 +77,9 @@ TEST(Records, HaveSamplesOrAReason) {
 
 TEST(Records, NonsenseIsAnError) {
   for (const char* bad :
-       {"", "something else", "samples\t0\tpoint\t1",
-        "samples\tx\tpoint\t1\tone 2", "samples\t0\tpoint\t1x\tone 2",
-        "samples\t0\tpoint\t1\tone 2x", "skipped\t0\tpoint\ttag"}) {
+       {"", "something else", "mhz=1\tone 2", "section=x\tmhz=1\tone 2",
+        "section=0\tone 2", "section=0\tmhz=1x\tone 2",
+        "section=0\tmhz=1\tone 2x", "section=0\tskipped=tag"}) {
     EXPECT_THROW(parse_record(bad), std::invalid_argument) << bad;
   }
 }
