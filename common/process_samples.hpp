@@ -18,20 +18,6 @@ namespace syncbench {
 /// Samples of one quantity, process by process; equally many from each.
 using ProcessSamples = std::vector<std::vector<double>>;
 
-/// What processes have measured of one point.
-struct Measured {
-  std::vector<Samples> samples;  ///< process by process
-  std::vector<double> mhz;  ///< SM clock of GPU 0 at the end, of each process
-
-  void add(Samples of_process, double clock_mhz) {
-    samples.push_back(std::move(of_process));
-    mhz.push_back(clock_mhz);
-  }
-
-  /// One quantity of all samples. std::out_of_range where there is none.
-  ProcessSamples of(const std::string& name) const;
-};
-
 /// Words by name, without tabs.
 using Labels = std::map<std::string, std::string>;
 
@@ -43,6 +29,26 @@ struct Record {
   Remark skipped = {};      ///< the reason; none: there are samples
   double mhz = kNan;        ///< SM clock of GPU 0 at the end
   Samples samples = {};
+};
+
+/// What processes have measured of one point.
+struct Measured {
+  std::vector<Samples> samples;  ///< process by process
+  std::vector<double> mhz;  ///< SM clock of GPU 0 at the end, of each process
+  Remark skipped;           ///< why a process has no samples
+
+  void add(Samples of_process, double clock_mhz) {
+    samples.push_back(std::move(of_process));
+    mhz.push_back(clock_mhz);
+  }
+
+  void add(const Record& record) {
+    if (!record.skipped) return add(record.samples, record.mhz);
+    skipped = record.skipped;
+  }
+
+  /// One quantity of all samples. std::out_of_range where there is none.
+  ProcessSamples of(const std::string& name) const;
 };
 
 std::string record_text(const Record& record);

@@ -30,12 +30,8 @@ int process_count(const Options& options) {
   return std::min(10, options.samples);
 }
 
-// What they have measured of a row.
-struct Sampled {
-  Measured measured;
-  Remark reason;  // why one of them has no samples
-};
-using SampledRows = std::map<std::string, Sampled>;  // by Row::key()
+// What they have measured, by Row::key().
+using SampledRows = std::map<std::string, Measured>;
 
 // What a row is of: a method on the first GPUs, and a shape; that of all rows
 // of the method on these GPUs where it says kAny.
@@ -309,16 +305,16 @@ class InterSm {
   // A row of what other processes have sampled.
   void print_processes(Table& table, const Point& point) {
     const RowKey key = row_of(point).key();
-    const Sampled& sampled = sampled_[key];
-    if (sampled.reason) return run_.skip(table, key, sampled.reason);
-    if (sampled.measured.samples.empty()) {
+    const Measured& sampled = sampled_[key];
+    if (sampled.skipped) return run_.skip(table, key, sampled.skipped);
+    if (sampled.samples.empty()) {
       return run_.skip(table, key,
                        {"not-measured", "no process has measured it"});
     }
     // Its neighbours see a row without spread: that processes differ is no
     // reason to warn.
-    print(table, point, sampled.measured,
-          static_cast<int>(sampled.measured.samples.size()), Summary());
+    print(table, point, sampled, static_cast<int>(sampled.samples.size()),
+          Summary());
   }
 
   // A row of this process, of samples from as many places as the method asks
@@ -380,12 +376,7 @@ SampledRows measure_in_processes(const Options& options, char** argv,
                [&](int number, const Record& record) {
                  progress.show("process " + std::to_string(number + 1) +
                                " of " + std::to_string(count));
-                 Sampled& row = sampled[record.point.at("row")];
-                 if (record.skipped) {
-                   row.reason = record.skipped;
-                 } else {
-                   row.measured.add(record.samples, record.mhz);
-                 }
+                 sampled[record.point.at("row")].add(record);
                });
   progress.clear();
   return sampled;

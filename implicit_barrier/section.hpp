@@ -158,35 +158,31 @@ class Rows {
   /// The record of a process, and whether it is the last one, after which the
   /// point's rows are printed.
   void take(const Record& record, bool last) {
-    Collected& collected = collected_[record.point];
-    if (record.skipped) {
-      collected.reason = record.skipped;
-    } else {
-      collected.measured.add(record.samples, record.mhz);
-    }
+    Measured& measured = measured_[record.point];
+    measured.add(record);
     if (!last) return;
     Point point = Point::of(record.point);
-    const auto measured = static_cast<int>(collected.measured.samples.size());
-    if (measured == 0) {
+    const auto processes = static_cast<int>(measured.samples.size());
+    if (processes == 0) {
       if (!section_.is_second) {
         printing_.asked.skipped(point.method, point.shape(),
-                                collected.reason.text);
+                                measured.skipped.text);
       }
       point.repeats = kAny;
-      table_.skip(key_of(point), collected.reason);
-    } else if (measured != printing_.processes) {
+      table_.skip(key_of(point), measured.skipped);
+    } else if (processes != printing_.processes) {
       throw std::runtime_error(
           std::string(section_.name) + ", " + point.shape() +
-          ": not measured by all processes: " + collected.reason.text);
+          ": not measured by all processes: " + measured.skipped.text);
     } else {
       if (section_.print != nullptr) {
-        section_.print(*this, point, collected.measured);
+        section_.print(*this, point, measured);
       } else {
-        row(point, collected.measured, means_of(collected.measured));
+        row(point, measured, means_of(measured));
       }
       printing_.asked.measured(point.method);
     }
-    collected_.erase(record.point);
+    measured_.erase(record.point);
   }
 
   /// Of the section's quantities, which the samples have by name.
@@ -220,11 +216,6 @@ class Rows {
   }
 
  private:
-  struct Collected {
-    Measured measured;
-    Remark reason;  ///< why a process has no samples
-  };
-
   RowKey key_of(const Point& point) const {
     return section_.layout.row(point).key();
   }
@@ -232,7 +223,7 @@ class Rows {
   const Section& section_;
   Printing& printing_;
   Table table_;
-  std::map<Labels, Collected> collected_;  // by Record::point
+  std::map<Labels, Measured> measured_;  // by Record::point
 };
 
 }  // namespace syncbench::implicit_barrier
