@@ -5,8 +5,8 @@
 
 namespace syncbench {
 
-/// Most polls of a wait: seconds, where microseconds do. Who is waited for is
-/// gone.
+/// After so many polls a wait gives up. They take seconds; a wait that ends
+/// takes microseconds.
 inline constexpr unsigned kMostPolls = 1 << 22;
 
 /// Polls until done(); false after kMostPolls.

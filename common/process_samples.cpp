@@ -59,7 +59,9 @@ std::string record_text(const Record& record) {
   return text;
 }
 
-Record parse_record(const std::string& line) {
+namespace {
+
+Record read_record(const std::string& line) {
   Record record;
   std::istringstream fields(line);
   for (std::string field; std::getline(fields, field, '\t');) {
@@ -77,15 +79,33 @@ Record parse_record(const std::string& line) {
   const auto take = [&](const char* name) {
     const auto label = record.point.extract(name);
     if (label) return label.mapped();
-    throw std::invalid_argument("not a record: " + line);
+    throw std::invalid_argument(std::string("no ") + name);
   };
   record.section = std::stoul(take("section"));
   if (record.point.count("skipped") != 0) {
     record.skipped = {take("skipped"), take("reason")};
   } else {
     record.mhz = number_of(take("mhz"));
+    if (record.samples.empty()) throw std::invalid_argument("no samples");
+  }
+  const std::size_t count =
+      record.samples.empty() ? 1 : record.samples.begin()->second.size();
+  for (const auto& [name, numbers] : record.samples) {
+    if (numbers.size() == count && count > 0) continue;
+    throw std::invalid_argument("samples are not whole");
   }
   return record;
+}
+
+}  // namespace
+
+Record parse_record(const std::string& line) {
+  try {
+    return read_record(line);
+  } catch (const std::logic_error& error) {
+    throw std::invalid_argument("not a record: " + line + " (" + error.what() +
+                                ")");
+  }
 }
 
 void run_samplers(char** argv, int count, LineWriter& out, Relay relay,

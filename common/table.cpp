@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 #include "common/launcher.hpp"
 
@@ -189,6 +190,13 @@ RowKey Row::key() const {
 }
 
 void Table::row(const Row& row) {
+  const auto& cells = row.cells();
+  if (!std::equal(cells.begin(), cells.end(), columns_.cells().begin(),
+                  columns_.cells().end(), [](const Cell& a, const Cell& b) {
+                    return a.header == b.header;
+                  })) {
+    throw std::logic_error("a row has other columns than " + title_);
+  }
   open();
   out_.row(line_of(row, &Cell::text));
 }
@@ -212,8 +220,8 @@ std::string Table::line_of(const Row& row, std::string Cell::*text) const {
     if (i == row.shown() && !out_.stats()) break;
     const Cell& cell = row.cells()[i];
     if (!out_.aligned()) {
-      line += (line.empty() ? "" : "\t") + cell.*text;
-    } else if (line.empty()) {
+      line += (i == 0 ? "" : "\t") + cell.*text;
+    } else if (i == 0) {
       line = padded(cell.*text, -kNameWidth);
     } else {
       const int title = static_cast<int>(cell.header.size());

@@ -29,7 +29,7 @@ enum class Kind {
   kNote      ///< else
 };
 
-/// `KIND[TAG] KEY: TEXT`. `key`: what it is of, as Table::key() says, or a
+/// `KIND[TAG] KEY: TEXT`. `key`: what it is of, as Row::key() says, or a
 /// method; empty: the section, or above all sections the run.
 std::string annotation(Kind kind, const std::string& key, const Remark& remark);
 
@@ -180,6 +180,7 @@ class Table {
   Table(LineWriter& out, std::string title, Row columns)
       : out_(out), title_(std::move(title)), columns_(std::move(columns)) {}
 
+  /// std::logic_error where it has other cells.
   void row(const Row& row);
 
   /// Nothing where `remark` says nothing.

@@ -93,7 +93,7 @@ Throughput measure_throughput(TimedLaunch& launch, int blocks_per_sm,
                                          at_once * warps_per_block);
   if (repeats < in_line) {
     throw std::invalid_argument(std::string(method.name) +
-                                ": too few throughput_repeats()");
+                                ": too few throughput_repeats");
   }
   const DeviceBuffer<SmWindow> windows(launch.device(), kSmSlots);
   int sms = 0;

@@ -130,8 +130,7 @@ inline Repeated measure_latency_among(TimedLaunch& launch, int samples) {
 }
 
 /// Cycles from the late arrival of the first or last warp until the other of
-/// the two is out, the mean of the
-/// operations of a launch.
+/// the two is out, the mean of the operations of a launch.
 inline Summary measure_late(TimedLaunch& launch, int samples) {
   constexpr int kOperations = 16;
   return sample_lengths({kOperations}, samples, [&](int operations) {

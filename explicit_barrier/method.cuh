@@ -17,9 +17,10 @@
 // depends on `value`, so that calls form a chain, unless it waits for the data
 // itself; a barrier returns `value`.
 // Before a shape is timed, one operation is made from start_value() in every
-// thread that takes part, then most_checked in a row, and what they return has
-// to be expected(). Then to each of 16 operations of a barrier of more than a
-// warp another warp comes late, and none may be out before.
+// thread that takes part, then in small grids most_checked in a row, and what
+// they return has to be expected(). Then there are 16 rounds of `meets_in`
+// operations of a barrier of more than a warp: in each another warp comes late,
+// and none may be out before.
 //
 // Rows: BenchmarkIntraSM has a method of a block without `groups` of its own in
 // `block latency`, of a warp in `warp latency`, other ones up to a cluster in
@@ -218,8 +219,8 @@ Arguments no_arguments(const std::vector<int>& devices, int blocks);
 /// operation() and to set `code`.
 struct About {
   /// `its_name`: of its rows, and for --method; several may share it.
-  /// `its_text`: for --list. What is said before of a caution, of `tile`, of an
-  /// instruction and of one that comes late is of another method.
+  /// `its_text`: for --list. Forgets the caution, `tile`, instruction and
+  /// `late` that a base may have set.
   constexpr void operation(Scope its_scope, const char* its_name,
                            const char* its_text) {
     name = its_name;

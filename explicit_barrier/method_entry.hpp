@@ -30,8 +30,8 @@ struct LateWarps {
   static constexpr int kRounds = 16;
 
   bool first, last;  ///< for rows of one that comes late
-  /// For the check, the late one of each round: its number in its group of
-  /// those that meet, of a block one behind the other; -1: on another GPU.
+  /// For the check, the late one of each round: its number among the warps
+  /// that meet, block by block; -1: on another GPU.
   int in_round[kRounds];
   /// Of each group and round, in memory that all GPUs can access: it has come.
   unsigned* has_come;

@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
     const unsigned warps = (here.threads + 31) / 32;  // of a block
     const unsigned warp = here.block % blocks * warps + here.thread / 32;
     // It takes long to read memory of the host, so of many warps only some look
-    // in each round.
+    // in each round after two.
     const unsigned apart =
         min(1 + here.blocks * warps / 512, unsigned{LateWarps::kRounds});
     volatile unsigned* has_come =
@@ -265,7 +265,9 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
         }
         for (int i = 0; i < kAbout<Method>.meets_in; ++i)
           value = method(value, here);
-        if ((warp + round) % apart == 0) record.start += has_come[round] == 0;
+        if (round < 2 || (warp + round) % apart == 0) {
+          record.start += has_come[round] == 0;
+        }
       }
       record.end = 1;
     }

@@ -18,7 +18,8 @@ namespace syncbench::explicit_barrier {
 namespace {
 
 constexpr int kCheckSeconds = 60;  // of a check, which takes milliseconds
-// Of grids whose operations in a row are checked, too: else it takes long.
+// Most threads of a grid whose operations in a row are checked, too: of larger
+// ones that takes long.
 constexpr int kMostThreadsInRow = 1 << 13;
 
 /// Clusters that the current GPU holds at once; 0 of a size that it refuses.

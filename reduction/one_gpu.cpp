@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/cuda_resources.hpp"
+#include "common/interrupt.hpp"
 #include "reduction/array_sums.hpp"
 #include "reduction/device_timer.hpp"
 #include "reduction/rows.hpp"
@@ -130,6 +131,7 @@ class OneGpu {
         return run_.measure_at(
             key, [&] { return sample(type, bytes, *way.sum, row); });
       }});
+      check_interrupt();
       const Sample warm_up = points.back().take();
       samples = std::max(
           samples, sum_samples(warm_up.at("device"), run_.options().samples));

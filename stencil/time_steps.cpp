@@ -5,9 +5,9 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "common/noise.hpp"
 #include "stencil/field_ways.hpp"
 #include "stencil/host_steps.hpp"
@@ -367,6 +367,7 @@ class TimeSteps {
     int samples = kFewestSamples;
     for (Way& way : ways) {
       const RowKey name = key(way.way, field.shape());
+      check_interrupt();
       show(name);
       way.steps->prepare(longer);
       way.steps->prepare(shorter);

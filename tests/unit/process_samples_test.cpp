@@ -79,7 +79,9 @@ TEST(Records, NonsenseIsAnError) {
   for (const char* bad :
        {"", "something else", "mhz=1\tone 2", "section=x\tmhz=1\tone 2",
         "section=0\tone 2", "section=0\tmhz=1x\tone 2",
-        "section=0\tmhz=1\tone 2x", "section=0\tskipped=tag"}) {
+        "section=0\tmhz=1\tone 2x", "section=0\tskipped=tag",
+        "section=0\tmhz=1", "section=0\tmhz=1\tone",
+        "section=0\tmhz=1\tone 2\tother 2 3"}) {
     EXPECT_THROW(parse_record(bad), std::invalid_argument) << bad;
   }
 }

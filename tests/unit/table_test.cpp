@@ -72,6 +72,17 @@ TEST(Table, HeaderOnceThenRows) {
             "# skipped[does-not-fit holds=2] third: an SM holds 2\n");
 }
 
+TEST(Table, RowsHaveItsColumns) {
+  TemporaryFile file;
+  LineWriter out(file.descriptor());
+  Table table(out, "a section", row_of());
+  EXPECT_THROW(table.row(Row("a name", "first").cell("count", "", "", 1)),
+               std::logic_error);
+  EXPECT_THROW(table.row(row_of("first").cell("more", "", "", 1)),
+               std::logic_error);
+  EXPECT_EQ(file.text(), "");
+}
+
 TEST(Table, CellsOfStatsWhereAskedFor) {
   TemporaryFile file;
   LineWriter out(file.descriptor());

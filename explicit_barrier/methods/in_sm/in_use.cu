@@ -254,6 +254,7 @@ struct InUse4BlockSync : InUseOfBlock {
                     "neighbour's read");
     about.first_toolkit = 12000;
     about.set = Set::kEvidence;
+    about.most_checked = 8;  // values are 0 after 16
     about.code = ExpectedCode(R"(BAR\.SYNC\S* 0x0)")
                      .others(2 * kWords + 8)
                      .also(kWritten, kWords)
