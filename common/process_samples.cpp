@@ -88,11 +88,11 @@ Record read_record(const std::string& line) {
     record.mhz = number_of(take("mhz"));
     if (record.samples.empty()) throw std::invalid_argument("no samples");
   }
-  const std::size_t count =
-      record.samples.empty() ? 1 : record.samples.begin()->second.size();
   for (const auto& [name, numbers] : record.samples) {
-    if (numbers.size() == count && count > 0) continue;
-    throw std::invalid_argument("samples are not whole");
+    if (numbers.empty() ||
+        numbers.size() != record.samples.begin()->second.size()) {
+      throw std::invalid_argument("samples are not whole");
+    }
   }
   return record;
 }

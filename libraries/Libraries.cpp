@@ -2,7 +2,6 @@
 // library cost, in one process with a thread for each GPU, or in a process for
 // each GPU.
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "common/check.hpp"
 #include "common/cooperative_barriers.cuh"

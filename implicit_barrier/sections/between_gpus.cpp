@@ -1,6 +1,5 @@
 // Section `between GPUs`: what rounds of kernels on several GPUs cost.
 #include <algorithm>
-#include <cmath>
 
 #include "implicit_barrier/gpu_rounds.hpp"
 #include "implicit_barrier/held_launch.hpp"

@@ -1,6 +1,5 @@
 // Section `graphs`: what a graph of kernels costs the GPU, and the host.
 #include <algorithm>
-#include <cmath>
 
 #include "implicit_barrier/section.hpp"
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "explicit_barrier/grid_barriers/node_protocols.hpp"
 #include "explicit_barrier/methods.hpp"
