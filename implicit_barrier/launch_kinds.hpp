@@ -268,11 +268,10 @@ class MultiCooperativeLaunch : public QueuedLaunch {
   }
 
   void wait() override {
-    for (int gpu = 0; gpu < gpus(); ++gpu) {
-      CUDA_CHECK(cudaSetDevice(pool().device(gpu)));
+    for (int gpu = gpus() - 1; gpu >= 0; --gpu) {
+      if (gpus() > 1) CUDA_CHECK(cudaSetDevice(pool().device(gpu)));
       CUDA_CHECK(cudaDeviceSynchronize());
     }
-    CUDA_CHECK(cudaSetDevice(pool().device(0)));
   }
 
  private:
