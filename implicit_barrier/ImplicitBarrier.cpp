@@ -11,7 +11,7 @@
 #include "common/devices.hpp"
 #include "common/process_samples.hpp"
 #include "common/program.hpp"
-#include "implicit_barrier/gpu_rounds.hpp"
+#include "implicit_barrier/gpu_ways.hpp"
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/process_count.hpp"
 #include "implicit_barrier/section.hpp"
@@ -139,8 +139,8 @@ ProgramInfo program_info(ProcessCount& process_count) {
                                 kBreadths[static_cast<int>(method.breadth)],
                             "", "", method.set});
   }
-  for (const GpuBarrierInfo& way : gpu_barriers()) {
-    if (!way.is_launch) {
+  for (const GpuWay& way : gpu_ways()) {
+    if (*way.description != '\0') {
       info.methods.push_back({way.name, way.description, "gpus"});
     }
   }

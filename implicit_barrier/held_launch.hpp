@@ -10,8 +10,8 @@
 #include "common/launch.hpp"
 #include "common/timing.hpp"
 #include "implicit_barrier/kernels.hpp"
-#include "implicit_barrier/launch_kinds.hpp"
 #include "implicit_barrier/noted_times.hpp"
+#include "ways/way.hpp"
 
 namespace syncbench::implicit_barrier {
 
@@ -52,20 +52,20 @@ class Gate {
   PinnedValue<GateFlags> flags_;
 };
 
-/// Holds all launches of another method until the last is queued; the total is
+/// Holds all launches of another way until the last is queued; the total is
 /// from then to their end. Few launches: a call that finds the queue full waits
 /// until the hold expires.
-class HeldLaunch : public LaunchMethod {
+class HeldLaunch : public ways::Way {
  public:
-  HeldLaunch(QueuedLaunch& queue, Gate& gate) : queue_(queue), gate_(gate) {}
+  HeldLaunch(ways::QueuedWay& queue, Gate& gate) : queue_(queue), gate_(gate) {}
 
-  LaunchTimes run(int repeats) override {
+  ways::LaunchTimes run(int repeats) override {
     queue_.prepare(repeats);
     gate_.close();
     HostClock::time_point start, launched;
     try {
       for (int gpu = 0; gpu < queue_.gpus(); ++gpu) {
-        const StreamPool& pool = queue_.pool();
+        const ways::StreamPool& pool = queue_.pool();
         gate_.hold(pool.device(gpu), pool.stream(gpu));
       }
       start = HostClock::now();
@@ -85,7 +85,7 @@ class HeldLaunch : public LaunchMethod {
   double idle_wait_ns() override { return queue_.idle_wait_ns(); }
 
  private:
-  QueuedLaunch& queue_;
+  ways::QueuedWay& queue_;
   Gate& gate_;
 };
 

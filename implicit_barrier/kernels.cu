@@ -110,23 +110,6 @@ __global__ void hold_kernel(GateFlags* gate) {
   if (!opened) gate->expired = 1;
 }
 
-__global__ void meeting_kernel(MeetingFlags flags, unsigned here,
-                               unsigned round) {
-  volatile unsigned* rounds = flags.rounds;
-  __threadfence_system();
-  rounds[here * kFlagsApart] = round;
-  const long long start = read_global_timer();
-  for (unsigned i = 0; i < flags.gpus; ++i) {
-    while (rounds[i * kFlagsApart] < round) {
-      if (read_global_timer() - start > kHoldLimitNs) {
-        *flags.failed = 1;
-        return;
-      }
-    }
-  }
-  __threadfence_system();
-}
-
 const UnitKernels& programmatic_kernels(Trigger trigger) {
   switch (trigger) {
     case Trigger::kFirst:

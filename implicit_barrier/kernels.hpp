@@ -56,20 +56,6 @@ void note_times_at(const NotedKernels& noted);
 /// Spins as spin_kernel and notes its times. Without a spin it ends by writing.
 __global__ void noting_kernel(int units, long long cycles);
 
-/// What kernels of all GPUs meet by, in memory that all can access.
-struct MeetingFlags {
-  unsigned* rounds;  ///< a word of each GPU, kFlagsApart from the next
-  unsigned* failed;  ///< not 0: one has waited as long as a held stream may
-  unsigned gpus;
-};
-/// Words of one GPU are this far from those of the next: a line each.
-inline constexpr std::size_t kFlagsApart = 64;
-
-/// One thread: it writes `round` as the word of GPU `here` and ends when those
-/// of all are as large.
-__global__ void meeting_kernel(MeetingFlags flags, unsigned here,
-                               unsigned round);
-
 /// Shows the order of a series of kernels: each block reads what another block,
 /// on any GPU, wrote in the kernel before; of all in turn.
 struct Links {
@@ -98,9 +84,6 @@ inline const UnitKernels kUnitKernels = {
     reinterpret_cast<const void*>(sleep_kernel),
     reinterpret_cast<const void*>(noting_kernel),
     reinterpret_cast<const void*>(link_kernel)};
-
-/// First compute capability with programmatic launches, times 10.
-inline constexpr int kProgrammaticVersion = 90;
 
 /// When a kernel lets the next one begin: before it waits for the one before,
 /// after that, when it ends, or at once without any wait (a control, which

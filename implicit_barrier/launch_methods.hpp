@@ -9,28 +9,15 @@
 #include "common/devices.hpp"
 #include "common/errors.hpp"
 #include "common/sets.hpp"
+#include "implicit_barrier/device_graphs.hpp"
 #include "implicit_barrier/kernels.hpp"
-#include "implicit_barrier/launch_kinds.hpp"
+#include "ways/one_gpu.hpp"
+#include "ways/several_gpus.hpp"
 
 namespace syncbench::implicit_barrier {
 
-/// Cooperative launches have to be had on all GPUs that take part.
-inline void require_cooperative(const std::vector<Gpu>& gpus) {
-  for (const Gpu& gpu : gpus) {
-    if (!gpu.cooperative_launch) {
-      throw CannotMeasure(
-          "no-cooperative-launch",
-          "no cooperative launch on GPU " + std::to_string(gpu.index));
-    }
-  }
-}
-
-/// Programmatic launches have to be in the code that a GPU runs.
-inline void require_programmatic(const void* kernel) {
-  if (code_version(kernel) >= kProgrammaticVersion) return;
-  throw CannotMeasure("no-programmatic-launch",
-                      "no programmatic launch before compute capability 9.0");
-}
+using ways::StreamPool;
+using ways::Way;
 
 /// In which sections a method is: kFew in `null kernel`, `sleep kernel`, `one
 /// stream`, `graphs` and `held queue`; kMost in `workload test` and `streams`
@@ -39,20 +26,15 @@ enum class Breadth { kFew, kMost, kAll };
 
 /// One entry of the list of methods.
 struct LaunchMethodInfo {
-  template <class Made, class What>
-  using Make = std::unique_ptr<Made> (*)(const StreamPool&,
-                                         const std::vector<Gpu>&, const What&);
   const char* name;
   const char* description;
   bool multi_gpu;
-  /// Makes a launch on the given GPUs, the first of the pool. A QueuedLaunch if
-  /// launches queue up; another one waits for each kernel.
-  Make<QueuedLaunch, KernelChain> make_queued;
-  Make<LaunchMethod, KernelCall> make_waiting = nullptr;
+  ways::Maker make;  ///< of a QueuedWay, unless each launch waits
   const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
   Breadth breadth = Breadth::kFew;
   Set set = Set::kToday;
-  bool makes_graphs = false;  ///< GraphLaunch, for the section `graphs`
+  bool makes_graphs = false;  ///< GraphWay, for the section `graphs`
+  bool waits = false;         ///< each launch for its kernel
   /// From then on the process launches more slowly, so it is not in the
   /// sections before those that use several streams.
   bool slows_process = false;
@@ -82,123 +64,130 @@ struct LaunchMethodInfo {
     copy.slows_process = true;
     return copy;
   }
-
-  bool queues() const { return make_queued != nullptr; }
-  std::unique_ptr<LaunchMethod> make(const StreamPool& pool,
-                                     const std::vector<Gpu>& gpus,
-                                     const KernelCall& call) const {
-    if (queues()) return make_queued(pool, gpus, {{call}});
-    return make_waiting(pool, gpus, call);
+  LaunchMethodInfo waiting() const {
+    LaunchMethodInfo copy = *this;
+    copy.waits = true;
+    return copy;
   }
+
+  bool queues() const { return !waits; }
 };
 
-/// make_queued of a `Made` that launches by this API.
-template <class Made, const LaunchApi& kApi>
-std::unique_ptr<QueuedLaunch> make_single(const StreamPool& pool,
-                                          const std::vector<Gpu>& gpus,
-                                          const KernelChain& chain) {
-  if (&kApi == &kCooperativeApi) require_cooperative(gpus);
-  if (&kApi == &kProgrammaticApi) require_programmatic(chain[0].call.kernel);
-  return std::make_unique<Made>(kApi, pool, chain);
-}
-
-/// The same of graphs of programmatic launches, which older toolkits cannot
-/// capture.
-inline std::unique_ptr<QueuedLaunch> make_programmatic_graph(
-    const StreamPool& pool, const std::vector<Gpu>& gpus,
-    const KernelChain& chain) {
-  if (CUDART_VERSION < 12030) {
-    throw CannotMeasure("toolkit",
-                        "programmatic launches in graphs need CUDA 12.3");
+/// A graph of one kernel, launched once; its kernel launches it again for each
+/// further step (a tail launch), so nothing queues up behind it.
+class DeviceGraphWay : public Way {
+ public:
+  DeviceGraphWay(const StreamPool& pool, const KernelCall& call)
+      : pool_(pool), graph_(device_graph(Stream(pool.device(0)), call)) {
+    graph_.upload(pool.stream(0));
+    CUDA_CHECK(cudaStreamSynchronize(pool.stream(0)));
   }
-  return make_single<GraphLaunch, kProgrammaticApi>(pool, gpus, chain);
-}
 
-/// make_waiting of graphs that kernels launch.
-inline std::unique_ptr<LaunchMethod> make_device_graph(const StreamPool& pool,
-                                                       const std::vector<Gpu>&,
-                                                       const KernelCall& call) {
+  ways::LaunchTimes run(int count) override {
+    launch_again(count - 1);
+    const auto start = HostClock::now();
+    graph_.launch(pool_.stream(0));
+    const auto launched = HostClock::now();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const auto end = HostClock::now();
+    check_launched_again();
+    return {elapsed_ns(start, launched), elapsed_ns(start, end)};
+  }
+
+  double idle_wait_ns() override {
+    const auto start = HostClock::now();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return elapsed_ns(start, HostClock::now());
+  }
+
+ private:
+  static GraphExec device_graph(const Stream& capturing,
+                                const KernelCall& call) {
+    return GraphExec(
+        Graph(capturing.get(),
+              [&] { CUDA_CHECK(launch_traditional(call, capturing.get())); }),
+        GraphExec::kLaunchedByKernels);
+  }
+
+  const StreamPool& pool_;
+  GraphExec graph_;
+};
+
+/// Of the kernel of step 0, which launches that of all others.
+inline std::unique_ptr<Way> make_device_graph(const StreamPool& pool,
+                                              const std::vector<Gpu>&,
+                                              const ways::Steps& steps) {
   if (CUDART_VERSION < kDeviceGraphToolkit) {
     throw CannotMeasure("toolkit", "kernels launch graphs from CUDA 12 on");
   }
-  return std::make_unique<DeviceGraphLaunch>(pool, call);
+  return std::make_unique<DeviceGraphWay>(pool, steps.kinds[0][0]);
 }
 
-/// make_queued of launches in a domain, which older toolkits do not know.
-inline std::unique_ptr<QueuedLaunch> make_remote_domain(
-    const StreamPool& pool, const std::vector<Gpu>& gpus,
-    const KernelChain& chain) {
+/// Launches in a domain, which older toolkits do not know.
+inline std::unique_ptr<Way> make_remote_domain(const StreamPool& pool,
+                                               const std::vector<Gpu>& gpus,
+                                               const ways::Steps& steps) {
   if (CUDART_VERSION < 12000) {
     throw CannotMeasure("toolkit",
                         "memory synchronization domains need CUDA 12");
   }
-  return make_single<SingleGpuLaunch, kRemoteDomainApi>(pool, gpus, chain);
+  return ways::make_on_one_gpu<ways::StreamWay, kRemoteDomainApi>(pool, gpus,
+                                                                  steps);
 }
 
 /// Every launch method that ImplicitBarrier measures, in the order of its rows.
 /// A .cu file beside this one adds its own by add_launch_method().
 inline std::vector<LaunchMethodInfo>& launch_methods() {
-  using Gpus = std::vector<Gpu>;
+  using namespace ways;
   using Info = LaunchMethodInfo;
   static std::vector<Info> methods = {
       Info{"traditional_launch", "kernel<<<...>>>() on one GPU", false,
-           make_single<SingleGpuLaunch, kTraditionalApi>}
+           make_on_one_gpu<StreamWay, kTraditionalApi>}
           .in(Breadth::kAll)
           .of_set(Set::kStudy),
       Info{"cooperative_launch", "cudaLaunchCooperativeKernel on one GPU",
-           false, make_single<SingleGpuLaunch, kCooperativeApi>}
+           false, make_on_one_gpu<StreamWay, kCooperativeApi>}
           .in(Breadth::kAll)
           .of_set(Set::kStudy)
           .slowing(),
       Info{"multi_cooperative_launch",
            "cuLaunchCooperativeKernelMultiDevice (driver); before CUDA 13 "
            "cudaLaunchCooperativeKernelMultiDevice (runtime)",
-           true,
-           [](const StreamPool& pool, const Gpus& gpus,
-              const KernelChain& chain) -> std::unique_ptr<QueuedLaunch> {
-             require_cooperative(gpus);
-             return std::make_unique<MultiCooperativeLaunch>(
-                 pool, static_cast<int>(gpus.size()), chain);
-           }}
+           true, make_multi_device}
           .in(Breadth::kAll)
           .of_set(Set::kStudy)
           .slowing(),
       Info{"single_omp_traditional_launch",
            "a thread a GPU: launch, device synchronize, OpenMP barrier", true,
-           nullptr,
-           [](const StreamPool& pool, const Gpus& gpus,
-              const KernelCall& call) -> std::unique_ptr<LaunchMethod> {
-             const std::vector<KernelCall> calls(gpus.size(), call);
-             return std::make_unique<ThreadRounds>(pool, gpus,
-                                                   RoundCalls{calls, calls});
-           }}
+           make_threads}
+          .waiting()
           .in(Breadth::kAll)
           .of_set(Set::kStudy)
           .slowing(),
       Info{"graph_launch", "a graph of all the kernels, one after the other",
-           false, make_single<GraphLaunch, kTraditionalApi>}
+           false, make_on_one_gpu<GraphWay, kTraditionalApi>}
           .in(Breadth::kMost)
           .with_graphs(),
       Info{"graph_cooperative", "a graph of cooperative kernels", false,
-           make_single<GraphLaunch, kCooperativeApi>}
+           make_on_one_gpu<GraphWay, kCooperativeApi>}
           .of_set(Set::kEvidence)
           .slowing(),
       Info{"graph_seam", "a launch of a graph of one kernel, each time", false,
-           make_single<GraphSeamLaunch, kTraditionalApi>},
+           make_on_one_gpu<GraphSeamWay, kTraditionalApi>},
       Info{"programmatic_launch",
            "programmatic launch; each kernel lets the next begin, then waits "
            "for the one before",
-           false, make_single<SingleGpuLaunch, kProgrammaticApi>}
+           false, make_on_one_gpu<StreamWay, kProgrammaticApi>}
           .of(programmatic_kernels(Trigger::kFirst))
           .in(Breadth::kMost),
       Info{"programmatic_after_wait",
            "the same, but each waits first, then lets the next begin", false,
-           make_single<SingleGpuLaunch, kProgrammaticApi>}
+           make_on_one_gpu<StreamWay, kProgrammaticApi>}
           .of(programmatic_kernels(Trigger::kAfterWait))
           .of_set(Set::kEvidence),
       Info{"programmatic_at_end",
            "the same, but the next begins when it has ended", false,
-           make_single<SingleGpuLaunch, kProgrammaticApi>}
+           make_on_one_gpu<StreamWay, kProgrammaticApi>}
           .of(programmatic_kernels(Trigger::kNever))
           .of_set(Set::kEvidence),
       Info{"graph_programmatic", "a graph of programmatic_launch", false,
@@ -207,12 +196,13 @@ inline std::vector<LaunchMethodInfo>& launch_methods() {
           .with_graphs(),
       Info{"device_graph_launch",
            "a graph of one kernel, which launches its graph again", false,
-           nullptr, make_device_graph}
+           make_device_graph}
+          .waiting()
           .of(relaunching_kernels())
           .slowing(),
       Info{"event_wait",
            "two streams in turn, each kernel after an event of the one before",
-           false, make_single<EventLaunch, kTraditionalApi>}
+           false, make_on_one_gpu<EventWay, kTraditionalApi>}
           .slowing(),
       Info{"remote_domain_launch",
            "in the remote memory synchronization domain", false,

@@ -44,7 +44,7 @@ void check_order(const std::string& method, const LinksSeen& seen) {
 void prove_order(const LaunchMethodInfo& method, const StreamPool& pool,
                  const Gpu& gpu) {
   const LinkCalls links(method.kernels->link, 1, gpu.sm_count);
-  method.make(pool, {gpu}, links.call(0))->run(kLinks);
+  method.make(pool, {gpu}, links.steps())->run(kLinks);
   check_order(method.name, links.seen());
 }
 

@@ -32,8 +32,7 @@ class LinkCalls {
   /// `blocks` of one warp on each of so many GPUs.
   LinkCalls(const void* kernel, int gpus, int blocks);
 
-  /// The kernel of a GPU, from 0 on.
-  const KernelCall& call(int gpu) const { return calls_[gpu]; }
+  ways::Steps steps() const { return {{calls_}}; }
   LinksSeen seen() const;
 
  private:

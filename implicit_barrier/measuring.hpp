@@ -20,7 +20,6 @@
 #include "implicit_barrier/lengths.hpp"
 #include "implicit_barrier/links.hpp"
 #include "implicit_barrier/point.hpp"
-#include "implicit_barrier/stream_pool.hpp"
 
 namespace syncbench::implicit_barrier {
 

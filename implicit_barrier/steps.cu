@@ -126,81 +126,31 @@ __global__ void steps_kernel(StepData data, typename Way::Argument argument) {
 
 // The host's side.
 
-/// Kernels of a chain, of which each has a number.
-class KernelSteps : public StepChain {
- protected:
-  KernelSteps(const StepPlace& place, const StepShape& shape,
-              const void* kernel)
+/// A kernel a step, launched by a way. Their arguments are the chain's data and
+/// the number of the step.
+class LaunchedSteps : public StepChain {
+ public:
+  LaunchedSteps(ways::Maker make, const StepPlace& place,
+                const StepShape& shape, const void* kernel)
       : StepChain(place, shape), numbers_(shape.steps) {
     arguments_.resize(2 * numbers_.size());
+    ways::Steps steps = {{}, numbers_};
     for (int i = 0; i < shape.steps; ++i) {
-      numbers_[i] = i;
+      numbers_[i] = steps.order[i] = i;
       arguments_[2 * i] = const_cast<StepData*>(&data());
       arguments_[2 * i + 1] = &numbers_[i];
-      kernels_.push_back({{kernel, dim3(shape.blocks), dim3(shape.threads),
-                           &arguments_[2 * i]}});
+      steps.kinds.push_back({{kernel, dim3(shape.blocks), dim3(shape.threads),
+                              &arguments_[2 * i]}});
     }
+    way_ = make(place.pool, {place.gpu}, steps);
   }
-  const KernelChain& kernels() const { return kernels_; }
 
  private:
+  double run_all() override { return way_->run(shape().steps).total; }
+
   std::vector<int> numbers_;
   std::vector<void*> arguments_;
-  KernelChain kernels_;
-};
-
-using MakeQueued = LaunchMethodInfo::Make<QueuedLaunch, KernelChain>;
-
-/// Launched as a launch method does it.
-class LaunchedSteps : public KernelSteps {
- public:
-  LaunchedSteps(MakeQueued make, const StepPlace& place, const StepShape& shape,
-                const void* kernel)
-      : KernelSteps(place, shape, kernel),
-        queue_(make(place.pool, {place.gpu}, kernels())) {}
-
- private:
-  double run_all() override { return queue_->run(1).total; }
-
-  std::unique_ptr<QueuedLaunch> queue_;
-};
-
-/// The kernel of each step launches that of the next.
-class DeviceGraphSteps : public StepChain {
- public:
-  DeviceGraphSteps(const StepPlace& place, const StepShape& shape)
-      : StepChain(place, shape) {
-    void* arguments[] = {const_cast<StepData*>(&data())};
-    launch_ = make_device_graph(place.pool, {place.gpu},
-                                {relaunching_step(), dim3(shape.blocks),
-                                 dim3(shape.threads), arguments});
-  }
-
- private:
-  double run_all() override { return launch_->run(shape().steps).total; }
-
-  std::unique_ptr<LaunchMethod> launch_;
-};
-
-/// The host waits for each kernel.
-class WaitedSteps : public KernelSteps {
- public:
-  WaitedSteps(const StepPlace& place, const StepShape& shape)
-      : KernelSteps(place, shape, reinterpret_cast<const void*>(step_kernel)),
-        pool_(place.pool) {}
-
- private:
-  double run_all() override {
-    const cudaStream_t stream = pool_.stream(0);
-    const auto start = HostClock::now();
-    for (const ChainLink& link : kernels()) {
-      CUDA_CHECK(launch_traditional(link.call, stream));
-      CUDA_CHECK(cudaStreamSynchronize(stream));
-    }
-    return elapsed_ns(start, HostClock::now());
-  }
-
-  const StreamPool& pool_;
+  std::unique_ptr<Way> way_;
 };
 
 /// One kernel of all steps.
@@ -234,22 +184,21 @@ class FusedSteps : public StepChain {
 
 using Made = std::unique_ptr<StepChain>;
 
-template <MakeQueued kMake, auto kKernel>
+template <ways::Maker kMake, auto kKernel>
 Made make_launched(const StepPlace& place, const StepShape& shape) {
   return std::make_unique<LaunchedSteps>(
       kMake, place, shape, reinterpret_cast<const void*>(kKernel));
 }
-template <class Steps>
-Made make_steps(const StepPlace& place, const StepShape& shape) {
-  return std::make_unique<Steps>(place, shape);
+// relaunching_step() is in another unit, so no constant.
+Made make_device_graph_steps(const StepPlace& place, const StepShape& shape) {
+  return std::make_unique<LaunchedSteps>(make_device_graph, place, shape,
+                                         relaunching_step());
 }
-constexpr MakeQueued make_programmatic =
-    make_single<SingleGpuLaunch, kProgrammaticApi>;
 
 // All blocks at once.
 template <class Way>
 Made make_resident(const StepPlace& place, const StepShape& shape) {
-  require_cooperative({place.gpu});
+  ways::require_cooperative({place.gpu});
   LaunchAttributes attributes;
   attributes.cooperative = true;
   return std::make_unique<FusedSteps<Way>>(
@@ -273,7 +222,7 @@ class PeerGridSteps : public FusedSteps<Meeting<peer_grid::Barrier>> {
 };
 
 Made make_peer_grid(const StepPlace& place, const StepShape& shape) {
-  require_cooperative({place.gpu});
+  ways::require_cooperative({place.gpu});
   LaunchAttributes attributes;
   attributes.cooperative = true;
   try {
@@ -343,19 +292,20 @@ double StepChain::run() {
 }
 
 const std::vector<StepWay>& step_ways() {
+  using namespace ways;
   static const std::vector<StepWay> all = {
       {"traditional_launch", "",
-       make_launched<make_single<SingleGpuLaunch, kTraditionalApi>,
-                     step_kernel>},
+       make_launched<make_on_one_gpu<StreamWay, kTraditionalApi>, step_kernel>},
       {"graph_launch", "",
-       make_launched<make_single<GraphLaunch, kTraditionalApi>, step_kernel>},
+       make_launched<make_on_one_gpu<GraphWay, kTraditionalApi>, step_kernel>},
       {"programmatic_launch", "",
-       make_launched<make_programmatic, programmatic_step<true>>},
+       make_launched<make_on_one_gpu<StreamWay, kProgrammaticApi>,
+                     programmatic_step<true>>},
       {"graph_programmatic", "",
        make_launched<make_programmatic_graph, programmatic_step<true>>},
-      {"device_graph_launch", "", make_steps<DeviceGraphSteps>},
+      {"device_graph_launch", "", make_device_graph_steps},
       {"launch_and_wait", "a launch and cudaStreamSynchronize for each step",
-       make_steps<WaitedSteps>},
+       make_launched<make_on_one_gpu<WaitedWay, kTraditionalApi>, step_kernel>},
       {"steps_grid_sync", "one kernel, grid_group::sync() after each step",
        make_resident<Meeting<GridBarrier>>},
       {"steps_peer_grid_sync", "one kernel, this suite's barrier on one GPU",
@@ -374,9 +324,11 @@ const std::vector<StepWay>& step_ways() {
 }
 
 const std::vector<StepWay>& unordered_step_ways() {
+  using namespace ways;
   static const std::vector<StepWay> all = {
       {"programmatic launch without wait", "",
-       make_launched<make_programmatic, programmatic_step<false>>},
+       make_launched<make_on_one_gpu<StreamWay, kProgrammaticApi>,
+                     programmatic_step<false>>},
       {"one kernel without barrier", "", make_resident<InKernel>}};
   return all;
 }

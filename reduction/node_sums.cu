@@ -7,6 +7,7 @@
 #include "peer_grid_barrier/barrier.cuh"
 #include "reduction/local_sums.cuh"
 #include "reduction/node_sums.hpp"
+#include "ways/several_gpus.hpp"
 
 namespace syncbench::reduction {
 namespace {
@@ -160,7 +161,7 @@ template <class T>
 class MultiGridSum : public OneKernel<T, MultiGridBarrier> {
  public:
   explicit MultiGridSum(const std::vector<Gpu>& gpus)
-      : OneKernel<T, MultiGridBarrier>(gpus) {
+      : OneKernel<T, MultiGridBarrier>(gpus), pool_(device_numbers(gpus), 1) {
     if (!enable_peer_access(device_numbers(gpus))) {
       throw CannotMeasure("no-peer-access",
                           "no peer access between these GPUs");
@@ -175,24 +176,16 @@ class MultiGridSum : public OneKernel<T, MultiGridBarrier> {
     std::vector<void*> arguments;
     for (auto& share : shares) arguments.push_back(&share);
     std::vector<KernelCall> calls;
-    std::vector<int> devices;
-    std::vector<cudaStream_t> streams;
-    for (int rank = 0; rank < this->gpus(); ++rank) {
+    for (void*& argument : arguments) {
       calls.push_back({reinterpret_cast<const void*>(this->kKernel),
                        dim3(this->resident_blocks(parts)), dim3(kSumThreads),
-                       &arguments[rank]});
-      devices.push_back(this->device(rank));
-      streams.push_back(this->stream(rank));
+                       &argument});
     }
-    MultiDeviceLaunch launch(calls, devices, streams);
-    const auto start = HostClock::now();
-    check_cuda(launch(), "cudaLaunchCooperativeKernelMultiDevice", __FILE__,
-               __LINE__);
-    for (const cudaStream_t stream : streams) {
-      CUDA_CHECK(cudaStreamSynchronize(stream));
-    }
-    return elapsed_ns(start, HostClock::now());
+    return ways::MultiDeviceWay(pool_, {{calls}}).run(1).total;
   }
+
+ private:
+  ways::StreamPool pool_;
 };
 
 #endif

@@ -76,7 +76,7 @@ FieldShape proof_shape(int dimensions, int blocks) {
 
 int steps_of(const FieldShape& shape) {
   const long long steps = (1LL << 31) / shape.bytes();
-  return static_cast<int>(std::clamp(steps / 4 * 4, 4LL, 512LL));
+  return static_cast<int>(std::clamp<long long>(steps / 4 * 4, 4, kMostSteps));
 }
 
 long long tile_bytes(const FieldShape& shape, int blocks) {

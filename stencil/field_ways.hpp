@@ -17,12 +17,9 @@ class FieldSteps {
  public:
   virtual ~FieldSteps() = default;
 
-  /// To be called before the first run() of so many steps: makes what all of
-  /// these runs use, such as graphs.
-  virtual void prepare(int /*steps*/) {}
-
   /// Nanoseconds from the first call, with the threads of all GPUs there, until
-  /// the host knows that all GPUs have done these steps. Throws where CUDA
+  /// the host knows that all GPUs have done these steps. What the first run of
+  /// so many steps makes, such as a graph, comes before. Throws where CUDA
   /// fails.
   virtual double run(int steps) = 0;
 };
@@ -58,13 +55,6 @@ struct FieldWay {
 template <class Steps>
 std::unique_ptr<FieldSteps> make_steps(const Field& field) {
   return std::make_unique<Steps>(field);
-}
-
-/// The same of one that stores halos into the memory of other GPUs.
-template <class Steps>
-std::unique_ptr<FieldSteps> make_storing(const Field& field) {
-  field.require_stores();
-  return make_steps<Steps>(field);
 }
 
 /// In the order of rows and of --list.

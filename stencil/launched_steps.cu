@@ -1,12 +1,13 @@
 // A kernel a step: what orders the steps is between launches.
 #include <array>
+#include <numeric>
 #include <string>
 #include <utility>
 
-#include "common/gpu_threads.hpp"
-#include "common/graphs.hpp"
 #include "stencil/field_ways.hpp"
 #include "stencil/slab_step.cuh"
+#include "ways/one_gpu.hpp"
+#include "ways/several_gpus.hpp"
 
 namespace syncbench::stencil {
 namespace {
@@ -33,220 +34,52 @@ const void* programmatic_kernel(const Field& field) {
              : reinterpret_cast<const void*>(programmatic_field_step<3>);
 }
 
-/// A stream a GPU, and the launch of one step there.
+KernelCall call(const Field& field, const void* kernel, void** arguments) {
+  return {kernel, dim3(field.grid().blocks), dim3(field.grid().threads),
+          arguments};
+}
+
+/// A kernel a step, launched by a way.
 class LaunchedSteps : public FieldSteps {
- protected:
-  LaunchedSteps(const Field& field, const void* kernel)
-      : field_(field),
-        kernel_(kernel),
-        streams_(make_streams(device_numbers(field.gpus()))) {}
-
-  int gpus() const { return field_.gpu_count(); }
-  int device(int rank) const { return field_.gpus()[rank].index; }
-  cudaStream_t stream(int rank) const { return streams_[rank].get(); }
-
-  /// By the thread whose GPU is current.
-  cudaError_t launch_step(int rank, int step, const LaunchApi& api) const {
-    return launch_step(rank, field_.slab(rank), step, api);
-  }
-  cudaError_t launch_step(int rank, const Slab& slab, int step,
-                          const LaunchApi& api) const {
-    void* arguments[] = {const_cast<Slab*>(&slab), &step};
-    return api.launch({kernel_, dim3(field_.grid().blocks),
-                       dim3(field_.grid().threads), arguments},
-                      stream(rank));
-  }
-
-  const void* kernel() const { return kernel_; }
-
- private:
-  const Field& field_;
-  const void* kernel_;
-  std::vector<Stream> streams_;
-};
-
-/// All steps in one stream of one GPU.
-template <const LaunchApi& kApi>
-class StreamSteps : public LaunchedSteps {
  public:
-  explicit StreamSteps(const Field& field)
-      : LaunchedSteps(field, &kApi == &kProgrammaticApi
-                                 ? programmatic_kernel(field)
-                                 : field_step_kernel(field)) {
-    if (&kApi == &kProgrammaticApi && code_version(kernel()) < 90) {
-      throw CannotMeasure(
-          "no-programmatic-launch",
-          "no programmatic launch before compute capability 9.0");
+  LaunchedSteps(const Field& field, const void* kernel, ways::Maker make)
+      : device_(field.gpus()[0].index),
+        pool_(device_numbers(field.gpus()), 1),
+        numbers_(kMostSteps),
+        arguments_(numbers_.size() * field.gpu_count()) {
+    std::iota(numbers_.begin(), numbers_.end(), 0);
+    ways::Steps steps = {{}, numbers_};
+    auto arguments = arguments_.begin();
+    for (int& number : numbers_) {
+      steps.kinds.emplace_back();
+      for (int rank = 0; rank < field.gpu_count(); ++rank) {
+        *arguments = {const_cast<Slab*>(&field.slab(rank)), &number};
+        steps.kinds.back().push_back(
+            call(field, kernel, (arguments++)->data()));
+      }
     }
+    const DeviceGuard guard(device_);
+    way_ = make(pool_, field.gpus(), steps);
   }
 
   double run(int steps) override {
-    const DeviceGuard guard(device(0));
-    const auto start = HostClock::now();
-    launch_all(steps);
-    CUDA_CHECK(cudaStreamSynchronize(stream(0)));
-    return elapsed_ns(start, HostClock::now());
-  }
-
- protected:
-  virtual void launch_all(int steps) { enqueue(steps); }
-
-  void enqueue(int steps) const {
-    for (int step = 0; step < steps; ++step) {
-      check_cuda(launch_step(0, step, kApi), kApi.name, __FILE__, __LINE__);
-    }
-  }
-};
-
-/// The same as a graph.
-template <const LaunchApi& kApi>
-class GraphSteps : public StreamSteps<kApi> {
- public:
-  explicit GraphSteps(const Field& field) : StreamSteps<kApi>(field) {
-    if (&kApi == &kProgrammaticApi && CUDART_VERSION < 12030) {
-      throw CannotMeasure("toolkit",
-                          "programmatic launches in graphs need CUDA 12.3");
-    }
-  }
-
-  void prepare(int steps) override {
-    const DeviceGuard guard(this->device(0));
-    graphs_.prepare(steps, this->stream(0), [&] {
-      return Graph(this->stream(0), [&] { this->enqueue(steps); });
-    });
+    const DeviceGuard guard(device_);
+    return way_->run(steps).total;
   }
 
  private:
-  void launch_all(int steps) override {
-    graphs_.launch(steps, this->stream(0));
-  }
-
-  PreparedGraphs graphs_;
-};
-
-/// One thread launches on all GPUs; a GPU's stream waits for an event of each
-/// GPU beside it, recorded after the step before.
-class EventSteps : public LaunchedSteps {
- public:
-  explicit EventSteps(const Field& field)
-      : LaunchedSteps(field, field_step_kernel(field)) {
-    for (auto& events : of_step_) events = make_events();
-  }
-
-  double run(int steps) override {
-    const DeviceGuard guard(device(0));
-    const auto start = HostClock::now();
-    launch_all(steps);
-    for (int rank = 0; rank < gpus(); ++rank) {
-      CUDA_CHECK(cudaStreamSynchronize(stream(rank)));
-    }
-    return elapsed_ns(start, HostClock::now());
-  }
-
- protected:
-  virtual void launch_all(int steps) { enqueue(steps); }
-
-  // An event is recorded again two steps later, when all waits for the earlier
-  // record have been called.
-  void enqueue(int steps) const {
-    for (int step = 0; step < steps; ++step) {
-      for (int rank = 0; rank < gpus(); ++rank) {
-        CUDA_CHECK(cudaSetDevice(device(rank)));
-        if (step > 0) {
-          if (rank > 0) wait_for(rank - 1, step - 1, rank);
-          if (rank + 1 < gpus()) wait_for(rank + 1, step - 1, rank);
-        }
-        CUDA_CHECK(launch_step(rank, step, kTraditionalApi));
-        if (step + 1 < steps) {
-          CUDA_CHECK(
-              cudaEventRecord(of_step_[step % 2][rank].get(), stream(rank)));
-        }
-      }
-    }
-  }
-
-  std::vector<Event> make_events() const {
-    std::vector<Event> events;
-    for (int rank = 0; rank < gpus(); ++rank) {
-      const DeviceGuard guard(device(rank));
-      events.emplace_back();
-    }
-    return events;
-  }
-
- private:
-  void wait_for(int other, int step, int rank) const {
-    CUDA_CHECK(
-        cudaStreamWaitEvent(stream(rank), of_step_[step % 2][other].get(), 0));
-  }
-
-  std::array<std::vector<Event>, 2> of_step_;
-};
-
-/// The same as one graph.
-class GraphOfGpuSteps : public EventSteps {
- public:
-  explicit GraphOfGpuSteps(const Field& field)
-      : EventSteps(field), joins_(make_events()) {}
-
-  void prepare(int steps) override {
-    const DeviceGuard guard(device(0));
-    graphs_.prepare(steps, stream(0), [&] { return capture(steps); });
-  }
-
- private:
-  // The other streams join the capture of the first, and come back to it.
-  Graph capture(int steps) const {
-    return Graph(stream(0), [&] {
-      CUDA_CHECK(cudaEventRecord(joins_[0].get(), stream(0)));
-      for (int rank = 1; rank < gpus(); ++rank) {
-        CUDA_CHECK(cudaStreamWaitEvent(stream(rank), joins_[0].get(), 0));
-      }
-      enqueue(steps);
-      for (int rank = 1; rank < gpus(); ++rank) {
-        CUDA_CHECK(cudaSetDevice(device(rank)));
-        CUDA_CHECK(cudaEventRecord(joins_[rank].get(), stream(rank)));
-        CUDA_CHECK(cudaStreamWaitEvent(stream(0), joins_[rank].get(), 0));
-      }
-      CUDA_CHECK(cudaSetDevice(device(0)));
-    });
-  }
-
-  void launch_all(int steps) override { graphs_.launch(steps, stream(0)); }
-
-  std::vector<Event> joins_;
-  PreparedGraphs graphs_;
-};
-
-/// A thread a GPU launches, waits for its GPU, and meets the others.
-class ThreadSteps : public LaunchedSteps {
- public:
-  explicit ThreadSteps(const Field& field)
-      : LaunchedSteps(field, field_step_kernel(field)),
-        threads_(field.gpus()) {}
-
-  double run(int steps) override {
-    return threads_.run([&](int rank) {
-      CallResult result;
-      for (int step = 0; step < steps; ++step) {
-        result.note(launch_step(rank, step, kTraditionalApi),
-                    kTraditionalApi.name);
-        result.note(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-#pragma omp barrier
-      }
-      return result;
-    });
-  }
-
- private:
-  GpuThreads threads_;
+  int device_;
+  ways::StreamPool pool_;
+  std::vector<int> numbers_;  // of all steps
+  std::vector<std::array<void*, 2>> arguments_;
+  std::unique_ptr<ways::Way> way_;
 };
 
 /// The host launches a step on all GPUs, waits for all, and copies the halos.
-class WaitedSteps : public LaunchedSteps {
+class WaitedSteps : public FieldSteps {
  public:
   explicit WaitedSteps(const Field& field)
-      : LaunchedSteps(field, field_step_kernel(field)) {
+      : field_(field), streams_(make_streams(device_numbers(field.gpus()))) {
     for (int rank = 0; rank < gpus(); ++rank) {
       slabs_.push_back(field.slab(rank).without_stores());
     }
@@ -258,7 +91,9 @@ class WaitedSteps : public LaunchedSteps {
     for (int step = 0; step < steps; ++step) {
       for (int rank = 0; rank < gpus(); ++rank) {
         CUDA_CHECK(cudaSetDevice(device(rank)));
-        CUDA_CHECK(launch_step(rank, slabs_[rank], step, kTraditionalApi));
+        void* arguments[] = {&slabs_[rank], &step};
+        CUDA_CHECK(launch_traditional(
+            call(field_, field_step_kernel(field_), arguments), stream(rank)));
       }
       wait();
       for (int rank = 0; rank + 1 < gpus(); ++rank) copy_halos(rank, step);
@@ -268,6 +103,10 @@ class WaitedSteps : public LaunchedSteps {
   }
 
  private:
+  int gpus() const { return field_.gpu_count(); }
+  int device(int rank) const { return field_.gpus()[rank].index; }
+  cudaStream_t stream(int rank) const { return streams_[rank].get(); }
+
   void wait() const {
     for (int rank = 0; rank < gpus(); ++rank) {
       CUDA_CHECK(cudaStreamSynchronize(stream(rank)));
@@ -288,47 +127,35 @@ class WaitedSteps : public LaunchedSteps {
                                    stream(rank)));
   }
 
+  const Field& field_;
+  std::vector<Stream> streams_;
   std::vector<Slab> slabs_;
 };
 
-/// One cooperative launch on all GPUs a step.
-class MultiDeviceSteps : public LaunchedSteps {
- public:
-  explicit MultiDeviceSteps(const Field& field)
-      : LaunchedSteps(field, field_step_kernel(field)) {
-    require_resident(field, kernel(), 0);
-    for (int rank = 0; rank < gpus(); ++rank) {
-      arguments_.push_back({const_cast<Slab*>(&field.slab(rank)), &step_});
-    }
-    std::vector<KernelCall> calls;
-    std::vector<cudaStream_t> streams;
-    for (int rank = 0; rank < gpus(); ++rank) {
-      calls.push_back({kernel(), dim3(field.grid().blocks),
-                       dim3(field.grid().threads), arguments_[rank].data()});
-      streams.push_back(stream(rank));
-    }
-    launch_ = std::make_unique<MultiDeviceLaunch>(
-        calls, device_numbers(field.gpus()), streams);
-  }
+template <ways::Maker kMake>
+std::unique_ptr<FieldSteps> make_launched(const Field& field) {
+  return std::make_unique<LaunchedSteps>(field, field_step_kernel(field),
+                                         kMake);
+}
 
-  double run(int steps) override {
-    const DeviceGuard guard(device(0));
-    const auto start = HostClock::now();
-    for (step_ = 0; step_ < steps; ++step_) {
-      api_.check((*launch_)(), __FILE__, __LINE__);
-    }
-    for (int rank = 0; rank < gpus(); ++rank) {
-      CUDA_CHECK(cudaStreamSynchronize(stream(rank)));
-    }
-    return elapsed_ns(start, HostClock::now());
-  }
+template <ways::Maker kMake>
+std::unique_ptr<FieldSteps> make_programmatic(const Field& field) {
+  return std::make_unique<LaunchedSteps>(field, programmatic_kernel(field),
+                                         kMake);
+}
 
- private:
-  int step_ = 0;  // that the next launch is of
-  std::vector<std::array<void*, 2>> arguments_;
-  AskedApi api_{MultiDeviceLaunch::kApi};
-  std::unique_ptr<MultiDeviceLaunch> launch_;
-};
+/// Where kernels store halos into the memory of other GPUs.
+template <ways::Maker kMake>
+std::unique_ptr<FieldSteps> make_storing(const Field& field) {
+  field.require_stores();
+  return make_launched<kMake>(field);
+}
+
+std::unique_ptr<FieldSteps> make_multi_device(const Field& field) {
+  field.require_stores();
+  require_resident(field, field_step_kernel(field), 0);
+  return make_launched<ways::make_multi_device>(field);
+}
 
 }  // namespace
 
@@ -344,28 +171,33 @@ std::unique_ptr<FieldSteps> reference_steps(const Field& field) {
 }
 
 std::vector<FieldWay> launched_field_ways() {
+  using namespace ways;
   using Gpus = FieldWay::Gpus;
   constexpr FieldForm kMemory = FieldForm::kMemory;
   return {
       {"traditional_launch", "a kernel a step in one stream", Gpus::kOne,
-       kMemory, true, make_steps<StreamSteps<kTraditionalApi>>},
+       kMemory, true,
+       make_launched<make_on_one_gpu<StreamWay, kTraditionalApi>>},
       {"graph_launch", "the same, one graph of all steps", Gpus::kOne, kMemory,
-       true, make_steps<GraphSteps<kTraditionalApi>>},
+       true, make_launched<make_on_one_gpu<GraphWay, kTraditionalApi>>},
       {"programmatic_launch",
        "each kernel lets the next begin, then waits for the one before",
-       Gpus::kOne, kMemory, true, make_steps<StreamSteps<kProgrammaticApi>>},
+       Gpus::kOne, kMemory, true,
+       make_programmatic<make_on_one_gpu<StreamWay, kProgrammaticApi>>},
       {"graph_programmatic", "the same, one graph of all steps", Gpus::kOne,
-       kMemory, true, make_steps<GraphSteps<kProgrammaticApi>>},
+       kMemory, true, make_programmatic<make_programmatic_graph>},
       {"single_omp_traditional_launch",
        "a thread a GPU: a step, device synchronize, OpenMP barrier", Gpus::kAny,
-       kMemory, true, make_storing<ThreadSteps>},
+       kMemory, true, make_storing<make_threads>},
       {"events_to_neighbors",
        "a stream a GPU; each waits for events of the GPUs beside it",
-       Gpus::kSeveral, kMemory, true, make_storing<EventSteps>},
+       Gpus::kSeveral, kMemory, true,
+       make_storing<make_enqueued<events_of_neighbors>>},
       {"graph_of_gpus", "the same, one graph of all steps", Gpus::kSeveral,
-       kMemory, true, make_storing<GraphOfGpuSteps>},
+       kMemory, true,
+       make_storing<make_enqueued<events_of_neighbors, GraphOfGpus>>},
       {"multi_cooperative_launch", "one launch on all GPUs a step",
-       Gpus::kSeveral, kMemory, true, make_storing<MultiDeviceSteps>},
+       Gpus::kSeveral, kMemory, true, stencil::make_multi_device},
 #ifdef SYNCBENCH_NCCL
       {"nccl_send_recv",
        "a thread or a process a GPU: a step, then ncclSend and ncclRecv of "

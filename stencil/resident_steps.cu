@@ -12,6 +12,7 @@
 #include "peer_grid_barrier/barrier.cuh"
 #include "stencil/field_ways.hpp"
 #include "stencil/slab_step.cuh"
+#include "ways/several_gpus.hpp"
 
 namespace syncbench::stencil {
 
@@ -245,34 +246,37 @@ using MultiGridSync = Meeting<MultiGridBarrier>;
 template <FieldForm kForm>
 class MultiGridSteps : public ResidentSteps<MultiGridSync, kForm> {
  public:
-  using ResidentSteps<MultiGridSync, kForm>::ResidentSteps;
+  explicit MultiGridSteps(const Field& field)
+      : ResidentSteps<MultiGridSync, kForm>(field),
+        pool_(device_numbers(field.gpus()), 1),
+        arguments_(field.gpu_count()) {
+    std::vector<KernelCall> calls;
+    for (int rank = 0; rank < field.gpu_count(); ++rank) {
+      arguments_[rank] = {const_cast<Slab*>(&field.slab(rank)), &steps_,
+                          &none_};
+      calls.push_back(this->call(arguments_[rank].data()));
+    }
+    launch_.emplace(pool_, ways::Steps{{calls}});
+  }
 
   double run(int steps) override {
-    const Field& field = this->field();
-    const int gpus = field.gpu_count();
-    MultiGridBarrier::End none;
-    std::vector<std::array<void*, 3>> arguments;
-    std::vector<KernelCall> calls;
-    std::vector<cudaStream_t> streams;
-    arguments.reserve(gpus);  // calls point into it
-    for (int rank = 0; rank < gpus; ++rank) {
-      arguments.push_back(
-          {const_cast<Slab*>(&field.slab(rank)), &steps, &none});
-      calls.push_back(this->call(arguments.back().data()));
-      streams.push_back(this->stream(rank));
-    }
-    MultiDeviceLaunch launch(calls, device_numbers(field.gpus()), streams);
-    const auto start = HostClock::now();
-    api_.check(launch(), __FILE__, __LINE__);
-    for (const cudaStream_t stream : streams) {
-      CUDA_CHECK(cudaStreamSynchronize(stream));
-    }
-    return elapsed_ns(start, HostClock::now());
+    steps_ = steps;
+    return launch_->run(1).total;
   }
 
  private:
-  AskedApi api_{MultiDeviceLaunch::kApi};
+  ways::StreamPool pool_;
+  int steps_ = 0;
+  MultiGridBarrier::End none_;
+  std::vector<std::array<void*, 3>> arguments_;
+  std::optional<ways::MultiDeviceWay> launch_;
 };
+
+template <FieldForm kForm>
+std::unique_ptr<FieldSteps> make_multi_grid_steps(const Field& field) {
+  field.require_stores();
+  return make_steps<MultiGridSteps<kForm>>(field);
+}
 
 #endif
 
@@ -359,13 +363,13 @@ std::vector<FieldWay> resident_field_ways() {
          Gpus::kAny,
          kMemory,
          true,
-         make_storing<MultiGridSteps<kMemory>>},
+         make_multi_grid_steps<kMemory>},
         {"multi_grid_sync_tile",
          "the same; tiles stay in shared memory",
          Gpus::kAny,
          kTile,
          true,
-         make_storing<MultiGridSteps<kTile>>},
+         make_multi_grid_steps<kTile>},
 #endif
   };
 }

@@ -258,7 +258,6 @@ class TimeSteps {
               expected[count] = host_steps(shape, gpu_count(), count);
             }
             field->fill();
-            steps->prepare(count);
             steps->run(count);
             right &= !way.orders || is_part(*field, count, expected[count]);
           }
@@ -369,8 +368,6 @@ class TimeSteps {
       const RowKey name = key(way.way, field.shape());
       check_interrupt();
       show(name);
-      way.steps->prepare(longer);
-      way.steps->prepare(shorter);
       run_once(way, shorter);  // a warm-up
       const double once = least_of_processes(run_once(way, longer));
       const double fit = std::min(kSampledNs / once, 1e6);

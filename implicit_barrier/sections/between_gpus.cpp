@@ -1,10 +1,12 @@
 // Section `between GPUs`: what rounds of kernels on several GPUs cost.
 #include <algorithm>
 
-#include "implicit_barrier/gpu_rounds.hpp"
+#include "common/peer_access.hpp"
+#include "implicit_barrier/gpu_ways.hpp"
 #include "implicit_barrier/held_launch.hpp"
 #include "implicit_barrier/links.hpp"
 #include "implicit_barrier/section.hpp"
+#include "ways/flags.hpp"
 
 namespace syncbench::implicit_barrier {
 namespace {
@@ -21,11 +23,26 @@ Layout round_layout() {
           {work_label("the unit of the late GPU, ideally")}};
 }
 
+/// Which GPU's kernel of a round is the long one.
+enum class Late { kFirst, kInTurn, kAll };
+
+ways::Steps rounds(const KernelCall& late, const KernelCall& other, int gpus,
+                   Late who) {
+  if (who == Late::kAll) return ways::all_of(late, gpus);
+  ways::Steps steps = {{}, {}};
+  for (int first = 0; first < (who == Late::kInTurn ? gpus : 1); ++first) {
+    steps.order.push_back(first);
+    steps.kinds.emplace_back(gpus, other);
+    steps.kinds.back()[first] = late;
+  }
+  return steps;
+}
+
 /// One way on several GPUs. Nanoseconds a round beyond its work; `held` is NaN
 /// of launches that do not queue up.
 class RoundPoint {
  public:
-  RoundPoint(const GpuBarrierInfo& way, const StreamPool& pool,
+  RoundPoint(const GpuWay& way, const StreamPool& pool,
              const std::vector<Gpu>& gpus, const Point& point, double mhz,
              Gate& gate)
       : rounds_(point.repeats),
@@ -34,17 +51,15 @@ class RoundPoint {
         all_(kUnitKernels.spin, point, rounds_, cycles_in(point.work_ns, mhz)) {
     const auto make = [&](const KernelCall& late, const KernelCall& other,
                           Late who) {
-      return way.make(pool, gpus,
-                      {std::vector<KernelCall>(gpus.size(), late),
-                       std::vector<KernelCall>(gpus.size(), other), who});
+      return way.make(pool, gpus, rounds(late, other, point.gpus, who));
     };
     late_ = make(unit_.call(), none_.call(), Late::kFirst);
     turns_ = make(unit_.call(), none_.call(), Late::kInTurn);
     fused_ = make(all_.call(), none_.call(), Late::kFirst);
     equal_ = make(unit_.call(), none_.call(), Late::kAll);
     all_equal_ = make(all_.call(), none_.call(), Late::kAll);
-    auto* equal = dynamic_cast<QueuedLaunch*>(equal_.get());
-    auto* all_equal = dynamic_cast<QueuedLaunch*>(all_equal_.get());
+    auto* equal = dynamic_cast<ways::QueuedWay*>(equal_.get());
+    auto* all_equal = dynamic_cast<ways::QueuedWay*>(all_equal_.get());
     if (equal == nullptr || all_equal == nullptr) return;
     held_ = std::make_unique<HeldLaunch>(*equal, gate);
     held_fused_ = std::make_unique<HeldLaunch>(*all_equal, gate);
@@ -70,13 +85,12 @@ class RoundPoint {
 
   int rounds_;
   UnitCall unit_, none_, all_;
-  std::unique_ptr<LaunchMethod> late_, turns_, fused_, equal_, all_equal_;
+  std::unique_ptr<Way> late_, turns_, fused_, equal_, all_equal_;
   std::unique_ptr<HeldLaunch> held_, held_fused_;
 };
 
 // Of the unit, and of shorter work where the CPU's pace does not show.
-std::vector<Point> points_of(const GpuBarrierInfo& way,
-                             const Measuring& measuring) {
+std::vector<Point> points_of(const GpuWay& way, const Measuring& measuring) {
   std::vector<Point> points;
   for (const LaunchShape& shape : measuring.both_shapes()) {
     Point point;
@@ -96,15 +110,10 @@ std::vector<Point> points_of(const GpuBarrierInfo& way,
   return points;
 }
 
-void prove(const GpuBarrierInfo& way, const StreamPool& pool,
+void prove(const GpuWay& way, const StreamPool& pool,
            const std::vector<Gpu>& gpus) {
   const LinkCalls links(kUnitKernels.link, static_cast<int>(gpus.size()), 1);
-  RoundCalls calls;
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    calls.late.push_back(links.call(static_cast<int>(i)));
-  }
-  calls.other = calls.late;
-  way.make(pool, gpus, calls)->run(kLinks);
+  way.make(pool, gpus, links.steps())->run(kLinks);
   check_order(way.name, links.seen());
 }
 
@@ -112,7 +121,7 @@ void plan_rounds(Measuring& measuring, PointsInTurn& points) {
   const std::vector<Gpu>& gpus = measuring.run.gpus();
   const auto gate = std::make_shared<Gate>();
   const bool peers = enable_peer_access(device_numbers(gpus));
-  for (const GpuBarrierInfo& way : gpu_barriers()) {
+  for (const GpuWay& way : gpu_ways()) {
     if (!measuring.run.options().wants(way.name, Set::kToday)) continue;
     for (const Point& point : points_of(way, measuring)) {
       points.add(point, [&]() -> Take {
@@ -130,6 +139,29 @@ void plan_rounds(Measuring& measuring, PointsInTurn& points) {
 }
 
 }  // namespace
+
+const std::vector<GpuWay>& gpu_ways() {
+  using namespace ways;
+  static const std::vector<GpuWay> all = {
+      {"multi_cooperative_launch", "", make_multi_device},
+      {"single_omp_traditional_launch", "", make_threads},
+      {"events_to_all", "each GPU's stream waits for an event of each other",
+       make_enqueued<events_of_all>},
+      {"events_of_star",
+       "the first GPU's stream waits for all events, the others for its own",
+       make_enqueued<events_of_star>},
+      {"stream_flags_host",
+       "streams write and wait for words in host memory (cuStreamBatchMemOp)",
+       make_enqueued<stream_flags_on_host>},
+      {"stream_flags_peer", "the same for words in the other GPU's memory",
+       make_enqueued<stream_flags_of_peers>, true},
+      {"kernel_flags_host",
+       "a kernel a GPU writes a word in host memory and polls the others'",
+       make_enqueued<kernel_flags>},
+      {"graph_of_gpus", "events_to_all, all rounds in one graph",
+       make_enqueued<events_of_all, GraphOfGpus>, false, true}};
+  return all;
+}
 
 Section between_gpus_section() {
   Section section = {

@@ -16,9 +16,9 @@ namespace syncbench::implicit_barrier {
 /// launch of one unit (`one`). As the first launches of a series can differ, i
 /// launches follow `lead` others: the total of all, less that of lead + 1, plus
 /// that of one launch.
-inline Sample take_separate(LaunchMethod& single, int repeats, int lead) {
+inline Sample take_separate(Way& single, int repeats, int lead) {
   single.run(kWarmUpLaunches);
-  const LaunchTimes separate = single.run(lead + repeats);
+  const ways::LaunchTimes separate = single.run(lead + repeats);
   const double one = single.run(1).total;
   double total = separate.total;
   if (lead > 0) total += one - single.run(lead + 1).total;
@@ -26,8 +26,7 @@ inline Sample take_separate(LaunchMethod& single, int repeats, int lead) {
 }
 
 /// The same, and `fused`: of one launch of i units.
-inline Sample take_fusion(LaunchMethod& single, LaunchMethod& fused,
-                          int repeats, int lead) {
+inline Sample take_fusion(Way& single, Way& fused, int repeats, int lead) {
   Sample sample = take_separate(single, repeats, lead);
   sample["fused"] = fused.run(1).total;
   return sample;
@@ -61,15 +60,16 @@ class FusionPair {
         lead_(point.lead),
         one_(method.kernels->*kernel, point, 1, amount),
         all_(method.kernels->*kernel, point, point.repeats, amount),
-        single_(method.make(pool, gpus, one_.call())),
-        fused_(method.make(pool, gpus, all_.call())) {}
+        single_(method.make(pool, gpus, ways::all_of(one_.call(), point.gpus))),
+        fused_(method.make(pool, gpus, ways::all_of(all_.call(), point.gpus))) {
+  }
 
   Sample take() { return take_fusion(*single_, *fused_, repeats_, lead_); }
 
  private:
   int repeats_, lead_;
   UnitCall one_, all_;
-  std::unique_ptr<LaunchMethod> single_, fused_;
+  std::unique_ptr<Way> single_, fused_;
 };
 
 }  // namespace syncbench::implicit_barrier

@@ -32,8 +32,8 @@ class GraphPoint {
       : call_(method.kernels->null, point, 0, 0),
         nodes_(point.repeats),
         graphs_(graphs_in_a_row(nodes_)),
-        queue_(method.make_queued(pool, gpus, {{call_.call()}})),
-        launch_(dynamic_cast<GraphLaunch&>(*queue_)),
+        way_(method.make(pool, gpus, ways::all_of(call_.call()))),
+        launch_(dynamic_cast<ways::GraphWay&>(*way_)),
         one_(launch_.capture(1)),
         all_(launch_.capture(graphs_ * nodes_)) {}
 
@@ -90,8 +90,8 @@ class GraphPoint {
 
   UnitCall call_;
   int nodes_, graphs_;
-  std::unique_ptr<QueuedLaunch> queue_;
-  GraphLaunch& launch_;
+  std::unique_ptr<Way> way_;
+  ways::GraphWay& launch_;
   GraphExec one_, all_;
 };
 

@@ -33,7 +33,7 @@ Remark why_not_hold(const StreamPool& pool) {
   point.blocks = 1;
   point.threads = 32;
   const UnitCall call(kUnitKernels.null, point, 0, 0);
-  SingleGpuLaunch launch(kTraditionalApi, pool, {{call.call()}});
+  ways::StreamWay launch(kTraditionalApi, pool, ways::all_of(call.call()));
   double least_ns = launch.run(1).total;
   for (int i = 0; i < 10; ++i) {
     least_ns = std::min(least_ns, launch.run(1).total);

@@ -30,19 +30,23 @@ class HeldPoint {
         all_(method.kernels->spin, point, point.repeats, cycles_),
         noting_one_(method.kernels->noting, point, 1, cycles_),
         noting_all_(method.kernels->noting, point, point.repeats, cycles_) {
-    const auto make = [&](const KernelChain& chain) {
-      return std::make_unique<Queue>(method.make_queued(pool, gpus, chain),
-                                     gate);
+    const auto make = [&](const std::vector<KernelCall>& calls,
+                          const std::vector<int>& order = {0}) {
+      ways::Steps steps;
+      for (const KernelCall& call : calls) {
+        steps.kinds.emplace_back(gpus.size(), call);
+      }
+      steps.order = order;
+      return std::make_unique<Queue>(method.make(pool, gpus, steps), gate);
     };
-    const ChainLink one = {one_.call()}, noting = {noting_one_.call()};
-    single_ = make({one});
-    fused_ = make({{all_.call()}});
-    between_ = make({{one.call, point.lead},
-                     noting,
-                     {one.call, point.repeats - 1},
-                     noting});
-    noting_ = make({noting});
-    noting_fused_ = make({{noting_all_.call()}});
+    single_ = make({one_.call()});
+    fused_ = make({all_.call()});
+    // All spin, one that notes it follows the lead, another the last.
+    std::vector<int> order(kernels_between(), 0);
+    order[point.lead] = order.back() = 1;
+    between_ = make({one_.call(), noting_one_.call()}, order);
+    noting_ = make({noting_one_.call()});
+    noting_fused_ = make({noting_all_.call()});
   }
 
   Sample take() {
@@ -62,13 +66,15 @@ class HeldPoint {
  private:
   // Launches behind held streams.
   struct Queue {
-    Queue(std::unique_ptr<QueuedLaunch> made, Gate& gate)
-        : queue(std::move(made)), held(*queue, gate) {}
+    Queue(std::unique_ptr<Way> made, Gate& gate)
+        : way(std::move(made)),
+          held(dynamic_cast<ways::QueuedWay&>(*way), gate) {}
 
-    std::unique_ptr<QueuedLaunch> queue;
+    std::unique_ptr<Way> way;
     HeldLaunch held;
   };
 
+  int kernels_between() const { return point_.lead + point_.repeats + 1; }
   bool spins() const { return point_.work_ns > 0; }
 
   void note(Queue& kernels, int repeats) {
@@ -82,7 +88,7 @@ class HeldPoint {
   // Time per kernel. Writing times delays a kernel's end, so only the first of
   // `repeats` and the one after the last do it.
   double period_ns() {
-    note(*between_, 1);
+    note(*between_, kernels_between());
     return read(0, 2).period / point_.repeats;
   }
 

@@ -24,8 +24,8 @@ void add(Measuring& measuring, PointsInTurn& points,
   points.add(point, [&]() -> Take {
     const auto call = std::make_shared<UnitCall>(method.kernels->*kernel, point,
                                                  units, cycles);
-    const std::shared_ptr<LaunchMethod> launch =
-        method.make(measuring.pool, gpus, call->call());
+    const std::shared_ptr<Way> launch = method.make(
+        measuring.pool, gpus, ways::all_of(call->call(), point.gpus));
     return [launch, call, repeats = point.repeats] {
       return take_launches(*launch, repeats);
     };

@@ -20,21 +20,21 @@ struct LaunchSeries {
 /// Adds a series to `sample`, in nanoseconds, the names behind `series`: two
 /// adjacent clock reads, the wait with nothing running, until the last launch
 /// call returned, until all had ended.
-inline void take_series(Sample& sample, const std::string& series,
-                        LaunchMethod& method, int repeats) {
+inline void take_series(Sample& sample, const std::string& series, Way& way,
+                        int repeats) {
   sample[series + "clock"] = clock_cost_ns();
-  sample[series + "wait"] = method.idle_wait_ns();
-  const LaunchTimes times = method.run(repeats);
+  sample[series + "wait"] = way.idle_wait_ns();
+  const ways::LaunchTimes times = way.run(repeats);
   sample[series + "launched"] = times.launched;
   sample[series + "total"] = times.total;
 }
 
 /// One launch, then `repeats` launches.
-inline Sample take_launches(LaunchMethod& method, int repeats) {
-  method.run(kWarmUpLaunches);
+inline Sample take_launches(Way& way, int repeats) {
+  way.run(kWarmUpLaunches);
   Sample sample;
-  take_series(sample, "one_", method, 1);
-  take_series(sample, "many_", method, repeats);
+  take_series(sample, "one_", way, 1);
+  take_series(sample, "many_", way, repeats);
   return sample;
 }
 

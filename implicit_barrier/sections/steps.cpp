@@ -34,8 +34,8 @@ class StepPoint {
       : gaps_(point.repeats - 1),
         one_(spin(point, 1, mhz)),
         all_(spin(point, point.repeats, mhz)),
-        one_launch_(kTraditionalApi, place.pool, {{one_.call()}}),
-        all_launch_(kTraditionalApi, place.pool, {{all_.call()}}) {
+        one_launch_(kTraditionalApi, place.pool, ways::all_of(one_.call())),
+        all_launch_(kTraditionalApi, place.pool, ways::all_of(all_.call())) {
     StepShape shape = {point.blocks, point.threads, 1,
                        cycles_in(point.work_ns, mhz), point.reads != 0};
     short_ = way.make(place, shape);
@@ -60,7 +60,7 @@ class StepPoint {
 
   int gaps_;
   UnitCall one_, all_;
-  SingleGpuLaunch one_launch_, all_launch_;
+  ways::StreamWay one_launch_, all_launch_;
   std::unique_ptr<StepChain> short_, long_;
 };
 

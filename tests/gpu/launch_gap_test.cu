@@ -134,8 +134,10 @@ class LaunchGapTest {
     const auto* kernel = reinterpret_cast<const void*>(round_kernel);
     UnitCall one(kernel, point, 1, point.work_ns),
         two(kernel, point, 2, point.work_ns);
-    const auto one_unit = method.make(pool_, gpus, one.call());
-    const auto two_units = method.make(pool_, gpus, two.call());
+    const auto one_unit =
+        method.make(pool_, gpus, ways::all_of(one.call(), point.gpus));
+    const auto two_units =
+        method.make(pool_, gpus, ways::all_of(two.call(), point.gpus));
     const auto round = [&] {
       const double single_ns = round_ns(*one_unit, gpus);
       return 2 * single_ns - round_ns(*two_units, gpus);
@@ -150,8 +152,8 @@ class LaunchGapTest {
     FusionPair spinning(method, pool_, gpus, point, &UnitKernels::spin, cycles);
     UnitCall one(method.kernels->spin, point, 1, cycles),
         all(method.kernels->spin, point, point.repeats, cycles);
-    const auto launches = method.make(pool_, gpus, one.call()),
-               fused = method.make(pool_, gpus, all.call());
+    const auto launches = method.make(pool_, gpus, ways::all_of(one.call())),
+               fused = method.make(pool_, gpus, ways::all_of(all.call()));
     const auto by_events = [&] {
       const double separate_ns = event_ns(*launches, point.repeats);
       return (separate_ns - event_ns(*fused, 1)) / (point.repeats - 1);
@@ -185,10 +187,10 @@ class LaunchGapTest {
     return off < tolerance ? 0 : 1;
   }
 
-  double event_ns(LaunchMethod& method, int repeats) {
+  double event_ns(Way& way, int repeats) {
     Event begin(cudaEventDefault), end(cudaEventDefault);
     CUDA_CHECK(cudaEventRecord(begin.get(), pool_.stream(0)));
-    method.run(repeats);
+    way.run(repeats);
     CUDA_CHECK(cudaEventRecord(end.get(), pool_.stream(0)));
     CUDA_CHECK(cudaEventSynchronize(end.get()));
     float milliseconds = 0;
@@ -197,13 +199,13 @@ class LaunchGapTest {
   }
 
   // From begin to begin of kernels of successive rounds, mean of the GPUs.
-  double round_ns(LaunchMethod& method, const Gpus& gpus) {
+  double round_ns(Way& way, const Gpus& gpus) {
     for (const Gpu& gpu : gpus) {
       const DeviceGuard guard(gpu.index);
       const int none = 0;
       CUDA_CHECK(cudaMemcpyToSymbol(round_number, &none, sizeof none));
     }
-    method.run(kRounds);
+    way.run(kRounds);
     double mean = 0;
     for (const Gpu& gpu : gpus) {
       const DeviceGuard guard(gpu.index);

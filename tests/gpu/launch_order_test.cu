@@ -5,7 +5,6 @@
 
 #include <cstdio>
 
-#include "implicit_barrier/gpu_rounds.hpp"
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/steps.hpp"
 #include "tests/gpu/gpu_test.hpp"
@@ -14,22 +13,22 @@ namespace syncbench::implicit_barrier {
 namespace {
 
 /// Every other kernel in another stream, behind nothing.
-class TwoStreams : public SingleGpuLaunch {
+class TwoStreams : public ways::StreamWay {
  public:
-  using SingleGpuLaunch::SingleGpuLaunch;
+  using StreamWay::StreamWay;
   void launch(int repeats) override {
     for (int i = 0; i < repeats; ++i) {
-      launch_one(chain()[0].call, pool().stream(0, i % 2));
+      launch_one(0, pool().stream(0, i % 2));
     }
   }
 };
 
 /// A graph of kernels of which none depends on another.
-class LooseGraph : public SingleGpuLaunch {
+class LooseGraph : public ways::StreamWay {
  public:
-  using SingleGpuLaunch::SingleGpuLaunch;
+  using StreamWay::StreamWay;
   void launch(int repeats) override {
-    const KernelCall& call = chain()[0].call;
+    const KernelCall& call = steps().kinds[0][0];
     cudaKernelNodeParams node = {};
     node.func = const_cast<void*>(call.kernel);
     node.gridDim = call.grid;
@@ -50,8 +49,8 @@ class LooseGraph : public SingleGpuLaunch {
   }
 };
 
-/// Nothing between the rounds of several GPUs.
-class NoBarrier : public EnqueuedBarrier {
+/// Nothing between the steps of several GPUs.
+class NoBarrier : public ways::EnqueuedBarrier {
  public:
   void enqueue(const std::vector<cudaStream_t>&) override {}
 };
@@ -59,7 +58,7 @@ class NoBarrier : public EnqueuedBarrier {
 struct Control {
   const char* name;
   const void* kernel;
-  LaunchMethodInfo::Make<QueuedLaunch, KernelChain> make;
+  ways::Maker make;
 };
 
 /// 1 where what a control has seen looks like order.
@@ -74,18 +73,18 @@ int control_one_gpu(Measuring& measuring) {
   const void* no_wait = programmatic_kernels(Trigger::kNoWait).link;
   const Control controls[] = {
       {"two streams without events", kUnitKernels.link,
-       make_single<TwoStreams, kTraditionalApi>},
+       ways::make_on_one_gpu<TwoStreams, kTraditionalApi>},
       {"a graph without edges", kUnitKernels.link,
-       make_single<LooseGraph, kTraditionalApi>},
+       ways::make_on_one_gpu<LooseGraph, kTraditionalApi>},
       {"programmatic launch without wait", no_wait,
-       make_single<SingleGpuLaunch, kProgrammaticApi>},
-      {"a graph of it", no_wait, make_programmatic_graph}};
+       ways::make_on_one_gpu<ways::StreamWay, kProgrammaticApi>},
+      {"a graph of it", no_wait, ways::make_programmatic_graph}};
   const Gpu& gpu = measuring.run.gpu();
   int failures = 0;
   for (const Control& control : controls) {
     try {
       const LinkCalls links(control.kernel, 1, gpu.sm_count);
-      control.make(measuring.pool, {gpu}, {{links.call(0)}})->run(kLinks);
+      control.make(measuring.pool, {gpu}, links.steps())->run(kLinks);
       failures += judge(control.name, links.seen());
     } catch (const CannotMeasure& error) {
       std::printf("%s: skipped, %s\n", control.name, error.what());
@@ -98,10 +97,8 @@ int control_gpus(Measuring& measuring) {
   const int gpus = static_cast<int>(measuring.run.gpus().size());
   if (gpus < 2) return 0;
   const LinkCalls links(kUnitKernels.link, gpus, 1);
-  RoundCalls calls;
-  for (int gpu = 0; gpu < gpus; ++gpu) calls.late.push_back(links.call(gpu));
-  calls.other = calls.late;
-  EnqueuedRounds(measuring.pool, calls, std::make_unique<NoBarrier>())
+  ways::EnqueuedWay(measuring.pool, links.steps(),
+                    std::make_unique<NoBarrier>())
       .run(kLinks);
   return judge("GPUs without a barrier", links.seen());
 }

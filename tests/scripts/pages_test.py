@@ -29,13 +29,13 @@ NUMBER = re.compile(
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten)\s+"
     r"(?:cycles|times|percent|seconds|minutes|hours)\b")
 CELL = re.compile(r"(?<=\|)\s*~?(?:\d[\d,]*\.\d+|\d[\d,]+)(?:\s*±\s*[\d.]+)?!?\s*(?=\|)")
-FLOORS = {"peer_grid_barrier": (), "common": (), "implicit_barrier": ("common", "peer_grid_barrier"),
+FLOORS = {"peer_grid_barrier": (), "common": (), "ways": ("common",),
+          "implicit_barrier": ("common", "peer_grid_barrier", "ways"),
           "explicit_barrier": ("common", "peer_grid_barrier"),
           "pitfalls": ("common", "peer_grid_barrier"),
-          "libraries": ("common", "peer_grid_barrier", "explicit_barrier", "implicit_barrier"),
-          "reduction": ("common", "peer_grid_barrier", "explicit_barrier"),
-          "stencil": ("common", "peer_grid_barrier", "explicit_barrier", "implicit_barrier",
-                      "libraries")}
+          "libraries": ("common", "peer_grid_barrier", "explicit_barrier"),
+          "reduction": ("common", "peer_grid_barrier", "explicit_barrier", "ways"),
+          "stencil": ("common", "peer_grid_barrier", "explicit_barrier", "ways", "libraries")}
 SOURCE = re.compile(r"\.(cuh?|[ch]pp|py|sh|cmake|def|sbatch)$|^(CMakeLists.txt|Dockerfile|run)$")
 CPP_SOURCE = re.compile(r"\.(cuh?|[ch]pp)$")
 # A string or comment, with those that follow it; none begins within another.

@@ -22,19 +22,24 @@ const UnitKernels& own_kernels() {
   return kernels;
 }
 
-std::unique_ptr<QueuedLaunch> make_chain(const StreamPool& pool,
-                                         const std::vector<Gpu>&,
-                                         const KernelChain& chain) {
+// So each step is two.
+class ChainedWay : public ways::StreamWay {
+ public:
+  using StreamWay::StreamWay;
+  void launch(int count) override { StreamWay::launch(2 * count); }
+};
+
+std::unique_ptr<Way> make_chain(const StreamPool& pool, const std::vector<Gpu>&,
+                                const ways::Steps& steps) {
   const KernelCall first = {reinterpret_cast<const void*>(first_of_chain),
                             dim3(1), dim3(32)};
-  KernelChain both;
-  for (const auto& [call, times] : chain) {
-    for (int i = 0; i < times; ++i) {
-      both.push_back({first});
-      both.push_back({call});
-    }
+  ways::Steps both = {steps.kinds, {}};
+  both.kinds.push_back({first});
+  for (const int kind : steps.order) {
+    both.order.push_back(static_cast<int>(steps.kinds.size()));
+    both.order.push_back(kind);
   }
-  return std::make_unique<SingleGpuLaunch>(kTraditionalApi, pool, both);
+  return std::make_unique<ChainedWay>(kTraditionalApi, pool, both);
 }
 
 // So many times as long as an empty kernel.

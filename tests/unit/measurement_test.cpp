@@ -20,11 +20,11 @@ namespace {
 
 // A launch costs 1,000 ns and runs behind a kernel of `kernel_ns`, the first
 // four of a series `first_ns` more; starting and waiting costs 5,000 ns once.
-class FakeLaunch : public LaunchMethod {
+class FakeLaunch : public Way {
  public:
   explicit FakeLaunch(double kernel_ns, double first_ns = 0)
       : kernel_ns_(kernel_ns), first_ns_(first_ns) {}
-  LaunchTimes run(int repeats) override {
+  ways::LaunchTimes run(int repeats) override {
     ++calls;
     return {400.0 * repeats, 5000 + repeats * (1000 + kernel_ns_) +
                                  std::min(repeats, 4) * first_ns_};

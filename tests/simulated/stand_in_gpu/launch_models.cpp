@@ -6,6 +6,7 @@
 #include "implicit_barrier/steps.hpp"
 #include "stand_in_gpu/model.hpp"
 #include "stand_in_gpu/scenario.hpp"
+#include "ways/flags.hpp"
 
 namespace stand_in {
 namespace {
@@ -193,28 +194,25 @@ Model null_kernel() {
 
 // With those of the other GPUs.
 Model meeting(const Launch& launch) {
-  const auto flags =
-      launch.argument<syncbench::implicit_barrier::MeetingFlags>(0);
+  const auto flags = launch.argument<syncbench::ways::MeetingFlags>(0);
   const auto here = launch.argument<unsigned>(1);
   const auto round = launch.argument<unsigned>(2);
   Model model = {[=](const Running& running) -> Ended {
-    unsigned* word =
-        flags.rounds + here * syncbench::implicit_barrier::kFlagsApart;
+    unsigned* word = flags.steps + here * syncbench::ways::kFlagsApart;
     if (!inside(word, sizeof *word, "meeting_kernel")) {
       return {0, cudaErrorIllegalAddress};
     }
     *word = round;
     return {running.factor * scenario().null};
   }};
-  model.meeting = flags.rounds;
+  model.meeting = flags.steps;
   model.members = static_cast<int>(flags.gpus);
   model.rank = static_cast<int>(here);
   model.abandoned = [=](const Running& running) -> Ended {
     for (unsigned i = 0; i < flags.gpus; ++i) {
-      if (flags.rounds[i * syncbench::implicit_barrier::kFlagsApart] >= round)
-        continue;
+      if (flags.steps[i * syncbench::ways::kFlagsApart] >= round) continue;
       *flags.failed = 1;
-      return {static_cast<double>(syncbench::implicit_barrier::kHoldLimitNs)};
+      return {static_cast<double>(syncbench::ways::kMeetingLimitNs)};
     }
     return {running.factor * scenario().null};
   };

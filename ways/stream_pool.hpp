@@ -7,9 +7,9 @@
 #include "common/cuda_resources.hpp"
 #include "common/devices.hpp"
 
-namespace syncbench::implicit_barrier {
+namespace syncbench::ways {
 
-/// Streams of several GPUs, the same for all launch methods. The time between
+/// Streams of several GPUs, the same for all ways. The time between
 /// two kernels is a stream's own, as the section `streams` shows. Streams made
 /// one after the other are alike, so every 32nd is used; the samples of a row
 /// take turns with these.
@@ -17,17 +17,20 @@ class StreamPool {
  public:
   static constexpr int kStreams = 10;
 
-  explicit StreamPool(const std::vector<int>& devices) : devices_(devices) {
-    for (int i = 0; i < kStreams * kApart; ++i) {
+  /// For so many turns. Default: as many streams as show what differs between
+  /// them.
+  explicit StreamPool(const std::vector<int>& devices, int turns = kStreams)
+      : devices_(devices), turns_(turns) {
+    for (int i = 0; i <= (turns - 1) * kApart; ++i) {
       made_.push_back(make_streams(devices));
     }
   }
 
-  /// From here on all methods launch into the streams of this turn.
-  void turn_to(int turn) { turn_ = turn % kStreams; }
-  int turn() const { return turn_; }  ///< 0 to kStreams - 1
+  /// From here on all ways launch into the streams of this turn.
+  void turn_to(int turn) { turn_ = turn % turns_; }
+  int turn() const { return turn_; }  ///< from 0 on
 
-  /// Until the guard ends, single-GPU methods launch into this stream, which
+  /// Until the guard ends, ways of one GPU launch into this stream, which
   /// nobody makes; nullptr: into those of the pool.
   class Given {
    public:
@@ -56,9 +59,10 @@ class StreamPool {
   static constexpr int kApart = 32;
 
   std::vector<int> devices_;
+  int turns_;
   std::vector<std::vector<Stream>> made_;
   int turn_ = 0;
   cudaStream_t given_ = nullptr;
 };
 
-}  // namespace syncbench::implicit_barrier
+}  // namespace syncbench::ways
