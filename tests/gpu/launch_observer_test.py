@@ -16,9 +16,8 @@ from parts import tsv  # noqa: E402
 PROCESSES = 5
 # Streams that the observed process uses, and the section that uses as many.
 SECTIONS = {"one": "one stream", "several": "sleep kernel"}
-# Medians of five processes differ by so much between two runs of either program: 1440 to 1549 ns
-# and 1383 to 1538 ns for 1024 threads of traditional_launch in one stream on an H200. The clocks of
-# the programs themselves differ by more (docs/limits.md) on programmatic launches.
+# Medians of so many processes differ by more than a tenth between two runs of one program. The
+# clocks of the programs themselves differ by more (docs/limits.md) on programmatic launches.
 TOLERANCE, PROGRAMMATIC = 0.15, 0.2
 
 
