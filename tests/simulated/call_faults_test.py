@@ -68,8 +68,8 @@ ASKING = {
     ("syncbench::find_driver_entry", "cudaGetDriverEntryPoint"): "old drivers lack functions",
     ("syncbench::MultiDeviceLaunch::operator()", "cuLaunchCooperativeKernelMultiDevice"):
         "the first launch of a point tells whether these GPUs have it",
-    ("syncbench::implicit_barrier::MultiDeviceRounds::launch", "cuLaunchCooperativeKernelMultiDevice"): "as above",
-    ("syncbench::implicit_barrier::FlagsOfStreams::enqueue", "cuStreamBatchMemOp"):
+    ("syncbench::ways::MultiDeviceWay::launch", "cuLaunchCooperativeKernelMultiDevice"): "as above",
+    ("syncbench::ways::StreamFlags<", "cuStreamBatchMemOp"):
         "the first tells whether these GPUs have it",
     ("syncbench::explicit_barrier::TimedLaunch::require_fit", "cudaFuncSetAttribute"):
         "GPUs without clusters",

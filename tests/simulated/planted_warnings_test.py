@@ -401,7 +401,7 @@ def texts_of_sources():
     """The texts in calls that warn, comment, skip or refuse, and of MAKERS."""
     calls = (r"\b(?:warn|comment|note|wrong|note_once|skip|CannotMeasure|CannotJoin|refuse|missing.push_back|emplace_back|"
              r"(?P<ends>runtime_error|UsageError|NoDeviceError|fail))\s*\(")
-    for folder in ("common", "implicit_barrier", "explicit_barrier", "reduction", "pitfalls"):
+    for folder in ("common", "ways", "implicit_barrier", "explicit_barrier", "reduction", "pitfalls"):
         for path in sorted((ROOT / folder).rglob("*.[ch]*")):
             text = re.sub(r"//.*", "", path.read_text())
             for name, value in re.findall(
