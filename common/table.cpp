@@ -24,9 +24,9 @@ LineWriter::LineWriter(int descriptor)
 
 void LineWriter::comment(const std::string& text) {
   told_.add(text);
-  const bool annotation = text.rfind("warning[", 0) == 0 ||
-                          text.rfind("skipped[", 0) == 0 ||
-                          text.rfind("note[", 0) == 0;
+  const bool annotation =
+      text.rfind("warning[", 0) == 0 || text.rfind("skipped[", 0) == 0 ||
+      text.rfind("note[", 0) == 0 || text.rfind("section[", 0) == 0;
   if (!terminal_ || !annotation) line("# " + text);
 }
 
@@ -150,8 +150,10 @@ Row& Row::mean_stddev(const std::string& name, const std::string& unit,
               decimals);
 }
 
-Row& Row::stats() {
+Row& Row::stats(std::string main, std::string chosen) {
   shown_ = cells_.size();
+  main_ = std::move(main);
+  chosen_ = std::move(chosen);
   return *this;
 }
 
@@ -210,7 +212,12 @@ void Table::annotate(Kind kind, const std::string& key, const Remark& remark) {
 void Table::open() {
   if (open_) return;
   open_ = true;
-  out_.section(title_, line_of(columns_, &Cell::header));
+  const std::string header = line_of(columns_, &Cell::header);
+  out_.section(title_, header);
+  const bool shown = header.find("m(" + columns_.main() + ')') != header.npos;
+  std::string said = shown ? " main=" + columns_.main() : "";
+  if (!columns_.chosen().empty()) said += " chosen=" + columns_.chosen();
+  if (!said.empty()) out_.comment("section[" + said.substr(1) + ']');
 }
 
 std::string Table::line_of(const Row& row, std::string Cell::*text) const {

@@ -40,7 +40,7 @@ std::string pair_text(const std::string& name, const std::string& value);
 /// Writes lines to a file descriptor. A line that cannot be written whole is
 /// taken back where the descriptor is a regular file, then OutputError. On a
 /// terminal, if no mpirun or srun has started the process, rows are aligned,
-/// and annotations are left out: told() has them.
+/// and annotations are left out: told() has those for people.
 class LineWriter {
  public:
   explicit LineWriter(int descriptor);
@@ -139,8 +139,10 @@ class Row {
                    const std::string& meaning, const Summary& value,
                    int decimals = 3, const std::string& stddev_name = "");
 
-  /// From here on, the cells are those of --stats.
-  Row& stats();
+  /// From here on, the cells are those of --stats. `main`: the quantity that
+  /// rows are judged by; `chosen`: labels that the program may choose anew in
+  /// each run, with commas between them.
+  Row& stats(std::string main, std::string chosen = "");
   /// Cell n: samples behind each total.
   Row& count(const Summary& value);
   /// Cells med(name) and ci95(name).
@@ -150,15 +152,17 @@ class Row {
              std::string meaning = "SM clock of GPU 0 after this row");
   /// The last one of --stats: who asks for the row.
   Row& set(Set set);
-  /// stats(), count() and robust() of a row's one quantity.
+  /// The same with count() and robust() of a row's one quantity.
   Row& stats(const std::string& name, const std::string& unit,
              const Summary& value, int decimals = 3) {
-    return stats().count(value).robust(name, unit, value, decimals);
+    return stats(name).count(value).robust(name, unit, value, decimals);
   }
 
   const std::vector<Cell>& cells() const { return cells_; }
   /// Cells without those of --stats.
   std::size_t shown() const { return shown_ == 0 ? cells_.size() : shown_; }
+  const std::string& main() const { return main_; }
+  const std::string& chosen() const { return chosen_; }
 
   /// What it is of by its labels; what many rows are of where some of these are
   /// kAny, "nan" or empty.
@@ -170,10 +174,12 @@ class Row {
 
   std::vector<Cell> cells_;
   std::size_t shown_ = 0;  // 0: all
+  std::string main_, chosen_;
 };
 
-/// One section: a `# title` line and a header line, written before the first
-/// row or comment of the section, then rows, each written when it is measured.
+/// One section: a `# title` line, a header line and for scripts
+/// `# section[main=NAME chosen=LABELS]`, written before the first row or
+/// comment of the section, then rows, each written when it is measured.
 class Table {
  public:
   /// All rows have the cells of `columns`.

@@ -64,7 +64,7 @@ Row row_of(const Point& point, const InterSmResult& result = {},
                    result.more)
       .mean_stddev("avginstru", "ns", "one operation (Eq. 7, 8)",
                    result.instruction, 3, "avginstr")
-      .stats()
+      .stats("avginstru")
       .cell("launches", "",
             "launches in one queue that a sample is the mean of",
             point.plan.launches)

@@ -178,7 +178,7 @@ Row throughput_row(const std::string& method = "", const Shape& shape = {},
                     "time of one SM for rep operations a warp, from first warp "
                     "in to last warp out",
                     result.total, "thrput", result.per_cycle);
-  add_time_and_rate(row.stats(), "diff_latency",
+  add_time_and_rate(row.stats("diff_thrput", "rep"), "diff_latency",
                     "time of one SM for 2 rep operations a warp, less that "
                     "for rep",
                     result.difference, "diff_thrput", difference.value);

@@ -34,7 +34,8 @@ enum class Said {
   kMean,          ///< mean and standard deviation
   kMedian,        ///< with --stats median and interval, too
   kMedianOrNone,  ///< as kMedian; points whose samples are NaN have none
-  kWarned,        ///< as kMedian, and a warning where the interval is wide
+  kWarned,        ///< as kMedian, and a warning where the interval is wide;
+                  ///< rows are judged by the first such quantity
 };
 
 /// In nanoseconds.
@@ -65,6 +66,7 @@ struct Means {
 struct Layout {
   std::vector<Quantity> quantities;
   std::vector<Label> labels = {};
+  const char* chosen = "";              ///< as of Row::stats()
   std::vector<Label> last_labels = {};  ///< behind the quantities
 
   /// Without `means`: what there is to say of the point. n is of the first
@@ -77,6 +79,7 @@ struct Layout {
         .label("blk", "blocks", "grid dimension on each GPU", point.blocks)
         .label("thrd", "threads", "block dimension", point.threads);
     add(row, labels, point);
+    std::string main;
     std::vector<std::size_t> medians;
     for (std::size_t i = 0; i < quantities.size(); ++i) {
       const auto& [name, meaning, said] = quantities[i];
@@ -86,9 +89,10 @@ struct Layout {
         row.mean_stddev(name, "ns", meaning, means.of[i]);
       }
       if (said > Said::kMean) medians.push_back(i);
+      if (said == Said::kWarned && main.empty()) main = name;
     }
     add(row, last_labels, point);
-    row.stats();
+    row.stats(main, chosen);
     if (!medians.empty()) row.count(means.of[medians[0]]);
     row.cell("processes", "", "processes that the n samples are from",
              means.processes);

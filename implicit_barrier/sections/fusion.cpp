@@ -14,7 +14,8 @@ Section fusion_section(const char* name, Set set, const char* how) {
           how,
           {{{"wkld", "the unit, measured", Said::kMean},
             {"ovh", "launch overhead (Eq. 6)", Said::kWarned}},
-           {work_label("the unit, ideally")}},
+           {work_label("the unit, ideally")},
+           "rep,idea(wkld)"},
           nullptr};
 }
 

@@ -15,7 +15,8 @@ Layout held_layout() {
        {"timer", "the same by %globaltimer in the kernels"},
        {"gap", "last end to next begin, of kernels that note them",
         Said::kMedianOrNone}},
-      {work_label("spin of each kernel")}};
+      {work_label("spin of each kernel")},
+      "rep"};
 }
 
 /// Of kernels that spin: no host is behind here, so a short series tells as

@@ -15,6 +15,7 @@ Layout launch_layout(std::vector<Label> labels = {}) {
            {"addl", "one more launch: (ttl_rep - ttl_1) / (rep - 1)",
             Said::kWarned}},
           {},
+          "",
           std::move(labels)};
 }
 

@@ -22,7 +22,8 @@ Layout step_layout() {
         "nothing"}},
       {work_label("spin of each step"),
        {"reads", "words", "that a block reads of another in the step before",
-        [](const Point& point) -> Word { return point.reads; }}}};
+        [](const Point& point) -> Word { return point.reads; }}},
+      "rep"};
 }
 
 /// One way, shape and work. Nanoseconds a step: all of it, and what is beyond

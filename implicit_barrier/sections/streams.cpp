@@ -80,7 +80,8 @@ Layout streams_layout() {
            {"stream", "",
             "default: the first that a process uses; per_thread: "
             "cudaStreamPerThread; created: ten that it makes",
-            [](const Point& point) -> Word { return point.stream; }}}};
+            [](const Point& point) -> Word { return point.stream; }}},
+          "rep,idea(wkld)"};
 }
 
 Sample sample_each(FusionPair& pair, StreamPool& pool) {

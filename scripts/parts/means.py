@@ -9,12 +9,6 @@ from parts import tsv
 KEYS = ("section", "method", "gpus", "rep", "blk", "thrd", "tile", "wkld", "type", "bytes",
         "cost", "stream", "reads", "cells", "nodes", "processes")
 OTHER_NAMES = {"gpus": ("GPUCount", "GPUcount"), "wkld": ("idea(wkld)",), "thrd": ("thrd", "more")}
-# Chosen by the executable, so not part of what was asked for; an older one may have chosen
-# otherwise.
-ADAPTED = {"ovh": ("rep", "wkld"), "cpu": ("rep",), "step": ("rep",), "diff_thrput": ("rep",)}
-ONCE = "m(module)"  # in a section of what a process does once: too few samples to judge
-WHOLE = "m(thrput)"  # of a whole window, with start-up and skew: its difference is judged
-MAIN = ("m(cpu)", "m(GB/s)", "m(node)", "m(step)", "m(late)")  # where there are several means
 MORE_IS_FASTER = ("diff_thrput", "GB/s")
 UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru", "exit",
                          "node", "step", "late", "op"), "ns"),
@@ -28,30 +22,24 @@ Comparison = namedtuple("Comparison", "a b change interval verdict")
 
 
 def quantity_of(section):
-    """Name of the mean of MAIN or of the last one: "ovh" of m(ovh); None where a section has
-    none, or none to judge."""
-    if ONCE in section.header:
-        return None
-    means = [column for column in section.header if column.startswith("m(")]
-    mean = next((column for column in MAIN if column in means), means[-1] if means else "")
-    if mean == WHOLE:
-        return None
-    odd = [column for column in means
-           if column[-1] != ")" or column == mean and column[2:-1] not in UNITS]
-    if odd:
-        raise tsv.TsvError(f"{section.where}, column {tsv.shown(odd[0])}: no such mean is known")
-    return mean[2:-1] or None
+    """Name of the mean that its rows are judged by: "ovh" of m(ovh); None where it has none."""
+    if section.main is None and section.rows and "\tm(" in "\t".join(section.header):
+        raise tsv.TsvError(f"{section.where}: no line section[main=NAME] below this header says by "
+                           "which mean rows are judged: measure again with this version")
+    if section.main and section.main not in UNITS:
+        raise tsv.TsvError(f"{section.where}, column m({section.main}): no such mean is known")
+    return section.main or None
 
 
 @functools.lru_cache(maxsize=None)
-def _columns(header, quantity):
-    """The column of each of KEYS but the first; None where there is none, or its value was chosen
-    by the executable."""
+def _columns(header, chosen):
+    """The column of each of KEYS but the first; None where there is none, or the program has chosen
+    its value, so that it is not part of what was asked for."""
     def column(key):
         if key == "processes" and "nodes" not in header:
             return None  # those that samples are from
-        names = () if key in ADAPTED.get(quantity, ()) else OTHER_NAMES.get(key, (key,))
-        return next((name for name in names if name in header), None)
+        return next((name for name in OTHER_NAMES.get(key, (key,))
+                     if name in header and name not in chosen), None)
 
     return tuple(column(key) for key in KEYS[1:])
 
@@ -60,7 +48,7 @@ def key_of(section, quantity, row):
     many = quantity == "addl" and row["rep"] != "1"
     return section.title, *(  # the length of a series is adapted, a single launch is one
         "nan" if column is None else "many" if many and column == "rep" else row[column]
-        for column in _columns(tuple(section.header), quantity))
+        for column in _columns(tuple(section.header), section.chosen))
 
 
 def value_of(row, quantity):

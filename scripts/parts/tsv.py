@@ -1,8 +1,9 @@
 """Reads and checks the suite's tab-separated files, for the scripts and the tests.
 
 An output has sections: a line `# title: how it was measured`, a header line that begins
-with `method`, and rows of as many cells, the first a name and the others numbers but for
-those of NAMES and PHRASES. Other lines that start with # are comments, of which scripts read
+with `method`, a line `# section[main=NAME chosen=LABELS]` where there are means, and rows of as
+many cells as the header, the first a name and the others numbers but for those of NAMES and
+PHRASES. Other lines that start with # are comments, of which scripts read
 annotations alone: above the first section what measured, such as `# program[name=...]`, and in
 the last line `# end[rows=N sections="A|B"]`. Whatever breaks this is a TsvError that names file,
 line and column: a damaged number is never taken for a number. An output of a program that ran on
@@ -133,8 +134,21 @@ class Section:
         self.can_lack = _CAN_LACK + ("blk", "thrd") * (header[1:2] == ["nodes"])
         self.point = [column for column in _POINT if column in header]  # what a row is of
         self.rows = []  # of class Row
+        # The mean that its rows are judged by, "ovh" of m(ovh), "" for none, None where it is not
+        # said; the labels that the program may choose anew in each run.
+        self.main, self.chosen = None, ()
         self.annotations = []  # below the header
         self._by_method = self._said = None  # rows, annotations
+
+    def describe(self, said):
+        """Takes its line section[...], an Annotation."""
+        if self.main is not None:
+            raise TsvError(f"{said.where}: a second line section[...] of {shown(self.title)}")
+        self.main = said.values.get("main", "")
+        self.chosen = tuple(filter(None, said.values.get("chosen", "").split(",")))
+        for column in (*[f"m({self.main})"] * bool(self.main), *self.chosen):
+            if column not in self.header:
+                raise TsvError(f"{said.where}: the header has no column {shown(column)}")
 
     def numbers(self, column):
         return [float(row[column]) for row in self.rows]
@@ -313,7 +327,8 @@ def parse(data, name="standard input"):
             said = annotation_of(title, where)
             if said:
                 title = None  # what follows a header's title is a header
-                annotations.append(said)
+                own = output and said.kind == "section"
+                (output[-1].describe if own else annotations.append)(said)
             if said and said.kind == "end":
                 rows = sum(len(section.rows) for section in output)
                 if said.number("rows") != rows:

@@ -51,6 +51,7 @@ def changed_output(program, output, change):
             rows.append(cells)
         result.append(tsv.Section(section.title, section.header, section.where))
         result[-1].rows = [row for row in rows if row]
+        result[-1].main, result[-1].chosen = section.main, section.chosen
         result[-1].annotations = section.annotations
     return result
 
@@ -292,7 +293,7 @@ class CheckTest(ScriptsTest):
             path = copy_of("h200x1", self.folder / "run") / "BenchmarkIntraSM.tsv"
             lines = path.read_text().split("\n")
             at = next(i for i, line in enumerate(lines) if line.startswith("blocksync\t"))
-            head, cells = (lines[i].split("\t") for i in (at - 1, at))
+            head, cells = (lines[i].split("\t") for i in (at - 2, at))
             cells[head.index(column)] = cell
             lines[at] = "\t".join(cells)
             path.write_text("\n".join(lines))

@@ -184,6 +184,11 @@ class CompareTest(ScriptsTest):
             rows = self.two(section("t: one", header, first), section("t", header, second), code=1)
             key, numbers = expected.split(": ")
             self.assertEqual(rows, [f"TestRepeat t l {key} {numbers}".replace(" nan", "")])
+        said = section("t", NULL, "l 2 1 1 32 10 nan 0 nan")
+        for text, message in ((said.replace("# section[main=addl]\n", ""), "no line section["),
+                              (said.replace("addl", "x"), "column m(x): no such mean is known")):
+            run = self.write_run(self.folder / "a", {"TestRepeat": text}, only=True)
+            self.assert_refused(self.script("compare.py", run, run), 2, "TestRepeat.tsv, line 2", message)
         base = "x 1 64 1 32 100 1 32 9 0"
         for other in ("y 1 64 1 32", "x 2 64 1 32", "x 1 16 1 32", "x 1 64 2 32", "x 1 64 1 64"):
             self.assertEqual(self.two(section("t", LATENCY, base), section(

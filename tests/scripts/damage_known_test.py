@@ -67,7 +67,7 @@ class KnownDamageTest(ReadersCase):
     def test_more_gpus_than_there_are(self):
         for count in ("3", "10000", "4000000000", "9" * 400):
             run = self.changed("BenchmarkInterSM", "peer_grid_sync\t2\t", f"peer_grid_sync\t{count}\t")
-            self.assert_all_refuse(run, "BenchmarkInterSM.tsv, line 9, column GPUcount: '")
+            self.assert_all_refuse(run, "BenchmarkInterSM.tsv, line 11, column GPUcount: '")
         for count in ("0", "-1", "²", "٢", "10000", "9" * 4301, "2.0", "nan", ""):
             self.assert_all_refuse(self.changed("environment", "gpu_count\t2", f"gpu_count\t{count}"),
                                    "environment.tsv: the number of GPUs is '")
@@ -80,10 +80,10 @@ class KnownDamageTest(ReadersCase):
 
     def test_numbers_that_are_none(self):
         for cell in ("9" * 309, "9" * 4301, "1" * 16, "1e999", "inf", "NaN", "0x1p3", "1_0", "²"):
-            for file, old, where in (("BenchmarkInterSM", "1075.500", "line 3, column m(avginstru)"),
-                                     ("BenchmarkInterSM", "\t132\t", "line 3, column blk"),
-                                     ("Reduction", "1048576", "line 18, column bytes"),
-                                     ("BenchmarkIntraSM", "\t1024\t", "line 4, column thrd")):
+            for file, old, where in (("BenchmarkInterSM", "1075.500", "line 4, column m(avginstru)"),
+                                     ("BenchmarkInterSM", "\t132\t", "line 4, column blk"),
+                                     ("Reduction", "1048576", "line 22, column bytes"),
+                                     ("BenchmarkIntraSM", "\t1024\t", "line 5, column thrd")):
                 run = self.changed(file, old, old.replace(old.strip("\t"), cell))
                 self.assert_all_refuse(run, f"{file}.tsv, {where}: '{cell[:16]}", "is not a ",
                                        readers=READERS[:2])
@@ -95,12 +95,12 @@ class KnownDamageTest(ReadersCase):
 
     def test_numbers_that_cannot_be(self):
         for file, old, new, where in (
-                ("BenchmarkInterSM", "\t132\t32", "\t0\t32", "line 3, column blk: '0' is less than 1"),
-                ("BenchmarkInterSM", "0.250", "-0.250", "line 3, column s(avginstr): '-0.250' is less"),
+                ("BenchmarkInterSM", "\t132\t32", "\t0\t32", "line 4, column blk: '0' is less than 1"),
+                ("BenchmarkInterSM", "0.250", "-0.250", "line 4, column s(avginstr): '-0.250' is less"),
                 ("Pitfalls", "no_sync\t0\t0", "no_sync\tnan\t0", "line 3, column lane: 'nan' is not a"),
                 ("Pitfalls", "no_sync\t0\t0", "<b>\t0\t0", "line 3, column method: '<b>' is not a "),
-                ("Reduction", "1048576", "0", "line 18, column bytes: '0' is less than 1"),
-                ("TestRepeat", "blocksync\t1\t", "blocksync\t0\t", "line 3, column rep: '0' is less")):
+                ("Reduction", "1048576", "0", "line 22, column bytes: '0' is less than 1"),
+                ("TestRepeat", "blocksync\t1\t", "blocksync\t0\t", "line 4, column rep: '0' is less")):
             self.assert_all_refuse(self.changed(file, old, new), f"{file}.tsv, {where}")
 
     def test_means_that_nobody_knows(self):
@@ -113,14 +113,14 @@ class KnownDamageTest(ReadersCase):
         data = GRID.encode()
         for content, message in (
                 (GRID.encode("utf-16"), "line 1: not text in UTF-8 (byte 1)"),
-                (GRID.encode("utf-16-le"), "line 11: the last line is cut short"),
+                (GRID.encode("utf-16-le"), "line 13: the last line is cut short"),
                 (gzip.compress(data), "not text in UTF-8"), (bytes(999), "line 1: the last line is"),
                 (data.replace(b"\n", b"\r"), "the last line is cut short"),
                 (data.replace(b"grid_sync\t1", b"grid\x1bsync\t1", 1), "(character 5)"),
                 (data.replace(b"\t", b","), "line 2: its columns are not separated by tabs"),
-                (data + data, "line 12: a section grid latency stands twice"),
+                (data + data, "line 14: a section grid latency stands twice"),
                 (data + data[data.index(b"peer"):].split(b"\n")[0] + b"\n",
-                 "line 11: the same point twice, as in line 8")):
+                 "line 13: the same point twice, as in line 10")):
             self.assert_all_refuse(self.write_run(self.folder / "run", {"BenchmarkInterSM": content}),
                                    "BenchmarkInterSM.tsv", message)
         for content in (b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n")):
@@ -224,7 +224,7 @@ class ChecksumsTest(ReadersCase):
         path.write_text(rows.replace("30.000", "31.000"))
         refused("TestRepeat.tsv is not what was recorded: its sum is not that of SHA256SUMS")
         path.write_text(rows.replace("30.000", "3O.000"))
-        refused("TestRepeat.tsv, line 3, column m(cycle): '3O.000' is not a number")
+        refused("TestRepeat.tsv, line 4, column m(cycle): '3O.000' is not a number")
         path.unlink()
         refused("TestRepeat.tsv is missing, though SHA256SUMS has it")
         path.write_text(rows)

@@ -21,6 +21,7 @@ draw = random.Random(runs)
 print("# program[name=Made version=1 commit=0 toolkit=13.0 samples=2]")
 for section in ("steady", "levels", "noisy"):
     print(f"# {{section}}: made up\\nmethod\\trep\\tblk\\tthrd\\tm(ovh)\\ts(ovh)")
+    print("# section[main=ovh chosen=rep]")
     level = 1 + draw.gauss(0, 0.003)
     for method in ("one", "two", "three"):
         for blk in range(1, 41):

@@ -210,14 +210,14 @@ class KnownTest(ReportCase):
             ["–", "3000.000!", "1999.90 to 2000.10", "ns", "50.0% slower"],
             ["1", "1040.000", "999.90 to 1000.10", "ns", "4.0% slower"],
             ["1", "2910.000", "2999.90 to 3000.10", "ns", "3.0% faster"]])
-        self.assertIn("* ! BenchmarkInterSM, line 4: the spread is far.\n", self.page)
+        self.assertIn("* ! BenchmarkInterSM, line 5: the spread is far.\n", self.page)
         self.assertEqual(table_below(self.page, "**What is known to move such rows.**")[1][2:],
                          ["docs/limits.md, How far do the recorded machines differ?", "2"])
         self.assertIn("\n* 1 of 3 moved rows have none of these.\n", self.page)
         self.assertIn(["the spread is far", "3000.000!"],
                       Page((self.out / "report.html").read_text()).cells)
         self.assertEqual(normal["verdicts"], {
-            "BenchmarkInterSM.tsv": {"3": "slower", "4": "slower", "5": "faster"}})
+            "BenchmarkInterSM.tsv": {"4": "slower", "5": "slower", "6": "faster"}})
         rows = [line.split("\t") for line in (
             self.out / "tables/mine/normal.tsv").read_text().splitlines()]
         self.assertEqual([row[-1] for row in rows],
@@ -252,7 +252,7 @@ class KnownTest(ReportCase):
         (run / "stderr.log").write_bytes(log.encode() + b"\xff broken")
         warnings = self.report(run, recorded=self.folder)["run"]["warnings"]
         self.assertEqual(warnings[0], {
-            "file": "BenchmarkInterSM.tsv", "section": "grid latency", "line": 3,
+            "file": "BenchmarkInterSM.tsv", "section": "grid latency", "line": 4,
             "text": "the spread of this row is far"})
         self.assertEqual([one["text"] for one in warnings if one["file"] == "stderr.log"],
                          [*others, "\ufffd broken"])

@@ -313,7 +313,7 @@ class ReportTest(ReportCase):
         for file, text, message in (
                 ("Reduction", ROWS["Reduction"][:-3], "the last line is cut short"),
                 ("ImplicitBarrier", ROWS["ImplicitBarrier"].replace("7202.000", "72O2.000"),
-                 "line 6, column m(ovh): '72O2.000' is not a number"),
+                 "line 7, column m(ovh): '72O2.000' is not a number"),
                 ("ImplicitBarrier", ROWS["ImplicitBarrier"].replace("s(ovh)", "s(o)"),
                  "there is no column s(ovh)")):
             self.write_run(run, {file: text})

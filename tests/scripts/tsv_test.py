@@ -9,29 +9,32 @@ from scripts_support import ScriptsTest
 from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
 
 GOOD = ROWS["BenchmarkInterSM"]
-ROW = "2\t1\t9\t4224\t64\t3168.250\t0.250\t100\t0.100\n"  # without its name; the last, line 10
+ROW = "2\t1\t9\t4224\t64\t3168.250\t0.250\t100\t0.100\n"  # without its name; the last, line 12
 HEAD = """\
 # program[name=BenchmarkInterSM version=0.2.0 commit=abc toolkit=13.0 asked_samples=2]
 # gpu[index=0 name="NVIDIA H200"]
 """
 DAMAGES = (  # what becomes what, and what the message says
-    (ROW, ROW[:-1], "line 10: the last line is cut short"),
-    (ROW, ROW[:20], "line 10: the last line is cut short"),
-    ("3168.250", "3168.25", "line 10, column m(avginstru): '3168.25' has 2 decimals"),
-    ("3168.250", "3168", "line 10, column m(avginstru): '3168' has 0 decimals"),
-    ("3168.250", "3168.", "line 10, column m(avginstru): '3168.' is not a number"),
-    ("3168.250", "3168,250", "line 10, column m(avginstru): '3168,250' is not a number"),
-    ("3168.250", "", "line 10, column m(avginstru): '' is not a number"),
-    ("3168.250", "inf", "line 10, column m(avginstru): 'inf' is not a number"),
-    ("3168.250", "31\xff", "line 10: not text in UTF-8"),
-    ("4224\t64\t3", "nan\t64\t3", "line 10, column blk: 'nan' is not a number"),
-    ("\t3168.250", "", "line 10: 9 cells, but 10 columns"),
-    (ROW, ROW[:-1] + "\t7\n", "line 10: 11 cells, but 10 columns"),
-    (ROW, ROW + "\n", "line 11: 1 cells, but 10 columns"),
+    (ROW, ROW[:-1], "line 12: the last line is cut short"),
+    (ROW, ROW[:20], "line 12: the last line is cut short"),
+    ("3168.250", "3168.25", "line 12, column m(avginstru): '3168.25' has 2 decimals"),
+    ("3168.250", "3168", "line 12, column m(avginstru): '3168' has 0 decimals"),
+    ("3168.250", "3168.", "line 12, column m(avginstru): '3168.' is not a number"),
+    ("3168.250", "3168,250", "line 12, column m(avginstru): '3168,250' is not a number"),
+    ("3168.250", "", "line 12, column m(avginstru): '' is not a number"),
+    ("3168.250", "inf", "line 12, column m(avginstru): 'inf' is not a number"),
+    ("3168.250", "31\xff", "line 12: not text in UTF-8"),
+    ("4224\t64\t3", "nan\t64\t3", "line 12, column blk: 'nan' is not a number"),
+    ("\t3168.250", "", "line 12: 9 cells, but 10 columns"),
+    (ROW, ROW[:-1] + "\t7\n", "line 12: 11 cells, but 10 columns"),
+    (ROW, ROW + "\n", "line 13: 1 cells, but 10 columns"),
     ("blk\tthrd", "blk\tblk", "line 2: a column name stands twice"),
-    ("# multi-GPU latency: how it was sampled\n", "", "line 6: no title above this header"),
+    ("# multi-GPU latency: how it was sampled\n", "", "line 7: no title above this header"),
     ("# grid latency", "grid_sync\t1\n#", "line 1: a row above any header"),
-    ("# grid latency: how it was sampled\n", "", "line 1: no title above this header"))
+    ("# grid latency: how it was sampled\n", "", "line 1: no title above this header"),
+    ("avginstru)\ts", "avginstr)\ts", "line 3: the header has no column m(avginstru)"),
+    ("]\ngrid_sync\t1", " chosen=blk,rep]\ngrid_sync\t1", "line 3: the header has no column rep"),
+    (ROW, ROW + "# section[chosen=blk]\n", "line 13: a second line section[...] of multi-GPU"))
 
 
 class ReaderTest(unittest.TestCase):
@@ -46,7 +49,7 @@ class ReaderTest(unittest.TestCase):
             self.assertEqual((len(multi.annotations), len(multi.rows)), (0, 3))
         self.assertEqual(multi.find(method="peer_grid_sync", blk="4224"), multi.rows[2])
         self.assertIsNone(multi.find(method="grid_sync"))
-        with self.assertRaisesRegex(tsv.TsvError, "line 9: a second row of method=peer_grid_sync$"):
+        with self.assertRaisesRegex(tsv.TsvError, "line 11: a second row of method=peer_grid_sync$"):
             multi.find(method="peer_grid_sync")
         odd, = tsv.parse(b"# t\nmethod\tm(a)\n# warning[x]: all\na\tnan\nb\t-0.5\n"
                          b"# warning[x] b: odd: very\nc\tnan\n")
@@ -88,18 +91,18 @@ class ReaderTest(unittest.TestCase):
         self.assertEqual([(section and section.title, row and row.line, said.text)
                           for section, row, said in output.warnings()],
                          [(None, None, "it moved"),
-                          ("grid latency", 6, "the spread of this row is far")])
+                          ("grid latency", 7, "the spread of this row is far")])
         self.assertEqual(list(output[0].warnings())[0][0], output[0].rows[0])
         self.assertEqual(output.end.number("rows"), 5)
         output.check_end("x")
 
     def test_ends(self):
         whole = HEAD + ended(GOOD)
-        for text, message in ((whole.replace("rows=5", "rows=6"), "line 13: 5 rows stand above"),
-                              (whole.replace("rows=5", "rows=x"), "line 13: 'rows=x' is not a num"),
+        for text, message in ((whole.replace("rows=5", "rows=6"), "line 15: 5 rows stand above"),
+                              (whole.replace("rows=5", "rows=x"), "line 15: 'rows=x' is not a num"),
                               (whole.replace("peer_grid_sync\t" + ROW, ""), "4 rows stand above, not 5"),
-                              (whole + "# note[x]: y\n", "line 14: below the end"),
-                              (whole + whole, "line 14: below the end")):
+                              (whole + "# note[x]: y\n", "line 16: below the end"),
+                              (whole + whole, "line 16: below the end")):
             with self.assertRaisesRegex(tsv.TsvError, message):
                 tsv.parse(text.encode())
         lines = whole.splitlines(keepends=True)
@@ -232,17 +235,16 @@ class ScriptsOfOneRunTest(ScriptsTest):
         damages = [("BenchmarkInterSM", GOOD.replace(old, new).encode("latin-1"), message)
                    for old, new, message in DAMAGES[::4]]
         for file, text, message in (
-                *damages, ("ImplicitBarrier", launches.replace("7202.000", ""), "line 6, col"),
-                ("ImplicitBarrier", launches.replace("m(ovh)", "m(o)"), "is no column m(ovh)"),
-                ("BenchmarkIntraSM", ROWS["BenchmarkIntraSM"].replace("64.0", "64,0"), "line 4"),
-                ("TestRepeat", ROWS["TestRepeat"][:-3], "line 3: the last line"),
+                *damages, ("ImplicitBarrier", launches.replace("7202.000", ""), "line 7, col"),
+                ("ImplicitBarrier", launches.replace("m(ovh)", "m(o)"), "line 4: the header has no column m(ovh)"),
+                ("BenchmarkIntraSM", ROWS["BenchmarkIntraSM"].replace("64.0", "64,0"), "line 5"),
+                ("TestRepeat", ROWS["TestRepeat"][:-3], "line 4: the last line"),
                 ("environment", ENVIRONMENT.replace("\t132", ""), "line 4: 1 cells"),
                 ("environment", ENVIRONMENT.replace("132", "many"), "number of SMs is 'many'"),
                 ("environment", ENVIRONMENT.replace("value", "other"), "must be key and value"),
                 ("environment", None, "No such file")):
             self.write_run(run, {file: text})
-            for command in (["summary.py", run], ["compare.py", run, run])[
-                    :1 if "no column" in message else 2]:
+            for command in (["summary.py", run], ["compare.py", run, run]):
                 self.assert_refused(self.script(*command), 2, f"{file}.tsv", message)
         for folder, message in ((self.folder / "absent", "absent is not a folder"),
                                 (self.project, "is not a results folder")):

@@ -61,15 +61,17 @@ TEST(Table, HeaderOnceThenRows) {
   Table table(out, "a section", row_of());
   EXPECT_EQ(file.text(), "");  // an empty section leaves no trace
   table.row(row_of("first", 1, summarize({1, 3})));
-  EXPECT_EQ(file.text(),
-            "# a section\nmethod\tcount\tm(time)\ts(time)\n"
-            "first\t1\t2.000\t1.414\n");  // there before the next row
+  EXPECT_EQ(
+      file.text(),
+      "# a section\nmethod\tcount\tm(time)\ts(time)\n# section[main=time]\n"
+      "first\t1\t2.000\t1.414\n");  // there before the next row
   table.row(row_of("second", 2));
   table.skip("third", {"does-not-fit holds=2", "an SM holds 2"});
-  EXPECT_EQ(file.text(),
-            "# a section\nmethod\tcount\tm(time)\ts(time)\n"
-            "first\t1\t2.000\t1.414\nsecond\t2\tnan\tnan\n"
-            "# skipped[does-not-fit holds=2] third: an SM holds 2\n");
+  EXPECT_EQ(
+      file.text(),
+      "# a section\nmethod\tcount\tm(time)\ts(time)\n# section[main=time]\n"
+      "first\t1\t2.000\t1.414\nsecond\t2\tnan\tnan\n"
+      "# skipped[does-not-fit holds=2] third: an SM holds 2\n");
 }
 
 TEST(Table, RowsHaveItsColumns) {
@@ -91,8 +93,25 @@ TEST(Table, CellsOfStatsWhereAskedFor) {
   table.row(row_of("first", 1, summarize({1, 3, 2})));
   EXPECT_EQ(file.text(),
             "# a section\nmethod\tcount\tm(time)\ts(time)\tn\tmed(time)\t"
-            "ci95(time)\tclock\tset\n"
+            "ci95(time)\tclock\tset\n# section[main=time]\n"
             "first\t1\t2.000\t1.000\t3\t2.000\t2.484\t1980.0\ttoday\n");
+}
+
+TEST(Table, SaysWhatScriptsMustKnow) {
+  const auto said = [](bool stats) {
+    TemporaryFile file;
+    LineWriter out(file.descriptor());
+    out.show_stats(stats);
+    Row row("a name", "");
+    row.label("rep", "", "", 1).label("idea(wkld)", "", "", 1);
+    row.stats("time", "rep,idea(wkld)").mean_stddev("time", "ns", "", {});
+    Table(out, "a section", row).annotate(Kind::kNote, "", {"x", "x"});
+    const std::string text = file.text();
+    const std::size_t begin = text.find("# section[");
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(said(true), "# section[main=time chosen=rep,idea(wkld)]");
+  EXPECT_EQ(said(false), "# section[chosen=rep,idea(wkld)]");  // no such column
 }
 
 TEST(Row, KeysAreOfTheLabels) {
@@ -119,9 +138,10 @@ TEST(Table, NotesOnceAndNothingOfNothing) {
   table.note_once("first", {"tile", "bytes"});
   table.note_once("first", {"tile", "bytes"});
   table.annotate(Kind::kWarning, "", {"clock", "it moved"});
-  EXPECT_EQ(file.text(),
-            "# a section\nmethod\tcount\tm(time)\ts(time)\n"
-            "# note[tile] first: bytes\n# warning[clock]: it moved\n");
+  EXPECT_EQ(
+      file.text(),
+      "# a section\nmethod\tcount\tm(time)\ts(time)\n# section[main=time]\n"
+      "# note[tile] first: bytes\n# warning[clock]: it moved\n");
 }
 
 TEST(Table, ColumnsAreDescribed) {
