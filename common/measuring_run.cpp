@@ -61,7 +61,7 @@ void MeasuringRun::begin_section(const std::string& name) {
 }
 
 Table MeasuringRun::begin_section(const std::string& title, Row columns) {
-  begin_section(title.substr(0, title.find(':')));
+  begin_section(name_of_section(title));
   return {out_, title, std::move(columns)};
 }
 

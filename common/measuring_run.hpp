@@ -53,8 +53,7 @@ class MeasuringRun {
   /// which is what is being measured until show().
   void begin_section(const std::string& name = "");
 
-  /// The same, and the section's table: `title` is its name, and ": HOW" where
-  /// more is to be said.
+  /// The same of a title, and the section's table.
   Table begin_section(const std::string& title, Row columns);
 
   /// Runs `body`. An error that it ends with names what was being measured,

@@ -33,8 +33,7 @@ void LineWriter::comment(const std::string& text) {
 void LineWriter::section(const std::string& title, const std::string& header) {
   comment(title);
   line(header);
-  sections_ +=
-      (sections_.empty() ? "" : "|") + title.substr(0, title.find(':'));
+  sections_ += (sections_.empty() ? "" : "|") + name_of_section(title);
 }
 
 void LineWriter::end() {

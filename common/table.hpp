@@ -37,6 +37,11 @@ std::string annotation(Kind kind, const std::string& key, const Remark& remark);
 /// brackets.
 std::string pair_text(const std::string& name, const std::string& value);
 
+/// NAME of a section's title "NAME: how it was measured".
+inline std::string name_of_section(const std::string& title) {
+  return title.substr(0, title.find(':'));
+}
+
 /// Writes lines to a file descriptor. A line that cannot be written whole is
 /// taken back where the descriptor is a regular file, then OutputError. On a
 /// terminal, if no mpirun or srun has started the process, rows are aligned,
@@ -61,7 +66,7 @@ class LineWriter {
     comment(annotation(kind, key, remark));
   }
 
-  /// The title of a section ("NAME: how it was measured") and its header.
+  /// The title of a section and its header.
   void section(const std::string& title, const std::string& header);
 
   /// The last line of a whole output: how many rows it has, and which sections.
