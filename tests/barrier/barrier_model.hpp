@@ -22,8 +22,8 @@
 // have the round of all threads in view.
 //
 // Where. What a thread does next is found in barrier_programs; which steps can
-// be taken and what they change, in barrier_steps and barrier_views; the
-// search, and the account of a schedule that ends badly, in barrier_explorer.
+// be taken and what they change, in barrier_steps; the search, and the account
+// of a schedule that ends badly, in barrier_explorer.
 #pragma once
 
 #include <functional>
@@ -107,7 +107,7 @@ class Script {
   std::size_t next_ = 0;
 };
 
-/// What Protocol runs on; what barrier_faults.hpp plants derives from it.
+/// What Protocol runs on; what peer_grid_model_test.cpp plants derives from it.
 template <unsigned kLinesOfLeader>
 struct Machine {
   static constexpr unsigned kLines = kLinesOfLeader;

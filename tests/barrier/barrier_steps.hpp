@@ -2,14 +2,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "barrier_programs.hpp"
-#include "barrier_views.hpp"
 
 namespace barrier_model {
+
+/// The round that each cell is known to hold, four bits a cell.
+using View = std::uint64_t;
+
+/// What a release or a fence makes known: on its own GPU, and to all.
+struct Released {
+  View on_gpu = 0, to_all = 0;
+  int gpu = 0;
+};
 
 /// A word of memory.
 struct Word {
