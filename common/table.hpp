@@ -1,6 +1,7 @@
 // Rows on standard output: tab-separated values, written whole or not at all.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,7 +10,6 @@
 #include "common/errors.hpp"
 #include "common/sets.hpp"
 #include "common/statistics.hpp"
-#include "common/told.hpp"
 
 namespace syncbench {
 
@@ -41,6 +41,29 @@ std::string pair_text(const std::string& name, const std::string& value);
 inline std::string name_of_section(const std::string& title) {
   return title.substr(0, title.find(':'));
 }
+
+/// What the comments of an output have said, for a few lines on standard error.
+class Told {
+ public:
+  /// Takes in a comment: warnings and reasons why there is no row, as
+  /// annotation() writes them, and nothing else. That blocks of a size do not
+  /// fit is none: it is so on every GPU.
+  void add(const std::string& comment);
+
+  /// A line for each kind of them: how many rows or methods, the worst and what
+  /// is said of it.
+  std::vector<std::string> lines() const;
+
+ private:
+  struct Kind {
+    int count = 0;
+    std::set<std::string> methods;
+    double percent = -1;  // of the worst
+    std::string key, text;
+  };
+
+  std::map<std::pair<std::string, std::string>, Kind> kinds_;  // by word, tag
+};
 
 /// Writes lines to a file descriptor. A line that cannot be written whole is
 /// taken back where the descriptor is a regular file, then OutputError. On a
