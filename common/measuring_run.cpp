@@ -15,7 +15,8 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
                            LineWriter& out)
     : quiet_(info.quiet), options_(options), out_(out), gpus_(find_gpus()) {
   const auto found = gpus_.size();
-  bool clamped = false;
+  const bool by_default =
+      info.takes_gpu_count && options.only_gpu < 0 && options.gpu_count == 0;
   std::vector<Gpu> of_others;  // of the processes before this one
   if (options.only_gpu >= 0) {
     for (int i = 0; i < options.only_gpu; ++i) {
@@ -23,10 +24,10 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
     }
     gpus_ = {gpus_[static_cast<std::size_t>(options.only_gpu) % found]};
   } else {
-    gpus_.resize(info.takes_gpu_count
-                     ? resolve_gpu_count(options.gpu_count,
-                                         static_cast<int>(found), &clamped)
-                     : 1);
+    gpus_.resize(
+        info.takes_gpu_count
+            ? resolve_gpu_count(options.gpu_count, static_cast<int>(found))
+            : 1);
   }
   prepare_gpus(gpus_, of_others);
   const bool access = enable_peer_access(device_numbers(gpus_));
@@ -36,7 +37,7 @@ MeasuringRun::MeasuringRun(const ProgramInfo& info, const Options& options,
   write_programs(out_, info, options_);
   write_gpus(out_, gpus_, probes_, found, access);
   warn_of_host();
-  if (clamped) {
+  if (by_default && found < kDefaultGpuCount) {
     warn("",
          {"fewer-gpus", "the default is " + std::to_string(kDefaultGpuCount) +
                             " GPUs but this node has " + std::to_string(found) +

@@ -242,16 +242,13 @@ std::string version_text(const ProgramInfo& info) {
          pair_text("toolkit", cuda_version_text(CUDART_VERSION));
 }
 
-int resolve_gpu_count(int requested, int found, bool* clamped) {
-  *clamped = false;
+int resolve_gpu_count(int requested, int found) {
   if (requested > found) {
     throw UsageError("requested " + std::to_string(requested) +
                      " GPUs but only " + std::to_string(found) +
                      (found == 1 ? " was found" : " were found"));
   }
-  if (requested > 0) return requested;
-  *clamped = found < kDefaultGpuCount;
-  return std::min(found, kDefaultGpuCount);
+  return requested > 0 ? requested : std::min(found, kDefaultGpuCount);
 }
 
 std::string printable(const std::string& text) {

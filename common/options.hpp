@@ -70,9 +70,9 @@ Options parse_options(const ProgramInfo& info, int argc, char** argv);
 /// of an output.
 std::string version_text(const ProgramInfo& info);
 
-/// Number of GPUs to measure when `found` >= 1 are there. An explicit count
-/// beyond the node is a usage error; the default is clamped (*clamped set).
-int resolve_gpu_count(int requested, int found, bool* clamped);
+/// Number of GPUs to measure when `found` >= 1 are there; 0 requested: at most
+/// kDefaultGpuCount. An explicit count beyond the node is a usage error.
+int resolve_gpu_count(int requested, int found);
 
 /// `text` with an escape sequence such as \n or \x1b for every byte that is no
 /// printable ASCII, so that it cannot break a line or move the cursor.

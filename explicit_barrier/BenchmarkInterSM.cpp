@@ -359,15 +359,14 @@ class InterSm {
 // unused.
 SampledRows measure_in_processes(const Options& options, char** argv,
                                  LineWriter& out) {
-  bool wanted = false, clamped = false;
+  bool wanted = false;
   for (const MethodEntry& method : all_methods()) {
     wanted |=
         method.differs_by_process && options.wants(method.name, method.set);
   }
   SampledRows sampled;
-  if (!wanted ||
-      resolve_gpu_count(options.gpu_count, static_cast<int>(find_gpus().size()),
-                        &clamped) < 2) {
+  if (!wanted || resolve_gpu_count(options.gpu_count,
+                                   static_cast<int>(find_gpus().size())) < 2) {
     return sampled;
   }
   Progress progress;

@@ -13,9 +13,8 @@ namespace {
 void run_all(const ProgramInfo& info, const Options& options, char** argv,
              LineWriter& out) {
   const std::vector<Gpu> gpus = find_gpus();
-  bool clamped = false;
-  const int used = resolve_gpu_count(options.gpu_count,
-                                     static_cast<int>(gpus.size()), &clamped);
+  const int used =
+      resolve_gpu_count(options.gpu_count, static_cast<int>(gpus.size()));
   write_programs(out, info, options);
   for (int i = 0; i < used; ++i) {
     out.comment("gpu[" + gpu_text(gpus[i]) + ']');

@@ -270,25 +270,20 @@ TEST(Options, ProgramsWithoutGpuCountTakeNone) {
 }
 
 TEST(GpuCount, Resolved) {
-  bool clamped = true;
-  EXPECT_EQ(resolve_gpu_count(0, 8, &clamped), 2);
-  EXPECT_FALSE(clamped);
-  EXPECT_EQ(resolve_gpu_count(0, 1, &clamped), 1);
-  EXPECT_TRUE(clamped);
-  EXPECT_EQ(resolve_gpu_count(8, 8, &clamped), 8);
-  EXPECT_FALSE(clamped);
-  EXPECT_EQ(resolve_gpu_count(1, 8, &clamped), 1);
+  EXPECT_EQ(resolve_gpu_count(0, 8), 2);
+  EXPECT_EQ(resolve_gpu_count(0, 1), 1);
+  EXPECT_EQ(resolve_gpu_count(8, 8), 8);
+  EXPECT_EQ(resolve_gpu_count(1, 8), 1);
 }
 
 TEST(GpuCount, BeyondTheNode) {
-  bool clamped = false;
   try {
-    resolve_gpu_count(9, 8, &clamped);
+    resolve_gpu_count(9, 8);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(), "requested 9 GPUs but only 8 were found");
   }
-  EXPECT_THROW(resolve_gpu_count(2, 1, &clamped), UsageError);
+  EXPECT_THROW(resolve_gpu_count(2, 1), UsageError);
 }
 
 }  // namespace
