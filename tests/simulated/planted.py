@@ -144,7 +144,7 @@ def queue_end(p, launches):
 
 # Runs, each once, several at a time.
 
-RUNS = {}  # name: (program, arguments, what is planted, environment, CPUs)
+RUNS = {}  # name: (program, arguments, what is planted, environment, CPUs, sets)
 SHARED = {  # that several tests look at
     "implicit1": ("ImplicitBarrier", ["1", "--processes", "2", *SOME]),
     "implicit2": ("ImplicitBarrier", ["2", "--processes", "2", *SOME], dict(gpus=2)),
@@ -170,8 +170,8 @@ def of(name):
 
 def start(name):
     more = RUNS[name][2:]
-    planted, env, cpus = (*more, *({}, (), None)[len(more):])
-    FUTURES[name] = POOL.submit(Done, *RUNS[name][:2], env, cpus, **planted)
+    planted, env, cpus, sets = (*more, *({}, (), None, ("--all",))[len(more):])
+    FUTURES[name] = POOL.submit(Done, *RUNS[name][:2], env, cpus, sets, **planted)
 
 
 def within(tails, count, part):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 from parts import tsv  # noqa: E402
+import at_once  # noqa: E402
 
 FOLDER = Path(sys.argv.pop(1))
 SOME = ("--samples", "2", "--max-bytes", "1M")
@@ -182,4 +183,4 @@ if __name__ == "__main__":
     if not (FOLDER / "Stencil").exists():
         print("no simulated programs: skipped")
         sys.exit(77)
-    unittest.main()
+    at_once.main()

@@ -11,7 +11,7 @@ import sys
 import unittest
 
 import planted
-from planted import Done
+from planted import RUNS, of
 
 FEW = ("--stats", "--samples", "2")
 PROGRAMS = {"ImplicitBarrier": ("2", "--processes", "2", *FEW), "BenchmarkIntraSM": FEW,
@@ -24,10 +24,13 @@ FIRST = {"ImplicitBarrier": ["null kernel", "sleep kernel", "workload test"],
          "TestRepeat": ["repeats", "method validation"]}
 # Kernels of a series are launched as far apart, whatever was measured before.
 STILL = dict(gpus=2, sms=4, clock_read=0)
-
-
-def run(program, *sets, more=()):
-    return Done(program, (*PROGRAMS[program], *more), sets=sets, **STILL)
+NAMED = {"ImplicitBarrier": "remote_domain_launch", "BenchmarkIntraSM": "cluster_sync_dims",
+         "BenchmarkInterSM": "ping_pong", "TestRepeat": "vote_any"}
+for name, arguments in PROGRAMS.items():
+    RUNS[name] = (name, arguments, STILL, (), None, ())
+    RUNS[name, "--all"] = (name, arguments, STILL)
+for name, method in NAMED.items():
+    RUNS[name, method] = (name, (*PROGRAMS[name], "--method", method), STILL, (), None, ())
 
 
 def points(done, wanted):
@@ -40,7 +43,7 @@ class Sets(unittest.TestCase):
     def test_default_is_all_without_evidence(self):
         for program in PROGRAMS:
             with self.subTest(program):
-                usual, everything = run(program), run(program, "--all")
+                usual, everything = of(program), of((program, "--all"))
                 self.assertEqual((usual.code, everything.code), (0, 0))
                 self.assertEqual(usual.sections.sets(), ["study", "today"])
                 self.assertEqual(everything.sections.sets(), ["study", "today", "evidence"])
@@ -51,17 +54,14 @@ class Sets(unittest.TestCase):
 
     def test_the_study_comes_first(self):
         for program, titles in FIRST.items():
-            for sets in ((), ("--all",)):
-                done = run(program, *sets)
-                found = [section.title for section in done.sections]
+            for name in (program, (program, "--all")):
+                found = [section.title for section in of(name).sections]
                 self.assertEqual(found[:len(titles)], titles, program)
 
     def test_a_named_method_is_measured_whatever_its_set(self):
-        named = {"ImplicitBarrier": "remote_domain_launch", "BenchmarkIntraSM": "cluster_sync_dims",
-                 "BenchmarkInterSM": "ping_pong", "TestRepeat": "vote_any"}
-        for program, method in named.items():
+        for program, method in NAMED.items():
             self.assertEqual(planted.listed(program)[method][-1], "evidence")
-            rows = [row for _, row in run(program, more=("--method", method)).rows()]
+            rows = [row for _, row in of((program, method)).rows()]
             self.assertTrue(rows, program)
             self.assertEqual({(row["method"], row["set"]) for row in rows}, {(method, "evidence")})
 

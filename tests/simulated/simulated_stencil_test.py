@@ -9,6 +9,7 @@ import sys
 import unittest
 from pathlib import Path
 
+import at_once
 import planted
 import processes
 from processes import together
@@ -173,4 +174,4 @@ class Stencil(processes.Processes):
 
 if __name__ == "__main__":
     processes.require_mpi()
-    unittest.main()
+    at_once.main(12)
