@@ -32,7 +32,7 @@ rm -f build/tests.xml
 # shellcheck disable=SC2031  # build() changes its own copy alone
 export PATH=${NVCC%/*}:$PATH
 read -ra arguments <<<"${CTEST_ARGUMENTS:-}"
-run ctest --test-dir build --parallel "$(nproc)" --output-junit tests.xml "${arguments[@]}" || true # its report tells
+run ctest --test-dir build --parallel "$(nproc)" --output-on-failure --output-junit tests.xml "${arguments[@]}" || true # its report tells
 expected=()
 if has_nvidia_gpu; then expected=(--gpu); fi
 exec python3 "$scripts/parts/test_outcomes.py" build/tests.xml "${expected[@]}"

@@ -4,7 +4,7 @@
 //
 // Under a line that names the GPU, a line for each way, shape and work:
 // microseconds of a step by CUDA events, the median of five chains.
-// dependent_steps_test.py compares them with advise.py. It takes 20 s.
+// dependent_steps_test.py compares them with advise.py. It takes 10 s.
 #include <cooperative_groups.h>
 
 #include <cstdio>
@@ -21,7 +21,7 @@
 namespace syncbench {
 namespace {
 
-constexpr unsigned kSteps = 1000;
+constexpr unsigned kSteps = 400;
 constexpr int kWarmUps = 2, kChains = 5;
 
 struct Board {

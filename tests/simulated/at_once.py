@@ -5,6 +5,9 @@ import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
+# tests/CMakeLists.txt counts on no more processors.
+AT_ONCE = max(2, min(4, os.cpu_count() or 2))
+
 
 def tests_of(suite):
     if isinstance(suite, unittest.TestSuite):
@@ -48,6 +51,6 @@ class Runner:
         return total
 
 
-def main(at_once=None):
+def main(at_once=AT_ONCE):
     """As unittest.main(): all tests, or those that are named."""
-    unittest.main(testRunner=Runner(at_once or max(2, os.cpu_count() or 2)))
+    unittest.main(testRunner=Runner(at_once))

@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+from at_once import AT_ONCE
+
 # A command and its GPUs; `cheap` costs of calls keep ImplicitBarrier's warm-ups short.
 CHEAP = ("sms=4 call_synchronize=50000 call_traditional=20000 call_cooperative=20000 "
          "call_multi_device=20000")
@@ -398,7 +400,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--only", default="")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=AT_ONCE)
     given = parser.parse_args()
     check_judge()
     folder = given.folder

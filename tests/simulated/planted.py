@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 from parts import tsv  # noqa: E402
+from at_once import AT_ONCE  # noqa: E402
 
 FOLDER = None
 # As Scenario has them, but for what is planted here.
@@ -159,7 +160,7 @@ SHARED = {  # that several tests look at
     "halved_intra": ("BenchmarkIntraSM", SOME, dict(sms=16, halve_at=2)),
     "halved_inter": ("BenchmarkInterSM", ["1", *SOME], dict(halve_at=0.8)),
     "noisy_implicit1": ("ImplicitBarrier", ["1", "--processes", "4", *SOME], dict(noise=0.002))}
-FUTURES, POOL = {}, ThreadPoolExecutor(max(2, os.cpu_count() or 2))
+FUTURES, POOL = {}, ThreadPoolExecutor(AT_ONCE)
 
 
 def of(name):

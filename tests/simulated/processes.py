@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import planted
@@ -82,24 +83,30 @@ class Processes(unittest.TestCase):
         return ("-mca", "plm", "rsh", "-mca", "plm_rsh_agent", str(shell),
                 "--host", "first:2,second:1")
 
-    def run_them(self, command, code, **more):
+    def run_them(self, command, code, folder=None):
         done = subprocess.run(["mpirun", *command], timeout=SECONDS,
-                              env=environment(self.notes, **more),
+                              env=environment(folder or self.notes),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 
     def check_failing_mpi(self, arguments, calls):
         """A call fails in one process (its name: which times); the other two may wait for it."""
-        for number, (call, at) in enumerate((call, at) for call in calls for at in calls[call]):
-            parts = [words(1, *arguments, program=(self.program,))
-                     for _ in range(3)]
+        def run(number, call, at):
+            parts = [words(1, *arguments, program=(self.program,)) for _ in range(3)]
             parts[number % 2][2:2] = [
                 "-x", f"FAIL_MPI={call} {at}",
                 "-x", f"LD_PRELOAD={planted.FOLDER / 'libfailing_mpi.so'}"]
-            done = self.run_them(together(*parts), 1)
+            folder = self.notes / str(number)
+            folder.mkdir()
+            done = self.run_them(together(*parts), 1, folder)
             self.check_error(done.stderr, "(.*: )?" + ERRORS.get(call, call + ": MPI_ERR_OTHER"))
             self.check_whole(done.stdout)
+
+        with ThreadPoolExecutor(4) as pool:
+            for done in [pool.submit(run, number, call, at) for number, (call, at) in enumerate(
+                    (call, at) for call in calls for at in calls[call])]:
+                done.result()
 
     def said(self, errors):
         """The lines of the program and of the stand-in: MPI may have its own."""

@@ -13,6 +13,8 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from at_once import AT_ONCE
+
 FOLDER = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else sys.exit(__doc__)
 LIBRARY = FOLDER / "libfaulty_writes.so"
 FEW = ("BenchmarkInterSM", "1", "--blocks-per-sm", "1", "--samples", "2", "--method", "grid_sync")
@@ -46,7 +48,7 @@ class WriteFaults(unittest.TestCase):
         left: each line is one, but for the stand-in's."""
         count = self.whole[command].count("\n") - 1
         self.assertGreater(count, 10)
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             found = list(pool.map(lambda n: run(command, WRITE_AT=n, **faults), range(1, count + 2)))
         self.assertEqual(found.pop(), (0, self.whole[command], ""))
         return enumerate(found, 1)
