@@ -256,7 +256,8 @@ void Watch::show(const std::string& point) {
 void Watch::fail(const std::string& why, int code) {
   if (world_.rank == 0) end_all(why, code);
   send(peers_[0], with_length(kFailed, code, why));
-  sleep(kSecondsToEnd);  // process 0 ends this one before
+  // Process 0 ends this one before. mpirun, which sees that end, sends SIGTERM.
+  for (unsigned left = kSecondsToEnd; left > 0;) left = sleep(left);
   std::fprintf(stderr, "%s\n", why.c_str());
   _exit(code);
 }
