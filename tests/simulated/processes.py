@@ -1,4 +1,5 @@
 """Programs as several processes on simulated GPUs, for the tests of these."""
+import contextlib
 import os
 import shutil
 import signal
@@ -139,8 +140,8 @@ class Processes(unittest.TestCase):
         self.addCleanup((self.notes / "go").touch)
         self.wait_for(lambda: len(list(self.notes.glob("pid.[0-9]"))) == 3)
         pids = [int((self.notes / f"pid.{rank}").read_text()) for rank in range(3)]
-        for pid in pids:
-            self.addCleanup(self.kill, pid, signal.SIGKILL)
+        for rank, pid in enumerate(pids):
+            self.addCleanup(self.kill_if_there, rank, pid)
         return pids
 
     @staticmethod
@@ -152,12 +153,10 @@ class Processes(unittest.TestCase):
             process.kill()
             process.wait()
 
-    @staticmethod
-    def kill(pid, number):
-        try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            pass
+    def kill_if_there(self, rank, pid):
+        if self.code(rank) is None:  # else the number may be that of another process
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def wait_for(self, true):
         end = time.monotonic() + SECONDS
