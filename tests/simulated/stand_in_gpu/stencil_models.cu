@@ -48,21 +48,22 @@ bool holds(const Slab& slab) {
   return all;
 }
 
-bool is_fixed(const Slab& slab, int dimensions, int at) {
-  const int column = at & (slab.width - 1);  // it is a power of two
-  return column == 0 || column == slab.width - 1 ||
-         (dimensions == 3 &&
-          (at < slab.width || at >= slab.layer - slab.width));
-}
-
-float next_value(const Slab& slab, int dimensions, const float* cell, int at) {
-  const int layer = slab.layer;
-  if (is_fixed(slab, dimensions, at)) return cell[0];
-  if (dimensions == 2) {
-    return relaxed(cell[0], cell[-1], cell[1], cell[-layer], cell[layer]);
+// What is at the sides of a layer stays as it is.
+void step_layer(const Slab& slab, int dimensions, const float* from,
+                float* to) {
+  const int layer = slab.layer, width = slab.width;
+  const int side = dimensions == 3 ? width : 0;
+  std::memcpy(to, from, sizeof(float) * layer);
+  for (int row = side; row < layer - side; row += width) {
+    for (int at = row + 1; at < row + width - 1; ++at) {
+      const float* cell = from + at;
+      to[at] =
+          dimensions == 2
+              ? relaxed(cell[0], cell[-1], cell[1], cell[-layer], cell[layer])
+              : relaxed(cell[0], cell[-1], cell[1], cell[-width], cell[width],
+                        cell[-layer], cell[layer]);
+    }
   }
-  return relaxed(cell[0], cell[-1], cell[1], cell[-slab.width],
-                 cell[slab.width], cell[-layer], cell[layer]);
 }
 
 // Index of the cell that fill_cells began with, by where that is.
@@ -100,11 +101,13 @@ void step_slab(const Slab& slab, int dimensions, int step, bool stays) {
     float* target = slab.copies[to] + begin;
     const bool whole = !large || is_whole(slab, number, step + 1);
     const int cells = whole ? slab.layer : 1;
-    for (int at = 0; at < cells; ++at) {
-      target[at] = forgets ? from[at]
-                   : whole ? next_value(slab, dimensions, from + at, at)
-                           : relaxed(from[0], from[0], from[0],
-                                     from[-slab.layer], from[slab.layer]);
+    if (forgets) {
+      std::memcpy(target, from, sizeof(float) * cells);
+    } else if (whole) {
+      step_layer(slab, dimensions, from, target);
+    } else {
+      *target =
+          relaxed(*from, *from, *from, from[-slab.layer], from[slab.layer]);
     }
     const auto copy_to = [&](float* halo) {
       if (halo != nullptr) std::memcpy(halo, target, sizeof(float) * cells);
