@@ -154,7 +154,7 @@ SHARED = {  # that several tests look at
     "intra": ("BenchmarkIntraSM", SOME, dict(sms=16, gpus=2)),
     "inter1": ("BenchmarkInterSM", ["1", *SOME]),
     "inter2": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2)),
-    "inter8": ("BenchmarkInterSM", ["8", "--blocks-per-sm", "1,2", "--stats", "--samples", "5"],
+    "inter8": ("BenchmarkInterSM", ["8", "--blocks-per-sm", "1,2", "--stats", "--samples", "2"],
                dict(gpus=8, sms=2)),
     "repeat": ("TestRepeat", SOME, dict(sms=16)),
     "halved_intra": ("BenchmarkIntraSM", SOME, dict(sms=16, halve_at=2)),

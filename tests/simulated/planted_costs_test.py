@@ -282,13 +282,14 @@ RUNS.update({
                                       "traditional_launch"], dict(process_level=0.05)),
     "noisy_intra": ("BenchmarkIntraSM", ["--stats", "--samples", "12"],
                     dict(sms=16, noise=0.004, fixed_cycles=0, skew_cycles=0)),
-    "noisy_inter": ("BenchmarkInterSM", ["2", "--stats", "--samples", "10"],
+    "noisy_inter": ("BenchmarkInterSM", ["2", "--blocks-per-sm", "1,8", "--stats", "--samples", "10"],
                     dict(gpus=2, noise=0.01)),
-    "drift": ("BenchmarkInterSM", ["1", "--stats", "--samples", "20"], dict(drift=0.005))})
+    "drift": ("BenchmarkInterSM", ["1", "--blocks-per-sm", "1,8", "--stats", "--samples", "20"],
+              dict(drift=0.005))})
 STUDY = ["--method", "traditional_launch,cooperative_launch,multi_cooperative_launch,"
                      "single_omp_traditional_launch"]
 # Of processes that draw levels, of noisy hosts, of noisy kernels.
-SEEDS, HOSTS, NOISES = range(1, 13), range(1, 9), range(1, 5)
+SEEDS, HOSTS, NOISES = range(1, 7), range(1, 5), range(1, 3)
 for seed in NOISES:
     RUNS[f"outliers{seed}"] = ("BenchmarkInterSM", [
         "1", "--stats", "--samples", "9", "--blocks-per-sm", "1,2,4,8,16",

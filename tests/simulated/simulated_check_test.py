@@ -55,23 +55,6 @@ class CheckTest(unittest.TestCase):
                       output)
         for other in (0, 1, 3):
             self.assertNotIn(f"GPU {other}: ", output)
-        # Of a kind that is not recorded, the GPUs are compared with one another.
-        output = self.check_node(None, planted="name=NVIDIA_X1 slow_gpu=2 slow_by=1.3")
-        self.assertIn("unknown: no other run of NVIDIA X1 is recorded", output)
-        self.assertIn("broken: GPU 2: grid_sync", output)
-
-    def test_a_capped_clock(self):
-        self.assertIn("broken: GPU 3: SM clock 1,410 MHz, recorded 1,980 MHz",
-                      self.beside_healthy(2, "ghz=1.41"))
-
-    def test_no_access_between_gpus(self):
-        output = self.beside_healthy(2, "peer=none")
-        self.assertIn("broken: no access between all pairs of GPUs", output)
-        self.assertRegex(output, "look: [0-9]+ rows are missing "
-                         r"\(BenchmarkInterSM, multi-GPU latency\): peer_grid_sync")
-
-    def test_another_process(self):
-        self.assertIn("look: GPU 1: another process used a GPU", self.beside_healthy(1, "others=1"))
 
     def test_a_gpu_that_fails(self):
         output = self.beside_healthy(2, "fail_call=cudaEventCreate fail_at=1 fail_mode=stays")
