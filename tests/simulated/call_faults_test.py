@@ -155,45 +155,46 @@ class Functions:
 
 
 def record(folder, command, scenario, environment):
-    """The undisturbed run and all its calls, in order."""
+    """The undisturbed run, the calls among which choose() chooses, in order, and how many it has
+    made. A call is `last` where nothing of its process needs the right GPU after it."""
     with tempfile.TemporaryDirectory() as temporary:
         path = os.path.join(temporary, "calls")
         result = run(folder, command, scenario + " calls=" + path, environment)
         with open(path, encoding="utf-8") as file:
             lines = [line.split("\t") for line in file]
     functions = Functions(os.path.join(folder, command.split()[0]))
-    known = {}
+    known, calls = {}, []
     counts, latest = collections.Counter(), collections.Counter()
-    measuring = set()
-    calls = []
+    measuring, ends, first, last, ways = set(), {}, {}, {}, {}
     for number, process, gpu, name, offset, stack, _ in lines:
         # Pitfalls starts many processes of one number: the first stands for all.
         if int(number) <= latest[process]:
             latest[process] = sys.maxsize
             continue
         latest[process] = int(number)
-        if (offset, stack) not in known:
+        if (name, offset, stack) not in known:
+            caller = functions.of(offset)
             frames = tuple(functions.of(at) for at in stack.split(";")[:-1])
-            known[offset, stack] = (functions.of(offset), frames)
-        caller, frames = known[offset, stack]
-        if any(frame[0].startswith("syncbench::MeasuringRun::measure(") for frame in frames):
+            way = (name, caller, frames)
+            known[name, offset, stack] = (
+                (name, *caller), way,
+                any(frame[0].startswith("syncbench::MeasuringRun::measure(") for frame in frames),
+                name == "cudaGetDevice" and not is_in_destructor(name, way))
+        site, way, measures, needs_gpu = known[name, offset, stack]
+        if measures:
             measuring.add(process)
         key = process, gpu, name, offset
         counts[key] += 1
-        calls.append(Call(command, scenario, process, gpu, name, offset, (name, *caller),
-                          (name, caller, frames), counts[key], process in measuring, False))
-    return result, mark_ends(calls)
-
-
-def mark_ends(calls):
-    """Marks calls as the last of a process after which nothing needs the right GPU."""
-    going_on = set()
-    marked = []
-    for call in reversed(calls):
-        marked.append(call._replace(last=call.process not in going_on))
-        if call.name == "cudaGetDevice" and not is_in_destructor(call):
-            going_on.add(call.process)
-    return marked[::-1]
+        if needs_gpu:
+            ends[process] = len(calls)
+        first.setdefault(site, len(calls))
+        last[site] = len(calls)
+        ways.setdefault(way, len(calls))
+        calls.append((key, site, way, counts[key], process in measuring))
+    chosen = sorted({*first.values(), *last.values(), *ways.values()})
+    return result, [
+        Call(command, scenario, *key, site, way, count, measured, index >= ends.get(key[0], -1))
+        for index in chosen for key, site, way, count, measured in [calls[index]]], len(calls)
 
 
 def choose(calls, runs):
@@ -229,12 +230,12 @@ def is_asking(call, code):
                                for function, name in ASKING)
 
 
-def is_in_destructor(call):
+def is_in_destructor(call, way):
     """Where errors show in what comes next, if it matters to anything."""
-    _, caller, frames = call.way
-    return call.name in GIVING_BACK or any("::~" in name for name, _ in (caller, *frames)) or (
+    _, caller, frames = way
+    return call in GIVING_BACK or any("::~" in name for name, _ in (caller, *frames)) or (
         # CurrentDevice, which has restored the device before where errors count.
-        call.name == "cudaSetDevice" and caller[0].startswith("peer_grid::"))
+        call == "cudaSetDevice" and caller[0].startswith("peer_grid::"))
 
 
 def is_near(row, other):
@@ -277,7 +278,7 @@ def judge(call, fault, result, reference):
     # what follows begins earlier.
     skips = is_asking(call, code) or program == "Pitfalls"
     expected = whole if skips else whole[:len(rows)]
-    is_later = skips or is_in_destructor(call)
+    is_later = skips or is_in_destructor(call.name, call.way)
     if not (is_part(rows, expected) if is_later else rows == expected):
         wrong.append("rows differ from those of an undisturbed run")
     for line in result.err.splitlines():
@@ -311,7 +312,7 @@ def judge_success(call, fault, errors):
     """Whether a run may end well although a call has failed."""
     wrong = ["an error, and exit code 0"] if errors else []
     mode, code = fault
-    ignored = is_in_destructor(call) and (mode != "sticky" or call.last)
+    ignored = is_in_destructor(call.name, call.way) and (mode != "sticky" or call.last)
     # A guard keeps the error for the next one. After the last, no row is measured.
     guard = call.name == "cudaSetDevice" and call.last
     if not (ignored or guard or is_asking(call, code)):
@@ -339,11 +340,11 @@ def judge_message(call, fault, exit_code, line):
     named = NAMES.get(call.name, call.name) in expression or (
         # A function of the suite that does nothing but launch.
         "Launch" in call.name and re.match(r"launch_\w+\(", expression))
-    if not (named or is_in_destructor(call) or elsewhere):
+    if not (named or is_in_destructor(call.name, call.way) or elsewhere):
         wrong.append("the error does not name the call")
     if path and not re.search(r"\.(cpp|hpp|cu|cuh)$", path):
         wrong.append("the error does not name the place")
-    if not is_in_destructor(call) and (
+    if not is_in_destructor(call.name, call.way) and (
             name or ERROR_NAMES[int(found[5])]) != ERROR_NAMES[code]:
         wrong.append("the error is another one")
     if call.measuring and not point:
@@ -410,12 +411,12 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         recorded = list(pool.map(
             lambda command: record(folder, *command, environment), commands))
-        references = {command: result for (command, _), (result, _) in zip(commands, recorded)}
+        references = {command: result for (command, _), (result, *_) in zip(commands, recorded)}
         for command, result in references.items():
             if result.code != 0 or not rows_of(result.out) or not is_rectangular(result.out):
                 print(f"FAILED undisturbed: {command}: {result}")
                 return 1
-        calls = [call for _, calls in recorded for call in calls]
+        calls = [call for _, calls, _ in recorded for call in calls]
         chosen, sites, ways = choose(calls, given.runs)
         prepared = time.monotonic()
         print(f"recorded in {prepared - start:.0f} s", flush=True)
@@ -434,7 +435,7 @@ def main():
                       flush=True)
     ways_failed = len({(call.command, *call.way) for call, _ in chosen})
     places = len({call.site for call, _ in chosen})
-    print(f"{len(set(call for call, _ in chosen))} of {len(calls)} calls failed: "
+    print(f"{len(set(call for call, _ in chosen))} of {sum(count for *_, count in recorded)} calls failed: "
           f"{places} of {sites} places that call, {ways_failed} of {ways} ways to them; "
           f"{len(chosen)} runs in {folder}/, {failed} judged wrong, "
           f"{time.monotonic() - start:.0f} s{note}")
