@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import unittest
 from pathlib import Path
 
 import at_once

@@ -6,7 +6,6 @@ usage: simulated_stencil_test.py FOLDER    FOLDER holds the simulated programs
 """
 import re
 import sys
-import unittest
 from pathlib import Path
 
 import at_once
