@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARY = os.path.join(ROOT, "explicit_barrier", "peer_grid_barrier")
@@ -79,8 +80,9 @@ def main():
     assert done.returncode == 0, done.stdout
     print(done.stdout.strip() + ", 0 races")
     unseen = []
-    for name in weakened:
-        done = run(name)
+    with ThreadPoolExecutor(4) as pool:
+        runs = list(pool.map(run, weakened))
+    for name, done in zip(weakened, runs):
         if done.returncode != 66 or "ThreadSanitizer: data race" not in done.stdout:
             unseen.append(f"{name}: exit code {done.returncode}\n{done.stdout}")
     print(f"weakened orders: {len(weakened) - len(unseen)} of {len(weakened)} seen")
