@@ -152,12 +152,16 @@ void drain(Lock& lock, StreamState& stream) {
       if (run_first(stream, true)) continue;
       if (stream.work.empty()) return;
     }
-    // Not by the steady clock, which is the virtual one.
+    // Not by the steady clock, which is the virtual one. In parts: a machine
+    // that stood still meanwhile has not waited.
+    bool changed = false;
     const bool never = node().call_failed || launches_block();
-    const auto until = std::chrono::system_clock::now() + (never ? 200ms : 20s);
-    if (node().changed.wait_until(lock, until) == std::cv_status::no_timeout) {
-      continue;
+    for (int part = 0; !changed && part < (never ? 1 : 100); ++part) {
+      const auto until = std::chrono::system_clock::now() + 200ms;
+      changed =
+          node().changed.wait_until(lock, until) == std::cv_status::no_timeout;
     }
+    if (changed) continue;
     // Another thread may have done it meanwhile.
     if (stream.work.empty() || &stream.work.front() != &first) continue;
     if (!first.model.abandoned) {
