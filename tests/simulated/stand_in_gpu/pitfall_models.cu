@@ -333,11 +333,11 @@ Model pass_messages(const Launch& launch) {
     const Ended ended = {nanoseconds(running, 4000. * count)};
     if (role == Role::kWriters) return ended;
     if (flag != last) return kWaits;
+    unsigned stale = 0;
+    for (unsigned i = first - 1; i < last; ++i) stale += is_wrong(i);
     for (unsigned pair = 0; pair < pairs; ++pair) {
       messages[pair].seen += count - (scenario().bad == "results");
-      for (unsigned i = first - 1; i < last; ++i) {
-        messages[pair].stale += is_wrong(i);
-      }
+      messages[pair].stale += stale;
     }
     return ended;
   }};
