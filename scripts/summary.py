@@ -9,33 +9,40 @@ sum.
 
 from collections import defaultdict
 
-from parts import command_line, pitfalls_summary, reduction_summary, suite, tsv
+from parts import command_line, suite, tsv
+from parts.tables import pivot
 from reporting import chart_libraries, in_short
-from reporting.estimates import short_text
+from reporting.estimates import short_text, size_name
 from reporting.run_warnings import LOG, joined, warned
-from parts.tables import grid, methods
+from reporting.switch_model import predicted
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
 BLOCK_THREADS = ("32", "64", "128", "256", "512", "1024")
 CLUSTERS = tuple(f"{n} x {threads}" for threads in (32, 1024) for n in (2, 4, 8, 16))
-LAUNCH_SECTION = ("ImplicitBarrier", "sleep kernel")
+SHAPES = ((1, 32), (1, 1024), (32, 64))  # blocks per SM, threads
+SUMMED, SIZES = "float", (2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32)  # which arrays are shown
+FORMS = ("exits early", "stays and skips", "as allowed", "otherwise")
+
+
+def many(gpus):
+    return f"{gpus} GPU" + "s" * (gpus > 1)
+
+
+def sorted_by(column, rows):
+    return sorted(rows, key=lambda row: row.whole(column))
+
+
+def numbers_of(column, rows):
+    return sorted({row.whole(column) for row in rows})
 
 
 def launches(run):
-    section = run.section(*LAUNCH_SECTION)
-    counts = sorted({row.whole("GPUCount") for row in section.rows})
-    shapes = list(dict.fromkeys((row["blk"], row["thrd"]) for row in section.rows))
-
-    def cell(method, shape, gpus):
-        row = section.find(method=method, GPUCount=str(gpus), blk=shape[0], thrd=shape[1])
-        text = short_text(run, section, row, "m(ovh)", 0)
-        return f"{text} ± {float(row['s(ovh)']):.0f}" if row else text
-
+    section = run.section("ImplicitBarrier", "sleep kernel")
     yield "One more kernel launch, in ns, by GPUs (ImplicitBarrier: m(ovh) ± s(ovh))"
-    yield from grid("grid x block", map(str, counts), [
-        (f"{method} {' x '.join(shape)}", [cell(method, shape, gpus) for gpus in counts])
-        for method in methods(section) for shape in shapes
-        if section.find_all(method=method, blk=shape[0], thrd=shape[1])])
+    yield from pivot("grid x block", (
+        (f"{row['method']} {row['blk']} x {row['thrd']}", row["GPUCount"],
+         f"{short_text(run, section, row, 'm(ovh)', 0)} ± {float(row['s(ovh)']):.0f}")
+        for row in section.rows), [str(count) for count in numbers_of("GPUCount", section.rows)])
 
 
 def of_blocks(section):
@@ -51,7 +58,7 @@ def of_blocks(section):
 
 def of_warps(section):
     """The same: one warp by what `tile` counts, and whatever has blocks of several warps."""
-    for method in methods(section):
+    for method in dict.fromkeys(row["method"] for row in section.rows):
         rows = section.find_all(method=method)
         one = {row["tile"]: row for row in rows if row["thrd"] == "32"}
         told = section.said_of(rows[0], "tile")
@@ -85,13 +92,16 @@ def inside_one_sm(run, title, places):
                 if abs(number - other) > 0.02 * abs(other):
                     tables[table][line][column] += f" / {text}"
     for (corner, columns), rows in tables.items():
-        lines = list(grid(corner, columns, [
-            (line, [cells.get(column, "-") for column in columns])
-            for line, cells in rows.items()]))
+        lines = list(pivot(corner, ((line, column, text) for line, cells in rows.items()
+                                    for column, text in cells.items()), columns))
         if len(columns) == 1:  # narrow: three lines in one
             third = (len(lines) + 1) // 3
             lines[1:] = ["".join(lines[1:][n::third]) for n in range(third)]
         yield from lines
+
+
+def us(run, section, row, column="m(avginstru)"):
+    return short_text(run, section, row, column, 2, 1e-3)
 
 
 def one_gpu(run):
@@ -100,51 +110,135 @@ def one_gpu(run):
                         *((file, "multi-GPU latency") for file in tsv.GRID_FILES)):
         section = run.section(file, title)
         rows = section.find_all(GPUcount="1")
-        blocks = sorted({row.whole("blk") for row in rows})
         for method in dict.fromkeys(row["method"] for row in rows):
-            yield from grid(f"{method}, blocks per SM x threads", BLOCK_THREADS, [
-                (f"{count / run.sms:g}", [
-                    short_text(run, section, section.find(
-                        method=method, GPUcount="1", blk=str(count), thrd=threads),
-                               "m(avginstru)", 2, 1e-3)
-                    for threads in BLOCK_THREADS]) for count in blocks])
+            yield from pivot(f"{method}, blocks per SM x threads", (
+                (f"{row.whole('blk') / run.sms:g}", row["thrd"], us(run, section, row))
+                for row in sorted_by("blk", rows) if row["method"] == method), BLOCK_THREADS)
 
 
 def several_gpus(run):
     """Each multi-GPU barrier at three shapes, by GPUs."""
-    sections = [run.section(file, "multi-GPU latency") for file in tsv.GRID_FILES]
-    counts = sorted({row.whole("GPUcount") for section in sections for row in section.rows})
-    yield from grid("blocks per SM x threads", [f"{n} GPUs" for n in counts[1:]], [
-        (f"{method} {blocks} x {threads}", [
-            short_text(run, section, section.find(
-                method=method, GPUcount=str(gpus), thrd=str(threads), blk=str(blocks * run.sms)),
-                       "m(avginstru)", 2, 1e-3)
-            for gpus in counts[1:]])
-        for section in sections for method in methods(section)
-        for blocks, threads in ((1, 32), (1, 1024), (32, 64))])
+    rows = [(section, row) for file in tsv.GRID_FILES
+            for section in [run.section(file, "multi-GPU latency")] for row in section.rows]
+    shapes = {(str(blocks * run.sms), str(threads)): f"{blocks} x {threads}"
+              for blocks, threads in SHAPES}
+    yield from pivot("blocks per SM x threads", (
+        (f"{row['method']} {shapes[row['blk'], row['thrd']]}", many(row.whole("GPUcount")),
+         us(run, section, row)) for section, row in rows if (row["blk"], row["thrd"]) in shapes),
+                     [many(gpus) for gpus in numbers_of("GPUcount", (row for _, row in rows)) if gpus > 1])
 
 
 def libraries(run, sections):
     """Barriers of libraries: each method and shape, by GPUs, nodes, threads or processes."""
-    def column(row):
-        place = chart_libraries.place(row)
-        return (*place, row.whole("processes") > 1)
+    def place(row):
+        return (*chart_libraries.place(row), row.whole("processes") > 1)
+
+    def column(nodes, gpus, processes):
+        return f"{chart_libraries.text(nodes, gpus)}{' p' * processes}"
 
     def line(row):
-        text = row["method"]
-        return text if row["blk"] == "nan" else f"{text}, {row['blk']} x {row['thrd']}"
+        return row["method"] + f", {row['blk']} x {row['thrd']}" * (row["blk"] != "nan")
 
     rows = [(section, row) for section in sections for row in section.rows
             if row["bytes"] in ("nan", chart_libraries.EIGHT)]
-    columns = sorted({column(row) for _, row in rows})
-    cells = defaultdict(dict)
-    for section, row in rows:
-        cells[line(row)].setdefault(column(row), short_text(run, section, row, "m(op)", 2, 1e-3))
     yield "Barriers of libraries, all-reduces of 8 bytes, in us (Libraries: m(op))"
-    yield from grid("grid x block", [
-        f"{chart_libraries.text(nodes, gpus)}{' p' * processes}" for nodes, gpus, processes in columns],
-                    [(name, [found.get(one, "-") for one in columns]) for name, found in cells.items()])
+    yield from pivot("grid x block", (
+        (line(row), column(*place(row)), us(run, section, row, "m(op)")) for section, row in rows),
+                     [column(*one) for one in sorted({place(row) for _, row in rows})])
     yield "  by GPUs, or nodes x GPUs of each; p: a process for each GPU, else a thread"
+
+
+def sums_on_one_gpu(run):
+    """Each way by the size of the array."""
+    section = run.section("Reduction", "one GPU")
+    rows = [row for row in section.rows if row.get("type") == SUMMED]
+    sizes = numbers_of("bytes", rows)
+    theory = section.find(method="theory")
+    if theory:
+        yield f"  the memory's clock and width allow {float(theory['m(GB/s)']):.0f} GB/s"
+    yield from pivot("one GPU", (
+        (row["method"], size_name(row["bytes"]), short_text(run, section, row, "m(GB/s)", 0))
+        for row in rows), [size_name(size) for size in sizes if size in SIZES or size == sizes[-1]])
+
+
+def sums_on_several_gpus(run):
+    """Each way at the largest size, by GPUs."""
+    for title, each in (("strong scaling", ""), ("weak scaling", " each")):
+        rows = [(section, row) for file in tsv.REDUCTIONS for section in [run.section(file, title)]
+                for row in section.find_all(type=SUMMED)]
+        counts = numbers_of("GPUcount", (row for _, row in rows))
+        if len(counts) < 2:
+            continue
+
+        def size(row):
+            return row.whole("bytes") // (row.whole("GPUcount") if each else 1)
+
+        largest = max(size(row) for _, row in rows)
+        yield from pivot(f"{title}, {size_name(largest)}{each}", (
+            (row["method"], many(row.whole("GPUcount")),
+             short_text(run, section, row, "m(GB/s)", 0))
+            for section, row in rows if size(row) == largest), list(map(many, counts)))
+
+
+def sums_of_one_warp(run):
+    sections = [section for file in tsv.REDUCTIONS
+                for section in [run.section(file, "warp level")] if section.rows]
+    texts = defaultdict(lambda: ["-"] * len(sections))  # of each toolkit
+    for place, section in enumerate(sections):
+        for row in section.rows:
+            texts[row["method"], row["type"]][place] = short_text(run, section, row,
+                                                                  "m(ave_cycle)", 1)
+    yield from pivot("32 values by a warp, cycles", (
+        (*key, " / ".join(found)) for key, found in texts.items()))
+
+
+def switching_points(run):
+    """Where more threads become faster: as predicted from each cost, and as measured."""
+    section = run.section("Reduction", "switching points")
+    loops = run.section("Reduction", "shared memory")
+
+    def cells():
+        for row in section.rows:
+            line = f"{row['type']}, {row['more']} threads for {row['basic']}"
+            model = predicted(loops, row)
+            yield line, f"by {row['cost']}", ("-" if model is None else "never" if
+                                              model.case == "never" else f"{model.bytes:.0f}")
+            yield line, "measured", "never" if row["measured"] == "nan" else short_text(
+                run, section, row, "measured", 0).rstrip("!")
+
+    costs = dict.fromkeys(f"by {row['cost']}" for row in section.rows)
+    yield from pivot("more threads pay from, bytes", cells(), [*costs, "measured"])
+
+
+def sums(run):
+    yield f"Sums, of {SUMMED} where not said, in GB/s (Reduction: m(GB/s))"
+    for part in (sums_on_one_gpu, sums_on_several_gpus, sums_of_one_warp, switching_points):
+        yield from part(run)
+
+
+def short(outcome):
+    kind, which = tsv.outcome_of(outcome)
+    return {tsv.HANGS: "hangs", tsv.ERROR: which}.get(kind, kind)
+
+
+def pitfalls(run):
+    def rows(title, files=tsv.PITFALLS[:1]):
+        return [row for file in files for row in run.section(file, title).rows]
+
+    yield "What holds, hangs and races (Pitfalls)"
+    for blocks, what in (("1", "held by"), ("0", "not by")):
+        names = [row["method"] for row in rows("warp barrier verdict") if row["blocks"] == blocks]
+        if names:
+            yield f"  lanes in branches of their own: {what} {', '.join(names)}"
+    yield from pivot("part of a group", (
+        (row["method"], row["form"] if row["form"] in FORMS else "otherwise", short(row["outcome"]))
+        for row in rows("partial groups", tsv.PITFALLS)), FORMS)
+    yield from pivot("wrong results", (
+        (row["method"], f"{row['form']} form", f"{row['wrong']} of {row['tries']}")
+        for row in rows("races")), ("wrong form", "right form"))
+    yield from pivot("stale messages", (
+        (f"{row['order']}, {row['form']}", row["method"], f"{row['stale']} of {row['messages']}")
+        for row in rows("message passing")))
 
 
 def warnings(run):
@@ -187,10 +281,10 @@ def parts(run):
         yield from libraries(run, of_libraries)
         yield ""
     if any(file in run.files for file in tsv.REDUCTIONS):
-        yield from reduction_summary.lines(run)
+        yield from sums(run)
         yield ""
     if any(file in run.files for file in tsv.PITFALLS):
-        yield from pitfalls_summary.lines(run)
+        yield from pitfalls(run)
         yield ""
     yield from warnings(run)
 

@@ -6,8 +6,7 @@ from fnmatch import fnmatchcase
 from types import SimpleNamespace
 
 from parts import environment, means, suite, tables, tsv
-from parts.reduction_summary import size_name
-from reporting.estimates import rounded, shape, short_name, short_text
+from reporting.estimates import rounded, shape, short_name, short_text, size_name
 from reporting.headline import launch, of_grids
 from reporting.in_short import ROWS, grid_sync, method_of
 from reporting.names import legend

@@ -1,15 +1,4 @@
-"""The tables of summary.py, and which rows are of no barrier."""
-
-
-def grid(corner, columns, rows):
-    """A table: rows are (name, cells). Nothing where there is no row."""
-    if not rows:
-        return
-    table = [(corner, *columns), *((name, *cells) for name, cells in rows)]
-    widths = [max(map(len, column)) for column in zip(*table)]
-    for name, *cells in table:
-        yield "  " + "  ".join((name.ljust(widths[0]),
-                                *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))))
+"""Tables of plain text."""
 
 
 def aligned(rows):
@@ -20,11 +9,22 @@ def aligned(rows):
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
 
 
-def nothing_waits(section, row, column):
-    """Whether the compiler has left no barrier in what the row repeats."""
-    return any(float(row[column]) < said.number("below")
-               for said in section.said_of(row, "nothing-waits"))
+def right_aligned(table):
+    """The same, all but the first column to the right."""
+    widths = [max(map(len, column)) for column in zip(*table)]
+    for name, *texts in table:
+        yield "  " + "  ".join((name.ljust(widths[0]),
+                                *(text.rjust(width) for text, width in zip(texts, widths[1:]))))
 
 
-def methods(section):
-    return list(dict.fromkeys(row["method"] for row in section.rows))
+def pivot(corner, cells, columns=None):
+    """The lines of a table of cells (line, column, text), - where nothing is; nothing without a
+    cell. columns: those that are shown, in their order; None: all."""
+    lines = {}
+    for line, column, text in cells:
+        if columns is None or column in columns:
+            lines.setdefault(line, {})[column] = text
+    columns = list(columns or dict.fromkeys(column for found in lines.values() for column in found))
+    yield from right_aligned([(corner, *columns), *(
+        (line, *(found.get(column, "-") for column in columns)) for line, found in lines.items())]
+                             if lines else [])

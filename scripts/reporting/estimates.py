@@ -5,7 +5,6 @@ import re
 from collections import namedtuple
 
 from reporting.sheets import Cell, Sheet
-from parts.tables import nothing_waits
 
 NONE = "none"  # a removed barrier
 MOST_DIGITS = 5  # of a mean; what was measured is not known better
@@ -70,6 +69,18 @@ def rounded(value, spread=math.nan):
 def shape(blocks, threads):
     """So many blocks for each SM, of so many threads."""
     return f"{blocks} per SM x {threads}"
+
+
+def size_name(bytes_):
+    """16777216: "16 MiB" """
+    unit = min(3, (int(bytes_).bit_length() - 1) // 10)
+    return f"{int(bytes_) / 1024 ** unit:g} {('B', 'KiB', 'MiB', 'GiB')[unit]}"
+
+
+def nothing_waits(section, row, column):
+    """Whether the compiler has left no barrier in what the row repeats."""
+    return any(float(row[column]) < said.number("below")
+               for said in section.said_of(row, "nothing-waits"))
 
 
 def source_of(section, row):

@@ -4,8 +4,7 @@ import functools
 import math
 from collections import namedtuple
 
-from parts.reduction_summary import size_name
-from reporting.estimates import NONE, estimate_of, highest, shape, share
+from reporting.estimates import NONE, estimate_of, highest, shape, share, size_name
 from reporting.sheets import coded
 from reporting.study_tables import ARRAY
 from parts.tsv import GRID_FILES

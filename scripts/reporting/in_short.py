@@ -3,7 +3,7 @@
 import textwrap
 from collections import namedtuple
 
-from parts.tables import grid
+from parts.tables import right_aligned
 from reporting.estimates import shape, short_name
 from reporting.headline import (inside_an_sm, launch, multi_grid_of, nothing_known, of_grids,
                                 of_table)
@@ -57,9 +57,9 @@ def lines(runs):
         found = [row.find(run) for run in runs]
         if any(found):
             methods.append(method_of(found))
-            rows.append((f"{row.label.replace('`', '')}, {row.unit}", [
-                one.estimate.text() or "-" if one else "-" for one in found]))
-    yield from grid("What a barrier costs", [
-        f"{run.gpus} {short_name(run)}" for run in runs], rows)
+            rows.append((f"{row.label.replace('`', '')}, {row.unit}", *(
+                one.estimate.text() or "-" if one else "-" for one in found)))
+    yield from right_aligned([("What a barrier costs", *(
+        f"{run.gpus} {short_name(run)}" for run in runs)), *rows] if rows else [])
     yield from textwrap.wrap(legend(methods).replace("`", ""), 98, initial_indent="  ",
                              subsequent_indent="  ")

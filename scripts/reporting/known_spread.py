@@ -20,8 +20,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from parts import means, tsv
-from parts.reduction_summary import size_name
 from reporting import normal
+from reporting.estimates import size_name
 from reporting.sheets import coded
 
 FILE = Path(__file__).resolve().parents[2] / "results" / "known_spread.tsv"
