@@ -51,7 +51,7 @@ def combine(runs):
     if len(runs) == 1:
         return runs[0]
     combined = {}
-    for file in set.intersection(*map(set, runs)):
+    for file in (file for file in runs[0] if all(file in run for run in runs)):
         rows = combined[file] = {}
         for key in runs[0][file]:
             if all(key in run[file] for run in runs):

@@ -1,18 +1,16 @@
-"""What docs/fences.md shows of results/fences: lines of Markdown, made from rows of
-BenchmarkIntraSM. Numbers are medians in cycles, of each machine."""
+"""What docs/fences.md shows of results/fences, rows of BenchmarkIntraSM: medians in cycles, of
+each machine."""
 
-import functools
-
+from pages.recorded import RESULTS, beside, code, rows
 from parts import tsv
-from reporting.sheets import coded, markdown_table
-from reporting.study import FOLDER
+from reporting.sheets import markdown_table
 
-MACHINES = ("h200x2", "h100x2")
+FILES = ("fences/h200x2", "fences/h100x2")
 PENDING = {"": "nothing", "_host_read": "nothing, host memory was read",
            "_store": "a store, one place", "_stores": "a store, 64 places in turn",
            "_other_warp": "another warp stores", "_host": "a store, host memory",
            "_peer": "a store, another GPU"}
-OPCODES = ("MEMBAR", "ERRBAR", "CCTL")  # that are counted
+OPCODES = ("MEMBAR", "ERRBAR", "CCTL")  # that are counted, on sm_90, CUDA 13.0
 # (method, the same in use, blocks, threads)
 BARRIERS = (*((method, used, "1", threads) for method, used in (
                 ("blocksync", "in_use_blocksync"), ("named_barrier_constant", "in_use_named_barrier"),
@@ -26,53 +24,34 @@ BARRIERS = (*((method, used, "1", threads) for method, used in (
               for threads in ("32", "1024")))
 
 
-@functools.lru_cache(maxsize=None)
-def rows_of(machine):
-    """{(late or not, method, blocks, threads): median}"""
-    found = {}
-    for section in tsv.read(FOLDER.parent / "fences" / f"{machine}.tsv"):
-        late = section.title == "one late"
-        column = "med(exit_cycle)" if late else "med(ave_cycle)"
-        for row in section.rows if column in section.header else ():
-            found[late, row["method"], row["blk"], row["thrd"]] = float(row[column])
-    return found
+def cell(method, blocks, threads, column="med(ave_cycle)"):
+    return beside(FILES, column, method=method, blk=blocks, thrd=threads)
 
 
-def cell(*key):
-    texts = [f"{rows_of(machine)[key]:.0f}" for machine in MACHINES if key in rows_of(machine)]
-    return " / ".join(texts) or "–"
-
-
-@functools.lru_cache(maxsize=None)
-def instructions():
-    """{fence or ordered access: how many of each of OPCODES it is on sm_90, CUDA 13.0}"""
-    path = FOLDER.parent / "fences" / "instructions.tsv"
-    found = {row["method"]: [row[opcode] for opcode in OPCODES]
-             for row in tsv.read_table(path.read_bytes(), path)}
-    return {method: counts for method, counts in found.items() if f"{method}_store" in found}
-
-
-def of_fence(fence, kind):
-    return False, fence + kind, "1", "64" if kind == "_other_warp" else "32"
+def of_fence(fence, kind, files=FILES):
+    return beside(files, "med(ave_cycle)", method=fence + kind, blk="1",
+                  thrd="64" if kind == "_other_warp" else "32")
 
 
 def fences(_runs):
-    """Each instruction by what is pending."""
+    """Each instruction, or ordered access, by what is pending."""
+    path = RESULTS / "fences/instructions.tsv"
+    counts = {row["method"]: ", ".join(row[opcode] for opcode in OPCODES)
+              for row in tsv.read_table(path.read_bytes(), path)}
     return markdown_table(
         ["Instruction", ", ".join(OPCODES), *PENDING.values()], 2,
-        [[coded(f"`{fence}`"), ", ".join(counts),
-          *(cell(*of_fence(fence, kind)) for kind in PENDING)]
-         for fence, counts in instructions().items()
-         if of_fence(fence, "") in rows_of(MACHINES[0])])
+        [[code(fence), count, *(of_fence(fence, kind) for kind in PENDING)]
+         for fence, count in counts.items()
+         if f"{fence}_store" in counts and rows(FILES[0], method=fence)])
 
 
 def states(_runs):
     """Why a fence has two numbers."""
-    alone, beside = (f"{rows_of(MACHINES[0])[of_fence('fence_acq_rel_gpu', kind)]:.0f}"
-                     for kind in ("", "_other_warp"))
+    alone, beside_it = (of_fence("fence_acq_rel_gpu", kind, FILES[:1])
+                        for kind in ("", "_other_warp"))
     yield (f"`fence_acq_rel_gpu` is `__threadfence()`. It takes {alone} cycles on an H200 where no warp "
            f"of the SM stores,")
-    yield (f"and {beside} where another warp does. Both are right, but few programs have the first "
+    yield (f"and {beside_it} where another warp does. Both are right, but few programs have the first "
            "state.")
 
 
@@ -80,6 +59,6 @@ def barriers(_runs):
     """All arrive at once, one comes late, in use."""
     return markdown_table(
         ["Barrier", "Blocks x threads", "all at once", "one late", "in use"], 2,
-        [[coded(f"`{method}`"), f"{blocks} x {threads}", cell(False, method, blocks, threads),
-          cell(True, method, blocks, threads), cell(False, used, blocks, threads)]
+        [[code(method), f"{blocks} x {threads}", cell(method, blocks, threads),
+          cell(method, blocks, threads, "med(exit_cycle)"), cell(used, blocks, threads)]
          for method, used, blocks, threads in BARRIERS])

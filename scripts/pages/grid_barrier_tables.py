@@ -1,12 +1,13 @@
-"""What docs/grid_barriers.md shows of results/grid_barriers: lines of Markdown, made from rows of
-BenchmarkInterSM. Numbers are medians in nanoseconds, of each machine."""
+"""What docs/grid_barriers.md shows of results/grid_barriers, rows of BenchmarkInterSM: medians in
+nanoseconds, of each machine."""
 
 import functools
 
-from parts import suite, tsv
+from pages.recorded import RESULTS, code, output, rows
+from parts import suite
+from reporting import barrier_steps
 from reporting.estimates import shape
 from reporting.sheets import coded, markdown_table
-from reporting.study import FOLDER
 
 MACHINES = ("h200x1", "h100x1")
 OF_TWO_GPUS = ("h200x2", "h100x2")
@@ -14,6 +15,19 @@ SHAPES_OF_TWO = ((1, 32), (1, 1024), (32, 32))
 SMS = 132  # of these GPUs
 SHAPES = ((1, 32), (1, 1024), (2, 1024), (8, 64), (32, 64))  # blocks per SM, threads
 IN_USE, MORE_WORDS = "in_use_", "in_use_4_"
+NEAR = 0.1  # of the sum of steps
+FEW, MANY = 1, 32  # blocks per SM
+# What is measured: its row, GPUs, steps in a row.
+STEPS = {"a word to another block": ("ping_pong", 1, 2),
+         "the same with release and acquire": ("ping_pong_ordered", 1, 2),
+         "a word to another GPU": ("ping_pong_peer", 2, 2),
+         "the same with release and acquire, to another GPU": ("ping_pong_peer_ordered", 2, 2),
+         "an addition of each block to one word": ("one_counter", 1, 1),
+         "an addition of each block and a poll": ("one_counter_read", 1, 1),
+         "from a poll to the next, where all poll one word": ("one_word", 1, 1),
+         "the threads of a block meet": ("all_block_sync", 1, 1)}
+STATES = {(1, False): "one GPU, all at once", (1, True): "one GPU, one late",
+          (2, False): "two GPUs, all at once", (2, True): "two GPUs, one late"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -22,36 +36,31 @@ def medians(machine, late=False, gpus=1):
     titles, column = (("one late",), "med(exit)") if late else (
         ("grid latency", "multi-GPU latency"), "med(avginstru)")
     found = {}
-    for path in sorted((FOLDER.parent / "grid_barriers").glob(f"{machine}.*")):
-        for row in (row for section in tsv.read(path) if section.title in titles
-                    for row in section.rows if row["GPUcount"] == str(gpus)):
+    for path in sorted((RESULTS / "grid_barriers").glob(f"{machine}.*")):
+        for row in (row for title in titles
+                    for row in rows(f"grid_barriers/{path.stem}", title, GPUcount=str(gpus))):
             of = int(row["blk"]) // SMS, int(row["thrd"])
             found.setdefault(row["method"], {})[of] = float(row[column])
     return found
 
 
-@functools.lru_cache(maxsize=None)
-def older_toolkit():
-    """({methods that need it}, its version)"""
-    output = tsv.read(FOLDER.parent / "grid_barriers" / f"{MACHINES[0]}{suite.OLDER}.tsv")
-    return {row["method"] for section in output for row in section.rows}, output.program("toolkit")
+def beside(numbers, text="{:.0f}"):
+    """Of machines."""
+    return " / ".join(map(text.format, numbers)) or "–"
 
 
-def name_of(method):
-    older, version = older_toolkit()
-    return coded(f"`{method}`" + f", CUDA {version}" * (method in older))
+def cell(machines, method, of, late=False, gpus=1, steps=1):
+    found = [medians(machine, late, gpus).get(method, {}) for machine in machines]
+    return beside([known[of] / steps for known in found if of in known])
 
 
 def table(late, wanted):
-    def cell(method, of):
-        texts = [f"{known[method][of]:.0f}"
-                 for known in (medians(machine, late) for machine in MACHINES)
-                 if of in known.get(method, ())]
-        return " / ".join(texts) or "–"
-
+    older = output(f"grid_barriers/{MACHINES[0]}{suite.OLDER}")
+    need_it = {row["method"] for section in older for row in section.rows}
     return markdown_table(
         ["Method", *(shape(*of) for of in SHAPES)], 1,
-        [[name_of(method), *(cell(method, of) for of in SHAPES)]
+        [[code(method) + f", CUDA {older.program('toolkit')}" * (method in need_it),
+          *(cell(MACHINES, method, of, late) for of in SHAPES)]
          for method in medians(MACHINES[0], late) if wanted(method)])
 
 
@@ -72,28 +81,22 @@ def late(_runs):
 
 def two_gpus(_runs):
     """Barriers of all blocks of two GPUs; all at once, one late, in use."""
-    def cell(method, late, of):
-        found = [medians(machine, late, 2).get(method, {}) for machine in OF_TWO_GPUS]
-        return " / ".join(f"{rows[of]:.0f}" for rows in found if of in rows) or "–"
-
-    known = medians(OF_TWO_GPUS[0], gpus=2)
     return markdown_table(
         ["Method", *(f"{state}, {shape(*of)}" for state in ("all at once", "one late")
                      for of in SHAPES_OF_TWO)], 1,
-        [[coded(f"`{method}`"), *(cell(method, late, of) for late in (False, True)
-                                  for of in SHAPES_OF_TWO)]
-         for method in known if not method.startswith("ping_pong")])
+        [[code(method), *(cell(OF_TWO_GPUS, method, of, late, 2) for late in (False, True)
+                          for of in SHAPES_OF_TWO)]
+         for method in medians(OF_TWO_GPUS[0], gpus=2) if not method.startswith("ping_pong")])
 
 
 def exchanges(_runs):
     """Data to all GPUs of two, without a barrier, by the bytes of each GPU."""
-    section = next(section for section in tsv.read(
-        FOLDER.parent / "grid_barriers" / f"{OF_TWO_GPUS[0]}.tsv") if section.title == "exchange")
-    found = {(row["method"], row["bytes"]): float(row["med(avginstru)"]) for row in section.rows}
+    found = {(row["method"], row["bytes"]): f"{float(row['med(avginstru)']):.0f}"
+             for row in rows(f"grid_barriers/{OF_TWO_GPUS[0]}", "exchange")}
     sizes = list(dict.fromkeys(size for _, size in found))
     return markdown_table(
         ["Method", *(f"{size} bytes" for size in sizes)], 1,
-        [[coded(f"`{method}`"), *(f"{found[method, size]:.0f}" for size in sizes)]
+        [[code(method), *(found[method, size] for size in sizes)]
          for method in dict.fromkeys(method for method, _ in found)])
 
 
@@ -129,3 +132,59 @@ def fastest(_runs):
         ["Blocks per SM", "all at once", "in use", "one late"], 4,
         [[str(blocks), *(cell(state, blocks) for state in ("bare", "use", "late"))]
          for blocks in sorted({of[0] for of in medians(MACHINES[0])["grid_sync"]})])
+
+
+@functools.lru_cache(maxsize=None)
+def sums():
+    """Of each machine [(BarrierSum, its words in STATES, its shape, measured over the sum)]."""
+    return [[(row, STATES[row.gpus, row.late > 0], (row.blocks // SMS, row.threads),
+              round(row.measured / sum(row.steps), 3)) for row in barrier_steps.sums(
+                  output(f"grid_barriers/{machine}"), SMS)] for machine in OF_TWO_GPUS]
+
+
+def constants(_runs):
+    """The steps that barriers are made of."""
+    return markdown_table(
+        ["Step", "Row", f"{FEW} per SM", f"{MANY} per SM"], 2,
+        [[name, code(method) + " / 2" * (steps == 2),
+          *(cell(OF_TWO_GPUS, method, (blocks, 32), False, gpus, steps)
+            for blocks in (FEW, MANY))] for name, (method, gpus, steps) in STEPS.items()])
+
+
+def floors(_runs):
+    """Measured over the sum."""
+    shapes = [*SHAPES[:4], (MANY, 32)]
+    found = [one for machine in sums() for one in machine]
+    barriers = dict.fromkeys((row.method, state) for row, state, *_ in found)
+    return markdown_table(
+        ["Barrier", "State", *(shape(*of) for of in shapes)], 2,
+        [[code(barrier[0]), barrier[1], *(
+            beside([times for row, state, here, times in found
+                    if (row.method, state, here) == (*barrier, of)], "{:.2f}") for of in shapes)]
+         for barrier in barriers])
+
+
+def breakdown(_runs):
+    """Of peer_grid_sync."""
+    def cells(gpus, blocks):
+        found = [(row, times) for machine in sums() for row, state, of, times in machine
+                 if (row.method, row.gpus, row.late, of) == ("peer_grid_sync", gpus, 0, (blocks, 32))]
+        yield from map(beside, zip(*((*row.steps, sum(row.steps), row.measured)
+                                     for row, _ in found)))
+        yield beside([100 * (times - 1) for _, times in found], "{:+.0f}%")
+
+    return markdown_table(
+        ["GPUs", "Blocks per SM", "blocks meet", *barrier_steps.Steps._fields[1:], "sum", "measured",
+         "difference"], 1,
+        [[str(gpus), str(blocks), *cells(gpus, blocks)]
+         for gpus in (1, 2) for blocks in (FEW, MANY)])
+
+
+def within(_runs):
+    """How many rows are near the sum."""
+    yield from (f"Within {NEAR:.0%}:", "")
+    for wanted in STATES.values():
+        found = [[abs(times - 1) <= NEAR for _, state, _, times in machine if state == wanted]
+                 for machine in sums()]
+        yield (f"* {wanted[0].upper()}{wanted[1:]}: "
+               + " and ".join(f"{sum(near)} of {len(near)}" for near in found) + ".")

@@ -1,9 +1,9 @@
 """What docs/launches.md shows of results/launches: lines of Markdown, made from rows of
 ImplicitBarrier. Numbers are medians; a row whose interval the program warned of has a !."""
 
+from pages.recorded import RESULTS, code, output
 from parts import tsv
-from reporting.sheets import coded, markdown_table
-from reporting.study import FOLDER
+from reporting.sheets import markdown_table
 
 MACHINES = {"h100x1": "1 H100", "h200x1": "1 H200", "h200x2": "2 H200"}
 FULL = ("132", "1024")  # blocks and threads: one block on each SM of these GPUs
@@ -17,14 +17,15 @@ PART = 0.05  # of a step, below which its seam is said not to matter
 
 def sections_of(machine):
     """{title: section}"""
-    path = FOLDER.parent / "launches" / f"{machine}.tsv"
-    return {section.title: section for section in tsv.read(path)}
+    return {section.title: section for section in output(f"launches/{machine}")}
 
 
 def find(section, shape, **cells):
     """The one row of a shape with these cells; None where there is none."""
-    rows = [row for row in section.rows if (row["blk"], row["thrd"]) == shape
-            and all(row[key.replace("work", "idea(wkld)")] == cell for key, cell in cells.items())]
+    cells = {"blk": shape[0], "thrd": shape[1], **cells}
+    if "work" in cells:
+        cells["idea(wkld)"] = cells.pop("work")
+    rows = section.find_all(**cells)
     return rows[0] if len(rows) == 1 else None
 
 
@@ -52,7 +53,7 @@ def one_more_kernel(_runs):
     """Of each way and machine: alone in one stream, and once several were used."""
     machines = {title: sections_of(name) for name, title in MACHINES.items() if "x1" in name}
     sections = [of[title] for of in machines.values() for title in ("one stream", "sleep kernel")]
-    rows = [[coded(f"`{way}`"), *(
+    rows = [[code(way), *(
         cell(section, find(section, FULL, method=way, GPUCount="1"), "ovh")
         for section in sections)] for way in ways_of(sections)]
     return markdown_table(["Way", *(f"{title}, {state}" for title in machines
@@ -61,13 +62,13 @@ def one_more_kernel(_runs):
 
 def storing(_runs):
     """The second measurement, launch_observer_test.py, of kernels without stores and with."""
-    path = FOLDER.parent / "launches" / "observer.h200x1.tsv"
+    path = RESULTS / "launches/observer.h200x1.tsv"
     rows = [row for row in tsv.read_table(path.read_bytes(), path) if row["streams"] == "several"]
     seen = {(row["way"], row["thrd"], row["storing"]): row for row in rows}
     return markdown_table(
         ["Way", *(f"{what}, {blocks} x {threads}" for blocks, threads in (ONE, FULL)
                   for what in ("ImplicitBarrier", "observer", "kernels that store"))], 1,
-        [[coded(f"`{way}`"), *(cell for _, threads in (ONE, FULL) for cell in (
+        [[code(way), *(cell for _, threads in (ONE, FULL) for cell in (
             seen[way, threads, "few"]["row"], seen[way, threads, "few"]["observer"],
             seen[way, threads, "all"]["observer"]))] for way in dict.fromkeys(row["way"] for row in rows)])
 
@@ -82,7 +83,7 @@ def ladder(_runs):
             found = [{work: find(section, shape, method=way, work=work, reads="1")
                       for work in WORKS} for section in machines]
             if all(of[SEAM_OF] for of in found):
-                rows.append([coded(f"`{way}`{note}"), *(
+                rows.append([code(way) + note, *(
                     " / ".join(cell(section, of[work], "step")
                                for section, of in zip(machines, found)) for work in WORKS),
                     " / ".join(text(value(of[SEAM_OF], "seam", 1000) * (1 / PART - 1))
@@ -104,7 +105,7 @@ def streams(_runs):
             row = find(section, ONE, method=method, stream=stream)
             cells += [f"{float(row['min(ovh)']):.0f} to {float(row['max(ovh)']):.0f}",
                       f"{float(row['s_process(ovh)']):.0f}"]
-        rows.append([coded(f"`{method}`"), coded(f"`{stream}`"), *cells])
+        rows.append([code(method), code(stream), *cells])
     return markdown_table(["Way", "Stream", *(f"{title}, {what}" for title in machines
                                               for what in ("levels", "s"))], 2, rows)
 
@@ -114,7 +115,7 @@ def rounds(_runs):
     section = sections_of("h200x2")["between GPUs"]
     unit = max((row["idea(wkld)"] for row in section.rows), key=int)  # one way has shorter work, too
     return markdown_table(["Way", "One GPU late", "Late in turn", "At once"], 1, [
-        [coded(f"`{way}`"), *(cell(section, find(section, FULL, method=way, work=unit), column, 1000)
+        [code(way), *(cell(section, find(section, FULL, method=way, work=unit), column, 1000)
                               for column in ("late", "turns", "held"))]
         for way in ways_of([section])])
 
@@ -123,8 +124,8 @@ def graphs(_runs):
     """What graphs cost an H200 and its host, in microseconds."""
     section = sections_of("h200x1")["graphs"]
     columns = ("node", "seam", "inst", "upload", "first", "call", "update")
-    return markdown_table(["Way", "Kernels", *(coded(f"`{column}`") for column in columns)], 1, [
-        [coded(f"`{row['method']}`"), row["rep"],
+    return markdown_table(["Way", "Kernels", *(code(column) for column in columns)], 1, [
+        [code(row["method"]), row["rep"],
          *(cell(section, row, column, 1000) for column in columns)]
         for row in section.rows if (row["blk"], row["thrd"]) == FULL])
 
@@ -145,5 +146,5 @@ def held_queue(_runs):
             cells.append(" / ".join(
                 f"{round(100 * (value(held, column) / value(fused, 'ovh') - 1)):+d}%"
                 for column in ("cpu", "timer")) if held else "–")
-        rows.append([coded(f"`{method}`"), gpus, f"{blocks} x {threads}", *cells])
+        rows.append([code(method), gpus, f"{blocks} x {threads}", *cells])
     return markdown_table(["Way", "GPUs", "Blocks x threads", *MACHINES.values()], 3, sorted(rows))

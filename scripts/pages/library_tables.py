@@ -4,13 +4,11 @@ MACHINE.START.tsv."""
 
 from collections import namedtuple
 
-from parts import tsv
+from pages.recorded import RESULTS, code, output, rows
 from reporting.chart_libraries import place, text
-from reporting.sheets import coded, markdown_table
-from reporting.study import FOLDER
+from reporting.sheets import markdown_table
 
 SUITE = ("multi-GPU latency", "exchange")  # sections of BenchmarkInterSM: threads of one process
-NO_PROCESSES = "* No run with a process for each GPU is recorded yet."
 EIGHT = {"bytes": "8"}
 ADDED, SENT = "8 bytes of each GPU, added up", "8 bytes of each GPU, to all"
 ONE, LARGE, MANY = (f"all blocks, {shape}" for shape in (
@@ -34,31 +32,25 @@ ROWS = (*((ADDED, method, EIGHT) for method in (
 Start = namedtuple("Start", "place processes heading sms rows")
 
 
-def of_suite(folder, machine):
+def of_suite(machine):
     """Rows of BenchmarkInterSM of a machine, those alone before those of a whole run."""
-    paths = (folder / "grid_barriers" / f"{machine}.tsv", folder / machine / "BenchmarkInterSM.tsv")
-    return [row for path in paths if path.exists() for section in tsv.read(path)
-            if section.title in SUITE for row in section.rows]
+    return [row for name in (f"grid_barriers/{machine}", f"{machine}/BenchmarkInterSM")
+            if (RESULTS / f"{name}.tsv").exists() for title in SUITE for row in rows(name, title)]
 
 
-def starts(folder):
-    """A Start for each file that has rows, on the most GPUs that it has."""
-    found = []
-    for path in sorted((folder / "libraries").glob("*.tsv")):
-        output, machine = tsv.read(path), path.name.split(".")[0]
-        rows = [row for section in output for row in section.rows]
-        if not rows:
-            continue
-        most = max(map(place, rows))
-        gpu = output.head("gpu")[0]
-        rows = [row for row in rows if place(row) == most]
-        processes = rows[0].whole("processes") > 1
+def starts():
+    """A Start for each file, on the most GPUs that it has."""
+    for path in (RESULTS / "libraries").glob("*.tsv"):
+        name = f"libraries/{path.stem}"
+        most = max(map(place, rows(name)))
+        gpu = output(name).head("gpu")[0]
+        found = [row for row in rows(name) if place(row) == most]
+        processes = found[0].whole("processes") > 1
         if not processes:
-            rows += [row for row in of_suite(folder, machine) if place(row) == most]
-        name = gpu["name"].removeprefix("NVIDIA ").split()[0]
-        heading = f"{text(*most)} {name}, {'processes' if processes else 'threads'}"
-        found.append(Start(most, processes, heading, int(gpu["sms"]), rows))
-    return sorted(found, key=lambda start: start[:3])
+            found += [row for row in of_suite(path.name.split(".")[0]) if place(row) == most]
+        heading = (f"{text(*most)} {gpu['name'].removeprefix('NVIDIA ').split()[0]}, "
+                   f"{'processes' if processes else 'threads'}")
+        yield Start(most, processes, heading, int(gpu["sms"]), found)
 
 
 def cell(start, what, method, cells):
@@ -66,15 +58,14 @@ def cell(start, what, method, cells):
         per_sm, threads = SHAPES[what]
         cells = {"blk": str(per_sm * start.sms), "thrd": str(threads)}
     row = next((row for row in start.rows if row["method"] == method
-                and all(row.get(name) == wanted for name, wanted in cells.items())), None)
+                and cells.items() <= row.items()), None)
     return f"{float(row['med(op)' if 'med(op)' in row else 'med(avginstru)']):.0f}" if row else "–"
 
 
-def by_start(_runs, folder=FOLDER.parent):
+def by_start(_runs):
     """Libraries and this suite side by side, with threads and with processes."""
-    found = starts(folder)
-    rows = [[what, coded(f"`{method}`"), *(cell(start, what, method, cells) for start in found)]
-            for what, method, cells in ROWS]
-    lines = list(markdown_table(["What is done", "Method", *(start.heading for start in found)], 2,
-                                [row for row in rows if set(row[2:]) != {"–"}]))
-    return lines if any(start.processes for start in found) else [*lines, "", NO_PROCESSES]
+    found = sorted(starts(), key=lambda start: start[:3])
+    lines = [[what, code(method), *(cell(start, what, method, cells) for start in found)]
+             for what, method, cells in ROWS]
+    return markdown_table(["What is done", "Method", *(start.heading for start in found)], 2,
+                          [line for line in lines if set(line[2:]) != {"–"}])

@@ -1,12 +1,10 @@
 """What docs/numbers.md shows: numbers of all recorded machines, by kind of GPU. A number is a
 median, or the range of the medians of several machines."""
 
-import functools
 from typing import NamedTuple
 
-from parts import tsv
+from pages.recorded import RESULTS, rows
 from reporting.sheets import coded, markdown_table
-from reporting.study import FOLDER
 
 KINDS = ("H100", "H200")
 FULL = ("132", "1024")  # blocks and threads: one block on each SM of these GPUs
@@ -90,35 +88,20 @@ CLAIMS = (
 )
 
 
-@functools.lru_cache(maxsize=None)
-def sections(name):
-    """[(kind of GPU, {title: section})] of all recorded machines."""
-    folder = FOLDER.parent
-    pattern = f"{name}/*.tsv" if (folder / name).is_dir() else f"*/{name}.tsv"
-    found = []
-    for path in sorted(folder.glob(pattern)):
-        machine = path.stem if pattern.startswith(name) else path.parent.name
-        kind = machine.split("x")[0].upper()
-        if kind in KINDS:
-            found.append((kind, {section.title: section for section in tsv.read(path)}))
-    return found
-
-
 def shown(value):
     """Three digits, or all of a large number."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def cell(number, kind):
-    values = []
-    for of, titles in sections(number.name):
-        section = titles.get(number.section)
-        wanted = {"method": number.method, "blk": number.shape[0], "thrd": number.shape[1],
-                  **number.cells}
-        for row in section.rows if of == kind and section else ():
-            if all(row[key] == value for key, value in wanted.items()):
-                values.append(float(row[f"med({number.column})"]))
-    texts = [shown(value) for value in sorted(values)]
+    """Of all recorded machines of a kind."""
+    alone = (RESULTS / number.name).is_dir()
+    paths = RESULTS.glob(f"{number.name}/{kind.lower()}x*.tsv" if alone else
+                         f"{kind.lower()}x*/{number.name}.tsv")
+    values = sorted(float(row[f"med({number.column})"]) for path in paths for row in rows(
+        path.relative_to(RESULTS).with_suffix(""), number.section, method=number.method,
+        blk=number.shape[0], thrd=number.shape[1], **number.cells))
+    texts = list(map(shown, values))
     return " to ".join(dict.fromkeys((texts[0], texts[-1]))) if texts else "–"
 
 

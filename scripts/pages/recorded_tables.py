@@ -5,13 +5,14 @@ import math
 from fnmatch import fnmatchcase
 from types import SimpleNamespace
 
+from pages.recorded import RESULTS, code, many, output, rows
 from parts import environment, means, suite, tables, tsv
 from reporting.estimates import rounded, shape, short_name, short_text, size_name
 from reporting.headline import launch, of_grids
 from reporting.in_short import ROWS, grid_sync, method_of
 from reporting.names import legend
-from reporting.sheets import coded, markdown_table
-from reporting.study import FOLDER, GPUS, Study
+from reporting.sheets import Raw, coded, markdown_table
+from reporting.study import GPUS, Study
 from reporting.study_tables import ARRAY, toolkits
 from reporting.switch_model import predicted
 
@@ -30,8 +31,7 @@ def in_use(label):
     if label not in IN_USE:
         return "–"
     folder, method, blocks, threads = IN_USE[label]
-    row = next(row for section in tsv.read(FOLDER.parent / folder / f"{OF_IN_USE}.tsv")
-               for row in section.find_all(method=method, blk=str(blocks), thrd=str(threads)))
+    row = rows(f"{folder}/{OF_IN_USE}", method=method, blk=str(blocks), thrd=str(threads))[0]
     mean, spread = (("m(avginstru)", "s(avginstr)") if "m(avginstru)" in row else
                     ("m(ave_cycle)", "s(ave_cycle)"))
     return rounded(float(row[mean]), float(row[spread]))
@@ -45,26 +45,23 @@ def machines_table(runs):
     head = [f"Barrier, CUDA {', '.join(toolkits)}", "Unit"]
     for run in runs:
         name = f"{run.gpus} {short_name(run)}"
-        head.append(f"[{name}](results/{run.path.name})")
+        head.append(Raw(f"[{name}](results/{run.path.name})"))
         head += [f"{name}, in use"] * (run.path.name == OF_IN_USE)
     head.append(f"Study: {', '.join(GPUS)}")
-    rows, methods = [], []
+    lines, methods = [], []
     for row in ROWS:
         found = [row.find(run) for run in runs]
-        if not any(found):
-            continue
-        methods.append(method_of(found))
-        cells = []
-        for run, one in zip(runs, found):
-            cells.append(one.estimate.text() or "–" if one else "–")
-            cells += [in_use(row.label)] * (run.path.name == OF_IN_USE)
-        rows.append([coded(row.label), row.unit, *cells,
-                     ", ".join(filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
-    _, line, *rest = markdown_table(head, 2, rows)
-    return ["| " + " | ".join(head) + " |", line, *rest,  # the links are none of a text
-            "", f"* {legend(methods)}",
-            *(["* !: the run warned about this row."] if any("!" in cell for row in rows
-                                                             for cell in row[2:]) else [])]
+        if any(found):
+            methods.append(method_of(found))
+            cells = []
+            for run, one in zip(runs, found):
+                cells.append(one.estimate.text() or "–" if one else "–")
+                cells += [in_use(row.label)] * (run.path.name == OF_IN_USE)
+            lines.append([coded(row.label), row.unit, *cells, ", ".join(
+                filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
+    warned = any("!" in cell for line in lines for cell in line[2:])
+    return [*markdown_table(head, 2, lines), "", f"* {legend(methods)}",
+            *["* !: the run warned about this row."] * warned]
 
 
 # Of the table of multi-GPU barriers: label, method.
@@ -82,17 +79,17 @@ def barriers_table(runs):
              for label, method in BARRIERS for of in SHAPES]
     lines += [(f"`{method}`", (1, 1024), [launch(method, gpus) for gpus in counts])
               for method in LAUNCHES]
-    rows = []
+    shown = []
     for label, of, finds in lines:
         found = [find(run) for find in finds]
         if any(found):
             file = next(one for one in found if one).estimate.sources[0][0]
             toolkit = "cuda_toolkit_before13" if suite.OLDER in file else "cuda_toolkit"
-            rows.append([coded(label), run.environment[toolkit], shape(*of), *(
+            shown.append([coded(label), run.environment[toolkit], shape(*of), *(
                 f"{one.estimate.value / 1e3:.2f}" if one else "–" for one in found)])
     return [*markdown_table(["Barrier", "CUDA", "Blocks x threads",
-                             *(f"{gpus} GPU{'s' * (gpus > 1)}" for gpus in counts)], 3, rows),
-            "", f"{legend([*(method for _, method in BARRIERS[:2]), *LAUNCHES])}"]
+                             *map(many, counts)], 3, shown),
+            "", legend([*(method for _, method in BARRIERS[:2]), *LAUNCHES])]
 
 
 def barrier_cost(runs):
@@ -100,7 +97,7 @@ def barrier_cost(runs):
     run = max(runs, key=lambda run: run.gpus)
     found = [of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, gpus)(run)
              for gpus in range(1, run.gpus + 1)]
-    times = [f"{gpus} GPU{'s' * (gpus > 1)}: {one.estimate.value / 1e3:.2f}"
+    times = [f"{many(gpus)}: {one.estimate.value / 1e3:.2f}"
              for gpus, one in enumerate(found, 1)]
     yield (f"Microseconds of one `sync()` on {short_name(run)}s with CUDA "
            f"{run.environment['cuda_toolkit']}, one block of 1024 threads per SM:")
@@ -114,14 +111,7 @@ IN_A_WARP = ("tile_sync", "coales_sync", "syncwarp", "in_use_none", "in_use_tile
 
 
 def run_of(runs, name):
-    run = next((run for run in runs if run.path.name == name), None)
-    if run is None:
-        raise tsv.TsvError(f"{FOLDER.parent} has no {name}")
-    return run
-
-
-def code(name):
-    return coded(f"`{name}`")
+    return next(run for run in runs if run.path.name == name)
 
 
 def cell(run, section, digits, column, **cells):
@@ -133,14 +123,12 @@ def cell(run, section, digits, column, **cells):
 def warp_barriers(runs):
     """What toolkits leave of the barriers of a warp, by the size of the group."""
     run = run_of(runs, SAMPLE)
-    rows = []
-    for method in IN_A_WARP:
-        for toolkit, file in toolkits(run, "BenchmarkIntraSM"):
-            section = run.section(file, "warp latency")
-            rows.append([code(method), toolkit, *(
-                cell(run, section, 0, "m(ave_cycle)", method=method, thrd="32", tile=tile)
-                for tile in TILES)])
-    return markdown_table(["Method", "Toolkit", *TILES], 2, rows)
+    sections = [(toolkit, run.section(file, "warp latency"))
+                for toolkit, file in toolkits(run, "BenchmarkIntraSM")]
+    return markdown_table(["Method", "Toolkit", *TILES], 2, [
+        [code(method), toolkit, *(cell(run, section, 0, "m(ave_cycle)", method=method, thrd="32",
+                                       tile=tile) for tile in TILES)]
+        for method in IN_A_WARP for toolkit, section in sections])
 
 
 def sums_in_a_warp(runs):
@@ -185,15 +173,12 @@ def sums_by_gpus(runs):
     run = max(runs, key=lambda run: run.gpus)
     sections = [run.section(file, "strong scaling") for file in tsv.REDUCTIONS]
     counts = range(1, run.gpus + 1)
-    rows = []
-    for size in (2 ** 20, 2 ** 28, 2 ** 36):
-        for section in sections:
-            for method in dict.fromkeys(row["method"] for row in section.rows):
-                rows.append([size_name(size), code(method), *(
-                    cell(run, section, 1, "med(host)", method=method, type=ARRAY, bytes=str(size),
-                         GPUcount=str(gpus)) for gpus in counts)])
-    return markdown_table(["Array", "Method", *(f"{gpus} GPU{'s' * (gpus > 1)}"
-                                                for gpus in counts)], 2, rows)
+    return markdown_table(["Array", "Method", *map(many, counts)], 2, [
+        [size_name(size), code(method), *(
+            cell(run, section, 1, "med(host)", method=method, type=ARRAY, bytes=str(size),
+                 GPUcount=str(gpus)) for gpus in counts)]
+        for size in (2 ** 20, 2 ** 28, 2 ** 36) for section in sections
+        for method in dict.fromkeys(row["method"] for row in section.rows)])
 
 
 # Rows that differ alike, by label and program: patterns of section, method and number of GPUs. A
@@ -295,16 +280,13 @@ def races(runs):
 
 def messages(_runs):
     """How many messages of each order were stale, of results/litmus."""
-    found = {}  # (method, order, form) -> [(messages, stale)], of each machine
-    outputs = [tsv.read(path) for path in sorted((FOLDER.parent / "litmus").glob("*.tsv"))]
-    for row in (row for output in outputs for section in output for row in section.rows):
-        found.setdefault((row["method"], row["order"], row["form"]), []).append(
-            (row["messages"], row["stale"]))
-    names = [output.head("gpu")[0]["name"].split()[1] for output in outputs]
+    names = [f"litmus/{path.stem}" for path in sorted((RESULTS / "litmus").glob("*.tsv"))]
+    gpus = [output(name).head("gpu")[0]["name"].split()[1] for name in names]
     return markdown_table(["Litmus test", "Order", "Form",
-                           *(f"stale of messages, {name}" for name in names)], 3, [
-        [code(method), code(order), form, *(f"{stale} of {sent}" for sent, stale in counts)]
-        for (method, order, form), counts in found.items()])
+                           *(f"stale of messages, {gpu}" for gpu in gpus)], 3, [
+        [code(same[0]["method"]), code(same[0]["order"]), same[0]["form"],
+         *(f"{row['stale']} of {row['messages']}" for row in same)]
+        for same in zip(*map(rows, names))])
 
 
 def durations(runs):

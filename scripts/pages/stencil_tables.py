@@ -3,24 +3,23 @@ of the same machine, from those that predictions need. Numbers are medians."""
 
 import functools
 
+from pages.recorded import RESULTS, code, many
 from reporting import field_model, steps_model
-from reporting.sheets import coded, markdown_table
-from reporting.study import FOLDER
+from reporting.sheets import markdown_table
 
-NONE = "No run is recorded yet."
 FITS = ("{}", "{}, in shared memory")
 PROCESSES = ".processes"  # ends the name of a run with a process for each GPU
 OTHERS = ("launches/{}.tsv", "grid_barriers/{}.tsv", "{}")  # that predictions are made of
 
 
 @functools.lru_cache(maxsize=None)
-def machines(folder):
+def machines():
     """{name of a machine: its Fields}"""
     found = {}
-    for path in sorted((folder / "stencil").glob("*.tsv")):
+    for path in sorted((RESULTS / "stencil").glob("*.tsv")):
         if path.stem.endswith(PROCESSES):
             continue
-        others = [folder / other.format(path.stem) for other in OTHERS]
+        others = [RESULTS / other.format(path.stem) for other in OTHERS]
         found[path.stem] = field_model.Fields(steps_model.Steps(steps_model.Rows(
             [path, *(other for other in others if other.exists())])))
     return found
@@ -51,42 +50,42 @@ def to_text(numbers, text):
     return " to ".join(ends)
 
 
-def sections(folder):
+def sections():
     """(words for a heading, Fields, key) of each section, on all GPUs, and on one where no other
     run has that."""
-    for name, fields in machines(folder).items():
-        alone = f"{name.rsplit('x', 1)[0]}x1" not in machines(folder)
+    for name, fields in machines().items():
+        alone = f"{name.rsplit('x', 1)[0]}x1" not in machines()
         most = max((gpus for _, gpus in fields.steps), default=0)
         for title, gpus in fields.steps:
             if gpus == most or (gpus == 1 and alone):
-                yield (f"{name}, {field_model.TITLES[title]}, {gpus} GPU{'s' * (gpus > 1)}",
+                yield (f"{name}, {field_model.TITLES[title]}, {many(gpus)}",
                        fields, (title, gpus))
 
 
-def compared(folder):
+def compared():
     """The sections in which launches have predictions, too."""
-    return (section for section in sections(folder) if any(
+    return (section for section in sections() if any(
         field_model.is_launch(way) and step.predicted is not None
         for way, steps in section[1].steps[section[2]].items() for step in steps.values()))
 
 
-def time_steps(_runs, folder=FOLDER.parent):
+def time_steps(_runs):
     """Of each machine, way and size what a step takes, in microseconds: measured, predicted."""
     lines = []
-    for heading, fields, of in sections(folder):
+    for heading, fields, of in sections():
         sizes = fields.sizes(of)
         lines += folded(heading, markdown_table(["Way", *map(size_text, sizes)], 1, [
-            [coded(f"`{way}`"), *(
+            [code(way), *(
                 f"{us(steps[cells].measured)} / {us(steps[cells].predicted)}" if cells in steps
                 else "–" for cells in sizes)]
             for way, steps in fields.steps[of].items()]))
-    return lines or [NONE]
+    return lines
 
 
-def answer(_runs, folder=FOLDER.parent):
+def answer(_runs):
     """Which way is the fastest, by GPUs and size of the field, on all machines."""
     found = {}  # {(GPUs, whether launches are as good, whether a tile fits): [sizes, ways, shares]}
-    for _, fields, of in sections(folder):
+    for _, fields, of in sections():
         for cells in fields.sizes(of):
             times = {way: steps[cells].measured for way, steps in fields.steps[of].items()
                      if cells in steps}
@@ -100,37 +99,36 @@ def answer(_runs, folder=FOLDER.parent):
                 (of[1], share <= 1 + field_model.WITHIN,
                  not any(way.endswith(field_model.TILE) for way in times)), ([], set(), []))
             sizes.append(cells)
-            ways.add(coded(f"`{inside}`"))
+            ways.add(code(inside))
             shares.append(share)
     return markdown_table(
         ["GPUs", "Field on each GPU", "Fastest inside a kernel", "The fastest launch takes"], 3,
         [[str(gpus), FITS[not large].format(to_text(sizes, size_text)), ", ".join(sorted(ways)),
           f"{to_text(shares, '{:.2f}'.format)} times that"]
-         for (gpus, _, large), (sizes, ways, shares) in sorted(found.items())]) if found else [NONE]
+         for (gpus, _, large), (sizes, ways, shares) in sorted(found.items())])
 
 
-def switches(_runs, folder=FOLDER.parent):
+def switches(_runs):
     """From which size on launches are as good as a barrier inside a kernel."""
     rows = []
-    for heading, fields, of in compared(folder):
+    for heading, fields, of in compared():
         found = [fields.size_from(of, which) for which in ("measured", "predicted")]
         rows.append([heading, *(size_text(size) if size else "–" for size in found),
                      f"{found[1] / found[0]:.2f}" if all(found) else "–"])
-    return markdown_table(["Machine, field", "Measured", "Predicted", "Ratio"], 1,
-                          rows) if rows else [NONE]
+    return markdown_table(["Machine, field", "Measured", "Predicted", "Ratio"], 1, rows)
 
 
-def errors(_runs, folder=FOLDER.parent):
+def errors(_runs):
     """How far predictions are off, and what it costs at most to believe them."""
     more = {}
-    for _, fields, of in compared(folder):
+    for _, fields, of in compared():
         for cells in fields.sizes(of):
             best, expected = (fields.fastest(of, cells, which)
                               for which in ("measured", "predicted"))
             more.setdefault(id(fields), []).append(
                 fields.steps[of][expected[0]][cells].measured / best[1] - 1)
     rows = []
-    for name, fields in machines(folder).items():
+    for name, fields in machines().items():
         error, cases = steps_model.percentile(fields.errors())
         of_few, few = steps_model.percentile(fields.errors(field_model.SYNCHRONIZED))
         rows.append([name, str(cases), f"{100 * error:.0f}%" if cases else "–",
@@ -138,17 +136,17 @@ def errors(_runs, folder=FOLDER.parent):
                      f"{100 * max(more[id(fields)]):.1f}%" if id(fields) in more else "–"])
     return markdown_table(["Machine", "Predictions", "95% are within",
                            f"95%, where synchronization is {field_model.SYNCHRONIZED:.0%} or more",
-                           "Predicted fastest: costs more, at most"], 1, rows) if rows else [NONE]
+                           "Predicted fastest: costs more, at most"], 1, rows)
 
 
-def processes(_runs, folder=FOLDER.parent):
+def processes(_runs):
     """What a step takes with a process for each GPU, and with one process, in microseconds."""
     lines = []
-    for path in sorted((folder / "stencil").glob(f"*{PROCESSES}.tsv")):
+    for path in sorted((RESULTS / "stencil").glob(f"*{PROCESSES}.tsv")):
         machine = path.stem[:-len(PROCESSES)]
         for title in field_model.TITLES:
             rows = steps_model.Rows([path]).of(title)
-            known = machines(folder)[machine].steps.get((title, int(rows[0]["GPUcount"])), {})
+            known = machines()[machine].steps.get((title, int(rows[0]["GPUcount"])), {})
             found = {(row["method"], int(row["cells"])): float(row["med(step)"]) for row in rows}
             sizes = sorted({cells for _, cells in found})
             cells_of = {way: [(found.get((way, cells)), known.get(way, {}).get(cells))
@@ -156,7 +154,7 @@ def processes(_runs, folder=FOLDER.parent):
                         if way not in field_model.UNORDERED}
             lines += folded(f"{machine}, {field_model.TITLES[title]}", markdown_table(
                 ["Way", *map(size_text, sizes)], 1,
-                [[coded(f"`{way}`"), *(f"{us(many)} / {us(one and one.measured)}"
-                                       for many, one in row)]
+                [[code(way), *(f"{us(several)} / {us(one and one.measured)}"
+                               for several, one in row)]
                  for way, row in cells_of.items()]))
-    return lines or [NONE]
+    return lines

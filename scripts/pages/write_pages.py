@@ -1,52 +1,8 @@
 #!/usr/bin/env python3
 """Writes the generated parts of pages: tables of the recorded runs and of results/known_spread.tsv.
 
-Each stands between two comments, `NAME: scripts/pages/write_pages.py writes this` and `NAME end`:
-  README.md               machines       what a barrier costs on the recorded machines
-                          sample         lines of output
-  docs/repeatability.md   runs           how many rows of two runs agree
-                          pairs          how often healthy runs are called faulty
-                          unseen         methods that can be slower unseen
-                          causes         what is known to move rows further
-  docs/limits.md          warp           what toolkits leave of the barriers of a warp
-                          differences    how far rows of the recorded runs differ
-                          held           ways whose two measurements differ
-  docs/clusters.md        libraries      barriers of libraries beside this suite's, by threads, processes
-                          durations      how long a run takes
-  docs/pitfalls.md        verdicts       which barriers of a warp block
-                          partial        what came of partial groups
-                          races          wrong results
-                          messages       stale data behind a new flag
-  docs/reduction.md       warp           sums of 32 values
-                          switch         when more threads pay
-                          sizes, gpus    sums on one GPU and on several
-  docs/launches.md        kernels        one more kernel, by every way
-                          storing        a second measurement, and kernels that store
-                          streams        levels of streams
-                          ladder         steps that depend on each other
-                          rounds         kernels of two GPUs
-                          graphs         what graphs cost GPU and host
-  docs/grid_barriers.md   fastest        of those that order memory
-                          bare, in_use, late
-                                         barriers of all blocks of one GPU
-                          two_gpus       and of two
-                          exchanges      data to all GPUs without a barrier
-                          constants, floors, within, breakdown
-                                         what they are made of
-  docs/stencil.md         answer         the fastest way by GPUs and size
-                          errors         how far predictions of time steps are off
-                          steps          time steps by every way, and predicted
-                          switch         from which size on launches are as good
-  docs/fences.md          fences         fences by what is pending
-                          states         why a fence has two numbers
-                          barriers       barriers of blocks and clusters
-  docs/numbers.md         numbers        numbers to know
-                          claims         public claims beside rows
-  docs/study.md           conclusions    what has become of the study's conclusions
-  explicit_barrier/peer_grid_barrier/README.md
-                          cost           a line of its cost
-                          barriers       the multi-GPU barriers side by side
-With --check nothing is written.
+Each stands between two comments, `NAME: scripts/pages/write_pages.py writes this` and `NAME end`;
+PAGES has them all, their functions say what each shows. With --check nothing is written.
 
 Exit codes: 0 the pages are right; 1 with --check: a page is not what the files say, or a page
 cannot be written; 2 bad usage, also a file that is damaged or a page that lacks such comments.
@@ -61,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, means, tsv, whole_files
 from pages import (fence_tables, grid_barrier_tables, launch_tables, library_tables, number_tables,
-                   stencil_tables, step_tables, unseen)
+                   stencil_tables, unseen)
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    machines_table, messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
@@ -69,12 +25,11 @@ from pages.recorded_tables import (barrier_cost, barriers_table, differences, du
 from pages.study_conclusions import conclusions
 from reporting import groups, known_spread, stale
 from reporting.normal import THRESHOLD, further, recorded_runs
-from reporting.sheets import coded, markdown_table
+from reporting.sheets import Raw, coded, literal, markdown_table
 from reporting.study import FOLDER
 
 ROOT = FOLDER.parent.parent
 NO_ROWS = ("docs/pitfalls.md", "docs/repeatability.md")  # they quote none of a method's cost
-PATH = re.compile("\x10(.*?)\x11")  # in a sheet's text, where path() has marked it
 
 
 def agreement(one, other):
@@ -91,21 +46,15 @@ def runs_side_by_side(runs):
     for pair in itertools.combinations(runs, 2):
         if len({run.environment["gpu"] for run in pair}) == 1:
             found = agreement(*map(means.values_of, pair))
-            rows.append([" and ".join(path(f"results/{run.path.name}") for run in pair),
+            rows.append([Raw(" and ".join(link(f"results/{run.path.name}") for run in pair)),
                          *(found.get(name, "–") for name in groups.NAMES)])
-    return linked(markdown_table(("Runs", *groups.NAMES), 1, rows))
+    return markdown_table(("Runs", *groups.NAMES), 1, rows)
 
 
-def path(text):
-    """To be linked, where it is a path from the top of the repository and no heading."""
-    return f"\x10{text}\x11" if "/" in text else text
-
-
-def linked(lines):
-    """For a page in docs/."""
-    return [PATH.sub(lambda path: f"[{path[1].removeprefix('docs/')}]"
-                     f"({'../' * path[1].startswith('results')}{path[1].removeprefix('docs/')})",
-                     line) for line in lines]
+def link(text):
+    """Markdown for a page in docs/, of a path from the top of the repository, or a heading."""
+    short = text.removeprefix("docs/")
+    return f"[{short}]({'../' * (short == text)}{short})" if "/" in text else literal(text)
 
 
 def spreads(_runs):
@@ -114,12 +63,12 @@ def spreads(_runs):
     rows, above = [], [""] * len(head)
     for spread in known_spread.read():
         row = [spread.name, spread.programs, coded(spread.rows()), spread.extent(),
-               coded(spread.why), ", ".join(map(path, spread.evidence))]
+               coded(spread.why), Raw(", ".join(map(link, spread.evidence)))]
         alike = row[0] == above[0]
         rows.append([cell if not alike or at == 2 or cell != above[at] else ""
                      for at, cell in enumerate(row)])
         above = row
-    return linked(markdown_table(head, len(head), rows))
+    return markdown_table(head, len(head), rows)
 
 
 def healthy_pairs(_runs):
@@ -165,10 +114,10 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "late": grid_barrier_tables.late,
                                    "two_gpus": grid_barrier_tables.two_gpus,
                                    "exchanges": grid_barrier_tables.exchanges,
-                                   "constants": step_tables.constants,
-                                   "floors": step_tables.floors,
-                                   "within": step_tables.within,
-                                   "breakdown": step_tables.breakdown},
+                                   "constants": grid_barrier_tables.constants,
+                                   "floors": grid_barrier_tables.floors,
+                                   "within": grid_barrier_tables.within,
+                                   "breakdown": grid_barrier_tables.breakdown},
          "docs/stencil.md": {"errors": stencil_tables.errors, "steps": stencil_tables.time_steps,
                              "answer": stencil_tables.answer,
                              "switch": stencil_tables.switches,
