@@ -1,0 +1,72 @@
+"""What scripts make of made-up rows is as in golden/, letter by letter.
+
+  outputs_test.py --renew   writes golden/ anew: look at the difference before you keep it
+"""
+
+import hashlib
+import sys
+from pathlib import Path
+
+from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13
+from report_support import ReportCase
+
+GOLDEN = Path(__file__).with_name("golden")
+HERE = ENVIRONMENT + "driver\tmine\ncuda_toolkit\t13.0\ncuda_toolkit_before13\t11.8\n"
+# Rows before others.
+MORE = (("grid_sync\t1\t1\t9\t4224", "grid_sync 1 1 9 132 1024 1090.250 0.750 100 0.100"),
+        ("cub\tfloat\t1\t8589934592", "read_limit float 1 8589934592 1 0 4600.000 9.000 2.000 0.500 "
+         "1 9 1.000"))
+# What differs in the run that is recorded.
+OTHERS = (("8420.000\t0.750", "7000.000\t0.750"), ("2175.500", "4175.500"), ("64.000", "64.100"),
+          ("lost_updates\tright\t1000\t0", "lost_updates\tright\t1000\t1"))
+COMMANDS = {"summary": ("summary.py", "here"), "short": ("summary.py", "--short", "here", "h200x2"),
+            "compare": ("compare.py", "here", "h200x2"),
+            "compare_all": ("compare.py", "h200x2", "here", "--all", "--allow", "50"),
+            "check": ("check.py", "here", "--against", "h200x2")}
+SHOWN = ("report.md", "tables/here/headline.tex", "tables/here/table_2.tex", "tables/here/table_8.tex",
+         "tables/machines.tex", "tables/here/normal.tsv", "figures/here/figure_8.tsv",
+         "figures/here/figure_9.tsv", "figures/here/barriers.tsv")
+
+
+class OutputsTest(ReportCase):
+    def outputs(self):
+        """{name: text}"""
+        rows = {**ROWS, **{f"{name}.before13": text for name, text in ROWS_BEFORE13.items()},
+                "environment": HERE}
+        for before, row in MORE:
+            row = "\t".join(row.split()) + "\n"
+            rows = {name: text.replace(before, row + before) for name, text in rows.items()}
+        self.write_run(self.folder / "here", rows)
+        for old, new in OTHERS:
+            rows = {name: text.replace(old, new) for name, text in rows.items()}
+        self.write_run(self.folder / "h200x2", {**rows, "environment": HERE.replace("mine", "its")})
+        found = {}
+        for name, (script, *arguments) in COMMANDS.items():
+            done = self.script(script, *arguments)
+            found[f"{name}.txt"] = f"{done.stdout}{done.stderr}exit code {done.returncode}\n"
+        self.report(*(self.folder / name for name in ("here", "h200x2")), recorded=self.folder)
+        found.update((name.replace("/", "."), (self.out / name).read_text()) for name in SHOWN)
+        found["others.sha256"] = "".join(
+            f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(self.out)}\n"
+            for path in sorted(self.out.rglob("*"))
+            if path.suffix in (".json", ".tex", ".tsv") and str(path.relative_to(self.out)) not in SHOWN)
+        return {name: text.replace(str(self.folder), "FOLDER") for name, text in found.items()}
+
+    def test_golden(self):
+        found = self.outputs()
+        if "--renew" in sys.argv:
+            for path in GOLDEN.glob("*"):
+                path.unlink()
+            GOLDEN.mkdir(exist_ok=True)
+            for name, text in found.items():
+                (GOLDEN / name).write_text(text)
+        self.maxDiff = None
+        self.assertEqual({path.name for path in GOLDEN.glob("*")}, set(found))
+        for name, text in found.items():
+            with self.subTest(name):
+                self.assertEqual((GOLDEN / name).read_text().splitlines(), text.splitlines())
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main(argv=[argument for argument in sys.argv if argument != "--renew"])
