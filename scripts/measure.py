@@ -19,8 +19,7 @@ from pathlib import Path
 from parts import command_line, checksums, environment, programs, suite, tsv
 from parts.command_line import Stop, say
 from parts.lacking_methods import lacking
-from reporting import in_short, normal, verdict
-from reporting.conclusions import conclusions
+from reporting import headline, normal, verdict
 from reporting.run_warnings import joined
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -336,9 +335,9 @@ def shown(run, level):
     """What people look for first: lines."""
     yield run.mark + run.about()
     yield ""
-    yield from in_short.lines([run])
+    yield from headline.short_lines([run])
     yield ""
-    yield from (run.mark + sentence for sentence in conclusions(run))
+    yield from (run.mark + sentence for sentence in headline.conclusions(run))
     yield f"{run.mark}Is it normal? {level}; {run.path / verdict.FILE} says why"
 
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 
 from parts import command_line, suite, tsv
 from parts.tables import pivot
-from reporting import chart_libraries, in_short
+from reporting import chart_libraries, headline
 from reporting.estimates import short_text, size_name
 from reporting.run_warnings import LOG, joined, warned
 from reporting.switch_model import predicted
@@ -307,7 +307,7 @@ def work():
         parser.error("several folders need --short")
     runs = [tsv.Run(folder, options.simulated) for folder in options.folders]
     tsv.refuse_mixed(runs)
-    print("\n".join(in_short.lines(runs) if options.short else lines(*runs)))  # all or nothing
+    print("\n".join(headline.short_lines(runs) if options.short else lines(*runs)))  # all or nothing
     return 0
 
 

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 from pages.recorded import RESULTS, code, many, output, rows
 from parts import environment, means, suite, tables, tsv
 from reporting.estimates import rounded, shape, short_name, short_text, size_name
-from reporting.headline import launch, of_grids
-from reporting.in_short import ROWS, grid_sync, method_of
+from reporting.headline import launch, method_of, of_grids, short
 from reporting.names import legend
 from reporting.sheets import Raw, coded, markdown_table
 from reporting.study import GPUS, Study
@@ -18,19 +17,19 @@ from reporting.switch_model import predicted
 
 
 SMS = 132  # of these GPUs
-# Label of a row -> folder, method, blocks, threads of the same in use, on one of this kind of GPU.
-IN_USE = {"Block: `blocksync`, 32 threads": ("fences", "in_use_blocksync", 1, 32),
-          "Cluster: `cluster_sync`, 2 x 32": ("fences", "in_use_cluster_sync", 2, 32),
-          **{grid_sync(*of).label: ("grid_barriers", "in_use_grid_sync", SMS * of[0], of[1])
-             for of in ((1, 1024), (32, 64))}}
+# Name of a headline -> folder, method, blocks, threads of the same in use, on one of this kind of GPU.
+IN_USE = {"block_32": ("fences", "in_use_blocksync", 1, 32),
+          "cluster": ("fences", "in_use_cluster_sync", 2, 32),
+          "grid_1x1024": ("grid_barriers", "in_use_grid_sync", SMS, 1024),
+          "grid_32x64": ("grid_barriers", "in_use_grid_sync", 32 * SMS, 64)}
 OF_IN_USE = "h200x1"
 
 
-def in_use(label):
+def in_use(name):
     """The mean and its spread of a barrier between a store and a neighbour's read."""
-    if label not in IN_USE:
+    if name not in IN_USE:
         return "–"
-    folder, method, blocks, threads = IN_USE[label]
+    folder, method, blocks, threads = IN_USE[name]
     row = rows(f"{folder}/{OF_IN_USE}", method=method, blk=str(blocks), thrd=str(threads))[0]
     mean, spread = (("m(avginstru)", "s(avginstr)") if "m(avginstru)" in row else
                     ("m(ave_cycle)", "s(ave_cycle)"))
@@ -49,15 +48,15 @@ def machines_table(runs):
         head += [f"{name}, in use"] * (run.path.name == OF_IN_USE)
     head.append(f"Study: {', '.join(GPUS)}")
     lines, methods = [], []
-    for row in ROWS:
+    for row in short():
         found = [row.find(run) for run in runs]
         if any(found):
             methods.append(method_of(found))
             cells = []
             for run, one in zip(runs, found):
                 cells.append(one.estimate.text() or "–" if one else "–")
-                cells += [in_use(row.label)] * (run.path.name == OF_IN_USE)
-            lines.append([coded(row.label), row.unit, *cells, ", ".join(
+                cells += [in_use(row.name)] * (run.path.name == OF_IN_USE)
+            lines.append([row.label, row.unit, *cells, ", ".join(
                 filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
     warned = any("!" in cell for line in lines for cell in line[2:])
     return [*markdown_table(head, 2, lines), "", f"* {legend(methods)}",

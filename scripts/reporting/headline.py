@@ -2,12 +2,15 @@
 
 import functools
 import math
+import textwrap
 from collections import namedtuple
 
-from reporting.estimates import NONE, estimate_of, highest, shape, share, size_name
-from reporting.sheets import coded
-from reporting.study_tables import ARRAY
+from parts.tables import right_aligned
 from parts.tsv import GRID_FILES
+from reporting.estimates import NONE, estimate_of, highest, shape, share, short_name, size_name
+from reporting.names import legend
+from reporting.sheets import coded, plain
+from reporting.study_tables import ARRAY
 
 NOT_SUMS = ("theory", "read_limit")
 WHOLE_SM = shape(1, 1024)
@@ -183,3 +186,87 @@ def headlines(*runs):
 def found_in(run, shown):
     """Found or None for each of these headlines."""
     return [headline.find(run) for headline in shown]
+
+
+# In a few lines, for README and terminals: the headlines of these names, with more in the label.
+SHORT = {**dict.fromkeys(("tile_sync", "block_32", "cluster", "grid_1x1024", "grid_32x64",
+                          "peer_grid_sync_2"), ""),
+         **dict.fromkeys(("multi_grid_sync_2", "multi_grid_sync_no_peer_2"), ", CUDA 11, 12"),
+         "peer_grid_sync_4": "", "launch": ", ten streams", "graph": "", "programmatic": ""}
+OTHER_SHAPE = ("tile_sync", "launch")  # the study's
+
+
+def short():
+    """The headlines of SHORT."""
+    known = {one.name: one for one in (*IN_ONE_GPU, *of_gpus(2), *of_gpus(4))}
+    return [known[name]._replace(label=known[name].label + more, **(
+        {"study": nothing_known} if name in OTHER_SHAPE else {})) for name, more in SHORT.items()]
+
+
+def method_of(found):
+    """What a line is of, by the Founds of the runs."""
+    return next(one.row["method"] for one in found if one)
+
+
+def short_lines(runs):
+    """For a terminal: a column for each run."""
+    lines = [(headline, [headline.find(run) for run in runs]) for headline in short()]
+    lines = [(headline, found) for headline, found in lines if any(found)]
+    if lines:
+        yield from right_aligned([("What a barrier costs", *(
+            f"{run.gpus} {short_name(run)}" for run in runs)), *(
+                (f"{plain(headline.label)}, {headline.unit}", *(
+                    one and one.estimate.text() or "-" for one in found))
+                for headline, found in lines)])
+    yield from textwrap.wrap(legend(method_of(found) for _, found in lines).replace("`", ""), 98,
+                             initial_indent="  ", subsequent_indent="  ")
+
+
+def costs_of(run, title, method, gpus):
+    """(blocks per SM, threads) -> ns"""
+    return {key: found.estimate.value for key, found in by_shape(run, title, method, gpus).items()
+            if found.estimate.value > 0}
+
+
+def cost_of_launch(run, method, gpus):
+    """As a barrier, in ns."""
+    found = launch(method, gpus)(run)
+    return found.estimate.value if found else math.nan
+
+
+def up_to(costs, limit):
+    """The most blocks per SM up to which every barrier costs less than the limit."""
+    most = 0
+    for blocks in sorted({blocks for blocks, _ in costs}):
+        if max(cost for (found, _), cost in costs.items() if found == blocks) >= limit:
+            return most, False
+        most = blocks
+    return most, True
+
+
+def versus(name, what, costs, limit, unit=" per SM"):
+    """One sentence on a barrier beside another way, None where either was not measured."""
+    if not costs or not limit > 0:
+        return None
+    most, always = up_to(costs, limit)
+    where = ("at no shape that was measured" if not most
+             and min(costs.values()) >= limit else
+             "at every shape that was measured" if always else
+             f"up to {most} block{'s' * (most > 1)}{unit}" if most else
+             "only at some shapes with 1 block per SM")
+    here = f" ({costs[1, 1024]:,.0f} ns" if (1, 1024) in costs else ""
+    beside = f" beside {limit:,.0f} ns with 1 per SM x 1024)" if here else ""
+    return f"{name} costs less than {what} {where}{here}{beside}."
+
+
+def conclusions(run):
+    """What the numbers of a run say, in sentences."""
+    found = [versus("grid_sync", "traditional_launch",
+                    costs_of(run, "grid latency", "grid_sync", 1),
+                    cost_of_launch(run, "traditional_launch", 1))]
+    if run.gpus > 1:
+        found.append(versus(
+            f"On {run.gpus} GPUs, peer_grid_sync", "a launch on each and an OpenMP barrier",
+            costs_of(run, "multi-GPU latency", "peer_grid_sync", run.gpus),
+            cost_of_launch(run, CPU, run.gpus)))
+    return [sentence for sentence in found if sentence]

@@ -5,9 +5,9 @@ from pathlib import Path
 from parts.means import KEYS
 from reporting import charts, moved, normal, run_warnings
 from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
-from reporting.conclusions import conclusions
 from reporting.estimates import number, sources
 from reporting.estimates import title_of as title_of_quantity
+from reporting.headline import conclusions
 from reporting.headline_sheets import headline_json
 
 MACHINES = Path("figures/machines")  # the chart of several machines
