@@ -14,7 +14,7 @@ What is told of a run, each from its rows:
   cite              how to cite
   chart             what a picture shows; chart_study, chart_sums, chart_barriers, chart_methods,
                     chart_libraries make them of rows; charts has all of them
-  draw              draws them: draw_heat_map, draw_lines, draw_dots, as draw_style says; only
+
                     these need matplotlib
   part              all of this of one run
 How it is written:

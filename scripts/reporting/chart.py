@@ -86,6 +86,9 @@ class Chart:
     def estimates(self):
         return [estimate for panel in self.panels for estimate in panel.estimates()]
 
+    def warned(self):
+        return any(estimate.remarks for estimate in self.estimates())
+
     def rows_of_panels(self):
         """Lists of the panels that stand beside one another, from the top."""
         rows = []
@@ -118,7 +121,7 @@ class Chart:
             yield (f"Bars: {self.spread}. A bar that is not seen is smaller than its mark, or not "
                    "known (the study).")
         yield from self.notes
-        if any(estimate.remarks for estimate in self.estimates()):
+        if self.warned():
             yield ("!: the run warns of this value." if self.kind == HEAT
                    else "Open marks: the run warns of these values.")
         if self.missing:

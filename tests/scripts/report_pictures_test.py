@@ -14,7 +14,7 @@ from scripts_support import ROOT, ScriptsTest
 
 try:
     from matplotlib.text import Text
-    from reporting import draw, draw_style
+    from reporting import draw
 except ImportError as error:
     print(f"skipped: there is no matplotlib ({error})")
     sys.exit(77)
@@ -75,7 +75,7 @@ class PicturesTest(ScriptsTest):
     def check_png(self, data):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         width, height = struct.unpack(">II", data[16:24])
-        self.assertIn(width, (round(200 * draw_style.NARROW), round(200 * draw_style.WIDE)))
+        self.assertIn(width, (round(200 * draw.NARROW), round(200 * draw_style.WIDE)))
         self.assertLess(height, 200 * 9)  # a page
         self.assertNotIn(b"tEXt", data)
         self.assertLess(len(data), 200e3)
@@ -93,7 +93,7 @@ class PicturesTest(ScriptsTest):
             run = tsv.Run(ROOT / "results" / name)
             for chart in charts.charts_of(run, study):
                 if chart.measured():
-                    with draw_style.settings():
+                    with draw.settings():
                         self.check_texts(draw.picture_of(chart),
                                          f"{name} {chart.name}")
 
@@ -121,7 +121,7 @@ class PicturesTest(ScriptsTest):
     def test_heat_map_has_the_rows_as_the_study_has_them(self):
         """Cells by their place: blocks per SM from the top, threads to the right."""
         run = tsv.Run(ROOT / "results" / "h200x1")
-        with draw_style.settings():
+        with draw.settings():
             chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_5")
             axes, = draw.picture_of(chart).axes
@@ -157,20 +157,20 @@ class PicturesTest(ScriptsTest):
                            (several, chart_study.figure_8)):
             chart = make(tsv.Run(self.write_run(self.folder / "run", {
                 "BenchmarkInterSM": text, "environment": eight}, only=True)), Study())
-            with draw_style.settings():
+            with draw.settings():
                 self.check_texts(draw.picture_of(chart), chart.name)
                 self.check_png(draw.draw(chart)["png"])
 
     def test_what_marks_mean_stands_in_the_picture(self):
         """Where the run warns of a value that is shown, and nowhere else."""
-        for name, said in (("figure_9", draw_style.OPEN), ("figure_8", "!: the run warns"),
-                           ("barriers", draw_style.OPEN)):
+        for name, said in (("figure_9", draw.OPEN), ("figure_8", "!: the run warns"),
+                           ("barriers", draw.OPEN)):
             for warned in (True, False):
                 run = tsv.Run(ROOT / "results" / "h200x4")
                 chart, = (chart for chart in charts.charts_of(run, Study()) if chart.name == name)
                 for place, estimate in enumerate(chart.estimates()):
                     estimate.remarks = ["noise"] * (warned and place == 0)
-                with draw_style.settings():
+                with draw.settings():
                     picture = draw.picture_of(chart)
                     self.check_texts(picture, name)
                 texts = " ".join(text.get_text() for text in picture.texts)
@@ -179,7 +179,7 @@ class PicturesTest(ScriptsTest):
     def test_one_scale_for_numbers_of_gpus(self):
         run = tsv.Run(ROOT / "results" / "h200x4")
         chart = chart_study.figure_9(run, Study())
-        with draw_style.settings():
+        with draw.settings():
             here, study = draw.picture_of(chart).axes
         self.assertEqual(here.get_xlim(), study.get_xlim())
         self.assertGreater(here.get_xlim()[1], 8)
@@ -188,7 +188,7 @@ class PicturesTest(ScriptsTest):
         for name in RECORDED:
             chart, = (chart for chart in charts.charts_of(tsv.Run(ROOT / "results" / name), Study())
                       if chart.name == "figure_16")
-            with draw_style.settings():
+            with draw.settings():
                 axes = draw.picture_of(chart).axes
             for lower in axes[2:]:
                 low, high = lower.get_ylim()
@@ -198,14 +198,14 @@ class PicturesTest(ScriptsTest):
 
     def test_the_line_of_warps_has_its_name(self):
         chart = chart_study.figure_4(tsv.Run(ROOT / "results" / "h200x4"), Study())
-        with draw_style.settings():
+        with draw.settings():
             upper, lower = draw.picture_of(chart).axes
         self.assertEqual([text.get_text() for text in upper.texts], ["an SM holds 64 warps"])
         self.assertNotIn("an SM holds 64 warps", [text.get_text() for text in lower.texts])
 
     def test_error_bars_and_marks(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
-        with draw_style.settings():
+        with draw.settings():
             chart, = (chart for chart in charts.charts_of(run, Study())
                       if chart.name == "figure_9")
             axes = draw.picture_of(chart).axes[0]
@@ -223,7 +223,7 @@ class PicturesTest(ScriptsTest):
     def test_many_machines_fit_on_a_page(self):
         run = tsv.Run(ROOT / "results/h200x4")
         chart = chart_barriers.machines({f"machine {number}": run for number in range(8)})
-        with draw_style.settings():
+        with draw.settings():
             self.check_texts(draw.picture_of(chart), chart.name)
             self.check_png(draw.draw(chart)["png"])
 
@@ -234,7 +234,7 @@ class PicturesTest(ScriptsTest):
             for operation, cycles in (("cas", 4), ("max", 2), ("exchange", 3))))
         chart = chart_methods.atomics(tsv.Run(self.write_run(
             self.folder / "run", {"BenchmarkIntraSM": rows}, only=True)), None)
-        with draw_style.settings():
+        with draw.settings():
             axes, = draw.picture_of(chart).axes
         names = [text.get_text() for text in axes.get_xticklabels()]
         self.assertEqual(names, ["add", "max", "exchange", "cas"])
