@@ -9,7 +9,7 @@ sum.
 
 from collections import defaultdict
 
-from parts import command_line, suite, tsv
+from parts import command_line, frame, suite, tsv
 from parts.tables import pivot
 from reporting import chart_libraries, headline
 from reporting.estimates import short_text, size_name
@@ -301,13 +301,16 @@ def work():
     parser.add_argument("folders", nargs="+", metavar="DIR", help="a results folder")
     parser.add_argument("--short", action="store_true",
                         help="one table of the main numbers, with a column for each folder")
+    parser.add_argument("--csv", action="store_true",
+                        help="all rows as comma-separated values, a line for each quantity")
     parser.add_simulated()
     options = parser.parse_args()
-    if len(options.folders) > 1 and not options.short:
-        parser.error("several folders need --short")
+    if len(options.folders) > 1 and not (options.short or options.csv):
+        parser.error("several folders need --short or --csv")
     runs = [tsv.Run(folder, options.simulated) for folder in options.folders]
     tsv.refuse_mixed(runs)
-    print("\n".join(headline.short_lines(runs) if options.short else lines(*runs)))  # all or nothing
+    print(frame.as_csv(runs) if options.csv else "\n".join(  # all or nothing
+        headline.short_lines(runs) if options.short else lines(*runs)))
     return 0
 
 

@@ -19,7 +19,8 @@ MORE = (("grid_sync\t1\t1\t9\t4224", "grid_sync 1 1 9 132 1024 1090.250 0.750 10
 # What differs in the run that is recorded.
 OTHERS = (("8420.000\t0.750", "7000.000\t0.750"), ("2175.500", "4175.500"), ("64.000", "64.100"),
           ("lost_updates\tright\t1000\t0", "lost_updates\tright\t1000\t1"))
-COMMANDS = {"summary": ("summary.py", "here"), "short": ("summary.py", "--short", "here", "h200x2"),
+COMMANDS = {"summary": ("summary.py", "here"), "csv": ("summary.py", "--csv", "here"),
+            "short": ("summary.py", "--short", "here", "h200x2"),
             "compare": ("compare.py", "here", "h200x2"),
             "compare_all": ("compare.py", "h200x2", "here", "--all", "--allow", "50"),
             "check": ("check.py", "here", "--against", "h200x2")}
