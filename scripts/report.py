@@ -34,7 +34,6 @@ from reporting.part import Part
 from reporting.blocks import Filed
 from reporting.run_pages import MACHINES, machines_picture, part_json, run_blocks
 from reporting.study import FOLDER, Study
-from reporting.web_page import page
 
 LONG = 1000  # rows; the report of more takes seconds
 
@@ -154,7 +153,7 @@ def files_of(parts, study, citation, pictures, several, siunitx):
         rows = block.sheet.head, *(map(sheets.plain, row) for row in block.sheet.texts())
         files[Path(f"{block.path}.tsv")] = text_of([*first, *map("\t".join, rows)])
     written = {str(path) for path, made in files.items() if made is not None}
-    files[Path("report.html")] = page(title, about, content, pictures, written)
+    files[Path("report.html")] = blocks.page(title, about, content, pictures, written)
     return files
 
 

@@ -1,6 +1,8 @@
-"""What pages of report.py are made of, and how each block is written in Markdown and in HTML."""
+"""What pages of report.py are made of, and how each block is written in Markdown and in HTML.
+report.html needs nothing from elsewhere: page.css and page.js are in it."""
 
 from collections import namedtuple
+from pathlib import Path
 from urllib.parse import quote
 
 from reporting import charts, sheets
@@ -68,7 +70,7 @@ def links(path, written):
                     for ending in ENDINGS if f"{path}.{ending}" in written)
 
 
-def page(blocks, pictures, written):
+def html(blocks, pictures, written):
     """The same as parts of report.html. written: the paths of all files of the report."""
     for block in blocks:
         if isinstance(block, Sheet):
@@ -81,7 +83,7 @@ def page(blocks, pictures, written):
         elif isinstance(block, Fold):
             yield (f'<details id="{escape(block.name)}"{" open" * block.open}>'
                    f"<summary><h3>{escape(block.text)}</h3></summary>")
-            yield from page(block.blocks, pictures, written)
+            yield from html(block.blocks, pictures, written)
             yield "</details>"
         else:
             yield from PAGE[type(block)](block)
@@ -129,17 +131,41 @@ PAGE = {
     AllRows: page_all_rows}
 
 
-def contents(blocks):
-    """(name, text) of all that links of the page can lead to, in its order; a run's heading has
-    those of its blocks behind it."""
+def targets(blocks):
+    """(block, name, text) of all that links of the page can lead to, in its order."""
     for block in blocks:
         if isinstance(block, (Heading, Fold)):
-            yield block.name, block.text
+            yield block, block.name, block.text
         if isinstance(block, Fold):
-            yield from contents(block.blocks)
+            yield from targets(block.blocks)
         elif isinstance(block, Filed):
             number = block.sheet.number
-            yield name_of(block.path), f"Table {number}" if number else block.sheet.title
+            yield block, name_of(block.path), f"Table {number}" if number else block.sheet.title
         elif isinstance(block, Picture):
             chart = block.chart
-            yield name_of(block.path), chart.label or chart.name.replace("_", " ")
+            yield block, name_of(block.path), chart.label or chart.name.replace("_", " ")
+
+
+def contents(blocks):
+    """A line for each heading, with what stands below it."""
+    lines = [[]]
+    for block, name, text in targets(blocks):
+        if isinstance(block, Heading):
+            lines.append([])
+        lines[-1].append(f'<a href="#{escape(name)}">{escape(text)}</a>')
+    yield '<nav aria-label="Contents"><ul>'
+    yield from (f"<li>{' · '.join(line)}</li>" for line in lines if line)
+    yield "</ul></nav>"
+
+
+def page(title, about, content, pictures, written):
+    """The whole of report.html. about: the sentence below the title; written: the paths of all files
+    of the report."""
+    style, script = (Path(__file__).with_name(f"page.{kind}").read_text() for kind in ("css", "js"))
+    return "\n".join((
+        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(title)}</title><style>\n{style}</style></head><body>",
+        f"<h1>{escape(title)}</h1><p>{escape(about)}</p>", *contents(content),
+        *html(content, pictures, written), f'<script id="search">\n{script}</script>',
+        "</body></html>")) + "\n"
