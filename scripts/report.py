@@ -30,11 +30,11 @@ from pathlib import Path
 from parts import command_line, tsv, whole_files
 from reporting import blocks, charts, cite, headline_sheets, normal, sheets
 from reporting.chart_barriers import machines
-from reporting.part import Part
-from reporting.blocks import Filed
-from reporting.run_pages import MACHINES, machines_picture, part_json, run_blocks
+from reporting.blocks import Filed, Picture
+from reporting.part import Part, part_json, run_blocks
 from reporting.study import FOLDER, Study
 
+MACHINES = Path("figures/machines")  # the chart of several machines
 LONG = 1000  # rows; the report of more takes seconds
 
 
@@ -125,7 +125,7 @@ def files_of(parts, study, citation, pictures, several, siunitx):
     sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
     title = title_of(parts)
     content = [Filed(sheet, Path("tables/machines"))] if sheet else []
-    content += [machines_picture(several)] if several else []
+    content += [Picture(several, MACHINES)] if several else []
     for part in parts:
         content += run_blocks(part, pictures)
     content += cite.blocks(parts, citation)

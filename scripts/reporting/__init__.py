@@ -15,9 +15,8 @@ What is told of a run, each from its rows:
   chart             what a picture shows; chart_study, chart_sums, chart_barriers, chart_methods,
                     chart_libraries make them of rows; charts has all of them; draw
                     draws them, as pictures.mplstyle says, and alone needs matplotlib
-  part              all of this of one run
+  part              all of this of one run, its blocks of the pages and its part of report.json
 How it is written:
   sheets            tables as Markdown, HTML and LaTeX
   blocks            what pages are made of, as Markdown and HTML
-  run_pages         the blocks of a run, and report.json
 """

@@ -43,6 +43,11 @@ class Estimate:
                 for name, found in (("value", self.value),
                                     ("half_interval" if self.interval else "spread", self.spread))}
 
+    def as_json(self, unit):
+        return {"unit": unit, **self.numbers(), "text": self.text(), "wrong": self.wrong,
+                "nothing_waits": self.nothing, "remarks": self.remarks,
+                "sources": sources(self.sources)}
+
     def where(self):
         """In which line of which file it stands."""
         return "; ".join(", ".join(filter(None, (file, section, f"line {line}")))

@@ -1,16 +1,26 @@
-"""A run with all that report.py says of it."""
+"""A run with all that report.py says of it: its blocks of the pages, its part of report.json."""
 
 from pathlib import Path
 
 from parts import suite, tsv
+from parts.means import KEYS
+from reporting import charts, moved, normal, run_warnings
 from reporting.barrier_steps import lines_of_tsv
-from reporting.charts import charts_of
-from reporting.headline_sheets import headline_sheet
+from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
+from reporting.estimates import number, sources, title_of
+from reporting.headline import conclusions
+from reporting.headline_sheets import headline_json, headline_sheet
 from reporting.known_spread import Known
 from reporting.observations import table_8, table_8b
 from reporting.run_warnings import warned
 from reporting.study_tables import MAKERS
 from reporting.verdict import Verdict
+
+MOST_FAULTS = 10  # that a verdict shows
+SAID = {"normal": "Normal: {:,} rows compared with the recorded runs, no fault found.",
+        "look": "Look: something differs from the recorded runs.",
+        "broken": "Broken: much is slower than recorded, or does not work.",
+        "unknown": "Unknown: nothing is wrong, but there is too little to compare with."}
 
 
 class Part:
@@ -28,7 +38,7 @@ class Part:
         self.moved, self.known = found.moved, Known(run, found.runs, found.moved)
         self.warned = warned(run)
         self.barrier_steps = list(lines_of_tsv(run))
-        self.charts = charts_of(run, study)
+        self.charts = charts.charts_of(run, study)
         self.headline = headline_sheet(self, study, self.recorded)
 
     def path_of(self, chart):
@@ -62,3 +72,125 @@ class Part:
             return "There is no recorded run of this kind of GPU to compare with."
         measured = " They were measured, this run is simulated." * self.run.simulated
         return f"Compared with the recorded runs of the same kind of GPU: {names}.{measured}"
+
+
+def verdict_box(part):
+    """What check.py says of the run."""
+    found = part.verdict
+    items = [fault.text for fault in found.faults[:MOST_FAULTS]]
+    items += [f"and {len(found.faults) - MOST_FAULTS} more"] * (len(found.faults) > MOST_FAULTS)
+    return Box(found.level, part.run.mark + SAID[found.level].format(found.judged), items,
+               (f"{part.name}-normal", "Row by row"))
+
+
+def filed(part, sheet, name):
+    """Its title without what it was measured with, which the page says once."""
+    gpu = part.run.environment.get("gpu", "unknown")
+    sheet.title = sheet.title.partition(f". {gpu} x ")[0]
+    return Filed(sheet, Path("tables") / part.name / name)
+
+
+def normal_blocks(part):
+    yield Text(part.reference())
+    if part.recorded:
+        head, lines = normal.table(part)
+        yield from moved.sheets(part)
+        yield Rows(part.run.mark + normal.HOW, head, 1, lines)
+
+
+def run_blocks(part, pictures):
+    """All that the pages say of a run."""
+    run, name, mark, label = part.run, part.name, part.run.mark, part.run.environment.get("label")
+
+    def fold(what, blocks, is_open=False, of_run=f"{name}: "):
+        return Fold(f"{mark}{of_run}{what}", f"{name}-{what.split()[-1].rstrip('?').lower()}",
+                    list(blocks), is_open)
+
+    yield Heading(2, mark + name + (f" ({label})" if label and label != name else ""), name)
+    yield Text(" ".join((f"{run.about()}.", *run.doubts())))
+    if run.partial:
+        yield Text("An interrupted run: not everything was measured.", note=True)
+    yield verdict_box(part)
+    said = conclusions(run)
+    if said:
+        yield Items([mark + sentence for sentence in said])
+    yield filed(part, part.headline, "headline")
+    absent = list(part.absent())
+    if absent:
+        yield Text(f"Not in this run: {', '.join(absent)}.", note=True)
+    yield Fold(f"{mark}Tables of the study", f"{name}-tables", [
+        filed(part, table.sheet(run), f"table_{place}")
+        for place, table in enumerate(part.tables, 1) if table.measured()], True)
+    yield fold("Figures", (
+        *(Text(sentence, note=True) for sentence in charts.not_shown(part.charts, pictures)),
+        *(Picture(*shown) for shown in part.pictured())), True, "")
+    yield fold("is it normal?", normal_blocks(part), True)
+    head = run_warnings.HEAD
+    yield Fold(f"{mark}{name}: warnings of the run", f"{name}-warnings", [
+        Text(run_warnings.summed_up(run, part.warned)), *[Rows("", head, len(head), [
+            run_warnings.cells(one) for one in part.warned])] * bool(part.warned)])
+    yield fold("environment", [Rows("", ("Key", "Value"), 2, list(run.environment.items()))])
+    head, *rows = [line.split("\t") for line in normal.lines_of_tsv(part)
+                   if not line.startswith("#")]
+    yield fold("all rows", [
+        AllRows(head, rows, Path("tables") / name / "normal.tsv"),
+        *[Text(f"{mark}Barriers of all blocks beside the sum of what their steps take: "
+               f"tables/{name}/barrier_steps.tsv.", note=True)] * bool(part.barrier_steps)])
+
+
+def table_json(table):
+    lines = [{
+        "labels": dict(zip(table.labels, line.labels)),
+        "numbers": {title_of(quantity): estimate.as_json(quantity.unit)
+                    for quantity, estimate in zip(table.quantities, line.estimates) if estimate},
+        "study": {gpu: {quantity.name: {"unit": quantity.unit, "value": float(text)}
+                        for quantity, text in zip(table.quantities, texts or ()) if text}
+                  for gpu, texts in line.study.items() if texts and any(texts)}}
+        for line in table.lines]
+    return {"title": table.title, "notes": list(table.below()), "missing": table.missing,
+            "rows": lines}
+
+
+def chart_json(chart):
+    return {"label": chart.label, "title": chart.title, "missing": chart.missing, "points": [
+        {"panel": panel.name, "series": series.name, "x": point.x, "unit": chart.unit_of(panel),
+         "value": number(point.estimate.value), "spread": number(point.estimate.spread),
+         "remarks": point.estimate.remarks, "sources": sources(point.estimate.sources)}
+        for panel, series, point in chart.rows()]}
+
+
+def normal_json(part):
+    verdicts = {}
+    for file, line, verdict in (*((row.key[0], row.row.line, row.verdict) for row in part.normal),
+                                *((one.file, one.line, one.verdict) for one in part.outcomes
+                                  if one.line)):
+        verdicts.setdefault(f"{file}.tsv", {})[line] = verdict
+    return {
+        "recorded": [other.path.name for other in part.recorded],
+        "threshold_percent": normal.THRESHOLD,
+        "counts": [{"file": file, "section": section, **found}
+                   for (file, section), found in normal.counts(part).items()],
+        "not_in_this_run": part.lacking and [
+            {"file": file, **dict(zip(KEYS, cells))} for file, *cells in part.lacking],
+        "outcomes": [one._asdict() for one in part.outcomes],
+        "verdicts": verdicts,
+        **moved.moved_json(part)}
+
+
+def part_json(part, study):
+    """The part of report.json."""
+    return {
+        "folder": part.name, **({"simulated": True} if part.run.simulated else {}),
+        "checked": part.run.checked, "environment": part.run.environment, "absent": list(part.absent()),
+        "verdict": {"level": part.verdict.level, "judged": part.verdict.judged,
+                    "unexplained": len(part.verdict.unexplained),
+                    "faults": [{"level": fault.level, "text": fault.text}
+                               for fault in part.verdict.faults]},
+        "headline": headline_json(part, study),
+        "tables": {table.number: table_json(table) for table in part.tables
+                   if table.measured()},
+        "figures": {chart.name: chart_json(chart) for chart in part.charts if chart.measured()},
+        "observations": [{"id": name, "verdict": verdict, "text": text, "sources": sources(found)}
+                         for name, verdict, text, found in part.observations],
+        "normal": normal_json(part),
+        "warnings": [one._asdict() for one in part.warned]}
