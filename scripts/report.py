@@ -49,8 +49,6 @@ def parse_arguments():
     parser.add_argument("--out", type=command_line.folder_to_write, metavar="OUT", help="where to (default: DIR/report)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
                         help="the folder of the recorded runs (default: results/)")
-    parser.add_argument("--siunitx", action="store_true",
-                        help="align the numbers of LaTeX tables by the package siunitx")
     parser.add_simulated()
     options = parser.parse_args()
     if options.out is None:
@@ -117,10 +115,10 @@ def summary_of(parts, study, citation):
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def files_of(parts, study, citation, pictures, several, siunitx):
+def files_of(parts, study, citation, pictures, several):
     """path -> text or bytes of all that is written; None: not to be there"""
     def latex(sheet, label):
-        return text_of(sheets.latex(sheet, label, siunitx))
+        return text_of(sheets.latex(sheet, label))
 
     sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
     title = title_of(parts)
@@ -178,8 +176,7 @@ def work():
     if sum(map(len, (part.normal for part in parts))) > LONG:
         print(f"report.py: drawing {', '.join(names)}", file=sys.stderr, flush=True)
     pictures, several = pictures_of(parts)
-    whole_files.write(options.out, files_of(
-        parts, study, citation, pictures, several, options.siunitx))
+    whole_files.write(options.out, files_of(parts, study, citation, pictures, several))
     if pictures.why:
         print(f"report.py: {pictures.why} ({sys.executable}); install python3-matplotlib, or run "
               "report.py with a Python that has matplotlib", file=sys.stderr)

@@ -185,55 +185,40 @@ def tex_over(sheet, spans):
     return [tex_row(names), "  " + " ".join(rules)] if sheet.over else []
 
 
-def tex_spans(sheet, siunitx=False):
+def tex_spans(sheet):
     """How many columns of LaTeX each column takes: two where its numbers are not all whole, so
-    that they align at the point; with siunitx where more follows a number."""
+    that they align at the point."""
     return [1] * sheet.labels + [
-        2 if any(found and (found[2] and not siunitx or found[3] or found[4]) for found in map(
-            NUMBER.fullmatch, texts)) else 1
+        2 if any(found and any(found.groups()[1:]) for found in map(NUMBER.fullmatch, texts)) else 1
         for texts in list(zip(*sheet.texts()))[sheet.labels:]]
 
 
-def s_column(texts, span):
-    """The column of siunitx for these texts; behind it stands what follows the number."""
-    found = [NUMBER.fullmatch(text) for text in texts]
-    parts = [(one[1], one[2][1:]) for one in found if one] or [("0", "")]
-    minus = "-" * any(whole.startswith("-") for whole, _ in parts)
-    whole, digits = (max(map(len, part)) for part in zip(*((
-        whole.lstrip("-"), digits) for whole, digits in parts)))
-    shown = f"table-format={minus}{whole}" + f".{digits}" * bool(digits)
-    return f"S[{shown}]" + "@{}l" * (span > 1)
-
-
-def tex_number(text, span, siunitx=False):
+def tex_number(text, span):
     """A cell of so many columns."""
     found = NUMBER.fullmatch(text)
-    if not found and span > 1:
-        return rf"\multicolumn{{{span}}}{{c}}{{{tex_code(text)}}}"
     if span == 1:
-        return f"{{{tex_code(text)}}}" if siunitx and not found else tex_code(text)
+        return tex_code(text)
+    if not found:
+        return rf"\multicolumn{{{span}}}{{c}}{{{tex_code(text)}}}"
     whole, point, rest, marks = found.groups()
     rest = re.sub("^ ", "~", tex_code(rest).replace(r" $\pm$ ", r"\,$\pm$\,"))
-    rest += rf"\textsuperscript{{{marks}}}" * bool(marks)
-    return f"{whole}{point} & {rest}" if siunitx else f"{whole} & {point}{rest}"
+    return f"{whole} & {point}{rest}" + rf"\textsuperscript{{{marks}}}" * bool(marks)
 
 
-def tex_cells(sheet, spans, siunitx):
+def tex_cells(sheet, spans):
     """The cells of each row; in columns of a given width the lines are ragged, but for the last
     column, where that would take the end of the row for the end of a line."""
     ragged = range(min(len(sheet.widths or ()), len(sheet.head) - 1))
     for row in sheet.texts():
         yield [r"\raggedright " * (place in ragged) + tex_code(text) if place < sheet.labels
-               else tex_number(text, spans[place], siunitx) for place, text in enumerate(row)]
+               else tex_number(text, spans[place]) for place, text in enumerate(row)]
 
 
-def tex_heads(sheet, spans, siunitx):
+def tex_heads(sheet, spans):
     wide = len(sheet.widths or ())
     for place, (text, span) in enumerate(zip(sheet.head, spans)):
         side = "l" if place < sheet.labels else "r" if span == 1 else "c"
         head = tex_code(text) if place < wide else tex_head(text, side)
-        if span == 1 and siunitx and place >= sheet.labels:
-            head = f"{{{head}}}"
         yield rf"\multicolumn{{{span}}}{{c}}{{{head}}}" if span > 1 else head
 
 
@@ -265,33 +250,26 @@ def tex_fit(sheet, kind):
     return size, 1
 
 
-def latex(sheet, label, siunitx=False):
+def latex(sheet, label):
     """The lines of a file to \\input; it needs \\usepackage{booktabs}."""
-    columns, spans = len(sheet.head), tex_spans(sheet, siunitx)
-    kind = "table*" if sheet.kind == "words" or columns > TEX_WIDE else "table"
-    words = "".join(rf"p{{{width}\linewidth}}" for width in sheet.widths or ()) or (
+    spans = tex_spans(sheet)
+    kind = "table*" if sheet.kind == "words" or len(sheet.head) > TEX_WIDE else "table"
+    columns = "".join(rf"p{{{width}\linewidth}}" for width in sheet.widths or ()) or (
         "l" * sheet.labels)
-    numbers = "".join("r" if span == 1 else "r@{}l" for span in spans[sheet.labels:])
-    needs = "booktabs}. Columns r@{}l are one: its numbers align at the point."
-    if siunitx:
-        numbers = "".join(map(s_column, list(zip(*sheet.texts()))[sheet.labels:],
-                              spans[sheet.labels:]))
-        needs = "booktabs,siunitx}."
+    columns += "".join("r" if span == 1 else "r@{}l" for span in spans[sheet.labels:])
     size, gap = tex_fit(sheet, kind)
-    yield rf"% Needs \usepackage{{{needs}"
+    yield (r"% Needs \usepackage{booktabs}. Columns r@{}l are one: its numbers align at the point.")
     yield rf"\begin{{{kind}}}"
     yield r"\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{6pt}"
-    if siunitx:
-        yield r"\sisetup{group-minimum-digits=99}"
     yield rf"\centering\{size}\setlength{{\tabcolsep}}{{{gap}pt}}"
     yield rf"\caption{{{tex_code(sheet.title)}.}}"
     yield rf"\label{{{label}}}"
-    yield rf"\begin{{tabular}}{{@{{}}{words}{numbers}@{{}}}}"
+    yield rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}"
     yield r"  \toprule"
     yield from tex_over(sheet, spans)
-    yield tex_row(tex_heads(sheet, spans, siunitx))
+    yield tex_row(tex_heads(sheet, spans))
     yield r"  \midrule"
-    yield from map(tex_row, tex_cells(sheet, spans, siunitx))
+    yield from map(tex_row, tex_cells(sheet, spans))
     yield r"  \bottomrule"
     yield r"\end{tabular}"
     if sheet.below():

@@ -75,7 +75,7 @@ class PicturesTest(ScriptsTest):
     def check_png(self, data):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         width, height = struct.unpack(">II", data[16:24])
-        self.assertIn(width, (round(200 * draw.NARROW), round(200 * draw_style.WIDE)))
+        self.assertIn(width, (round(200 * draw.NARROW), round(200 * draw.WIDE)))
         self.assertLess(height, 200 * 9)  # a page
         self.assertNotIn(b"tEXt", data)
         self.assertLess(len(data), 200e3)
