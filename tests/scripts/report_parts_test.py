@@ -3,14 +3,12 @@
 import math
 import re
 import unittest
-from pathlib import Path
 
-from html_page import Page
 from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
-from reporting import blocks, chart_barriers, names, normal, sheets
+from reporting import chart_barriers, names, normal, sheets
 from reporting.estimates import rounded, short_name
 from reporting.sheets import tex
 from reporting.study import FOLDER, GPUS, Study
@@ -25,36 +23,6 @@ class NamesTest(unittest.TestCase):
         self.assertEqual(names.legend(["blocksync", "in_use_tile", "blocksync", "grid_sync"]),
                          "In CUDA, `blocksync` is `__syncthreads()`; "
                          "`grid_sync` is `grid_group::sync()`.")
-
-
-class BlocksTest(unittest.TestCase):
-    def test_both_pages_show_each(self):
-        sheet = sheets.Sheet("A sheet", 1, ["a"])
-        sheet.rows = [["<1>"]]
-        content = [blocks.Heading(2, "A *head*", "head"), blocks.Text("5 < 6"),
-                   blocks.Text("small", note=True), blocks.Items(["one", "two"]), sheet,
-                   blocks.Rows("About", ("key", "value"), 1, [("k", "1")]),
-                   blocks.Fold("All", "all", [blocks.Rows("", ("key",), 1, [("k",)])]),
-                   blocks.Box("look", "Look", ["a fault"], ("all", "More")),
-                   blocks.Filed(sheet, Path("tables/a/b")), blocks.Code("c", ["x*y"])]
-        self.assertEqual(list(blocks.markdown(content, None)), [
-            r"## A \*head\*", "", "5 &lt; 6", "", "small", "", "* one", "* two", "",
-            "**A sheet.**", "", "| a |", "| --- |", "| &lt;1&gt; |", "", "",
-            "About", "", "| key | value |", "| --- | ---: |", "| k | 1 |", "",
-            "### All", "", "| key |", "| --- |", "| k |", "", "**Look**", "", "* a fault", "",
-            "**A sheet.**", "", "| a |", "| --- |", "| &lt;1&gt; |", "", "", "```c", "x*y", "```", ""])
-        page = "".join(blocks.html(content, None, {"tables/a/b.tex", "tables/a/b.tsv"}))
-        for part in ('<h2 id="head">A *head*</h2><p>5 &lt; 6</p><p class="notes">small</p>'
-                     "<ul><li>one</li><li>two</li></ul><figure>", "<td>&lt;1&gt;</td>",
-                     '<p>About</p><div class="wide"><table>', '<td class="number">1</td>',
-                     '<details id="all"><summary><h3>All</h3></summary><div', "</details>",
-                     '<a href="#all">More</a>', '<figure id="tables-a-b">',
-                     '<a href="tables/a/b.tex">.tex</a> <a href="tables/a/b.tsv">.tsv</a>',
-                     "<pre>x*y</pre>"):
-            self.assertIn(part, page)
-        self.assertEqual([cell for _, cell in Page(page).cells], ["<1>", "k", "1", "k", "<1>"])
-        self.assertEqual(list(blocks.contents(content)), [
-            ("head", "A *head*"), ("all", "All"), ("tables-a-b", "A sheet")])
 
 
 class StudyTest(ScriptsTest):
