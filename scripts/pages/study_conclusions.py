@@ -76,7 +76,7 @@ def conclusions(runs):
     """A line for each conclusion and verdict, with the numbers of the first run that gives it."""
     study = Study()
     known = [(section, text, said, judged_by(ids)) for section, text, said, ids in OF_TABLE_8]
-    known += [(section, text, None, judge) for _, section, text, judge in CLAIMS]
+    known += [(section, text, None, judge) for section, text, judge in CLAIMS]
     rows = []
     for section, text, said, judge in sorted(known, key=lambda one: order(one[0])):
         found = {}  # verdict -> [(run, the study's numbers, those of the run)]

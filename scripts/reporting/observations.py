@@ -13,6 +13,7 @@ from reporting.section_claims import ALIKE, CLAIMS, HIDDEN, OPEN, STEADY
 AFFECTS = 1.1
 MANY_GPUS = 6
 SMALL_GROUPS = ("part_syncwarp", "part_tile_sync", "part_coales_sync", "part_blocksync")
+WIDTHS = (0.07, 0.24, 0.075, 0.575)
 FORMS = ("exits early", "stays and skips")  # in which a part of a group does not come
 
 
@@ -226,49 +227,47 @@ JUDGES = {judge.__name__: judge for judge in (
     programmability)}
 
 
-def table_8(run, study):
-    """The table, and for each observation (id, verdict, text, sources)."""
-    table = Table("VIII", "Summary of observations, and whether they hold here",
-                  ["About", "The study", "Here", "By these rows"],
-                  widths=(0.07, 0.24, 0.075, 0.575))
-    judged = []
-    for known in study.tables["VIII"]:
+def judged(run, study, table, known):
+    """The table, and for each observation (id, verdict, text, sources). known: (id, about, the study's
+    words, judge, text of what else a judge gives, verdict where rows are missing) of each."""
+    found = []
+    for name, about, words, judge, text_of, unknown in known:
         rows = Evidence(run, study)
+        try:
+            verdict, *texts = judge(rows)
+            text = text_of(*texts)
+        except NotMeasured as missing:
+            verdict, text = unknown, str(missing)
+        table.lines.append(Line((about, words, verdict, text)))
+        found.append((name, verdict, text, list(dict.fromkeys(rows.sources))))
+    return table, found
+
+
+def table_8(run, study):
+    table = Table("VIII", "Summary of observations, and whether they hold here",
+                  ["About", "The study", "Here", "By these rows"], widths=WIDTHS)
+    for known in study.tables["VIII"]:
         if known["id"] not in JUDGES:
             raise tsv.TsvError(f"{known.where}, column id: nothing judges '{known['id']}'")
-        try:
-            verdict, found, rule = JUDGES[known["id"]](rows)
-            text = found + rule
-        except NotMeasured as missing:
-            verdict, text = "not measured", str(missing)
-        table.lines.append(Line((known["about"], known["observation"], verdict, text)))
-        judged.append((known["id"], verdict, text, list(dict.fromkeys(rows.sources))))
     table.notes.append(
         "Each verdict is computed from the rows of this run, by the rule in brackets; in part: "
         "some of what the rule asks for is so. Less, faster and slower are by more than both 95% "
         f"intervals together. The factor of {AFFECTS:g} and the {MANY_GPUS} GPUs are this suite's "
         "choice; the other limits are the study's.")
-    return table, judged
+    return judged(run, study, table, [
+        (known["id"], known["about"], known["observation"], JUDGES[known["id"]], "{}{}".format,
+         "not measured") for known in study.tables["VIII"]])
 
 
 def table_8b(run, study):
     """The same of what only sections of the study say."""
     table = Table("VIII b", "What sections of the study say, and whether it holds here",
-                  ["Section", "The study", "Here", "By these rows"],
-                  widths=(0.07, 0.24, 0.075, 0.575))
-    judged = []
-    for name, section, claim, judge in CLAIMS:
-        rows = Evidence(run, study)
-        try:
-            verdict, said, found = judge(rows)
-            text = f"the study: {said}; here: {found}"
-        except NotMeasured as missing:
-            verdict, text = OPEN, str(missing)
-        table.lines.append(Line((section, claim, verdict, text)))
-        judged.append((name, verdict, text, list(dict.fromkeys(rows.sources))))
+                  ["Section", "The study", "Here", "By these rows"], widths=WIDTHS)
     table.notes.append(
         "The study has no such table. Turned over: in most cases the opposite is so; broken: in "
         "some it is not so; open: not measured. This suite's choice: alike costs differ by up to "
         f"{ALIKE:g} times, steady ones by {STEADY:g} times; a launch is hidden where it adds at "
         f"most {HIDDEN:g} times what it adds behind the longest kernels.")
-    return table, judged
+    return judged(run, study, table, [
+        (judge.__name__, section, claim, judge, "the study: {}; here: {}".format, OPEN)
+        for section, claim, judge in CLAIMS])

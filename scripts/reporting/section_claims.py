@@ -218,28 +218,19 @@ def launch_hides(rows):
             f"from {ns / 1e3:g} µs on with {gpus}" for gpus, _, ns in found)
 
 
-# id, section, what it says, judge
+# Section, what it says, judge
 CLAIMS = (
-    ("launches_alike", "IV", "A cooperative launch costs as much as a traditional one, a "
-     "multi-device launch more", launches_alike),
-    ("coalesced_shuffle", "V-A", "A shuffle of a coalesced group costs the same for every size",
-     coalesced_shuffle),
-    ("block_throughput", "V-B", "Block barriers reach about 16 thread op/cycle", block_throughput),
-    ("grid_beside_launch", "V-C", "A grid barrier is slower than a launch, however small the grid",
-     grid_beside_launch),
-    ("gpus_beside_cpu", "VI-D", "The multi-grid barrier is up to 3 times slower than CPU threads",
-     gpus_beside_cpu),
-    ("cpu_beside_launch", "VI-D", "CPU threads beat the multi-device launch above two GPUs",
-     cpu_beside_launch),
-    ("cpu_steady", "VI-D", "CPU threads cost about a null kernel's latency, whatever the GPU count",
-     cpu_steady),
-    ("gpus_beside_launch", "VI-D", "The multi-grid barrier beats the multi-device launch",
-     gpus_beside_launch),
-    ("fewer_threads", "VII-B", "A warp sums 32 doubles faster than a thread, and 1024 faster than "
-     "1024 threads", fewer_threads),
-    ("barriers_alike", "VII-C", "Sums with volatile, tile and coalesced barriers cost the same",
-     barriers_alike),
-    ("sums_by_launches", "VII-D", "Sums by launches are faster than sums by the grid barrier",
-     sums_by_launches),
-    ("launch_hides", "IX-B", "A launch is hidden behind a kernel of 5 µs, on 8 GPUs of 250 µs",
-     launch_hides))
+    ("IV", "A cooperative launch costs as much as a traditional one, a multi-device launch more",
+     launches_alike),
+    ("V-A", "A shuffle of a coalesced group costs the same for every size", coalesced_shuffle),
+    ("V-B", "Block barriers reach about 16 thread op/cycle", block_throughput),
+    ("V-C", "A grid barrier is slower than a launch, however small the grid", grid_beside_launch),
+    ("VI-D", "The multi-grid barrier is up to 3 times slower than CPU threads", gpus_beside_cpu),
+    ("VI-D", "CPU threads beat the multi-device launch above two GPUs", cpu_beside_launch),
+    ("VI-D", "CPU threads cost about a null kernel's latency, whatever the GPU count", cpu_steady),
+    ("VI-D", "The multi-grid barrier beats the multi-device launch", gpus_beside_launch),
+    ("VII-B", "A warp sums 32 doubles faster than a thread, and 1024 faster than 1024 threads",
+     fewer_threads),
+    ("VII-C", "Sums with volatile, tile and coalesced barriers cost the same", barriers_alike),
+    ("VII-D", "Sums by launches are faster than sums by the grid barrier", sums_by_launches),
+    ("IX-B", "A launch is hidden behind a kernel of 5 µs, on 8 GPUs of 250 µs", launch_hides))
