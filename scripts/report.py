@@ -31,6 +31,7 @@ from parts import command_line, tsv, whole_files
 from reporting import blocks, charts, cite, headline_sheets, normal, sheets
 from reporting.chart_barriers import machines
 from reporting.blocks import Filed, Picture
+from reporting.page import page
 from reporting.part import Part, part_json, run_blocks
 from reporting.study import FOLDER, Study
 
@@ -151,7 +152,7 @@ def files_of(parts, study, citation, pictures, several):
         rows = block.sheet.head, *(map(sheets.plain, row) for row in block.sheet.texts())
         files[Path(f"{block.path}.tsv")] = text_of([*first, *map("\t".join, rows)])
     written = {str(path) for path, made in files.items() if made is not None}
-    files[Path("report.html")] = blocks.page(title, about, content, pictures, written)
+    files[Path("report.html")] = page(title, about, content, pictures, written)
     return files
 
 

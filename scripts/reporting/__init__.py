@@ -17,6 +17,6 @@ What is told of a run, each from its rows:
                     draws them, as pictures.mplstyle says, and alone needs matplotlib
   part              all of this of one run, its blocks of the pages and its part of report.json
 How it is written:
-  sheets            tables as Markdown, HTML and LaTeX
-  blocks            what pages are made of, as Markdown and HTML
+  sheets            tables as Markdown and LaTeX
+  blocks            what pages are made of, as Markdown; page: as HTML, with page.css and page.js
 """

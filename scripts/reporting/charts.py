@@ -1,10 +1,7 @@
 """The pictures of report.py as files and in its pages. Without matplotlib their numbers alone."""
 
-import base64
-import html
 import os
 import re
-import struct
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -13,7 +10,7 @@ from urllib.parse import quote
 from parts import programs
 from reporting import chart_libraries, chart_methods, chart_study, chart_sums
 from reporting.chart_barriers import all_barriers, toolkits
-from reporting.sheets import folded_notes, literal, tex
+from reporting.sheets import literal, tex
 
 MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
 TWO_LINES = 240  # letters, of a caption in LaTeX
@@ -118,26 +115,6 @@ def latex(chart, path):
     yield from (f"% {tex(sentence)}" for sentence in others)
     yield rf"\label{{fig:{label}}}"
     yield rf"\end{{{kind}}}"
-
-
-def chart_html(chart, path, pictures, name, links):
-    """name: that links lead to; links: to its files."""
-    first, *notes = chart.caption()
-    label = f"{chart.label}. " if chart.label else ""
-    yield (f'<figure id="{html.escape(name)}"><figcaption><b>{html.escape(label)}</b>'
-           f"{html.escape(first)} {links}</figcaption>")
-    data = pictures.png(path)
-    if data:
-        width, height = struct.unpack(">II", data[16:24])  # of the header
-        # As a link: a narrow screen shows it too small to be read.
-        yield (f'<div class="wide"><a href="{quote(str(path))}.png">'
-               f'<img class="{"page" if chart.wide else "column"}" width="{width}" '
-               f'height="{height}" alt="{html.escape(chart.alternative())}" '
-               f'src="data:image/png;base64,{base64.b64encode(data).decode()}"></a></div>')
-    notes = [*filter(None, [chart.legend()]), *notes]
-    if notes:
-        yield from folded_notes(notes)
-    yield "</figure>"
 
 
 def chart_lines(chart, path, pictures):

@@ -1,5 +1,5 @@
-"""Sheets of report.py: what stands in its tables, as Markdown, HTML and LaTeX. A text is shown
-letter by letter in each, but for what coded() marks."""
+"""Sheets of report.py: what stands in its tables, as Markdown and LaTeX; page.py makes HTML of them.
+A text is shown letter by letter in each, but for what coded() marks."""
 
 import html
 import re
@@ -108,48 +108,9 @@ def markdown(sheet):
     yield ""
 
 
-def escape(text):
-    return CODE.sub(r"<code>\1</code>", html.escape(text))
-
-
-def page(sheet, name="", links=""):
-    """A part of report.html. name: that links lead to; links: to its files."""
-    def cells(row, tag):
-        for place, cell in enumerate(row):
-            cell = cell if isinstance(cell, Cell) else Cell(cell)
-            kind = ' class="number"' if place >= sheet.labels else ""
-            title = f' title="{html.escape(cell.title)}"' if cell.title else ""
-            scope = ' scope="col"' * (tag == "th")
-            yield f"<{tag}{scope}{kind}{title}>{escape(cell.text)}</{tag}>"
-
-    bold, rest = map(escape, sheet.caption())
-    place = f' id="{html.escape(name)}"' if name else ""
-    yield f"<figure{place}><figcaption><b>{bold}</b>{rest} {links}</figcaption>"
-    kind = f' class="{sheet.kind}"' if sheet.kind else ""
-    yield f'<div class="wide"><table{kind}>'
-    over = "".join(f'<th scope="colgroup" class="over" colspan="{width}">{escape(title)} ({escape(unit)})</th>'
-                   for title, unit, width in sheet.over)
-    over = over and f'<tr><td colspan="{sheet.labels}"></td>{over}</tr>'
-    yield f"<thead>{over}<tr>{''.join(cells(sheet.head, 'th'))}</tr></thead><tbody>"
-    for row in sheet.rows:
-        yield f"<tr>{''.join(cells(row, 'td'))}</tr>"
-    yield "</tbody></table></div>"
-    if sheet.legend:
-        yield f'<p class="notes">{escape(sheet.legend)}</p>'
-    if sheet.notes:
-        yield from folded_notes(sheet.notes)
-    yield "</figure>"
-
-
 def times(text):
     """With the sign between numbers."""
     return re.sub(r"(?<=\w) x (?=\w)", " × ", text)
-
-
-def folded_notes(notes):
-    """What stands below a table or a picture."""
-    yield '<details class="notes"><summary>Notes</summary>'
-    yield "".join(f"<p>{escape(note)}</p>" for note in notes) + "</details>"
 
 
 def tex(text):
