@@ -48,6 +48,7 @@ from typing import NamedTuple
 
 from parts import command_line, tables, tsv
 from reporting import field_model, words_model
+from reporting.estimates import many
 from reporting.steps_model import (BARRIERS_OF_GPUS, BY_HOST, IN_ONE_BLOCK, LADDER, NEEDS,
                                    NEEDS_OF_GPUS, ROUNDS, THREADS, Rows, Steps, percentile)
 from reporting.words_model import NEEDS_OF_EXCHANGES, Words
@@ -158,7 +159,7 @@ class Advice:
         if missing:
             return "the rows lack " + ", ".join(
                 f"the section '{title}' of {PROGRAMS[title]}" for title in missing)
-        return (f"no rows of {self.of_shape()} on {self.gpus} GPU{'s' * (self.gpus > 1)}"
+        return (f"no rows of {self.of_shape()} on {many(self.gpus)}"
                 + " (methods in_use_... of BenchmarkInterSM, at most 4 words)" * bool(self.words))
 
     def of_shape(self):
@@ -221,7 +222,7 @@ class Advice:
                 why = f"measured only at {', '.join(f'{of / 1e3:g}' for of in sorted(works))} us of work"
             elif method not in self.ways:
                 why = f"no rows of {self.of_shape()}" if method in known else (
-                    f"no rows on {self.gpus} GPU{'s' * (self.gpus > 1)}")
+                    f"no rows on {many(self.gpus)}")
             elif works and not min(works) <= self.work <= max(works):
                 nearest = min(works) if shorter else max(works)
                 why = f"extrapolated from rows of {nearest / 1e3:g} us of work"

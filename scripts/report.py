@@ -28,7 +28,7 @@ import tempfile
 from pathlib import Path
 
 from parts import command_line, tsv, whole_files
-from reporting import blocks, charts, cite, headline_sheets, normal, sheets
+from reporting import blocks, charts, cite, headline, normal, sheets
 from reporting.chart_barriers import machines
 from reporting.blocks import Filed, Picture
 from reporting.page import page
@@ -111,7 +111,7 @@ def summary_of(parts, study, citation):
     """report.json"""
     content = {"simulated": True} if parts[0].run.simulated else {}
     content.update({"runs": [part_json(part, study) for part in parts],
-                    "machines": headline_sheets.machines_json(parts, study),
+                    "machines": headline.machines_json(parts, study),
                     "cite": cite.as_json(parts, citation)})
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -121,7 +121,7 @@ def files_of(parts, study, citation, pictures, several):
     def latex(sheet, label):
         return text_of(sheets.latex(sheet, label))
 
-    sheet = headline_sheets.machines_sheet(parts, study) if len(parts) > 1 else None
+    sheet = headline.machines_sheet(parts, study) if len(parts) > 1 else None
     title = title_of(parts)
     content = [Filed(sheet, Path("tables/machines"))] if sheet else []
     content += [Picture(several, MACHINES)] if several else []
@@ -139,7 +139,7 @@ def files_of(parts, study, citation, pictures, several):
     for part in parts:
         folder = Path("tables") / part.name
         label = re.sub("[^A-Za-z0-9]+", "-", part.name)
-        alone = headline_sheets.headline_sheet(part, study, [])  # others do not fit on a page
+        alone = headline.headline_sheet(part, study, [])  # others do not fit on a page
         files[folder / "headline.tex"] = latex(alone, f"tab:{label}-headline")
         for number, table in enumerate(part.tables, 1):
             text = latex(table.sheet(part.run), f"tab:{label}-{number}")

@@ -12,7 +12,7 @@ from collections import defaultdict
 from parts import command_line, frame, suite, tsv
 from parts.tables import pivot
 from reporting import chart_libraries, headline
-from reporting.estimates import short_text, size_name
+from reporting.estimates import many, short_text, size_name
 from reporting.run_warnings import LOG, joined, warned
 from reporting.switch_model import predicted
 
@@ -22,10 +22,6 @@ CLUSTERS = tuple(f"{n} x {threads}" for threads in (32, 1024) for n in (2, 4, 8,
 SHAPES = ((1, 32), (1, 1024), (32, 64))  # blocks per SM, threads
 SUMMED, SIZES = "float", (2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32)  # which arrays are shown
 FORMS = ("exits early", "stays and skips", "as allowed", "otherwise")
-
-
-def many(gpus):
-    return f"{gpus} GPU" + "s" * (gpus > 1)
 
 
 def sorted_by(column, rows):

@@ -29,7 +29,3 @@ def beside(names, column, **cells):
 
 def code(name):
     return coded(f"`{name}`")
-
-
-def many(gpus):
-    return f"{gpus} GPU" + "s" * (gpus > 1)

@@ -5,9 +5,9 @@ import math
 from fnmatch import fnmatchcase
 from types import SimpleNamespace
 
-from pages.recorded import RESULTS, code, many, output, rows
+from pages.recorded import RESULTS, code, output, rows
 from parts import environment, means, suite, tables, tsv
-from reporting.estimates import rounded, shape, short_name, short_text, size_name
+from reporting.estimates import many, rounded, shape, short_name, short_text, size_name
 from reporting.headline import launch, method_of, of_grids, short
 from reporting.names import legend
 from reporting.sheets import Raw, coded, markdown_table

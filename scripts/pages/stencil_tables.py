@@ -3,8 +3,9 @@ of the same machine, from those that predictions need. Numbers are medians."""
 
 import functools
 
-from pages.recorded import RESULTS, code, many
+from pages.recorded import RESULTS, code
 from reporting import field_model, steps_model
+from reporting.estimates import many
 from reporting.sheets import markdown_table
 
 FITS = ("{}", "{}, in shared memory")

@@ -6,8 +6,8 @@ What is told of a run, each from its rows:
   estimates         a value with its spread and where it stands; tables of them
   study_tables      Tables I to VII; observations: Table VIII, judged by rows of evidence,
                     with section_claims, what sections of the study say beside it
-  headline          what a barrier costs, from a warp to all GPUs, and what that says;
-                    headline_sheets: as tables; verdict: is the node normal?
+  headline          what a barrier costs, from a warp to all GPUs, and what that says
+  verdict           is the node normal?
   normal            every row beside the recorded runs, by groups; moved: which moved;
                     known_spread: what is known to move them
   run_warnings      what the programs warned of

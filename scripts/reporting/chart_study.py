@@ -3,7 +3,7 @@
 from parts import tsv
 from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
                              points, study_estimate)
-from reporting.estimates import Estimate, remarks, shape, short_name, source_of
+from reporting.estimates import Estimate, many, remarks, shape, short_name, source_of
 from reporting.study import GPUS
 from reporting.study_tables import THROUGHPUTS, about_throughputs, throughputs_in
 
@@ -113,10 +113,6 @@ def study_panels(study, figure, gpu):
                             for line, row in found if row["blocks_per_SM"] == blocks])
             for blocks in dict.fromkeys(row["blocks_per_SM"] for _, row in found)],
                     ticks=THREADS)
-
-
-def many(gpus):
-    return f"{gpus} GPU" + "s" * (gpus > 1)
 
 
 def how_to_read(chart):

@@ -71,6 +71,11 @@ def rounded(value, spread=math.nan):
     return text(value) + (f" ± {text(spread)}" if float(text(spread)) else "")
 
 
+def many(gpus):
+    """1 GPU, 2 GPUs"""
+    return f"{gpus} GPU" + "s" * (gpus > 1)
+
+
 def shape(blocks, threads):
     """So many blocks for each SM, of so many threads."""
     return f"{blocks} per SM x {threads}"

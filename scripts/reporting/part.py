@@ -8,8 +8,7 @@ from reporting import charts, moved, normal, run_warnings
 from reporting.barrier_steps import lines_of_tsv
 from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
 from reporting.estimates import number, sources, title_of
-from reporting.headline import conclusions
-from reporting.headline_sheets import headline_json, headline_sheet
+from reporting.headline import conclusions, headline_json, headline_sheet
 from reporting.known_spread import Known
 from reporting.observations import table_8, table_8b
 from reporting.run_warnings import warned
