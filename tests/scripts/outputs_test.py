@@ -7,15 +7,30 @@ import hashlib
 import sys
 from pathlib import Path
 
-from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13
+from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13, section
 from report_support import ReportCase
 
 GOLDEN = Path(__file__).with_name("golden")
 HERE = ENVIRONMENT + "driver\tmine\ncuda_toolkit\t13.0\ncuda_toolkit_before13\t11.8\n"
-# Rows before others.
-MORE = (("grid_sync\t1\t1\t9\t4224", "grid_sync 1 1 9 132 1024 1090.250 0.750 100 0.100"),
-        ("cub\tfloat\t1\t8589934592", "read_limit float 1 8589934592 1 0 4600.000 9.000 2.000 0.500 "
-         "1 9 1.000"))
+HERE += "sm_clock_application\t1000 MHz\n"
+# Rows before others: of more shapes and kinds, wrong, less than nothing, no dearer than without.
+MORE = (
+    ("grid_sync\t1\t1\t9\t4224", "grid_sync 1 1 9 132 1024 1090.250 0.750 100 0.100",
+     "grid_sync 1 1 9 132 64 -3.000 0.750 100 0.100", "grid_sync 1 1 9 264 32 1180.000 9.000 100 1.000"),
+    ("cub\tfloat\t1\t8589934592", "read_limit float 1 8589934592 1 0 4600.000 9.000 2.000 0.500 1 9 1.000",
+     "implicit float 1 2097152 1 0 400.000 9.000 2.000 0.500 0 9 1.000"),
+    ("nccl_lsa_grid", "nccl_graph_unregistered 1 1 2 4 nan nan 5100.000 20.500 60 5.250",
+     "nccl_graph_unregistered 1 1 2 8 nan nan 5000.000 20.500 60 5.250",
+     "nccl_graph_registered 1 1 2 8 nan nan 2300.000 20.500 60 5.250",
+     "peer_grid_sync 1 1 2 nan 132 1024 4444.000 20.500 60 5.250",
+     "nccl_lsa_grid 1 2 2 nan 132 1024 3100.000 20.500 60 5.250",
+     "mpi_launch 2 4 4 nan 132 1024 12000.000 20.500 60 5.250"),
+    ("tile_sync\t1\t64\t1\t32\t1.000", "in_use_branches 1 64 1 32 9.000 0.000 32 100 0.000",
+     "in_use_branches_none 1 64 1 32 9.000 0.000 32 100 0.000"))
+THROUGHPUT = section(
+    "throughput", "method rep blk thrd tile m(ttl_latency) m(thrput) m(diff_latency) m(diff_thrput)",
+    "blocksync 8 132 32 32 80.0 0.9 40.0 1.8", "blocksync 8 264 32 32 90.0 0.8 45.0 0.7") + (
+        "# note[above-limit limit=1.00000] blocksync blk=132: x\n# note[repeats] blocksync blk=132: x\n")
 # What differs in the run that is recorded.
 OTHERS = (("8420.000\t0.750", "7000.000\t0.750"), ("2175.500", "4175.500"), ("64.000", "64.100"),
           ("lost_updates\tright\t1000\t0", "lost_updates\tright\t1000\t1"))
@@ -26,7 +41,8 @@ COMMANDS = {"summary": ("summary.py", "here"), "csv": ("summary.py", "--csv", "h
             "check": ("check.py", "here", "--against", "h200x2")}
 SHOWN = ("report.md", "tables/here/headline.tex", "tables/here/table_2.tex", "tables/here/table_8.tex",
          "tables/machines.tex", "tables/here/normal.tsv", "figures/here/figure_8.tsv",
-         "figures/here/figure_9.tsv", "figures/here/barriers.tsv")
+         "figures/here/figure_9.tsv", "figures/here/barriers.tsv", "figures/here/libraries.tsv",
+         "figures/here/figure_4.tsv", "figures/here/figure_5.tsv", "figures/here/figure_15.tsv")
 
 
 class OutputsTest(ReportCase):
@@ -34,9 +50,10 @@ class OutputsTest(ReportCase):
         """{name: text}"""
         rows = {**ROWS, **{f"{name}.before13": text for name, text in ROWS_BEFORE13.items()},
                 "environment": HERE}
-        for before, row in MORE:
-            row = "\t".join(row.split()) + "\n"
-            rows = {name: text.replace(before, row + before) for name, text in rows.items()}
+        for before, *new in MORE:
+            new = "".join("\t".join(row.split()) + "\n" for row in new)
+            rows = {name: text.replace(before, new + before, 1) for name, text in rows.items()}
+        rows["BenchmarkIntraSM"] += THROUGHPUT
         self.write_run(self.folder / "here", rows)
         for old, new in OTHERS:
             rows = {name: text.replace(old, new) for name, text in rows.items()}

@@ -4,11 +4,11 @@ charts."""
 import re
 import unittest
 
-from made_up_rows import ENVIRONMENT, GRID, LATENCY, LIBRARY, ROWS, ended, section
+from made_up_rows import ENVIRONMENT, GRID, ended, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
-from reporting import chart_barriers, chart_libraries, chart_study, chart_sums, charts
+from reporting import chart_barriers, chart_study, chart_sums, charts
 from reporting.study import Study
 
 FOUR_GPUS = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t4")
@@ -44,19 +44,6 @@ class ChartPartsTest(ScriptsTest):
                 self.assertIn(charts.tex(sentence).replace(r"$\times$", "x").replace("\\", ""),
                               said.replace(r"$\times$", "x").replace("\\", ""))
 
-    def test_wrong_sums_and_numbers_without_value_are_left_out(self):
-        wrong = ROWS["Reduction"].replace("318.750\t9.000\t2.000\t0.500\t1",
-                                          "318.750\t9.000\t2.000\t0.500\t0")
-        chart = chart_sums.figure_15(tsv.Run(self.write_run(
-            self.folder / "run", {"Reduction": wrong})), Study())
-        self.assertEqual([(series.name, point.x) for _, series, point in chart.rows()],
-                         [("cub", 2 ** 20), ("cub", 2 ** 33)])
-        rows = section("multi-GPU latency", GRID, "peer_grid_sync 1 1 9 132 32 nan nan 1 nan",
-                       "peer_grid_sync 2 1 9 132 32 2000.0 1.0 1 1.0")
-        chart = chart_study.figure_9(tsv.Run(self.write_run(
-            self.folder / "run", {"BenchmarkInterSM": rows})), Study())
-        self.assertEqual(chart.missing, ["rows of several GPUs"])  # of one count only
-
     def test_what_figure_4_is_seen_against(self):
         chart = chart_study.figure_4(tsv.Run(ROOT / "results" / "h200x1"), Study())
         for panel, levels in zip(chart.panels, ({}, {"V100": 0.475, "P100": 0.091})):
@@ -64,32 +51,6 @@ class ChartPartsTest(ScriptsTest):
                              {**levels, "an SM holds 64 warps": 64})
             self.assertEqual([level.vertical for level in panel.levels],
                              [True] + [False] * len(levels))
-
-    def test_the_original_beside_the_difference_in_figure_4(self):
-        names = ("ttl_latency", "thrput", "diff_latency", "diff_thrput")
-        text = section(
-            "throughput", " ".join(("method rep blk thrd", *(f"m({name})" for name in names))),
-            "blocksync 8 132 32 80.0 0.9 40.0 1.8") + (
-                "# note[above-limit limit=1.00000] blocksync blk=132: x\n"
-                "# note[repeats] blocksync blk=132: x\n"
-                "# warning[spread percent=3] blocksync blk=132: x\n")
-        run = tsv.Run(self.write_run(self.folder / "run", {"BenchmarkIntraSM": text}))
-        chart = chart_study.figure_4(run, Study())
-        self.assertEqual([[panel.name for panel in row] for row in chart.rows_of_panels()], [
-            ["m(ttl_latency) / rep", "m(diff_latency) / rep"], ["m(thrput)", "m(diff_thrput)"]])
-        self.assertEqual([point.estimate.value for *_, point in chart.rows()], [10, 5, 0.9, 1.8])
-        self.assertEqual([len(point.estimate.remarks) for *_, point in chart.rows()], [0, 3] * 2)
-
-    def test_noise_below_zero_is_left_out(self):
-        rows = section("grid latency", GRID, "grid_sync 1 1 9 132 32 -3.0 9.0 1 1.0",
-                       "grid_sync 1 1 9 132 64 0.0 9.0 1 1.0",
-                       "grid_sync 1 1 9 264 32 1000.0 9.0 1 1.0")
-        chart = chart_study.figure_5(tsv.Run(self.write_run(
-            self.folder / "run", {"BenchmarkInterSM": rows})), Study())
-        self.assertEqual([(series.name, point.x, point.estimate.value)
-                          for _, series, point in chart.rows()], [("2", 32, 1.0)])
-        self.assertEqual(chart.missing[:2], [f"1 at {threads}, which is not above 0"
-                                             for threads in (32, 64)])
 
     def test_empty_cells(self):
         """Where the blocks do not fit, as the file says, nothing is missing."""
@@ -140,46 +101,6 @@ class ChartPartsTest(ScriptsTest):
         self.assertIn("peer_grid_sync on 2 GPUs", chart.missing)
         self.assertNotIn("3 GPUs", " ".join(chart.caption()))
 
-    def test_barriers_by_library(self):
-        """Threads, processes and nodes are apart; a barrier of Libraries goes before that of
-        BenchmarkInterSM."""
-        def rows(*lines):
-            return section("barriers of libraries", LIBRARY, *(f"{line} 9 60 5" for line in lines))
-
-        run = tsv.Run(self.write_run(self.folder / "run", {
-            "environment": FOUR_GPUS, "BenchmarkInterSM": section("multi-GPU latency", GRID, *(
-                f"peer_grid_sync {gpus} 1 9 132 1024 {gpus}500 1 1 1" for gpus in (1, 2, 4))),
-            "Libraries": rows("nccl_graph_unregistered 1 1 2 4 nan nan 5100",
-                              "nccl_graph_unregistered 1 1 2 8 nan nan 5000",
-                              "nccl_graph_registered 1 1 2 8 nan nan 2300",
-                              "nccl_lsa_grid 1 1 4 nan 132 1024 3000",
-                              "nccl_lsa_grid 1 1 4 nan 4224 64 19000",
-                              "nccl_lsa_grid 1 1 4 nan 132 32 2900",
-                              "peer_grid_sync 1 1 4 nan 132 1024 4444"),
-            "Libraries.processes": rows("nccl_lsa_grid 1 4 4 nan 132 1024 3100",
-                                        "peer_grid_sync 1 4 4 nan 132 1024 4700"),
-            "Libraries.nodes": rows("nccl_graph_unregistered 2 8 8 8 nan nan 9000",
-                                    "mpi_launch 2 8 8 nan 132 1024 12000")}, only=True))
-        chart = chart_libraries.by_library(run, None)
-        self.assertEqual([(panel.title, series.name, point.x, round(point.estimate.value, 6))
-                          for panel, series, point in chart.rows()], [
-            ("all blocks, 1 per SM x 1024", "NCCL", "4", 3.0),
-            ("all blocks, 1 per SM x 1024", "NCCL, processes", "4", 3.1),
-            ("all blocks, 1 per SM x 1024", "this suite", "1", 1.5),
-            ("all blocks, 1 per SM x 1024", "this suite", "2", 2.5),
-            ("all blocks, 1 per SM x 1024", "this suite", "4", 4.444),
-            ("all blocks, 1 per SM x 1024", "this suite, processes", "4", 4.7),
-            ("all blocks, 32 per SM x 64", "NCCL", "4", 19.0),
-            ("all GPUs, a launch for each", "NCCL", "2", 2.3),
-            ("all GPUs, a launch for each", "NCCL unregistered", "2", 5.0),
-            ("all GPUs, a launch for each", "NCCL unregistered, processes", "2x4", 9.0),
-            ("all GPUs, a launch for each", "MPI, processes", "2x4", 12.0)])
-        self.assertEqual({tuple(panel.ticks) for panel in chart.panels},
-                         {("1", "2", "4", "2x4")})
-        self.assertIn("libraries", [one.name for one in charts.charts_of(run, Study())])
-        older = tsv.Run(ROOT / "results/h200x2")
-        self.assertNotIn("libraries", [one.name for one in charts.charts_of(older, Study())])
-
     def test_the_clock_of_cycles(self):
         latency = section("block latency", "method GPUcount rep blk thrd m(ave_cycle) s(ave_cycle)"
                           " clock", "blocksync 1 64 1 32 20.0 2.0 500.0")
@@ -208,18 +129,6 @@ class ChartPartsTest(ScriptsTest):
         looked_for = {barrier.method for barrier in chart_barriers.BARRIERS}
         self.assertEqual({method for method in measured if not others.match(method)} - looked_for,
                          set())
-
-    def test_no_longer_than_without_the_barrier(self):
-        rows = section("warp latency", LATENCY, "in_use_branches 1 64 1 32 9.0 0.0 32 100 0.0",
-                       "in_use_branches_none 1 64 1 32 9.0 0.0 32 100 0.0")
-        older = rows.replace("\t9.0\t", "\t12.0\t", 1)  # no number of the newer one's
-        chart = chart_barriers.all_barriers(tsv.Run(self.write_run(self.folder / "run", {
-            "BenchmarkIntraSM": rows, "BenchmarkIntraSM.before13": older, "environment":
-            ENVIRONMENT + "sm_clock_application\t1000 MHz\n"}, only=True)), None)
-        self.assertEqual(chart.estimates(), [])
-        name = "added_branches, 32 lanes"
-        self.assertIn(f"No longer with the barrier than without: {name}.", chart.notes)
-        self.assertNotIn(f"warp: {name}", chart.missing)
 
     def test_what_compiles_to_nothing_is_no_barrier(self):
         found = chart_barriers.Found(tsv.Run(ROOT / "results" / "h200x1"))
