@@ -12,9 +12,9 @@ What is told of a run, each from its rows:
                     known_spread: what is known to move them
   run_warnings      what the programs warned of
   cite              how to cite
-  chart             what a picture shows; chart_study, chart_sums, chart_barriers, chart_methods,
-                    chart_libraries make them of rows; charts has all of them; draw
-                    draws them, as pictures.mplstyle says, and alone needs matplotlib
+  chart             what a picture shows; chart_study, chart_barriers, chart_libraries make them
+                    of rows; charts has all of them; draw draws them, as pictures.mplstyle says,
+                    and alone needs matplotlib
   part              all of this of one run, its blocks of the pages and its part of report.json
 How it is written:
   sheets            tables as Markdown and LaTeX

@@ -1,11 +1,11 @@
-"""Figures 4, 5, 7, 8 and 9 of the study for a run: barriers. For report.py."""
+"""The study's figures for a run, and charts of methods that its GPUs did not have. For report.py."""
 
 from parts import tsv
 from reporting.chart import (HEAT, LINES, SPREAD, Chart, Level, Panel, Point, Series, per_sm,
                              points, study_estimate)
-from reporting.estimates import Estimate, many, remarks, shape, short_name, source_of
+from reporting.estimates import Estimate, many, remarks, shape, share, short_name, source_of
 from reporting.study import GPUS
-from reporting.study_tables import THROUGHPUTS, about_throughputs, throughputs_in
+from reporting.study_tables import ARRAY, THROUGHPUTS, about_throughputs, throughputs_in
 
 THREADS = (32, 64, 128, 256, 512, 1024)
 WARPS = (1, 4, 16, 64, 256, 1024)
@@ -244,4 +244,177 @@ def figure_9(run, study):
     return chart
 
 
-MAKERS = (figure_4, figure_5, figure_7, figure_8, figure_9)
+# Sums, and what a warp's barrier does.
+SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB"}
+PERCENT = "The bars of percentages count the spread of both rates. Wrong sums are left out."
+SUMS = ("implicit", "grid_sync", "cub", "programmatic", "last_block", "two_pass_tree",
+        "read_limit")
+
+
+def sums(run, section, method, x):
+    """Rates of a method by x(row); wrong sums are left out."""
+    return Series(method, points(run, section, section.find_all(method=method, type=ARRAY),
+                                 x, "m(GB/s)"))
+
+
+def percent(series, of):
+    """All but one series in percent of that one at the same x."""
+    base = {point.x: point.estimate for one in series if one.name == of for point in one.points
+            if point.estimate.value > 0}
+    for one in series:
+        if one.name != of:
+            yield Series(one.name, [Point(point.x, share(point.estimate, base[point.x]))
+                                    for point in one.points if point.x in base])
+
+
+def figure_15(run, _):
+    chart = Chart("figure_15", "Figure 15", f"Sums of an array of {ARRAY} on one GPU by its "
+                  "size: GB/s (above), percent of reading alone (below)", LINES, "", SPREAD,
+                  wide=False)
+    section = run.section("Reduction", "one GPU")
+    rates = [sums(run, section, method, lambda row: row.whole("bytes")) for method in SUMS]
+    theory = section.find(method="theory")
+    levels = [Level("theory", float(theory["m(GB/s)"]), False)] if (
+        theory and float(theory["m(GB/s)"]) > 0) else []
+    chart.add(Panel("", "", "GB/s", rates, log_x=True, log_y=True, ticks=SIZES, levels=levels),
+              f"sums of {ARRAY}")
+    chart.add(Panel("", "size of the array", "percent of read_limit",
+                    percent(rates, "read_limit"), log_x=True, ticks=SIZES, from_zero=False))
+    chart.notes.append("read_limit reads and sums nothing, yet a sum may be faster; theory "
+                       f"(dotted): the memory's clock and width. {PERCENT}")
+    return chart
+
+
+def scaling_series(run, title):
+    """(bytes, their Series by GPUs), of the largest array of all methods; strong scaling: of the
+    whole array, weak: of each GPU's."""
+    def of_line(row):  # what stays the same along a line
+        return row.whole("bytes") // (1 if title == "strong scaling" else row.whole("GPUcount"))
+
+    sections = [run.section(file, title) for file in tsv.REDUCTIONS]
+    size = max((of_line(row) for section in sections for row in section.find_all(type=ARRAY)),
+               default=0)
+    return size, [Series(method, points(run, section, [
+        row for row in section.find_all(method=method, type=ARRAY) if of_line(row) == size],
+        lambda row: row.whole("GPUcount"), "m(GB/s)"))
+        for section, method in ((sections[0], "implicit_multi"), (sections[0], "peer_grid"),
+                                (sections[1], "multi_grid"), (sections[0], "nccl"))]
+
+
+def figure_16(run, _):
+    chart = Chart("figure_16", "Figure 16", f"Sums of an array of {ARRAY} on several GPUs: GB/s "
+                  "of implicit_multi (above), others in percent of it (below)", LINES, "", SPREAD, columns=2,
+                  several=True, same_y=True)
+    above, below = [], []
+    for title, each in (("strong scaling", ""), ("weak scaling", " a GPU")):
+        size, series = scaling_series(run, title)
+        gpus = sorted({point.x for one in series for point in one.points})
+        if len(gpus) < 2:
+            chart.missing.append(title)
+            continue
+        name = f"{title}: {size / 2 ** 30:g} GiB{each}"
+        above.append(Panel(name, "", "GB/s", series[:1], ticks=gpus, row="rate"))
+        below.append(Panel("", "GPUs", "percent of implicit_multi",
+                           percent(series, "implicit_multi"), ticks=gpus, row="percent",
+                           from_zero=False, name=name, shows=(80, 120)))
+    for panel in above + below:
+        chart.add(panel)
+    chart.notes.append(f"From the host's call until it knows the sum. {PERCENT}")
+    return chart
+
+
+def last_to_come(rows):
+    """The Level of the lane that came last, if it also left first; or nothing."""
+    last = max(rows, key=lambda row: float(row["start"]), default=None)
+    if last and last is min(rows, key=lambda row: float(row["end"])):
+        return [Level(f"lane {last['lane']} comes last, leaves first", last.whole("lane"), True,
+                      True)]
+    return []
+
+
+def figure_18(run, _):
+    chart = Chart("figure_18", "Figure 18", "Clocks of the lanes of a warp before and behind a "
+                  "barrier that each calls in a branch of its own", LINES,
+                  "cycles since the first lane's start", columns=2, same_y=True)
+    section = run.section("Pitfalls", "warp barrier")
+    verdicts = run.section("Pitfalls", "warp barrier verdict")
+    for method in ("tile_sync", "no_sync"):
+        rows = section.find_all(method=method)
+        verdict = verdicts.find(method=method)
+        held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
+        chart.add(Panel(f"{method}{held}", "lane", "cycles", [
+            Series(name, [Point(row.whole("lane"), Estimate(
+                float(row[column]), float("nan"), [source_of(section, row)]), method)
+                          for row in rows])
+            for name, column in (("before the barrier", "start"), ("behind it", "end"))],
+                        joined=False, levels=last_to_come(rows)), method)
+    chart.notes.append("The barrier holds where no lane is behind it before all lanes have "
+                       "come: all marks behind it lie above all before it. The lane that comes "
+                       "last need not wait. The last of the launches. no_sync: nothing stands "
+                       "between the two clocks.")
+    return chart
+
+
+# Methods of today.
+CLUSTERS = ("2", "4", "8", "16")
+BLOCKS = ("blocksync", "syncthreads_and", "mbarrier", "mbarrier_parity", "cuda_barrier")
+OPERATIONS = ("add", "max", "exchange", "cas")
+
+
+def by_threads(run, section, method, **cells):
+    """Points of a method by threads of a block."""
+    return points(run, section, section.find_all(method=method, **cells),
+                  lambda row: row.whole("thrd"), "m(ave_cycle)")
+
+
+def block_barriers(run, _):
+    chart = Chart("block_barriers", "", "Barriers of a whole block by its threads", LINES, "cycles",
+                  SPREAD, wide=False)
+    section = run.section("BenchmarkIntraSM", "block latency")
+    series = [Series(method, by_threads(run, section, method)) for method in BLOCKS]
+    group = run.section("BenchmarkIntraSM", "group latency")
+    named = [row for row in group.find_all(method="named_barrier") if row["tile"] == row["thrd"]]
+    series.append(Series("named_barrier", points(run, group, named, lambda row: row.whole("thrd"),
+                                                 "m(ave_cycle)")))
+    chart.add(Panel("", "threads per block", "cycles", series), "block latency")
+    chart.notes.append("syncthreads_and returns whether all threads say yes.")
+    return chart
+
+
+def clusters(run, _):
+    chart = Chart("clusters", "", "Barriers of a cluster by its blocks and their threads", HEAT,
+                  "cycles", columns=3)
+    section = run.section("BenchmarkIntraSM", "group latency")
+    for method in ("cluster_sync", "cluster_relaxed", "cluster_split"):
+        chart.add(Panel(method, "threads per block", "blocks", [
+            Series(size, by_threads(run, section, method, tile=size)) for size in CLUSTERS],
+                        ticks=THREADS), method)
+    chart.notes.append("The darker, the longer. cluster_relaxed orders no memory; cluster_split has 64 float additions "
+                       "between arriving and waiting, which are in it.")
+    return chart
+
+
+def atomics(run, _):
+    chart = Chart("atomics", "", "Atomic operations: of a warp by operation (left), additions of a "
+                  "block to one word in shared memory by its threads (right)", HEAT, "cycles",
+                  columns=2)
+    section = run.section("BenchmarkIntraSM", "warp latency")
+    series = []
+    for memory in ("shared", "global"):
+        for words in ("1", "32"):
+            found = [point for operation in OPERATIONS for point in points(
+                run, section, section.find_all(method=f"{memory}_{operation}", tile=words,
+                                               thrd="32"),
+                lambda _, operation=operation: operation, "m(ave_cycle)")]
+            series.append(Series(f"{memory}, {words} word" + "s" * (words != "1"), found))
+    chart.add(Panel("32 threads", "operation", "", series, ticks=OPERATIONS),
+              "operations of a warp")
+    chart.add(Panel("shared_add", "threads per block", "",
+                    [Series("shared, 1 word", by_threads(run, section, "shared_add", tile="1"))],
+                    ticks=THREADS), "shared_add of blocks")
+    chart.notes.append("The darker, the longer.")
+    return chart
+
+
+MAKERS = (figure_4, figure_5, figure_7, figure_8, figure_9, figure_15, figure_16, figure_18)
+OTHERS = (block_barriers, clusters, atomics)

@@ -8,11 +8,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from parts import programs
-from reporting import chart_libraries, chart_methods, chart_study, chart_sums
+from reporting import chart_libraries, chart_study
 from reporting.chart_barriers import all_barriers, toolkits
 from reporting.sheets import literal, tex
 
-MAKERS = (*chart_study.MAKERS, *chart_sums.MAKERS, all_barriers, *chart_methods.MAKERS)
+MAKERS = (*chart_study.MAKERS, all_barriers, *chart_study.OTHERS)
 TWO_LINES = 240  # letters, of a caption in LaTeX
 COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
 

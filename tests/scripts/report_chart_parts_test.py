@@ -8,7 +8,7 @@ from made_up_rows import ENVIRONMENT, GRID, ended, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
-from reporting import chart_barriers, chart_study, chart_sums, charts
+from reporting import chart_barriers, chart_study, charts
 from reporting.study import Study
 
 FOUR_GPUS = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t4")
@@ -82,7 +82,7 @@ class ChartPartsTest(ScriptsTest):
 
     def test_the_lane_that_comes_last(self):
         run = tsv.Run(ROOT / "results/h200x1")
-        held, free = chart_sums.figure_18(run, Study()).panels
+        held, free = chart_study.figure_18(run, Study()).panels
         self.assertEqual([(one.name, one.value) for one in held.levels],
                          [("lane 30 comes last, leaves first", 30)])
         self.assertEqual(free.levels, [])  # there the first lane leaves first

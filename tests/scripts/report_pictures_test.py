@@ -20,7 +20,7 @@ except ImportError as error:
     sys.exit(77)
 
 from parts import tsv
-from reporting import chart_barriers, chart_methods, chart_study, charts
+from reporting import chart_barriers, chart_study, charts
 from reporting.study import Study
 
 RECORDED = ("h200x2", "h200x4")  # with the most in them
@@ -232,7 +232,7 @@ class PicturesTest(ScriptsTest):
         rows = section("warp latency", LATENCY, *(
             f"shared_{operation} 1 64 1 32 {cycles}.000 0.000 1 100 0.000"
             for operation, cycles in (("cas", 4), ("max", 2), ("exchange", 3))))
-        chart = chart_methods.atomics(tsv.Run(self.write_run(
+        chart = chart_study.atomics(tsv.Run(self.write_run(
             self.folder / "run", {"BenchmarkIntraSM": rows}, only=True)), None)
         with draw.settings():
             axes, = draw.picture_of(chart).axes
