@@ -113,7 +113,7 @@ report=$PROJECT_ROOT/build/report # of these
 # is_current: whether it need not be drawn again.
 is_current() {
   [[ -e $report/report.html && -z $(find "${recorded[@]}" "$scripts" -newer "$report/report.html" \
-    \( -name '*.py' -o -name '*.tsv' \) -print -quit) ]] &&
+    \( -name '*.py' -o -name '*.tsv' -o -name 'page.*' -o -name '*.mplstyle' \) -print -quit) ]] &&
     { compgen -G "$report/figures/*/*.png" >/dev/null || ! python3 -c 'import matplotlib' 2>/dev/null; }
 }
 show_recorded() {
