@@ -3,6 +3,7 @@
 A row is fine if it is within the recorded runs, or no further beyond them than bounds.py says.
 """
 
+import functools
 import re
 import statistics
 from collections import Counter, defaultdict, namedtuple
@@ -109,7 +110,7 @@ class Verdict:
 
     def _clocks(self, run):
         """SM clocks that the rows saw, beside those of the recorded runs."""
-        known = [float(row["clock"]) for other in self.runs for _, row in rows_with_clock(other)]
+        known = [clock for other in self.runs for clock in clocks_of_rows(other)]
         recorded = self.clock = statistics.median(known or [float("nan")])
         seen = defaultdict(list)
         for file, row in rows_with_clock(run):
@@ -155,8 +156,7 @@ class Verdict:
     def _wrong(self, run):
         """Wrong results, and what Pitfalls saw. Some sums are wrong everywhere."""
         known = [*self.runs, *(more for one in self.runs for more in normal.further(one))]
-        right = {key[:3] for other in known for key, (_, value) in normal.values(other).items()
-                 if value.row.get("right") == "1"}
+        right = set().union(*map(right_of, known))
 
         def is_wrong(row):
             recorded = [normal.values(other)[row.key][1].row.get("right") for other in known
@@ -286,13 +286,6 @@ class Verdict:
     def _missing_gpus(self, run, recorded, partial):
         """What recorded runs have on two GPUs to all, or on all alone, whatever kind they are, is
         wanted here, too."""
-        def counts_of(one):
-            found = defaultdict(set)
-            for key in normal.values(one):
-                if key[normal.GPUS].isdigit():
-                    found[key[:3]].add(int(key[normal.GPUS]))
-            return found
-
         here, wanted = counts_of(run), {}
         for other in recorded:
             for key, counts in counts_of(other).items():
@@ -303,7 +296,7 @@ class Verdict:
             output = run.files.get(key[0])
             if output and (key in here or not partial) and not output.has_skipped(key[2]) and any(
                     one.title == key[1] for one in output):
-                for count in set(range(2 if each else run.gpus, run.gpus + 1)) - here[key] - {1}:
+                for count in set(range(2 if each else run.gpus, run.gpus + 1)) - here.get(key, set()) - {1}:
                     missing[key[0]][count].add(key[2])
         for file, counts in missing.items():
             gpus = on_gpus(", ".join(map(str, sorted(counts))))
@@ -337,6 +330,28 @@ def keep(folder, found, simulated):
     """What is told in full, in the folder of what was measured: causes are known there later."""
     first = [tsv.SIMULATED] * simulated
     whole_files.write(folder, {FILE: "".join(f"{line}\n" for line in [*first, *told(found)[0]])})
+
+
+@functools.lru_cache(maxsize=None)
+def counts_of(run):
+    """(file, section, method) -> numbers of GPUs on which it was measured"""
+    found = defaultdict(set)
+    for key in normal.values(run):
+        if key[normal.GPUS].isdigit():
+            found[key[:3]].add(int(key[normal.GPUS]))
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def right_of(run):
+    """(file, section, method) of what had a right result."""
+    return {key[:3] for key, (_, value) in normal.values(run).items()
+            if value.row.get("right") == "1"}
+
+
+@functools.lru_cache(maxsize=None)
+def clocks_of_rows(run):
+    return [float(row["clock"]) for _, row in rows_with_clock(run)]
 
 
 def by_method(rows, run):
