@@ -32,23 +32,22 @@ ROOT = FOLDER.parent.parent
 NO_ROWS = ("docs/pitfalls.md", "docs/repeatability.md")  # they quote none of a method's cost
 
 
-def agreement(one, other):
-    """groups.agreement() of the rows that two of means.values_of() have in common."""
-    return groups.agreement(
-        (file, key[1], means.compare(quantity, value, other[file][key][1], THRESHOLD).verdict)
-        for file in one.keys() & other.keys()
-        for key, (quantity, value) in one[file].items() if key in other[file])
-
-
 def runs_side_by_side(runs):
-    """Each pair of runs of one kind of GPU, by group of rows."""
-    rows = []
+    """How many rows of each pair of runs of one kind of GPU are the same, by group of rows."""
+    lines = []
     for pair in itertools.combinations(runs, 2):
         if len({run.environment["gpu"] for run in pair}) == 1:
-            found = agreement(*map(means.values_of, pair))
-            rows.append([Raw(" and ".join(link(f"results/{run.path.name}") for run in pair)),
-                         *(found.get(name, "–") for name in groups.NAMES)])
-    return markdown_table(("Runs", *groups.NAMES), 1, rows)
+            one, other = map(means.values_of, pair)
+            same = {name: [] for name in groups.NAMES}
+            for file, key in ((file, key) for file in one.keys() & other.keys()
+                              for key in one[file].keys() & other[file].keys()):
+                (quantity, value), (_, theirs) = one[file][key], other[file][key]
+                same[groups.group_of(file, key[1])].append(
+                    means.compare(quantity, value, theirs, THRESHOLD).verdict == "same")
+            lines.append([Raw(" and ".join(link(f"results/{run.path.name}") for run in pair)), *(
+                f"{100 * sum(found) / len(found):.1f}% of {len(found):,}" if found else "–"
+                for found in same.values())])
+    return markdown_table(("Runs", *groups.NAMES), 1, lines)
 
 
 def link(text):

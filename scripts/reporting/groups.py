@@ -27,13 +27,3 @@ def group_of(file, method):
     return next((name for name, (programs, methods) in GROUPS.items() if program in programs
                  and any(fnmatchcase(method, pattern) for pattern in methods)),
                 "grid")  # a method of BenchmarkInterSM that no pattern knows
-
-
-def agreement(verdicts):
-    """{group: "99.9% of 4,376"} of (file, method, verdict): how many rows are the same. A group
-    without rows is not there."""
-    found = {name: [] for name in NAMES}
-    for file, method, verdict in verdicts:
-        found[group_of(file, method)].append(verdict == "same")
-    return {name: f"{100 * sum(same) / len(same):.1f}% of {len(same):,}"
-            for name, same in found.items() if same}

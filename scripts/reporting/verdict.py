@@ -296,7 +296,8 @@ class Verdict:
             output = run.files.get(key[0])
             if output and (key in here or not partial) and not output.has_skipped(key[2]) and any(
                     one.title == key[1] for one in output):
-                for count in set(range(2 if each else run.gpus, run.gpus + 1)) - here.get(key, set()) - {1}:
+                asked = set(range(2 if each else run.gpus, run.gpus + 1)) - {1}
+                for count in asked - here.get(key, set()):
                     missing[key[0]][count].add(key[2])
         for file, counts in missing.items():
             gpus = on_gpus(", ".join(map(str, sorted(counts))))
