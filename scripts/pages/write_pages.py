@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Writes the generated parts of pages: tables of the recorded runs and of results/known_spread.tsv.
+"""Writes the generated parts of pages: tables of the recorded runs and of results/known_spread.tsv,
+and pictures, where their rows are other ones (needs matplotlib).
 
-Each stands between two comments, `NAME: scripts/pages/write_pages.py writes this` and `NAME end`;
-PAGES has them all, their functions say what each shows. With --check nothing is written.
+Each table stands between two comments, `NAME: scripts/pages/write_pages.py writes this` and `NAME end`;
+PAGES has them all, their functions say what each shows. rows.sha256 has a hash of what each picture
+shows: that of its file would differ with the version of matplotlib. With --check nothing is written.
 
 Exit codes: 0 the pages are right; 1 with --check: a page is not what the files say, or a page
 cannot be written; 2 bad usage, also a file that is damaged or a page that lacks such comments.
 """
 
 import functools
+import hashlib
 import itertools
 import re
 import sys
@@ -23,12 +26,15 @@ from pages.recorded_tables import (barrier_cost, barriers_table, differences, du
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
                                    verdicts, warp_barriers)
 from pages.study_conclusions import conclusions
-from reporting import groups, known_spread, stale
+from reporting import charts, groups, known_spread, stale
+from reporting.chart_barriers import selected
+from reporting.chart_study import figure_5
 from reporting.normal import THRESHOLD, further, recorded_runs
 from reporting.sheets import Raw, coded, literal, markdown_table
 from reporting.study import FOLDER
 
 ROOT = FOLDER.parent.parent
+FIGURES = "docs/figures"
 NO_ROWS = ("docs/pitfalls.md", "docs/repeatability.md")  # they quote none of a method's cost
 
 
@@ -165,6 +171,36 @@ def renewed(page, runs):
     return text, new
 
 
+def pictured(runs):
+    """path -> Chart"""
+    run_of = {run.path.name: run for run in runs}
+    return {f"{FIGURES}/barriers.png": selected(run_of["h200x4"]),
+            f"{FIGURES}/grid_sync.png": figure_5(run_of["h200x1"], None)}
+
+
+def hashes(pictures):
+    """The text of rows.sha256: of all that is shown, not of the lines that it stands in."""
+    for path, chart in pictures.items():
+        lines = [line.rsplit("\t", 1)[0] for line in charts.lines_of_tsv(chart)]
+        text = "\n".join([*lines, *chart.caption()])
+        yield f"{hashlib.sha256(text.encode()).hexdigest()}  {Path(path).name}\n"
+
+
+def older_pictures(runs):
+    """{path: None of a picture that shows other numbers, or text of rows.sha256}"""
+    wanted, path = "".join(hashes(pictured(runs))), ROOT / FIGURES / "rows.sha256"
+    known = path.read_text().splitlines() if path.exists() else []
+    old = {f"{FIGURES}/{line.split()[1]}": None for line in wanted.splitlines() if line not in known}
+    return {**old, f"{FIGURES}/{path.name}": wanted} if old else {}
+
+
+def drawn(runs, paths):
+    made = charts.Pictures({path: chart for path, chart in pictured(runs).items() if path in paths})
+    if made.charts and made.why:
+        raise tsv.TsvError(made.why)
+    return {path: made.png(path) for path in made.charts}
+
+
 def work():
     parser = command_line.Parser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say whether they are right")
@@ -174,12 +210,13 @@ def work():
         raise tsv.TsvError(f"{FOLDER.parent} has no recorded run")
     pages = {page: renewed(page, runs) for page in PAGES}
     changed = {page: new for page, (text, new) in pages.items() if new != text}
+    changed.update(older_pictures(runs))
     if changed and options.check:
         print(f"write_pages.py: not what results/ has: {', '.join(changed)}; "
               "scripts/pages/write_pages.py writes it", file=sys.stderr)
         return 1
     if changed:
-        whole_files.write(ROOT, changed)
+        whole_files.write(ROOT, {**changed, **drawn(runs, changed)})
     return 0
 
 

@@ -362,10 +362,8 @@ class PlacesTest(HostFaultsTest):
     def test_folders_that_are_not_meant(self):
         # Were it not refused, nothing would be written: there is no run.
         for out in ("", "/", "//", "/.", "/tmp/.."):
-            for script, *run in (("report.py", "absent"),
-                                 ("pages/readme_pictures.py", "--recorded=absent")):
-                self.assert_refused(self.script(script, *run, "--out", out), 2,
-                                    f"--out: '{out}' is no folder to write into")
+            self.assert_refused(self.script("report.py", "absent", "--out", out), 2,
+                                f"--out: '{out}' is no folder to write into")
 
     def test_full_disk(self):
         """The kernel refuses what is beyond a size, as it does on a full disk."""
@@ -492,7 +490,6 @@ class ArgumentsTest(HostFaultsTest):
                  [run, run, "--allow=--"], [run, "--with=--"]),
                 ("'--' is no value", "sanitize.py", ["--build-dir=--"], ["--timeout=--"]),
                 ("'--' is no value", "sanitize_pitfalls.py", ["--build-dir=--"]),
-                ("'--' is no value", "pages/readme_pictures.py", ["--out=--"], ["--recorded=--"]),
                 ("expected one argument", "report.py", [run, "--out"], [run, "--out", "--"]),
                 ("--gpus: must be a whole number from 1 to 9999", "measure.py",
                  *(["build", "--results", "r", f"--gpus={text}"]

@@ -11,8 +11,9 @@ from report_support import NO_SUMS, ReportCase, rows_of
 from scripts_support import ROOT, ScriptsTest
 
 # scripts_support has put scripts/ on the path
-from pages import readme_pictures, recorded_tables, write_pages
+from pages import recorded_tables, write_pages
 from reporting import known_spread
+from reporting.normal import recorded_runs
 from reporting.study import FOLDER
 
 
@@ -26,6 +27,9 @@ class PagesTest(ReportCase):
         for page, text in pages.items():
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(text)
+        figures = self.project / write_pages.FIGURES
+        figures.parent.mkdir(exist_ok=True)
+        figures.symlink_to(ROOT / write_pages.FIGURES)  # no matplotlib draws them anew
         done = self.script("pages/write_pages.py", "--check")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         for page, text in pages.items():
@@ -57,26 +61,30 @@ class PagesTest(ReportCase):
         self.assertEqual([head, line, *rest], of_file)
 
 
-class ReadmePicturesTest(ScriptsTest):
+class PicturesTest(ScriptsTest):
     def test_they_are_of_the_recorded_rows(self):
-        self.assertEqual(readme_pictures.older(), [])
+        runs = recorded_runs(FOLDER.parent)
+        self.assertEqual(write_pages.older_pictures(runs), {})
         text = (ROOT / "README.md").read_text()
-        for name in readme_pictures.pictured(FOLDER.parent):
-            self.assertIn(f'src="docs/figures/{name}"', text)
-            width = int(re.search(rf'{name}" width="(\d+)"', text)[1])
-            data = (readme_pictures.OUT / name).read_bytes()
+        for path in write_pages.pictured(runs):
+            self.assertIn(f'src="{path}"', text)
+            width = int(re.search(rf'{path}" width="(\d+)"', text)[1])
+            data = (ROOT / path).read_bytes()
             pixels, = struct.unpack(">I", data[16:20])
-            self.assertGreaterEqual(7 / 72 * 200 * width / pixels, 9, name)  # of its letters
+            self.assertGreaterEqual(7 / 72 * 200 * width / pixels, 9, path)  # of its letters
             self.assertLessEqual(width, 830)
-            self.assertLess((readme_pictures.OUT / name).stat().st_size, 150e3)
+            self.assertLess(len(data), 150e3)
 
     def test_other_rows_are_noticed(self):
         recorded = self.folder / "recorded"
         shutil.copytree(FOLDER.parent, recorded, ignore=NO_SUMS)
-        self.assertEqual(readme_pictures.older(recorded=recorded), [])
+
+        def older():
+            return [Path(path).name for path in write_pages.older_pictures(recorded_runs(recorded))]
+
         path = recorded / "h200x1" / "BenchmarkInterSM.tsv"
         path.write_text(path.read_text().replace("# host waits", "# a line more\n# host waits"))
-        self.assertEqual(readme_pictures.older(recorded=recorded), [])
+        self.assertEqual(older(), [])
         for name, old in (("h200x4", ["barriers.png"]),
                           ("h200x1", ["barriers.png", "grid_sync.png"])):
             path = recorded / name / "BenchmarkInterSM.tsv"
@@ -84,12 +92,7 @@ class ReadmePicturesTest(ScriptsTest):
                 row["method"], row["blk"], row["thrd"]) == ("grid_sync", "132", "1024"))[
                     "m(avginstru)"]
             path.write_text(path.read_text().replace(f"\t{cell}\t", "\t999.875\t", 1))
-            self.assertEqual(readme_pictures.older(recorded=recorded), old)
-        done = self.script("pages/readme_pictures.py", "--check", "--recorded", recorded, "--out",
-                           readme_pictures.OUT)
-        self.assertEqual((done.returncode, done.stderr), (1, ""))
-        self.assertIn("barriers.png, grid_sync.png; scripts/pages/readme_pictures.py", done.stdout)
-        self.assertEqual(readme_pictures.older(self.folder), ["barriers.png", "grid_sync.png"])
+            self.assertEqual(older(), [*old, "rows.sha256"])
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ from measure import QUICK  # from scripts/, which scripts_support has put on the
 from parts import tsv
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "advise.py", "compare.py",
-           "report.py", "pages/write_pages.py", "pages/readme_pictures.py",
-           "sanitize.py", "sanitize_pitfalls.py", "parts/test_outcomes.py")
+           "report.py", "pages/write_pages.py", "sanitize.py", "sanitize_pitfalls.py", "parts/test_outcomes.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
 
 
@@ -61,7 +60,6 @@ class CommandLineTest(ScriptsTest):
                 ("are required: DIR", "summary.py", []),
                 ("are required: DIR", "report.py", []),
                 ("unrecognized arguments: one", "pages/write_pages.py", ["one"]),
-                ("unrecognized arguments: one", "pages/readme_pictures.py", ["one"]),
                 ("several folders need --short", "summary.py", ["one", "two"]),
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
                 ("unrecognized arguments: --g", "parts/test_outcomes.py", ["x.xml", "--g"])):
