@@ -1,5 +1,4 @@
-"""The parts of report.py, which write_pages.py and readme_pictures.py use, too. They need
-scripts/ on the path, for tsv.py and what else is there.
+"""The parts of report.py, which write_pages.py uses, too. They need scripts/ on the path.
 
 What is told of a run, each from its rows:
   study             the study's own numbers, of results/ipdps20
