@@ -295,10 +295,11 @@ def lines(run):
 def work():
     parser = command_line.Parser(description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="DIR", help="a results folder")
-    parser.add_argument("--short", action="store_true",
-                        help="one table of the main numbers, with a column for each folder")
-    parser.add_argument("--csv", action="store_true",
-                        help="all rows as comma-separated values, a line for each quantity")
+    some = parser.add_mutually_exclusive_group()
+    some.add_argument("--short", action="store_true",
+                      help="one table of the main numbers, with a column for each folder")
+    some.add_argument("--csv", action="store_true",
+                      help="all rows as comma-separated values, a line for each quantity")
     parser.add_simulated()
     options = parser.parse_args()
     if len(options.folders) > 1 and not (options.short or options.csv):
