@@ -160,7 +160,8 @@ def contents(blocks):
 
 def page(title, about, blocks, pictures, written):
     """The whole. about: the sentence below the title."""
-    style, script = (Path(__file__).with_name(f"page.{kind}").read_text() for kind in ("css", "js"))
+    style, script = (
+        Path(__file__).with_name(f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     return "\n".join((
         "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
