@@ -1,3 +1,4 @@
+// The ways of the section `between GPUs`.
 #pragma once
 
 #include <vector>

@@ -59,8 +59,8 @@ class HeldLaunch : public ways::Way {
  public:
   HeldLaunch(ways::QueuedWay& queue, Gate& gate) : queue_(queue), gate_(gate) {}
 
-  ways::LaunchTimes run(int repeats) override {
-    queue_.prepare(repeats);
+  ways::LaunchTimes run(int count) override {
+    queue_.prepare(count);
     gate_.close();
     HostClock::time_point start, launched;
     try {
@@ -69,7 +69,7 @@ class HeldLaunch : public ways::Way {
         gate_.hold(pool.device(gpu), pool.stream(gpu));
       }
       start = HostClock::now();
-      queue_.launch(repeats);
+      queue_.launch(count);
       launched = HostClock::now();
     } catch (...) {
       gate_.open();  // before what the kernels need is given back

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -113,30 +114,31 @@ struct ClusterSync : InKernel {
   }
 };
 
-template <class Way>
-__global__ void steps_kernel(StepData data, typename Way::Argument argument) {
-  Way way(argument);
+template <class Between>
+__global__ void steps_kernel(StepData data,
+                             typename Between::Argument argument) {
+  Between between(argument);
 #pragma unroll 1
   for (int step = 0; step < data.steps; ++step) {
-    way.before(data, step);
-    do_step(data, step, Way::kPolls);
-    if (step + 1 < data.steps) way.after(data, step);
+    between.before(data, step);
+    do_step(data, step, Between::kPolls);
+    if (step + 1 < data.steps) between.after(data, step);
   }
 }
 
 // The host's side.
 
-/// A kernel a step, launched by a way. Their arguments are the chain's data and
-/// the number of the step.
+/// A kernel a step, launched by a way. Their arguments are the chain's data
+/// and, but of the kernel that launches itself, the number of the step.
 class LaunchedSteps : public StepChain {
  public:
   LaunchedSteps(ways::Maker make, const StepPlace& place,
                 const StepShape& shape, const void* kernel)
       : StepChain(place, shape), numbers_(shape.steps) {
+    std::iota(numbers_.begin(), numbers_.end(), 0);
     arguments_.resize(2 * numbers_.size());
     ways::Steps steps = {{}, numbers_};
     for (int i = 0; i < shape.steps; ++i) {
-      numbers_[i] = steps.order[i] = i;
       arguments_[2 * i] = const_cast<StepData*>(&data());
       arguments_[2 * i + 1] = &numbers_[i];
       steps.kinds.push_back({{kernel, dim3(shape.blocks), dim3(shape.threads),
@@ -154,11 +156,11 @@ class LaunchedSteps : public StepChain {
 };
 
 /// One kernel of all steps.
-template <class Way>
+template <class Between>
 class FusedSteps : public StepChain {
  public:
   FusedSteps(const StepPlace& place, const StepShape& shape,
-             typename Way::Argument argument, LaunchAttributes attributes)
+             typename Between::Argument argument, LaunchAttributes attributes)
       : StepChain(place, shape),
         pool_(place.pool),
         argument_(argument),
@@ -167,9 +169,9 @@ class FusedSteps : public StepChain {
  private:
   double run_all() override {
     void* arguments[] = {const_cast<StepData*>(&data()), &argument_};
-    const KernelCall call = {reinterpret_cast<const void*>(steps_kernel<Way>),
-                             dim3(shape().blocks), dim3(shape().threads),
-                             arguments};
+    const KernelCall call = {
+        reinterpret_cast<const void*>(steps_kernel<Between>),
+        dim3(shape().blocks), dim3(shape().threads), arguments};
     const auto start = HostClock::now();
     check_cuda(launch(call, pool_.stream(0), attributes_),
                "cudaLaunchKernelExC", __FILE__, __LINE__);
@@ -178,7 +180,7 @@ class FusedSteps : public StepChain {
   }
 
   const StreamPool& pool_;
-  typename Way::Argument argument_;
+  typename Between::Argument argument_;
   LaunchAttributes attributes_;
 };
 
@@ -196,13 +198,13 @@ Made make_device_graph_steps(const StepPlace& place, const StepShape& shape) {
 }
 
 // All blocks at once.
-template <class Way>
+template <class Between>
 Made make_resident(const StepPlace& place, const StepShape& shape) {
   ways::require_cooperative({place.gpu});
   LaunchAttributes attributes;
   attributes.cooperative = true;
-  return std::make_unique<FusedSteps<Way>>(
-      place, shape, typename Way::Argument{}, attributes);
+  return std::make_unique<FusedSteps<Between>>(
+      place, shape, typename Between::Argument{}, attributes);
 }
 
 /// Keeps the barrier's memory.

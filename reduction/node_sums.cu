@@ -7,7 +7,6 @@
 #include "peer_grid_barrier/barrier.cuh"
 #include "reduction/local_sums.cuh"
 #include "reduction/node_sums.hpp"
-#include "ways/several_gpus.hpp"
 
 namespace syncbench::reduction {
 namespace {
@@ -161,7 +160,7 @@ template <class T>
 class MultiGridSum : public OneKernel<T, MultiGridBarrier> {
  public:
   explicit MultiGridSum(const std::vector<Gpu>& gpus)
-      : OneKernel<T, MultiGridBarrier>(gpus), pool_(device_numbers(gpus), 1) {
+      : OneKernel<T, MultiGridBarrier>(gpus) {
     if (!enable_peer_access(device_numbers(gpus))) {
       throw CannotMeasure("no-peer-access",
                           "no peer access between these GPUs");
@@ -176,16 +175,24 @@ class MultiGridSum : public OneKernel<T, MultiGridBarrier> {
     std::vector<void*> arguments;
     for (auto& share : shares) arguments.push_back(&share);
     std::vector<KernelCall> calls;
-    for (void*& argument : arguments) {
+    std::vector<int> devices;
+    std::vector<cudaStream_t> streams;
+    for (int rank = 0; rank < this->gpus(); ++rank) {
       calls.push_back({reinterpret_cast<const void*>(this->kKernel),
                        dim3(this->resident_blocks(parts)), dim3(kSumThreads),
-                       &argument});
+                       &arguments[rank]});
+      devices.push_back(this->device(rank));
+      streams.push_back(this->stream(rank));
     }
-    return ways::MultiDeviceWay(pool_, {{calls}}).run(1).total;
+    MultiDeviceLaunch launch(calls, devices, streams);
+    const auto start = HostClock::now();
+    check_cuda(launch(), "cudaLaunchCooperativeKernelMultiDevice", __FILE__,
+               __LINE__);
+    for (const cudaStream_t stream : streams) {
+      CUDA_CHECK(cudaStreamSynchronize(stream));
+    }
+    return elapsed_ns(start, HostClock::now());
   }
-
- private:
-  ways::StreamPool pool_;
 };
 
 #endif

@@ -55,6 +55,7 @@ inline std::array<int, 3> compared_layers(int layers) {
 /// Time steps of the longer of the two runs that make a row: fewer of large
 /// fields. A multiple of 4; the shorter run has a quarter.
 int steps_of(const FieldShape& shape);
+/// Of all fields.
 inline constexpr int kMostSteps = 512;
 
 /// Bytes of shared memory that hold the tile of one of `blocks` blocks twice.

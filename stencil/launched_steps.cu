@@ -63,6 +63,7 @@ class LaunchedSteps : public FieldSteps {
   }
 
   double run(int steps) override {
+    if (steps > kMostSteps) throw std::logic_error("too many steps");
     const DeviceGuard guard(device_);
     return way_->run(steps).total;
   }

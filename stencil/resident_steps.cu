@@ -260,6 +260,7 @@ class MultiGridSteps : public ResidentSteps<MultiGridSync, kForm> {
   }
 
   double run(int steps) override {
+    const DeviceGuard guard(this->field().gpus()[0].index);
     steps_ = steps;
     return launch_->run(1).total;
   }
@@ -284,12 +285,8 @@ std::unique_ptr<FieldSteps> make_multi_grid_steps(const Field& field) {
 
 void require_resident(const Field& field, const void* kernel,
                       std::size_t shared_bytes) {
+  ways::require_cooperative(field.gpus());
   for (const Gpu& gpu : field.gpus()) {
-    if (!gpu.cooperative_launch) {
-      throw CannotMeasure(
-          "no-cooperative-launch",
-          "no cooperative launch on GPU " + std::to_string(gpu.index));
-    }
     const DeviceGuard guard(gpu.index);
     int most = 0;
     CUDA_CHECK(cudaDeviceGetAttribute(

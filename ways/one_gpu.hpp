@@ -58,9 +58,7 @@ class EventWay : public StreamWay {
 
  private:
   void launch_next(int kind, int number) {
-    const cudaStream_t streams[] = {
-        pool().stream(0),
-        pool().stream(0, (pool().turn() + 1) % StreamPool::kStreams)};
+    const cudaStream_t streams[] = {pool().stream(0), pool().other_stream(0)};
     const int here = number % 2;
     if (number > 0) {
       CUDA_CHECK(
@@ -142,6 +140,7 @@ std::unique_ptr<Way> make_on_one_gpu(const StreamPool& pool,
 /// capture.
 inline std::unique_ptr<Way> make_programmatic_graph(
     const StreamPool& pool, const std::vector<Gpu>& gpus, const Steps& steps) {
+  require_programmatic(steps.kinds[0][0].kernel);
   if (CUDART_VERSION < 12030) {
     throw CannotMeasure("toolkit",
                         "programmatic launches in graphs need CUDA 12.3");

@@ -2,6 +2,7 @@
 // before those of the step before have ended on the GPUs that it waits for.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <utility>
@@ -119,6 +120,7 @@ class EnqueuedWay : public QueuedWay {
       launch_all(count);
     } catch (...) {
       barrier_->release();
+      KEEP_FAILURE(cudaSetDevice(pool().device(0)));
       throw;
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <stdexcept>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
@@ -50,6 +51,11 @@ class StreamPool {
   int device(int gpu) const { return devices_[gpu]; }
   cudaStream_t stream(int gpu) const {
     return given_ != nullptr ? given_ : stream(gpu, turn_);
+  }
+  /// That of the next turn. std::logic_error where the pool has one.
+  cudaStream_t other_stream(int gpu) const {
+    if (turns_ == 1) throw std::logic_error("a pool of one stream");
+    return stream(gpu, (turn_ + 1) % turns_);
   }
   cudaStream_t stream(int gpu, int turn) const {
     return made_[static_cast<std::size_t>(turn) * kApart][gpu].get();

@@ -60,7 +60,8 @@ class Way {
   virtual double idle_wait_ns() = 0;
 };
 
-/// CannotMeasure where a way cannot be had on these GPUs.
+/// CannotMeasure, of the maker or of the first run, where a way cannot be had
+/// on these GPUs.
 using Maker = std::unique_ptr<Way> (*)(const StreamPool&,
                                        const std::vector<Gpu>&, const Steps&);
 
@@ -122,7 +123,9 @@ class QueuedWay : public Way {
   }
   std::vector<cudaStream_t> streams() const {
     std::vector<cudaStream_t> streams;
-    for (int gpu = 0; gpu < gpus(); ++gpu) streams.push_back(pool_.stream(gpu));
+    for (int gpu = 0; gpu < gpus(); ++gpu) {
+      streams.push_back(pool_.stream(gpu, pool_.turn()));
+    }
     return streams;
   }
 

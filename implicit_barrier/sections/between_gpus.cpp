@@ -26,14 +26,15 @@ Layout round_layout() {
 /// Which GPU's kernel of a round is the long one.
 enum class Late { kFirst, kInTurn, kAll };
 
-ways::Steps rounds(const KernelCall& late, const KernelCall& other, int gpus,
-                   Late who) {
+ways::Steps rounds_of(const KernelCall& late, const KernelCall& other, int gpus,
+                      Late who) {
   if (who == Late::kAll) return ways::all_of(late, gpus);
   ways::Steps steps = {{}, {}};
-  for (int first = 0; first < (who == Late::kInTurn ? gpus : 1); ++first) {
-    steps.order.push_back(first);
+  for (int late_gpu = 0; late_gpu < (who == Late::kInTurn ? gpus : 1);
+       ++late_gpu) {
+    steps.order.push_back(late_gpu);
     steps.kinds.emplace_back(gpus, other);
-    steps.kinds.back()[first] = late;
+    steps.kinds.back()[late_gpu] = late;
   }
   return steps;
 }
@@ -51,7 +52,7 @@ class RoundPoint {
         all_(kUnitKernels.spin, point, rounds_, cycles_in(point.work_ns, mhz)) {
     const auto make = [&](const KernelCall& late, const KernelCall& other,
                           Late who) {
-      return way.make(pool, gpus, rounds(late, other, point.gpus, who));
+      return way.make(pool, gpus, rounds_of(late, other, point.gpus, who));
     };
     late_ = make(unit_.call(), none_.call(), Late::kFirst);
     turns_ = make(unit_.call(), none_.call(), Late::kInTurn);
