@@ -30,7 +30,8 @@ MORE = (
      "in_use_branches_none 1 64 1 32 9.000 0.000 32 100 0.000"))
 THROUGHPUT = section(
     "throughput", "method rep blk thrd tile m(ttl_latency) m(thrput) m(diff_latency) m(diff_thrput)",
-    "blocksync 8 132 32 32 80.0 0.9 40.0 1.8", "blocksync 8 264 32 32 90.0 0.8 45.0 0.7") + (
+    "blocksync 8 132 32 32 80.0 0.9 40.0 1.8", "blocksync 8 264 32 32 90.0 0.8 45.0 0.7").replace(
+        "blocksync", "# section[main=diff_thrput chosen=rep]\nblocksync", 1) + (
         "# note[above-limit limit=1.00000] blocksync blk=132: x\n# note[repeats] blocksync blk=132: x\n")
 # What differs in the run that is recorded.
 OTHERS = (("8420.000\t0.750", "7000.000\t0.750"), ("2175.500", "4175.500"), ("64.000", "64.100"),
