@@ -36,6 +36,7 @@ class Runner:
         with ThreadPoolExecutor(self.at_once) as pool:
             for done in as_completed([pool.submit(result_of, test) for test in tests]):
                 result = done.result()
+                total.testsRun += result.testsRun  # none ran is an error of unittest.main()
                 for kind in ("failures", "errors", "skipped"):
                     getattr(total, kind).extend(getattr(result, kind))
                 for test, text in result.failures + result.errors:
