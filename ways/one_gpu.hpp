@@ -136,16 +136,17 @@ std::unique_ptr<Way> make_on_one_gpu(const StreamPool& pool,
   return std::make_unique<Made>(kApi, pool, steps);
 }
 
-/// The same of graphs of programmatic launches, which older toolkits cannot
+/// Maker of graphs of programmatic launches, which older toolkits cannot
 /// capture.
-inline std::unique_ptr<Way> make_programmatic_graph(
-    const StreamPool& pool, const std::vector<Gpu>& gpus, const Steps& steps) {
+inline std::unique_ptr<Way> make_programmatic_graph(const StreamPool& pool,
+                                                    const std::vector<Gpu>&,
+                                                    const Steps& steps) {
   require_programmatic(steps.kinds[0][0].kernel);
   if (CUDART_VERSION < 12030) {
     throw CannotMeasure("toolkit",
                         "programmatic launches in graphs need CUDA 12.3");
   }
-  return make_on_one_gpu<GraphWay, kProgrammaticApi>(pool, gpus, steps);
+  return std::make_unique<GraphWay>(kProgrammaticApi, pool, steps);
 }
 
 }  // namespace syncbench::ways
