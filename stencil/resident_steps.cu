@@ -155,13 +155,13 @@ class ResidentSteps : public FieldSteps {
 
  protected:
   const Field& field() const { return field_; }
-  cudaStream_t stream(int rank) const { return streams_[rank].get(); }
   KernelCall call(void** arguments) const {
     return {kernel_, dim3(field_.grid().blocks), dim3(field_.grid().threads),
             arguments, shared_bytes_};
   }
 
  private:
+  cudaStream_t stream(int rank) const { return streams_[rank].get(); }
   virtual typename Between::Argument argument_of(int /*rank*/) const {
     return {};
   }
