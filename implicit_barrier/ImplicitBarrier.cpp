@@ -11,7 +11,6 @@
 #include "common/devices.hpp"
 #include "common/process_samples.hpp"
 #include "common/program.hpp"
-#include "implicit_barrier/gpu_ways.hpp"
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/process_count.hpp"
 #include "implicit_barrier/section.hpp"

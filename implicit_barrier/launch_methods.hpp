@@ -1,4 +1,5 @@
-// Every launch method that ImplicitBarrier measures.
+// Every launch method that ImplicitBarrier measures, and every way of several
+// GPUs.
 #pragma once
 
 #include <memory>
@@ -225,5 +226,18 @@ inline const LaunchMethodInfo& find_launch_method(const std::string& name) {
   }
   throw std::out_of_range(name);
 }
+
+/// A way of several GPUs.
+struct GpuWay {
+  const char* name;
+  const char* description;  ///< empty: that of the launch method of this name
+  ways::Maker make;
+  bool needs_peers = false;  ///< access of all GPUs to each other's memory
+  bool is_one_call = false;  ///< of all steps, however short they are
+};
+
+/// Every way that the section `between GPUs` measures, in the order of its
+/// rows.
+const std::vector<GpuWay>& gpu_ways();
 
 }  // namespace syncbench::implicit_barrier

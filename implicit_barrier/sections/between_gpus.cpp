@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "common/peer_access.hpp"
-#include "implicit_barrier/gpu_ways.hpp"
 #include "implicit_barrier/held_launch.hpp"
 #include "implicit_barrier/links.hpp"
 #include "implicit_barrier/section.hpp"
