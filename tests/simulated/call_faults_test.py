@@ -330,6 +330,9 @@ def judge_message(call, fault, exit_code, line):
     if any(re.search("cub::|cuda::", name) for name, _ in (call.way[1], *call.way[2])):
         own = r".*: (cub::DeviceReduce::Sum failed at .*cub_sum\.cu:\d+: cudaE|cudaError \d+: )"
         return [] if re.match(own, text) else ["the error of CUB does not name the point"]
+    if call.name.startswith("nccl"):
+        own = rf"(.*: )?{call.name}: pretended error$"
+        return [] if re.match(own, text) else ["the error of NCCL does not name the call"]
     found = OF_LIBRARY.match(text) or OF_CALL.match(text)
     if not found:
         return ["the error names neither call nor place"]

@@ -258,9 +258,13 @@ class Libraries(processes.Processes):
         pids = self.start(*SHORT, first="export SLOW_BROADCAST=2 "
                           f"LD_PRELOAD={FOLDER / 'libfailing_mpi.so'}", odd="*")
         self.wait_for(lambda: listens_at(pids[0]))
-        strangers = [socket.create_connection(("127.0.0.1", listens_at(pids[0])))
-                     for _ in range(9)]
+        port = listens_at(pids[0])
+        strangers = [socket.create_connection(("127.0.0.1", port))]
         strangers[0].sendall(b"GET / HTTP/1.0\r\n\r\n")
+        for _ in range(8):  # some wait until there is room for them
+            strangers.append(socket.socket())
+            strangers[-1].setblocking(False)
+            strangers[-1].connect_ex(("127.0.0.1", port))
         self.wait_for(lambda: None not in map(self.code, range(3)))
         for stranger in strangers:
             stranger.close()
