@@ -236,14 +236,15 @@ def level(row, name):
 
 def check_late(late, together):
     """All wait but one: its barrier costs about as much as one to which all come at once, and not
-    nothing."""
+    nothing. A cost that is not above the spread of its three samples tells nothing."""
     def key(row):
         return row["method"], row["GPUcount"], row["blk"], row["thrd"]
 
-    costs = {key(row): level(row, "avginstru") for row in together}
-    assert late
-    for row in late:
-        ratio = level(row, "exit") / costs[key(row)]
+    costs = {key(row): level(row, "avginstru") for row in together
+             if level(row, "avginstru") > 2 * float(row["s(avginstr)"])}
+    ratios = [(level(row, "exit") / costs[key(row)], row) for row in late if key(row) in costs]
+    assert len(ratios) > len(late) / 2, (len(ratios), len(late))
+    for ratio, row in ratios:
         assert 0.1 < ratio < 2, (ratio, row)
 
 
