@@ -10,6 +10,7 @@ line and column: a damaged number is never taken for a number. An output of a pr
 no GPU begins with SIMULATED.
 """
 
+import functools
 import re
 import stat
 import statistics
@@ -255,6 +256,7 @@ def outcome_of(text):
     return tuple(part for part in (*_OUTCOME.fullmatch(text).groups(), "") if part is not None)[:2]
 
 
+@functools.lru_cache(maxsize=2 ** 14)  # labels stand in many rows
 def _wrong(column, cell, can_lack):
     """What a cell is not, or None."""
     if column in NAMES + PHRASES:
