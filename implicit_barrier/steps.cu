@@ -155,33 +155,34 @@ class LaunchedSteps : public StepChain {
   std::unique_ptr<Way> way_;
 };
 
-/// One kernel of all steps.
+// All blocks are one cluster.
+cudaError_t launch_cluster(const KernelCall& call, cudaStream_t stream) {
+  LaunchAttributes attributes;
+  attributes.cluster = static_cast<int>(call.grid.x);
+  return launch(call, stream, attributes);
+}
+constexpr LaunchApi kClusterApi = {"cudaLaunchKernelExC", launch_cluster};
+
+/// One kernel of all steps, which is one step of its way.
 template <class Between>
 class FusedSteps : public StepChain {
  public:
-  FusedSteps(const StepPlace& place, const StepShape& shape,
-             typename Between::Argument argument, LaunchAttributes attributes)
+  FusedSteps(const LaunchApi& api, const StepPlace& place,
+             const StepShape& shape, typename Between::Argument argument)
       : StepChain(place, shape),
-        pool_(place.pool),
         argument_(argument),
-        attributes_(attributes) {}
+        arguments_{const_cast<StepData*>(&data()), &argument_},
+        way_(api, place.pool,
+             ways::all_of({reinterpret_cast<const void*>(steps_kernel<Between>),
+                           dim3(shape.blocks), dim3(shape.threads),
+                           arguments_})) {}
 
  private:
-  double run_all() override {
-    void* arguments[] = {const_cast<StepData*>(&data()), &argument_};
-    const KernelCall call = {
-        reinterpret_cast<const void*>(steps_kernel<Between>),
-        dim3(shape().blocks), dim3(shape().threads), arguments};
-    const auto start = HostClock::now();
-    check_cuda(launch(call, pool_.stream(0), attributes_),
-               "cudaLaunchKernelExC", __FILE__, __LINE__);
-    CUDA_CHECK(cudaDeviceSynchronize());
-    return elapsed_ns(start, HostClock::now());
-  }
+  double run_all() override { return way_.run(1).total; }
 
-  const StreamPool& pool_;
   typename Between::Argument argument_;
-  LaunchAttributes attributes_;
+  void* arguments_[2];
+  ways::StreamWay way_;
 };
 
 using Made = std::unique_ptr<StepChain>;
@@ -201,19 +202,17 @@ Made make_device_graph_steps(const StepPlace& place, const StepShape& shape) {
 template <class Between>
 Made make_resident(const StepPlace& place, const StepShape& shape) {
   ways::require_cooperative({place.gpu});
-  LaunchAttributes attributes;
-  attributes.cooperative = true;
-  return std::make_unique<FusedSteps<Between>>(
-      place, shape, typename Between::Argument{}, attributes);
+  return std::make_unique<FusedSteps<Between>>(kCooperativeApi, place, shape,
+                                               typename Between::Argument{});
 }
 
 /// Keeps the barrier's memory.
 class PeerGridSteps : public FusedSteps<Meeting<peer_grid::Barrier>> {
  public:
   PeerGridSteps(const StepPlace& place, const StepShape& shape,
-                peer_grid::BarrierSet set, LaunchAttributes attributes)
-      : FusedSteps(place, shape, set.for_blocks(shape.blocks).at(0),
-                   attributes),
+                peer_grid::BarrierSet set)
+      : FusedSteps(kCooperativeApi, place, shape,
+                   set.for_blocks(shape.blocks).at(0)),
         set_(std::move(set)) {}
 
  private:
@@ -225,11 +224,9 @@ class PeerGridSteps : public FusedSteps<Meeting<peer_grid::Barrier>> {
 
 Made make_peer_grid(const StepPlace& place, const StepShape& shape) {
   ways::require_cooperative({place.gpu});
-  LaunchAttributes attributes;
-  attributes.cooperative = true;
   try {
     return std::make_unique<PeerGridSteps>(
-        place, shape, peer_grid::BarrierSet({place.gpu.index}), attributes);
+        place, shape, peer_grid::BarrierSet({place.gpu.index}));
   } catch (const peer_grid::CannotJoin& error) {
     throw CannotMeasure("no-barrier", error.what());
   }
@@ -246,10 +243,8 @@ Made make_cluster(const StepPlace& place, const StepShape& shape) {
     throw CannotMeasure("no-clusters",
                         "no clusters before compute capability 9.0");
   }
-  LaunchAttributes attributes;
-  attributes.cluster = shape.blocks;
-  return std::make_unique<FusedSteps<ClusterSync>>(place, shape, Nothing{},
-                                                   attributes);
+  return std::make_unique<FusedSteps<ClusterSync>>(kClusterApi, place, shape,
+                                                   Nothing{});
 }
 
 }  // namespace
