@@ -37,7 +37,6 @@ void write_no_rows() {
 // Meets the other processes, within --limit.
 mpi::World start(const ProgramInfo& info, int* argc, char*** argv,
                  const int& limit) {
-  if (launched_processes() <= 1) return {};
   try {
     parse_options(info, *argc, *argv);
   } catch (const UsageError&) {  // said when all have met
@@ -49,7 +48,6 @@ mpi::World start(const ProgramInfo& info, int* argc, char*** argv,
 // A process among several has one GPU. UsageError where another number of GPUs
 // was asked for.
 Options of_process(Options options, const mpi::World& world) {
-  if (world.size == 1) return options;
   if (options.gpu_count > 0 && options.gpu_count != world.size) {
     throw UsageError("requested " + std::to_string(options.gpu_count) +
                      " GPUs but there are " + std::to_string(world.size) +
@@ -84,9 +82,8 @@ int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
                      char** argv, const ProcessOptions& asked,
                      const ProcessSections& sections) {
   Watch watch(world, info.name, asked.limit);
-  const SayFailure say = [&](const std::string& line, int code) {
-    if (world.size > 1) watch.fail(line, code);
-    return say_failure(line, code);
+  const SayFailure say = [&](const std::string& line, int code) -> int {
+    watch.fail(line, code);
   };
   try {
     const std::string why = disagreement(info, world, argc, argv);
@@ -97,10 +94,8 @@ int run_processes_of(const ProgramInfo& info, const mpi::World& world, int argc,
         [&](const Options& asked_for, LineWriter& out) {
           const Options options = of_process(asked_for, world);
           MeasuringRun run(info, options, out);
-          if (world.size > 1) {
-            run.share_clocks(mpi::gather);
-            tell_processes(out, run.gpu(), world, asked.hosts);
-          }
+          run.share_clocks(mpi::gather);
+          tell_processes(out, run.gpu(), world, asked.hosts);
           run.measure_all([&] { return sections(run, {world, watch}); });
         },
         say);
@@ -131,21 +126,28 @@ std::vector<Option> process_options(ProcessOptions& asked) {
 int run_in_processes(ProgramInfo info, int argc, char** argv,
                      const ProcessOptions& asked,
                      const ProcessSections& sections) {
+  const int launched = launched_processes();
+  if (launched <= 1) {
+    return run_sections(info, argc, argv, [&](MeasuringRun& run) {
+      const mpi::World alone;
+      Watch watch(alone, info.name, asked.limit);
+      return sections(run, {alone, watch});
+    });
+  }
   try {
     const mpi::World world = start(info, &argc, &argv, asked.limit);
     info.quiet = world.rank > 0;
-    const int launched = launched_processes();
-    if (launched > 1 && world.size == 1) {
-      if (launched_number() > 0) return kExitUsage;
-      return say_failure(
-          info.name + ": error: " + std::to_string(launched) +
-              " processes were started, " +
-              (mpi::version().empty()
-                   ? "but MPI was not found when this was built"
-                   : "of which MPI knows nothing (srun --mpi=pmix?)"),
-          kExitUsage);
+    if (world.size > 1) {
+      return run_processes_of(info, world, argc, argv, asked, sections);
     }
-    return run_processes_of(info, world, argc, argv, asked, sections);
+    if (launched_number() > 0) return kExitUsage;
+    return say_failure(
+        info.name + ": error: " + std::to_string(launched) +
+            " processes were started, " +
+            (mpi::version().empty()
+                 ? "but MPI was not found when this was built"
+                 : "of which MPI knows nothing (srun --mpi=pmix?)"),
+        kExitUsage);
   } catch (const std::exception& error) {
     return say_failure(info.name + ": error: " + error.what(), kExitFailed);
   }
