@@ -31,6 +31,13 @@ struct LaunchShape {
   int blocks, threads;
 };
 
+/// What a launch method launches, and on which GPUs.
+struct LaunchPoint {
+  const LaunchMethodInfo& method;
+  std::vector<Gpu> gpus;
+  Point point;
+};
+
 /// Whether all GPUs have a sleep instruction. Asks the code, not the GPU: made
 /// from PTX for an older one, the sleep kernel is empty on any GPU.
 inline bool have_sleep(const std::vector<Gpu>& gpus) {
@@ -55,11 +62,11 @@ struct Measuring {
   }
   LaunchShape filling_shape() const { return {run.gpu().sm_count, 1024}; }
 
-  /// Calls visit(method, GPUs, point) for every wanted method that is as broad
-  /// and the given shapes.
-  template <class Visitor>
-  void for_each_point(Breadth breadth, Counts counts,
-                      const std::vector<LaunchShape>& shapes, Visitor visit) {
+  /// Of every wanted method that is as broad and the given shapes.
+  std::vector<LaunchPoint> launch_points(
+      Breadth breadth, Counts counts,
+      const std::vector<LaunchShape>& shapes) const {
+    std::vector<LaunchPoint> points;
     const std::vector<Gpu>& all = run.gpus();
     const int most = static_cast<int>(all.size());
     for (const LaunchMethodInfo& method : launch_methods()) {
@@ -77,11 +84,11 @@ struct Measuring {
           point.blocks = shape.blocks;
           point.threads = shape.threads;
           point.set = method.set;
-          visit(method, std::vector<Gpu>(all.begin(), all.begin() + count),
-                point);
+          points.push_back({method, {all.begin(), all.begin() + count}, point});
         }
       }
     }
+    return points;
   }
 
   /// Whether this process proves the order of launches; later ones time the

@@ -25,19 +25,18 @@ template <class Wanted, class Amount>
 void add_all(Measuring& measuring, PointsInTurn& points, Breadth breadth,
              Counts counts, Wanted wanted, UnitKernel kernel,
              Amount amount_of) {
-  measuring.for_each_point(breadth, counts, measuring.both_shapes(),
-                           [&](const LaunchMethodInfo& method,
-                               const std::vector<Gpu>& gpus, Point point) {
-                             if (!wanted(method)) return;
-                             point.work_ns = unit_ns_of(point.gpus);
-                             choose_lengths(method.queues(), point);
-                             points.add(point, [&]() -> Take {
-                               const auto pair = std::make_shared<FusionPair>(
-                                   method, measuring.pool, gpus, point, kernel,
-                                   amount_of(point.work_ns));
-                               return [pair] { return pair->take(); };
-                             });
-                           });
+  for (LaunchPoint& at :
+       measuring.launch_points(breadth, counts, measuring.both_shapes())) {
+    if (!wanted(at.method)) continue;
+    at.point.work_ns = unit_ns_of(at.point.gpus);
+    choose_lengths(at.method.queues(), at.point);
+    points.add(at.point, [&]() -> Take {
+      const auto pair = std::make_shared<FusionPair>(
+          at.method, measuring.pool, at.gpus, at.point, kernel,
+          amount_of(at.point.work_ns));
+      return [pair] { return pair->take(); };
+    });
+  }
 }
 
 bool every_method(const LaunchMethodInfo&) { return true; }

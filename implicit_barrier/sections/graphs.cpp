@@ -97,20 +97,18 @@ class GraphPoint {
 
 void plan_graphs(Measuring& measuring, PointsInTurn& points) {
   points.launch_into(cudaStreamLegacy);
-  measuring.for_each_point(
-      Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
-      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-          Point point) {
-        if (!method.makes_graphs) return;
-        for (const int nodes : {20, 128, 1000}) {
-          point.repeats = nodes;
-          points.add(point, [&]() -> Take {
-            const auto graph = std::make_shared<GraphPoint>(
-                method, measuring.pool, gpus, point);
-            return [graph] { return graph->take(); };
-          });
-        }
+  for (LaunchPoint& at : measuring.launch_points(
+           Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes())) {
+    if (!at.method.makes_graphs) continue;
+    for (const int nodes : {20, 128, 1000}) {
+      at.point.repeats = nodes;
+      points.add(at.point, [&]() -> Take {
+        const auto graph = std::make_shared<GraphPoint>(
+            at.method, measuring.pool, at.gpus, at.point);
+        return [graph] { return graph->take(); };
       });
+    }
+  }
 }
 
 }  // namespace

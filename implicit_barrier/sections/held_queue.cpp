@@ -52,30 +52,27 @@ void plan_held(Measuring& measuring, PointsInTurn& points) {
       device_numbers(measuring.run.gpus()), kManyLaunches,
       measuring.run.gpu().sm_count);
   const Remark reason = why_not_hold(measuring.pool);
-  measuring.for_each_point(
-      Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes(),
-      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-          Point point) {
-        if (!method.queues()) return;
-        for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
-          if (work_ns == 0 && method.breadth < Breadth::kMost) continue;
-          point.work_ns = work_ns;
-          choose_lengths(method.queues(), point);
-          if (work_ns > 0) {
-            point.repeats = std::min(point.repeats, kHeldLaunches);
-          }
-          if (reason) {
-            points.skip(point, reason);
-            continue;
-          }
-          points.add(point, [&]() -> Take {
-            const auto held =
-                std::make_shared<HeldPoint>(method, measuring.pool, gpus, point,
-                                            points.mhz(), *gate, *times);
-            return [gate, times, held] { return held->take(); };
-          });
-        }
+  for (LaunchPoint& at : measuring.launch_points(
+           Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes())) {
+    if (!at.method.queues()) continue;
+    Point& point = at.point;
+    for (const int work_ns : {0, unit_ns_of(point.gpus)}) {
+      if (work_ns == 0 && at.method.breadth < Breadth::kMost) continue;
+      point.work_ns = work_ns;
+      choose_lengths(at.method.queues(), point);
+      if (work_ns > 0) point.repeats = std::min(point.repeats, kHeldLaunches);
+      if (reason) {
+        points.skip(point, reason);
+        continue;
+      }
+      points.add(point, [&]() -> Take {
+        const auto held =
+            std::make_shared<HeldPoint>(at.method, measuring.pool, at.gpus,
+                                        point, points.mhz(), *gate, *times);
+        return [gate, times, held] { return held->take(); };
       });
+    }
+  }
 }
 
 // Medians, for a stall of the host moves a mean. By timer and by CPU.

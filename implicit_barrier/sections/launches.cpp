@@ -19,15 +19,14 @@ Layout launch_layout(std::vector<Label> labels = {}) {
           std::move(labels)};
 }
 
-void add(Measuring& measuring, PointsInTurn& points,
-         const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-         const Point& point, UnitKernel kernel, int units, long long cycles) {
-  points.add(point, [&]() -> Take {
-    const auto call = std::make_shared<UnitCall>(method.kernels->*kernel, point,
-                                                 units, cycles);
-    const std::shared_ptr<Way> launch = method.make(
-        measuring.pool, gpus, ways::all_of(call->call(), point.gpus));
-    return [launch, call, repeats = point.repeats] {
+void add(Measuring& measuring, PointsInTurn& points, const LaunchPoint& at,
+         UnitKernel kernel, int units, long long cycles) {
+  points.add(at.point, [&]() -> Take {
+    const auto call = std::make_shared<UnitCall>(at.method.kernels->*kernel,
+                                                 at.point, units, cycles);
+    const std::shared_ptr<Way> launch = at.method.make(
+        measuring.pool, at.gpus, ways::all_of(call->call(), at.point.gpus));
+    return [launch, call, repeats = at.point.repeats] {
       return take_launches(*launch, repeats);
     };
   });
@@ -45,27 +44,23 @@ void print_launches(Rows& rows, const Point& of, const Measured& measured) {
 }
 
 void plan_null(Measuring& measuring, PointsInTurn& points) {
-  measuring.for_each_point(
-      Breadth::kFew, Counts::kEach, measuring.both_shapes(),
-      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-          const Point& point) {
-        add(measuring, points, method, gpus, point, &UnitKernels::null, 0, 0);
-      });
+  for (const LaunchPoint& at : measuring.launch_points(
+           Breadth::kFew, Counts::kEach, measuring.both_shapes())) {
+    add(measuring, points, at, &UnitKernels::null, 0, 0);
+  }
 }
 
 void plan_workload(Measuring& measuring, PointsInTurn& points) {
-  measuring.for_each_point(
-      Breadth::kMost, Counts::kAll, {measuring.filling_shape()},
-      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-          Point point) {
-        for (const int work_ns :
-             {0, 2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000}) {
-          point.work_ns = work_ns;
-          point.repeats = repeats_of(point);
-          add(measuring, points, method, gpus, point, &UnitKernels::spin, 1,
-              cycles_in(work_ns, points.mhz()));
-        }
-      });
+  for (LaunchPoint& at : measuring.launch_points(Breadth::kMost, Counts::kAll,
+                                                 {measuring.filling_shape()})) {
+    for (const int work_ns :
+         {0, 2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000}) {
+      at.point.work_ns = work_ns;
+      at.point.repeats = repeats_of(at.point);
+      add(measuring, points, at, &UnitKernels::spin, 1,
+          cycles_in(work_ns, points.mhz()));
+    }
+  }
 }
 
 }  // namespace

@@ -106,20 +106,18 @@ Sample sample_each(FusionPair& pair, StreamPool& pool) {
 
 void plan_streams(Measuring& measuring, PointsInTurn& points) {
   StreamPool& pool = measuring.pool;
-  measuring.for_each_point(
-      Breadth::kMost, Counts::kOneAndAll, measuring.both_shapes(),
-      [&](const LaunchMethodInfo& method, const std::vector<Gpu>& gpus,
-          Point point) {
-        if (method.multi_gpu) return;
-        point.work_ns = unit_ns_of(point.gpus);
-        point.repeats = kRepeats;
-        points.add(point, [&]() -> Take {
-          const auto pair = std::make_shared<FusionPair>(
-              method, pool, gpus, point, &UnitKernels::spin,
-              cycles_in(point.work_ns, points.mhz()));
-          return [pair, &pool] { return sample_each(*pair, pool); };
-        });
-      });
+  for (LaunchPoint& at : measuring.launch_points(
+           Breadth::kMost, Counts::kOneAndAll, measuring.both_shapes())) {
+    if (at.method.multi_gpu) continue;
+    at.point.work_ns = unit_ns_of(at.point.gpus);
+    at.point.repeats = kRepeats;
+    points.add(at.point, [&]() -> Take {
+      const auto pair = std::make_shared<FusionPair>(
+          at.method, pool, at.gpus, at.point, &UnitKernels::spin,
+          cycles_in(at.point.work_ns, points.mhz()));
+      return [pair, &pool] { return sample_each(*pair, pool); };
+    });
+  }
 }
 
 void print_streams(Rows& rows, const Point& of, const Measured& measured) {
