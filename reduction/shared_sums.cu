@@ -5,8 +5,8 @@
 #include "common/device_clock.cuh"
 #include "common/launch.hpp"
 #include "explicit_barrier/sm_windows.hpp"
-#include "reduction/array_sum.cuh"
 #include "reduction/shared_sums.hpp"
+#include "reduction/sum_kernels.cuh"
 
 namespace syncbench::reduction {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "explicit_barrier/methods.hpp"
-#include "reduction/array_sum.cuh"
 #include "reduction/shared_sums.hpp"
+#include "reduction/sum_kernels.cuh"
 #include "reduction/test_data.hpp"
 #include "reduction/warp_sums.hpp"
 #include "stand_in_gpu/method_models.hpp"
