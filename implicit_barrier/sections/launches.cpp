@@ -1,6 +1,6 @@
-// Sections `null kernel` and `workload test`.
-#include "implicit_barrier/sections/launches.hpp"
-
+// Sections `null kernel` and `workload test`: series of launches of one kernel,
+// and one launch (study, section IX-B).
+#include "common/timing.hpp"
 #include "implicit_barrier/section.hpp"
 
 namespace syncbench::implicit_barrier {
@@ -19,6 +19,18 @@ Layout launch_layout(std::vector<Label> labels = {}) {
           std::move(labels)};
 }
 
+/// Adds a series to `sample`, in nanoseconds, the names behind `series`: two
+/// adjacent clock reads, the wait with nothing running, until the last launch
+/// call returned, until all had ended.
+void take_series(Sample& sample, const std::string& series, Way& way,
+                 int repeats) {
+  sample[series + "clock"] = clock_cost_ns();
+  sample[series + "wait"] = way.idle_wait_ns();
+  const ways::LaunchTimes times = way.run(repeats);
+  sample[series + "launched"] = times.launched;
+  sample[series + "total"] = times.total;
+}
+
 void add(Measuring& measuring, PointsInTurn& points, const LaunchPoint& at,
          UnitKernel kernel, int units, long long cycles) {
   points.add(at.point, [&]() -> Take {
@@ -27,20 +39,32 @@ void add(Measuring& measuring, PointsInTurn& points, const LaunchPoint& at,
     const std::shared_ptr<Way> launch = at.method.make(
         measuring.pool, at.gpus, ways::all_of(call->call(), at.point.gpus));
     return [launch, call, repeats = at.point.repeats] {
-      return take_launches(*launch, repeats);
+      launch->run(kWarmUpLaunches);
+      Sample sample;
+      take_series(sample, "one_", *launch, 1);
+      take_series(sample, "many_", *launch, repeats);
+      return sample;
     };
   });
 }
 
 void print_launches(Rows& rows, const Point& of, const Measured& measured) {
-  Point point = of;
-  for (const LaunchSeries& series :
-       {one_launch(measured), many_launches(measured, of.repeats)}) {
-    point.repeats = series.repeats;
+  const auto print = [&](const std::string& series, int repeats,
+                         const Summary& additional) {
+    const auto mean = [&](const char* quantity) {
+      return summarize_processes(measured.of(series + quantity));
+    };
+    Point point = of;
+    point.repeats = repeats;
+    const Summary launched = mean("launched");
     rows.row(point, measured,
-             {series.clock, series.wait, series.launched, series.total,
-              per(series.launched, series.repeats), series.additional});
-  }
+             {mean("clock"), mean("wait"), launched, mean("total"),
+              per(launched, repeats), additional});
+  };
+  print("one_", 1, {});
+  print("many_", of.repeats,
+        difference_of_processes(measured.of("many_total"),
+                                measured.of("one_total"), of.repeats - 1));
 }
 
 void plan_null(Measuring& measuring, PointsInTurn& points) {

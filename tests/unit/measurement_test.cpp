@@ -9,7 +9,6 @@
 #include "explicit_barrier/sm_windows.hpp"
 #include "implicit_barrier/noted_times.hpp"
 #include "implicit_barrier/sections/fusion.hpp"
-#include "implicit_barrier/sections/launches.hpp"
 #include "tests/unit/measure_inter_sm.hpp"
 
 namespace syncbench {
@@ -25,12 +24,10 @@ class FakeLaunch : public Way {
   explicit FakeLaunch(double kernel_ns, double first_ns = 0)
       : kernel_ns_(kernel_ns), first_ns_(first_ns) {}
   ways::LaunchTimes run(int repeats) override {
-    ++calls;
     return {400.0 * repeats, 5000 + repeats * (1000 + kernel_ns_) +
                                  std::min(repeats, 4) * first_ns_};
   }
   double idle_wait_ns() override { return 700; }
-  int calls = 0;
 
  private:
   double kernel_ns_, first_ns_;
@@ -43,25 +40,6 @@ Measured collect(int processes, int samples, const Take& take) {
     measured.add(sample_alone(take, samples, 0), 1980);
   }
   return measured;
-}
-
-TEST(TakeLaunches, OneMoreLaunch) {
-  FakeLaunch method(0);
-  const auto measured =
-      collect(3, 10, [&] { return take_launches(method, 128); });
-  EXPECT_EQ(method.calls, 3 * 10 * 3);  // a warm-up, then one and many
-  const LaunchSeries one = one_launch(measured);
-  const LaunchSeries many = many_launches(measured, 128);
-  EXPECT_EQ(one.repeats, 1);
-  EXPECT_EQ(many.repeats, 128);
-  EXPECT_DOUBLE_EQ(one.total.mean, 6000);
-  EXPECT_DOUBLE_EQ(many.total.mean, 133000);
-  EXPECT_DOUBLE_EQ(many.launched.mean, 400 * 128);
-  EXPECT_DOUBLE_EQ(many.wait.mean, 700);
-  EXPECT_DOUBLE_EQ(many.additional.mean, 1000);  // not 133000 / 128
-  EXPECT_TRUE(std::isnan(one.additional.mean));
-  EXPECT_GT(one.clock.mean, 0);
-  EXPECT_EQ(many.total.count, 30u);
 }
 
 TEST(TakeFusion, Equation6) {
