@@ -143,20 +143,6 @@ void MeasuringRun::check_row(const RowKey& key, const Summary& summary) {
   if (elapsed_ns(last_look_, now) > 1e9) look_for_others();
 }
 
-void MeasuringRun::print(Table& table, const Row& row, const Summary& summary) {
-  print(table, row, {}, {}, summary);
-}
-
-void MeasuringRun::print(Table& table, const Row& row, const AtClock& clock,
-                         const Remark& doubt, const Summary& summary) {
-  const RowKey key = row.key();
-  table.row(row);
-  warn(key, clock.warning);
-  table.note(key, clock.repeated);
-  warn(key, doubt);
-  check_row(key, summary);
-}
-
 void MeasuringRun::skip(Table& table, const RowKey& key, const Remark& reason) {
   asked_.skipped(key.method, key, reason.text);
   table.skip(key, reason);

@@ -93,14 +93,6 @@ class MeasuringRun {
   /// with a spread far from their neighbours'.
   void check_row(const RowKey& key, const Summary& summary);
 
-  /// Writes a row and checks it.
-  void print(Table& table, const Row& row, const Summary& summary);
-
-  /// The same for one of samples at a known clock; with `doubt`, what else
-  /// there is to warn of.
-  void print(Table& table, const Row& row, const AtClock& clock,
-             const Remark& doubt, const Summary& summary);
-
   /// Says in a comment line of `table` that the rows of `key` cannot be
   /// measured.
   void skip(Table& table, const RowKey& key, const Remark& reason);

@@ -298,8 +298,9 @@ class InterSm {
     TimedLaunch launch(*point.method, point.gpus, point.shape);
     const double mhz = run_.clock_mhz();
     const Summary cycles = measure_late(launch, run_.options().samples);
-    run_.print(table, late_row(point, per(cycles, mhz / 1e3), mhz),
-               Summary());  // who is out first varies
+    const Row row = late_row(point, per(cycles, mhz / 1e3), mhz);
+    table.row(row);
+    run_.check_row(row.key(), Summary());  // who is out first varies
   }
 
   // A row of what other processes have sampled.
@@ -343,10 +344,10 @@ class InterSm {
   // The row of what was measured, in one place or process or in several.
   void print(Table& table, const Point& point, const Measured& measured,
              int processes, const Summary& watched) {
-    run_.print(table,
-               row_of(point, inter_sm_result(measured, point.plan), processes,
-                      summarize(measured.mhz).mean),
-               watched);
+    const Row row = row_of(point, inter_sm_result(measured, point.plan),
+                           processes, summarize(measured.mhz).mean);
+    table.row(row);
+    run_.check_row(row.key(), watched);
   }
 
   MeasuringRun& run_;

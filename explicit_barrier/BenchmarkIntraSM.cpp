@@ -259,11 +259,12 @@ class IntraSm {
   void print_late(Table& table, const MethodEntry& method, int threads,
                   int group) {
     const Shape shape = shape_of(method, threads, group);
-    run_.measure_or_skip(table, late_row(method.name, shape).key(), [&] {
+    const RowKey key = late_row(method.name, shape).key();
+    run_.measure_or_skip(table, key, [&] {
       TimedLaunch launch(method, {run_.gpu()}, shape);
       const Summary value = measure_late(launch, run_.options().samples);
-      run_.print(table, late_row(method.name, shape, value, run_.clock_mhz()),
-                 Summary());  // who is out first varies
+      table.row(late_row(method.name, shape, value, run_.clock_mhz()));
+      run_.check_row(key, Summary());  // who is out first varies
     });
   }
 
@@ -308,10 +309,9 @@ class IntraSm {
       const Repeated line = among ? measure_latency_among(launch, samples)
                                   : measure_latency(launch, samples);
       const Latency latency = {line, method.most_in_line, measure_loop(launch)};
-      run_.print(table,
-                 latency_row(tile, method.name, shape, latency,
-                             run_.clock_mhz(), std::max(method.set, set)),
-                 line.value);
+      table.row(latency_row(tile, method.name, shape, latency, run_.clock_mhz(),
+                            std::max(method.set, set)));
+      run_.check_row(key, line.value);
       if (line.value.mean < kFewestCycles) {
         nothing_waits_.insert({method.name, group});
         table.note_once(method.name, nothing_waits());
@@ -351,10 +351,9 @@ class IntraSm {
     TimedLaunch launch(method, {run_.gpu()}, shape);
     const Throughput result =
         measure_throughput(launch, per_sm, run_.options().samples);
-    run_.print(table,
-               throughput_row(method.name, shape, result, run_.clock_mhz(),
-                              std::max(method.set, set)),
-               result.difference);
+    table.row(throughput_row(method.name, shape, result, run_.clock_mhz(),
+                             std::max(method.set, set)));
+    run_.check_row(key, result.difference);
     table.note(key, above_limit(result, method.throughput_limit));
     table.note(
         key, count_matters(result.difference_per_cycle, kThroughputTolerance));

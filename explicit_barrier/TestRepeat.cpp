@@ -162,10 +162,10 @@ class TestRepeat {
     TimedLaunch launch(method, {run_.gpu()}, shape);
     const auto print = [&](int repeats, const Summary& cycles,
                            const Summary& nanoseconds) {
-      run_.print(table,
-                 row_of(method.name, shape, repeats, cycles, nanoseconds,
-                        run_.clock_mhz()),
-                 cycles);
+      const Row row = row_of(method.name, shape, repeats, cycles, nanoseconds,
+                             run_.clock_mhz());
+      table.row(row);
+      run_.check_row(row.key(), cycles);
     };
     const int r = 2 * method.repeats(32);
     const auto by_sm = sample_lengths({r, 2 * r}, samples, [&](int line) {

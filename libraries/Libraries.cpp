@@ -124,10 +124,9 @@ class Libraries {
           const Summary value = measure(*point, method.lengths);
           const double mhz = run_.clock_mhz();
           require_quiet(value);
-          run_.print(
-              table_,
-              row_of(method.name, world_, team.total(), shape, value, mhz),
-              value);
+          table_.row(
+              row_of(method.name, world_, team.total(), shape, value, mhz));
+          run_.check_row(key, value);
         });
       }
       session->close();

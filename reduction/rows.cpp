@@ -49,8 +49,12 @@ Row node_row(const SumRow& sum) {
 
 bool print_sum(MeasuringRun& run, Table& table, const Row& row,
                const SumRow& sum, const AtClock& clock) {
-  run.print(table, row, clock, doubt_of(sum.rate),
-            sum.host.mean > 100 ? sum.rate : Summary());
+  const RowKey key = row.key();
+  table.row(row);
+  run.warn(key, clock.warning);
+  table.note(key, clock.repeated);
+  run.warn(key, doubt_of(sum.rate));
+  run.check_row(key, sum.host.mean > 100 ? sum.rate : Summary());
   return sum.right == 0;
 }
 

@@ -153,7 +153,8 @@ class Model {
     for (const int threads : kThreads) {
       const int passes = threads == 1 ? 1 : threads == 32 ? 8 : 64;
       const char* name = type.sums->type();
-      run_.show(loop_row(name, threads, kBytes).key());
+      const RowKey key = loop_row(name, threads, kBytes).key();
+      run_.show(key);
       const auto cycles = sample_lengths(
           {passes, 2 * passes}, run_.options().samples, [&](int count) {
             return type.sums->loop_cycles(threads, kBytes, count);
@@ -161,10 +162,9 @@ class Model {
       const Summary pass = difference(cycles[1], cycles[0], passes);
       const double rate = kBytes / pass.mean;
       if (threads == 1) latency = type.sums->value_bytes() / rate;
-      run_.print(loop_table_,
-                 loop_row(name, threads, kBytes, pass, latency,
-                          run_.clock_mhz(), set_of(type)),
-                 pass);
+      loop_table_.row(loop_row(name, threads, kBytes, pass, latency,
+                               run_.clock_mhz(), set_of(type)));
+      run_.check_row(key, pass);
     }
   }
 
@@ -188,7 +188,8 @@ class Model {
     const int asked = run_.options().samples;
     const int samples = std::min(asked, std::max(5, asked / 5));
     const char* name = type.sums->type();
-    run_.show(sum_row(name, threads, bytes).key());
+    const RowKey key = sum_row(name, threads, bytes).key();
+    run_.show(key);
     const auto cycles = sample_lengths({bytes}, samples, [&](int size) {
       return type.sums->sum_cycles(threads, size);
     });
@@ -198,10 +199,9 @@ class Model {
     const Options& options = run_.options();
     if (options.wants(kSum, Set::kStudy) &&
         (shown || options.measures(Set::kEvidence))) {
-      run_.print(sum_table_,
-                 sum_row(name, threads, bytes, cycles[0], run_.clock_mhz(),
-                         shown ? set_of(type) : Set::kEvidence),
-                 cycles[0]);
+      sum_table_.row(sum_row(name, threads, bytes, cycles[0], run_.clock_mhz(),
+                             shown ? set_of(type) : Set::kEvidence));
+      run_.check_row(key, cycles[0]);
     }
   }
 
@@ -224,10 +224,10 @@ class Model {
         difference(many.at(more * bytes), few.at(basic * bytes), 1);
     for (const auto& [cost, sync] :
          {std::pair("barriers", barriers), std::pair("steps", steps)}) {
-      run_.print(switch_table_,
-                 switch_row(name, basic, more, cost, sync, measured,
-                            run_.clock_mhz(), set_of(type)),
-                 sync);
+      const Row row = switch_row(name, basic, more, cost, sync, measured,
+                                 run_.clock_mhz(), set_of(type));
+      switch_table_.row(row);
+      run_.check_row(row.key(), sync);
     }
     if (std::isnan(measured)) {
       const std::string most = std::to_string(few.rbegin()->first);

@@ -40,11 +40,10 @@ void print_row(MeasuringRun& run, Table& table, const char* type,
     TimedLaunch launch(method, {run.gpu()}, {1, 32, 32});
     const Repeated latency = measure_latency(launch, run.options().samples);
     const Rightness& results = launch.right_results();
-    run.print(
-        table,
-        warp_row(method.name, type, latency, results.right == results.checked,
-                 run.clock_mhz(), method.set),
-        latency.value);
+    table.row(warp_row(method.name, type, latency,
+                       results.right == results.checked, run.clock_mhz(),
+                       method.set));
+    run.check_row(key, latency.value);
     table.note(key, count_matters(latency, kLatencyTolerance));
   });
 }

@@ -415,11 +415,15 @@ class TimeSteps {
         unordered[way.form] = row.step.mean;
       }
       row.mhz = clock.mhz;
-      run_.show(row_of(row).key());
+      const RowKey name = row_of(row).key();
+      run_.show(name);
       if (!run_.options().wants(row.method, Set::kToday)) continue;
+      table_.row(row_of(row));
+      run_.warn(name, clock.warning);
+      table_.note(name, clock.repeated);
+      run_.warn(name, wide_interval(row.step));
       // Runs of less than 100 us vary with each launch.
-      run_.print(table_, row_of(row), clock, wide_interval(row.step),
-                 total.mean > 100e3 ? total : Summary());
+      run_.check_row(name, total.mean > 100e3 ? total : Summary());
       wrong_.rows += row.right == 0;
     }
   }
