@@ -71,11 +71,4 @@ struct Shape {
   int group;
 };
 
-/// Where thread `index` of a grid is, one block behind the other.
-Position position_of(const Shape& shape, unsigned index);
-
-/// What each thread of a GPU has after so many operations in a row.
-std::vector<unsigned> expected_values(const MethodEntry& method,
-                                      const Shape& shape, int operations);
-
 }  // namespace syncbench::explicit_barrier

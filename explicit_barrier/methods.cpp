@@ -33,31 +33,6 @@ int MethodEntry::most_repeats() const {
   return most;
 }
 
-Position position_of(const Shape& shape, unsigned index) {
-  const unsigned threads = shape.threads;
-  return {index % threads, threads, index / threads,
-          static_cast<unsigned>(shape.blocks),
-          static_cast<unsigned>(shape.group)};
-}
-
-std::vector<unsigned> expected_values(const MethodEntry& method,
-                                      const Shape& shape, int operations) {
-  Values before;
-  for (int thread = 0; thread < shape.blocks * shape.threads; ++thread) {
-    before.of_threads.push_back(start_value(position_of(shape, thread)));
-  }
-  for (int i = 0; i < operations; ++i) {
-    Values after = before;
-    for (std::size_t thread = 0; thread < after.of_threads.size(); ++thread) {
-      const Position position = position_of(shape, thread);
-      if (!method.takes_part(position)) continue;
-      after.of_threads[thread] = method.expected(position, before);
-    }
-    before = std::move(after);
-  }
-  return before.of_threads;
-}
-
 const std::vector<MethodEntry>& all_methods() {
   static const std::vector<MethodEntry> methods = [] {
     std::vector<MethodEntry> all;

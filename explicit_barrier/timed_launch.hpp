@@ -126,6 +126,13 @@ class TimedLaunch {
   std::optional<GpuThreads> threads_;
 };
 
+/// Where thread `index` of a grid is, one block behind the other.
+Position position_of(const Shape& shape, unsigned index);
+
+/// What each thread of a GPU has after so many operations in a row.
+std::vector<unsigned> expected_values(const MethodEntry& method,
+                                      const Shape& shape, int operations);
+
 /// Most blocks of `threads` threads of a method's kernels that one SM of the
 /// current GPU holds at once; of a cooperative launch in clusters, the mean of
 /// all SMs.

@@ -4,6 +4,7 @@
 #include "explicit_barrier/grid_barriers/node_protocols.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/sm_windows.hpp"
+#include "explicit_barrier/timed_launch.hpp"
 #include "stand_in_gpu/method_models.hpp"
 #include "stand_in_gpu/node.hpp"
 #include "stand_in_gpu/scenario.hpp"
