@@ -201,13 +201,4 @@ void MeasuringRun::warn_of_host() {
   }
 }
 
-int run_sections(const ProgramInfo& info, int argc, char** argv,
-                 const std::function<std::string(MeasuringRun&)>& sections) {
-  return run_program(info, argc, argv,
-                     [&](const Options& options, LineWriter& out) {
-                       MeasuringRun run(info, options, out);
-                       run.measure_all([&] { return sections(run); });
-                     });
-}
-
 }  // namespace syncbench

@@ -137,8 +137,4 @@ class MeasuringRun {
   std::set<int> shared_;  // GPUs found to be used by others
 };
 
-/// run_program() of a program that measures all its sections in one process.
-int run_sections(const ProgramInfo& info, int argc, char** argv,
-                 const std::function<std::string(MeasuringRun&)>& sections);
-
 }  // namespace syncbench

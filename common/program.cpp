@@ -11,6 +11,7 @@
 #include "common/devices.hpp"
 #include "common/errors.hpp"
 #include "common/interrupt.hpp"
+#include "common/measuring_run.hpp"
 
 namespace syncbench {
 namespace {
@@ -64,6 +65,15 @@ void say_told(const ProgramInfo& info, const LineWriter& out) {
 }
 
 }  // namespace
+
+int run_sections(const ProgramInfo& info, int argc, char** argv,
+                 const std::function<std::string(MeasuringRun&)>& sections) {
+  return run_program(info, argc, argv,
+                     [&](const Options& options, LineWriter& out) {
+                       MeasuringRun run(info, options, out);
+                       run.measure_all([&] { return sections(run); });
+                     });
+}
 
 int run_program(const ProgramInfo& info, int argc, char** argv,
                 const Measure& measure, const SayFailure& say) {

@@ -35,4 +35,10 @@ int say_failure(const std::string& line, int code);  ///< on stderr
 int run_program(const ProgramInfo& info, int argc, char** argv,
                 const Measure& measure, const SayFailure& say = say_failure);
 
+class MeasuringRun;
+
+/// The same of a program that measures all its sections in one process.
+int run_sections(const ProgramInfo& info, int argc, char** argv,
+                 const std::function<std::string(MeasuringRun&)>& sections);
+
 }  // namespace syncbench
