@@ -1,6 +1,7 @@
 // What a case of Pitfalls is, and what it is given.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,13 +69,38 @@ struct Case {
   Section section = {};  ///< add_cases() says it
 };
 
+/// By section and source. Constants of the sources fill it before main().
+inline auto& added_cases() {
+  static std::map<std::pair<Section, std::string>, std::vector<Case>> cases;
+  return cases;
+}
+
 /// Adds cases of a source, __FILE__: a constant of it does so before main().
 /// True.
-bool add_cases(const char* file, Section section,
-               const std::vector<Case>& cases);
+inline bool add_cases(const char* file, Section section,
+                      const std::vector<Case>& cases) {
+  const std::vector<Form> usual[] = {
+      // in the order of Section
+      {Form::kEachInBranch},
+      {Form::kExits, Form::kStays, Form::kAllowed},
+      {Form::kWrong, Form::kRight},
+      {Form::kAllowed}};
+  for (Case one : cases) {
+    one.section = section;
+    if (one.forms.empty()) one.forms = usual[static_cast<int>(section)];
+    added_cases()[{section, file}].push_back(one);
+  }
+  return true;
+}
 
 /// All that this program has, in the order of their sections, sources and
 /// places there.
-std::vector<Case> all_cases();
+inline std::vector<Case> all_cases() {
+  std::vector<Case> all;
+  for (const auto& [place, cases] : added_cases()) {
+    all.insert(all.end(), cases.begin(), cases.end());
+  }
+  return all;
+}
 
 }  // namespace syncbench::pitfalls

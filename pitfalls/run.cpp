@@ -237,37 +237,7 @@ class Run {
   int last_gpus_;     // that it ran on; all before the first
 };
 
-// By section and source. Constants of the sources fill it before main().
-auto& added_cases() {
-  static std::map<std::pair<Section, std::string>, std::vector<Case>> cases;
-  return cases;
-}
-
 }  // namespace
-
-bool add_cases(const char* file, Section section,
-               const std::vector<Case>& cases) {
-  const std::vector<Form> usual[] = {
-      // in the order of Section
-      {Form::kEachInBranch},
-      {Form::kExits, Form::kStays, Form::kAllowed},
-      {Form::kWrong, Form::kRight},
-      {Form::kAllowed}};
-  for (Case one : cases) {
-    one.section = section;
-    if (one.forms.empty()) one.forms = usual[static_cast<int>(section)];
-    added_cases()[{section, file}].push_back(one);
-  }
-  return true;
-}
-
-std::vector<Case> all_cases() {
-  std::vector<Case> all;
-  for (const auto& [place, cases] : added_cases()) {
-    all.insert(all.end(), cases.begin(), cases.end());
-  }
-  return all;
-}
 
 std::string describe_tables() {
   std::string text = describe("warp barrier", kTables[0].header()) +
