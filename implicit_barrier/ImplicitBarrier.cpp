@@ -35,6 +35,16 @@ std::vector<Section> all_sections() {
           held_queue_section(),      between_gpus_section()};
 }
 
+// Samples all points of a section and writes their records.
+void measure(const Section& section, std::size_t number, Measuring& measuring) {
+  const MeasuringRun& run = measuring.run;
+  if (!run.options().measures(section.set)) return;
+  if (section.exists != nullptr && !section.exists(run.gpus())) return;
+  PointsInTurn points(measuring, section.name, number, section.set);
+  section.plan(measuring, points);
+  points.measure();
+}
+
 // A process that measures all sections.
 void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
              int processes) {
@@ -49,7 +59,8 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
   measuring.run.measure([&] {
     for (const bool first : {true, false}) {
       for (std::size_t i = 0; i < sections.size(); ++i) {
-        if (sections[i].comes_first == first) sections[i].measure(measuring, i);
+        if (sections[i].comes_first == first)
+          measure(sections[i], i, measuring);
       }
     }
     out.comment("order[links=" + std::to_string(kLinks) +

@@ -133,16 +133,6 @@ struct Section {
   bool is_second = false;
   /// Whether these GPUs have what it measures. Default: they do.
   bool (*exists)(const std::vector<Gpu>& gpus) = nullptr;
-
-  /// In a measuring process: samples all points and writes their records.
-  /// `number`: that of the section.
-  void measure(Measuring& measuring, std::size_t number) const {
-    if (!measuring.run.options().measures(set)) return;
-    if (exists != nullptr && !exists(measuring.run.gpus())) return;
-    PointsInTurn points(measuring, name, number, set);
-    plan(measuring, points);
-    points.measure();
-  }
 };
 
 /// The rows of a section, in the process that prints.
