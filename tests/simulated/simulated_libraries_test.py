@@ -168,6 +168,11 @@ class Libraries(processes.Processes):
                          "peer_grid_sync .*: cudaLaunchCooperativeKernel on GPU 1 failed")
         self.check_whole(done.stdout)
 
+    def test_a_wait_without_end_in_one_process(self):
+        done = self.alone(*OWN, "--limit", "3", code=1, stand_in="hang=peer_grid_kernel")
+        self.check_error(re.sub("Libraries: warning.*", "", done.stderr),
+                         "peer_grid_sync .*: nothing has ended for 3 s, so a wait has no end")
+
     def test_one_process_among_one_is_alone(self):
         for asked, code in ((), 0), (("--method", "mpi_barrier"), 4):
             done = self.run_them(words(1, "--samples", "2", *asked), code)
