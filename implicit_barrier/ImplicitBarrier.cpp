@@ -12,7 +12,6 @@
 #include "common/process_samples.hpp"
 #include "common/program.hpp"
 #include "implicit_barrier/measuring.hpp"
-#include "implicit_barrier/process_count.hpp"
 #include "implicit_barrier/section.hpp"
 #include "implicit_barrier/steps.hpp"
 
@@ -34,6 +33,31 @@ std::vector<Section> all_sections() {
           dependent_steps_section(), streams_section(),
           held_queue_section(),      between_gpus_section()};
 }
+
+// What --processes says; by default fewer on many GPUs, of which each makes a
+// process slower to begin and end.
+struct ProcessCount {
+  static constexpr int kFewGpus = 4, kOnFew = 10, kOnMany = 5;
+  int given = 0;
+
+  // The option, which refers to this object.
+  Option option() {
+    return {"processes", "N",
+            "measure in N processes, one after the other (default " +
+                std::to_string(kOnFew) + ", on more than " +
+                std::to_string(kFewGpus) + " GPUs " + std::to_string(kOnMany) +
+                "); m, s and the interval are those of all of them",
+            [this](const std::string& value, Options&) {
+              given = parse_count(value, "--processes", kMaxProcesses);
+            }};
+  }
+
+  // `gpu_count`: as in Options.
+  int on(int gpu_count) const {
+    if (given > 0) return given;
+    return gpu_count > kFewGpus ? kOnMany : kOnFew;
+  }
+};
 
 // Samples all points of a section and writes their records.
 void measure(const Section& section, std::size_t number, Measuring& measuring) {

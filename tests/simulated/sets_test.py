@@ -31,6 +31,9 @@ for name, arguments in PROGRAMS.items():
     RUNS[name, "--all"] = (name, arguments, STILL)
 for name, method in NAMED.items():
     RUNS[name, method] = (name, (*PROGRAMS[name], "--method", method), STILL, (), None, ())
+for gpus in (4, 5):
+    RUNS[f"{gpus} GPUs"] = ("ImplicitBarrier", (gpus, "--samples", "2", "--method", "graph_seam"),
+                            dict(STILL, gpus=gpus))
 
 
 def points(done, wanted):
@@ -64,6 +67,10 @@ class Sets(unittest.TestCase):
             rows = [row for _, row in of((program, method)).rows()]
             self.assertTrue(rows, program)
             self.assertEqual({(row["method"], row["set"]) for row in rows}, {(method, "evidence")})
+
+    def test_many_gpus_have_fewer_processes(self):
+        for gpus, count in ((4, 10), (5, 5)):
+            self.assertIn(f"\n# processes[count={count} ", of(f"{gpus} GPUs").text)
 
     def test_held_sections_are_printed_at_an_interruption(self):
         """The last process has measured `one stream`, whose rows wait for those of the study."""

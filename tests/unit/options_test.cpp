@@ -5,13 +5,11 @@
 #include <cstdlib>
 
 #include "explicit_barrier/blocks_per_sm.hpp"
-#include "implicit_barrier/process_count.hpp"
 #include "reduction/array_sizes.hpp"
 
 namespace syncbench {
 
 using namespace explicit_barrier;
-using namespace implicit_barrier;
 using namespace reduction;
 namespace {
 
@@ -121,20 +119,6 @@ TEST(Options, AreWrittenOut) {
   EXPECT_EQ(parse({"--samples=3"}).samples, 3);
   EXPECT_NE(message_of({"--samples", "03"}), "");
   EXPECT_NE(message_of({"01"}), "");
-}
-
-TEST(Options, Processes) {
-  ProcessCount count;
-  EXPECT_EQ(count.on(0), 10);
-  EXPECT_EQ(count.on(4), 10);
-  EXPECT_EQ(count.on(5), 5);
-  ProgramInfo info = program();
-  info.default_samples = 7;
-  info.options = {count.option()};
-  EXPECT_EQ(parse({"8", "--processes", "9"}, info).samples, 7);
-  EXPECT_EQ(count.on(8), 9);
-  EXPECT_EQ(message_of({"--processes", "0"}, info),
-            "--processes must be a whole number from 1 to 1000, got '0'");
 }
 
 TEST(Options, MethodsAddUp) {
