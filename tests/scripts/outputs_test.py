@@ -1,4 +1,5 @@
-"""What scripts make of made-up rows is as in outputs.golden, letter by letter.
+"""What scripts make of made-up rows is as in outputs.golden, letter by letter; of recorded runs,
+what report.py makes has the sums that stand there.
 
   outputs_test.py --renew   writes that anew: look at the difference before you keep it
 """
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13, section
 from report_support import ReportCase
+from scripts_support import ROOT
 
 GOLDEN = Path(__file__).with_name("outputs.golden")
 HERE = ENVIRONMENT + "driver\tmine\ncuda_toolkit\t13.0\ncuda_toolkit_before13\t11.8\n"
@@ -66,11 +68,17 @@ class OutputsTest(ReportCase):
             found[name] = f"{done.stdout}{done.stderr}exit code {done.returncode}\n"
         self.report(*(self.folder / name for name in ("here", "h200x2")), recorded=self.folder)
         found.update((name, (self.out / name).read_text()) for name in SHOWN)
-        found["others"] = "".join(
-            f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(self.out)}\n"
-            for path in sorted(self.out.rglob("*"))
-            if path.suffix in (".json", ".tex", ".tsv") and str(path.relative_to(self.out)) not in SHOWN)
+        found["others"] = self.sums(SHOWN)
+        self.report(*(ROOT / "results" / name for name in ("h100x1", "h200x4")), recorded=self.folder)
+        found["recorded"] = self.sums()
         return {name: text.replace(str(self.folder), "FOLDER") for name, text in found.items()}
+
+    def sums(self, shown=()):
+        """A line a table, a chart's numbers and report.json."""
+        return "".join(
+            f"{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}  {path.relative_to(self.out)}\n"
+            for path in sorted(self.out.rglob("*"))
+            if path.suffix in (".json", ".tex", ".tsv") and str(path.relative_to(self.out)) not in shown)
 
     def test_golden(self):
         found = "".join(f"==== {name}\n{text}" for name, text in self.outputs().items())
