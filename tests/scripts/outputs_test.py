@@ -1,5 +1,5 @@
-"""What scripts make of made-up rows is as in outputs.golden, letter by letter; of recorded runs,
-what report.py makes has the sums that stand there.
+"""What scripts make of made-up rows is as in outputs.golden, letter by letter; what they make of
+recorded runs, and a report beyond its page and some tables, has the sums that stand there.
 
   outputs_test.py --renew   writes that anew: look at the difference before you keep it
 """
@@ -12,6 +12,8 @@ from pathlib import Path
 from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13, section
 from report_support import ReportCase
 from scripts_support import ROOT
+
+from parts import tsv  # from scripts/, which scripts_support has put on the path
 
 GOLDEN = Path(__file__).with_name("outputs.golden")
 HERE = ENVIRONMENT + "driver\tmine\ncuda_toolkit\t13.0\ncuda_toolkit_before13\t11.8\n"
@@ -42,11 +44,27 @@ COMMANDS = {"summary": ("summary.py", "here"), "csv": ("summary.py", "--csv", "h
             "short": ("summary.py", "--short", "here", "h200x2"),
             "compare": ("compare.py", "here", "h200x2"),
             "compare_all": ("compare.py", "h200x2", "here", "--all", "--allow", "50"),
-            "check": ("check.py", "here", "--against", "h200x2")}
+            "check": ("check.py", "here", "--against", "h200x2"),
+            "summary of few rows": ("summary.py", "few"),
+            "summary of simulated rows": ("summary.py", "simulated", "--simulated"),
+            "advice": ("advise.py", "--work", "5"),
+            "advice on one block": ("advise.py", "--work", "3", "--blocks", "1", "--threads", "1000"),
+            "advice on words": ("advise.py", "--work", "5", "--gpu", "H100", "--words", "70000"),
+            "advice on 2 GPUs": ("advise.py", "--work", "5", "--gpus", "2", "--words", "1000"),
+            "advice on 4 GPUs": ("advise.py", "--work", "50", "--gpus", "4")}
+# Of recorded runs, in results/.
+RECORDED = {"summary": ("summary.py", "h200x4"), "check": ("check.py", "h200x1"),
+            "check of more GPUs": ("check.py", "h200x4"), "check of another kind": ("check.py", "h100x1"),
+            "compare": ("compare.py", "h200x1", "h200x2", "--all"),
+            "compare kinds": ("compare.py", "h200x1", "h100x1")}
 SHOWN = ("report.md", "tables/here/headline.tex", "tables/here/table_2.tex", "tables/here/table_8.tex",
          "tables/machines.tex", "tables/here/normal.tsv", "figures/here/figure_8.tsv",
          "figures/here/figure_9.tsv", "figures/here/barriers.tsv", "figures/here/libraries.tsv",
          "figures/here/figure_4.tsv", "figures/here/figure_5.tsv", "figures/here/figure_15.tsv")
+
+
+def sum_of(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 class OutputsTest(ReportCase):
@@ -62,23 +80,34 @@ class OutputsTest(ReportCase):
         for old, new in OTHERS:
             rows = {name: text.replace(old, new) for name, text in rows.items()}
         self.write_run(self.folder / "h200x2", {**rows, "environment": HERE.replace("mine", "its")})
-        found = {}
-        for name, (script, *arguments) in COMMANDS.items():
-            done = self.script(script, *arguments)
-            found[name] = f"{done.stdout}{done.stderr}exit code {done.returncode}\n"
+        few = {"ImplicitBarrier": ROWS["ImplicitBarrier"], "BenchmarkInterSM": ROWS[
+            "BenchmarkInterSM"].split("# multi-GPU")[0]}
+        self.write_run(self.folder / "few", few, only=True)
+        self.write_run(self.folder / "simulated", {
+            name: f"{tsv.SIMULATED}\n{text}" for name, text in ROWS.items()})
+        found = {name: self.said(*command) for name, command in COMMANDS.items()}
         self.report(*(self.folder / name for name in ("here", "h200x2")), recorded=self.folder)
         found.update((name, (self.out / name).read_text()) for name in SHOWN)
         found["others"] = self.sums(SHOWN)
+        for name, runs, *options in (("few rows", ["few"]), ("simulated", ["simulated"], "--simulated")):
+            self.report(*(self.folder / run for run in runs), recorded=self.folder, options=options)
+            found[f"report of {name}"] = self.sums()
         self.report(*(ROOT / "results" / name for name in ("h100x1", "h200x4")), recorded=self.folder)
-        found["recorded"] = self.sums()
+        found["recorded"] = self.sums() + "".join(
+            f"{sum_of(self.said(script, *(ROOT / 'results' / one if one[0] == 'h' else one for one in rest)))}"
+            f"  {name}\n" for name, (script, *rest) in RECORDED.items())
         return {name: text.replace(str(self.folder), "FOLDER") for name, text in found.items()}
 
+    def said(self, script, *arguments):
+        done = self.script(script, *arguments)
+        return f"{done.stdout}{done.stderr}exit code {done.returncode}\n".replace(str(ROOT), "ROOT")
+
     def sums(self, shown=()):
-        """A line a table, a chart's numbers and report.json."""
+        """A line a page, a table, a chart's numbers and report.json."""
         return "".join(
-            f"{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}  {path.relative_to(self.out)}\n"
-            for path in sorted(self.out.rglob("*"))
-            if path.suffix in (".json", ".tex", ".tsv") and str(path.relative_to(self.out)) not in shown)
+            f"{sum_of(path.read_text().replace(str(self.folder), 'FOLDER'))}  {path.relative_to(self.out)}\n"
+            for path in sorted(self.out.rglob("*")) if path.suffix in (".html", ".json", ".md", ".tex", ".tsv")
+            and str(path.relative_to(self.out)) not in shown)
 
     def test_golden(self):
         found = "".join(f"==== {name}\n{text}" for name, text in self.outputs().items())
