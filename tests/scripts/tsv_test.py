@@ -1,9 +1,8 @@
-"""Tests of tsv.py and of what shows a results folder: summary.py."""
+"""Tests of tsv.py, and of what scripts say of a folder that is damaged or in doubt."""
 
-import re
 import unittest
 
-from made_up_rows import ENVIRONMENT, LATENCY, ROWS, ended, section
+from made_up_rows import ENVIRONMENT, ROWS, ended, section
 from scripts_support import ScriptsTest
 
 from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
@@ -144,91 +143,6 @@ class ReaderTest(unittest.TestCase):
 
 
 class ScriptsOfOneRunTest(ScriptsTest):
-    def test_good_folder(self):
-        run = self.write_run(self.folder / "run")
-        done = self.script("summary.py", run)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for line in (r"NVIDIA H200 x 2, driver unknown, CUDA unknown, commit abc, unknown",
-                     r"multi_coop.* 1201 ± 2 +7202 ± 2", r"traditional_launch 132 x 1024 +1081 ± 4 +-",
-                     r"single_omp_traditional_launch 1 x 32 +- +nan ± nan",
-                     r"blocksync +22\.1 +- +- +- +- +64\.0", r"tile_sync +- +- +- +- +none +-",
-                     r"1 +1\.08! +-.*", r"32 +- +8\.42 .*", r"1 +0\.88 +-.*",
-                     r"peer_grid_sync 1 x 32 +2\.18", r"peer_grid_sync 32 x 64 +3\.17",
-                     r"the memory's clock and width allow 4814 GB/s", r"one GPU +1 MiB +8 GiB",
-                     r"cub +169! +4551", r"strong scaling, 64 GiB +1 GPU +2 GPUs",
-                     r"peer_grid +4516 +9003!", r"weak scaling, 64 GiB each +1 GPU +2 GPUs",
-                     r"peer_grid +4518 +9027!", r"32 values by a warp, cycles +double +int",
-                     r"nosync +18\.0\? +-", r"tile +110\.0 +90\.0",
-                     r"more threads pay from, bytes +by barriers +by steps +measured",
-                     r"double, 32 threads for 1 +148 +98 +136",
-                     r"Warnings of the run: 5", r"warning: spread: 5 in all; the worst is "
-                     r"BenchmarkInterSM grid_sync GPUcount=1 blk=132 thrd=32: the spread .* far"):
-            self.assertRegex(done.stdout, rf"(?m)^ *{line}$")
-
-    def test_tables_inside_one_sm(self):
-        """Each method stands where the meaning of its `tile` says, and once."""
-        def rows(method, *points):  # blocks, threads, tile, cycles
-            return [f"{method} 1 64 {blocks} {threads} {cycles:.3f} 0.000 {tile} 9 0.000"
-                    for blocks, threads, tile, cycles in points]
-
-        def one(method, *tiles):
-            return rows(method, *((1, 32, tile, 10 + tile) for tile in tiles))
-
-        warp = section("warp latency", LATENCY, *one("tile_shufl", 1, 2, 4, 8, 16, 32),
-                       *rows("tile_shufl", (1, 64, 32, 43)), *one("syncwarp", 8, 16, 32),
-                       *one("vote_any", 32), *one("match_all", 32), *one("in_use_branches", 32),
-                       *one("redux_add", 32), *one("shufl_up", 32), *one("shared_cas", 1, 32),
-                       *rows("shared_cas", (1, 1024, 1, 99)))
-        warp += "# note[tile counts=words] shared_cas: x\n"
-        warp += '# note[tile counts="stores before it"] fence: x\n' + "".join(
-            line.replace(" ", "\t") + "\n" for line in one("fence", 0, 1, 8))
-        group = section("group latency", LATENCY, *rows(
-            "named", (1, 64, 32, 26), (1, 64, 64, 28)), *rows("cub", (1, 1024, 1024, 324)),
-            *rows("cluster", *((n, t, n, n + t) for t in (32, 64, 1024) for n in (2, 16))))
-        expected = """\
-  one warp, threads of the group 1 2 4 8 16 32
-  tile_shufl 11.0 12.0 14.0 18.0 26.0 42.0
-  syncwarp - - - 18.0 26.0 42.0{0}
-  1 to 32 warps, threads 32 64 128 256 512 1024
-  tile_shufl, tile 32 42.0 43.0 - - - -
-  shared_cas, tile 1 11.0 - - - - 99.0
-  one warp, all its threads cycles
-  vote_any 42.0 in_use_branches 42.0 shufl_up 42.0
-  match_all 42.0 redux_add 42.0
-  one warp, words 1 32
-  shared_cas 11.0 42.0
-  one warp, stores before it 0 1 8
-  fence 10.0 11.0 18.0
-  threads of the block 32 64 128 256 512 1024
-  named, half of them - 26.0 - - - -
-  named - 28.0 - - - -
-  cub - - - - - 324.0
-  clusters, blocks x threads 2 x 32 4 x 32 8 x 32 16 x 32 2 x 1024 4 x 1024 8 x 1024 16 x 1024
-  cluster 34.0 - - 48.0 1026.0 - - 1040.0
-"""
-        def older(syncwarp, vote):  # the second within 2% of what it is with the newer one
-            return section("warp latency", LATENCY, *rows("vote_any", (1, 32, 32, vote)), *rows(
-                "syncwarp", (1, 32, 8, 18), (1, 32, 32, syncwarp)))
-
-        for file, other in ((None, ""), (older(42.5, 42), ""), (older(44.5, 41.5), " / 44.5")):
-            run = self.write_run(self.folder / "run", {
-                "BenchmarkIntraSM": warp + group, "BenchmarkIntraSM.before13": file})
-            shown = self.script("summary.py", run).stdout.split("m(ave_cycle))\n")[1]
-            shown = re.sub("(?<=[^ \n]) +", " ", shown.split("\n\n")[0] + "\n")
-            self.assertEqual(shown, expected.format(other))
-        self.assertNotIn("Nothing was measured", self.script("summary.py", run).stdout)
-
-    def test_many_warnings(self):
-        text = "# warning[spread] blocksync thrd={}: far\n"
-        warned = ROWS["BenchmarkIntraSM"].replace(
-            "# warp", f"{text.format(32)}{text.format(1024)}# warning[x]: all\n# warp")
-        done = self.script("summary.py", self.write_run(
-            self.folder / "run", {"BenchmarkIntraSM": warned}))
-        self.assertRegex(done.stdout, r"blocksync +22\.1! +- +- +- +- +64\.0!\n")
-        self.assertIn("""Warnings of the run: 8
-  warning: x: 1 in all; the worst is BenchmarkIntraSM: all
-  warning: spread: 7 in all; """, done.stdout)
-
     def test_damaged_folders(self):
         """No number is shown, in whichever file the damage is."""
         run, launches = self.folder / "run", ROWS["ImplicitBarrier"]
