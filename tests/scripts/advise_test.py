@@ -194,11 +194,6 @@ class AdviseTest(unittest.TestCase):
         _, rows = self.rows("--work", 3, "--blocks", 2)
         self.assertNotIn("in_use_blocksync", [row["way"] for row in rows])
 
-    def test_recorded_kinds_of_gpu(self):
-        for kind, words in (("H100", ()), ("h200", ()), ("H100", ("--words", 9))):
-            comments, _ = self.rows("--work", 5, "--gpu", kind, *words)
-            self.assertTrue(any(f"by rows of NVIDIA {kind.upper()}" in line for line in comments))
-
     def test_aligned_on_a_terminal(self):
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
@@ -311,24 +306,6 @@ class AdviseTest(unittest.TestCase):
         for arguments, ways in ((("--blocks", 1), NEEDS), (("--gpus", 2), NEEDS_OF_GPUS)):
             _, rows = self.rows("--work", 32, *arguments)
             self.assertEqual({row["way"] for row in rows}, set(ways))
-
-    def test_what_is_left_out_is_said(self):
-        comments, rows = self.rows("--work", 5, "--gpus", 2)
-        self.assertIn("rows of NVIDIA H200", comments[1])
-        only, = (line for line in comments if line.startswith("# measured only at 32 us of work: "))
-        others = {row["way"] for row in rows}
-        self.assertEqual(set(only.split(": ")[1].split(", ")), set(NEEDS_OF_GPUS) - others)
-        self.assertLess({"peer_grid_sync", "graph_of_gpus", "events_to_all"}, others)
-        # No word of launches too short, where words are too many.
-        comments, _ = self.rows("--work", 5, "--gpus", 2, "--blocks", 2, "--threads", 32, "--words", 1000)
-        self.assertTrue(any(line.startswith("# no rows of 2 blocks of 32 threads, 16 words a thread: ")
-                            and "graph_of_gpus" in line and "events_to_all" in line for line in comments))
-        comments, _ = self.rows("--work", 5, "--gpus", 4)
-        self.assertTrue(any(line.startswith("# no rows on 4 GPUs: ") and "graph_of_gpus" in line
-                            for line in comments), comments)
-        comments, _ = self.rows("--work", 5, "--threads", 512)
-        self.assertTrue(any(line.startswith("# no rows of 132 blocks of 512 threads: ")
-                            and "steps_data_flag" in line for line in comments), comments)
 
     def test_bad_usage(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))

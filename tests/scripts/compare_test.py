@@ -91,25 +91,6 @@ class CompareTest(ScriptsTest):
         self.compare(one, other, code=1)
         self.assertIn("the GPUs differ", self.errors[0])
 
-    def test_lines_of_groups(self):
-        """Rows that differ lie in their groups, and say nothing of the others."""
-        rows = [("blocksync", 10, 10)] * 3 + [("cluster_sync", 10, 12), ("threadfence", 10, 10)] + [
-            ("grid_sync", 10, 9), ("semaphore", 10, 9), ("peer_grid_sync", 10, 10)]
-        sides = [section("block latency", LATENCY, *(
-            f"{row[0]} 1 64 1 {number} {row[side]} 1 32 9 0" for number, row in enumerate(rows, 1)))
-            for side in (1, 2)]
-        self.two(*sides, "--allow", "100")
-        row = "TestRepeat block latency {} gpus=1 rep=64 blk=1 thrd={} tile=32"
-        self.assertEqual(self.output[2:6], [
-            "# in an SM: 3 rows, 0 moved, median 0.0%, most 0.0%: " + row.format("blocksync", 1),
-            "# clusters and fences: 2 rows, 1 moved, median 10.0% slower, most 20.0% slower: "
-            + row.format("cluster_sync", 4),
-            "# grid: 2 rows, 2 moved, median 10.0% faster, most 10.0% faster: "
-            + row.format("grid_sync", 6),
-            "# several GPUs: 1 rows, 0 moved, median 0.0%, most 0.0%: "
-            + row.format("peer_grid_sync", 8)])
-        self.assertEqual(self.errors[-1], "compare.py: B is as A")
-
     def test_a_method_that_is_slower(self):
         first, second = latencies(*[100.0] * 20), latencies(*[100.0] * 12, *[110.0] * 8)
         self.two(first, second, code=1)

@@ -5,6 +5,7 @@ recorded runs, and a report beyond its page and some tables, has the sums that s
 """
 
 import hashlib
+import shutil
 import sys
 import unittest
 from pathlib import Path
@@ -40,6 +41,9 @@ THROUGHPUT = section(
 # What differs in the run that is recorded.
 OTHERS = (("8420.000\t0.750", "7000.000\t0.750"), ("2175.500", "4175.500"), ("64.000", "64.100"),
           ("lost_updates\tright\t1000\t0", "lost_updates\tright\t1000\t1"))
+LOG = (b"BenchmarkInterSM: warning[spread percent=9] grid_sync GPUcount=1 blk=132 thrd=32: in other words\n\n"
+       b"TestRepeat: warning[spread] grid_sync: x\nReduction: error: <b> is not | measured\n\xff broken")
+LONG_NAME = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition"
 COMMANDS = {"summary": ("summary.py", "here"), "csv": ("summary.py", "--csv", "here"),
             "short": ("summary.py", "--short", "here", "h200x2"),
             "compare": ("compare.py", "here", "h200x2"),
@@ -80,18 +84,22 @@ class OutputsTest(ReportCase):
         for old, new in OTHERS:
             rows = {name: text.replace(old, new) for name, text in rows.items()}
         self.write_run(self.folder / "h200x2", {**rows, "environment": HERE.replace("mine", "its")})
-        few = {"ImplicitBarrier": ROWS["ImplicitBarrier"], "BenchmarkInterSM": ROWS[
-            "BenchmarkInterSM"].split("# multi-GPU")[0]}
-        self.write_run(self.folder / "few", few, only=True)
+        (self.folder / "here/stderr.log").write_bytes(LOG)
+        few = {"ImplicitBarrier": ROWS["ImplicitBarrier"], "environment": ENVIRONMENT, "BenchmarkInterSM":
+               ROWS["BenchmarkInterSM"].split("# multi-GPU")[0]}
+        self.write_run(self.folder / "few", {
+            name: text.replace("NVIDIA H200", LONG_NAME) for name, text in few.items()}, only=True)
         self.write_run(self.folder / "simulated", {
             name: f"{tsv.SIMULATED}\n{text}" for name, text in ROWS.items()})
         found = {name: self.said(*command) for name, command in COMMANDS.items()}
         self.report(*(self.folder / name for name in ("here", "h200x2")), recorded=self.folder)
         found.update((name, (self.out / name).read_text()) for name in SHOWN)
         found["others"] = self.sums(SHOWN)
-        for name, runs, *options in (("few rows", ["few"]), ("simulated", ["simulated"], "--simulated")):
-            self.report(*(self.folder / run for run in runs), recorded=self.folder, options=options)
+        for name, *options in (("few",), ("simulated", "--simulated")):
+            shutil.rmtree(self.out)
+            self.report(self.folder / name, recorded=self.folder, options=options)
             found[f"report of {name}"] = self.sums()
+        shutil.rmtree(self.out)
         self.report(*(ROOT / "results" / name for name in ("h100x1", "h200x4")), recorded=self.folder)
         found["recorded"] = self.sums() + "".join(
             f"{sum_of(self.said(script, *(ROOT / 'results' / one if one[0] == 'h' else one for one in rest)))}"

@@ -6,7 +6,6 @@ import unittest
 from collections import Counter
 
 from html_page import Page
-from made_up_rows import LAUNCHES, ROWS, section
 from report_support import RECORDED, ReportCase
 from scripts_support import ROOT
 
@@ -73,21 +72,6 @@ class ChartsTest(ReportCase):
         self.assertEqual([count for count in Counter(
             tuple(row[part] for part in KEY) for row in rows).values() if count > 1], [], chart)
         self.assertEqual({row["unit"] for row in rows}, UNITS.get(chart, {"cycles"}))
-
-    def test_missing_files(self):
-        """Two of three cells, one with a warning, and nothing else."""
-        grid = ROWS["BenchmarkInterSM"].split("# multi-GPU")[0]
-        run = self.write_run(self.folder / "few", {"BenchmarkInterSM": grid}, only=True)
-        self.assertEqual(self.report(run), {"few": ["barriers", "figure_5"]})
-        rows = read_rows(self.out / "figures/few/figure_5.tsv")
-        self.assertEqual([(row["series"], row["x"], row["value"], row["marks"]) for row in rows],
-                         [("1", "32", "1.0755", "!"), ("32", "64", "8.42", "")])
-        self.assertIn("!: the run warns of this value.", self.text)
-        for absent in ("Figure 4, ", "Figure 9, ", "Figure 18, ", "chart of clusters"):
-            self.assertIn(absent, self.errors)
-        self.assertIn("grid_sync, 1 per SM x 1024", self.text)  # is missing among the barriers
-        self.write_run(run, {"ImplicitBarrier": section("sleep kernel", LAUNCHES)}, only=True)
-        self.assertEqual(self.report(run), {})  # and what was there is not any more
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from report_support import RECORDED, ReportCase
+from report_support import ReportCase
 from scripts_support import ROOT
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
@@ -11,29 +11,6 @@ from reporting import cite
 
 
 class CiteTest(ReportCase):
-    def test_what_is_written(self):
-        self.report(*(ROOT / "results" / name for name in RECORDED[:2]))
-        written = self.summary["cite"]
-        run = tsv.Run(ROOT / "results" / RECORDED[0])
-        for key in ("suite_commit", "gpu", "driver", "cuda_toolkit", "cuda_toolkit_before13"):
-            self.assertIn(run.environment[key], written["sentences"][RECORDED[0]])
-            self.assertIn(run.environment[key], written["bibtex"])
-        for text in ("@misc{synchronization-h100x1,", "@misc{synchronization-h200x1,",
-                     "@inproceedings{zhang2020,", "version 0.1.0", "year = {2020}",
-                     "author = {Zhang, Lingqi and Wahib, Mohamed and Zhang, Haoyu and Matsuoka, "
-                     "Satoshi}", "title = {{A Study of Single and Multi-device Synchronization "
-                     "Methods in Nvidia GPUs}}"):
-            self.assertIn(text, written["bibtex"])
-        self.assertEqual(written["bibtex"].count("{"), written["bibtex"].count("}"))
-        self.assertIn(f"```bibtex\n{written['bibtex']}```\n", self.page)
-        for sentence in written["sentences"].values():
-            self.assertIn(f"* {sentence}\n", self.page)
-            self.assertIn(f"<li>{sentence}</li>", (self.out / "report.html").read_text())
-        run = tsv.Run(self.write_run(self.folder / "run"))  # whose rows do not name a version
-        self.assertEqual(cite.version_of(run), (None, "abc"))
-        self.assertIn("benchmarks (commit abc), which", cite.sentence(run, cite.Citation()))
-        self.assertEqual(cite.bibtex_text("50% & {_}"), r"50\% \& {\_}")
-
     def test_what_is_damaged_is_refused(self):
         text = (ROOT / "CITATION.cff").read_text()
         path = self.folder / "CITATION.cff"

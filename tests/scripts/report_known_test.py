@@ -4,9 +4,7 @@ import unittest
 from collections import Counter
 from types import SimpleNamespace
 
-from html_page import Page
-from made_up_rows import ENVIRONMENT, GRID, ROWS, section
-from report_support import RECORDED, ReportCase, table_below
+from report_support import RECORDED
 from scripts_support import ROOT, ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
@@ -177,53 +175,7 @@ class CausesTest(ScriptsTest):
             self.assertEqual(self.causes(row, H200), causes, size)
 
 
-class KnownTest(ReportCase):
-    def test_they_stand_beside_moved_rows(self):
-        """grid_sync moved by 4%, by 3% and, with a warning, by 50%."""
-        def run(name, *ns, more=""):
-            rows = (f"grid_sync 1 1 9 {132 * blocks} 32 {time} 1.000 9 0.100"
-                    for blocks, time in zip((1, 2, 4), ns))
-            return self.write_run(self.folder / name, {
-                "environment": ENVIRONMENT + f"driver\t{name}\n{more}",
-                "BenchmarkInterSM": section("grid latency", GRID, *rows)
-                + "# warning[spread] grid_sync GPUcount=1 blk=264 thrd=32: the spread is far\n"}, only=True)
-
-        run("h200x1", "1000.000", "2000.000", "3000.000", more="date_utc\tyesterday\n")
-        normal = self.report(run("mine", "1040.000", "3000.000", "2910.000"), recorded=self.folder)[
-            "mine"]["normal"]
-        self.assertEqual([(row["value"], row["known"], row["remarks"]) for row in normal["moved"]],
-                         [(3000, [], ["the spread is far"]), (1040, ["grid barrier by GPU"], []),
-                          (2910, ["grid barrier by GPU"], [])])
-        self.assertEqual({(row["quantity"], row["unit"]) for row in normal["moved"]},
-                         {("avginstru", "ns")})
-        self.assertEqual(normal["moved_without_known_cause"], 1)
-        self.assertEqual([(cause["name"], cause["rows"]) for cause in normal["known"]],
-                         [("grid barrier by GPU", 2)])
-        self.assertEqual(normal["environment_differences"], [
-            {"key": "driver", "here": "mine", "recorded": {"h200x1": "h200x1"}}])
-        self.assertEqual(table_below(self.page, "**What differs between these machines.**"), [
-            ["", "mine", "h200x1"], ["driver", "mine", "h200x1"]])
-        self.assertEqual(table_below(self.page, "**Where rows moved.**")[1:], [
-            ["BenchmarkInterSM", "grid latency", "grid_sync", "1", "1, up to 3.0%", "2, up to 50.0%"]])
-        rows = table_below(self.page, "**The 3 of 3 rows that moved most, ")
-        self.assertEqual([row[3:] for row in rows[1:]], [
-            ["–", "3000.000!", "1999.90 to 2000.10", "ns", "50.0% slower"],
-            ["1", "1040.000", "999.90 to 1000.10", "ns", "4.0% slower"],
-            ["1", "2910.000", "2999.90 to 3000.10", "ns", "3.0% faster"]])
-        self.assertIn("* ! BenchmarkInterSM, line 5: the spread is far.\n", self.page)
-        self.assertEqual(table_below(self.page, "**What is known to move such rows.**")[1][2:],
-                         ["docs/limits.md, How far do the recorded machines differ?", "2"])
-        self.assertIn("\n* 1 of 3 moved rows have none of these.\n", self.page)
-        self.assertIn(["the spread is far", "3000.000!"],
-                      Page((self.out / "report.html").read_text()).cells)
-        self.assertEqual(normal["verdicts"], {
-            "BenchmarkInterSM.tsv": {"4": "slower", "5": "slower", "6": "faster"}})
-        rows = [line.split("\t") for line in (
-            self.out / "tables/mine/normal.tsv").read_text().splitlines()]
-        self.assertEqual([row[-1] for row in rows],
-                         ["known", "grid barrier by GPU", "nan", "grid barrier by GPU"])
-        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
-
+class KnownTest(ScriptsTest):
     def test_warnings(self):
         """Every comment and every line of the log, once."""
         for name in RECORDED:
@@ -239,31 +191,6 @@ class KnownTest(ReportCase):
             heads = {comment[2:].split(": ")[0] for comment in comments}
             self.assertEqual([one.text for one in found if one.file == "stderr.log"], [
                 line for line in log if line.split(": ")[1] not in heads])
-
-    def test_warnings_are_shown(self):
-        run = self.write_run(self.folder / "run")
-        self.report(run, recorded=self.folder)
-        self.assertIn("5 in all: 1 in BenchmarkInterSM.tsv, 4 in Reduction.tsv. There is no "
-                      "stderr.log.\n", self.page)
-        told = "warning[spread percent=9] grid_sync GPUcount=1 blk=132 thrd=32: in other words\n"
-        others = [f"TestRepeat: {told}"[:-1], "BenchmarkInterSM: warning[spread percent=8] grid_sync: x",
-                  "Reduction: error: <b> is not | measured"]
-        log = f"BenchmarkInterSM: {told}\n" + "\n".join(others) + "\n"
-        (run / "stderr.log").write_bytes(log.encode() + b"\xff broken")
-        warnings = self.report(run, recorded=self.folder)["run"]["warnings"]
-        self.assertEqual(warnings[0], {
-            "file": "BenchmarkInterSM.tsv", "section": "grid latency", "line": 4,
-            "text": "the spread of this row is far"})
-        self.assertEqual([one["text"] for one in warnings if one["file"] == "stderr.log"],
-                         [*others, "\ufffd broken"])
-        self.assertIn(r"| stderr.log | – | – | Reduction: error: &lt;b&gt; is not \| measured |",
-                      self.page)
-        self.assertIn([None, "Reduction: error: <b> is not | measured"],
-                      Page((self.out / "report.html").read_text()).cells)
-        run = self.write_run(run, {"ImplicitBarrier": ROWS["ImplicitBarrier"]}, only=True)
-        (run / "stderr.log").touch()
-        self.report(run, recorded=self.folder)
-        self.assertIn("\nThe programs warned of nothing.\n", self.page)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,8 @@ from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
 from scripts_support import ROOT, ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
-from reporting import chart_barriers, names, normal, sheets
+from reporting import chart_barriers, names, normal
 from reporting.estimates import rounded, short_name
-from reporting.sheets import tex
 from reporting.study import FOLDER, GPUS, Study
 from reporting.study_tables import table_2
 
@@ -23,6 +22,20 @@ class NamesTest(unittest.TestCase):
         self.assertEqual(names.legend(["blocksync", "in_use_tile", "blocksync", "grid_sync"]),
                          "In CUDA, `blocksync` is `__syncthreads()`; "
                          "`grid_sync` is `grid_group::sync()`.")
+
+    def test_all_barriers_are_looked_for(self):
+        """Those that a run has rows of, but for methods that are no barrier."""
+        others = re.compile(r"(coales_)?shufl|vote_|match_|redux_|warp_|(shared|global)_\w"
+                            r"|copy_async|threadfence|bulk_copy|distributed_load"
+                            r"|in_use_(\w+_)?none|cluster_exchange_unmet"
+                            r"|block_(broadcast|sum|max|min|prefix_sum)")
+        run = tsv.Run(ROOT / "results/h200x4")
+        measured = {row["method"] for name, sections in run.files.items()
+                    if name.startswith("Benchmark") for one in sections
+                    if one.title != "throughput" for row in one.rows}
+        looked_for = {barrier.method for barrier in chart_barriers.BARRIERS}
+        self.assertEqual({method for method in measured if not others.match(method)} - looked_for,
+                         set())
 
 
 class StudyTest(ScriptsTest):
@@ -62,6 +75,19 @@ class StudyTest(ScriptsTest):
         self.assertIsNone(study.value("II", "reference_thread_op_per_cycle", type="tile"))
         self.assertIsNone(study.value("I", "overhead_ns", gpu="P100"))
 
+    def test_numbers_agree_with_one_another(self):
+        """More blocks take longer, and so do more GPUs."""
+        study = Study()
+        self.assertEqual([len(study.figures[name]) for name in ("7", "8")], [2 * 26, 5 * 26])
+        for rows in study.figures.values():
+            value = {(int(row["gpus"]), int(row["blocks_per_SM"]), int(row["threads"])):
+                     float(row["latency_us"]) for row in rows}
+            for (gpus, blocks, threads), latency in value.items():
+                self.assertLessEqual(blocks * threads, 2048)
+                self.assertGreater(latency, value.get((gpus, blocks // 2, threads), 0))
+                for fewer in (count for count in {key[0] for key in value} if count < gpus):
+                    self.assertGreater(latency, value[fewer, blocks, threads])
+
     def test_it_is_no_run(self):
         with self.assertRaisesRegex(tsv.TsvError, "is not a results folder"):
             tsv.Run(FOLDER)
@@ -89,35 +115,6 @@ class DigitsTest(unittest.TestCase):
                 (14336, nan, "14336"), (123456.7, nan, "123457"), (0, 0, "0"),
                 (-3.25, 1.5, "-3.2 ± 1.5"), (0.07143, nan, "0.07143"), (100, nan, "100")):
             self.assertEqual(rounded(value, spread), text)
-
-    def test_tex_has_no_commands(self):
-        self.assertEqual(tex("a_b & 5% of {x} <= 2 ± \\"),
-                         r"a\_b \& 5\% of \{x\} $\le$ 2 $\pm$ \textbackslash{}")
-        self.assertEqual(tex("1.5 µs of 2 x 32, x"), r"1.5 $\mu$s of 2 $\times$ 32, x")
-
-    def test_numbers_align_at_the_point_in_tex(self):
-        sheet = sheets.Sheet("A sheet", 1, ["Name", "Here, CUDA 13.0", "Whole"],
-                             over=[("Time", "ns", 2)])
-        sheet.rows = [["a", "985.77 ± 0.91", "7"], ["b", "14!", "12"], ["c", "none", "–"],
-                      ["d", "-3.5? ", "–"], ["e", "72 ns", "0"]]
-        text = "\n".join(sheets.latex(sheet, "tab:x"))
-        for line in (r"\begin{tabular}{@{}lr@{}lr@{}}", r"\cmidrule(lr){2-4}",
-                     r" & \multicolumn{3}{c}{Time (ns)} \\",
-                     r"Name & \multicolumn{2}{c}{\shortstack[c]{Here\\CUDA\\13.0}} & Whole \\",
-                     r"a & 985 & .77\,$\pm$\,0.91 & 7 \\", r"b & 14 & \textsuperscript{!} & 12 \\",
-                     r"c & \multicolumn{2}{c}{none} & -- \\", r"e & 72 & ~ns & 0 \\"):
-            self.assertIn(line, text)
-        gaps = [len(re.findall(r"\\setlength\{\\(?:tabcolsep|belowcaptionskip)\}\{[1-9]", text))]
-        self.assertEqual(gaps, [2])
-
-    def test_a_wide_table_has_smaller_letters_and_gaps(self):
-        fits = []
-        for columns in (2, 6, 14):
-            sheet = sheets.Sheet("A sheet", 1, ["Name", *["Here"] * columns])
-            sheet.rows = [["a name of some length", *["1234.5 ± 1.2"] * columns]]
-            fits.append(sheets.tex_fit(sheet, "table*"))
-        self.assertEqual(fits, [("footnotesize", 5), ("footnotesize", 3), ("scriptsize", 1)])
-
 
 class Named:
     simulated = False

@@ -25,18 +25,6 @@ def rows_of(name, file, title):
     return [row for row in read_again.rows_of(files) if row.section == title]
 
 
-def table_below(page, caption):
-    """The rows of the first table below a line of Markdown, as lists of cells."""
-    lines = page[page.index(caption):].split("\n")
-    first = next(number for number, line in enumerate(lines) if line.startswith("|"))
-    rows = []
-    for line in lines[first:]:
-        if not line.startswith("|"):
-            break
-        rows.append([cell.strip() for cell in line.strip("|").split("|")])
-    return [row for row in rows if set(row[0]) != {"-"}]
-
-
 def copy_of(name, folder, **environment):
     """A recorded run of another day, with another environment, in this folder."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -9,7 +9,7 @@ import unittest
 import in_process
 from html_page import Page
 from made_up_rows import ENVIRONMENT, ROWS
-from report_support import NO_SUMS, RECORDED, ReportCase, cells_at, table_below
+from report_support import NO_SUMS, RECORDED, ReportCase, cells_at
 from scripts_support import ROOT
 
 from reporting.sheets import coded, literal  # scripts_support has put scripts/ on the path
@@ -192,44 +192,12 @@ class ReportTest(ReportCase):
         self.assertEqual(done.returncode, 0, said[-2000:])
         self.assertEqual(re.findall(r"Overfull.*|.*too large.*", said), [])  # all fits on a page
 
-    def test_long_names_of_gpus(self):
-        """They are shortened, and what is left breaks in the head of its column."""
-        names = {"ada": "RTX 6000 Ada Generation",
-                 "pro": "RTX PRO 6000 Blackwell Max-Q Workstation Edition"}
-        for folder, name in names.items():
-            shutil.copytree(ROOT / "results" / "h200x4", self.folder / folder, ignore=NO_SUMS)
-            for path in (self.folder / folder).glob("*.tsv"):
-                path.write_text(path.read_text().replace("NVIDIA H200", f"NVIDIA {name}"))
-        self.report(*(self.folder / folder for folder in names))
-        self.assertEqual(table_below(self.page, "by machine")[0][2:4],
-                         ["4 RTX 6000 Ada", "4 RTX PRO 6000 Max-Q"])
-        for folder, head in (("ada", r"RTX 6000\\Ada"), ("pro", r"RTX PRO\\6000\\Max-Q")):
-            for number in (1, 2, 3, 4, 5, 6):
-                text = (self.out / f"tables/{folder}/table_{number}.tex").read_text()
-                toolkit = r"\\CUDA\\13.0" * (number in (2, 5))
-                self.assertRegex(text, r"\\shortstack\[[cr]\]" + re.escape(f"{{{head}{toolkit}}}"))
-                self.check_tex(text)
-        self.compile_tex()
-
-    def test_missing_files(self):
-        """What is there is shown, what is not is said."""
-        run = self.write_run(self.folder / "few", {"ImplicitBarrier": ROWS["ImplicitBarrier"]},
-                             only=True)
-        tables = self.report(run, recorded=self.folder)["few"]["tables"]
-        self.assertEqual(list(tables), ["I", "VII", "VIII", "VIII b"])
-        self.assertIn("| traditional | 1 per SM x 1024 | 1081.2 ± 3.5 | 1081 | – | 8888 |", self.page)
-        self.assertIn("traditional, 1 x 32: launch overhead; ", self.page)
-        self.assertIn("few has no BenchmarkIntraSM.tsv, ", self.errors)
-        self.assertIn("Table VI", self.errors)
-        self.assertIn("There is no recorded run of this kind of GPU to compare with.", self.page)
-        self.write_run(self.folder / "few")  # all of what the made-up rows have
-        tables = self.report(run, recorded=self.folder)["few"]["tables"]
-        self.assertEqual(list(tables), ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "VIII b"])
-        text = (self.out / "tables/few/table_6.tex").read_text()
-        self.write_run(run, {"Reduction": None})
-        self.report(run, recorded=self.folder)
-        self.assertIn("CUB", text)
-        self.assertFalse((self.out / "tables/few/table_6.tex").exists())  # it was of other rows
+    def test_tables_of_other_rows_are_removed(self):
+        run, table = self.write_run(self.folder / "few"), self.out / "tables/few/table_6.tex"
+        for changes in ({}, {"Reduction": None}):
+            self.write_run(run, changes)
+            self.report(run, recorded=self.folder)
+            self.assertEqual(table.exists(), not changes)
 
     def test_without_the_columns_of_stats(self):
         run = self.folder / "h200x1"
