@@ -75,11 +75,6 @@ class AdviseTest(unittest.TestCase):
         _, rows = self.rows("--work", 0, self.file, "--blocks", 1)
         self.assertEqual([row["us(step)"] for row in rows], ["3.00", "6.00"])
 
-    def test_a_folder_is_read_too(self):
-        self.write(planted(3000, {1: 1000, 16: 2000, 256: 3000}))
-        self.assertEqual(self.advise("--work", 2, self.file.parent).stdout,
-                         self.advise("--work", 2, self.file).stdout)
-
     def test_barriers_of_other_shapes(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))
         self.write([("grid_sync", 1, 256 * per_sm, threads, cost) for per_sm, threads, cost in (
@@ -169,30 +164,11 @@ class AdviseTest(unittest.TestCase):
         for column, expected in (("us(low)", 4 * lowest / highest), ("us(high)", 4 * highest / lowest)):
             self.assertAlmostEqual(float(row[column]), expected, delta=0.02)
 
-    def test_too_close_to_tell(self):
-        chains = ("steps_grid_sync", 1000), ("steps_counter", 1100), ("steps_tile_flags", 9000)
-        self.write([(method, 1, 50, blocks, 256, work, 1, work + seam, 1, seam, 1, 10, work + seam)
-                    for method, seam in chains for blocks in (1, 256) for work in (0, 20000)])
-        comments, _ = self.rows("--work", 1, self.file)
-        self.assertIn("# too close to the fastest to tell: steps_counter", comments)
-
     def test_the_simplest_way_that_costs_little_more(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))
         for work, way in ((5, "steps_grid_sync"), (100, "traditional_launch")):  # 3 of 103
             comments, _ = self.rows("--work", work, self.file)
             self.assertTrue(comments[0].startswith(f"# take[way={way} fastest=steps_grid_sync]: "))
-
-    def test_one_block_needs_no_grid(self):
-        for threads, most in ((256, 3.06), (1000, 3.1)):
-            comments, rows = self.rows("--work", 3, "--blocks", 1, "--threads", threads)
-            self.assertIn("take[way=in_use_blocksync ", comments[0])
-            self.assertEqual(rows[0]["way"], "in_use_blocksync")
-            self.assertTrue(3 < float(rows[0]["us(step)"]) < most)
-        self.write(planted(3000, {1: 1000, 256: 3000}))  # and no rows of a block's barrier
-        comments, rows = self.rows("--work", 3, "--blocks", 1, self.file)
-        self.assertIn("# one block: `__syncthreads()` in a loop costs less", comments[1])
-        _, rows = self.rows("--work", 3, "--blocks", 2)
-        self.assertNotIn("in_use_blocksync", [row["way"] for row in rows])
 
     def test_aligned_on_a_terminal(self):
         ours, theirs = pty.openpty()

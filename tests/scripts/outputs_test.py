@@ -10,7 +10,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13, section
+from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13, ended, section
 from report_support import ReportCase
 from scripts_support import ROOT
 
@@ -44,12 +44,13 @@ OTHERS = (("8420.000\t0.750", "7000.000\t0.750"), ("2175.500", "4175.500"), ("64
 LOG = (b"BenchmarkInterSM: warning[spread percent=9] grid_sync GPUcount=1 blk=132 thrd=32: in other words\n\n"
        b"TestRepeat: warning[spread] grid_sync: x\nReduction: error: <b> is not | measured\n\xff broken")
 LONG_NAME = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition"
+OTHER_COMMIT = "# program[name=BenchmarkInterSM version=0.2.0 commit=other toolkit=13.0]\n"
 COMMANDS = {"summary": ("summary.py", "here"), "csv": ("summary.py", "--csv", "here"),
             "short": ("summary.py", "--short", "here", "h200x2"),
             "compare": ("compare.py", "here", "h200x2"),
             "compare_all": ("compare.py", "h200x2", "here", "--all", "--allow", "50"),
             "check": ("check.py", "here", "--against", "h200x2"),
-            "summary of few rows": ("summary.py", "few"),
+            "summary of few rows": ("summary.py", "few"), "compare few rows": ("compare.py", "few", "few"),
             "summary of simulated rows": ("summary.py", "simulated", "--simulated"),
             "advice": ("advise.py", "--work", "5"),
             "advice on one block": ("advise.py", "--work", "3", "--blocks", "1", "--threads", "1000"),
@@ -85,8 +86,8 @@ class OutputsTest(ReportCase):
             rows = {name: text.replace(old, new) for name, text in rows.items()}
         self.write_run(self.folder / "h200x2", {**rows, "environment": HERE.replace("mine", "its")})
         (self.folder / "here/stderr.log").write_bytes(LOG)
-        few = {"ImplicitBarrier": ROWS["ImplicitBarrier"], "environment": ENVIRONMENT, "BenchmarkInterSM":
-               ROWS["BenchmarkInterSM"].split("# multi-GPU")[0]}
+        few = {"ImplicitBarrier": ROWS["ImplicitBarrier"], "environment": ENVIRONMENT,
+               "BenchmarkInterSM": OTHER_COMMIT + ended(ROWS["BenchmarkInterSM"].split("# multi-GPU")[0])}
         self.write_run(self.folder / "few", {
             name: text.replace("NVIDIA H200", LONG_NAME) for name, text in few.items()}, only=True)
         self.write_run(self.folder / "simulated", {

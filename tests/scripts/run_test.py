@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from made_up_rows import ROWS, ROWS_BEFORE13
-from scripts_support import FIRST, WAIT, WAIT_ALONE, ScriptsTest
+from scripts_support import FIRST, WAIT, WAIT_ALONE, ScriptsTest, write_program
 
 from measure import QUICK  # from scripts/, which scripts_support has put on the path
 from parts import tsv
@@ -17,6 +17,13 @@ from parts import tsv
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "advise.py", "compare.py",
            "report.py", "pages/write_pages.py", "sanitize.py", "sanitize_pitfalls.py", "parts/test_outcomes.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
+# A report.py that waits for its end as the fakes do.
+WAITS = r'''import os, time
+with open(os.environ["LOG"] + ".new", "w") as pids:
+    pids.write(f"{os.getpid()} {os.getppid()}")
+os.rename(os.environ["LOG"] + ".new", os.environ["LOG"] + ".pids")
+time.sleep(900)
+'''
 
 
 class CommandLineTest(ScriptsTest):
@@ -458,6 +465,38 @@ class RunTest(ScriptsTest):
         self.assertRegex(done.stderr, "\nrun.sh: ImplicitBarrier failed with .*; what was measured")
         rows = (self.only_folder() / "ImplicitBarrier.tsv").read_text()
         self.assertTrue(8000 < len(rows) < 8193 and rows.endswith("\n"), len(rows))
+
+    def test_a_report_that_fails(self):
+        """It is said, and neither the rows nor the exit code are other ones."""
+        for name, code, reason in (
+                ("there is no study", 2, "report.py: cannot read "),
+                ("there is no report", 1, "report.py: cannot write ")):
+            if code == 1:
+                self.link_study()
+                report = self.project / "scripts/report.py"
+                report.write_text(report.read_text().replace(
+                    'options.out = Path(options.folders[0]) / "report"',
+                    'options.out = Path(options.folders[0]) / "stderr.log"'))
+            done = self.run_sh()
+            folder = self.only_folder()
+            self.assertTrue(done.stdout.endswith(f"\nResults: {folder}\n"), done.stdout)
+            self.assertIn("\nReport: none\n", done.stdout, name)
+            self.assertIn(reason, done.stderr)
+            self.assertTrue(done.stderr.endswith(
+                f"\nwarning: there is no report (exit code {code} of report.py); again with: "
+                f"{self.project / 'scripts/report.py'} {folder}\n"), done.stderr)
+            self.assertFalse((folder / "report").exists())
+            folder.rename(self.folder / name)
+
+    def test_a_report_that_is_interrupted(self):
+        write_program(self.project / "scripts/report.py", WAITS)
+        for name in ("INT", "TERM", "HUP"):
+            errors = self.interrupt(self.command("run.sh", "--results", self.results), name)
+            folder = self.only_folder()
+            self.assertTrue(errors.endswith(
+                f"\nrun.sh: interrupted; what was measured is in {folder}\n"), errors)
+            self.assertTrue((folder / "SHA256SUMS").exists())
+            folder.rename(self.folder / name)
 
 
 class SweepTest(ScriptsTest):

@@ -20,8 +20,6 @@ HAS_MULTI_GRID = "toolkit=13" not in subprocess.run(
     [os.path.join(BUILD, "BenchmarkInterSM"), "--version"],
     capture_output=True, text=True).stdout
 MULTI_GRID = ["multi_grid_sync", "multi_grid_sync_no_peer"] if HAS_MULTI_GRID else []
-WARP_SUMS = {"serial", "nosync", "volatile", "volatile_tile", "tile", "coa", "tile_shuffle",
-             "coa_shuffle", "warp_reduce", "redux"}
 NO_GPU = dict(os.environ, CUDA_VISIBLE_DEVICES="")
 
 
@@ -82,18 +80,6 @@ class CommandLine(unittest.TestCase):
              "--machine-code": [*KERNELS, SUMS], "--type": [SUMS], "--min-bytes": [SUMS],
              "--max-bytes": [SUMS, STEPS]})
 
-    def test_defaults(self):
-        for program, *said in (
-                (LAUNCHES, "(default 10, on more than 4 GPUs 5)", "in each process (default 3)"),
-                (SUMS, "(default 1/4 of a GPU's memory, 1/2 where several"),
-                (STEPS, "at least 5 of them (default 20)", "(default 1/4 of a GPU's memory)"),
-                ("Pitfalls", "tries of each race (default 1000)"),
-                ("BenchmarkInterSM", "samples of every total, a few more", "(default 60)"),
-                ("BenchmarkIntraSM", "of throughput a fifth", "(default 100)", "throughput alone:")):
-            text = " ".join(run(program, "--help").stdout.split())
-            for words in said:
-                self.assertIn(words, text)
-
     def test_version_names_commit(self):
         for program in EVERY:
             self.assertRegex(run(program, "--version").stdout,
@@ -119,25 +105,6 @@ class CommandLine(unittest.TestCase):
             self.expect_error(run("TestRepeat", "--method", left_out[0]), 2,
                               f"{left_out[0]}: TestRepeat does not repeat it; {program} measures it")
 
-    def test_list_of_sums(self):
-        listed = [line.split("\t")[0] for line in run(SUMS, "--list").stdout.splitlines()]
-        self.assertEqual(len(set(listed)), len(listed))
-        self.assertLessEqual(WARP_SUMS | {
-            "theory", "read_limit", "implicit", "grid_sync", "cub", "two_pass_tree",
-            "implicit_multi", "peer_grid"}, set(listed))
-        self.assertEqual("multi_grid" in listed, HAS_MULTI_GRID)
-        if not HAS_MULTI_GRID:
-            self.expect_error(run(SUMS, "--method", "multi_grid"), 2, "CUDA 13 removed it")
-
-    def test_list_of_time_steps(self):
-        listed = [line.split("\t")[0] for line in run(STEPS, "--list").stdout.splitlines()]
-        self.assertEqual(len(set(listed)), len(listed))
-        self.assertLessEqual({"none", "none_tile", "grid_sync_tile", "peer_grid_sync", "graph_launch",
-                              "single_omp_traditional_launch"}, set(listed))
-        self.assertEqual("multi_grid_sync" in listed, HAS_MULTI_GRID)
-        if not HAS_MULTI_GRID:
-            self.expect_error(run(STEPS, "--method", "multi_grid_sync"), 2, "CUDA 13 removed it")
-
     def test_machine_code(self):
         for program in KERNELS:
             result = run(program, "--machine-code", "90")
@@ -156,15 +123,6 @@ class CommandLine(unittest.TestCase):
             self.assertLessEqual(listed, {name for name, *_ in said})
             # An executable holds no methods but its own.
             self.assertEqual(known & said, {method for method in known if method[0] in listed})
-
-    def test_machine_code_of_sums(self):
-        text = run(SUMS, "--machine-code", "90").stdout
-        rows = [row.split("\t")[-3:] for row in text.splitlines()]
-        checked = {method: checked for method, scope, checked in rows
-                   if method in WARP_SUMS and scope == "warp"}
-        self.assertEqual(set(checked), WARP_SUMS)
-        self.assertEqual({method for method in checked if checked[method] == "0"},
-                         {"nosync", "volatile"})
 
     def test_types_and_sizes(self):
         for option, *cases in (
