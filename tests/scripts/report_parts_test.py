@@ -1,17 +1,16 @@
-"""Tests of the parts of report.py: the study's numbers, digits, group sizes, what is normal."""
+"""Tests of the parts of report.py: the study's numbers, digits, names, what is normal."""
 
 import math
 import re
 import unittest
 
-from made_up_rows import ENVIRONMENT, LATENCY, ROWS, section
+from made_up_rows import ENVIRONMENT, ROWS
 from scripts_support import ROOT, ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
 from reporting import chart_barriers, names, normal
 from reporting.estimates import rounded, short_name
 from reporting.study import FOLDER, GPUS, Study
-from reporting.study_tables import table_2
 
 
 class NamesTest(unittest.TestCase):
@@ -135,60 +134,6 @@ class NameTest(unittest.TestCase):
                            "RTX PRO 6000 Max-Q"),
                           ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX PRO 6000")):
             self.assertEqual(short_name(Named(gpu)), name)
-
-
-class WarpTest(ScriptsTest):
-    def lines(self, latencies, throughputs, columns=("diff_thrput",), limit=""):
-        """(group size, latency, throughputs) of the shuffle of a coalesced group in Table II; those
-        of m(thrput) are 0.1 below those of m(diff_thrput); limit: what is said of rows."""
-        run = tsv.Run(self.write_run(self.folder / "run", {"BenchmarkIntraSM": section(
-            "warp latency", LATENCY, *(
-                f"coales_shufl 1 64 1 32 {cycles:.3f} 0.000 {size} 100 0.000"
-                for size, cycles in latencies.items()))
-            + section("throughput", " ".join(("method blk tile", *(
-                f"m({name}) ci95({name})" for name in columns))), *(
-                    " ".join((f"coales_shufl {blocks} {size}", *(
-                        f"{rate - 0.1 * (name == 'thrput'):.5f} 0.00000" for name in columns)))
-                    for blocks, (size, rate) in enumerate(throughputs, 1)))
-            + limit}))
-        table = table_2(run, Study())
-        self.named = [quantity.name for quantity, gpu in (side[1:] for side in table.sides())
-                      if quantity.unit == "syncs/cycle" and not gpu]
-        self.of_study = [quantity.name for _, quantity, gpu in table.sides() if gpu == "V100"]
-        self.notes = [note for note in table.notes if note.startswith("Column m(")]
-        self.missing = [text for text in table.missing if "shuffle of a coalesced" in text]
-        return [(line.labels[1], *(one and one.text() for one in line.estimates[:-1:2]))
-                for line in table.lines if line.labels[0] == "shuffle of a coalesced group"]
-
-    def test_which_group_sizes_a_line_is_of(self):
-        rates = ((16, 0.5), (16, 0.7), (32, 0.9), (32, 0.8))
-        lines = self.lines({1: 223, 2: 223, 16: 222, 31: 221, 32: 24}, rates)
-        self.assertEqual(lines, [("any: fastest, 32", "24", "0.9"),
-                                 ("any: slowest, 1-31; throughput of 16", "221", "0.7")])
-        self.assertEqual(self.lines({1: 24.2, 16: 24.1, 32: 24}, rates), [("any", "24", "0.9")])
-        self.assertEqual(self.lines({1: 24, 2: 30, 16: 24, 32: 24}, rates[:2]), [
-            ("any: fastest, 1, 16-32; throughput of 16", "24", "0.7"),
-            ("any: slowest, 2", "30", None)])
-        self.assertEqual(self.missing, [])
-        self.assertEqual(self.lines({1: math.nan, 2: 30, 16: 24, 32: 24}, rates), [
-            ("any: fastest, 16-32", "24", "0.9"), ("any: slowest, 2", "30", None)])
-        self.assertEqual(self.lines({16: 24, 32: 24}, ()), [("any", "24", None)])
-        self.assertEqual(self.missing,
-                         ["shuffle of a coalesced group, any: throughput m(thrput), CUDA unknown"])
-
-
-    def test_the_original_stands_before_the_difference(self):
-        """And no row of it is left out where the difference is above the limit."""
-        rates, both = ((32, 0.5), (32, 0.7), (32, 1.1)), ("thrput", "diff_thrput")
-        above = "# note[above-limit limit=1.00000] coales_shufl blk=3: x\n"
-        self.assertEqual(self.lines({32: 24}, rates, both, above), [("any", "24", "1", "0.7")])
-        self.assertEqual(self.named, ["Throughput m(thrput)", "Throughput m(diff_thrput)"])
-        self.assertEqual(len(self.notes), 2)
-        for name in both:  # alone
-            self.assertEqual(self.lines({32: 24}, rates[:2], (name,)), [
-                ("any", "24", "0.6" if name == "thrput" else "0.7")])
-            self.assertEqual(self.named, [f"Throughput m({name})"])
-            self.assertEqual(self.of_study, ["Latency", "Throughput m(thrput)", "Reference"])
 
 
 class NormalTest(ScriptsTest):
