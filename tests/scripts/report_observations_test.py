@@ -9,7 +9,6 @@ from scripts_support import ScriptsTest
 from parts import tsv  # from scripts/, which scripts_support has put on the path
 from reporting import observations
 from reporting.study import Study
-from reporting.study_tables import table_5
 
 GRID_ROW = "{} {} 1 9 {} {} {:.3f} 0.250 100 0.100"
 SHAPES = ((1, 32), (1, 1024), (2, 32), (2, 1024), (32, 32), (32, 64))
@@ -25,13 +24,7 @@ class ObservationsTest(ScriptsTest):
     def verdicts(self, **changes):
         """{id: verdict} of a run with these files."""
         run = tsv.Run(self.write_run(self.folder / "run", changes))
-        tables, found = zip(*(make(run, Study()) for make in (
-            observations.table_8, observations.table_8b)))
-        judged = sum(found, [])
-        self.assertEqual([line.labels[2:] for table in tables for line in table.lines],
-                         [(verdict, text) for _, verdict, text, _ in judged])
-        self.sources = {name: sources for name, _, _, sources in judged}
-        self.texts = {name: text for name, _, text, _ in judged}
+        judged = sum((make(run, Study())[1] for make in (observations.table_8, observations.table_8b)), [])
         return {name: verdict for name, verdict, _, _ in judged}
 
     def check(self, name, cases, file):
@@ -43,8 +36,6 @@ class ObservationsTest(ScriptsTest):
                            f"blocksync 1 64 1 1024 {cycles} 0.5 9 0.1"), verdict)
                   for cycles, verdict in (("21.9", "does not hold"), ("22.1", "holds"))]
         self.check("block_warps", [*blocks, (None, "not measured")], "BenchmarkIntraSM")
-        self.assertEqual(self.texts["block_warps"],
-                         "no row of BenchmarkIntraSM, block latency: method blocksync, thrd 32")
         grids = [(section("grid latency", GRID, *barriers("grid_sync", 1, *ns)), verdict)
                  for verdict, *ns in (("holds", 1000, 1100, 1200, 3000, 9000, 9500),
                                       ("does not hold", 1000, 5000, 1200, 6000, 4000, 9500))]
@@ -55,8 +46,6 @@ class ObservationsTest(ScriptsTest):
             found = self.verdicts(ImplicitBarrier=launches, BenchmarkInterSM=text)
             self.assertEqual(found["grid_two_blocks"], verdict)  # 1.9 and 4.9 us more
         self.assertEqual(found["implicit_one_gpu"], "holds")
-        self.assertTrue(self.texts["grid_two_blocks"].endswith(
-            "(holds if it is at most 2.5 µs more, as the study accepts)"))
         text = launches.replace("1081.250", "5000.250")
         self.assertEqual(self.verdicts(ImplicitBarrier=text, BenchmarkInterSM=grids[0][0])[
             "implicit_one_gpu"], "does not hold")
@@ -92,9 +81,6 @@ class ObservationsTest(ScriptsTest):
                 found = self.verdicts(**{"Pitfalls": head + "".join(small),
                                          "Pitfalls.before13": text})
                 self.assertEqual(found["gpus_part"], expected)
-        self.assertEqual(self.sources["gpus_part"], [
-            (f"{file}.tsv", "partial groups", line) for file, lines in (
-                ("Pitfalls.before13", range(3, 7)), ("Pitfalls", range(3, 11))) for line in lines])
 
     def test_of_several_gpus(self):
         for both, acceptable, *ns in (
@@ -104,19 +90,11 @@ class ObservationsTest(ScriptsTest):
             text = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 2, *ns))
             found = self.verdicts(BenchmarkInterSM=text)
             self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), (both, acceptable))
-            self.assertNotIn("judged by", self.texts["gpus_both"])
         # Where it was measured, the study's barrier alone is judged.
         with_peer = barriers("multi_grid_sync", 2, 2000, 2500, 2600, 4100, 8000, 9000)
         of_study = section("multi-GPU latency", GRID, *with_peer)
         found = self.verdicts(**{"BenchmarkInterSM": text, "BenchmarkInterSM.before13": of_study})
         self.assertEqual((found["gpus_both"], found["gpus_acceptable"]), ("holds", "holds"))
-        self.assertEqual(self.texts["gpus_acceptable"], (
-            "peer_grid_sync on 2 GPUs: at most 1.11 times the fastest and 0.95 times the slowest "
-            "shape; multi_grid_sync on 2 GPUs: at most 1.30 times the fastest and 0.29 times the "
-            "slowest shape (holds if at most 2 and 0.5, as the study says; its own GPUs have up to "
-            "2.57 and 0.41; judged by multi_grid_sync alone)"))
-        self.assertTrue(self.texts["gpus_both"].endswith(
-            "(holds if both make it 1.1 times as long or more; judged by multi_grid_sync alone)"))
         # So it is without peer access, as the study has it, of either toolkit.
         no_peer = barriers("multi_grid_sync_no_peer", 2, 2000, 2100, 5200, 4500, 8000, 9000)
         for files in ({"BenchmarkInterSM.before13": with_peer + no_peer},
@@ -125,9 +103,6 @@ class ObservationsTest(ScriptsTest):
             found = self.verdicts(**files)
             self.assertEqual((found["gpus_both"], found["gpus_acceptable"]),
                              ("holds in part", "does not hold"))
-            for name in ("gpus_both", "gpus_acceptable"):
-                self.assertIn("multi_grid_sync on 2 GPUs", self.texts[name])
-                self.assertIn("judged by multi_grid_sync_no_peer alone", self.texts[name])
         # What does not judge may have been measured in part, what does may not.
         part = "".join(text.splitlines(keepends=True)[:-1])
         for own, study, *verdicts in (
@@ -136,10 +111,8 @@ class ObservationsTest(ScriptsTest):
             self.assertNotEqual(own, text)
             found = self.verdicts(**{"BenchmarkInterSM": own, "BenchmarkInterSM.before13": study})
             self.assertEqual([found["gpus_both"], found["gpus_acceptable"]], verdicts)
-            self.assertNotIn("nan", self.texts["gpus_both"] + self.texts["gpus_acceptable"])
         one = section("multi-GPU latency", GRID, *barriers("peer_grid_sync", 1, *ns))
         self.assertEqual(self.verdicts(BenchmarkInterSM=one)["gpus_both"], "not measured")
-        self.assertEqual(self.sources["gpus_both"], [])
 
     def test_sections(self):
         """What stands in sections of the study alone."""
@@ -186,11 +159,6 @@ class ObservationsTest(ScriptsTest):
             found, = (line.labels for line in observations.table_8b(run, Study())[0].lines
                       if line.labels[1].startswith("Sums with volatile, tile"))
             self.assertEqual(found[2], verdict)
-            known = {line.labels[0]: (line.estimates[0] and line.estimates[0].value,
-                                      line.study["V100"]) for line in table_5(run, Study()).lines}
-            values = {method: cycles}
-            self.assertEqual(known["volatile & tile"], (values.get("volatile_tile"), ["", "237"]))
-            self.assertEqual(known["volatile"], (values.get("volatile"), None))
 
     def test_cpu_threads_on_many_gpus(self):
         """6 are many. The barrier takes 2100 ns with an interval of 0.1."""
@@ -205,8 +173,6 @@ class ObservationsTest(ScriptsTest):
                 ImplicitBarrier=launches, BenchmarkInterSM=text,
                 environment=ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t8"))
             self.assertEqual(found["implicit_gpus"], verdict, (gpus, cpu, half))
-            self.assertIn(f"on {gpus} GPUs at 1 per SM x 1024: CPU threads {cpu / 1e3:.2f} µs, "
-                          "peer_grid_sync 2.10 µs", self.texts["implicit_gpus"])
 
     def test_sums_with_one_barrier(self):
         """GB/s of CPU threads, with intervals of 2, beside 100 and 200 with intervals of 1."""
@@ -220,37 +186,24 @@ class ObservationsTest(ScriptsTest):
                 f"{method} float 2 {1048576 << place} {rate}.0 1.0 1.0 1.0 1 9 {half}.0"
                 for place, rate in enumerate(rates)))
 
-        times = " ({} times as fast)".format
-        for rates, verdict, text in (
-                ((104, 210), "holds", f"2 of 2 sizes{times('1.040 to 1.050')}, slower at 0"),
-                ((103, 210), "holds", f"1 of 2 sizes{times('1.050')}, slower at 0"),
-                ((103, 203), "does not hold", "0 of 2 sizes, slower at 0"),
-                ((90, 210), "holds in part", f"1 of 2 sizes{times('1.050')}, slower at 1"
-                 + times("0.900")),
-                ((90, 190), "does not hold", "0 of 2 sizes, slower at 2"
-                 + times("0.900 to 0.950"))):
+        for rates, verdict in (
+                ((104, 210), "holds"), ((103, 210), "holds"), ((103, 203), "does not hold"),
+                ((90, 210), "holds in part"), ((90, 190), "does not hold")):
             found = self.verdicts(**{"BenchmarkInterSM.before13": barrier, "Reduction": rows(
                 "implicit_multi", rates, 2), "Reduction.before13": rows("multi_grid", (100, 200), 1)})
             self.assertEqual(found["implicit_few_steps"], verdict, rates)
-            self.assertIn(f"not by multi_grid_sync: faster at {text}",
-                          self.texts["implicit_few_steps"])
-        self.assertEqual(self.sources["implicit_few_steps"], [
-            (f"{file}.tsv", "strong scaling", line)
-            for file in ("Reduction", "Reduction.before13") for line in (4, 5)])
         # Sums have peer access: those of multi_grid_sync judge.
         found = self.verdicts(**{"BenchmarkInterSM.before13": both, "Reduction": rows(
             "implicit_multi", (104, 210), 2), "Reduction.before13": rows(
                 "multi_grid", (100, 200), 1)})
         self.assertEqual(found["implicit_few_steps"], "holds")
-        self.assertNotIn("no_peer", self.texts["implicit_few_steps"])
         # Sums that nobody measured, or that were wrong, or have no rate judge nothing.
         sums = rows("multi_grid", (100, 200), 1)
         for text in (None, sums.replace("\t1\t9\t", "\t0\t9\t"),
                      rows("multi_grid", ("nan", "nan"), 1).replace("nan.0", "nan")):
             found = self.verdicts(**{"BenchmarkInterSM.before13": barrier, "Reduction": rows(
                 "implicit_multi", (104, 210), 2), "Reduction.before13": text})
-            self.assertEqual((found["implicit_few_steps"], self.texts["implicit_few_steps"]), (
-                "not measured", "no sums on 2 GPUs by CPU threads, not by multi_grid_sync"))
+            self.assertEqual(found["implicit_few_steps"], "not measured")
 
 
 if __name__ == "__main__":
