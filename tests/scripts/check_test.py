@@ -398,15 +398,6 @@ class CheckTest(ScriptsTest):
                        if one.verdict == "not recorded"]
             self.assertEqual([key[2] for key in unknown], told)
 
-    def test_recorded_rows_at_a_low_clock(self):
-        """Of four H200, whose clock fell during large sums."""
-        run = next(run for run in recorded_runs() if run.path.name == "h200x4")
-        low = normal.at_low_clock(run)
-        rows = [(file, float(row["clock"])) for file, output in run.files.items()
-                for section in output for row in section.rows if id(row) in low]
-        self.assertEqual(sum(file == "Reduction" for file, _ in rows), 82)
-        self.assertLess(max(clock for _, clock in rows), 1961)
-
     def test_missing_rows(self):
         def change(_program, section, cells):
             if cells["method"] == "grid_sync" and section == "grid latency":
