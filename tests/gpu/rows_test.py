@@ -263,8 +263,8 @@ def check_inter(sections, gpus):
         least = 1 if row["method"] in NO_WAIT else 300
         if row["method"] == "all_block_sync":
             least = -200  # its launches scatter by more than it costs
-        if row["method"] == "host_flags" and int(row["GPUcount"]) > 1:
-            least = -1e5  # GPUs that poll the host's memory stall each other
+        # GPUs that poll the host's memory stall each other: a mean may be below its own interval.
+        least -= float(row["ci95(avginstru)"])
         assert least < level(row, "avginstru") < 1e6, row
         mean = ((float(row["m(more_ttl)"]) - float(row["m(basic_ttl)"])) /
                 (int(row["moredrep"]) - int(row["basicrep"])))
