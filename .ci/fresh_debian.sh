@@ -2,8 +2,8 @@
 # Usage: fresh_debian.sh SUITE WHAT
 #
 # Makes a minimal Debian (bookworm, trixie, ...) that has nothing but git, with a clone of this
-# repository. Passes on CUDAARCHS, CXXFLAGS, CUDAFLAGS, THOROUGH and CTEST_ARGUMENTS. Needs root and
-# debootstrap. WHAT:
+# repository. Passes on CUDAARCHS, CXXFLAGS, CUDAFLAGS, GPU_TESTS, THOROUGH and CTEST_ARGUMENTS.
+# Needs root and debootstrap. WHAT:
 #   run      README's first command, as root, who gets what is missing
 #   test     README's second command, as an ordinary user, who is told in one line what to install;
 #            NCCL is where distributions have it
@@ -40,7 +40,7 @@ make_machine() {
 on() {
   local -a variables
   mapfile -t variables < <(env |
-    grep -iE '^(PIP_(INDEX_URL|DEFAULT_TIMEOUT)|https?_proxy|no_proxy|C(UDA|XX)FLAGS|CUDAARCHS|THOROUGH|CTEST_ARGUMENTS)=' || true)
+    grep -iE '^(PIP_(INDEX_URL|DEFAULT_TIMEOUT)|https?_proxy|no_proxy|C(UDA|XX)FLAGS|CUDAARCHS|GPU_TESTS|THOROUGH|CTEST_ARGUMENTS)=' || true)
   chroot --userspec="$1" "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/home/user \
     PIP_CERT=/etc/ssl/certs/ca-certificates.crt "${variables[@]}" bash -c "cd ~/suite && $2" >"$log" 2>&1 </dev/null
 }

@@ -42,6 +42,8 @@ def work():
         reasons.setdefault(reason.replace("skipped: ", "", 1), []).append(name)
     for reason, names in reasons.items():
         print(f"skipped: {reason}: {', '.join(names)}")
+    if not options.gpu:
+        print("not checked: what needs a GPU")
     for name, _ in failed:
         print(f"FAILED: {name}; again with: ctest --test-dir build --output-on-failure -R '^{name}$'")
     print(f"{len(passed)} passed, {len(failed)} failed, {len(skipped)} skipped")

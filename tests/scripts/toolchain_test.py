@@ -181,14 +181,18 @@ class TestShTest(ScriptsTest):
             "skipped: no disassembler: gate_a, gate_b", f"FAILED: bad; {again} '^bad$'",
             f"FAILED: on_gpu; {again} '^on_gpu$'", f"FAILED: gone; {again} '^gone$'",
             "1 passed, 3 failed, 2 skipped"])
+        self.assertIn("-DGPU_TESTS=ON", "".join(self.calls("cmake")))
         self.gpu.unlink()
+        self.log.unlink()
         self.junit.write_text(JUNIT.replace('"fail"', '"run"').replace("Unable", "SKIP_"))
         for program in ("cuobjdump", "nvdisasm"):
             write_program(self.system / "usr/local/cuda/bin" / program, "#!/bin/sh\n")
         done = self.script("test.sh")
         self.assertEqual((done.returncode, "warning" in done.stderr), (0, False), done.stderr)
         self.assertIn("\nskipped: no usable CUDA device: skipped: on_gpu\n", done.stdout)
-        self.assertTrue(done.stdout.endswith("\n2 passed, 0 failed, 4 skipped\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith(
+            "\nnot checked: what needs a GPU\n2 passed, 0 failed, 4 skipped\n"), done.stdout)
+        self.assertNotIn("GPU_TESTS", "".join(self.calls("cmake")))
 
     def test_no_report_is_no_success(self):
         for junit in ("<testsuite>", JUNIT[:200], "<testsuite/>"):
