@@ -40,36 +40,12 @@ struct LaunchMethodInfo {
   /// sections before those that use several streams.
   bool slows_process = false;
 
-  LaunchMethodInfo of(const UnitKernels& own) const {
-    LaunchMethodInfo copy = *this;
-    copy.kernels = &own;
-    return copy;
-  }
-  LaunchMethodInfo in(Breadth sections) const {
-    LaunchMethodInfo copy = *this;
-    copy.breadth = sections;
-    return copy;
-  }
-  LaunchMethodInfo of_set(Set other) const {
-    LaunchMethodInfo copy = *this;
-    copy.set = other;
-    return copy;
-  }
-  LaunchMethodInfo with_graphs() const {
-    LaunchMethodInfo copy = *this;
-    copy.makes_graphs = true;
-    return copy;
-  }
-  LaunchMethodInfo slowing() const {
-    LaunchMethodInfo copy = *this;
-    copy.slows_process = true;
-    return copy;
-  }
-  LaunchMethodInfo waiting() const {
-    LaunchMethodInfo copy = *this;
-    copy.waits = true;
-    return copy;
-  }
+  LaunchMethodInfo& of(const UnitKernels& k) { return kernels = &k, *this; }
+  LaunchMethodInfo& in(Breadth sections) { return breadth = sections, *this; }
+  LaunchMethodInfo& of_set(Set other) { return set = other, *this; }
+  LaunchMethodInfo& with_graphs() { return makes_graphs = true, *this; }
+  LaunchMethodInfo& slowing() { return slows_process = true, *this; }
+  LaunchMethodInfo& waiting() { return waits = true, *this; }
 
   bool queues() const { return !waits; }
 };
