@@ -1,4 +1,4 @@
-"""What docs/fences.md shows of results/fences, rows of BenchmarkIntraSM: medians in cycles, of
+"""What pages show of results/fences, rows of BenchmarkIntraSM: medians in cycles, of
 each machine."""
 
 from pages.recorded import RESULTS, beside, code, rows

@@ -1,4 +1,4 @@
-"""What docs/grid_barriers.md shows of results/grid_barriers, rows of BenchmarkInterSM: medians in
+"""What pages show of results/grid_barriers, rows of BenchmarkInterSM: medians in
 nanoseconds, of each machine."""
 
 import functools
@@ -149,35 +149,6 @@ def constants(_runs):
         [[name, code(method) + " / 2" * (steps == 2),
           *(cell(OF_TWO_GPUS, method, (blocks, 32), False, gpus, steps)
             for blocks in (FEW, MANY))] for name, (method, gpus, steps) in STEPS.items()])
-
-
-def floors(_runs):
-    """Measured over the sum."""
-    shapes = [*SHAPES[:4], (MANY, 32)]
-    found = [one for machine in sums() for one in machine]
-    barriers = dict.fromkeys((row.method, state) for row, state, *_ in found)
-    return markdown_table(
-        ["Barrier", "State", *(shape(*of) for of in shapes)], 2,
-        [[code(barrier[0]), barrier[1], *(
-            beside([times for row, state, here, times in found
-                    if (row.method, state, here) == (*barrier, of)], "{:.2f}") for of in shapes)]
-         for barrier in barriers])
-
-
-def breakdown(_runs):
-    """Of peer_grid_sync."""
-    def cells(gpus, blocks):
-        found = [(row, times) for machine in sums() for row, state, of, times in machine
-                 if (row.method, row.gpus, row.late, of) == ("peer_grid_sync", gpus, 0, (blocks, 32))]
-        yield from map(beside, zip(*((*row.steps, sum(row.steps), row.measured)
-                                     for row, _ in found)))
-        yield beside([100 * (times - 1) for _, times in found], "{:+.0f}%")
-
-    return markdown_table(
-        ["GPUs", "Blocks per SM", "blocks meet", *barrier_steps.Steps._fields[1:], "sum", "measured",
-         "difference"], 1,
-        [[str(gpus), str(blocks), *cells(gpus, blocks)]
-         for gpus in (1, 2) for blocks in (FEW, MANY)])
 
 
 def within(_runs):

@@ -1,4 +1,4 @@
-"""What docs/clusters.md shows of results/libraries, beside this suite's own: lines of Markdown.
+"""What pages show of results/libraries, beside this suite's own: lines of Markdown.
 Medians in nanoseconds. A file is of a machine and of one start of Libraries: MACHINE.tsv, or
 MACHINE.START.tsv."""
 

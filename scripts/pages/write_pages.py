@@ -103,7 +103,8 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                    "unseen": unseen_methods, "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences,
                             "held": launch_tables.held_queue},
-         "docs/clusters.md": {"libraries": library_tables.by_start, "durations": durations},
+         "docs/clusters.md": {"durations": durations},
+         "results/evidence/libraries.md": {"libraries/libraries": library_tables.by_start},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
                           "messages": messages},
          "docs/reduction.md": {"warp": sums_in_a_warp, "switch": switching_points,
@@ -113,22 +114,22 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                               "ladder": launch_tables.ladder, "storing": launch_tables.storing,
                               "rounds": launch_tables.rounds,
                               "graphs": launch_tables.graphs},
-         "docs/grid_barriers.md": {"fastest": grid_barrier_tables.fastest,
-                                   "bare": grid_barrier_tables.bare,
-                                   "in_use": grid_barrier_tables.in_use,
-                                   "late": grid_barrier_tables.late,
-                                   "two_gpus": grid_barrier_tables.two_gpus,
-                                   "exchanges": grid_barrier_tables.exchanges,
-                                   "constants": grid_barrier_tables.constants,
-                                   "floors": grid_barrier_tables.floors,
-                                   "within": grid_barrier_tables.within,
-                                   "breakdown": grid_barrier_tables.breakdown},
+         "docs/choose.md": {"grid_barriers/fastest": grid_barrier_tables.fastest,
+                            "fences/states": fence_tables.states},
+         "results/evidence/grid_barriers.md": {
+             "grid_barriers/bare": grid_barrier_tables.bare,
+             "grid_barriers/in_use": grid_barrier_tables.in_use,
+             "grid_barriers/late": grid_barrier_tables.late,
+             "grid_barriers/two_gpus": grid_barrier_tables.two_gpus,
+             "grid_barriers/exchanges": grid_barrier_tables.exchanges,
+             "grid_barriers/constants": grid_barrier_tables.constants,
+             "grid_barriers/within": grid_barrier_tables.within},
          "docs/stencil.md": {"errors": stencil_tables.errors, "steps": stencil_tables.time_steps,
                              "answer": stencil_tables.answer,
                              "switch": stencil_tables.switches,
                              "processes": stencil_tables.processes},
-         "docs/fences.md": {"fences": fence_tables.fences, "states": fence_tables.states,
-                           "barriers": fence_tables.barriers},
+         "results/evidence/fences.md": {"fences/fences": fence_tables.fences,
+                                        "fences/barriers": fence_tables.barriers},
          "docs/numbers.md": {"numbers": number_tables.numbers, "claims": number_tables.claims},
          "docs/study.md": {"conclusions": conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
@@ -143,13 +144,14 @@ def commits_of(folder):
 
 def stale_note(page, name, lines, runs):
     """Which methods of a generated part have other code today than when their rows were recorded:
-    in the folder that is named as the page, or else in the recorded runs."""
+    in the folder that its name begins with, or else in the recorded runs."""
     if page in NO_ROWS:
         return
-    commits = commits_of(Path(page).stem) or {
+    folder, _, part = name.rpartition("/")
+    commits = commits_of(folder) if folder else {
         output.program("commit") for run in runs for output in run.files.values()}
     methods = sorted({line["method"] for line in stale.read()
-                      if line["rows"] == ("late" if name == "late" else "timed")
+                      if line["rows"] == ("late" if part == "late" else "timed")
                       and commits & set(line["stale"].split(","))
                       and f"`{line['method']}`" in "\n".join(lines)})
     if methods:

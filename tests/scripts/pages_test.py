@@ -41,7 +41,7 @@ CPP_SOURCE = re.compile(r"\.(cuh?|[ch]pp)$")
 
 
 def all_pages():
-    patterns = ("*.md", "docs/*.md", "results/*.md", "explicit_barrier/*/*.md")
+    patterns = ("*.md", "docs/*.md", "results/*.md", "results/*/*.md", "explicit_barrier/*/*.md")
     return sorted(str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern))
 
 
