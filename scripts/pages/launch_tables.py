@@ -1,4 +1,4 @@
-"""What docs/launches.md shows of results/launches: lines of Markdown, made from rows of
+"""What pages show of results/launches: lines of Markdown, made from rows of
 ImplicitBarrier. Numbers are medians; a row whose interval the program warned of has a !."""
 
 from pages.recorded import RESULTS, code, output
@@ -73,10 +73,10 @@ def storing(_runs):
             seen[way, threads, "all"]["observer"]))] for way in dict.fromkeys(row["way"] for row in rows)])
 
 
-def ladder(_runs):
+def ladder(_runs, names=tuple(MACHINES)):
     """Of each way and machine what a step takes, and from which work on its seam is under 5% of
     it."""
-    machines = [sections_of(name)["dependent steps"] for name in MACHINES]
+    machines = [sections_of(name)["dependent steps"] for name in names]
     rows = []
     for way in ways_of(machines):
         for shape, note in ((STEPS, ""), (FEW_STEPS, f", {FEW_STEPS[0]} blocks")):

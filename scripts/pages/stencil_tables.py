@@ -1,4 +1,4 @@
-"""What docs/stencil.md shows of results/stencil: lines of Markdown, made from rows of Stencil and,
+"""What pages show of results/stencil: lines of Markdown, made from rows of Stencil and,
 of the same machine, from those that predictions need. Numbers are medians."""
 
 import functools
