@@ -1,5 +1,5 @@
-"""What docs/numbers.md shows: numbers of all recorded machines, by kind of GPU. A number is a
-median, or the range of the medians of several machines."""
+"""What README.md and docs/numbers.md show: numbers of all recorded machines, by kind of GPU. A
+number is a median, or the range of the medians of several machines."""
 
 from typing import NamedTuple
 
@@ -28,63 +28,91 @@ def in_sm(text, section, method, shape, **cells):
     return Number(text, "cycles", "BenchmarkIntraSM", section, "ave_cycle", method, shape, cells)
 
 
-def of_grid(text, method, shape, gpus="1"):
-    section = "grid latency" if method == "grid_sync" else "multi-GPU latency"
-    return Number(text, "ns", "BenchmarkInterSM", section, "avginstru", method, shape,
-                  {"GPUcount": gpus})
+def ordered(text, section, method, shape):
+    return Number(text, "cycles", "fences", section, "ave_cycle", method, shape)
 
 
-def one_more(text, method):
-    return Number(text, "ns", "launches", "one stream", "ovh", method, FULL, {"GPUCount": "1"})
+def of_grid(text, method, shape, gpus="1", name="grid_barriers"):
+    section = "grid latency" if "grid_sync" == method[-9:] and "peer" not in method else (
+        "multi-GPU latency")
+    return Number(text, "ns", name, section, "avginstru", method, shape, {"GPUcount": gpus})
 
 
-PACE = Number("Empty kernels in a row, by the host's clock", "ns", "launches", "null kernel", "addl",
-              "traditional_launch", FULL, {"rep": "128", "GPUCount": "1"})
-ONE = ("1", "32")
+def of_launch(text, section, column, method, **cells):
+    return Number(text, "ns", "launches", section, column, method, FULL, cells)
+
+
+def launched(text, section, method):
+    return of_launch(text, section, "ovh", method, GPUCount="1")
+
+
+PACE = of_launch("empty kernels in a row, host clock", "null kernel", "addl", "traditional_launch",
+                 rep="128", GPUCount="1")
+WAITED = of_launch("launch, run and wait for one empty kernel, host clock", "null kernel", "ttl",
+                   "traditional_launch", rep="1", GPUCount="1")
+ONE, BLOCK, CLUSTER = ("1", "32"), ("1", "256"), ("2", "1024")
+SHUFFLE = in_sm("Warp shuffle", "warp latency", "tile_shufl", ONE, tile="32")
+SYNC = in_sm("`__syncthreads()`, 256 threads", "block latency", "blocksync", BLOCK)
+CLUSTER_IN_USE = ordered("`barrier.cluster`, 2 blocks of 1024, in use", "group latency",
+                         "in_use_cluster_sync", CLUSTER)
 GRID = of_grid("`grid.sync()`, one block of 1024 per SM", "grid_sync", FULL)
+GRID_IN_USE = of_grid("`grid.sync()`, the same, in use", "in_use_grid_sync", FULL)
 CROWDED_GRID = of_grid("`grid.sync()`, 32 blocks of 64 per SM", "grid_sync", CROWDED)
-NEXT_KERNEL = one_more("One more kernel, in a process with one stream", "traditional_launch")
+TWO_GPUS = of_grid("Two GPUs: `peer_grid_sync`, one block of 1024 per SM", "peer_grid_sync", FULL, "2")
+FOUR_GPUS = of_grid("Four GPUs: the same", "peer_grid_sync", FULL, "4", "BenchmarkInterSM")
+STREAM, GRAPH, PROGRAMMATIC = (launched(text, "one stream", method) for text, method in (
+    ("One more kernel in a stream", "traditional_launch"), ("One more kernel in a graph", "graph_launch"),
+    ("One more kernel, programmatic launch", "programmatic_launch")))
+FEW = (SHUFFLE, SYNC, CLUSTER_IN_USE, GRID, GRID_IN_USE, TWO_GPUS, FOUR_GPUS, STREAM, GRAPH,
+       PROGRAMMATIC)
 NUMBERS = (
-    in_sm("Warp shuffle", "warp latency", "tile_shufl", ONE, tile="32"),
+    SHUFFLE,
     in_sm("Warp vote, `__any_sync()`", "warp latency", "vote_any", ONE),
     in_sm("Sum of a warp in one instruction, `redux.sync`", "warp latency", "redux_add", ONE),
     in_sm("Prefix sums of a warp", "warp latency", "warp_inclusive_sum", ONE),
-    in_sm("`__syncthreads()`, 32 threads", "block latency", "blocksync", ONE),
+    in_sm("`__syncthreads()`, 32 threads", "block latency", "blocksync", ONE), SYNC,
     in_sm("`__syncthreads()`, 1024 threads", "block latency", "blocksync", ("1", "1024")),
-    in_sm("`mbarrier`, arrive and wait, 1024 threads", "block latency", "mbarrier", ("1", "1024")),
+    ordered("`__syncthreads()`, 1024 threads, in use", "group latency", "in_use_blocksync",
+            ("1", "1024")),
+    in_sm("`cuda::barrier`, 1024 threads", "block latency", "cuda_barrier", ("1", "1024")),
+    ordered("`cuda::barrier`, 1024 threads, in use", "block latency", "in_use_cuda_barrier",
+            ("1", "1024")),
     in_sm("Shared atomic, each lane its own word", "warp latency", "shared_add", ONE, tile="32"),
     in_sm("Shared atomic, all lanes one word", "warp latency", "shared_add", ONE, tile="1"),
     in_sm("Global atomic, each lane its own word", "warp latency", "global_add", ONE, tile="32"),
     in_sm("Global compare-and-swap, all lanes one word", "warp latency", "global_cas", ONE, tile="1"),
-    in_sm("`__threadfence()`, nothing stored", "warp latency", "threadfence", ONE, tile="0"),
-    in_sm("`__threadfence()` after a store, to 64 places in turn", "warp latency", "threadfence", ONE,
-          tile="1"),
-    in_sm("`__threadfence_system()`, the same", "warp latency", "threadfence_system", ONE, tile="1"),
+    *(ordered(f"`{fence}()`, {pending}", "warp latency", method + kind, ONE)
+      for fence, method in (("__threadfence", "fence_acq_rel_gpu"),
+                            ("__threadfence_system", "fence_acq_rel_sys"))
+      for pending, kind in (("nothing stored", ""), ("after a store", "_stores"))),
     in_sm("Load from another block's shared memory", "group latency", "distributed_load",
           ("2", "32"), tile="2"),
     in_sm("`barrier.cluster`, 2 blocks of 32", "group latency", "cluster_sync", ("2", "32"), tile="2"),
-    in_sm("`barrier.cluster`, 2 blocks of 1024", "group latency", "cluster_sync", ("2", "1024"),
-          tile="2"),
-    in_sm("The same without memory order", "group latency", "cluster_relaxed", ("2", "1024"),
-          tile="2"),
-    GRID, CROWDED_GRID,
-    of_grid("Barrier of two GPUs, one block of 1024 per SM", "peer_grid_sync", FULL, "2"),
-    of_grid("Barrier of four GPUs, the same", "peer_grid_sync", FULL, "4"),
-    NEXT_KERNEL,
-    one_more("One more kernel, in a graph", "graph_launch"),
-    one_more("One more kernel, by programmatic launch", "programmatic_launch"),
-)
+    in_sm("`barrier.cluster`, 2 blocks of 1024", "group latency", "cluster_sync", CLUSTER, tile="2"),
+    CLUSTER_IN_USE,
+    in_sm("The same without memory order", "group latency", "cluster_relaxed", CLUSTER, tile="2"),
+    GRID, GRID_IN_USE, CROWDED_GRID,
+    of_grid("The same, in use", "in_use_grid_sync", CROWDED), TWO_GPUS, FOUR_GPUS,
+    of_grid("Two GPUs: the same, in use", "in_use_peer_grid_sync", FULL, "2"))
+# What one times, what it contains, its number.
+LAUNCHES = (
+    ("Kernels longer than the host needs to launch", "from the end of one to the start of the next; "
+     "one stream only", STREAM),
+    ("The same after a second stream or a cooperative launch", "the same, slower from then on",
+     launched("", "sleep kernel", "traditional_launch")),
+    ("The same, kernels of a graph", "the same, one stream only", GRAPH),
+    ("The same, programmatic launches", "the same; the next kernel starts early", PROGRAMMATIC),
+    ("Many empty kernels, by the host's clock", "the pace of the host", PACE),
+    ("One empty kernel and `cudaDeviceSynchronize()`", "the way there, the kernel, the way back", WAITED),
+    ("Launch, synchronize, OpenMP barrier, in turn", "a round over the CPU",
+     launched("", "sleep kernel", "single_omp_traditional_launch")))
 
 # What one reads, where, the number that is meant, and one that is near it.
 CLAIMS = (
-    ("A tiny kernel takes 5 µs.", "tusharhqq/napkin-math-gpu, `README.md`, 006db14", PACE,
-     Number("Launch, run and wait for one, by the host's clock", "ns", "launches", "null kernel",
-            "ttl", "traditional_launch", FULL, {"rep": "1", "GPUCount": "1"})),
+    ("A tiny kernel takes 5 µs.", "tusharhqq/napkin-math-gpu, `README.md`, 006db14", PACE, WAITED),
     ("`grid.sync()` takes 15 µs on Hopper.",
      "starpit/vllm, `vllm-rs/crates/ferrite-forward-macro/src/impl_lib.rs`, 0088e43", GRID,
      CROWDED_GRID),
-    ("`grid.sync()` takes 278 µs on an RTX 5090.",
-     "Cklaus1/autokernel5090, `EXPERIMENT_DISCOVERIES.md`, 0754ac4", GRID, CROWDED_GRID),
 )
 
 
@@ -96,8 +124,8 @@ def shown(value):
 def cell(number, kind):
     """Of all recorded machines of a kind."""
     alone = (RESULTS / number.name).is_dir()
-    paths = RESULTS.glob(f"{number.name}/{kind.lower()}x*.tsv" if alone else
-                         f"{kind.lower()}x*/{number.name}.tsv")
+    paths = RESULTS.glob(f"{number.name}/{kind.lower()}x?.tsv" if alone else
+                         f"{kind.lower()}x?/{number.name}.tsv")
     values = sorted(float(row[f"med({number.column})"]) for path in paths for row in rows(
         path.relative_to(RESULTS).with_suffix(""), number.section, method=number.method,
         blk=number.shape[0], thrd=number.shape[1], **number.cells))
@@ -105,11 +133,17 @@ def cell(number, kind):
     return " to ".join(dict.fromkeys((texts[0], texts[-1]))) if texts else "–"
 
 
-def numbers(_runs):
+def numbers(_runs, of=NUMBERS):
     return markdown_table(
         ["What", "Unit", *KINDS], 2,
-        [[coded(number.text), number.unit, *(cell(number, kind) for kind in KINDS)]
-         for number in NUMBERS])
+        [[coded(number.text), number.unit, *(cell(number, kind) for kind in KINDS)] for number in of])
+
+
+def launches(_runs):
+    return markdown_table(
+        ["What you time", "What it contains", *(f"{kind}, ns" for kind in KINDS)], 2,
+        [[coded(what), contains, *(cell(number, kind) for kind in KINDS)]
+         for what, contains, number in LAUNCHES])
 
 
 def claims(_runs):

@@ -7,61 +7,12 @@ from types import SimpleNamespace
 
 from pages.recorded import RESULTS, code, output, rows
 from parts import environment, means, suite, tables, tsv
-from reporting.estimates import many, rounded, shape, short_name, short_text, size_name
-from reporting.headline import launch, method_of, of_grids, short
+from reporting.estimates import many, shape, short_name, short_text, size_name
+from reporting.headline import launch, of_grids
 from reporting.names import legend
-from reporting.sheets import Raw, coded, markdown_table
-from reporting.study import GPUS, Study
+from reporting.sheets import coded, markdown_table
 from reporting.study_tables import ARRAY, toolkits
 from reporting.switch_model import predicted
-
-
-SMS = 132  # of these GPUs
-# Name of a headline -> folder, method, blocks, threads of the same in use, on one of this kind of GPU.
-IN_USE = {"block_32": ("fences", "in_use_blocksync", 1, 32),
-          "cluster": ("fences", "in_use_cluster_sync", 2, 32),
-          "grid_1x1024": ("grid_barriers", "in_use_grid_sync", SMS, 1024),
-          "grid_32x64": ("grid_barriers", "in_use_grid_sync", 32 * SMS, 64)}
-OF_IN_USE = "h200x1"
-
-
-def in_use(name):
-    """The mean and its spread of a barrier between a store and a neighbour's read."""
-    if name not in IN_USE:
-        return "–"
-    folder, method, blocks, threads = IN_USE[name]
-    row = rows(f"{folder}/{OF_IN_USE}", method=method, blk=str(blocks), thrd=str(threads))[0]
-    mean, spread = (("m(avginstru)", "s(avginstr)") if "m(avginstru)" in row else
-                    ("m(ave_cycle)", "s(ave_cycle)"))
-    return rounded(float(row[mean]), float(row[spread]))
-
-
-def machines_table(runs):
-    """What a barrier costs: a column for each run, with a link to it, and one of barriers in
-    use."""
-    study = Study()
-    toolkits = dict.fromkeys(run.environment["cuda_toolkit"] for run in runs)
-    head = [f"Barrier, CUDA {', '.join(toolkits)}", "Unit"]
-    for run in runs:
-        name = f"{run.gpus} {short_name(run)}"
-        head.append(Raw(f"[{name}](results/{run.path.name})"))
-        head += [f"{name}, in use"] * (run.path.name == OF_IN_USE)
-    head.append(f"Study: {', '.join(GPUS)}")
-    lines, methods = [], []
-    for row in short():
-        found = [row.find(run) for run in runs]
-        if any(found):
-            methods.append(method_of(found))
-            cells = []
-            for run, one in zip(runs, found):
-                cells.append(one.estimate.text() or "–" if one else "–")
-                cells += [in_use(row.name)] * (run.path.name == OF_IN_USE)
-            lines.append([row.label, row.unit, *cells, ", ".join(
-                filter(None, (row.study(study, gpu) for gpu in GPUS))) or "–"])
-    warned = any("!" in cell for line in lines for cell in line[2:])
-    return [*markdown_table(head, 2, lines), "", f"* {legend(methods)}",
-            *["* !: the run warned about this row."] * warned]
-
 
 # Of the table of multi-GPU barriers: label, method.
 BARRIERS = (("`peer_grid_sync`", "peer_grid_sync"), ("`multi_grid_sync`", "multi_grid_sync"),

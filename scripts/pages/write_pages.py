@@ -22,13 +22,12 @@ from parts import command_line, means, tsv, whole_files
 from pages import (fence_tables, grid_barrier_tables, launch_tables, library_tables, number_tables,
                    stencil_tables, unseen)
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
-                                   machines_table, messages, partial_groups, races, sample,
+                                   messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
                                    verdicts, warp_barriers)
 from pages.study_conclusions import conclusions
 from reporting import charts, groups, known_spread, stale
 from reporting.chart_barriers import selected
-from reporting.chart_study import figure_5
 from reporting.normal import THRESHOLD, further, recorded_runs
 from reporting.sheets import Raw, coded, literal, markdown_table
 from reporting.study import FOLDER
@@ -98,7 +97,8 @@ def unseen_methods(runs):
 
 
 # page -> name between the comments -> its lines, of the recorded runs
-PAGES = {"README.md": {"machines": machines_table, "sample": sample},
+PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=number_tables.FEW),
+                       "sample": sample},
          "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
                                    "unseen": unseen_methods, "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences},
@@ -134,7 +134,8 @@ PAGES = {"README.md": {"machines": machines_table, "sample": sample},
                                          "stencil/processes": stencil_tables.processes},
          "results/evidence/fences.md": {"fences/fences": fence_tables.fences,
                                         "fences/barriers": fence_tables.barriers},
-         "docs/numbers.md": {"numbers": number_tables.numbers, "claims": number_tables.claims},
+         "docs/numbers.md": {"numbers": number_tables.numbers, "launches": number_tables.launches,
+                             "claims": number_tables.claims},
          "docs/study.md": {"conclusions": conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
                                                           "barriers": barriers_table}}
@@ -180,8 +181,7 @@ def renewed(page, runs):
 def pictured(runs):
     """path -> Chart"""
     run_of = {run.path.name: run for run in runs}
-    return {f"{FIGURES}/barriers.png": selected(run_of["h200x4"]),
-            f"{FIGURES}/grid_sync.png": figure_5(run_of["h200x1"], None)}
+    return {f"{FIGURES}/barriers.png": selected(run_of["h200x4"])}
 
 
 def hashes(pictures):

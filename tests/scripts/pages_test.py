@@ -17,7 +17,7 @@ from reporting import known_spread
 
 LONGEST_SENTENCE = 40  # words
 LONGEST_MEAN = 25  # words a sentence, of a page
-MOST_WORDS = {"README.md": 1300}  # of all that stands there, as `wc -w` counts
+MOST_WORDS = {"README.md": 900}  # of all that stands there, as `wc -w` counts
 GLOSSARY = "docs/design.md"
 # A number with a unit, or alone in a cell, comes from recorded rows. All others stand in this
 # table: the page (* for any), the words round it, the file that has it, and how it stands there.
