@@ -102,7 +102,7 @@ PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=n
          "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
                                    "unseen": unseen_methods, "causes": spreads},
          "docs/limits.md": {"warp": warp_barriers, "differences": differences},
-         "docs/clusters.md": {"durations": durations},
+         "docs/run.md": {"durations": durations},
          "results/evidence/libraries.md": {"libraries/libraries": library_tables.by_start},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
                           "messages": messages},

@@ -120,7 +120,7 @@ class ClusterFilesTest(unittest.TestCase):
             self.assertTrue(list(ROOT.glob(f"*/{program}.cpp")), program)
 
     def test_page_names_them(self):
-        page = (ROOT / "docs/clusters.md").read_text()
+        page = (ROOT / "docs/run.md").read_text()
         for path in FOLDER.iterdir():
             self.assertIn(f"cluster/{path.name}", page)
         for line in re.findall(r"-r (\S+)", page):

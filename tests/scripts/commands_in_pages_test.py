@@ -56,8 +56,8 @@ class CommandsInPagesTest(unittest.TestCase):
         self.assertGreater(seen, 4)
 
     def test_options_that_programs_share(self):
-        """docs/programs.md says who takes what: each program takes it, and no other does."""
-        text = (ROOT / "docs/programs.md").read_text().split("## Options\n")[1].split("\n## ")[0]
+        """docs/run.md says who takes what: each program takes it, and no other does."""
+        text = (ROOT / "docs/run.md").read_text().split("## Options\n")[1].split("\n## ")[0]
         options = set()
         for line in text.splitlines():
             cells = line.strip("|").split("|")

@@ -283,9 +283,8 @@ class PagesTest(unittest.TestCase):
         self.assertEqual(len([*of_a_gpu("int a;\n// On an H200 it\n// takes 2.7\n// us.\n")]), 1)
 
     def test_every_tag_is_on_the_page(self):
-        text = (ROOT / "docs/programs.md").read_text()
-        options = set(re.findall(r"`--([a-z]+-[a-z-]+)", text))
-        page = text.split("\n## Comments about rows\n")[1].split("\n## ")[0]
+        options = set(re.findall(r"`--([a-z]+-[a-z-]+)", (ROOT / "docs/run.md").read_text()))
+        page = (ROOT / "docs/read.md").read_text().split("\n## Comments about rows\n")[1].split("\n## ")[0]
         # The reasons of NVML are values of a tag.
         found = {tag for path in all_sources() if CPP_SOURCE.search(path.name)
                  and path.relative_to(ROOT).parts[0] in FLOORS and path.name != "nvml.cpp"
@@ -325,7 +324,7 @@ class PagesTest(unittest.TestCase):
         self.assertEqual(first, f"{version} - {date}")
 
     def test_sizes_of_what_is_fetched(self):
-        page = (ROOT / "docs/install.md").read_text()
+        page = (ROOT / "docs/run.md").read_text()
         for path in (ROOT / "scripts/wheels").glob("*.txt"):
             what, _, size = path.read_text().splitlines()[0].removeprefix("# ").rpartition(", ")
             self.assertIn(f"\n| {what} | {size} |\n", page)
