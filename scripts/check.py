@@ -5,7 +5,7 @@
   check.py        measures the rows that tell most, in about 20 s, and judges them. If that is not
                   normal, or with --keep, rows and verdict (verdict.txt) stay in a folder
 
-Rows are compared with recorded runs of the same kind of GPU. docs/repeatability.md says what is
+Rows are compared with recorded runs of the same kind of GPU. docs/normal.md says what is
 normal. stdout: a line for each fault, then the verdict:
   normal   exit code 0: all is as on the recorded machines
   look     exit code 1: something differs, or is missing

@@ -18,7 +18,7 @@ change_percent is (B-A)/|A|. interval_percent is its half width: of the two 95% 
 
 stdout: comments, a line for each group of rows; then tab-separated rows, without columns that all
 of them lack; then, as comments, what only one side has. The rows are those that have moved, are not
-the same, and by more than between healthy machines (docs/repeatability.md); with --all all of them.
+the same, and by more than between healthy machines (docs/normal.md); with --all all of them.
 stderr: counts, how B differs from A by more than healthy machines do, and the verdict with its
 reason. With --allow, or where the GPUs differ, B is as A if at most so many percent of the rows
 have moved, also those that only one side has; all that have moved are shown then.

@@ -1,5 +1,5 @@
 """Of which methods does a verdict say nothing, where they alone are slower? For
-docs/repeatability.md."""
+results/evidence/spread.md."""
 
 import copy
 import re

@@ -12,13 +12,12 @@ cannot be written; 2 bad usage, also a file that is damaged or a page that lacks
 
 import functools
 import hashlib
-import itertools
 import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
-from parts import command_line, means, tsv, whole_files
+from parts import command_line, tsv, whole_files
 from pages import (fence_tables, grid_barrier_tables, launch_tables, library_tables, number_tables,
                    stencil_tables, unseen)
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
@@ -26,39 +25,21 @@ from pages.recorded_tables import (barrier_cost, barriers_table, differences, du
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
                                    verdicts, warp_barriers)
 from pages.study_conclusions import conclusions
-from reporting import charts, groups, known_spread, stale
+from reporting import charts, known_spread, stale
 from reporting.chart_barriers import selected
-from reporting.normal import THRESHOLD, further, recorded_runs
+from reporting.normal import further, recorded_runs
 from reporting.sheets import Raw, coded, literal, markdown_table
 from reporting.study import FOLDER
 
 ROOT = FOLDER.parent.parent
 FIGURES = "docs/figures"
-NO_ROWS = ("docs/pitfalls.md", "docs/repeatability.md")  # they quote none of a method's cost
-
-
-def runs_side_by_side(runs):
-    """How many rows of each pair of runs of one kind of GPU are the same, by group of rows."""
-    lines = []
-    for pair in itertools.combinations(runs, 2):
-        if len({run.environment["gpu"] for run in pair}) == 1:
-            one, other = map(means.values_of, pair)
-            same = {name: [] for name in groups.NAMES}
-            for file, key in ((file, key) for file in one.keys() & other.keys()
-                              for key in one[file].keys() & other[file].keys()):
-                (quantity, value), (_, theirs) = one[file][key], other[file][key]
-                same[groups.group_of(file, key[1])].append(
-                    means.compare(quantity, value, theirs, THRESHOLD).verdict == "same")
-            lines.append([Raw(" and ".join(link(f"results/{run.path.name}") for run in pair)), *(
-                f"{100 * sum(found) / len(found):.1f}% of {len(found):,}" if found else "–"
-                for found in same.values())])
-    return markdown_table(("Runs", *groups.NAMES), 1, lines)
+NO_ROWS = ("docs/pitfalls.md", "results/evidence/spread.md")  # they quote none of a method's cost
 
 
 def link(text):
-    """Markdown for a page in docs/, of a path from the top of the repository, or a heading."""
-    short = text.removeprefix("docs/")
-    return f"[{short}]({'../' * (short == text)}{short})" if "/" in text else literal(text)
+    """Markdown for a page in results/evidence/, of a path from the top of the repository, or a
+    heading."""
+    return f"[{text}](../../{text})" if "/" in text else literal(text)
 
 
 def spreads(_runs):
@@ -99,9 +80,9 @@ def unseen_methods(runs):
 # page -> name between the comments -> its lines, of the recorded runs
 PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=number_tables.FEW),
                        "sample": sample},
-         "docs/repeatability.md": {"runs": runs_side_by_side, "pairs": healthy_pairs,
-                                   "unseen": unseen_methods, "causes": spreads},
-         "docs/limits.md": {"warp": warp_barriers, "differences": differences},
+         "results/evidence/spread.md": {"differences": differences, "pairs": healthy_pairs,
+                                        "unseen": unseen_methods, "causes": spreads},
+         "docs/limits.md": {"warp": warp_barriers},
          "docs/run.md": {"durations": durations},
          "results/evidence/libraries.md": {"libraries/libraries": library_tables.by_start},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
