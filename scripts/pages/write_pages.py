@@ -82,7 +82,7 @@ PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=n
                        "sample": sample},
          "results/evidence/spread.md": {"differences": differences, "pairs": healthy_pairs,
                                         "unseen": unseen_methods, "causes": spreads},
-         "docs/limits.md": {"warp": warp_barriers},
+         "results/evidence/warp_barriers.md": {"warp": warp_barriers},
          "docs/run.md": {"durations": durations},
          "results/evidence/libraries.md": {"libraries/libraries": library_tables.by_start},
          "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,

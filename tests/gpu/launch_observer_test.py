@@ -17,7 +17,7 @@ PROCESSES = 5
 # Streams that the observed process uses, and the section that uses as many.
 SECTIONS = {"one": "one stream", "several": "sleep kernel"}
 # Medians of so many processes differ by more than a tenth between two runs of one program. The
-# clocks of the programs themselves differ by more (docs/limits.md) on programmatic launches.
+# clocks of the programs themselves differ by more (docs/method.md) on programmatic launches.
 TOLERANCE, PROGRAMMATIC = 0.15, 0.2
 
 

@@ -5,7 +5,7 @@ usage: machine_code_gate_test.py REDUCTION [FAULTY ...]
 machine_code_test.py has to accept REDUCTION, which has all methods. In its kernels a
 fault is planted by moving, removing or adding instructions; each FAULTY was compiled from
 methods with faults in their source. Exit codes: 0 accepted and all found, but for faults that
-only a run on a GPU shows (planted_faults_test.py), and docs/checks.md has their numbers; 1 not; 77
+only a run on a GPU shows (planted_faults_test.py), and docs/method.md has their numbers; 1 not; 77
 no disassembler.
 """
 import concurrent.futures
@@ -30,7 +30,7 @@ ONLY_COUNTS = (
     "FirstBytesOut", "StoresToOneWord", "EveryOtherRound", "FirstAndLast", "WaitsRelaxed",
     "HalvesApart", "MbarrierOfOne", "SamePhase")
 ONLY_A_RUN = ("PairsShare",)
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "checks.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "method.md"
 
 
 def replace(code, instruction, **changes):
