@@ -1,12 +1,14 @@
-"""What has become of the study's conclusions: the table of docs/study.md, by the judges of the
-report's Table VIII."""
+"""What has become of the study's conclusions, by the judges of the report's Table VIII and some
+more."""
 
+from parts.means import quantity_of
 from reporting.estimates import short_name
 from reporting.evidence import Evidence, NotMeasured
 from reporting.observations import JUDGES
-from reporting.section_claims import BROKEN, CLAIMS, HOLDS, OPEN, OVER
+from reporting.section_claims import (BROKEN, CLAIMS, HOLDS, OPEN, OVER, alike, compared, of_cases, us)
 from reporting.sheets import markdown_table
 from reporting.study import Study
+from reporting.study_tables import highest_throughput
 
 VERDICTS = {"holds": HOLDS, "works here": HOLDS, "holds in part": BROKEN, "does not hold": OVER,
             "does not work here": OVER, "not measured": OPEN}
@@ -42,6 +44,9 @@ OF_TABLE_8 = (
     ("V-B", "Block barriers take longer with more warps", block_cycles, ("block_warps",)),
     ("V-C", "Blocks per SM move the grid barrier more than threads do",
      lambda study: "Figure 5, a picture", ("grid_blocks",)),
+    ("V-C", "A grid barrier is acceptable with up to 2 blocks per SM",
+     lambda study: f"at most {study.number('VIII', 'more_us', id='grid_two_blocks'):g} µs more than a launch",
+     ("grid_two_blocks",)),
     ("VI-C", "Blocks and warps both move the multi-grid barrier",
      lambda study: f"2 GPUs: {figure_8(study, '2', ('1', '32'), ('32', '32'), ('1', '1024'))} µs",
      ("gpus_both",)),
@@ -55,6 +60,84 @@ OF_TABLE_8 = (
      "barrier", lambda study: "Figure 16, a picture", ("implicit_few_steps",)),
     ("VIII-A, B", "Warp barriers make lanes wait since Volta; only parts of grids that skip a "
      "barrier hang", lambda study: "Figure 18, a picture", ("warp_holds", "grid_part")))
+
+
+def tile_size(rows):
+    """Of the older toolkit: a newer one leaves nothing of this barrier."""
+    one, half = (rows.value("BenchmarkIntraSM.before13", "warp latency", "ave_cycle",
+                            method="tile_sync", thrd="32", tile=tile).mean for tile in ("1", "16"))
+    known = rows.study.value("II", "latency_cycles", gpu="V100", type="tile")
+    return HOLDS if alike(one, half) else OVER, f"{known} cycles for every size", (
+        f"CUDA 11.8: {one:.0f} cycles for 1 lane, {half:.0f} for 16; CUDA 13.0: nothing is left")
+
+
+def whole_coalesced(rows):
+    whole, half = (rows.value("BenchmarkIntraSM.before13", "warp latency", "ave_cycle",
+                              method="coales_sync", thrd="32", tile=tile) for tile in ("32", "16"))
+    known = (rows.study.value("II", "latency_cycles", gpu="V100", type="coalesced", group=group)
+             for group in ("32", "1-31"))
+    return of_cases([compared(whole, half)]), "{} and {} cycles".format(*known), (
+        f"CUDA 11.8: {whole.mean:.0f} and {half.mean:.0f}; CUDA 13.0: nothing is left")
+
+
+def shuffle_throughput(rows):
+    section = rows.run.section("BenchmarkIntraSM", "throughput")
+    row = highest_throughput(rows.run, section, "tile_shufl", "32", quantity_of(section))
+    known, limit = (rows.study.number("II", column, gpu="V100", type="shuffle of a tile") for column in (
+        "throughput_sync_per_cycle", "reference_thread_op_per_cycle"))
+    return HOLDS if alike(32 * row.value, limit) else BROKEN, (
+        f"{32 * known:.1f} of {limit:g} thread op/cycle"), f"{32 * row.value:.2f}"
+
+
+def model(rows):
+    found = [rows.row("Reduction", "switching points", type="double", basic=basic, cost="barriers")
+             for basic in ("1", "32")]
+    return HOLDS if all(alike(1, float(row["ratio"])) for row in found) else BROKEN, (
+        "they are correct"), "; ".join(
+            f"{float(row['predicted']):,.0f} B predicted, {float(row['measured']):,.0f} measured" for row in found)
+
+
+def null_kernels(rows):
+    null = rows.value("ImplicitBarrier", "null kernel", "addl", method="traditional_launch",
+                      GPUCount="1", rep="128", thrd="1024")
+    return of_cases([compared(rows.launch("traditional_launch", 1), null)]), "about 3 µs", (
+        f"{us(null)} µs")
+
+
+def clocks_agree(rows):
+    cycles = [rows.value("TestRepeat", "method validation", "ave_cycle", method="float_add", rep=rep).mean
+              for rep in ("512", "1048576")]
+    return HOLDS if max(cycles) < 1.01 * min(cycles) else BROKEN, "4 cycles by both", (
+        "{:.3f} cycles by the SM's clock, {:.3f} by the CPU's".format(*cycles))
+
+
+def large_sums(rows):
+    known = [rows.study.number("VI", "GB_per_s", gpu="V100", sum=name) for name in ("implicit", "grid sync")]
+    implicit, explicit = (rows.sums("Reduction", "one GPU", method, 1)
+                          for method in ("implicit", "grid_sync"))
+    cases = [compared(explicit[size], implicit[size]) for size in implicit.keys() & explicit.keys()
+             if size >= 2 ** 30]
+    return of_cases(cases), "{:g} beside {:g} GB/s".format(*known), (
+        f"faster at {cases.count(True)} of {len(cases)} sizes, slower at {cases.count(False)}")
+
+
+def beside_cub(rows):
+    sums, cub = (rows.sums("Reduction", "one GPU", method, 1) for method in ("implicit", "cub"))
+    size = max(sums.keys() & cub.keys())
+    rates = sums[size].mean, cub[size].mean
+    return HOLDS if alike(*rates) else BROKEN, "Figure 15, a picture", (
+        "{:.0f} beside {:.0f} GB/s at {} GiB".format(*rates, size >> 30))
+
+
+# Beside those of the report: section, what it says, judge.
+MORE = (("V-A", "The size of a tile changes neither latency nor throughput", tile_size),
+        ("V-A", "A coalesced group is fastest with all 32 lanes", whole_coalesced),
+        ("V-A", "The throughput of the shuffle is near the guide's", shuffle_throughput),
+        ("VII-B", "The model predicts from which size more threads pay", model),
+        ("VII-D", "Sums of 1 GiB and more by launches are faster", large_sums),
+        ("VII-D", "Sums by launches are comparable to CUB", beside_cub),
+        ("IX-B", "With null kernels the overhead is larger", null_kernels),
+        ("IX-D", "The CPU's clock is as good as the GPU's", clocks_agree))
 
 
 def judged_by(ids):
@@ -72,14 +155,14 @@ def order(section):
     return numerals.index(number), letter
 
 
-def conclusions(runs):
-    """A line for each conclusion and verdict, with the numbers of the first run that gives it."""
+def judged(runs):
+    """(section, what the study says, its numbers, {verdict: [(run, the study's numbers, those of
+    the run)]})"""
     study = Study()
     known = [(section, text, said, judged_by(ids)) for section, text, said, ids in OF_TABLE_8]
-    known += [(section, text, None, judge) for section, text, judge in CLAIMS]
-    rows = []
+    known += [(section, text, None, judge) for section, text, judge in (*CLAIMS, *MORE)]
     for section, text, said, judge in sorted(known, key=lambda one: order(one[0])):
-        found = {}  # verdict -> [(run, the study's numbers, those of the run)]
+        found = {}
         for run in sorted(runs, key=lambda run: -run.gpus):
             try:
                 verdict, theirs, ours = judge(Evidence(run, study, judging_only=True))
@@ -87,9 +170,24 @@ def conclusions(runs):
             except NotMeasured:
                 pass
         measured = {verdict: of for verdict, of in found.items() if verdict != OPEN}
-        for verdict, of in (measured or found or {OPEN: []}).items():
-            theirs, ours = of[0][1:] if of else ("–", "–")
-            rows.append([section, text, verdict, said(study) if said else theirs, ours, ", ".join(
-                dict.fromkeys(f"{run.gpus} {short_name(run)}" for run, *_ in of)) or "–"])
-    return markdown_table(["Section", "The study", "Here", "Its numbers (V100)", "Numbers here",
-                           "GPUs"], 6, rows)
+        yield section, text, said and said(study), measured or found or {OPEN: []}
+
+
+def machines(of):
+    return ", ".join(dict.fromkeys(f"{run.gpus} {short_name(run)}" for run, *_ in of)) or "–"
+
+
+def verdicts(runs):
+    """A line for each conclusion; where runs differ, their verdicts."""
+    return markdown_table(["Section", "The study", "Here"], 3, [
+        [section, text, "; ".join(verdict + f" ({machines(of)})" * (len(found) > 1)
+                                  for verdict, of in found.items())]
+        for section, text, _, found in judged(runs)])
+
+
+def conclusions(runs):
+    """A line for each conclusion and verdict, with the numbers of the first run that gives it."""
+    return markdown_table(
+        ["Section", "The study", "Here", "Its numbers (V100)", "Numbers here", "GPUs"], 6,
+        [[section, text, verdict, said or (of[0][1] if of else "–"), of[0][2] if of else "–", machines(of)]
+         for section, text, said, found in judged(runs) for verdict, of in found.items()])

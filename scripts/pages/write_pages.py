@@ -19,12 +19,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, tsv, whole_files
 from pages import (fence_tables, grid_barrier_tables, launch_tables, library_tables, number_tables,
-                   stencil_tables, unseen)
+                   stencil_tables, study_conclusions, unseen)
 from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
                                    messages, partial_groups, races, sample,
                                    sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
                                    verdicts, warp_barriers)
-from pages.study_conclusions import conclusions
 from reporting import charts, known_spread, stale
 from reporting.chart_barriers import selected
 from reporting.normal import further, recorded_runs
@@ -117,7 +116,8 @@ PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=n
                                         "fences/barriers": fence_tables.barriers},
          "docs/numbers.md": {"numbers": number_tables.numbers, "launches": number_tables.launches,
                              "claims": number_tables.claims},
-         "docs/study.md": {"conclusions": conclusions},
+         "docs/study.md": {"verdicts": study_conclusions.verdicts},
+         "results/evidence/study.md": {"conclusions": study_conclusions.conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
                                                           "barriers": barriers_table}}
 
