@@ -128,23 +128,3 @@ def graphs(_runs):
         [code(row["method"]), row["rep"],
          *(cell(section, row, column, 1000) for column in columns)]
         for row in section.rows if (row["blk"], row["thrd"]) == FULL])
-
-
-def held_queue(_runs):
-    """How far the CPU's clock and the GPU's timer are from the fusion of the same kernels, of the
-    ways of which a program noted that they differ."""
-    machines = [sections_of(name) for name in MACHINES]
-    noted = dict.fromkeys(
-        (said.method, *(said.cells[column] for column in ("GPUCount", "blk", "thrd", "idea(wkld)")))
-        for of in machines for said in of["held queue"].annotations if said.tag == "differs")
-    rows = []
-    for method, gpus, blocks, threads, work in noted:
-        cells = []
-        for of in machines:
-            fused, held = (find(of[title], (blocks, threads), method=method, GPUCount=gpus, work=work)
-                           for title in ("sleep kernel", "held queue"))
-            cells.append(" / ".join(
-                f"{round(100 * (value(held, column) / value(fused, 'ovh') - 1)):+d}%"
-                for column in ("cpu", "timer")) if held else "–")
-        rows.append([code(method), gpus, f"{blocks} x {threads}", *cells])
-    return markdown_table(["Way", "GPUs", "Blocks x threads", *MACHINES.values()], 3, sorted(rows))

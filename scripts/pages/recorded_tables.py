@@ -12,7 +12,6 @@ from reporting.headline import launch, of_grids
 from reporting.names import legend
 from reporting.sheets import coded, markdown_table
 from reporting.study_tables import ARRAY, toolkits
-from reporting.switch_model import predicted
 
 # Of the table of multi-GPU barriers: label, method.
 BARRIERS = (("`peer_grid_sync`", "peer_grid_sync"), ("`multi_grid_sync`", "multi_grid_sync"),
@@ -40,18 +39,6 @@ def barriers_table(runs):
     return [*markdown_table(["Barrier", "CUDA", "Blocks x threads",
                              *map(many, counts)], 3, shown),
             "", legend([*(method for _, method in BARRIERS[:2]), *LAUNCHES])]
-
-
-def barrier_cost(runs):
-    """What `peer_grid_sync` takes, in a sentence, of the run with most GPUs."""
-    run = max(runs, key=lambda run: run.gpus)
-    found = [of_grids("multi-GPU latency", "peer_grid_sync", 1, 1024, gpus)(run)
-             for gpus in range(1, run.gpus + 1)]
-    times = [f"{many(gpus)}: {one.estimate.value / 1e3:.2f}"
-             for gpus, one in enumerate(found, 1)]
-    yield (f"Microseconds of one `sync()` on {short_name(run)}s with CUDA "
-           f"{run.environment['cuda_toolkit']}, one block of 1024 threads per SM:")
-    yield f"{'; '.join(times)} ([results/{run.path.name}](../../results/{run.path.name}))."
 
 
 SAMPLE = "h200x1"
@@ -93,18 +80,6 @@ def sums_in_a_warp(runs):
             [code(method), *(cell(run, section, 1, "m(ave_cycle)", method=method, type=name)
                              for name in types for _, section in sections)]
             for method in methods])
-
-
-def switching_points(runs):
-    """From how many bytes on more threads are faster, as predicted and as measured."""
-    run = run_of(runs, SAMPLE)
-    loops = run.section("Reduction", "shared memory")
-    head = ["Type", "Threads", "Cost", "T_sync, cycles", "Predicted, bytes", "Measured, bytes"]
-    return markdown_table(head, 3, [
-        [row["type"], f"{row['more']} instead of {row['basic']}", row["cost"],
-         *(f"{float(size):.0f}" for size in (
-             row["m(sync)"], predicted(loops, row).bytes, row["measured"]))]
-        for row in run.section("Reduction", "switching points").rows])
 
 
 def sums_by_size(runs):

@@ -20,10 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, tsv, whole_files
 from pages import (fence_tables, grid_barrier_tables, launch_tables, library_tables, number_tables,
                    stencil_tables, study_conclusions, unseen)
-from pages.recorded_tables import (barrier_cost, barriers_table, differences, durations,
-                                   messages, partial_groups, races, sample,
-                                   sums_by_gpus, sums_by_size, sums_in_a_warp, switching_points,
-                                   verdicts, warp_barriers)
+from pages.recorded_tables import (barriers_table, differences, durations, messages,
+                                   partial_groups, races, sample, sums_by_gpus, sums_by_size,
+                                   sums_in_a_warp, verdicts, warp_barriers)
 from reporting import charts, known_spread, stale
 from reporting.chart_barriers import selected
 from reporting.normal import further, recorded_runs
@@ -32,7 +31,7 @@ from reporting.study import FOLDER
 
 ROOT = FOLDER.parent.parent
 FIGURES = "docs/figures"
-NO_ROWS = ("docs/pitfalls.md", "results/evidence/spread.md")  # they quote none of a method's cost
+NO_ROWS = ("results/evidence/pitfalls.md", "results/evidence/spread.md")  # they quote none of a method's cost
 
 
 def link(text):
@@ -84,17 +83,15 @@ PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=n
          "results/evidence/warp_barriers.md": {"warp": warp_barriers},
          "docs/run.md": {"durations": durations},
          "results/evidence/libraries.md": {"libraries/libraries": library_tables.by_start},
-         "docs/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups, "races": races,
-                          "messages": messages},
-         "results/evidence/sums.md": {"warp": sums_in_a_warp, "switch": switching_points,
-                                      "sizes": sums_by_size, "gpus": sums_by_gpus},
+         "results/evidence/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups,
+                                          "races": races, "litmus/messages": messages},
+         "results/evidence/sums.md": {"warp": sums_in_a_warp, "sizes": sums_by_size, "gpus": sums_by_gpus},
          "results/evidence/launches.md": {"launches/kernels": launch_tables.one_more_kernel,
                                           "launches/storing": launch_tables.storing,
                                           "launches/streams": launch_tables.streams,
                                           "launches/ladder": launch_tables.ladder,
                                           "launches/rounds": launch_tables.rounds,
-                                          "launches/graphs": launch_tables.graphs,
-                                          "launches/held": launch_tables.held_queue},
+                                          "launches/graphs": launch_tables.graphs},
          "docs/choose.md": {"grid_barriers/fastest": grid_barrier_tables.fastest,
                             "fences/states": fence_tables.states,
                             "launches/ladder": functools.partial(
@@ -118,8 +115,7 @@ PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=n
                              "claims": number_tables.claims},
          "docs/study.md": {"verdicts": study_conclusions.verdicts},
          "results/evidence/study.md": {"conclusions": study_conclusions.conclusions},
-         "explicit_barrier/peer_grid_barrier/README.md": {"cost": barrier_cost,
-                                                          "barriers": barriers_table}}
+         "explicit_barrier/peer_grid_barrier/README.md": {"barriers": barriers_table}}
 
 
 @functools.lru_cache(maxsize=None)
