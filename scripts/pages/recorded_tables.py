@@ -17,7 +17,7 @@ from reporting.study_tables import ARRAY, toolkits
 BARRIERS = (("`peer_grid_sync`", "peer_grid_sync"), ("`multi_grid_sync`", "multi_grid_sync"),
             ("`multi_grid_sync` without peer access", "multi_grid_sync_no_peer"))
 LAUNCHES = ("multi_cooperative_launch", "single_omp_traditional_launch")
-SHAPES = ((1, 32), (1, 1024), (32, 64))  # blocks for each SM, threads
+SHAPES = ((1, 1024), (32, 64))  # blocks for each SM, threads
 
 
 def barriers_table(runs):
