@@ -18,7 +18,7 @@ from reporting import known_spread
 LONGEST_SENTENCE = 40  # words
 LONGEST_MEAN = 25  # words a sentence, of a page
 MOST_WORDS = {"README.md": 900}  # of all that stands there, as `wc -w` counts
-GLOSSARY = "docs/design.md"
+GLOSSARY = "CONTRIBUTING.md"
 # A number with a unit, or alone in a cell, comes from recorded rows. All others stand in this
 # table: the page (* for any), the words round it, the file that has it, and how it stands there.
 QUOTED = ROOT / "tests/scripts/quoted_numbers.tsv"
@@ -330,7 +330,7 @@ class PagesTest(unittest.TestCase):
             self.assertIn(f"\n| {what} | {size} |\n", page)
 
     def test_floors(self):
-        """docs/design.md: a folder includes its own headers and those of lower floors."""
+        """CONTRIBUTING.md: a folder includes its own headers and those of lower floors."""
         for folder, lower in FLOORS.items():
             path = ROOT / ("explicit_barrier/" * (folder == "peer_grid_barrier") + folder)
             for source in path.rglob("*.[ch]*"):
