@@ -46,10 +46,8 @@ def launched(text, section, method):
     return of_launch(text, section, "ovh", method, GPUCount="1")
 
 
-PACE = of_launch("empty kernels in a row, host clock", "null kernel", "addl", "traditional_launch",
-                 rep="128", GPUCount="1")
-WAITED = of_launch("launch, run and wait for one empty kernel, host clock", "null kernel", "ttl",
-                   "traditional_launch", rep="1", GPUCount="1")
+PACE, WAITED = (of_launch("", "null kernel", column, "traditional_launch", rep=rep, GPUCount="1")
+                for column, rep in (("addl", "128"), ("ttl", "1")))
 ONE, BLOCK, CLUSTER = ("1", "32"), ("1", "256"), ("2", "1024")
 SHUFFLE = in_sm("Warp shuffle", "warp latency", "tile_shufl", ONE, tile="32")
 SYNC = in_sm("`__syncthreads()`, 256 threads", "block latency", "blocksync", BLOCK)
@@ -107,14 +105,6 @@ LAUNCHES = (
     ("Launch, synchronize, OpenMP barrier, in turn", "a round over the CPU",
      launched("", "sleep kernel", "single_omp_traditional_launch")))
 
-# What one reads, where, the number that is meant, and one that is near it.
-CLAIMS = (
-    ("A tiny kernel takes 5 µs.", "tusharhqq/napkin-math-gpu, `README.md`, 006db14", PACE, WAITED),
-    ("`grid.sync()` takes 15 µs on Hopper.",
-     "starpit/vllm, `vllm-rs/crates/ferrite-forward-macro/src/impl_lib.rs`, 0088e43", GRID,
-     CROWDED_GRID),
-)
-
 
 def shown(value):
     """Three digits, or all of a large number."""
@@ -144,14 +134,3 @@ def launches(_runs):
         ["What you time", "What it contains", *(f"{kind}, ns" for kind in KINDS)], 2,
         [[coded(what), contains, *(cell(number, kind) for kind in KINDS)]
          for what, contains, number in LAUNCHES])
-
-
-def claims(_runs):
-    def text(number):
-        return coded(f"{number.text}: ") + " / ".join(
-            cell(number, kind) for kind in KINDS) + f" {number.unit}"
-
-    return markdown_table(
-        ["Claim", "Project, file, commit", "What it costs, H100 / H200", "What is near the claim"], 4,
-        [[coded(claim), coded(source), text(right), text(other)]
-         for claim, source, right, other in CLAIMS])

@@ -81,7 +81,7 @@ PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=n
          "results/evidence/spread.md": {"differences": differences, "pairs": healthy_pairs,
                                         "unseen": unseen_methods, "causes": spreads},
          "results/evidence/warp_barriers.md": {"warp": warp_barriers},
-         "docs/run.md": {"durations": durations},
+         "results/evidence/durations.md": {"durations": durations},
          "results/evidence/libraries.md": {"libraries/libraries": library_tables.by_start},
          "results/evidence/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups,
                                           "races": races, "litmus/messages": messages},
@@ -111,8 +111,7 @@ PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=n
                                          "stencil/processes": stencil_tables.processes},
          "results/evidence/fences.md": {"fences/fences": fence_tables.fences,
                                         "fences/barriers": fence_tables.barriers},
-         "docs/numbers.md": {"numbers": number_tables.numbers, "launches": number_tables.launches,
-                             "claims": number_tables.claims},
+         "docs/numbers.md": {"numbers": number_tables.numbers, "launches": number_tables.launches},
          "docs/study.md": {"verdicts": study_conclusions.verdicts},
          "results/evidence/study.md": {"conclusions": study_conclusions.conclusions},
          "explicit_barrier/peer_grid_barrier/README.md": {"barriers": barriers_table}}
