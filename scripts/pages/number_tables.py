@@ -87,8 +87,8 @@ NUMBERS = (
           ("2", "32"), tile="2"),
     in_sm("`barrier.cluster`, 2 blocks of 32", "group latency", "cluster_sync", ("2", "32"), tile="2"),
     in_sm("`barrier.cluster`, 2 blocks of 1024", "group latency", "cluster_sync", CLUSTER, tile="2"),
-    CLUSTER_IN_USE,
     in_sm("The same without memory order", "group latency", "cluster_relaxed", CLUSTER, tile="2"),
+    CLUSTER_IN_USE,
     GRID, GRID_IN_USE, CROWDED_GRID,
     of_grid("The same, in use", "in_use_grid_sync", CROWDED), TWO_GPUS, FOUR_GPUS,
     of_grid("Two GPUs: the same, in use", "in_use_peer_grid_sync", FULL, "2"))
