@@ -8,7 +8,8 @@ from reporting.observations import JUDGES
 from reporting.section_claims import (BROKEN, CLAIMS, HOLDS, OPEN, OVER, alike, compared, of_cases, us)
 from reporting.sheets import markdown_table
 from reporting.study import Study
-from reporting.study_tables import highest_throughput
+from reporting.study_tables import SUMMED, highest_throughput
+from reporting.switch_model import predicted
 
 VERDICTS = {"holds": HOLDS, "works here": HOLDS, "holds in part": BROKEN, "does not hold": OVER,
             "does not work here": OVER, "not measured": OPEN}
@@ -90,11 +91,12 @@ def shuffle_throughput(rows):
 
 
 def model(rows):
-    found = [rows.row("Reduction", "switching points", type="double", basic=basic, cost="barriers")
-             for basic in ("1", "32")]
-    return HOLDS if all(alike(1, float(row["ratio"])) for row in found) else BROKEN, (
-        "they are correct"), "; ".join(
-            f"{float(row['predicted']):,.0f} B predicted, {float(row['measured']):,.0f} measured" for row in found)
+    loops = rows.run.section("Reduction", "shared memory")
+    found = [(predicted(loops, row).bytes, float(row["measured"])) for row in (
+        rows.row("Reduction", "switching points", type=SUMMED, basic=basic, cost="barriers")
+        for basic in ("1", "32"))]
+    return HOLDS if all(alike(*sizes) for sizes in found) else BROKEN, "they are correct", "; ".join(
+        "{:,.0f} B predicted, {:,.0f} measured".format(*sizes) for sizes in found)
 
 
 def null_kernels(rows):
