@@ -35,7 +35,7 @@ def barriers_table(runs):
             file = next(one for one in found if one).estimate.sources[0][0]
             toolkit = "cuda_toolkit_before13" if suite.OLDER in file else "cuda_toolkit"
             shown.append([coded(label), run.environment[toolkit], shape(*of), *(
-                f"{one.estimate.value / 1e3:.2f}" if one else "–" for one in found)])
+                one.estimate.short(2, 1e-3) if one else "–" for one in found)])
     return [*markdown_table(["Barrier", "CUDA", "Blocks x threads",
                              *map(many, counts)], 3, shown),
             "", legend([*(method for _, method in BARRIERS[:2]), *LAUNCHES])]
