@@ -99,6 +99,15 @@ def model(rows):
         "{:,.0f} B predicted, {:,.0f} measured".format(*sizes) for sizes in found)
 
 
+def older_alike(rows):
+    cycles = [rows.value("Reduction.before13", "warp level", "ave_cycle", type=SUMMED, method=method).mean
+              for method in ("tile", "coa")]
+    return HOLDS if alike(*cycles) else BROKEN, ", ".join(
+        rows.study.value("V", "latency_cycles", gpu="V100", sum=name) for name in ("tile", "coalesced")) + (
+            " cycles"), (
+        "CUDA 11.8: {:g}, {:g} cycles".format(*cycles))
+
+
 def null_kernels(rows):
     null = rows.value("ImplicitBarrier", "null kernel", "addl", method="traditional_launch",
                       GPUCount="1", rep="128", thrd="1024")
@@ -136,6 +145,7 @@ MORE = (("V-A", "The size of a tile changes neither latency nor throughput", til
         ("V-A", "A coalesced group is fastest with all 32 lanes", whole_coalesced),
         ("V-A", "The throughput of the shuffle is near the guide's", shuffle_throughput),
         ("VII-B", "The model predicts from which size more threads pay", model),
+        ("VII-C", "With an older toolkit, sums with tile and coalesced barriers cost the same", older_alike),
         ("VII-D", "Sums of 1 GiB and more by launches are faster", large_sums),
         ("VII-D", "Sums by launches are comparable to CUB", beside_cub),
         ("IX-B", "With null kernels the overhead is larger", null_kernels),
