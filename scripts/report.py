@@ -6,7 +6,7 @@
 
 Open report.html first. The report has a verdict on each folder, Tables I to VIII of the study,
 its figures and more, which rows moved, the warnings, and how to cite. Beside report.html stand
-  report.md, report.json    the same; the JSON names file, section and line of each number
+  report.md                 the same
   tables/NAME/              of each folder: table_N.tex, headline.tex (package booktabs), *.tsv;
                             normal.tsv has every mean beside the recorded ones, barrier_steps.tsv
                             barriers of all blocks beside the sum of what their steps take, in ns
@@ -21,7 +21,6 @@ Exit codes: 0 written; 1 something cannot be written, or is a link to another fo
 also a file that is damaged, of which nothing is written.
 """
 
-import json
 import re
 import sys
 import tempfile
@@ -32,7 +31,7 @@ from reporting import blocks, charts, cite, headline, normal, sheets
 from reporting.chart_barriers import machines
 from reporting.blocks import Filed, Picture
 from reporting.page import page
-from reporting.part import Part, part_json, run_blocks
+from reporting.part import Part, run_blocks
 from reporting.study import FOLDER, Study
 
 MACHINES = Path("figures/machines")  # the chart of several machines
@@ -107,15 +106,6 @@ def text_of(lines):
     return "\n".join(lines) + "\n"
 
 
-def summary_of(parts, study, citation):
-    """report.json"""
-    content = {"simulated": True} if parts[0].run.simulated else {}
-    content.update({"runs": [part_json(part, study) for part in parts],
-                    "machines": headline.machines_json(parts, study),
-                    "cite": cite.as_json(parts, citation)})
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
 def files_of(parts, study, citation, pictures, several):
     """path -> text or bytes of all that is written; None: not to be there"""
     def latex(sheet, label):
@@ -133,7 +123,6 @@ def files_of(parts, study, citation, pictures, several):
     lines = [f"# {title}", "", about, "", *blocks.markdown(content, pictures)]
     files = {**{Path(f"{MACHINES}.{ending}"): None for ending in ("tsv", "png", "pdf")},
              **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
-             Path("report.json"): summary_of(parts, study, citation),
              Path("tables/machines.tex"):
                  latex(sheet, "tab:machines") if sheet else None}
     for part in parts:

@@ -115,8 +115,3 @@ def blocks(parts, citation):
     yield Text(citation.message)
     yield Items([sentence(part.run, citation) for part in parts])
     yield Code("bibtex", list(bibtex(parts, citation)))
-
-
-def as_json(parts, citation):
-    return {"sentences": {part.name: sentence(part.run, citation) for part in parts},
-            "bibtex": "\n".join(bibtex(parts, citation)) + "\n"}

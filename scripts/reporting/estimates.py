@@ -37,17 +37,6 @@ class Estimate:
         """The mean alone, with so many digits."""
         return NONE if self.nothing else f"{self.value * scale:.{digits}f}{self.marks()}"
 
-    def numbers(self):
-        """For JSON: None for a removed barrier, as it is the cost of no barrier."""
-        return {name: None if self.nothing else number(found)
-                for name, found in (("value", self.value),
-                                    ("half_interval" if self.interval else "spread", self.spread))}
-
-    def as_json(self, unit):
-        return {"unit": unit, **self.numbers(), "text": self.text(), "wrong": self.wrong,
-                "nothing_waits": self.nothing, "remarks": self.remarks,
-                "sources": sources(self.sources)}
-
     def where(self):
         """In which line of which file it stands."""
         return "; ".join(", ".join(filter(None, (file, section, f"line {line}")))
@@ -271,12 +260,3 @@ class Table:
         sheet.rows = [[*line.labels, *self.cells(line)] for line in self.lines]
         sheet.notes = list(self.below())
         return sheet
-
-
-def number(value):
-    """For JSON, which has no nan."""
-    return None if math.isnan(value) else value
-
-
-def sources(found):
-    return [{"file": file, "section": section, "line": line} for file, section, line in found]

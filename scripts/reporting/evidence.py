@@ -1,10 +1,9 @@
-"""The rows that Table VIII's observations are judged by, and which of them were used."""
+"""The rows that Table VIII's observations are judged by."""
 
 import math
 
 from parts.means import value_of
 from parts import suite
-from reporting.estimates import source_of
 from reporting.normal import width
 from reporting.study_tables import ARRAY
 
@@ -58,11 +57,10 @@ def of_each(barriers, look):
 
 
 class Evidence:
-    """A run's rows by what they are of; sources: of those used; study: class Study;
-    judging_only: gpus() has only what judges."""
+    """A run's rows by what they are of. study: class Study; judging_only: gpus() has only what judges."""
 
     def __init__(self, run, study, judging_only=False):
-        self.run, self.study, self.sources = run, study, []
+        self.run, self.study = run, study
         self.judging_only = judging_only
 
     def row(self, file, title, **cells):
@@ -71,7 +69,6 @@ class Evidence:
         if row is None:
             what = ", ".join(f"{key} {cell}" for key, cell in cells.items())
             raise NotMeasured(f"no row of {file}, {title}: {what}")
-        self.sources.append(source_of(section, row))
         return row
 
     def value(self, file, title, quantity, **cells):
@@ -113,7 +110,6 @@ class Evidence:
         """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""
         section = self.run.section(file, "multi-GPU latency")
         rows = section.find_all(method=method, GPUcount=str(gpus))
-        self.sources += [source_of(section, row) for row in rows]
         us = {(row.whole("blk") // self.run.sms, row.whole("thrd")): float(
             row["m(avginstru)"]) / 1e3 for row in rows if float(row["m(avginstru)"]) > 0}
         if not us.keys() >= set(needed):
@@ -125,7 +121,6 @@ class Evidence:
         section = self.run.section(file, title)
         rows = [row for row in section.find_all(method=method, type=ARRAY, GPUcount=str(gpus))
                 if row["right"] == "1" and float(row["m(GB/s)"]) > 0]
-        self.sources += [source_of(section, row) for row in rows]
         return {row.whole("bytes"): value_of(row, "GB/s") for row in rows}
 
     def studied_shapes(self):

@@ -1,5 +1,4 @@
-"""Headline numbers of report.py: what a barrier costs, from a warp to all GPUs; as sheets and for
-report.json, a run beside the recorded ones, and several runs beside each other."""
+"""Headline numbers of report.py: what a barrier costs, from a warp to all GPUs: a run beside the recorded ones, and several runs beside each other."""
 
 import functools
 import math
@@ -10,7 +9,7 @@ from parts import means
 from parts.tables import right_aligned
 from parts.tsv import GRID_FILES
 from reporting.estimates import (NONE, estimate_of, highest, many, rounded, shape, share, short_name,
-                                 size_name, sources)
+                                 size_name)
 from reporting.names import legend
 from reporting.sheets import CODE, Cell, Sheet, coded, plain
 from reporting.study import GPUS
@@ -275,7 +274,7 @@ def conclusions(run):
     return [sentence for sentence in found if sentence]
 
 
-# As sheets and for report.json.
+# As sheets.
 CONVERTED_DIGITS = 4  # more than the SM clock is known to
 
 
@@ -353,35 +352,6 @@ def headline_sheet(part, study, recorded):
     return sheet
 
 
-def found_json(headline, found):
-    """A value of report.json."""
-    other = converted(found, headline.unit)
-    return {"unit": headline.unit, **found.estimate.numbers(),
-            "text": found.estimate.text(), "of": found.which or None,
-            "nothing_waits": found.estimate.nothing, "remarks": found.estimate.remarks,
-            "converted": other and {"value": other[0], "unit": other[1], "SM_clock_MHz": float(
-                found.row["clock"])},
-            "sources": sources(found.estimate.sources)}
-
-
-def study_json(headline, study):
-    known = {gpu: headline.study(study, gpu) for gpu in GPUS}
-    return {gpu: {"unit": headline.unit, "value": float(text)}
-            for gpu, text in known.items() if text}
-
-
-def headline_json(part, study):
-    lines = headlines(part.run)
-    here = found_in(part.run, lines)
-    others = {other.path.name: found_in(other, lines) for other in part.recorded}
-    return [{"name": headline.name, "label": plain(headline.label),
-             "here": found and found_json(headline, found),
-             "recorded": {name: found_json(headline, other[place])
-                          for name, other in others.items() if other[place]},
-             "beside_recorded": verdict(part, found), "study": study_json(headline, study)}
-            for place, (headline, found) in enumerate(zip(lines, here))]
-
-
 def machine_names(parts):
     """Of each, for a column: 2 H200, with its folder where another has the same."""
     names = [f"{part.run.gpus} {short_name(part.run)}" for part in parts]
@@ -403,13 +373,3 @@ def machines_sheet(parts, study):
     for name, one in zip(names, found):
         sheet.notes += notes(name, lines, one)
     return sheet
-
-
-def machines_json(parts, study):
-    lines = headlines(*(part.run for part in parts))
-    found = [found_in(part.run, lines) for part in parts]
-    return [{"name": headline.name, "label": plain(headline.label),
-             "machines": {part.name: found_json(headline, one[place])
-                          for part, one in zip(parts, found) if one[place]},
-             "study": study_json(headline, study)}
-            for place, headline in enumerate(lines)]

@@ -2,7 +2,7 @@
 
 from parts.means import KEYS, UNITS
 from reporting import known_spread, outcomes
-from reporting.estimates import number, remarks
+from reporting.estimates import remarks
 from reporting.sheets import Cell, Sheet
 
 MOST_MOVED = 20  # rows that are shown; normal.tsv has all
@@ -89,23 +89,3 @@ def sheets(part):
     found = [moved(part), groups(part), known(part)] if part.known.of_row else []
     found += [environment(part), outcomes.sheet(part.outcomes, part.run.mark)]
     return [sheet for sheet in found if sheet.rows]
-
-
-def moved_json(part):
-    """Parts of report.json about them."""
-    names = [other.path.name for other in part.recorded]
-    return {
-        "environment_differences": [
-            {"key": key, "here": texts[0], "recorded": dict(zip(names, texts[1:]))}
-            for key, texts in environment_differences(part.run, part.recorded)],
-        "moved": [{"file": row.key[0], **dict(zip(KEYS, row.key[1:])),
-                   "quantity": row.quantity, "unit": UNITS[row.quantity],
-                   "value": row.value.mean, "recorded_low": row.low, "recorded_high": row.high,
-                   "change_percent": number(row.change), "verdict": row.verdict,
-                   "known": [spread.name for spread in part.known.of(row)],
-                   "remarks": remarks_of(part.run, row), "line": row.row.line}
-                  for row in part.moved],
-        "known": [{"name": spread.name, "text": part.known.text(spread),
-                   "rows": part.known.counts[spread], "evidence": ", ".join(spread.evidence)}
-                  for spread in part.known.spreads],
-        "moved_without_known_cause": part.known.unknown}

@@ -219,18 +219,6 @@ def lacking(run, runs):
             value.row, key[1], key[:GPUS + 1] in there))))
 
 
-def counts(part):
-    """(file, section) -> how many rows have which of VERDICTS, and how many are LACKING or
-    None"""
-    found = {}
-    for key, verdict in (*((row.key, row.verdict) for row in part.normal),
-                         *((key, LACKING) for key in part.lacking or ())):
-        found.setdefault(key[:2], Counter())[verdict] += 1
-    return {key: {**{verdict: count[verdict] for verdict in VERDICTS},
-                  LACKING: None if part.lacking is None else count[LACKING]}
-            for key, count in found.items()}
-
-
 def table(part):
     """Heads and lines: how many rows of each group have which verdict, as texts."""
     found = {name: Counter() for name in groups.NAMES}

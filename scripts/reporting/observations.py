@@ -5,7 +5,7 @@ Each judge takes Evidence and gives (verdict, what the rows say, the rule in bra
 
 from parts import tsv
 from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less, of_each
-from reporting.estimates import Line, Table, shape, source_of
+from reporting.estimates import Line, Table, shape
 from reporting.section_claims import ALIKE, CLAIMS, HIDDEN, OPEN, STEADY
 
 # This suite's choice, for the study has no such numbers: an influence is one by this factor or
@@ -41,7 +41,6 @@ def warp_holds(rows):
     tried = [row for row in section.rows if row["method"] != "no_sync"]
     if not tried:
         raise NotMeasured("no row of Pitfalls, warp barrier verdict")
-    rows.sources += [source_of(section, row) for row in tried]
     held = [row["method"] for row in tried if row["blocks"] == "1"]
     verdict = "works here" if len(held) == len(tried) else "does not work here"
     return verdict, (f"{len(held)} of {len(tried)} make all lanes wait: "
@@ -228,19 +227,16 @@ JUDGES = {judge.__name__: judge for judge in (
 
 
 def judged(run, study, table, known):
-    """The table, and for each observation (id, verdict, text, sources). known: (id, about, the study's
-    words, judge, text of what else a judge gives, verdict where rows are missing) of each."""
-    found = []
-    for name, about, words, judge, text_of, unknown in known:
-        rows = Evidence(run, study)
+    """The table. known: (about, the study's words, judge, text of what else a judge gives, verdict where
+    rows are missing) of each."""
+    for about, words, judge, text_of, unknown in known:
         try:
-            verdict, *texts = judge(rows)
+            verdict, *texts = judge(Evidence(run, study))
             text = text_of(*texts)
         except NotMeasured as missing:
             verdict, text = unknown, str(missing)
         table.lines.append(Line((about, words, verdict, text)))
-        found.append((name, verdict, text, list(dict.fromkeys(rows.sources))))
-    return table, found
+    return table
 
 
 def table_8(run, study):
@@ -255,7 +251,7 @@ def table_8(run, study):
         f"intervals together. The factor of {AFFECTS:g} and the {MANY_GPUS} GPUs are this suite's "
         "choice; the other limits are the study's.")
     return judged(run, study, table, [
-        (known["id"], known["about"], known["observation"], JUDGES[known["id"]], "{}{}".format,
+        (known["about"], known["observation"], JUDGES[known["id"]], "{}{}".format,
          "not measured") for known in study.tables["VIII"]])
 
 
@@ -269,5 +265,5 @@ def table_8b(run, study):
         f"{ALIKE:g} times, steady ones by {STEADY:g} times; a launch is hidden where it adds at "
         f"most {HIDDEN:g} times what it adds behind the longest kernels.")
     return judged(run, study, table, [
-        (judge.__name__, section, claim, judge, "the study: {}; here: {}".format, OPEN)
+        (section, claim, judge, "the study: {}; here: {}".format, OPEN)
         for section, claim, judge in CLAIMS])

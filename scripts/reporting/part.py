@@ -1,14 +1,12 @@
-"""A run with all that report.py says of it: its blocks of the pages, its part of report.json."""
+"""A run with all that report.py says of it: its blocks of the pages."""
 
 from pathlib import Path
 
 from parts import suite, tsv
-from parts.means import KEYS
 from reporting import charts, moved, normal, run_warnings
 from reporting.barrier_steps import lines_of_tsv
 from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
-from reporting.estimates import number, sources, title_of
-from reporting.headline import conclusions, headline_json, headline_sheet
+from reporting.headline import conclusions, headline_sheet
 from reporting.known_spread import Known
 from reporting.observations import table_8, table_8b
 from reporting.run_warnings import warned
@@ -23,14 +21,11 @@ SAID = {"normal": "Normal: {:,} rows compared with the recorded runs, no fault f
 
 
 class Part:
-    """tables: I to VIII b; observations: of table_8() and table_8b(); verdict: of
-    class Verdict, which explains what is taken from it; charts: of charts.charts_of(); headline: a Sheet."""
+    """tables: I to VIII b; verdict: of class Verdict, which explains what is taken from it; charts: of charts.charts_of(); headline: a Sheet."""
 
     def __init__(self, run, study, recorded, name):
         self.run, self.name = run, name
-        summaries, observations = zip(table_8(run, study), table_8b(run, study))
-        self.observations = sum(observations, [])
-        self.tables = [*(make(run, study) for make in MAKERS), *summaries]
+        self.tables = [make(run, study) for make in (*MAKERS, table_8, table_8b)]
         self.verdict = found = Verdict(run, recorded)
         self.recorded = found.runs
         self.normal, self.lacking, self.outcomes = found.rows, found.lacking, found.outcomes
@@ -135,61 +130,3 @@ def run_blocks(part, pictures):
         AllRows(head, rows, Path("tables") / name / "normal.tsv"),
         *[Text(f"{mark}Barriers of all blocks beside the sum of what their steps take: "
                f"tables/{name}/barrier_steps.tsv.", note=True)] * bool(part.barrier_steps)])
-
-
-def table_json(table):
-    lines = [{
-        "labels": dict(zip(table.labels, line.labels)),
-        "numbers": {title_of(quantity): estimate.as_json(quantity.unit)
-                    for quantity, estimate in zip(table.quantities, line.estimates) if estimate},
-        "study": {gpu: {quantity.name: {"unit": quantity.unit, "value": float(text)}
-                        for quantity, text in zip(table.quantities, texts or ()) if text}
-                  for gpu, texts in line.study.items() if texts and any(texts)}}
-        for line in table.lines]
-    return {"title": table.title, "notes": list(table.below()), "missing": table.missing,
-            "rows": lines}
-
-
-def chart_json(chart):
-    return {"label": chart.label, "title": chart.title, "missing": chart.missing, "points": [
-        {"panel": panel.name, "series": series.name, "x": point.x, "unit": chart.unit_of(panel),
-         "value": number(point.estimate.value), "spread": number(point.estimate.spread),
-         "remarks": point.estimate.remarks, "sources": sources(point.estimate.sources)}
-        for panel, series, point in chart.rows()]}
-
-
-def normal_json(part):
-    verdicts = {}
-    for file, line, verdict in (*((row.key[0], row.row.line, row.verdict) for row in part.normal),
-                                *((one.file, one.line, one.verdict) for one in part.outcomes
-                                  if one.line)):
-        verdicts.setdefault(f"{file}.tsv", {})[line] = verdict
-    return {
-        "recorded": [other.path.name for other in part.recorded],
-        "threshold_percent": normal.THRESHOLD,
-        "counts": [{"file": file, "section": section, **found}
-                   for (file, section), found in normal.counts(part).items()],
-        "not_in_this_run": part.lacking and [
-            {"file": file, **dict(zip(KEYS, cells))} for file, *cells in part.lacking],
-        "outcomes": [one._asdict() for one in part.outcomes],
-        "verdicts": verdicts,
-        **moved.moved_json(part)}
-
-
-def part_json(part, study):
-    """The part of report.json."""
-    return {
-        "folder": part.name, **({"simulated": True} if part.run.simulated else {}),
-        "checked": part.run.checked, "environment": part.run.environment, "absent": list(part.absent()),
-        "verdict": {"level": part.verdict.level, "judged": part.verdict.judged,
-                    "unexplained": len(part.verdict.unexplained),
-                    "faults": [{"level": fault.level, "text": fault.text}
-                               for fault in part.verdict.faults]},
-        "headline": headline_json(part, study),
-        "tables": {table.number: table_json(table) for table in part.tables
-                   if table.measured()},
-        "figures": {chart.name: chart_json(chart) for chart in part.charts if chart.measured()},
-        "observations": [{"id": name, "verdict": verdict, "text": text, "sources": sources(found)}
-                         for name, verdict, text, found in part.observations],
-        "normal": normal_json(part),
-        "warnings": [one._asdict() for one in part.warned]}

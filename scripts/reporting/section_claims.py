@@ -6,7 +6,7 @@ Each judge takes Evidence and gives (verdict, the study's numbers, those of the 
 import statistics
 
 from parts.means import quantity_of, value_of
-from reporting.estimates import shape, source_of
+from reporting.estimates import shape
 from reporting.evidence import NotMeasured, is_less
 from reporting.study_tables import SUMMED, highest_throughput
 
@@ -72,7 +72,6 @@ def block_throughput(rows):
     row = highest_throughput(rows.run, section, "blocksync", "32", quantity_of(section))
     if row is None:
         raise NotMeasured("no throughput of blocksync")
-    rows.sources += row.sources
     return HOLDS if alike(32 * row.value, limit) else BROKEN, (
         f"{32 * known:.1f} of {limit:g} thread op/cycle"), f"{32 * row.value:.2f}"
 
@@ -122,7 +121,6 @@ def grid_beside_launch(rows):
     section = rows.run.section("BenchmarkInterSM", "grid latency")
     found = section.find_all(method="grid_sync", GPUcount="1")
     smallest = rows.grid_sync(1, 32)
-    rows.sources += [source_of(section, row) for row in found]
     cases = [compared(launch, value_of(row, "avginstru")) for row in found]
     known = rows.study.number("I", "overhead_ns", gpu="V100", launch="traditional")
     verdict = OVER if is_less(smallest, launch) else of_cases(cases)
@@ -195,7 +193,6 @@ def hides_from(rows, method, gpus):
              if row["rep"] != "1"]
     if len(found) <= LONGEST:
         raise NotMeasured(f"no workload test of {method} on {gpus} GPUs")
-    rows.sources += [source_of(section, row) for row in found]
     left = sorted((float(row["idea(wkld)"]), float(row["m(addl)"]) - float(row["idea(wkld)"]))
                   for row in found)
     most = HIDDEN * statistics.median(gap for _, gap in left[-LONGEST:])

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import io
-import json
 import sys
 from collections import namedtuple
 
@@ -24,18 +23,10 @@ ROOT = scripts_support.ROOT
 
 
 class NoPictures(charts.Pictures):
-    """Their numbers are in report.json."""
+    """Their numbers are in files."""
 
     def __init__(self, of):
         self.charts, self.drawn, self.why = of, {}, "not drawn"
-
-
-class FastJson:
-    """Without blanks it takes a tenth of the time."""
-
-    @staticmethod
-    def dumps(content, allow_nan, **_):
-        return json.dumps(content, allow_nan=allow_nan)
 
 
 def quick():
@@ -44,7 +35,7 @@ def quick():
     report.Study = functools.lru_cache(report.Study)
     report.cite.Citation = functools.lru_cache(report.cite.Citation)
     normal.recorded_runs = functools.lru_cache(normal.recorded_runs)
-    charts.Pictures, report.json = NoPictures, FastJson
+    charts.Pictures = NoPictures
 
 
 def call(script, *arguments):

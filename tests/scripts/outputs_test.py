@@ -112,10 +112,10 @@ class OutputsTest(ReportCase):
         return f"{done.stdout}{done.stderr}exit code {done.returncode}\n".replace(str(ROOT), "ROOT")
 
     def sums(self, shown=()):
-        """A line a page, a table, a chart's numbers and report.json."""
+        """A line a page, a table, and a chart's numbers."""
         return "".join(
             f"{sum_of(path.read_text().replace(str(self.folder), 'FOLDER'))}  {path.relative_to(self.out)}\n"
-            for path in sorted(self.out.rglob("*")) if path.suffix in (".html", ".json", ".md", ".tex", ".tsv")
+            for path in sorted(self.out.rglob("*")) if path.suffix in (".html", ".md", ".tex", ".tsv")
             and str(path.relative_to(self.out)) not in shown)
 
     def test_golden(self):

@@ -108,27 +108,23 @@ def stands_in(value, row, environment):
     return any(near(value, number * factor) for number in numbers for factor in factors)
 
 
-def values_in(content):
-    """All parts of report.json that are a value of one row."""
-    if isinstance(content, dict):
-        content = {key: part for key, part in content.items() if key != "recorded"}
-    for part in content.values() if isinstance(content, dict) else content:
-        if isinstance(part, (dict, list)):
-            yield from values_in(part)
-    if isinstance(content, dict) and len(content.get("sources") or ()) == 1:
-        if isinstance(content.get("value"), float):
-            yield content["value"], content["sources"][0]
+def values_in(figures):
+    """(value, file, section, line) of all in files of figures that is of one row."""
+    for line in (line for text in figures for line in text.splitlines()[2:]):
+        *_, value, _, _, source = line.split("\t")
+        found = re.fullmatch(r"([\w.]+\.tsv), ([^;]*), line (\d+)", source)
+        if found:
+            yield float(value), found[1], found[2], int(found[3])
 
 
-def wrong_in_report(summary, normal, files):
-    """What report.json and normal.tsv have that these files do not, or None."""
+def wrong_in_report(figures, normal, files):
+    """What figures and normal.tsv have that these files do not, or None."""
     rows = {(row.file, row.line): row for row in rows_of(files)}
     environment = environment_of(files)
-    for value, source in values_in([run for run in summary["runs"]]):
-        row = rows.get((source["file"], source["line"]))
-        if not source["file"].startswith("ipdps20") and (
-                row is None or row.section != source["section"] or not stands_in(value, row, environment)):
-            return value, source
+    for value, file, section, line in values_in(figures):
+        row = rows.get((file, line))
+        if row is None or row.section != section or not stands_in(value, row, environment):
+            return value, file, line
     head, *lines = [line.split("\t") for line in normal.splitlines()]
     seen = set()
     for line in lines:

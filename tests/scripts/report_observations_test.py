@@ -24,8 +24,10 @@ class ObservationsTest(ScriptsTest):
     def verdicts(self, **changes):
         """{id: verdict} of a run with these files."""
         run = tsv.Run(self.write_run(self.folder / "run", changes))
-        judged = sum((make(run, Study())[1] for make in (observations.table_8, observations.table_8b)), [])
-        return {name: verdict for name, verdict, _, _ in judged}
+        ids = [*(known["id"] for known in Study().tables["VIII"]),
+               *(judge.__name__ for *_, judge in observations.CLAIMS)]
+        lines = sum((make(run, Study()).lines for make in (observations.table_8, observations.table_8b)), [])
+        return {name: line.labels[2] for name, line in zip(ids, lines)}
 
     def check(self, name, cases, file):
         for text, verdict in cases:
@@ -156,7 +158,7 @@ class ObservationsTest(ScriptsTest):
                 f"{name} double 64 {mean}.000 0.100 1 9 0.010"
                 for name, mean in ((method, cycles), ("tile", 110), ("coa", 110))))
             run = tsv.Run(self.write_run(self.folder / "run", {"Reduction": text}))
-            found, = (line.labels for line in observations.table_8b(run, Study())[0].lines
+            found, = (line.labels for line in observations.table_8b(run, Study()).lines
                       if line.labels[1].startswith("Sums with volatile, tile"))
             self.assertEqual(found[2], verdict)
 

@@ -1,11 +1,16 @@
 """What the tests of report.py share: a project that has results/, its outputs, their LaTeX."""
 
-import json
 import re
 import shutil
 
 import read_again
 from scripts_support import ROOT, ScriptsTest
+
+from parts import tsv  # from scripts/, which scripts_support has put on the path
+from reporting import normal
+from reporting.estimates import title_of
+from reporting.part import Part
+from reporting.study import Study
 
 NO_SUMS = shutil.ignore_patterns("SHA256SUMS")  # for copies that a test changes
 RECORDED = ("h100x1", "h200x1", "h200x2", "h200x4")
@@ -35,6 +40,20 @@ def copy_of(name, folder, **environment):
     return folder
 
 
+def part_of(path, recorded=ROOT / "results"):
+    """What a report says of a run, as class Part."""
+    return Part(tsv.Run(path), Study(), normal.recorded_runs(recorded), path.name)
+
+
+def numbers_of(part):
+    """(number of the table, its labels, quantity, Estimate) of all that is measured."""
+    for table in part.tables:
+        for line in table.lines:
+            for quantity, estimate in zip(table.quantities, line.estimates):
+                if estimate:
+                    yield table.number, dict(zip(table.labels, line.labels)), title_of(quantity), estimate
+
+
 class ReportCase(ScriptsTest):
     def setUp(self):
         super().setUp()
@@ -43,15 +62,12 @@ class ReportCase(ScriptsTest):
         self.out = self.folder / "out"
 
     def report(self, *folders, code=0, recorded=ROOT / "results", options=()):
-        """The runs of report.json, by folder."""
         done = self.script("report.py", *folders, "--out", self.out, "--recorded", recorded,
                            *options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.errors = done.stderr
         self.assertEqual(done.stdout, f"{self.out / 'report.html'}\n")
         self.page = (self.out / "report.md").read_text()
-        self.summary = json.loads((self.out / "report.json").read_text())
-        return {run["folder"]: run for run in self.summary["runs"]}
 
     def check_tex(self, text):
         """All rows have as many cells as there are columns; every brace and environment ends."""

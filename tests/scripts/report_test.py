@@ -1,6 +1,7 @@
 """Tests of report.py as a whole, on recorded and on made-up folders."""
 
 import html
+import math
 import re
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import unittest
 import in_process
 from html_page import Page
 from made_up_rows import ENVIRONMENT, ROWS
-from report_support import NO_SUMS, RECORDED, ReportCase, cells_at
+from report_support import NO_SUMS, RECORDED, ReportCase, cells_at, numbers_of, part_of
 from scripts_support import ROOT
 
 from reporting.sheets import coded, literal  # scripts_support has put scripts/ on the path
@@ -62,15 +63,16 @@ def is_doubted(lines, number, cells):
 
 class ReportTest(ReportCase):
     def test_recorded_folders(self):
-        runs = self.report(*(ROOT / "results" / name for name in RECORDED))
-        self.assertEqual(tuple(runs), RECORDED)
-        for name, run in runs.items():
+        self.report(*(ROOT / "results" / name for name in RECORDED))
+        parts = {name: part_of(ROOT / "results" / name) for name in RECORDED}
+        for name, part in parts.items():
             measured = (ROOT / "results" / name / "Reduction.tsv").exists()
-            self.assertEqual(list(run["tables"]), [
+            tables = [table.number for table in part.tables if table.measured()]
+            self.assertEqual(tables, [
                 "I", "II", *["III", "IV", "V", "VI"] * measured, "VII", "VIII", "VIII b"])
             self.assertEqual(f"{name} has no " in self.errors, not measured)
             texts = sorted((self.out / "tables" / name).glob("*.tex"))
-            self.assertEqual(len(texts), len(run["tables"]) + 1)  # and headline.tex
+            self.assertEqual(len(texts), len(tables) + 1)  # and headline.tex
             for path in texts:
                 self.check_tex(path.read_text())
                 text, of = path.read_text(), path.stem.rpartition("_")[2]
@@ -84,53 +86,45 @@ class ReportTest(ReportCase):
                 notes = re.search(r"smallskip\\scriptsize\\raggedright (.*)", text)
                 if notes:  # sentences, a symbol at the start of none
                     self.assertEqual(re.findall(r"(?:^|\. )(?=[^A-Z\d])\S+", notes[1]), [], path)
-        self.check_numbers(runs)
+        self.check_numbers(parts)
         shown = Page((self.out / "report.html").read_text()).cells
-        for run in runs.values():
-            for number in (number for part in run["tables"].values() for row in part["rows"]
-                           for number in row["numbers"].values()):
-                source, = number["sources"]
-                self.assertIn(["{file}, {section}, line {line}".format(**source),
-                               number["text"] or "–"], shown)
+        for part in parts.values():
+            for *_, estimate in numbers_of(part):
+                self.assertIn([estimate.where(), estimate.text() or "–"], shown)
         self.assertIn("There is no recorded run of this kind of GPU", self.page)  # of h100x1
         self.assertIn(": the 95% interval of this row is ", self.page)
         for text in (self.page, *(path.read_text() for path in self.out.glob("tables/*/*.tex"))):
             self.assertNotIn("the row above", text)  # there it would be another
         self.compile_tex()
 
-    def check_numbers(self, runs):
+    def check_numbers(self, parts):
         """Every number is that of its row, in the page too."""
         seen = set()
-        for name, run in runs.items():
-            for table, row, quantity, number in (
-                    (table, row, quantity, number) for table, parts in run["tables"].items()
-                    for row in parts["rows"] for quantity, number in row["numbers"].items()):
-                source, = number["sources"]
-                cells = cells_at(ROOT / "results" / name / source["file"], source["line"])
+        for name, part in parts.items():
+            for table, labels, quantity, number in numbers_of(part):
+                (file, _, line), = number.sources
+                cells = cells_at(ROOT / "results" / name / file, line)
                 seen.add((table, quantity.split(",")[0]))
-                self.check_row(table, quantity, row["labels"], cells)
-                self.assertEqual(number["text"].count("!"),
-                                 bool(number["remarks"]) and not number["nothing_waits"])
-                lines = (ROOT / "results" / name / source["file"]).read_text().splitlines()
-                self.assertEqual(bool(number["remarks"]), is_doubted(lines, source["line"], cells), number)
+                self.check_row(table, quantity, labels, cells)
+                self.assertEqual(number.text().count("!"), bool(number.remarks) and not number.nothing)
+                lines = (ROOT / "results" / name / file).read_text().splitlines()
+                self.assertEqual(bool(number.remarks), is_doubted(lines, line, cells), number.where())
                 self.assertEqual("CUDA" in quantity, table in ("II", "V"))
-                self.assertEqual(quantity.endswith("CUDA 11.8"), "before13" in source["file"])
+                self.assertEqual(quantity.endswith("CUDA 11.8"), "before13" in file)
                 self.assertRegex(self.page, r"(?m)^\| " + re.escape(
-                    " | ".join(row["labels"].values())) + r" \|.* " + re.escape(
-                        number["text"] or "–") + r" \|")
+                    " | ".join(labels.values())) + r" \|.* " + re.escape(number.text() or "–") + r" \|")
                 if table == "III":
                     self.check_shared_memory(quantity, number, cells)
                     continue
                 mean, spread = COLUMNS[table, quantity.split(",")[0]]
-                nothing = number["nothing_waits"]
-                self.assertEqual(number["value"], None if nothing else float(cells[mean]))
-                shown = "half_interval" if spread == "ci95(diff_thrput)" else "spread"
-                if shown != "spread":  # behind ± stands the standard deviation
-                    self.assertNotIn("±", number["text"])
-                if spread and not nothing and cells[spread] != "nan":
-                    self.assertEqual(number[shown], float(cells[spread]))
+                self.assertEqual(number.value, float(cells[mean]))
+                self.assertEqual(number.interval, spread == "ci95(diff_thrput)")
+                if number.interval:  # behind ± stands the standard deviation
+                    self.assertNotIn("±", number.text())
+                if spread and cells[spread] != "nan":
+                    self.assertEqual(number.spread, float(cells[spread]))
                 else:
-                    self.assertIsNone(number[shown])
+                    self.assertTrue(math.isnan(number.spread))
         self.assertEqual(seen, {*COLUMNS, *(("III", name) for name in (
             "Bandwidth", "Latency", "Concurrency"))})
 
@@ -167,11 +161,11 @@ class ReportTest(ReportCase):
                     f"{cells['more']} instead of {cells['basic']}", cells["cost"]))
 
     def check_shared_memory(self, quantity, number, cells):
-        self.assertEqual(number["value"], float(cells[quantity.lower()]))
+        self.assertEqual(number.value, float(cells[quantity.lower()]))
         if quantity == "Bandwidth":
-            self.assertAlmostEqual(number["value"] / (
+            self.assertAlmostEqual(number.value / (
                 float(cells["bytes"]) / float(cells["m(cycle)"])), 1, places=2)
-            self.assertAlmostEqual(number["spread"] / number["value"],
+            self.assertAlmostEqual(number.spread / number.value,
                                    float(cells["s(cycle)"]) / float(cells["m(cycle)"]))
 
     def compile_tex(self):
@@ -212,14 +206,13 @@ class ReportTest(ReportCase):
                 if kept and not line.startswith("#"):
                     lines[number] = "\t".join(cells[place] for place in kept)
             path.write_text("\n".join(lines) + "\n")
-        found = self.report(run)["h200x1"]
-        self.assertEqual(list(found["tables"]), [
-            "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "VIII b"])
-        rate = next(row["numbers"]["Throughput m(diff_thrput), CUDA 13.0"]
-                    for row in found["tables"]["II"]["rows"]
-                    if row["labels"]["Type"] == "block")
-        self.assertIsNone(rate["half_interval"])
-        self.assertGreater(rate["value"], 0)
+        self.report(run)
+        part = part_of(run)
+        self.assertTrue(all(table.measured() for table in part.tables))
+        rate, = (estimate for _, labels, quantity, estimate in numbers_of(part)
+                 if quantity == "Throughput m(diff_thrput), CUDA 13.0" and labels["Type"] == "block")
+        self.assertTrue(math.isnan(rate.spread))
+        self.assertGreater(rate.value, 0)
 
     def test_one_gpu_and_the_default_folder(self):
         run = self.folder / "mine"
@@ -285,12 +278,11 @@ class ReportTest(ReportCase):
                 ((run, "--out", self.log.parent / "a_file"), 1, "cannot write")):
             (self.folder / "a_file").touch()
             self.assert_refused(self.script("report.py", *arguments), code, message)
-        runs = self.report(run, self.folder / "other/run")  # told apart by the folder above
-        self.assertEqual(list(runs)[1], "other-run")
-        self.assertEqual(len(runs), 2)
+        self.report(run, self.folder / "other/run")  # told apart by the folder above
+        self.assertTrue((self.out / "tables/other-run").is_dir())
         shutil.copytree(self.folder / "other", self.folder / "more" / "other")
-        runs = self.report(self.folder / "other/run", self.folder / "more/other/run")
-        self.assertEqual(list(runs)[1], "more-other-run")  # by as many as it takes
+        self.report(self.folder / "other/run", self.folder / "more/other/run")
+        self.assertTrue((self.out / "tables/more-other-run").is_dir())  # by as many as it takes
 
 
 if __name__ == "__main__":

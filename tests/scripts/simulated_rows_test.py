@@ -1,7 +1,6 @@
 """Tests of simulated rows: no script takes them for measured ones, and with --simulated all that
 is written of them says what they are."""
 
-import json
 import re
 import shutil
 import unittest
@@ -102,12 +101,7 @@ class SimulatedTest(ReadersCase):
             self.assertTrue(found, tag)
             for text in found:
                 self.assertIn("simulated, not measured: ", text)
-        content = json.loads((self.out / "report.json").read_text())
-        self.assertEqual(list(content)[0], "simulated")
-        self.assertTrue(all(run["simulated"] for run in content["runs"]))
-        for sentence in content["cite"]["sentences"].values():
-            self.assertTrue(sentence.startswith("Simulated, not measured, with the "))
-        self.assertEqual(content["cite"]["bibtex"].count("imulated, not measured, on "), folders)
+        self.assertEqual(page.count("Simulated, not measured, with the "), folders)
 
     def test_report(self):
         for names in (["mine"], ["mine", "other"]):
