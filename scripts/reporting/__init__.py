@@ -7,8 +7,7 @@ What is told of a run, each from its rows:
                     with section_claims, what sections of the study say beside it
   headline          what a barrier costs, from a warp to all GPUs, and what that says
   verdict           is the node normal?
-  normal            every row beside the recorded runs, by groups; moved: which moved;
-                    known_spread: what is known to move them
+  normal            every row beside the recorded runs, by groups
   run_warnings      what the programs warned of
   cite              how to cite
   chart             what a picture shows; chart_study, chart_barriers, chart_libraries make them

@@ -232,6 +232,14 @@ def table(part):
                  for verdict in verdicts)) for name, count in found.items() if count]
 
 
+def environment_differences(run, recorded):
+    """Lines of a key and the texts of the run and of each recorded one; the date always differs."""
+    runs = [run, *recorded]
+    found = ([key, *(one.environment.get(key, "–") for one in runs)]
+             for key in dict.fromkeys(key for one in runs for key in one.environment))
+    return [line for line in found if line[0] != "date_utc" and len(set(line[1:])) > 1]
+
+
 def moved(rows):
     """Those that are faster or slower, those that moved most first."""
     return sorted((row for row in rows if row.verdict in ("faster", "slower")),
@@ -242,11 +250,10 @@ def lines_of_tsv(part):
     """All rows, then those that are LACKING."""
     yield from [f"{tsv.SIMULATED}: value; measured: recorded_*"] * part.run.simulated
     yield "\t".join(("file", *means.KEYS, "quantity", "unit", "value", "recorded_low",
-                     "recorded_high", "change_percent", "verdict", "line", "known"))
+                     "recorded_high", "change_percent", "verdict", "line"))
     for row in part.normal:
         yield "\t".join((*row.key, row.quantity, means.UNITS[row.quantity], row.value.text,
                          f"{row.low:.3f}", f"{row.high:.3f}", f"{row.change:.3f}", row.verdict,
-                         str(row.row.line),
-                         ", ".join(spread.name for spread in part.known.of(row)) or "nan"))
+                         str(row.row.line)))
     for key in part.lacking or ():
-        yield "\t".join((*key, *["nan"] * 6, LACKING, "nan", "nan"))
+        yield "\t".join((*key, *["nan"] * 6, LACKING, "nan"))

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from parts import suite, tsv
-from reporting import charts, moved, normal, run_warnings
+from reporting import charts, normal, run_warnings
 from reporting.barrier_steps import lines_of_tsv
 from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
 from reporting.headline import conclusions, headline_sheet
-from reporting.known_spread import Known
 from reporting.observations import table_8, table_8b
 from reporting.run_warnings import warned
 from reporting.study_tables import MAKERS
@@ -28,8 +27,7 @@ class Part:
         self.tables = [make(run, study) for make in (*MAKERS, table_8, table_8b)]
         self.verdict = found = Verdict(run, recorded)
         self.recorded = found.runs
-        self.normal, self.lacking, self.outcomes = found.rows, found.lacking, found.outcomes
-        self.moved, self.known = found.moved, Known(run, found.runs, found.moved)
+        self.normal, self.lacking = found.rows, found.lacking
         self.warned = warned(run)
         self.barrier_steps = list(lines_of_tsv(run))
         self.charts = charts.charts_of(run, study)
@@ -88,8 +86,12 @@ def normal_blocks(part):
     yield Text(part.reference())
     if part.recorded:
         head, lines = normal.table(part)
-        yield from moved.sheets(part)
         yield Rows(part.run.mark + normal.HOW, head, 1, lines)
+        names = [part.name, *(other.path.name + " (measured)" * part.run.simulated for other in part.recorded)]
+        differences = normal.environment_differences(part.run, part.recorded)
+        if differences:
+            yield Rows(f"{part.run.mark}What differs between these machines", ["", *names],
+                       len(names) + 1, differences)
 
 
 def run_blocks(part, pictures):

@@ -32,8 +32,7 @@ class Verdict:
     """faults: the gravest first; unexplained: rows beyond their bounds, the slowest first;
     judged, not_judged: how many rows have a recorded one, and how many none; stale: methods whose
     recorded rows are all stale. runs: those to compare with; rows,
-    moved, lacking: of normal.judged(), .moved() and .lacking();
-    outcomes: of outcomes.judged()."""
+    moved, lacking: of normal.judged(), .moved() and .lacking()."""
 
     def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False,
                  as_is=False):
@@ -45,7 +44,6 @@ class Verdict:
         self.rows = normal.judged(run, self.runs, as_is)
         self.moved = normal.moved(self.rows)
         self.lacking = normal.lacking(run, self.runs)
-        self.outcomes = outcomes.judged(run, self.runs)
         self.faults, self.unexplained, self.judged, self.not_judged = [], [], 0, len(self.rows)
         self.clock, self.slow_clocks = float("nan"), {}  # recorded; of GPUs: index -> MHz
         self.stale = sorted({row.key[2] for row in self.rows if row.verdict == normal.STALE})
@@ -172,8 +170,9 @@ class Verdict:
         for file, count in wrong.items():
             if count:
                 self._add("broken", f"{count} wrong results ({file})")
-        other = [one for one in self.outcomes if one.verdict == "other"]
-        wrong = [one for one in self.outcomes
+        seen = list(outcomes.judged(run, self.runs))
+        other = [one for one in seen if one.is_other]
+        wrong = [one for one in seen
                  if (one.form, one.outcome) == ("right", "wrong results")]
         if wrong:
             self._add("broken", f"{len(wrong)} right programs have wrong results (Pitfalls): "

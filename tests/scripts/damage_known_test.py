@@ -137,8 +137,7 @@ class KnownDamageTest(ReadersCase):
             (self.project / "results").unlink()
             study = self.project / "results/ipdps20"
             shutil.copytree(ROOT / "results/ipdps20", study)
-            for name in ("known_spread", "bounds"):
-                shutil.copy(ROOT / f"results/{name}.tsv", study.parent)
+            shutil.copy(ROOT / "results/bounds.tsv", study.parent)
             path = study / f"{file}.tsv"
             if old:
                 self.assertIn(old, path.read_text())
