@@ -13,7 +13,7 @@ from parts import command_line, frame, suite, tsv
 from parts.tables import pivot
 from reporting import chart_libraries, headline
 from reporting.estimates import many, short_text, size_name
-from reporting.run_warnings import LOG, joined, warned
+from reporting.run_warnings import count, joined
 from reporting.switch_model import predicted
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
@@ -238,9 +238,7 @@ def pitfalls(run):
 
 
 def warnings(run):
-    every = warned(run)
-    logged = sum(one.file == LOG for one in every)
-    yield f"Warnings of the run: {len(every)}" + f", {logged} of them in {LOG} alone" * bool(logged)
+    yield f"Warnings of the run: {count(run)}"
     yield from (f"  {line}" for line in joined(run))
 
 

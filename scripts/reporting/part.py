@@ -8,7 +8,6 @@ from reporting.barrier_steps import lines_of_tsv
 from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
 from reporting.headline import conclusions, headline_sheet
 from reporting.observations import table_8, table_8b
-from reporting.run_warnings import warned
 from reporting.study_tables import MAKERS
 from reporting.verdict import Verdict
 
@@ -28,7 +27,6 @@ class Part:
         self.verdict = found = Verdict(run, recorded)
         self.recorded = found.runs
         self.normal, self.lacking = found.rows, found.lacking
-        self.warned = warned(run)
         self.barrier_steps = list(lines_of_tsv(run))
         self.charts = charts.charts_of(run, study)
         self.headline = headline_sheet(self, study, self.recorded)
@@ -121,10 +119,7 @@ def run_blocks(part, pictures):
         *(Text(sentence, note=True) for sentence in charts.not_shown(part.charts, pictures)),
         *(Picture(*shown) for shown in part.pictured())), True, "")
     yield fold("is it normal?", normal_blocks(part), True)
-    head = run_warnings.HEAD
-    yield Fold(f"{mark}{name}: warnings of the run", f"{name}-warnings", [
-        Text(run_warnings.summed_up(run, part.warned)), *[Rows("", head, len(head), [
-            run_warnings.cells(one) for one in part.warned])] * bool(part.warned)])
+    yield fold("warnings", [Text(f"{run_warnings.count(run)} in all."), Items(list(run_warnings.joined(run)))])
     yield fold("environment", [Rows("", ("Key", "Value"), 2, list(run.environment.items()))])
     head, *rows = [line.split("\t") for line in normal.lines_of_tsv(part)
                    if not line.startswith("#")]

@@ -41,8 +41,6 @@ THROUGHPUT = section(
 # What differs in the run that is recorded.
 OTHERS = (("8420.000\t0.750", "7000.000\t0.750"), ("2175.500", "4175.500"), ("64.000", "64.100"),
           ("lost_updates\tright\t1000\t0", "lost_updates\tright\t1000\t1"))
-LOG = (b"BenchmarkInterSM: warning[spread percent=9] grid_sync GPUcount=1 blk=132 thrd=32: in other words\n\n"
-       b"TestRepeat: warning[spread] grid_sync: x\nReduction: error: <b> is not | measured\n\xff broken")
 LONG_NAME = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition"
 OTHER_COMMIT = "# program[name=BenchmarkInterSM version=0.2.0 commit=other toolkit=13.0]\n"
 COMMANDS = {"summary": ("summary.py", "here"), "csv": ("summary.py", "--csv", "here"),
@@ -85,7 +83,6 @@ class OutputsTest(ReportCase):
         for old, new in OTHERS:
             rows = {name: text.replace(old, new) for name, text in rows.items()}
         self.write_run(self.folder / "h200x2", {**rows, "environment": HERE.replace("mine", "its")})
-        (self.folder / "here/stderr.log").write_bytes(LOG)
         few = {"ImplicitBarrier": ROWS["ImplicitBarrier"], "environment": ENVIRONMENT,
                "BenchmarkInterSM": OTHER_COMMIT + ended(ROWS["BenchmarkInterSM"].split("# multi-GPU")[0])}
         self.write_run(self.folder / "few", {
