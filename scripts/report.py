@@ -11,7 +11,7 @@ its figures and more, which rows moved, the warnings, and how to cite. Beside re
                             normal.tsv has every mean beside the recorded ones, barrier_steps.tsv
                             barriers of all blocks beside the sum of what their steps take, in ns
   figures/NAME/             *.png, *.pdf, their numbers (*.tsv), *.tex with captions (graphicx)
-  tables/, figures/machines.*    of several folders
+  tables/machines.*         of several folders
 
 Without matplotlib there are no pictures; stderr then names the Python that lacks it. What a
 folder lacks is said on stderr and left out. No file is ever half written. What earlier reports
@@ -28,13 +28,11 @@ from pathlib import Path
 
 from parts import command_line, tsv, whole_files
 from reporting import blocks, charts, cite, headline, normal, sheets
-from reporting.chart_barriers import machines
-from reporting.blocks import Filed, Picture
+from reporting.blocks import Filed
 from reporting.page import page
 from reporting.part import Part, run_blocks
 from reporting.study import FOLDER, Study
 
-MACHINES = Path("figures/machines")  # the chart of several machines
 LONG = 1000  # rows; the report of more takes seconds
 
 
@@ -92,21 +90,11 @@ def names_of(runs):
     raise tsv.TsvError(f"two folders are called {paths[0][-1]}")
 
 
-def pictures_of(parts):
-    """All Pictures, and the chart of several machines or None."""
-    by_path = {part.path_of(chart): chart for part in parts for chart in part.charts}
-    several = machines({part.name: part.run for part in parts}) if len(parts) > 1 else None
-    if several:
-        charts.marked(several, parts[0].run)
-        by_path[MACHINES] = several
-    return charts.Pictures(by_path), several
-
-
 def text_of(lines):
     return "\n".join(lines) + "\n"
 
 
-def files_of(parts, study, citation, pictures, several):
+def files_of(parts, study, citation, pictures):
     """path -> text or bytes of all that is written; None: not to be there"""
     def latex(sheet, label):
         return text_of(sheets.latex(sheet, label))
@@ -114,15 +102,13 @@ def files_of(parts, study, citation, pictures, several):
     sheet = headline.machines_sheet(parts, study) if len(parts) > 1 else None
     title = title_of(parts)
     content = [Filed(sheet, Path("tables/machines"))] if sheet else []
-    content += [Picture(several, MACHINES)] if several else []
     for part in parts:
         content += run_blocks(part, pictures)
     content += cite.blocks(parts, citation)
     about = (f"V100 and P100 are of {citation.first} et al., {citation.study} "
              f"({citation.year}), called the study below.")
     lines = [f"# {title}", "", about, "", *blocks.markdown(content, pictures)]
-    files = {**{Path(f"{MACHINES}.{ending}"): None for ending in ("tsv", "png", "pdf")},
-             **pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
+    files = {**pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
              Path("tables/machines.tex"):
                  latex(sheet, "tab:machines") if sheet else None}
     for part in parts:
@@ -165,8 +151,8 @@ def work():
     parts = [Part(run, study, recorded, name) for run, name in zip(runs, names)]
     if sum(map(len, (part.normal for part in parts))) > LONG:
         print(f"report.py: drawing {', '.join(names)}", file=sys.stderr, flush=True)
-    pictures, several = pictures_of(parts)
-    whole_files.write(options.out, files_of(parts, study, citation, pictures, several))
+    pictures = charts.Pictures({part.path_of(chart): chart for part in parts for chart in part.charts})
+    whole_files.write(options.out, files_of(parts, study, citation, pictures))
     if pictures.why:
         print(f"report.py: {pictures.why} ({sys.executable}); install python3-matplotlib, or run "
               "report.py with a Python that has matplotlib", file=sys.stderr)

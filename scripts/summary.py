@@ -11,8 +11,8 @@ from collections import defaultdict
 
 from parts import command_line, frame, suite, tsv
 from parts.tables import pivot
-from reporting import chart_libraries, headline
-from reporting.estimates import many, short_text, size_name
+from reporting import headline
+from reporting.estimates import many, place, place_text, short_text, size_name
 from reporting.run_warnings import count, joined
 from reporting.switch_model import predicted
 
@@ -126,21 +126,21 @@ def several_gpus(run):
 
 def libraries(run, sections):
     """Barriers of libraries: each method and shape, by GPUs, nodes, threads or processes."""
-    def place(row):
-        return (*chart_libraries.place(row), row.whole("processes") > 1)
+    def started(row):
+        return (*place(row), row.whole("processes") > 1)
 
     def column(nodes, gpus, processes):
-        return f"{chart_libraries.text(nodes, gpus)}{' p' * processes}"
+        return f"{place_text(nodes, gpus)}{' p' * processes}"
 
     def line(row):
         return row["method"] + f", {row['blk']} x {row['thrd']}" * (row["blk"] != "nan")
 
     rows = [(section, row) for section in sections for row in section.rows
-            if row["bytes"] in ("nan", chart_libraries.EIGHT)]
+            if row["bytes"] in ("nan", "8")]
     yield "Barriers of libraries, all-reduces of 8 bytes, in us (Libraries: m(op))"
     yield from pivot("grid x block", (
-        (line(row), column(*place(row)), us(run, section, row, "m(op)")) for section, row in rows),
-                     [column(*one) for one in sorted({place(row) for _, row in rows})])
+        (line(row), column(*started(row)), us(run, section, row, "m(op)")) for section, row in rows),
+                     [column(*one) for one in sorted({started(row) for _, row in rows})])
     yield "  by GPUs, or nodes x GPUs of each; p: a process for each GPU, else a thread"
 
 
@@ -180,9 +180,9 @@ def sums_of_one_warp(run):
     sections = [section for file in tsv.REDUCTIONS
                 for section in [run.section(file, "warp level")] if section.rows]
     texts = defaultdict(lambda: ["-"] * len(sections))  # of each toolkit
-    for place, section in enumerate(sections):
+    for number, section in enumerate(sections):
         for row in section.rows:
-            texts[row["method"], row["type"]][place] = short_text(run, section, row,
+            texts[row["method"], row["type"]][number] = short_text(run, section, row,
                                                                   "m(ave_cycle)", 1)
     yield from pivot("32 values by a warp, cycles", (
         (*key, " / ".join(found)) for key, found in texts.items()))
@@ -270,7 +270,8 @@ def parts(run):
         yield "Barriers of several GPUs, in us (BenchmarkInterSM: m(avginstru))"
         yield from several_gpus(run)
         yield ""
-    of_libraries = chart_libraries.sections(run)
+    of_libraries = [section for name, output in run.files.items()
+                    if name.split(".")[0] == "Libraries" for section in output if section.rows]
     if of_libraries:
         yield from libraries(run, of_libraries)
         yield ""

@@ -5,7 +5,7 @@ MACHINE.START.tsv."""
 from collections import namedtuple
 
 from pages.recorded import RESULTS, code, output, rows
-from reporting.chart_libraries import place, text
+from reporting.estimates import place, place_text as text
 from reporting.sheets import markdown_table
 
 SUITE = ("multi-GPU latency", "exchange")  # sections of BenchmarkInterSM: threads of one process

@@ -10,8 +10,8 @@ What is told of a run, each from its rows:
   normal            every row beside the recorded runs, by groups
   run_warnings      what the programs warned of
   cite              how to cite
-  chart             what a picture shows; chart_study, chart_barriers, chart_libraries make them
-                    of rows; charts has all of them; draw draws them, as pictures.mplstyle says,
+  chart             what a picture shows; chart_study and chart_barriers make them of rows;
+                    charts has all of them; draw draws them, as pictures.mplstyle says,
                     and alone needs matplotlib
   part              all of this of one run, its blocks of the pages and its part of report.json
 How it is written:

@@ -1,13 +1,12 @@
-"""All barriers on one axis, of one machine or of several; the study had no occasion for it. For
-report.py."""
+"""All barriers on one axis; the study had no occasion for it. For report.py."""
 
 import math
 import re
 from collections import namedtuple
 
 from parts import suite
-from reporting.chart import DOTS, SPREAD, Chart, Level, Panel, Point, Series, of_study, scaled
-from reporting.estimates import Estimate, estimate_of, shape, share, short_name
+from reporting.chart import DOTS, SPREAD, Chart, Panel, Point, Series, of_study, scaled
+from reporting.estimates import Estimate, estimate_of, shape, short_name
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
 
@@ -176,37 +175,6 @@ class Found:
             self.missing.append(f"{barrier.level}: {barrier.name}")
 
 
-def groups(found):
-    """(level, names) from the top; of a level by what the first run that has it takes."""
-    for level in dict.fromkeys(barrier.level for barrier in BARRIERS):
-        names = [barrier.name for barrier in BARRIERS if barrier.level == level]
-        cost = {name: next((one.estimates[level, name].value for one in found
-                            if (level, name) in one.estimates), None) for name in names}
-        names = sorted((name for name in names if cost[name] is not None), key=cost.get)
-        if names:
-            yield level, names
-
-
-def explain(chart, found):
-    """What the names mean, and what is not shown."""
-    chart.notes.append(
-        "n x t: n blocks of t threads; n per SM x t: n blocks for each SM. split_barrier is there "
-        "and back. added_*: what a step of a program takes more with the barrier than without, a "
-        "difference of two rows: in_use_* or cluster_exchange less the same without its barrier.")
-    chart.notes += of_whom(found, lambda one: (f"{text}." for text in remarks(one)))
-    chart.missing += of_whom(found, lambda one: one.missing)
-
-
-def of_whom(found, texts_of):
-    """Texts of all runs, with the names of those that they are of where not of all."""
-    whose = {}
-    for name, one in found.items():
-        for text in texts_of(one):
-            whose.setdefault(text, []).append(name)
-    return [text if len(names) == len(found) else f"{', '.join(names)}: {text}"
-            for text, names in whose.items()]
-
-
 def remarks(one):
     if one.clocks:
         low, high = min(one.clocks), max(one.clocks)
@@ -223,20 +191,27 @@ def remarks(one):
 
 
 def all_barriers(run, _):
-    """A series for each toolkit."""
+    """A series for each toolkit; of each level the cheapest first."""
     chart = Chart("barriers", "", f"All barriers of {machine(run)}, by who waits", DOTS,
                   "nanoseconds", SPREAD)
     found = Found(run)
-    shown = [(level, [f"{level}: {text}" for text in texts]) for level, texts in groups([found])]
     estimates = {f"{level}: {text}": estimate
                  for (level, text), estimate in found.estimates.items()}
-    order = [text for _, texts in shown for text in texts]
+    levels = dict.fromkeys(barrier.level for barrier in BARRIERS if barrier.level in {
+        level for level, _ in found.estimates})
+    groups = [(level, sorted((text for text in estimates if text.startswith(f"{level}: ")),
+                             key=lambda text: estimates[text].value)) for level in levels]
     series = [Series(f"CUDA {run.environment.get(key, 'unknown')}", [
-        Point(text, estimates[text], METHODS[text]) for text in order
+        Point(text, estimates[text], METHODS[text]) for _, texts in groups for text in texts
         if is_older(estimates[text]) == older])
         for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_before13"))]
-    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=shown, beside=estimates))
-    explain(chart, {machine(run): found})
+    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=groups, beside=estimates))
+    chart.notes += [
+        "n x t: n blocks of t threads; n per SM x t: n blocks for each SM. split_barrier is there "
+        "and back. added_*: what a step of a program takes more with the barrier than without, a "
+        "difference of two rows: in_use_* or cluster_exchange less the same without its barrier.",
+        *(f"{text}." for text in remarks(found))]
+    chart.missing += found.missing
     return chart
 
 
@@ -254,35 +229,4 @@ def selected(run):
     for series in panel.series:
         series.points = [point for point in series.points if point.x in SELECTED]
     panel.beside = {text: estimate for text, estimate in panel.beside.items() if text in SELECTED}
-    return chart
-
-
-def ratio(estimate, whole):
-    """How many times as long."""
-    return scaled(share(estimate, whole), 0.01)
-
-
-def machines(runs):
-    """All barriers of several runs as multiples of what the first takes, those of all GPUs where
-    they are as many; runs: {name: run}."""
-    names = {f"{name} ({machine(run)})": Found(run) for name, run in runs.items()}
-    (base, first), *others = names.items()
-    chart = Chart("machines", "", "Barriers by machine",
-                  DOTS, f"multiples of {base}", SPREAD)
-    series = [Series(name, [
-        Point(f"{level}: {text}", ratio(estimate, first.estimates[level, text]),
-              METHODS[f"{level}: {text}"])
-        for (level, text), estimate in one.estimates.items() if (level, text) in first.estimates
-        and (level != "all GPUs" or one.run.gpus == first.run.gpus)]) for name, one in others]
-    drawn = {point.x for one in series for point in one.points}
-    shown = [(level, [f"{level}: {text}" for text in texts if f"{level}: {text}" in drawn])
-             for level, texts in groups([first])]
-    chart.add(Panel("", f"times as long as on {base}, whose times stand at the right", "", series,
-                    log_x=True, groups=[one for one in shown if one[1]],
-                    levels=[Level(base, 1.0, True)],
-                    beside={f"{level}: {text}": estimate for (level, text), estimate
-                            in first.estimates.items() if f"{level}: {text}" in drawn}))
-    explain(chart, names)
-    chart.about = "; ".join(dict.fromkeys(toolkits(chart, run) for run in runs.values()))
-    chart.notes += [f"{name}: {run.about()}." for name, run in runs.items()]
     return chart

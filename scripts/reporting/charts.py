@@ -8,28 +8,22 @@ from pathlib import Path
 from urllib.parse import quote
 
 from parts import programs
-from reporting import chart_libraries, chart_study
+from reporting import chart_study
 from reporting.chart_barriers import all_barriers, toolkits
 from reporting.sheets import literal, tex
 
-MAKERS = (*chart_study.MAKERS, all_barriers, *chart_study.OTHERS)
+MAKERS = (*chart_study.MAKERS, all_barriers)
 TWO_LINES = 240  # letters, of a caption in LaTeX
 COLUMNS = ("panel", "series", "x", "unit", "value", "spread", "marks", "source")
 
 
 def charts_of(run, study):
-    # An older run has no rows of Libraries, and lacks nothing.
-    makers = [*MAKERS, *[chart_libraries.by_library] * bool(chart_libraries.sections(run))]
-    charts = [marked(make(run, study), run) for make in makers]
+    charts = [make(run, study) for make in MAKERS]
     for chart in charts:
+        # Says in its title and across the picture where it shows what was simulated.
+        chart.title, chart.simulated = run.mark + chart.title, run.simulated
         chart.about = run.about(toolkits(chart, run))
     return charts
-
-
-def marked(chart, run):
-    """Says in its title and across the picture where it shows what was simulated."""
-    chart.title, chart.simulated = run.mark + chart.title, run.simulated
-    return chart
 
 
 def lines_of_tsv(chart):

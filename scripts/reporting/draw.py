@@ -56,12 +56,12 @@ def axes_at(picture, left, bottom, width, height):
     return picture.add_axes([left / whole, bottom / tall, width / whole, height / tall])
 
 
-def log_axis(axis, low, high, text=None):
+def log_axis(axis, low, high, text="{:g}".format):
     """Numbers rather than powers; more marks where there are few decades."""
     subs = (1,) if high / low > 1000 else (1, 2, 5) if high / low > 10 else range(1, 10)
     axis.set_major_locator(ticker.LogLocator(
         base=10, subs=subs, numticks=20))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: (text or "{:g}".format)(value)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: text(value)))
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
@@ -296,9 +296,8 @@ def line_chart(chart):
 
 
 # Dot charts: a line for each thing, values to the right.
-LINE = 0.155  # inches: its height, and more with several series as far as a page has room
+LINE = 0.155  # inches: its height
 TALLEST = 8.8  # inches
-TIMES = "nanoseconds"  # an axis of them has units at its marks
 LEFT = 3.2  # inches: of the names
 
 
@@ -315,33 +314,27 @@ def decade_text(nanoseconds):
 
 
 def dot_chart(chart):
-    """A line for each text of the groups, from the top; values at the right of one series."""
+    """A line for each text of the groups, from the top; values at the right."""
     panel, = chart.panels
     looks = looks_of(chart)
     texts = [text for _, group in panel.groups for text in group]
-    beside = len(panel.estimates()) > len({point.x for one in panel.series for point in one.points})
-    strip = (0.34 - 0.12 * (panel.x == TIMES) + (LEGEND + 0.08) * (len(looks) > 1)
-             + LEGEND * chart.warned())
-    height = min(len(texts) * (LINE + 0.02 * beside * (len(looks) - 1)), TALLEST - strip - 0.08)
+    strip = 0.22 + (LEGEND + 0.08) * (len(looks) > 1) + LEGEND * chart.warned()
+    height = min(len(texts) * LINE, TALLEST - strip - 0.08)
     picture = sheet(WIDE, strip + height + 0.08)
-    axes = axes_at(picture, LEFT, strip, WIDE - LEFT - (0.65 if panel.beside else 0.1), height)
-    dot_axes(axes, panel, looks, beside)
+    dot_axes(axes_at(picture, LEFT, strip, WIDE - LEFT - 0.65, height), panel, looks)
     finish(picture, chart, looks, legend_columns(looks, WIDE), False)
     return picture
 
 
-def dot_axes(axes, panel, looks, beside):
-    """beside: whether a line has several series, to be drawn one below another."""
+def dot_axes(axes, panel, looks):
     texts = [text for _, group in panel.groups for text in group]
     place_of = {text: place + 0.5 for place, text in enumerate(texts)}
     axes.set_xscale("log")
-    for number, series in enumerate(panel.series):
-        shift = (number + 0.5) / len(panel.series) - 0.5 if beside else 0
+    for series in panel.series:
         for point in series.points:
             look, estimate = looks[series.name], point.estimate
-            y = place_of[point.x] + 0.7 * shift
             spread = spread_of(estimate)
-            axes.errorbar([estimate.value], [y], markersize=3, **BARS,
+            axes.errorbar([estimate.value], [place_of[point.x]], markersize=3, **BARS,
                           xerr=[[min(spread, 0.9 * estimate.value)], [spread]],
                           color=look["color"], marker=look["marker"],
                           markerfacecolor="white" if estimate.remarks else look["color"])
@@ -349,18 +342,15 @@ def dot_axes(axes, panel, looks, beside):
         axes.annotate(time_text(estimate.value), (1, place_of[text]), (40, 0), ha="right",
                       va="center_baseline", xycoords=axes.get_yaxis_transform(),
                       textcoords="offset points")
-    for level in panel.levels:
-        axes.axvline(level.value, linestyle=":", **GREY)
     names = [text.split(": ", 1)[1] for text in texts]
-    times = panel.x == TIMES
-    axes.set(ylim=(len(texts), 0), xlabel="" if times else panel.x)
+    axes.set(ylim=(len(texts), 0))
     axes.set_yticks([place_of[text] for text in texts])
     axes.set_yticklabels(names)
     axes.tick_params(axis="y", length=0)
     axes.grid(True, color="0.88", linewidth=0.5)
     values = panel.estimates()
     log_axis(axes.xaxis, min(one.value for one in values), max(one.value for one in values),
-             decade_text if times else None)
+             decade_text)
     start, inch = 0, 1 / (WIDE - LEFT - 0.65)  # of the width of the axes
     for level, group in panel.groups:
         axes.annotate(level, (0, start + len(group) / 2), (5 - 72 * LEFT, 0), weight="bold",

@@ -70,6 +70,16 @@ def shape(blocks, threads):
     return f"{blocks} per SM x {threads}"
 
 
+def place(row):
+    """Nodes and GPUs that a row is of."""
+    return row.whole("nodes") if "nodes" in row else 1, row.whole("GPUcount")
+
+
+def place_text(nodes, gpus):
+    """4 on one node; 2x4 are 8 on two."""
+    return f"{gpus}" if nodes == 1 else f"{nodes}x{gpus / nodes:g}"
+
+
 def size_name(bytes_):
     """16777216: "16 MiB" """
     unit = min(3, (int(bytes_).bit_length() - 1) // 10)

@@ -14,7 +14,6 @@ UNITS = {"figure_4": {"cycles", "warp barriers per cycle"},
          "figure_16": {"GB/s", "percent of implicit_multi"},
          "figure_18": {"cycles since the first lane's start"},
          **dict.fromkeys(("barriers",), {"nanoseconds"}),
-         "machines": {"multiples of h100x1 (H100 x 1)"},
          **dict.fromkeys(("figure_5", "figure_7", "figure_8", "figure_9"), {"microseconds"})}
 
 
@@ -45,17 +44,14 @@ class ChartsTest(ReportCase):
     def test_recorded_folders(self):
         """Charts are those of what was measured."""
         names = self.report(*(ROOT / "results" / name for name in RECORDED))
-        self.assertTrue((self.out / "figures/machines.tsv").exists())
         for name in RECORDED:
             several = int(name[-1]) > 1
             self.assertEqual(names[name], sorted([
-                "figure_4", "figure_5", "figure_7", "figure_8", "barriers", "block_barriers",
-                "clusters", "atomics", "figure_15", "figure_18",
+                "figure_4", "figure_5", "figure_7", "figure_8", "barriers", "figure_15", "figure_18",
                 *["figure_9", "figure_16"] * several]))
             self.assertNotIn(f"{name} has no ", self.errors)
             for chart in names[name]:
                 self.check_keys(chart, read_rows(self.out / "figures" / name / f"{chart}.tsv"))
-        self.check_keys("machines", read_rows(self.out / "figures/machines.tsv"))
         self.assertEqual(self.text.count("Of several GPUs, so not for this run: Figure 9, "), 2)
 
     def check_keys(self, chart, rows):

@@ -9,7 +9,7 @@ import unittest
 from urllib.parse import unquote
 
 from html_page import Page
-from made_up_rows import ENVIRONMENT, GRID, LATENCY, section
+from made_up_rows import ENVIRONMENT, GRID, section
 from scripts_support import ROOT, ScriptsTest
 
 try:
@@ -20,7 +20,7 @@ except ImportError as error:
     sys.exit(77)
 
 from parts import tsv
-from reporting import chart_barriers, chart_study, charts
+from reporting import chart_study, charts
 from reporting.study import Study
 
 RECORDED = ("h200x2", "h200x4")  # with the most in them
@@ -45,9 +45,8 @@ class PicturesTest(ScriptsTest):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("pictures", done.stderr)
         pictures = sorted(out.glob("figures/**/*.png"))
-        # 12 of a run, less Figures 9 and 16 of one GPU, and what the second has no rows of; it has
-        # one by library.
-        self.assertEqual(len(pictures), 10 + 8 + 1)
+        # 9 of a run, less Figures 9 and 16 of one GPU, and what the second has no rows of.
+        self.assertEqual(len(pictures), 7 + 6)
         for path in pictures:
             self.check_png(path.read_bytes())
             self.check_pdf(path.with_suffix(".pdf").read_bytes())
@@ -219,27 +218,6 @@ class PicturesTest(ScriptsTest):
                 self.assertAlmostEqual(high[1] - low[1], 2 * point.estimate.spread)
         for look in ("get_color", "get_marker"):  # in grey the mark tells them apart
             self.assertEqual(len({getattr(line, look)() for line, _, _ in axes.containers}), 8)
-
-    def test_many_machines_fit_on_a_page(self):
-        run = tsv.Run(ROOT / "results/h200x4")
-        chart = chart_barriers.machines({f"machine {number}": run for number in range(8)})
-        with draw.settings():
-            self.check_texts(draw.picture_of(chart), chart.name)
-            self.check_png(draw.draw(chart)["png"])
-
-    def test_operations_stand_where_their_names_are(self):
-        """Also where the first of them has no row."""
-        rows = section("warp latency", LATENCY, *(
-            f"shared_{operation} 1 64 1 32 {cycles}.000 0.000 1 100 0.000"
-            for operation, cycles in (("cas", 4), ("max", 2), ("exchange", 3))))
-        chart = chart_study.atomics(tsv.Run(self.write_run(
-            self.folder / "run", {"BenchmarkIntraSM": rows}, only=True)), None)
-        with draw.settings():
-            axes, = draw.picture_of(chart).axes
-        names = [text.get_text() for text in axes.get_xticklabels()]
-        self.assertEqual(names, ["add", "max", "exchange", "cas"])
-        self.assertEqual({names[int(text.get_position()[0])]: float(text.get_text())
-                          for text in axes.texts}, {"max": 2, "exchange": 3, "cas": 4})
 
     def test_a_matplotlib_that_cannot_be_used(self):
         modules = self.folder / "modules"
