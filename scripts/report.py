@@ -5,7 +5,7 @@
   report.py DIR... --out OUT    of several folders, side by side, into OUT
 
 Open report.html first. The report has a verdict on each folder, Tables I to VIII of the study,
-its figures and more, which rows moved, the warnings, and how to cite. Beside report.html stand
+its figures and all barriers, the warnings, and how to cite. Beside report.html stand
   report.md                 the same
   tables/NAME/              of each folder: table_N.tex, headline.tex (package booktabs), *.tsv;
                             normal.tsv has every mean beside the recorded ones, barrier_steps.tsv
@@ -27,12 +27,14 @@ import tempfile
 from pathlib import Path
 
 from parts import command_line, tsv, whole_files
-from reporting import blocks, charts, cite, headline, normal, sheets
-from reporting.blocks import Filed
+from reporting import blocks, charts, headline, normal, sheets
+from reporting.blocks import Filed, Heading, Items, Text
 from reporting.page import page
 from reporting.part import Part, run_blocks
 from reporting.study import FOLDER, Study
 
+ABOUT = ("V100 and P100 are of Zhang et al., A Study of Single and Multi-device Synchronization Methods in "
+         "Nvidia GPUs (2020), called the study below.")
 LONG = 1000  # rows; the report of more takes seconds
 
 
@@ -90,11 +92,19 @@ def names_of(runs):
     raise tsv.TsvError(f"two folders are called {paths[0][-1]}")
 
 
+def cited(run):
+    """A sentence to copy into a text."""
+    version = next(filter(None, (output.program("version") for output in run.files.values())), "")
+    measured = "Simulated, not measured," if run.simulated else "Measured"
+    return (f"{measured} with the GPU synchronization micro-benchmarks{' ' * bool(version)}{version}, which follow the method of "
+            f"Zhang et al. (2020): {run.about()}.")
+
+
 def text_of(lines):
     return "\n".join(lines) + "\n"
 
 
-def files_of(parts, study, citation, pictures):
+def files_of(parts, study, pictures):
     """path -> text or bytes of all that is written; None: not to be there"""
     def latex(sheet, label):
         return text_of(sheets.latex(sheet, label))
@@ -104,10 +114,10 @@ def files_of(parts, study, citation, pictures):
     content = [Filed(sheet, Path("tables/machines"))] if sheet else []
     for part in parts:
         content += run_blocks(part, pictures)
-    content += cite.blocks(parts, citation)
-    about = (f"V100 and P100 are of {citation.first} et al., {citation.study} "
-             f"({citation.year}), called the study below.")
-    lines = [f"# {title}", "", about, "", *blocks.markdown(content, pictures)]
+    content += [Heading(2, "How to cite", "how-to-cite"),
+                Text("Please cite this suite and the study; CITATION.cff has both."),
+                Items([cited(part.run) for part in parts])]
+    lines = [f"# {title}", "", ABOUT, "", *blocks.markdown(content, pictures)]
     files = {**pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
              Path("tables/machines.tex"):
                  latex(sheet, "tab:machines") if sheet else None}
@@ -127,7 +137,7 @@ def files_of(parts, study, citation, pictures):
         rows = block.sheet.head, *(map(sheets.plain, row) for row in block.sheet.texts())
         files[Path(f"{block.path}.tsv")] = text_of([*first, *map("\t".join, rows)])
     written = {str(path) for path, made in files.items() if made is not None}
-    files[Path("report.html")] = page(title, about, content, pictures, written)
+    files[Path("report.html")] = page(title, ABOUT, content, pictures, written)
     return files
 
 
@@ -143,7 +153,7 @@ def tables_in(content):
 def work():
     options = parse_arguments()
     check_writable(options.out)
-    study, citation = Study(), cite.Citation()
+    study = Study()
     recorded = normal.recorded_runs(options.recorded)
     runs = [tsv.Run(path, options.simulated) for path in options.folders]
     tsv.refuse_mixed(runs)
@@ -152,7 +162,7 @@ def work():
     if sum(map(len, (part.normal for part in parts))) > LONG:
         print(f"report.py: drawing {', '.join(names)}", file=sys.stderr, flush=True)
     pictures = charts.Pictures({part.path_of(chart): chart for part in parts for chart in part.charts})
-    whole_files.write(options.out, files_of(parts, study, citation, pictures))
+    whole_files.write(options.out, files_of(parts, study, pictures))
     if pictures.why:
         print(f"report.py: {pictures.why} ({sys.executable}); install python3-matplotlib, or run "
               "report.py with a Python that has matplotlib", file=sys.stderr)

@@ -9,7 +9,6 @@ What is told of a run, each from its rows:
   verdict           is the node normal?
   normal            every row beside the recorded runs, by groups
   run_warnings      what the programs warned of
-  cite              how to cite
   chart             what a picture shows; chart_study and chart_barriers make them of rows;
                     charts has all of them; draw draws them, as pictures.mplstyle says,
                     and alone needs matplotlib

@@ -11,7 +11,6 @@ Text = namedtuple("Text", "text note", defaults=[False])  # a paragraph; note: i
 # Rows of texts; from the column `labels` on they are numbers. caption: "" without one.
 Rows = namedtuple("Rows", "caption head labels rows")
 Items = namedtuple("Items", "texts")
-Code = namedtuple("Code", "language lines")
 Picture = namedtuple("Picture", "chart path")  # path: without the ending
 Filed = namedtuple("Filed", "sheet path")  # a Sheet that is also in files; path: the same
 # Blocks that HTML can fold; open: whether it shows them at first. name: as of Heading.
@@ -49,7 +48,6 @@ MARKDOWN = {
     Text: lambda block: [literal(block.text)],
     Rows: markdown_rows,
     Items: lambda block: [f"* {literal(text)}" for text in block.texts],
-    Code: lambda block: [f"```{block.language}", *block.lines, "```"],
     Box: lambda block: [f"**{literal(block.text)}**", "",
                         *(f"* {literal(text)}" for text in block.items)],
     AllRows: lambda block: [literal(f"All rows: {block.path}.")]}

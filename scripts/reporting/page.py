@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 from urllib.parse import quote
 
-from reporting.blocks import (AllRows, Box, Code, Filed, Fold, Heading, Items, Picture, Rows, Text)
+from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
 from reporting.sheets import CODE, Cell, Sheet
 
 ENDINGS = ("tex", "pdf", "png", "tsv")  # of files to be linked
@@ -110,8 +110,6 @@ OTHERS = {
     Text: lambda block: [('<p class="notes">' if block.note else "<p>") + escape(block.text)
                          + "</p>"],
     Items: lambda block: ["<ul>", *(f"<li>{escape(text)}</li>" for text in block.texts), "</ul>"],
-    Code: lambda block: ['<div class="wide"><pre>' + escape("\n".join(block.lines)) + "</pre>",
-                         "</div>"],
     Rows: of_rows, Box: of_box, AllRows: of_all_rows, Sheet: of_sheet}
 
 

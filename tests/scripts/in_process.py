@@ -33,7 +33,6 @@ def quick():
     """What does not change is read once, what is not looked at is not made."""
     tsv.parse = functools.lru_cache(maxsize=100)(tsv.parse)
     report.Study = functools.lru_cache(report.Study)
-    report.cite.Citation = functools.lru_cache(report.cite.Citation)
     normal.recorded_runs = functools.lru_cache(normal.recorded_runs)
     charts.Pictures = NoPictures
 
