@@ -8,8 +8,7 @@ Open report.html first. The report has a verdict on each folder, Tables I to VII
 its figures and all barriers, the warnings, and how to cite. Beside report.html stand
   report.md                 the same
   tables/NAME/              of each folder: table_N.tex, headline.tex (package booktabs), *.tsv;
-                            normal.tsv has every mean beside the recorded ones, barrier_steps.tsv
-                            barriers of all blocks beside the sum of what their steps take, in ns
+                            normal.tsv has every mean beside the recorded ones
   figures/NAME/             *.png, *.pdf, their numbers (*.tsv), *.tex with captions (graphicx)
   tables/machines.*         of several folders
 
@@ -130,8 +129,6 @@ def files_of(parts, study, pictures):
             text = latex(table.sheet(part.run), f"tab:{label}-{number}")
             files[folder / f"table_{number}.tex"] = text if table.measured() else None
         files[folder / "normal.tsv"] = text_of(normal.lines_of_tsv(part))
-        steps = [tsv.SIMULATED] * part.run.simulated + part.barrier_steps
-        files[folder / "barrier_steps.tsv"] = text_of(steps) if part.barrier_steps else None
     first = [tsv.SIMULATED] * parts[0].run.simulated
     for block in tables_in(content):
         rows = block.sheet.head, *(map(sheets.plain, row) for row in block.sheet.texts())

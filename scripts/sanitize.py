@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Runs compute-sanitizer's four tools over the executables of a build, at one sample.
 
-Those that take a GPU count run on one GPU and, where there are two, on two. racecheck is
-slow: it gets a process for each method that runs inside a kernel, several at once up to the
-cluster, and of the grids that are swept the smallest and, where the barrier works in another
-way then, the largest (shared memory, which it watches, is a block's own). Arrays are of 1 MiB;
-sums by NCCL are left out, whose own probes of the driver memcheck would report. stdout: a
-tab-separated table of findings, or time-out, or failed. The logs are kept unless all is
-clean. Exit codes: 0 no findings; 1 findings, a time-out, a failed run, or something is
-missing; 2 bad usage; 3 no usable GPU.
+Those that take a GPU count run on one GPU and, where there are two, on two. racecheck gets the
+methods that run inside a kernel and whose results are checked, and of the grids that are swept the
+smallest and, where the barrier works in another way then, the largest (shared memory, which it
+watches, is a block's own). Arrays are of 1 MiB; sums by NCCL are left out, whose own probes of the
+driver memcheck would report. stdout: a tab-separated table of findings, or time-out, or failed. The
+logs are kept unless all is clean. Exit codes: 0 no findings; 1 findings, a time-out, a failed run, or
+something is missing; 2 bad usage; 3 no usable GPU.
 """
 
 import contextlib
@@ -19,7 +18,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from parts import command_line, environment, suite, tsv
@@ -57,87 +55,43 @@ def findings_in(log, gpus):
     return sum(counts) if counts and row and "Internal Sanitizer Error" not in log else None
 
 
-def methods_of(executable):
-    return [name for name in environment.methods_of(executable)
-            if name not in LEFT_OUT.get(executable.name, ())]
-
-
-def log_of(logs, executable, gpus, tool, method=""):
-    return logs / f"{executable.name}.{gpus or 1}.{tool}{method and '.' + method}.log"
-
-
-def racechecked(executable, gpus):
-    """The methods inside a kernel that racecheck can judge on so many GPUs: (name, whether it
-    runs alone), those that do last. One whose results are not checked shows what happens
-    without the barrier that it would need: a race is what it is. One that joins blocks of a
-    grid or of GPUs, or that the executable does not describe, runs alone: a barrier that
-    limits its wait gives up where others delay it.
-    """
-    rows = environment.described(executable)
-    scopes = {row["method"]: row["scope"] for row in rows}
-    groups = environment.groups_of(executable)
-    races = {row["method"] for row in rows if row["checked"] == "0"}
-
-    judged = [(name, scopes.get(name, "gpus") in ("grid", "gpus"))
-              for name in methods_of(executable)
-              if name not in races and (gpus != 2 or groups[name] == "gpus")]
-    return sorted(judged, key=lambda method: method[1])
-
-
-def commands(tool, executable, gpus):
-    """What a tool runs: (method where it is one, command, whether it runs alone); those that
-    do come last."""
+def words(tool, executable, gpus):
+    """What a tool runs."""
     name = executable.name
+    methods = [method for method in environment.methods_of(executable)
+               if method not in LEFT_OUT.get(name, ())]
     command = [str(executable), *([str(gpus)] if gpus else []), "--samples", "1",
                *suite.BY_NAME[name].under_tools]
     # Kernels that are only launched share no memory.
-    if name == "ImplicitBarrier" or tool != "racecheck":
-        if name in LEFT_OUT:
-            command += ["--method", ",".join(methods_of(executable))]
-        yield "", command, True
-        return
-    if name in RACECHECK_GRIDS:
-        command += ["--blocks-per-sm", RACECHECK_GRIDS[name]]
-    for method, alone in racechecked(executable, gpus):
-        yield method, [*command, "--method", method], alone
+    if tool == "racecheck" and name != "ImplicitBarrier":
+        if name in RACECHECK_GRIDS:
+            command += ["--blocks-per-sm", RACECHECK_GRIDS[name]]
+        # A method whose results are not checked shows what happens without its barrier.
+        races = {row["method"] for row in environment.described(executable) if row["checked"] == "0"}
+        groups = environment.groups_of(executable)
+        methods = [method for method in methods
+                   if method not in races and (gpus != 2 or groups[method] == "gpus")]
+    elif name not in LEFT_OUT:
+        return command
+    return [*command, "--method", ",".join(methods)]
 
 
-def end(process):
-    """It and what it has started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def check(sanitizer, tool, executable, gpus, logs, seconds):
-    """The cell of the table: the findings of all commands, or time-out or failed."""
-    most = min(8, os.cpu_count() or 1)
-    total, running, waiting = 0, [], list(commands(tool, executable, gpus))
+def check(sanitizer, tool, executable, gpus, log, seconds):
+    """The cell of the table: the findings, or time-out or failed."""
+    command = words(tool, executable, gpus)
+    print(f"{tool}: {' '.join(command)}", file=sys.stderr, flush=True)
+    with open(log, "wb") as output:
+        process = subprocess.Popen([sanitizer, *OPTIONS[tool], *command], stdout=output,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
     try:
-        while waiting or running:
-            while waiting and len(running) < (1 if waiting[0][2] else most):
-                method, command, _ = waiting.pop(0)
-                log = log_of(logs, executable, gpus, tool, method)
-                print(f"{tool}: {' '.join(command)}", file=sys.stderr, flush=True)
-                with open(log, "wb") as output:
-                    process = subprocess.Popen([sanitizer, *OPTIONS[tool], *command],
-                                               stdout=output, stderr=subprocess.STDOUT,
-                                               start_new_session=True)
-                running.append((process, log, time.monotonic() + seconds))
-            # The oldest: the others go on meanwhile.
-            process, log, latest = running[0]
-            code = process.wait(max(0, latest - time.monotonic()))
-            end(process)
-            running.pop(0)
-            found = findings_in(log.read_text(errors="replace"), gpus)
-            if found is None or (code and not found):
-                return f"failed({code})"
-            total += found
+        code = process.wait(seconds)
     except subprocess.TimeoutExpired:
         return "time-out"
     finally:
-        for process, _, _ in running:
-            end(process)
-    return str(total)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # and what it has started
+    found = findings_in(log.read_text(errors="replace"), gpus)
+    return f"failed({code})" if found is None or (code and not found) else str(found)
 
 
 def seconds(text):
@@ -153,8 +107,8 @@ def work():
     parser.add_argument("--build-dir", type=Path, metavar="DIR",
                         default=Path(__file__).resolve().parent.parent / "build",
                         help="where the executables are (default: build/)")
-    parser.add_argument("--timeout", type=seconds, default=300, metavar="SECONDS",
-                        help="for one run of an executable (default: 300)")
+    parser.add_argument("--timeout", type=seconds, default=7200, metavar="SECONDS",
+                        help="for one run of an executable (default: 7200)")
     options = parser.parse_args()
     executables = [options.build_dir / name for name in options.executables]
     for executable in executables:
@@ -169,7 +123,8 @@ def work():
     for executable in executables:
         takes_gpus = suite.BY_NAME[executable.name].takes_gpu_count
         for gpus in (None,) if not takes_gpus else (1, 2) if several else (1,):
-            cells = [check(sanitizer, tool, executable, gpus, logs, options.timeout)
+            cells = [check(sanitizer, tool, executable, gpus,
+                           logs / f"{executable.name}.{gpus or 1}.{tool}.log", options.timeout)
                      for tool in TOOLS]
             print("\t".join((executable.name, str(gpus or 1), *cells)), flush=True)
             clean = clean and set(cells) == {"0"}

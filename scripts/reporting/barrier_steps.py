@@ -190,16 +190,3 @@ class _Shape:
         over = Steps(0, self.peer_order() if self.ordered else 0, 0, 0,
                      messages * self.peer_message())
         return self.of_grid_sync().plus(self.of_grid_sync(False)).plus(over)
-
-
-def lines_of_tsv(run):
-    """Lines of a file, without any where the run has not the steps of a barrier."""
-    found = sums(run.files.get("BenchmarkInterSM", ()), run.sms)
-    if found:
-        yield "\t".join(("method", "GPUcount", "blk", "thrd", "late", "measured", "sum", "multiple",
-                         *Steps._fields))
-    for one in found:
-        total = sum(one.steps)
-        multiple = one.measured / total if total else math.nan
-        yield "\t".join(map(str, one[:5])) + "".join(
-            f"\t{value:.3f}" for value in (one.measured, total, multiple, *one.steps))

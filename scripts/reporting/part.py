@@ -4,7 +4,6 @@ from pathlib import Path
 
 from parts import suite, tsv
 from reporting import charts, normal, run_warnings
-from reporting.barrier_steps import lines_of_tsv
 from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
 from reporting.headline import conclusions, headline_sheet
 from reporting.observations import table_8, table_8b
@@ -27,7 +26,6 @@ class Part:
         self.verdict = found = Verdict(run, recorded)
         self.recorded = found.runs
         self.normal, self.lacking = found.rows, found.lacking
-        self.barrier_steps = list(lines_of_tsv(run))
         self.charts = charts.charts_of(run, study)
         self.headline = headline_sheet(self, study, self.recorded)
 
@@ -123,7 +121,4 @@ def run_blocks(part, pictures):
     yield fold("environment", [Rows("", ("Key", "Value"), 2, list(run.environment.items()))])
     head, *rows = [line.split("\t") for line in normal.lines_of_tsv(part)
                    if not line.startswith("#")]
-    yield fold("all rows", [
-        AllRows(head, rows, Path("tables") / name / "normal.tsv"),
-        *[Text(f"{mark}Barriers of all blocks beside the sum of what their steps take: "
-               f"tables/{name}/barrier_steps.tsv.", note=True)] * bool(part.barrier_steps)])
+    yield fold("all rows", [AllRows(head, rows, Path("tables") / name / "normal.tsv")])

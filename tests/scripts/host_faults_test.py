@@ -487,7 +487,6 @@ class ArgumentsTest(HostFaultsTest):
                 ("'--' is no value", "compare.py", [run, run, "--threshold=--"],
                  [run, run, "--allow=--"], [run, "--with=--"]),
                 ("'--' is no value", "sanitize.py", ["--build-dir=--"], ["--timeout=--"]),
-                ("'--' is no value", "sanitize_pitfalls.py", ["--build-dir=--"]),
                 ("expected one argument", "report.py", [run, "--out"], [run, "--out", "--"]),
                 ("--gpus: must be a whole number from 1 to 9999", "measure.py",
                  *(["build", "--results", "r", f"--gpus={text}"]

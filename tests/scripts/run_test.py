@@ -15,7 +15,7 @@ from measure import QUICK  # from scripts/, which scripts_support has put on the
 from parts import tsv
 
 SCRIPTS = ("run.sh", "test.sh", "sweep_gpus.sh", "measure.py", "summary.py", "advise.py", "compare.py",
-           "report.py", "pages/write_pages.py", "sanitize.py", "sanitize_pitfalls.py", "parts/test_outcomes.py")
+           "report.py", "pages/write_pages.py", "sanitize.py", "parts/test_outcomes.py")
 BAD_COUNTS = ("0", "01", "-1", "10000", "", "abc", "1e3", "2.5", "+1", " 2", "0x2")
 # A report.py that waits for its end as the fakes do.
 WAITS = r'''import os, time
