@@ -21,12 +21,6 @@ def is_launch(way):
     return way.removesuffix(TILE) not in BARRIERS
 
 
-def synchronized(cases):
-    """Those (way, Step) of which so much is not work."""
-    return [(way, step) for way, step in cases
-            if step.measured - step.work >= SYNCHRONIZED * step.measured]
-
-
 class Fields:
     """steps: {(title, GPUs): {way: {cells of a GPU: Step}}} of steps_model.Steps"""
 
@@ -53,7 +47,7 @@ class Fields:
         if way in BARRIERS:
             cost = self.model.barrier(way, gpus, *shape)
             return None if cost is None or math.isnan(cost) else work + cost
-        found = (self.model.of_shape(way, True, *shape) if way in STREAM else
+        found = (self.model.of_shape(way, *shape) if way in STREAM else
                  self.model.round(way, gpus, *shape, work) if way in ROUNDS else None)
         return found and found.step(work)
 

@@ -49,15 +49,9 @@ NEEDS_OF_GPUS = {
     "stream_flags_peer": "stream memory operations, peer access",
     "kernel_flags_host": "kernels that wait for each other all run at once",
 }
-# Ways whose steps the host launches -> the one on one GPU whose pace varies alike.
-BY_HOST = {"traditional_launch": "traditional_launch", "programmatic_launch": "programmatic_launch",
-           "launch_and_wait": "launch_and_wait", THREADS: "launch_and_wait",
-           **dict.fromkeys(("events_to_all", "events_of_star", "stream_flags_host",
-                            "stream_flags_peer", "kernel_flags_host", "multi_cooperative_launch"),
-                           "traditional_launch")}
 EVENTS = {"events_to_all": lambda gpus: gpus * (gpus - 1),  # between all GPUs in a step
           "events_to_neighbors": lambda gpus: 2 * (gpus - 1)}
-IN_ONE_BLOCK = {"in_use_blocksync": 1, "in_use_4_blocksync": 4}  # words of a thread
+IN_ONE_BLOCK = "in_use_blocksync"
 BARRIERS = {"steps_grid_sync": "grid_sync", "steps_peer_grid_sync": "peer_grid_sync"}
 
 
@@ -69,8 +63,8 @@ class Way(NamedTuple):
     def step(self, work):
         return max(self.pace, self.seam + work)
 
-    def times(self, pace, seam):
-        return Way(self.pace * pace, self.seam * seam)
+    def times(self, factor):
+        return Way(self.pace * factor, self.seam * factor)
 
 
 class Step(NamedTuple):
@@ -82,12 +76,6 @@ class Step(NamedTuple):
     @property
     def error(self):
         return self.predicted / self.measured - 1
-
-    @property
-    def times(self):
-        """By how many times what is not work is more than predicted, or less."""
-        less, more = sorted((self.predicted - self.work, self.measured - self.work))
-        return more / less if less > 0 else math.inf
 
 
 def power_of_two(number):
@@ -142,21 +130,16 @@ class Rows:
         """Rows of a section; none where it is not there."""
         return self.sections[title].rows if title in self.sections else []
 
-    def files_of(self, titles):
-        """Those that the sections with these titles are from, each once."""
-        return list(dict.fromkeys(self.sections[title].where.rsplit(", line ", 1)[0]
-                                  for title in titles if title in self.sections))
-
 
 class Steps:
     """Predictions from Rows."""
 
     def __init__(self, rows):
         self.rows = rows
-        self.measured = {}  # {(method, whether it reads): {blocks: {work: step}}}
+        self.measured = {}  # {method: {blocks: {work: step}}}
         for row in rows.of(LADDER):
-            if row["GPUCount"] == "1":
-                way = self.measured.setdefault((row["method"], row["reads"] == "1"), {})
+            if (row["GPUCount"], row["reads"]) == ("1", "1"):
+                way = self.measured.setdefault(row["method"], {})
                 way.setdefault(int(row["blk"]), {})[float(row["idea(wkld)"])] = float(row["med(step)"])
         self.most_blocks = max((blocks for shapes in self.measured.values() for blocks in shapes),
                                default=1)
@@ -171,11 +154,11 @@ class Steps:
         shape = power_of_two(blocks / self.rows.sms), max(32, power_of_two(threads))
         return self.barriers.get((method, gpus), {}).get(shape)
 
-    def way(self, method, reads, blocks, without=()):
+    def way(self, method, blocks, without=()):
         """A Way; None where it was not measured, or only on fewer blocks. `without`: numbers of
         blocks that are left out."""
         known = {}
-        for count, steps in self.measured.get((method, reads), {}).items():
+        for count, steps in self.measured.get(method, {}).items():
             if count in without:
                 continue
             longest = max(steps)
@@ -189,35 +172,35 @@ class Steps:
         """Whether the chains' rows are of such a shape, or of more and of fewer blocks."""
         return blocks <= self.most_blocks and threads == LADDER_SHAPE[1]
 
-    def of_shape(self, method, reads, blocks, threads):
+    def of_shape(self, method, blocks, threads):
         """A Way, also of more blocks than SMs; None where rows do not tell."""
-        way = self.way(method, reads, min(blocks, self.most_blocks))
+        way = self.way(method, min(blocks, self.most_blocks))
         if not way or self.measured_at(blocks, threads) or not method.startswith("steps_"):
             return way
         costs = [self.barrier(BARRIERS.get(method), 1, *shape) for shape in (
             (blocks, threads), (self.rows.sms, LADDER_SHAPE[1]))]
         return None if None in costs else Way(*(part + costs[0] - costs[1] for part in way))
 
-    def ways(self, reads, blocks, threads):
+    def ways(self, blocks, threads):
         """{method: Way} on one GPU"""
-        ways = {method: self.of_shape(method, reads, blocks, threads) for method in NEEDS}
+        ways = {method: self.of_shape(method, blocks, threads) for method in NEEDS}
         return {method: way for method, way in ways.items() if way}
 
-    def of_one_block(self, threads, words):
-        """The Way of `__syncthreads()` in a loop, where each thread exchanges so many words; None
-        where rows do not tell."""
-        known, threads = {}, str(max(32, power_of_two(threads)))
+    def of_one_block(self, threads):
+        """The Way of `__syncthreads()` in a loop, where each thread exchanges a word; None where rows do
+        not tell."""
+        threads = str(max(32, power_of_two(threads)))
         for row in self.rows.of("group latency"):
-            if (row["method"] in IN_ONE_BLOCK and row["thrd"] == row["tile"] == threads
+            if (row["method"] == IN_ONE_BLOCK and row["thrd"] == row["tile"] == threads
                     and float(row["clock"]) > 0):
                 cycles = float(row.get("loop(ave_cycle)", row["med(ave_cycle)"]))
-                known[IN_ONE_BLOCK[row["method"]]] = 1e3 * cycles / float(row["clock"])
-        return Way(0, on_line(known, words)) if known and words <= max(known) else None
+                return Way(0, 1e3 * cycles / float(row["clock"]))
+        return None
 
     def known(self, gpus):
         """Methods that have rows of steps on so many GPUs, in any shape."""
         if gpus == 1:
-            return {method for method, _ in self.measured}
+            return self.measured.keys()
         return ({method for method, of in self.barriers if of == gpus} |
                 {method for method in NEEDS_OF_GPUS if self.rounds(method, gpus, 1, 1)})
 
@@ -277,26 +260,3 @@ class Steps:
         ways = {method: self.round(method, gpus, blocks, threads, work) for method in NEEDS_OF_GPUS}
         ways["peer_grid_sync"] = None if barrier is None else Way(0, barrier)
         return {method: way for method, way in ways.items() if way}
-
-    def cases_of_steps(self, of=None):
-        """(method, Step) that nothing was fitted to: all `of` another machine, else works between
-        the shortest and the longest, and numbers of blocks between the fewest and the most."""
-        for (method, reads), shapes in (of or self).measured.items():
-            for blocks, steps in shapes.items():
-                between = not of and min(shapes) < blocks < max(shapes)
-                way = self.way(method, reads, blocks, (blocks,) if between else ())
-                for work, measured in steps.items():
-                    if way and (of or between or min(steps) < work < max(steps)):
-                        yield method, Step(measured, way.step(work), work)
-
-    def cases_of_rounds(self, gpus):
-        """The same of launches on several GPUs that have several works: each from the others."""
-        shapes = {(row["method"], int(row["blk"]), int(row["thrd"])) for row in self.rows.of(ROUNDS)
-                  if int(row["GPUCount"]) == gpus}
-        for method, *shape in sorted(shapes):
-            seams = self.seams(method, gpus, *shape)
-            if len(seams) > 1:
-                for work, seam in seams.items():
-                    way = self.round(method, gpus, *shape, work, without=work)
-                    if way:
-                        yield method, Step(work + seam, way.step(work), work)
