@@ -3,8 +3,8 @@
 
 Numbers are means; behind a launch stands its standard deviation. ! marks a number that the run
 warns of, or that depends on the repeat count; the worst warning of each kind stands at the end. "none": the compiler left nothing that waits, so that there is no latency. -: not measured, or it
-does not fit on the GPU. Two numbers are of both toolkits, the older one's last. ? marks a wrong
-sum.
+does not fit on the GPU. multi_grid_sync is of the older toolkit, all else of the newer one. ? marks a
+wrong sum.
 """
 
 from collections import defaultdict
@@ -14,22 +14,16 @@ from parts.tables import pivot
 from reporting import headline
 from reporting.estimates import many, place, place_text, short_text, size_name
 from reporting.run_warnings import count, joined
-from reporting.switch_model import predicted
 
 WARP_SIZES = ("1", "2", "4", "8", "16", "32")
 BLOCK_THREADS = ("32", "64", "128", "256", "512", "1024")
 CLUSTERS = tuple(f"{n} x {threads}" for threads in (32, 1024) for n in (2, 4, 8, 16))
 SHAPES = ((1, 32), (1, 1024), (32, 64))  # blocks per SM, threads
 SUMMED, SIZES = "float", (2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32)  # which arrays are shown
-FORMS = ("exits early", "stays and skips", "as allowed", "otherwise")
 
 
 def sorted_by(column, rows):
     return sorted(rows, key=lambda row: row.whole(column))
-
-
-def numbers_of(column, rows):
-    return sorted({row.whole(column) for row in rows})
 
 
 def launches(run):
@@ -38,7 +32,7 @@ def launches(run):
     yield from pivot("grid x block", (
         (f"{row['method']} {row['blk']} x {row['thrd']}", row["GPUCount"],
          f"{short_text(run, section, row, 'm(ovh)', 0)} ± {float(row['s(ovh)']):.0f}")
-        for row in section.rows), [str(count) for count in numbers_of("GPUCount", section.rows)])
+        for row in section.rows), sorted({row["GPUCount"] for row in section.rows}, key=int))
 
 
 def of_blocks(section):
@@ -72,24 +66,12 @@ def of_warps(section):
 
 
 def inside_one_sm(run, title, places):
-    """What the older toolkit's compiler makes of a warp stands behind what it differs from."""
-    quantity, (newer, older) = "m(ave_cycle)", suite.files_of("BenchmarkIntraSM")
-    tables = defaultdict(lambda: defaultdict(dict))
-    found = {}  # what is shown -> of the newer toolkit its place and its number
-    for file in (newer, older)[:1 + (places is of_warps)]:
-        section = run.section(file, title)
-        for corner, columns, line, column, row in places(section):
-            text, number = short_text(run, section, row, quantity, 1), float(row[quantity])
-            if column in columns and file == newer:
-                tables[corner, columns][line][column] = text
-                found[line, column] = (corner, columns), number
-            elif column in columns and (line, column) in found:
-                table, other = found[line, column]
-                if abs(number - other) > 0.02 * abs(other):
-                    tables[table][line][column] += f" / {text}"
-    for (corner, columns), rows in tables.items():
-        lines = list(pivot(corner, ((line, column, text) for line, cells in rows.items()
-                                    for column, text in cells.items()), columns))
+    section, quantity = run.section("BenchmarkIntraSM", title), "m(ave_cycle)"
+    found = defaultdict(list)
+    for corner, columns, line, column, row in places(section):
+        found[corner, columns].append((line, column, short_text(run, section, row, quantity, 1)))
+    for (corner, columns), cells in found.items():
+        lines = list(pivot(corner, cells, columns))
         if len(columns) == 1:  # narrow: three lines in one
             third = (len(lines) + 1) // 3
             lines[1:] = ["".join(lines[1:][n::third]) for n in range(third)]
@@ -121,7 +103,7 @@ def several_gpus(run):
     yield from pivot("blocks per SM x threads", (
         (f"{row['method']} {shapes[row['blk'], row['thrd']]}", many(row.whole("GPUcount")),
          us(run, section, row)) for section, row in rows if (row["blk"], row["thrd"]) in shapes),
-                     [many(gpus) for gpus in numbers_of("GPUcount", (row for _, row in rows)) if gpus > 1])
+                     [many(gpus) for gpus in sorted({row.whole("GPUcount") for _, row in rows}) if gpus > 1])
 
 
 def libraries(run, sections):
@@ -144,97 +126,24 @@ def libraries(run, sections):
     yield "  by GPUs, or nodes x GPUs of each; p: a process for each GPU, else a thread"
 
 
-def sums_on_one_gpu(run):
-    """Each way by the size of the array."""
+def sums(run):
+    """Each way by the size of the array, and at the largest size by GPUs."""
+    yield f"Sums of {SUMMED}, in GB/s (Reduction: m(GB/s))"
     section = run.section("Reduction", "one GPU")
-    rows = [row for row in section.rows if row.get("type") == SUMMED]
-    sizes = numbers_of("bytes", rows)
     theory = section.find(method="theory")
     if theory:
         yield f"  the memory's clock and width allow {float(theory['m(GB/s)']):.0f} GB/s"
+    rows = [row for row in section.rows if row.get("type") == SUMMED]
+    sizes = sorted({row.whole("bytes") for row in rows})
     yield from pivot("one GPU", (
         (row["method"], size_name(row["bytes"]), short_text(run, section, row, "m(GB/s)", 0))
         for row in rows), [size_name(size) for size in sizes if size in SIZES or size == sizes[-1]])
-
-
-def sums_on_several_gpus(run):
-    """Each way at the largest size, by GPUs."""
-    for title, each in (("strong scaling", ""), ("weak scaling", " each")):
-        rows = [(section, row) for file in tsv.REDUCTIONS for section in [run.section(file, title)]
-                for row in section.find_all(type=SUMMED)]
-        counts = numbers_of("GPUcount", (row for _, row in rows))
-        if len(counts) < 2:
-            continue
-
-        def size(row):
-            return row.whole("bytes") // (row.whole("GPUcount") if each else 1)
-
-        largest = max(size(row) for _, row in rows)
-        yield from pivot(f"{title}, {size_name(largest)}{each}", (
-            (row["method"], many(row.whole("GPUcount")),
-             short_text(run, section, row, "m(GB/s)", 0))
-            for section, row in rows if size(row) == largest), list(map(many, counts)))
-
-
-def sums_of_one_warp(run):
-    sections = [section for file in tsv.REDUCTIONS
-                for section in [run.section(file, "warp level")] if section.rows]
-    texts = defaultdict(lambda: ["-"] * len(sections))  # of each toolkit
-    for number, section in enumerate(sections):
-        for row in section.rows:
-            texts[row["method"], row["type"]][number] = short_text(run, section, row,
-                                                                  "m(ave_cycle)", 1)
-    yield from pivot("32 values by a warp, cycles", (
-        (*key, " / ".join(found)) for key, found in texts.items()))
-
-
-def switching_points(run):
-    """Where more threads become faster: as predicted from each cost, and as measured."""
-    section = run.section("Reduction", "switching points")
-    loops = run.section("Reduction", "shared memory")
-
-    def cells():
-        for row in section.rows:
-            line = f"{row['type']}, {row['more']} threads for {row['basic']}"
-            model = predicted(loops, row)
-            yield line, f"by {row['cost']}", ("-" if model is None else "never" if
-                                              model.case == "never" else f"{model.bytes:.0f}")
-            yield line, "measured", "never" if row["measured"] == "nan" else short_text(
-                run, section, row, "measured", 0).rstrip("!")
-
-    costs = dict.fromkeys(f"by {row['cost']}" for row in section.rows)
-    yield from pivot("more threads pay from, bytes", cells(), [*costs, "measured"])
-
-
-def sums(run):
-    yield f"Sums, of {SUMMED} where not said, in GB/s (Reduction: m(GB/s))"
-    for part in (sums_on_one_gpu, sums_on_several_gpus, sums_of_one_warp, switching_points):
-        yield from part(run)
-
-
-def short(outcome):
-    kind, which = tsv.outcome_of(outcome)
-    return {tsv.HANGS: "hangs", tsv.ERROR: which}.get(kind, kind)
-
-
-def pitfalls(run):
-    def rows(title, files=tsv.PITFALLS[:1]):
-        return [row for file in files for row in run.section(file, title).rows]
-
-    yield "What holds, hangs and races (Pitfalls)"
-    for blocks, what in (("1", "held by"), ("0", "not by")):
-        names = [row["method"] for row in rows("warp barrier verdict") if row["blocks"] == blocks]
-        if names:
-            yield f"  lanes in branches of their own: {what} {', '.join(names)}"
-    yield from pivot("part of a group", (
-        (row["method"], row["form"] if row["form"] in FORMS else "otherwise", short(row["outcome"]))
-        for row in rows("partial groups", tsv.PITFALLS)), FORMS)
-    yield from pivot("wrong results", (
-        (row["method"], f"{row['form']} form", f"{row['wrong']} of {row['tries']}")
-        for row in rows("races")), ("wrong form", "right form"))
-    yield from pivot("stale messages", (
-        (f"{row['order']}, {row['form']}", row["method"], f"{row['stale']} of {row['messages']}")
-        for row in rows("message passing")))
+    rows = [(section, row) for file in tsv.REDUCTIONS
+            for section in [run.section(file, "strong scaling")] for row in section.find_all(type=SUMMED)]
+    largest = max((row.whole("bytes") for _, row in rows), default=0)
+    yield from pivot(f"GPUs, {size_name(largest)}", (
+        (row["method"], row["GPUcount"], short_text(run, section, row, "m(GB/s)", 0))
+        for section, row in rows if row.whole("bytes") == largest))
 
 
 def warnings(run):
@@ -253,7 +162,7 @@ def parts(run):
     if missing:
         yield f"Nothing was measured of: {', '.join(missing)}"
     if "cuda_toolkit_before13" in run.environment:
-        yield ("multi_grid_sync and the last of two numbers with CUDA "
+        yield ("multi_grid_sync with CUDA "
                + run.environment["cuda_toolkit_before13"])
     yield ""
     yield from launches(run)
@@ -277,9 +186,6 @@ def parts(run):
         yield ""
     if any(file in run.files for file in tsv.REDUCTIONS):
         yield from sums(run)
-        yield ""
-    if any(file in run.files for file in tsv.PITFALLS):
-        yield from pitfalls(run)
         yield ""
     yield from warnings(run)
 

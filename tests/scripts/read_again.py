@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 
 SUMMARY_COLUMNS = {  # of summary.py: digits and factor
     "m(ovh)": (0, 1), "s(ovh)": (0, 1), "m(ave_cycle)": (1, 1), "m(avginstru)": (2, 1e-3),
-    "m(GB/s)": (0, 1), "predicted": (0, 1), "measured": (0, 1), "wrong": (0, 1), "tries": (0, 1),
-    "m(op)": (2, 1e-3)}
+    "m(GB/s)": (0, 1), "m(op)": (2, 1e-3)}
 
 
 class Found(dict):
@@ -72,10 +71,9 @@ def wrong_in_summary(output, files):
     """A number of a method that no row of it has, or None."""
     allowed = defaultdict(set)
     for row in rows_of(files):
-        name = row.get("type", "") if row["method"].startswith("switch") else row["method"]
         for column, (digits, factor) in SUMMARY_COLUMNS.items():
             if column in row:
-                allowed[name].add(f"{float(row[column]) * factor:.{digits}f}")
+                allowed[row["method"]].add(f"{float(row[column]) * factor:.{digits}f}")
     for line in output.split("\nWarnings of the run")[0].splitlines():
         method = None
         head = not line.startswith("  ") or "blocks per SM x threads" in line
@@ -84,7 +82,7 @@ def wrong_in_summary(output, files):
             if first in allowed and re.match("[A-Za-z]", text):
                 method = first
                 continue
-            for part in re.split(" / | ± | of ", text) if method else ():
+            for part in re.split(" ± ", text) if method else ():
                 if re.fullmatch(r"-?[0-9.]+|nan", part.rstrip("!?")) and (
                         part.rstrip("!?") not in allowed[method]):
                     return line
