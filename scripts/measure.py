@@ -204,23 +204,6 @@ def write_rows(folder, pairs, first):
         first + "".join(f"{k}\t{v}\n" for k, v in (("key", "value"), *pairs)), encoding="utf-8")
 
 
-def last_durations(results, here, names):
-    """{output: seconds} of these outputs of the last complete run on GPUs like these, among
-    `results`, of those that have most of them; empty where there is none."""
-    def is_alike(one):
-        return all(one.get(key) == here.get(key) for key in ("gpu", "gpu_count", "methods", "sets"))
-
-    found = []
-    for path in results.glob("*/environment.tsv"):
-        with contextlib.suppress(tsv.TsvError, ValueError):
-            one = {row["key"]: row["value"] for row in tsv.read_table(tsv.read_bytes(path), path)}
-            took = {name: float(one[environment.SECONDS_OF + name]) for name in names
-                    if environment.SECONDS_OF + name in one}
-            if path.parent.suffix != ".partial" and took and is_alike(one):
-                found.append((len(took), one.get("date_utc", ""), took))
-    return max(found, key=lambda run: run[:2], default=(0, "", {}))[-1]
-
-
 class Progress:
     """Says on stderr what is measured and about how many seconds are left: on a terminal in one
     line that is renewed, elsewhere in a line for a program, but not more than one each EVERY
@@ -293,9 +276,8 @@ def fill(folder, devices, executable, steps, options):
     first = write_environment(folder, rows, simulated)
     topology = "no GPUs\n" if simulated else environment.topology()
     (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
-    usual = last_durations(options.results, dict(rows), [name for name, _ in steps])
-    progress = Progress({name: usual.get(name) or suite.usual_seconds(
-        name, len(devices), command, simulated) for name, command in steps})
+    progress = Progress({name: suite.usual_seconds(name, len(devices), command, simulated)
+                         for name, command in steps})
     for name, command in steps:
         with progress.of(name):
             failure = run_program(name, command, folder, 3600 * options.hours, progress.tell,

@@ -21,14 +21,6 @@ def end_with(parent):
         os._exit(1)
 
 
-def become_worker(parent):
-    """One of a pool, which ends it: a Ctrl-C is for the script."""
-    end_with(parent)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-
-
 def run(command, seconds, said=None, meanwhile=None, **options):
     """subprocess.run() with a limit (None: none), which raises Stop. A Stop ends it, too.
     said: called with what it has written to stderr, however it ends; meanwhile: called each second

@@ -8,8 +8,6 @@ from reporting.sheets import Sheet, literal
 
 Heading = namedtuple("Heading", "level text name", defaults=[""])  # name: that links of HTML have
 Text = namedtuple("Text", "text note", defaults=[False])  # a paragraph; note: in small letters
-# Rows of texts; from the column `labels` on they are numbers. caption: "" without one.
-Rows = namedtuple("Rows", "caption head labels rows")
 Items = namedtuple("Items", "texts")
 Picture = namedtuple("Picture", "chart path")  # path: without the ending
 Filed = namedtuple("Filed", "sheet path")  # a Sheet that is also in files; path: the same
@@ -36,17 +34,9 @@ def markdown(blocks, pictures):
             yield ""
 
 
-def markdown_rows(block):
-    if block.caption:
-        yield literal(block.caption)
-        yield ""
-    yield from sheets.markdown_table(block.head, block.labels, block.rows)
-
-
 MARKDOWN = {
     Heading: lambda block: [f"{'#' * block.level} {literal(block.text)}"],
     Text: lambda block: [literal(block.text)],
-    Rows: markdown_rows,
     Items: lambda block: [f"* {literal(text)}" for text in block.texts],
     Box: lambda block: [f"**{literal(block.text)}**", "",
                         *(f"* {literal(text)}" for text in block.items)],

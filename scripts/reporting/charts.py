@@ -1,13 +1,9 @@
 """The pictures of report.py as files and in its pages. Without matplotlib their numbers alone."""
 
-import os
 import re
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from urllib.parse import quote
 
-from parts import programs
 from reporting import chart_study
 from reporting.chart_barriers import all_barriers, toolkits
 from reporting.sheets import literal, tex
@@ -38,20 +34,6 @@ def lines_of_tsv(chart):
                          "!" * bool(estimate.remarks), estimate.where()))
 
 
-def drawn(draw, charts):
-    """What draw makes of each chart, on as many processors as there are."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    workers = min(processors, len(charts))
-    if workers < 2:
-        return list(map(draw, charts))
-    try:
-        with ProcessPoolExecutor(workers, initializer=programs.become_worker,
-                                 initargs=(os.getpid(),)) as pool:
-            return list(pool.map(draw, charts))
-    except (OSError, BrokenProcessPool):  # where there may be no other processes
-        return list(map(draw, charts))
-
-
 class Pictures:
     """All charts as files. charts: {path without ending: Chart}; why: why there are no
     pictures, or ""."""
@@ -63,8 +45,7 @@ class Pictures:
         except ImportError as error:
             self.why = f"no pictures, because matplotlib cannot be used: {error}"
             return
-        paths = [path for path, chart in charts.items() if chart.measured()]
-        self.drawn = dict(zip(paths, drawn(draw, [charts[path] for path in paths])))
+        self.drawn = {path: draw(chart) for path, chart in charts.items() if chart.measured()}
 
     def files(self):
         """path -> text or bytes; None: not to be there"""

@@ -18,7 +18,7 @@ GPUS = means.KEYS.index("gpus") + 1  # with the file before
 STALE = "stale"  # what the recorded rows time has other code today
 VERDICTS = (*means.VERDICTS, STALE, "not recorded")
 LACKING = "not in this run"
-HOW = ("same: within the recorded means and their 95% intervals, or at most "
+HOW = ("Same: within the recorded means and their 95% intervals, or at most "
        f"{THRESHOLD:g}% beyond; unclear: only its own interval reaches there, or no recorded mean "
        f"is known within {WIDEST:g}%; those that are not are left out; {LACKING}: "
        "the recorded run of as many GPUs has it (normal.tsv names it; –: there is no such run).")

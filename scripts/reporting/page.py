@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 from urllib.parse import quote
 
-from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
+from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Text
 from reporting.sheets import CODE, Cell, Sheet
 
 ENDINGS = ("tex", "pdf", "png", "tsv")  # of files to be linked
@@ -82,12 +82,6 @@ def of_chart(chart, path, pictures, written):
                   [*filter(None, [chart.legend()]), *notes])
 
 
-def of_rows(block):
-    if block.caption:
-        yield f"<p>{escape(block.caption)}</p>"
-    yield from table(block.head, block.labels, block.rows)
-
-
 def of_box(block):
     name, text = block.link
     yield f'<div class="verdict {block.level}"><p><b>{escape(block.text)}</b></p>'
@@ -110,7 +104,7 @@ OTHERS = {
     Text: lambda block: [('<p class="notes">' if block.note else "<p>") + escape(block.text)
                          + "</p>"],
     Items: lambda block: ["<ul>", *(f"<li>{escape(text)}</li>" for text in block.texts), "</ul>"],
-    Rows: of_rows, Box: of_box, AllRows: of_all_rows, Sheet: of_sheet}
+    Box: of_box, AllRows: of_all_rows, Sheet: of_sheet}
 
 
 def parts(blocks, pictures, written):

@@ -4,9 +4,10 @@ from pathlib import Path
 
 from parts import suite, tsv
 from reporting import charts, normal, run_warnings
-from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Rows, Text
+from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Text
 from reporting.headline import conclusions, headline_sheet
 from reporting.observations import table_8, table_8b
+from reporting.sheets import Sheet
 from reporting.study_tables import MAKERS
 from reporting.verdict import Verdict
 
@@ -79,15 +80,19 @@ def filed(part, sheet, name):
 
 
 def normal_blocks(part):
+    def table(title, head, labels, rows, *notes):
+        sheet = Sheet(part.run.mark + title, labels, head)
+        sheet.rows, sheet.notes = rows, list(notes)
+        return sheet
+
     yield Text(part.reference())
     if part.recorded:
         head, lines = normal.table(part)
-        yield Rows(part.run.mark + normal.HOW, head, 1, lines)
+        yield table("Rows beside the recorded ones", head, 1, lines, normal.HOW)
         names = [part.name, *(other.path.name + " (measured)" * part.run.simulated for other in part.recorded)]
         differences = normal.environment_differences(part.run, part.recorded)
         if differences:
-            yield Rows(f"{part.run.mark}What differs between these machines", ["", *names],
-                       len(names) + 1, differences)
+            yield table("What differs between these machines", ["", *names], len(names) + 1, differences)
 
 
 def run_blocks(part, pictures):
@@ -118,7 +123,9 @@ def run_blocks(part, pictures):
         *(Picture(*shown) for shown in part.pictured())), True, "")
     yield fold("is it normal?", normal_blocks(part), True)
     yield fold("warnings", [Text(f"{run_warnings.count(run)} in all."), Items(list(run_warnings.joined(run)))])
-    yield fold("environment", [Rows("", ("Key", "Value"), 2, list(run.environment.items()))])
+    environment = Sheet(f"{mark}What {name} was measured with", 2, ("Key", "Value"))
+    environment.rows = list(run.environment.items())
+    yield fold("environment", [environment])
     head, *rows = [line.split("\t") for line in normal.lines_of_tsv(part)
                    if not line.startswith("#")]
     yield fold("all rows", [AllRows(head, rows, Path("tables") / name / "normal.tsv")])
