@@ -383,7 +383,8 @@ def work():
         return code
     try:
         run = tsv.Run(folder, options.simulated)
-        for line in joined(run):
+        lines = list(joined(run))
+        for line in lines + [f"All of these are comments in {folder}/*.tsv"] * bool(lines):
             say(line)
         if options.program:
             print(f"Results: {folder}")

@@ -1,20 +1,16 @@
 #!/usr/bin/env python3
-"""Writes a report of results folders: what barriers cost, beside the recorded runs and the study.
+"""Writes a report of a results folder: what barriers cost, beside the recorded runs and the study.
 
-  report.py DIR                 into DIR/report
-  report.py DIR... --out OUT    of several folders, side by side, into OUT
-
-Open report.html first. The report has a verdict on each folder, Tables I to VIII of the study,
+Open report.html first. The report has a verdict on the folder, Tables I to VIII of the study,
 its figures and all barriers, the warnings, and how to cite. Beside report.html stand
-  report.md                 the same
-  tables/NAME/              of each folder: table_N.tex, headline.tex (package booktabs), *.tsv;
-                            normal.tsv has every mean beside the recorded ones
-  figures/NAME/             *.png, *.pdf, their numbers (*.tsv), *.tex with captions (graphicx)
-  tables/machines.*         of several folders
+  report.md         the same
+  tables/NAME/      table_N.tex, headline.tex (package booktabs), *.tsv; normal.tsv has every mean
+                    beside the recorded ones; NAME: of the folder
+  figures/NAME/     *.png, *.pdf, their numbers (*.tsv), *.tex with captions (graphicx)
 
-Without matplotlib there are no pictures; stderr then names the Python that lacks it. What a
+Without matplotlib there are no pictures; stderr then names the Python that lacks it. What the
 folder lacks is said on stderr and left out. No file is ever half written. What earlier reports
-wrote of other folders stays.
+wrote of other folders stays. summary.py --short shows several folders side by side.
 
 Exit codes: 0 written; 1 something cannot be written, or is a link to another folder; 2 bad usage,
 also a file that is damaged, of which nothing is written.
@@ -27,7 +23,7 @@ from pathlib import Path
 
 from parts import command_line, tsv, whole_files
 from reporting import blocks, charts, headline, normal, sheets
-from reporting.blocks import Filed, Heading, Items, Text
+from reporting.blocks import Heading, Text
 from reporting.page import page
 from reporting.part import Part, run_blocks
 from reporting.study import FOLDER, Study
@@ -37,23 +33,15 @@ ABOUT = ("V100 and P100 are of Zhang et al., A Study of Single and Multi-device 
 LONG = 1000  # rows; the report of more takes seconds
 
 
-def title_of(parts):
-    where = "these machines" if len(parts) > 1 else "this machine"
-    return f"{parts[0].run.mark}Synchronization on {where}, beside the study's V100 and P100"
-
-
 def parse_arguments():
     parser = command_line.Parser(description=__doc__)
-    parser.add_argument("folders", nargs="+", metavar="DIR", help="a results folder")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a results folder")
     parser.add_argument("--out", type=command_line.folder_to_write, metavar="OUT", help="where to (default: DIR/report)")
     parser.add_argument("--recorded", type=Path, default=FOLDER.parent, metavar="DIR",
                         help="the folder of the recorded runs (default: results/)")
     parser.add_simulated()
     options = parser.parse_args()
-    if options.out is None:
-        if len(options.folders) > 1:
-            parser.error("several folders need --out")
-        options.out = Path(options.folders[0]) / "report"
+    options.out = options.out or options.folder / "report"
     return options
 
 
@@ -69,28 +57,6 @@ def check_writable(out):
         raise command_line.Stop(1, f"cannot write {out}: {error.strerror}") from None
 
 
-def names_of(runs):
-    """A name for each run: its folder's; where several have the same, with the label of
-    environment.tsv before it, else with as many of the folders above as tell them apart."""
-    paths = [run.path.resolve().parts for run in runs]
-
-    def names(above):
-        found = [path[-1] for path in paths]
-        for index, (run, path) in enumerate(zip(runs, paths)):
-            label = run.environment.get("label")
-            if above and [path[-1] for path in paths].count(path[-1]) > 1:
-                before = [label] if label and above == 1 else path[1:][-1 - above:-1]
-                found[index] = "-".join(re.sub("[^A-Za-z0-9._-]+", "-", part)
-                                        for part in (*before, path[-1]))
-        return found
-
-    for above in range(max(map(len, paths))):
-        found = names(above)
-        if len(set(found)) == len(found):
-            return found
-    raise tsv.TsvError(f"two folders are called {paths[0][-1]}")
-
-
 def cited(run):
     """A sentence to copy into a text."""
     version = next(filter(None, (output.program("version") for output in run.files.values())), "")
@@ -103,33 +69,26 @@ def text_of(lines):
     return "\n".join(lines) + "\n"
 
 
-def files_of(parts, study, pictures):
+def files_of(part, study, pictures):
     """path -> text or bytes of all that is written; None: not to be there"""
-    def latex(sheet, label):
-        return text_of(sheets.latex(sheet, label))
+    label, folder = re.sub("[^A-Za-z0-9]+", "-", part.name), Path("tables") / part.name
 
-    sheet = headline.machines_sheet(parts, study) if len(parts) > 1 else None
-    title = title_of(parts)
-    content = [Filed(sheet, Path("tables/machines"))] if sheet else []
-    for part in parts:
-        content += run_blocks(part, pictures)
-    content += [Heading(2, "How to cite", "how-to-cite"),
-                Text("Please cite this suite and the study; CITATION.cff has both."),
-                Items([cited(part.run) for part in parts])]
+    def latex(sheet, name):
+        return text_of(sheets.latex(sheet, f"tab:{label}-{name}"))
+
+    title = f"{part.run.mark}Synchronization on this machine, beside the study's V100 and P100"
+    content = [*run_blocks(part, pictures), Heading(2, "How to cite", "how-to-cite"),
+               Text("Please cite this suite and the study; CITATION.cff has both."),
+               Text(cited(part.run))]
     lines = [f"# {title}", "", ABOUT, "", *blocks.markdown(content, pictures)]
+    alone = headline.headline_sheet(part, study, [])  # others do not fit on a page
     files = {**pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
-             Path("tables/machines.tex"):
-                 latex(sheet, "tab:machines") if sheet else None}
-    for part in parts:
-        folder = Path("tables") / part.name
-        label = re.sub("[^A-Za-z0-9]+", "-", part.name)
-        alone = headline.headline_sheet(part, study, [])  # others do not fit on a page
-        files[folder / "headline.tex"] = latex(alone, f"tab:{label}-headline")
-        for number, table in enumerate(part.tables, 1):
-            text = latex(table.sheet(part.run), f"tab:{label}-{number}")
-            files[folder / f"table_{number}.tex"] = text if table.measured() else None
-        files[folder / "normal.tsv"] = text_of(normal.lines_of_tsv(part))
-    first = [tsv.SIMULATED] * parts[0].run.simulated
+             folder / "headline.tex": latex(alone, "headline"),
+             folder / "normal.tsv": text_of(normal.lines_of_tsv(part))}
+    for number, table in enumerate(part.tables, 1):
+        text = latex(table.sheet(part.run), number)
+        files[folder / f"table_{number}.tex"] = text if table.measured() else None
+    first = [tsv.SIMULATED] * part.run.simulated
     for block in tables_in(content):
         rows = block.sheet.head, *(map(sheets.plain, row) for row in block.sheet.texts())
         files[Path(f"{block.path}.tsv")] = text_of([*first, *map("\t".join, rows)])
@@ -152,21 +111,17 @@ def work():
     check_writable(options.out)
     study = Study()
     recorded = normal.recorded_runs(options.recorded)
-    runs = [tsv.Run(path, options.simulated) for path in options.folders]
-    tsv.refuse_mixed(runs)
-    names = names_of(runs)
-    parts = [Part(run, study, recorded, name) for run, name in zip(runs, names)]
-    if sum(map(len, (part.normal for part in parts))) > LONG:
-        print(f"report.py: drawing {', '.join(names)}", file=sys.stderr, flush=True)
-    pictures = charts.Pictures({part.path_of(chart): chart for part in parts for chart in part.charts})
-    whole_files.write(options.out, files_of(parts, study, pictures))
+    part = Part(tsv.Run(options.folder, options.simulated), study, recorded)
+    if len(part.normal) > LONG:
+        print(f"report.py: drawing {part.name}", file=sys.stderr, flush=True)
+    pictures = charts.Pictures({part.path_of(chart): chart for chart in part.charts})
+    whole_files.write(options.out, files_of(part, study, pictures))
     if pictures.why:
         print(f"report.py: {pictures.why} ({sys.executable}); install python3-matplotlib, or run "
               "report.py with a Python that has matplotlib", file=sys.stderr)
-    for part in parts:
-        absent = list(part.absent())
-        if absent:
-            print(f"report.py: {part.name} has no {', '.join(absent)}", file=sys.stderr)
+    absent = list(part.absent())
+    if absent:
+        print(f"report.py: {part.name} has no {', '.join(absent)}", file=sys.stderr)
     print(options.out / "report.html")
     return 0
 

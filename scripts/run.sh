@@ -7,7 +7,7 @@
 # report into its folder report/. A run that is interrupted keeps what it has measured in a folder
 # whose name ends in .partial. A report that cannot be written changes neither rows nor exit code.
 #
-# Without an NVIDIA GPU it shows the recorded runs, writes their report into build/report/, and
+# Without an NVIDIA GPU it shows the recorded runs, writes a report of one into build/report/, and
 # then does as --simulated --quick. In a batch job (SLURM_JOB_ID, PBS_JOBID) it ends instead.
 #
 # CUDA 13 has no multi_grid_sync, and what is left of a warp barrier is the compiler's choice.
@@ -119,10 +119,10 @@ is_current() {
 show_recorded() {
   printf 'Recorded on other machines:\n\n'
   run python3 "$scripts/summary.py" --short "${recorded[@]}"
-  if is_current || run python3 "$scripts/report.py" "${recorded[@]}" --out "$report" >/dev/null; then
-    printf '\nReport of the recorded runs: %s\n\n' "$report/report.html"
+  if is_current || run python3 "$scripts/report.py" "${recorded[@]: -1}" --out "$report" >/dev/null; then
+    printf '\nReport of a recorded run: %s\n\n' "$report/report.html"
   else
-    say "warning: there is no report of the recorded runs, see above"
+    say "warning: there is no report of a recorded run, see above"
   fi
   recorded=()
 }

@@ -1,4 +1,5 @@
-"""Headline numbers of report.py: what a barrier costs, from a warp to all GPUs: a run beside the recorded ones, and several runs beside each other."""
+"""Headline numbers of report.py: what a barrier costs, from a warp to all GPUs: a run
+beside the recorded ones."""
 
 import functools
 import math
@@ -178,9 +179,9 @@ def of_gpus(gpus):
 
 
 @functools.lru_cache(maxsize=None)
-def headlines(*runs):
-    """What is told of these runs side by side: of one GPU, and of all GPUs of each."""
-    counts = sorted({1, *(run.gpus for run in runs)})
+def headlines(run):
+    """What is told of a run: of one GPU, and of all."""
+    counts = sorted({1, run.gpus})
     return (*IN_ONE_GPU, *(one for gpus in counts for one in of_gpus(gpus)), *SUMS)
 
 
@@ -314,7 +315,7 @@ def notes(name, lines, found):
 HOW = ("Behind ± stands the standard deviation. A dash is for what is not measured or not known, "
        "none for what the toolkit compiles to no instruction that waits. Shapes are n x t, n blocks "
        "of t threads, or n per SM x t, n blocks for each SM.")
-ALONE, BESIDE = (0.42, 0.06), (0.26, 0.05)  # in LaTeX, of the columns of words
+WIDTHS = (0.42, 0.06)  # in LaTeX, of the columns of words
 STUDY = ("V100 and P100 are the study's (Tables I, II, IV, VI, Figures 7, 8; CUDA 10.0). Its "
          "launch is of a shape that it does not say, its sum the best of its own. Its barriers of several "
          "GPUs have no peer access.")
@@ -337,7 +338,7 @@ def headline_sheet(part, study, recorded):
     sheet = Sheet(f"{part.run.mark}What a barrier costs here, beside recorded runs" if others else
                   f"{part.run.mark}What a barrier costs here. {part.run.about()}", 2, [
         "", "Unit", "Here", "Converted", *(other.path.name + measured for other in recorded),
-        *["Against recorded"] * bool(others), *GPUS], widths=ALONE, legend=legend_of(lines))
+        *["Against recorded"] * bool(others), *GPUS], widths=WIDTHS, legend=legend_of(lines))
     for place, (headline, found) in enumerate(zip(lines, here)):
         sheet.rows.append([
             headline.label, headline.unit, cell(found), converted_text(found, headline.unit),
@@ -349,27 +350,4 @@ def headline_sheet(part, study, recorded):
     if others:
         sheet.notes.append(part.reference())
     sheet.notes += notes("here", lines, here)
-    return sheet
-
-
-def machine_names(parts):
-    """Of each, for a column: 2 H200, with its folder where another has the same."""
-    names = [f"{part.run.gpus} {short_name(part.run)}" for part in parts]
-    return [name if names.count(name) == 1 else f"{name} ({part.name})"
-            for name, part in zip(names, parts)]
-
-
-def machines_sheet(parts, study):
-    """Several runs, a column each."""
-    lines, names = headlines(*(part.run for part in parts)), machine_names(parts)
-    found = [found_in(part.run, lines) for part in parts]
-    sheet = Sheet(f"{parts[0].run.mark}What a barrier costs, by machine", 2,
-                  ["", "Unit", *names, *GPUS], widths=BESIDE, legend=legend_of(lines))
-    for place, headline in enumerate(lines):
-        sheet.rows.append([headline.label, headline.unit, *(cell(one[place]) for one in found),
-                           *study_cells(headline, study)])
-    sheet.notes += [HOW, STUDY, *(f"{name}: {part.name}, {part.run.about()}."
-                                  for name, part in zip(names, parts))]
-    for name, one in zip(names, found):
-        sheet.notes += notes(name, lines, one)
     return sheet

@@ -21,8 +21,8 @@ SAID = {"normal": "Normal: {:,} rows compared with the recorded runs, no fault f
 class Part:
     """tables: I to VIII b; verdict: of class Verdict, which explains what is taken from it; charts: of charts.charts_of(); headline: a Sheet."""
 
-    def __init__(self, run, study, recorded, name):
-        self.run, self.name = run, name
+    def __init__(self, run, study, recorded):
+        self.run, self.name = run, run.path.resolve().name
         self.tables = [make(run, study) for make in (*MAKERS, table_8, table_8b)]
         self.verdict = found = Verdict(run, recorded)
         self.recorded = found.runs
@@ -99,9 +99,8 @@ def run_blocks(part, pictures):
     """All that the pages say of a run."""
     run, name, mark, label = part.run, part.name, part.run.mark, part.run.environment.get("label")
 
-    def fold(what, blocks, is_open=False, of_run=f"{name}: "):
-        return Fold(f"{mark}{of_run}{what}", f"{name}-{what.split()[-1].rstrip('?').lower()}",
-                    list(blocks), is_open)
+    def fold(what, blocks, is_open=False):
+        return Fold(mark + what, f"{name}-{what.split()[-1].rstrip('?').lower()}", list(blocks), is_open)
 
     yield Heading(2, mark + name + (f" ({label})" if label and label != name else ""), name)
     yield Text(" ".join((f"{run.about()}.", *run.doubts())))
@@ -115,17 +114,17 @@ def run_blocks(part, pictures):
     absent = list(part.absent())
     if absent:
         yield Text(f"Not in this run: {', '.join(absent)}.", note=True)
-    yield Fold(f"{mark}Tables of the study", f"{name}-tables", [
+    yield fold("The study's tables", (
         filed(part, table.sheet(run), f"table_{place}")
-        for place, table in enumerate(part.tables, 1) if table.measured()], True)
+        for place, table in enumerate(part.tables, 1) if table.measured()), True)
     yield fold("Figures", (
         *(Text(sentence, note=True) for sentence in charts.not_shown(part.charts, pictures)),
-        *(Picture(*shown) for shown in part.pictured())), True, "")
-    yield fold("is it normal?", normal_blocks(part), True)
-    yield fold("warnings", [Text(f"{run_warnings.count(run)} in all."), Items(list(run_warnings.joined(run)))])
+        *(Picture(*shown) for shown in part.pictured())), True)
+    yield fold("Is it normal?", normal_blocks(part), True)
+    yield fold("Warnings", [Text(f"{run_warnings.count(run)} in all."), Items(list(run_warnings.joined(run)))])
     environment = Sheet(f"{mark}What {name} was measured with", 2, ("Key", "Value"))
     environment.rows = list(run.environment.items())
-    yield fold("environment", [environment])
+    yield fold("Environment", [environment])
     head, *rows = [line.split("\t") for line in normal.lines_of_tsv(part)
                    if not line.startswith("#")]
-    yield fold("all rows", [AllRows(head, rows, Path("tables") / name / "normal.tsv")])
+    yield fold("All rows", [AllRows(head, rows, Path("tables") / name / "normal.tsv")])

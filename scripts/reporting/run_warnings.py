@@ -40,5 +40,3 @@ def joined(run):
         yield ((f"warning: {tag}: {len(told)} in all; the worst" if kind == "warning" else
                 f"not measured: {tag}: {len(told)} points of {methods}; the first")
                + f" is {what}: {worst.text}")
-    if found:
-        yield f"All of these are comments in {run.path.name}/*.tsv"

@@ -331,8 +331,8 @@ class PlacesTest(HostFaultsTest):
         self.out.mkdir()
         for name in ("report.html", "report.md", ".unfinished"):
             (self.out / name).symlink_to(precious)
-        (self.out / "tables").mkdir()
-        (self.out / "tables/machines.tex").symlink_to(precious)  # not to be there
+        (self.out / "tables/run").mkdir(parents=True)
+        (self.out / "tables/run/table_3.tsv").symlink_to(precious)
         self.assertEqual(self.report().returncode, 0)
         self.assertFalse([path for path in self.out.rglob("*") if path.is_symlink()])
         self.assert_whole(self.out)

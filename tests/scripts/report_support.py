@@ -42,7 +42,7 @@ def copy_of(name, folder, **environment):
 
 def part_of(path, recorded=ROOT / "results"):
     """What a report says of a run, as class Part."""
-    return Part(tsv.Run(path), Study(), normal.recorded_runs(recorded), path.name)
+    return Part(tsv.Run(path), Study(), normal.recorded_runs(recorded))
 
 
 def numbers_of(part):
@@ -60,8 +60,8 @@ class ReportCase(ScriptsTest):
         (self.project / "results").symlink_to(ROOT / "results")
         self.out = self.folder / "out"
 
-    def report(self, *folders, code=0, recorded=ROOT / "results", options=()):
-        done = self.script("report.py", *folders, "--out", self.out, "--recorded", recorded,
+    def report(self, folder, code=0, recorded=ROOT / "results", options=()):
+        done = self.script("report.py", folder, "--out", self.out, "--recorded", recorded,
                            *options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.errors = done.stderr

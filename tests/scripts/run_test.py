@@ -241,7 +241,7 @@ class RunTest(ScriptsTest):
         self.assertEqual(shown.count("1081.2 ± 3.5"), 3)
         folder, page = self.only_folder(), self.project / "build/report/report.html"
         self.assertEqual(last, "Simulated: nothing of this machine was measured.")
-        self.assertTrue(0 < shown.find(f"\nReport of the recorded runs: {page}\n")
+        self.assertTrue(0 < shown.find(f"\nReport of a recorded run: {page}\n")
                         < shown.find(f"\nReport: {folder}/report/report.html\n"), shown)
         self.assertRegex(folder.name, r"^simulated_h200x1_\d{8}T\d{6}Z$")
         self.assertIn("measured: Is it normal? ", shown)
