@@ -10,8 +10,8 @@ from reporting.names import legend
 # x: a number, or a text of the panel's ticks or groups; estimate: of class Estimate; method: whose.
 Point = namedtuple("Point", "x estimate method", defaults=[""])
 
-# A level that a panel is to be seen against: a horizontal line, or a vertical one, which has its
-# name at the top or at the foot.
+# A level that a panel is to be seen against: a horizontal line with its name at the left, or a
+# vertical one with its name at the top; foot: at the right, or at the foot.
 Level = namedtuple("Level", "name value vertical foot", defaults=[False])
 SPREAD = "standard deviation"  # what most bars show
 HEAT, LINES, DOTS = "heat map", "line chart", "dot chart"

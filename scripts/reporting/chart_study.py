@@ -58,7 +58,7 @@ def figure_4(run, study):
     held = held_warps(run)
     most = [Level(f"an SM holds {held} warps", held, True)] if held else []
     known = [Level(gpu, study.number("II", "throughput_sync_per_cycle", type="block", gpu=gpu),
-                   False) for gpu in GPUS]
+                   False, True) for gpu in GPUS]
     for name in names:
         total = THROUGHPUTS[name][0]
         chart.add(Panel(f"m({total}) / rep above, m({name}) below", "", "cycles",

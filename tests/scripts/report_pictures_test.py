@@ -176,7 +176,7 @@ class PicturesTest(ScriptsTest):
                 with draw.settings():
                     picture = draw.picture_of(chart)
                     self.check_texts(picture, name)
-                texts = " ".join(text.get_text() for text in picture.texts)
+                texts = " ".join(text.get_text() for text in picture.findobj(Text))
                 self.assertEqual(said in texts, warned, name)
 
     def test_one_scale_for_numbers_of_gpus(self):
