@@ -472,8 +472,7 @@ class RunTest(ScriptsTest):
                 self.link_study()
                 report = self.project / "scripts/report.py"
                 report.write_text(report.read_text().replace(
-                    'options.out = Path(options.folders[0]) / "report"',
-                    'options.out = Path(options.folders[0]) / "stderr.log"'))
+                    'options.folder / "report"', 'options.folder / "stderr.log"'))
             done = self.run_sh()
             folder = self.only_folder()
             self.assertTrue(done.stdout.endswith(f"\nResults: {folder}\n"), done.stdout)
