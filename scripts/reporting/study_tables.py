@@ -13,7 +13,6 @@ from reporting.switch_model import predicted
 
 SUMMED = "double"  # Tables III to V: Table V says so, and 8 bytes are taken in section VII-B
 SCENERY = "Scenery 1 is one thread or a warp, 2 a warp or a block of 1024 threads."
-ALIKE = 1.01  # Table II: group sizes whose latencies differ by less share a line
 # What the study calls methods.
 LAUNCHES = {"traditional": "traditional_launch", "cooperative": "cooperative_launch",
             "cooperative multi-device": "multi_cooperative_launch"}
@@ -96,46 +95,10 @@ def highest_throughput(run, section, method, tile, name):
     return estimate
 
 
-def spanned(sizes, measured):
-    """The sizes as "1-16, 32", where nothing that was measured lies between the ends."""
-    spans = []
-    for size in sizes:
-        if spans and measured.index(size) == measured.index(spans[-1][-1]) + 1:
-            spans[-1].append(size)
-        else:
-            spans.append([size])
-    return ", ".join("-".join(dict.fromkeys((span[0], span[-1]))) for span in spans)
-
-
-def alike(cycles):
-    """(fastest, slowest or nothing, their sizes) of group size -> cycles: one line where all take
-    the same, else two."""
-    fewest, most = min(cycles.values(), default=0), max(cycles.values(), default=0)
-    if most <= ALIKE * fewest:
-        return [("", list(cycles))]
-    return [("fastest", [size for size in cycles if cycles[size] <= ALIKE * fewest]),
-            ("slowest", [size for size in cycles if ALIKE * cycles[size] >= most])]
-
-
-def warp_lines(run, file, method, group, tiles, names):
-    """(group, latency, throughput of each of `names`) of the group sizes, a line for those that
-    take the same, by the largest of them."""
-    latency, rates = (run.section(file, title) for title in ("warp latency", "throughput"))
-    rows = {size: latency.find(method=method, thrd="32", tile=size) for size in tiles}
-    cycles = {size: float(row["m(ave_cycle)"]) for size, row in rows.items()
-              if row and row["m(ave_cycle)"] != "nan"}
-    for which, sizes in alike(cycles):
-        sizes = sizes or tiles
-        estimate = estimate_of(run, latency, rows[sizes[-1]], "m(ave_cycle)")
-        shown = f"{group}: {which}, {spanned(sizes, list(cycles))}" if which else group
-        # Throughput was not measured of all sizes.
-        size = next((size for size in reversed(sizes) if rates.find_all(method=method, tile=size)),
-                    sizes[-1])
-        found = [highest_throughput(run, rates, method, size, name) for name in names]
-        if estimate and estimate.nothing:
-            for rate in filter(None, found):
-                rate.nothing = True  # the same instructions
-        yield shown + f"; throughput of {size}" * (size != sizes[-1]), estimate, *found
+# Type -> (group in the study, size here): that of the study's numbers first.
+GROUPS = {"tile": (("any", "32"), ("any", "16")), "shuffle of a tile": (("any", "32"), ("any", "16")),
+          "coalesced": (("1-31", "16"), ("32", "32")),
+          "shuffle of a coalesced group": (("any", "32"), ("any", "16")), "block": (("a warp", "32"),)}
 
 
 def table_2(run, study):
@@ -146,51 +109,39 @@ def table_2(run, study):
               for toolkit, _ in builds] for name in names]
     rates[0].append(Quantity("Throughput m(thrput)", "syncs/cycle", "throughput_sync_per_cycle",
                              measured=False))
-    quantities = [cycles, *rates]
     table = Table("II", "Performance of warp synchronization in a block", ["Type", "Group size"], [
-        *itertools.chain(*quantities), Quantity(
+        *cycles, *itertools.chain(*rates), Quantity(
             "Reference", "thread ops/cycle", "reference_thread_op_per_cycle", measured=False)],
                   GPUS, widths=(0.095, 0.11))
 
-    def add(name, group, lines):
-        """lines: what is shown of the group -> {place of the build: Estimates of `quantities`}; the
-        study's stand in the first."""
-        for place, (shown, found) in enumerate(lines.items()):
-            absent = [one[build] for build in range(len(builds)) for one in quantities
-                      if build not in found or one is not cycles and "slowest" in shown]
-            estimates = [found[build][which] if build in found else None
-                         for which, group in enumerate(quantities) for build in range(len(group))]
-            table.add(study, (name, shown), [*estimates, None], absent,
-                      **({} if place else {"type": name, "group": group}))
+    def latency(file, name, size):
+        section = run.section(file, "block latency" if name == "block" else "warp latency")
+        cells = {"thrd": "32", **({} if name == "block" else {"tile": size})}
+        return estimate_of(run, section, section.find(method=TYPES[name], **cells), "m(ave_cycle)")
 
-    sizes = [str(size) for size in range(1, 33)]
-    for name, group, tiles in (
-            ("tile", "any", sizes), ("shuffle of a tile", "any", sizes),
-            ("coalesced", "1-31", sizes[:-1]), ("coalesced", "32", sizes[-1:]),
-            ("shuffle of a coalesced group", "any", sizes)):
-        lines = {}
-        for build, (_, file) in enumerate(builds):
-            for shown, *found in warp_lines(run, file, TYPES[name], group, tiles, names):
-                lines.setdefault(shown, {})[build] = found
-        add(name, group, lines)
-    found = {}
-    for build, (_, file) in enumerate(builds):
-        section = run.section(file, "block latency")
-        found[build] = (
-            estimate_of(run, section, section.find(method="blocksync", thrd="32"), "m(ave_cycle)"),
-            *(highest_throughput(run, run.section(file, "throughput"), "blocksync", "32", name)
-              for name in names))
-    add("block", "a warp", {"a warp": found})
+    def rate(file, name, size, column):
+        found = highest_throughput(run, run.section(file, "throughput"), TYPES[name], size, column)
+        least = latency(file, name, size)
+        if found and least and least.nothing:
+            found.nothing = True  # the same instructions
+        return found
+
+    for name, sizes in GROUPS.items():
+        for place, (group, size) in enumerate(sizes):
+            estimates = [latency(file, name, size) for _, file in builds] + [None]
+            for column in names:
+                estimates += [rate(file, name, size, column) for _, file in builds]
+                estimates += [None] * (column == names[0])
+            known = place == 0 or group != sizes[0][0]
+            table.add(study, (name, size), [*estimates, None], () if known else sum(rates, []),
+                      **({"type": name, "group": group} if known else {}))
     table.legend = coded(legend_of_words(TYPES))
     table.notes += [
         "Throughput is the highest of all blocks per SM and threads per block, in operations of a "
-        "warp per cycle and SM. It was measured of few group sizes.",
+        "warp per cycle and SM.",
         *about_throughputs(dict.fromkeys(("thrput", *names))),  # the study's numbers are of that
-        "A line of several group sizes shows the latency of the largest, and its throughput where "
-        f"the line names no other; the others' latencies are within {100 * (ALIKE - 1):.0f}%.",
-        "Where a cell says none, the toolkit compiles it to no instruction that waits. Lines with "
-        "fastest and slowest name the group sizes that are so: all groups of a warp work at once, "
-        "and the compiler may let one go on after the other.",
+        "Where a cell says none, the toolkit compiles it to no instruction that waits. The study's numbers "
+        "are of any group size, but for coalesced: 1 to 31 beside 16.",
         "The reference is what the study quotes from the programming guide. For compute capability "
         "9.0 the guide has 32 for shuffles, and nothing for barriers of a block."]
     return table
