@@ -177,7 +177,7 @@ def judged(runs):
         found = {}
         for run in sorted(runs, key=lambda run: -run.gpus):
             try:
-                verdict, theirs, ours = judge(Evidence(run, study, judging_only=True))
+                verdict, theirs, ours = judge(Evidence(run, study))
                 found.setdefault(verdict, []).append((run, theirs, ours))
             except NotMeasured:
                 pass

@@ -44,24 +44,11 @@ def faster_sums(one, other, what):
         f"{len(slower)}{times_as_fast(slower)}")
 
 
-def of_each(barriers, look):
-    """(barrier, look() of it) of those of Evidence.gpus(); one that judges nothing may have been
-    measured in part."""
-    for barrier in barriers:
-        *which, judges = barrier
-        try:
-            yield barrier, look(*which)
-        except NotMeasured:
-            if judges:
-                raise
-
-
 class Evidence:
-    """A run's rows by what they are of. study: class Study; judging_only: gpus() has only what judges."""
+    """A run's rows by what they are of. study: class Study"""
 
-    def __init__(self, run, study, judging_only=False):
+    def __init__(self, run, study):
         self.run, self.study = run, study
-        self.judging_only = judging_only
 
     def row(self, file, title, **cells):
         section = self.run.section(file, title)
@@ -89,9 +76,8 @@ class Evidence:
                           blk=str(blocks * self.run.sms), thrd=str(threads))
 
     def gpus(self, sums=False):
-        """(file, method, GPUs, judges) of the barriers of all GPUs of the run; at least two.
-        sums: of those that sums of arrays have. judges: whether the study's observations are
-        judged by it."""
+        """(file, method, GPUs) of the barrier of all GPUs of the run, at least two, that the study's
+        observations are judged by, for each toolkit. sums: of those that sums of arrays have."""
         methods = JUDGING[1:] if sums else JUDGING
         found = []
         for method in reversed(methods):
@@ -103,8 +89,7 @@ class Evidence:
         if not found:
             raise NotMeasured("no barrier of several GPUs was measured")
         judge = min((method for _, method, _ in found), key=methods.index)
-        judged = [(file, method, gpus, method == judge) for file, method, gpus in found]
-        return [one for one in judged if one[-1] or not self.judging_only]
+        return [one for one in found if one[1] == judge]
 
     def shapes(self, file, method, gpus, *needed):
         """(blocks per SM, threads) -> us, of a barrier of so many GPUs; needed: shapes."""

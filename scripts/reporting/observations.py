@@ -4,7 +4,7 @@ Each judge takes Evidence and gives (verdict, what the rows say, the rule in bra
 """
 
 from parts import tsv
-from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less, of_each
+from reporting.evidence import Evidence, NotMeasured, faster_sums, is_less
 from reporting.estimates import Line, Table, shape
 from reporting.section_claims import ALIKE, CLAIMS, HIDDEN, OPEN, STEADY
 
@@ -24,11 +24,8 @@ def holds(*parts):
     return "holds in part" if any(parts) else "does not hold"
 
 
-def holds_if(rule, barriers=()):
-    """The rule of a verdict. barriers: of Evidence.gpus(), where not all of them judge."""
-    judges = dict.fromkeys(method for _, method, _, judge in barriers if judge)
-    alone = f"; judged by {' and '.join(judges)} alone" * any(not one[-1] for one in barriers)
-    return f" (holds if {rule}{alone})"
+def holds_if(rule):
+    return f" (holds if {rule})"
 
 
 def us(value):
@@ -124,15 +121,14 @@ def gpus_part(rows):
 
 
 def gpus_both(rows):
-    verdicts, texts, barriers = [], [], rows.gpus()
-    for (_, method, gpus, judges), of in of_each(
-            barriers, lambda *which: rows.shapes(*which, (1, 32), (32, 32), (1, 1024))):
-        if judges:
-            verdicts += [of[more] >= AFFECTS * of[1, 32] for more in ((32, 32), (1, 1024))]
+    verdicts, texts = [], []
+    for file, method, gpus in rows.gpus():
+        of = rows.shapes(file, method, gpus, (1, 32), (32, 32), (1, 1024))
+        verdicts += [of[more] >= AFFECTS * of[1, 32] for more in ((32, 32), (1, 1024))]
         texts.append(f"{method} on {gpus} GPUs: {of[1, 32]:.2f} µs at {shape(1, 32)}, "
                      f"{of[32, 32]:.2f} at {shape(32, 32)}, {of[1, 1024]:.2f} at {shape(1, 1024)}")
     return holds(*verdicts), "; ".join(texts), holds_if(
-        f"both make it {AFFECTS:g} times as long or more", barriers)
+        f"both make it {AFFECTS:g} times as long or more")
 
 
 def ratios(of):
@@ -147,19 +143,17 @@ def gpus_acceptable(rows):
     """With the study's limits, on every number of GPUs."""
     limits = [rows.study.number("VIII", column, id="gpus_acceptable")
               for column in ("times_fastest", "times_slowest")]
-    barriers = [(file, method, gpus, judges) for file, method, most, judges in rows.gpus()
-                for gpus in range(2, most + 1)]
     known = map(max, zip(*map(ratios, rows.studied_shapes())))
     verdicts, texts = [], []
-    for (_, method, gpus, judges), found in of_each(
-            barriers, lambda *which: ratios(rows.shapes(*which, (1, 32), (32, 64)))):
-        if judges:
+    for file, method, most in rows.gpus():
+        for gpus in range(2, most + 1):
+            found = ratios(rows.shapes(file, method, gpus, (1, 32), (32, 64)))
             verdicts += [ratio <= limit for ratio, limit in zip(found, limits)]
-        texts.append("{} on {} GPUs: at most {:.2f} times the fastest and {:.2f} times the "
-                     "slowest shape".format(method, gpus, *found))
+            texts.append("{} on {} GPUs: at most {:.2f} times the fastest and {:.2f} times the "
+                         "slowest shape".format(method, gpus, *found))
     return holds(*verdicts), "; ".join(texts), holds_if(
         "at most {:g} and {:g}, as the study says; its own GPUs have up to {:.2f} and "
-        "{:.2f}".format(*limits, *known), barriers)
+        "{:.2f}".format(*limits, *known))
 
 
 def implicit_one_gpu(rows):
@@ -178,41 +172,35 @@ def implicit_one_gpu(rows):
 
 
 def implicit_gpus(rows):
-    def look(file, method, gpus):
-        return rows.launch("single_omp_traditional_launch", gpus), rows.value(
-            file, "multi-GPU latency", "avginstru", method=method, GPUcount=str(gpus),
-            blk=str(rows.run.sms), thrd="1024")
-
     verdicts, texts, barriers = [], [], rows.gpus()
-    for (_, method, gpus, judges), (cpu, barrier) in of_each(barriers, look):
-        if judges:
-            verdicts.append(is_less(cpu, barrier))
+    for file, method, gpus in barriers:
+        cpu = rows.launch("single_omp_traditional_launch", gpus)
+        barrier = rows.value(file, "multi-GPU latency", "avginstru", method=method, GPUcount=str(gpus),
+                             blk=str(rows.run.sms), thrd="1024")
+        verdicts.append(is_less(cpu, barrier))
         texts.append(f"on {gpus} GPUs at {shape(1, 1024)}: CPU threads {us(cpu)}, "
                      f"{method} {us(barrier)}")
-    text, rule = "; ".join(texts), holds_if("CPU threads take less", barriers)
-    if max(gpus for _, _, gpus, _ in barriers) < MANY_GPUS:
+    text, rule = "; ".join(texts), holds_if("CPU threads take less")
+    if max(gpus for *_, gpus in barriers) < MANY_GPUS:
         return "not measured", f"many are {MANY_GPUS} GPUs or more; {text}", rule
     return holds(*verdicts), text, rule
 
 
 def implicit_few_steps(rows):
     """A sum of an array on several GPUs has one barrier of them all."""
-    def look(file, method, gpus):
+    verdicts, texts = [], []
+    for file, method, gpus in rows.gpus(sums=True):
         implicit = rows.sums("Reduction", "strong scaling", "implicit_multi", gpus)
         explicit = rows.sums(file.replace("BenchmarkInterSM", "Reduction"), "strong scaling",
                              method.removesuffix("_sync"), gpus)
         what = f"sums on {gpus} GPUs by CPU threads, not by {method}"
         if not implicit.keys() & explicit.keys():
             raise NotMeasured(f"no {what}")
-        return faster_sums(implicit, explicit, what)
-
-    verdicts, texts, barriers = [], [], rows.gpus(sums=True)
-    for (*_, judges), (parts, sentence) in of_each(barriers, look):
-        if judges:
-            verdicts += parts
+        parts, sentence = faster_sums(implicit, explicit, what)
+        verdicts += parts
         texts.append(sentence)
     return holds(*verdicts), "; ".join(texts), holds_if(
-        "some are faster by CPU threads and none slower", barriers)
+        "some are faster by CPU threads and none slower")
 
 
 def programmability(rows):

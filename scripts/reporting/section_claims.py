@@ -131,8 +131,7 @@ def grid_beside_launch(rows):
 
 def judging(rows):
     """(file, method, GPUs) of the barriers that judge, for each number of GPUs."""
-    return [(file, method, gpus) for file, method, most, judges in rows.gpus() if judges
-            for gpus in range(2, most + 1)]
+    return [(file, method, gpus) for file, method, most in rows.gpus() for gpus in range(2, most + 1)]
 
 
 def barrier(rows, file, method, gpus, blocks=1, threads=1024):
