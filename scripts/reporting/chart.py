@@ -29,18 +29,18 @@ class Panel:
     where it is a dict (of a heat map the columns); row: panels of another stand below; joined:
     by lines; from_zero: a linear y begins there; groups: of a dot chart (name, texts of x),
     from the top; levels: of class Level; name: in files, where the title is not drawn;
-    missing: names of what it has no points of, though it should; beside: of a dot chart {x: a
+    beside: of a dot chart {x: a
     Estimate in ns that stands at the right}; shows: y from and to, in each run, with the series
     beside one another."""
 
     def __init__(self, title, x, y, series, log_x=False, log_y=False, ticks=None, row="",
-                 joined=True, from_zero=True, groups=None, levels=(), name="", missing=(), beside=None,
+                 joined=True, from_zero=True, groups=None, levels=(), name="", beside=None,
                  shows=None):
         self.title, self.x, self.y, self.name = title, x, y, name or title
         self.series = [one for one in series if one.points]
         self.log_x, self.log_y, self.ticks, self.row = log_x, log_y, ticks, row
         self.joined, self.from_zero = joined, from_zero
-        self.groups, self.levels, self.missing = groups, list(levels), list(missing)
+        self.groups, self.levels = groups, list(levels)
         self.beside, self.shows = beside or {}, shows
 
     def estimates(self):
@@ -79,7 +79,6 @@ class Chart:
             self.missing += panel.drop_what_has_no_logarithm()
         if panel.series:
             self.panels.append(panel)
-            self.missing += panel.missing
         elif looked_for:
             self.missing.append(looked_for)
 

@@ -18,20 +18,12 @@ PEER_ACCESS = "Like the study's barrier, multi_grid_sync_no_peer has no peer acc
 SHAPES = ((1, 32), (1, 1024), (32, 64))  # Figure 9: blocks per SM, threads
 
 
-def too_many(run, section):
-    """(method, GPUs, blocks per SM, threads, how many of them an SM holds) of what was not
-    measured because the blocks do not fit."""
-    for said in section.annotations:
-        if said.tag == "does-not-fit" and {"GPUcount", "blk", "thrd"} <= said.cells.keys():
-            gpus, blocks, threads, holds = (
-                int(said.number(name)) for name in ("GPUcount", "blk", "thrd", "holds"))
-            yield said.method, gpus, blocks // run.sms, threads, holds
-
-
 def held_warps(run):
-    """How many warps an SM holds, by what the run has skipped; None where it says nothing."""
-    return max((threads * blocks // 32 for section in run.files.get("BenchmarkInterSM", ())
-                for *_, threads, blocks in too_many(run, section)), default=None)
+    """How many warps an SM holds, by what the run has skipped as its blocks do not fit; None where it
+    says nothing."""
+    return max((int(said.number("thrd") * said.number("holds")) // 32
+                for section in run.files.get("BenchmarkInterSM", ()) for said in section.annotations
+                if said.tag == "does-not-fit" and "thrd" in said.cells), default=None)
 
 
 def figure_4(run, study):
@@ -85,22 +77,8 @@ def heat_panel(run, section, method, gpus, title):
         Series(str(count), points(run, section, [row for row in rows if per_sm(run, row) == count],
                                   lambda row: row.whole("thrd"), "m(avginstru)", "s(avginstr)", US))
         for count in blocks]
-    missing = missing_shapes(run, section, method, gpus, series)
     return Panel(title, "threads per block", "blocks per SM", series,
-                 ticks=sorted({row.whole("thrd") for row in rows}), missing=[
-                     f"{method} on {many(gpus)} at {', '.join(missing)}"
-                 ] if missing else ())
-
-
-def missing_shapes(run, section, method, gpus, series):
-    """"4 per SM x 512" of each that has no number though the file does not say that it does not fit.
-    Any method of the section tells which blocks per SM were asked for."""
-    skipped = list(too_many(run, section))
-    blocks = {per_sm(run, row) for row in section.rows} | {one[2] for one in skipped}
-    known = {(int(one.name), point.x) for one in series for point in one.points} | {
-        one[2:4] for one in skipped if one[:2] == (method, gpus)}
-    return [shape(count, threads) for count in sorted(blocks) for threads in THREADS
-            if (count, threads) not in known]
+                 ticks=sorted({row.whole("thrd") for row in rows}))
 
 
 def study_panels(study, figure, gpu):
@@ -118,10 +96,8 @@ def study_panels(study, figure, gpu):
 def how_to_read(chart):
     """A heat map: its colours and its empty cells."""
     of_all = " and that of all panels" if len(chart.panels) > 1 else ""
-    or_missing = (", or it is named as not in this run"
-                  if any(panel.missing for panel in chart.panels) else "")
     return (f"The darker, the longer; the colour's scale is logarithmic{of_all}. "
-            f"An empty cell: the blocks do not fit{or_missing}.")
+            "An empty cell: the blocks do not fit, or it was not measured.")
 
 
 def figure_5(run, _):

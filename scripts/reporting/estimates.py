@@ -11,14 +11,11 @@ MOST_DIGITS = 5  # of a mean; what was measured is not known better
 
 
 class Estimate:
-    """A value of a run. spread: the standard deviation, nan where none was recorded; interval:
-    that spread is the half width of the 95% interval instead; sources: (file, section, line) of
-    its rows; remarks: what the run says of them; wrong: of a sum; nothing: whether nothing waits."""
+    """A value of a run. spread: the standard deviation, nan where none was recorded or is
+    shown; sources: (file, section, line) of its rows; remarks: what the run says of them; wrong: of a sum; nothing: whether nothing waits."""
 
-    def __init__(self, value, spread, sources, remarks=(), wrong=False, nothing=False,
-                 interval=False):
+    def __init__(self, value, spread, sources, remarks=(), wrong=False, nothing=False):
         self.value, self.spread, self.sources = value, spread, list(sources)
-        self.interval = interval
         self.remarks, self.wrong, self.nothing = list(remarks), wrong, nothing
 
     def text(self):
@@ -27,8 +24,7 @@ class Estimate:
             return NONE
         if math.isnan(self.value):
             return ""
-        text = rounded(self.value, self.spread)
-        return (text.partition(" ± ")[0] if self.interval else text) + self.marks()
+        return rounded(self.value, self.spread) + self.marks()
 
     def marks(self):
         return "!" * bool(self.remarks) + "?" * self.wrong
@@ -229,7 +225,6 @@ class Table:
         if self.quantities:
             yield ("Behind ± stands the standard deviation; a value without ± has none in the "
                    "digits shown.")
-        yield from self.intervals()
         for line in self.lines:
             for quantity, estimate in zip(self.quantities, line.estimates):
                 where = ", ".join(filter(None, (*line.labels, titled(quantity))))
@@ -237,16 +232,6 @@ class Table:
                             for text in (estimate.remarks if estimate else ()))
         if self.missing:
             yield f"Not in this run: {'; '.join(self.missing)}."
-
-    def intervals(self):
-        """A sentence on those of quantities that have no standard deviation."""
-        found = [(100 * estimate.spread / estimate.value, titled(quantity))
-                 for line in self.lines for quantity, estimate in zip(self.quantities, line.estimates)
-                 if estimate and estimate.interval and not estimate.nothing and estimate.spread > 0]
-        if found:
-            names = " and ".join(dict.fromkeys(name for _, name in found))
-            yield (f"The 95% intervals of {names} reach at most {max(found)[0]:.2g}% to each side "
-                   "of the value.")
 
     def head(self, run, quantity, gpu):
         """Of a column: H200, CUDA 13.0"""

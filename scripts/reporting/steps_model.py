@@ -154,13 +154,10 @@ class Steps:
         shape = power_of_two(blocks / self.rows.sms), max(32, power_of_two(threads))
         return self.barriers.get((method, gpus), {}).get(shape)
 
-    def way(self, method, blocks, without=()):
-        """A Way; None where it was not measured, or only on fewer blocks. `without`: numbers of
-        blocks that are left out."""
+    def way(self, method, blocks):
+        """A Way; None where it was not measured, or only on fewer blocks."""
         known = {}
         for count, steps in self.measured.get(method, {}).items():
-            if count in without:
-                continue
             longest = max(steps)
             known[math.log(count)] = Way(steps[min(steps)], steps[longest] - longest)
         if not known or math.log(blocks) > max(known):
@@ -244,10 +241,9 @@ class Steps:
             return None
         return gpus * launch + EVENTS[method](gpus) * (with_event - launch)
 
-    def round(self, method, gpus, blocks, threads, work, without=None):
-        """A Way at so much work, or None. `without`: a work whose row is left out."""
+    def round(self, method, gpus, blocks, threads, work):
+        """A Way at so much work, or None."""
         seams = self.seams(method, gpus, blocks, threads)
-        seams.pop(without, None)
         pace = self.pace(method, gpus, blocks, threads)
         if not seams or (pace is None and work < min(seams)):
             return None

@@ -89,10 +89,7 @@ def highest_throughput(run, section, method, tile, name):
     within = [row for row in rows if column in row and (
         name == "thrput" or not section.said_of(row, "above-limit"))]
     row = highest(within, column)
-    estimate = estimate_of(run, section, row, column, f"ci95({name})")
-    if estimate:
-        estimate.interval = True
-    return estimate
+    return estimate_of(run, section, row, column, "")
 
 
 # Type -> (group in the study, size here): that of the study's numbers first.
