@@ -45,7 +45,6 @@ class Verdict:
         self.moved = normal.moved(self.rows)
         self.lacking = normal.lacking(run, self.runs)
         self.faults, self.unexplained, self.judged, self.not_judged = [], [], 0, len(self.rows)
-        self.clock, self.slow_clocks = float("nan"), {}  # recorded; of GPUs: index -> MHz
         self.stale = sorted({row.key[2] for row in self.rows if row.verdict == normal.STALE})
         if not self.runs:
             gpu = run.environment.get("gpu", "this GPU")
@@ -109,7 +108,7 @@ class Verdict:
     def _clocks(self, run):
         """SM clocks that the rows saw, beside those of the recorded runs."""
         known = [clock for other in self.runs for clock in clocks_of_rows(other)]
-        recorded = self.clock = statistics.median(known or [float("nan")])
+        recorded = statistics.median(known or [float("nan")])
         seen = defaultdict(list)
         for file, row in rows_with_clock(run):
             seen[file, gpus_of(row)].append(float(row["clock"]))
@@ -121,10 +120,8 @@ class Verdict:
         for clock, keys in moved.items():
             where = f" ({', '.join(dict.fromkeys(file for file, _ in keys))})" * (
                 len(keys) < len(seen))
-            rows = [row for row in self.moved if (row.key[0], gpus_of(row.row)) in keys]
             self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
-                      f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz"
-                      + effect(rows))
+                      f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz")
 
     def _gpus(self, run):
         """What the heads of the files say of the GPUs."""
@@ -132,12 +129,10 @@ class Verdict:
         for index in range(run.gpus):
             clock = statistics.median(clocks_of_heads([run], index) or [recorded])
             if clock < (1 - CLOCK_MOVED) * recorded:
-                self.slow_clocks[index] = clock
                 which = f"GPU {index}: " * (run.gpus > 1)
                 text = f"{which}SM clock {clock:,.0f} MHz, recorded {recorded:,.0f} MHz"
-                if not any(fault.text.startswith(text) for fault in self.faults):
-                    self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
-                              text + effect(row for row in self.moved if uses(row, index)))
+                if all(fault.text != text for fault in self.faults):
+                    self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look", text)
         if self.runs and run.gpus > 1 and "no" in peer_access([run]) and (
                 "no" not in peer_access(self.runs)):
             self._add("broken", "no access between all pairs of GPUs")
@@ -219,8 +214,7 @@ class Verdict:
             broken = len(far) >= min(FEW, len(group))
             if bad:
                 self._add("broken" if broken else "look",
-                          of_rows(far if broken else bad, where, group)
-                          + self._clock_of(bad, run), bad)
+                          of_rows(far if broken else bad, where, group), bad)
 
     def _impossible(self, run):
         """Single rows whose program does not say why they are so."""
@@ -240,16 +234,6 @@ class Verdict:
             percent = statistics.median(map(bounds.change, group))
             if len(group) >= MANY and abs(percent) > TOGETHER:
                 self._add("look", of_rows(group, f"rows of {name}", group), group)
-
-    def _clock_of(self, rows, run):
-        """What to say of a low clock that these rows saw, or of a GPU that they used."""
-        for index, clock in self.slow_clocks.items():
-            if any(uses(row, index) for row in rows):
-                return f": GPU {index}: SM clock {clock:,.0f} MHz" if run.gpus > 1 else (
-                    f": SM clock {clock:,.0f} MHz")
-        seen = [float(row.row["clock"]) for row in rows if row.row.get("clock", "nan") != "nan"]
-        clock = statistics.median(seen or [self.clock])
-        return f": SM clock {clock:,.0f} MHz" * (clock < (1 - CLOCK_MOVED) * self.clock)
 
     def _missing_files(self, run):
         """Of programs that were started, or that recorded runs have."""
@@ -406,17 +390,6 @@ def rows_with_clock(run):
 
 def gpus_of(row):
     return next((row[column] for column in ("GPUCount", "GPUcount") if column in row), "1")
-
-
-def uses(row, index):
-    """Whether a row is of a GPU, alone or with others."""
-    return index < int(gpus_of(row.row))
-
-
-def effect(rows):
-    """Behind a low clock: what rows that moved show of it."""
-    slower = [bounds.change(row) for row in rows if row.verdict == "slower"]
-    return f": {len(slower)} rows {statistics.median(slower):.0f}% slower" if slower else ""
 
 
 def on_gpus(count):
