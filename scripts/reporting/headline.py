@@ -9,19 +9,15 @@ from collections import namedtuple
 from parts import means
 from parts.tables import right_aligned
 from parts.tsv import GRID_FILES
-from reporting.estimates import (NONE, estimate_of, highest, many, rounded, shape, share, short_name,
-                                 size_name)
+from reporting.estimates import NONE, estimate_of, many, rounded, shape, short_name
 from reporting.names import legend
 from reporting.sheets import CODE, Cell, Sheet, coded, plain
 from reporting.study import GPUS
-from reporting.study_tables import ARRAY
 
-NOT_SUMS = ("theory", "read_limit")
 WHOLE_SM = shape(1, 1024)
 CPU = "single_omp_traditional_launch"
 
-# estimate: in the headline's unit; row: that is judged, or None; which: of several methods
-Found = namedtuple("Found", "estimate row which", defaults=("",))
+Found = namedtuple("Found", "estimate row")  # estimate: in the headline's unit; row: that is judged
 # find(run): Found or None. study(study, gpu): the study's text or None.
 Headline = namedtuple("Headline", "name label unit find study")
 
@@ -38,13 +34,6 @@ def of_table(table, column, **cells):
 def whole_block(study, gpu):
     """`__syncthreads()` of 1024 threads: Table IV has the cycles of five."""
     return f"{study.number('IV', 'sync_cycles', gpu=gpu, basic='32') / 5:.0f}"
-
-
-def best_known_sum(study, gpu):
-    """The fastest sum that the study has of this GPU."""
-    texts = [row["GB_per_s"] for row in study.tables["VI"]
-             if row["gpu"] == gpu and row["sum"] not in NOT_SUMS]
-    return max(texts, key=float, default=None)
 
 
 def multi_grid_of(gpus, blocks, threads):
@@ -92,29 +81,6 @@ def launch(method, gpus=1, title="sleep kernel"):
     return find
 
 
-def best_sum(run):
-    """The right sum with the highest rate, of the largest array; None where none has a rate."""
-    section = run.section("Reduction", "one GPU")
-    size = max((row.whole("bytes") for row in section.find_all(type=ARRAY)), default=0)
-    row = highest((row for row in section.find_all(type=ARRAY, bytes=str(size), right="1")
-                   if row["method"] not in NOT_SUMS), "m(GB/s)")
-    return row and Found(estimate_of(run, section, row, "m(GB/s)"), row,
-                         f"{row['method']}, {size_name(size)}")
-
-
-def share_of_reading(run):
-    """best_sum() beside the kernel that reads the same and sums nothing, in percent."""
-    best = best_sum(run)
-    section = run.section("Reduction", "one GPU")
-    reading = best and section.find(method="read_limit", type=ARRAY, bytes=best.row["bytes"])
-    if not reading:
-        return None
-    whole = estimate_of(run, section, reading, "m(GB/s)")
-    if not whole.value > 0:
-        return None
-    return Found(share(best.estimate, whole), None)
-
-
 IN_ONE_GPU = (
     Headline("tile_sync", coded("Warp: `tile_sync`, 32 lanes"), "cycles",
              inside_an_sm("warp latency", method="tile_sync", thrd="32", tile="32"),
@@ -139,9 +105,6 @@ IN_ONE_GPU = (
     *(Headline(name, coded(f"1 GPU: `{method}`, {WHOLE_SM}, one stream"), "ns",
                launch(method, title="one stream"), nothing_known)
       for name, method in (("graph", "graph_launch"), ("programmatic", "programmatic_launch"))))
-SUMS = (
-    Headline("sum", "Best sum of the largest array of float", "GB/s", best_sum, best_known_sum),
-    Headline("sum_share", "The same beside reading alone", "%", share_of_reading, nothing_known))
 
 
 def shown(found):
@@ -152,8 +115,8 @@ def shown(found):
 def converted(found, unit):
     """(value, unit) of cycles in ns and of ns in cycles by the SM clock that stands in the row;
     None where there is none, or no value."""
-    clock = float(found.row.get("clock", "nan")) if found.row else math.nan
-    if unit not in ("cycles", "ns") or not clock > 0 or not shown(found):
+    clock = float(found.row.get("clock", "nan"))
+    if not clock > 0 or not shown(found):
         return None
     if unit == "cycles":
         return found.estimate.value * 1e3 / clock, "ns"
@@ -182,7 +145,7 @@ def of_gpus(gpus):
 def headlines(run):
     """What is told of a run: of one GPU, and of all."""
     counts = sorted({1, run.gpus})
-    return (*IN_ONE_GPU, *(one for gpus in counts for one in of_gpus(gpus)), *SUMS)
+    return (*IN_ONE_GPU, *(one for gpus in counts for one in of_gpus(gpus)))
 
 
 @functools.lru_cache(maxsize=None)
@@ -304,10 +267,8 @@ def verdict(part, found):
 
 
 def notes(name, lines, found):
-    """What a cell is of where its line does not say, and what ! in it is of."""
+    """What ! in a cell is of."""
     for headline, one in zip(lines, found):
-        if one and one.which:
-            yield f"{plain(headline.label)}, {name}: {one.which}."
         for text in one.estimate.remarks if one else ():
             yield f"The run warns (!) of {plain(headline.label)}, {name}: {text}."
 
@@ -316,9 +277,8 @@ HOW = ("Behind ± stands the standard deviation. A dash is for what is not measu
        "none for what the toolkit compiles to no instruction that waits. Shapes are n x t, n blocks "
        "of t threads, or n per SM x t, n blocks for each SM.")
 WIDTHS = (0.42, 0.06)  # in LaTeX, of the columns of words
-STUDY = ("V100 and P100 are the study's (Tables I, II, IV, VI, Figures 7, 8; CUDA 10.0). Its "
-         "launch is of a shape that it does not say, its sum the best of its own. Its barriers of several "
-         "GPUs have no peer access.")
+STUDY = ("V100 and P100 are the study's (Tables I, II, IV, Figures 7, 8; CUDA 10.0). Its launch is of a "
+         "shape that it does not say. Its barriers of several GPUs have no peer access.")
 
 
 def legend_of(lines):
