@@ -13,7 +13,6 @@ TEX_WIDE = 5  # columns; a table of more spans the page
 TEX_WIDTHS = {"table": 228, "table*": 465}  # points, in the class article with two columns
 TEX_SIZES = (("footnotesize", 4.5), ("scriptsize", 4.4))  # points of a letter
 TEX_GAPS = (5, 4, 3, 2)  # points on each side of a column
-NUMBER = re.compile(r"(-?\d+)((?:\.\d+)?)(.*?)([!?]*)")
 TEX_HEAD = 8  # letters of a column's head; where there are more it breaks between words
 CODE = re.compile("\x0e(.*?)\x0f")  # no file has these letters: tsv.py refuses them
 # In Markdown; _ between letters is none, and what starts a list or a line starts a text.
@@ -134,53 +133,36 @@ def tex_head(text, side, columns=1):
     return rf"\shortstack[{side}]{{" + r"\\".join(map(tex_code, lines)) + "}"
 
 
-def tex_over(sheet, spans):
+def tex_over(sheet):
     """The lines of the quantities above a table's heads."""
-    names, rules, place = [""] * sheet.labels, [], sheet.labels
+    names, rules, first = [""] * sheet.labels, [], sheet.labels + 1
     for title, unit, width in sheet.over:
-        head = tex_head(f"{title} ({unit})", "c", width)
-        first, last = (sum(spans[:edge]) for edge in (place, place + width))
-        names.append(rf"\multicolumn{{{last - first}}}{{c}}{{{head}}}")
-        rules.append(rf"\cmidrule(lr){{{first + 1}-{last}}}")
-        place += width
+        names.append(rf"\multicolumn{{{width}}}{{c}}{{{tex_head(f'{title} ({unit})', 'c', width)}}}")
+        rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
+        first += width
     return [tex_row(names), "  " + " ".join(rules)] if sheet.over else []
 
 
-def tex_spans(sheet):
-    """How many columns of LaTeX each column takes: two where its numbers are not all whole, so
-    that they align at the point."""
-    return [1] * sheet.labels + [
-        2 if any(found and any(found.groups()[1:]) for found in map(NUMBER.fullmatch, texts)) else 1
-        for texts in list(zip(*sheet.texts()))[sheet.labels:]]
+def tex_number(text):
+    """Its marks raised."""
+    plain = text.rstrip("!?")
+    return tex_code(plain).replace(r" $\pm$ ", r"\,$\pm$\,") + (
+        rf"\textsuperscript{{{text[len(plain):]}}}" if plain and plain != text else "")
 
 
-def tex_number(text, span):
-    """A cell of so many columns."""
-    found = NUMBER.fullmatch(text)
-    if span == 1:
-        return tex_code(text)
-    if not found:
-        return rf"\multicolumn{{{span}}}{{c}}{{{tex_code(text)}}}"
-    whole, point, rest, marks = found.groups()
-    rest = re.sub("^ ", "~", tex_code(rest).replace(r" $\pm$ ", r"\,$\pm$\,"))
-    return f"{whole} & {point}{rest}" + rf"\textsuperscript{{{marks}}}" * bool(marks)
-
-
-def tex_cells(sheet, spans):
+def tex_cells(sheet):
     """The cells of each row; in columns of a given width the lines are ragged, but for the last
     column, where that would take the end of the row for the end of a line."""
     ragged = range(min(len(sheet.widths or ()), len(sheet.head) - 1))
     for row in sheet.texts():
         yield [r"\raggedright " * (place in ragged) + tex_code(text) if place < sheet.labels
-               else tex_number(text, spans[place]) for place, text in enumerate(row)]
+               else tex_number(text) for place, text in enumerate(row)]
 
 
-def tex_heads(sheet, spans):
-    wide = len(sheet.widths or ())
-    for place, (text, span) in enumerate(zip(sheet.head, spans)):
-        side = "l" if place < sheet.labels else "r" if span == 1 else "c"
-        head = tex_code(text) if place < wide else tex_head(text, side)
-        yield rf"\multicolumn{{{span}}}{{c}}{{{head}}}" if span > 1 else head
+def tex_heads(sheet):
+    for place, text in enumerate(sheet.head):
+        yield tex_code(text) if place < len(sheet.widths or ()) else tex_head(
+            text, "l" if place < sheet.labels else "r")
 
 
 def head_lines(text, columns=1):
@@ -197,13 +179,8 @@ def tex_fit(sheet, kind):
     """(size, gap): the largest with which the table is as wide as its place, about."""
     wide, given = TEX_WIDTHS[kind], sheet.widths or ()
     columns = list(zip(*sheet.texts()))[len(given):]
-    letters = 0
-    for head, texts in zip(sheet.head[len(given):], columns):
-        parts = [NUMBER.fullmatch(text) for text in texts]
-        numbers = [(len(found[1]), len(found[0]) - len(found[1])) for found in parts if found]
-        letters += max([*map(wide_letters, head_lines(head)), *(
-            len(text) for text, found in zip(texts, parts) if not found), *(
-            [sum(map(max, zip(*numbers)))] if numbers else [])])
+    letters = sum(max([*map(wide_letters, head_lines(head)), *map(len, texts)])
+                  for head, texts in zip(sheet.head[len(given):], columns))
     for size, letter in TEX_SIZES[sheet.kind == "words":]:
         for gap in TEX_GAPS:
             if letters * letter + wide * sum(given) + 2 * gap * (len(sheet.head) - 1) <= wide:
@@ -213,13 +190,12 @@ def tex_fit(sheet, kind):
 
 def latex(sheet, label):
     """The lines of a file to \\input; it needs \\usepackage{booktabs}."""
-    spans = tex_spans(sheet)
     kind = "table*" if sheet.kind == "words" or len(sheet.head) > TEX_WIDE else "table"
     columns = "".join(rf"p{{{width}\linewidth}}" for width in sheet.widths or ()) or (
         "l" * sheet.labels)
-    columns += "".join("r" if span == 1 else "r@{}l" for span in spans[sheet.labels:])
+    columns += "r" * (len(sheet.head) - sheet.labels)
     size, gap = tex_fit(sheet, kind)
-    yield (r"% Needs \usepackage{booktabs}. Columns r@{}l are one: its numbers align at the point.")
+    yield r"% Needs \usepackage{booktabs}."
     yield rf"\begin{{{kind}}}"
     yield r"\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{6pt}"
     yield rf"\centering\{size}\setlength{{\tabcolsep}}{{{gap}pt}}"
@@ -227,10 +203,10 @@ def latex(sheet, label):
     yield rf"\label{{{label}}}"
     yield rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}"
     yield r"  \toprule"
-    yield from tex_over(sheet, spans)
-    yield tex_row(tex_heads(sheet, spans))
+    yield from tex_over(sheet)
+    yield tex_row(tex_heads(sheet))
     yield r"  \midrule"
-    yield from map(tex_row, tex_cells(sheet, spans))
+    yield from map(tex_row, tex_cells(sheet))
     yield r"  \bottomrule"
     yield r"\end{tabular}"
     if sheet.below():
