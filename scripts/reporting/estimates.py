@@ -165,32 +165,25 @@ Line = namedtuple("Line", "labels estimates study", defaults=[(), {}])
 
 
 class Table:
-    """number: that of the study. widths: as in class Sheet. missing: what was looked for in
-    the run and is not there."""
+    """number: that of the study. widths: as in class Sheet."""
 
     def __init__(self, number, title, labels, quantities=(), gpus=(), widths=None):
         self.number, self.title, self.labels = number, title, list(labels)
         self.quantities, self.gpus, self.widths = list(quantities), tuple(gpus), widths
-        self.lines, self.notes, self.missing, self.legend = [], [], [], ""
+        self.lines, self.notes, self.legend = [], [], ""
         self.known = {}  # GPU of the study -> toolkit
 
     def by_toolkit(self):
         """Whether its columns are of several toolkits, each named in its head."""
         return any(quantity.toolkit for quantity in self.quantities)
 
-    def add(self, study, labels, estimates=None, absent=(), **cells):
-        """A line: its estimates beside the study's rows with these cells. absent: quantities that
-        the suite does not measure there."""
+    def add(self, study, labels, estimates=None, **cells):
+        """A line: its estimates beside the study's rows with these cells."""
         self.known = {gpu: study.toolkit(gpu) for gpu in self.gpus}
         known = {gpu: [quantity.study and study.value(self.number, quantity.study, gpu=gpu, **cells)
                        for quantity in self.quantities] if cells else None
                  for gpu in self.gpus}
-        estimates = estimates or [None] * len(self.quantities)
-        self.lines.append(Line(labels, estimates, known))
-        for quantity, estimate in zip(self.quantities, estimates):
-            looked_for = quantity.measured and quantity not in absent
-            if looked_for and (estimate is None or estimate.text() == ""):
-                self.missing.append(f"{', '.join(filter(None, labels))}: {titled(quantity)}")
+        self.lines.append(Line(labels, estimates or [None] * len(self.quantities), known))
 
     def measured(self):
         """Whether the run has anything of it."""
@@ -224,14 +217,12 @@ class Table:
                 "." if self.by_toolkit() else f", measured with {toolkits}.")
         if self.quantities:
             yield ("Behind ± stands the standard deviation; a value without ± has none in the "
-                   "digits shown.")
+                   "digits shown. A dash: not in this run, or not in the study.")
         for line in self.lines:
             for quantity, estimate in zip(self.quantities, line.estimates):
                 where = ", ".join(filter(None, (*line.labels, titled(quantity))))
                 yield from (f"The run warns (!) of {where}: {text}."
                             for text in (estimate.remarks if estimate else ()))
-        if self.missing:
-            yield f"Not in this run: {'; '.join(self.missing)}."
 
     def head(self, run, quantity, gpu):
         """Of a column: H200, CUDA 13.0"""

@@ -130,7 +130,7 @@ def table_2(run, study):
                 estimates += [rate(file, name, size, column) for _, file in builds]
                 estimates += [None] * (column == names[0])
             known = place == 0 or group != sizes[0][0]
-            table.add(study, (name, size), [*estimates, None], () if known else sum(rates, []),
+            table.add(study, (name, size), [*estimates, None],
                       **({"type": name, "group": group} if known else {}))
     table.legend = coded(legend_of_words(TYPES))
     table.notes += [
@@ -232,13 +232,8 @@ def table_6(run, study):
                          ("", "read_limit")):
         row = section.find(method=method, **(
             {} if method == "theory" else {"type": ARRAY, "bytes": size}))
-        known = {"sum": name} if name else {}
-        estimate = estimate_of(run, section, row, "m(GB/s)")
-        if method:
-            table.add(study, (name or method,), [estimate], **known)
-        else:  # not among this suite's sums, so not missing either
-            table.lines.append(Line((name,), [None], {
-                gpu: [study.value("VI", "GB_per_s", gpu=gpu, sum=name)] for gpu in GPUS}))
+        table.add(study, (name or method,), [estimate_of(run, section, row, "m(GB/s)")],
+                  **({"sum": name} if name else {}))
     table.legend = coded("In the rows, grid sync is `grid_sync`, CUB `cub`.")
     if sizes:
         table.notes.append(f"Sums of {int(size) / 2 ** 30:g} GiB of {ARRAY}. The line theory is of "
