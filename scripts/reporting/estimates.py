@@ -7,6 +7,7 @@ from collections import namedtuple
 from reporting.sheets import Cell, Sheet
 
 NONE = "none"  # a removed barrier
+WARNED = "Of what has a ! the run warns; its files say why."
 MOST_DIGITS = 5  # of a mean; what was measured is not known better
 
 
@@ -154,11 +155,6 @@ def title_of(quantity):
     return ", ".join(filter(None, (quantity.name, quantity.toolkit)))
 
 
-def titled(quantity):
-    """As part of a sentence."""
-    return quantity.name[0].lower() + title_of(quantity)[1:]
-
-
 # A row of a Table: texts, a Estimate or None for each quantity, and for each GPU of the study the
 # texts of its numbers, None where it has none.
 Line = namedtuple("Line", "labels estimates study", defaults=[(), {}])
@@ -218,11 +214,8 @@ class Table:
         if self.quantities:
             yield ("Behind ± stands the standard deviation; a value without ± has none in the "
                    "digits shown. A dash: not in this run, or not in the study.")
-        for line in self.lines:
-            for quantity, estimate in zip(self.quantities, line.estimates):
-                where = ", ".join(filter(None, (*line.labels, titled(quantity))))
-                yield from (f"The run warns (!) of {where}: {text}."
-                            for text in (estimate.remarks if estimate else ()))
+        if any(estimate and estimate.remarks for line in self.lines for estimate in line.estimates):
+            yield WARNED
 
     def head(self, run, quantity, gpu):
         """Of a column: H200, CUDA 13.0"""

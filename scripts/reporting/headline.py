@@ -9,7 +9,7 @@ from collections import namedtuple
 from parts import means
 from parts.tables import right_aligned
 from parts.tsv import GRID_FILES
-from reporting.estimates import NONE, estimate_of, many, rounded, shape, short_name
+from reporting.estimates import NONE, WARNED, estimate_of, many, rounded, shape, short_name
 from reporting.names import legend
 from reporting.sheets import CODE, Cell, Sheet, coded, plain
 from reporting.study import GPUS
@@ -266,13 +266,6 @@ def verdict(part, found):
     return judged.verdict
 
 
-def notes(name, lines, found):
-    """What ! in a cell is of."""
-    for headline, one in zip(lines, found):
-        for text in one.estimate.remarks if one else ():
-            yield f"The run warns (!) of {plain(headline.label)}, {name}: {text}."
-
-
 HOW = ("Behind ± stands the standard deviation. A dash is for what is not measured or not known, "
        "none for what the toolkit compiles to no instruction that waits. Shapes are n x t, n blocks "
        "of t threads, or n per SM x t, n blocks for each SM.")
@@ -309,5 +302,5 @@ def headline_sheet(part, study, recorded):
                     "memory or links does not go with that clock.", STUDY]
     if others:
         sheet.notes.append(part.reference())
-    sheet.notes += notes("here", lines, here)
+    sheet.notes += [WARNED] * any(one and one.estimate.remarks for one in here)
     return sheet
