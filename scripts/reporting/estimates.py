@@ -150,11 +150,6 @@ def short_name(run):
 Quantity = namedtuple("Quantity", "name unit study measured toolkit", defaults=[True, ""])
 
 
-def title_of(quantity):
-    """Latency, CUDA 13.0"""
-    return ", ".join(filter(None, (quantity.name, quantity.toolkit)))
-
-
 # A row of a Table: texts, a Estimate or None for each quantity, and for each GPU of the study the
 # texts of its numbers, None where it has none.
 Line = namedtuple("Line", "labels estimates study", defaults=[(), {}])

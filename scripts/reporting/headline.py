@@ -9,7 +9,7 @@ from collections import namedtuple
 from parts import means
 from parts.tables import right_aligned
 from parts.tsv import GRID_FILES
-from reporting.estimates import NONE, WARNED, estimate_of, many, rounded, shape, short_name
+from reporting.estimates import NONE, WARNED, estimate_of, many, shape, short_name
 from reporting.names import legend
 from reporting.sheets import CODE, Cell, Sheet, coded, plain
 from reporting.study import GPUS
@@ -110,17 +110,6 @@ IN_ONE_GPU = (
 def shown(found):
     """Whether there is a value."""
     return found is not None and found.estimate.text() not in ("", NONE)
-
-
-def converted(found, unit):
-    """(value, unit) of cycles in ns and of ns in cycles by the SM clock that stands in the row;
-    None where there is none, or no value."""
-    clock = float(found.row.get("clock", "nan"))
-    if not clock > 0 or not shown(found):
-        return None
-    if unit == "cycles":
-        return found.estimate.value * 1e3 / clock, "ns"
-    return found.estimate.value * clock / 1e3, "cycles"
 
 
 def multi_gpu_methods(gpus):
@@ -238,19 +227,6 @@ def conclusions(run):
     return [sentence for sentence in found if sentence]
 
 
-# As sheets.
-CONVERTED_DIGITS = 4  # more than the SM clock is known to
-
-
-def converted_text(found, unit):
-    value, other = (found and converted(found, unit)) or (math.nan, "")
-    if not abs(value) > 0:
-        return "–"
-    least = 10.0 ** (math.floor(math.log10(abs(value))) - CONVERTED_DIGITS + 2)
-    mean = rounded(value, max(least, found.estimate.spread * value / found.estimate.value))
-    return f"{mean.partition(' ± ')[0]} {other}"
-
-
 def cell(found):
     text = found and found.estimate.text()
     return Cell(text, found.estimate.where()) if text else "–"
@@ -290,16 +266,15 @@ def headline_sheet(part, study, recorded):
     measured = " (measured)" * part.run.simulated
     sheet = Sheet(f"{part.run.mark}What a barrier costs here, beside recorded runs" if others else
                   f"{part.run.mark}What a barrier costs here. {part.run.about()}", 2, [
-        "", "Unit", "Here", "Converted", *(other.path.name + measured for other in recorded),
+        "", "Unit", "Here", *(other.path.name + measured for other in recorded),
         *["Against recorded"] * bool(others), *GPUS], widths=WIDTHS, legend=legend_of(lines))
     for place, (headline, found) in enumerate(zip(lines, here)):
         sheet.rows.append([
-            headline.label, headline.unit, cell(found), converted_text(found, headline.unit),
+            headline.label, headline.unit, cell(found),
             *(cell(other[place]) for other in others),
             *[verdict(part, found)] * bool(others),
             *study_cells(headline, study)])
-    sheet.notes += [HOW, "Converted by the SM clock of the same row: what waits for "
-                    "memory or links does not go with that clock.", STUDY]
+    sheet.notes += [HOW, STUDY]
     if others:
         sheet.notes.append(part.reference())
     sheet.notes += [WARNED] * any(one and one.estimate.remarks for one in here)

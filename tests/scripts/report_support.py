@@ -8,7 +8,6 @@ from scripts_support import ROOT, ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
 from reporting import normal
-from reporting.estimates import title_of
 from reporting.part import Part
 from reporting.study import Study
 
@@ -51,7 +50,8 @@ def numbers_of(part):
         for line in table.lines:
             for quantity, estimate in zip(table.quantities, line.estimates):
                 if estimate:
-                    yield table.number, dict(zip(table.labels, line.labels)), title_of(quantity), estimate
+                    name = ", ".join(filter(None, (quantity.name, quantity.toolkit)))
+                    yield table.number, dict(zip(table.labels, line.labels)), name, estimate
 
 
 class ReportCase(ScriptsTest):
