@@ -5,7 +5,7 @@ import re
 from collections import namedtuple
 
 from parts import suite
-from reporting.chart import DOTS, SPREAD, Chart, Panel, Point, Series, of_study, scaled
+from reporting.chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
 from reporting.estimates import Estimate, estimate_of, shape, short_name
 
 SM, ALL = "SM", "ALL"  # in cells: as many blocks as there are SMs, all GPUs of the run
@@ -131,17 +131,6 @@ def look(run, barrier, file):
 def is_older(estimate):
     """Whether an older toolkit than the run's own has compiled it."""
     return suite.OLDER in estimate.sources[0][0]
-
-
-def toolkits(chart, run):
-    """Those whose rows the chart shows. Where both, its legend or this says which has which."""
-    shown = [(is_older(point.estimate), panel.title + series.name)
-             for panel, series, point in chart.rows() if not of_study(point.estimate)]
-    names = [run.environment.get(key, "unknown")
-             for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_before13"))
-             if any(one == older for one, _ in shown)]
-    multi_grid = all("multi_grid" in name for older, name in shown if older)
-    return f"CUDA {' and '.join(names)}" + " (multi-grid)" * (multi_grid and len(names) > 1)
 
 
 class Found:

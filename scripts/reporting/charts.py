@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from reporting import chart_study
-from reporting.chart_barriers import all_barriers, toolkits
+from reporting.chart_barriers import all_barriers
 from reporting.sheets import literal, tex
 
 MAKERS = (*chart_study.MAKERS, all_barriers)
@@ -18,7 +18,7 @@ def charts_of(run, study):
     for chart in charts:
         # Says in its title and across the picture where it shows what was simulated.
         chart.title, chart.simulated = run.mark + chart.title, run.simulated
-        chart.about = run.about(toolkits(chart, run))
+        chart.about = run.about()
     return charts
 
 
