@@ -93,11 +93,12 @@ def study_panels(study, figure, gpu):
                     ticks=THREADS)
 
 
-def how_to_read(chart):
+def how_to_read(run, chart):
     """A heat map: its colours and its empty cells."""
     of_all = " and that of all panels" if len(chart.panels) > 1 else ""
+    or_missing = ", or it was not measured" * (run.partial or "methods" in run.environment)
     return (f"The darker, the longer; the colour's scale is logarithmic{of_all}. "
-            "An empty cell: the blocks do not fit, or it was not measured.")
+            f"An empty cell: the blocks do not fit{or_missing}.")
 
 
 def figure_5(run, _):
@@ -106,7 +107,7 @@ def figure_5(run, _):
     section = run.section("BenchmarkInterSM", "grid latency")
     chart.add(heat_panel(run, section, "grid_sync", 1, f"{short_name(run)}, grid_sync"),
               "grid_sync")
-    chart.notes += [how_to_read(chart), "Column m(avginstru) is the original's."]
+    chart.notes += [how_to_read(run, chart), "Column m(avginstru) is the original's."]
     return chart
 
 
@@ -137,7 +138,7 @@ def figure_7(run, study):
     chart.columns = 3 if len(chart.panels) == 1 else 2  # no panel stands alone
     for panel in study_panels(study, "7", "P100"):
         chart.add(panel)
-    chart.notes += [how_to_read(chart), PEER_ACCESS]
+    chart.notes += [how_to_read(run, chart), PEER_ACCESS]
     return chart
 
 
@@ -165,7 +166,7 @@ def figure_8(run, study):
             chart.missing.append(method)
     for panel in study_panels(study, "8", "V100"):
         chart.add(panel)
-    chart.notes += [how_to_read(chart), PEER_ACCESS,
+    chart.notes += [how_to_read(run, chart), PEER_ACCESS,
                     "What Figure 7 shows of one and of two GPUs is not repeated."]
     if left_out:
         chart.notes.append(f"Measured, but not drawn here: {', '.join(sorted(left_out))} "
