@@ -4,11 +4,11 @@ import copy
 import functools
 import math
 import re
-from collections import Counter, namedtuple
+from collections import namedtuple
 
 from parts import means, tsv
 from parts.environment import SECONDS_OF
-from reporting import groups, stale
+from reporting import stale
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
@@ -16,12 +16,10 @@ LOW_CLOCK = 0.01  # of the highest SM clock at the start; rows further below it 
 BLOCKS = means.KEYS.index("blk")
 GPUS = means.KEYS.index("gpus") + 1  # with the file before
 STALE = "stale"  # what the recorded rows time has other code today
-VERDICTS = (*means.VERDICTS, STALE, "not recorded")
 LACKING = "not in this run"
-HOW = ("Same: within the recorded means and their 95% intervals, or at most "
+HOW = ("Verdicts on rows: same: within the recorded means and their 95% intervals, or at most "
        f"{THRESHOLD:g}% beyond; unclear: only its own interval reaches there, or no recorded mean "
-       f"is known within {WIDEST:g}%; those that are not are left out; {LACKING}: "
-       "the recorded run of as many GPUs has it (normal.tsv names it; –: there is no such run).")
+       f"is known within {WIDEST:g}%; {LACKING}: the recorded run of as many GPUs has it.")
 
 # Beside the recorded runs: files of newer commits, named as the run of the same kind of node.
 FURTHER = ("launches", "fences", "grid_barriers", "stencil", "libraries")
@@ -217,19 +215,6 @@ def lacking(run, runs):
         key for other in known for key, (_, value) in values(other).items()
         if key not in values(run) and (key[0] not in run.files or run.files[key[0]].should_have(
             value.row, key[1], key[:GPUS + 1] in there))))
-
-
-def table(part):
-    """Heads and lines: how many rows of each group have which verdict, as texts."""
-    found = {name: Counter() for name in groups.NAMES}
-    for row in part.normal:
-        found[groups.group_of(row.key[0], row.key[2])][row.verdict] += 1
-    for key in part.lacking or ():
-        found[groups.group_of(key[0], key[2])][LACKING] += 1
-    verdicts = (*VERDICTS, LACKING)
-    return ("Group of rows", *verdicts), [
-        (name, *("–" if part.lacking is None and verdict == LACKING else str(count[verdict])
-                 for verdict in verdicts)) for name, count in found.items() if count]
 
 
 def environment_differences(run, recorded):

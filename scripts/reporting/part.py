@@ -80,19 +80,13 @@ def filed(part, sheet, name):
 
 
 def normal_blocks(part):
-    def table(title, head, labels, rows, *notes):
-        sheet = Sheet(part.run.mark + title, labels, head)
-        sheet.rows, sheet.notes = rows, list(notes)
-        return sheet
-
     yield Text(part.reference())
-    if part.recorded:
-        head, lines = normal.table(part)
-        yield table("Rows beside the recorded ones", head, 1, lines, normal.HOW)
+    differences = normal.environment_differences(part.run, part.recorded)
+    if differences:
         names = [part.name, *(other.path.name + " (measured)" * part.run.simulated for other in part.recorded)]
-        differences = normal.environment_differences(part.run, part.recorded)
-        if differences:
-            yield table("What differs between these machines", ["", *names], len(names) + 1, differences)
+        sheet = Sheet(f"{part.run.mark}What differs between these machines", len(names) + 1, ["", *names])
+        sheet.rows = differences
+        yield sheet
 
 
 def run_blocks(part, pictures):
@@ -127,4 +121,4 @@ def run_blocks(part, pictures):
     yield fold("Environment", [environment])
     head, *rows = [line.split("\t") for line in normal.lines_of_tsv(part)
                    if not line.startswith("#")]
-    yield fold("All rows", [AllRows(head, rows, Path("tables") / name / "normal.tsv")])
+    yield fold("All rows", [Text(normal.HOW), AllRows(head, rows, Path("tables") / name / "normal.tsv")])
