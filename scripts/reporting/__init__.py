@@ -7,12 +7,12 @@ What is told of a run, each from its rows:
                     with section_claims, what sections of the study say beside it
   headline          what a barrier costs, from a warp to all GPUs, and what that says
   verdict           is the node normal?
-  normal            every row beside the recorded runs, by groups
+  normal            every row beside the recorded runs
   run_warnings      what the programs warned of
   chart             what a picture shows; chart_study and chart_barriers make them of rows;
                     charts has all of them; draw draws them, as pictures.mplstyle says,
                     and alone needs matplotlib
-  part              all of this of one run, its blocks of the pages and its part of report.json
+  part              all of this of a run, its blocks of the pages
 How it is written:
   sheets            tables as Markdown and LaTeX
   blocks            what pages are made of, as Markdown; page: as HTML, with page.css and page.js

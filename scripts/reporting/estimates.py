@@ -7,7 +7,7 @@ from collections import namedtuple
 from reporting.sheets import Cell, Sheet
 
 NONE = "none"  # a removed barrier
-WARNED = "Of what has a ! the run warns; its files say why."
+WARNED = "The run warns of numbers with a !; its files say why."
 MOST_DIGITS = 5  # of a mean; what was measured is not known better
 
 
