@@ -27,8 +27,6 @@ NAMES = ("method", "type", "cost", "case", "order", "stream", "set")  # columns 
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 RENAMED = {"cuda_toolkit_multi_grid": "cuda_toolkit_before13"}  # in older environment.tsv
-# In older outputs of Libraries.
-RENAMED_METHODS = {old: f"{old}_unregistered" for old in ("nccl_all_reduce", "nccl_graph")}
 # Of more processes or nodes than a run's.
 BESIDE = re.compile(r"(Libraries\.[A-Za-z0-9_-]{1,40})\.tsv")
 EVIDENCE = "evidence"  # the set that is not measured unless it is asked for
@@ -120,8 +118,7 @@ def annotation_of(comment, where):
             raise TsvError(f"{where}: not an annotation: '{shown(comment)}'")
         return None
     kind, tag, values, alone, method, cells, text = (part or "" for part in found.groups())
-    return Annotation(kind, tag, pairs_of(values or alone), RENAMED_METHODS.get(method, method),
-                      pairs_of(cells), text, where)
+    return Annotation(kind, tag, pairs_of(values or alone), method, pairs_of(cells), text, where)
 
 
 class Section:
@@ -350,7 +347,6 @@ def parse(data, name="standard input"):
             raise TsvError(f"{where}: " + ("a row above any header" if len(cells) > 1 else
                                            "its columns are not separated by tabs"))
         else:
-            cells[0] = RENAMED_METHODS.get(cells[0], cells[0])
             _check_cells(cells, section, decimals, where)
             title = None
             row = Row(section.header, cells, where)

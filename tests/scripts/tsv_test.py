@@ -55,13 +55,6 @@ class ReaderTest(unittest.TestCase):
         self.assertEqual([(row, said.text) for row, said in odd.warnings()],
                          [(None, "all"), (odd.rows[1], "odd: very")])
 
-    def test_older_names(self):
-        """What NCCL adds up in buffers that are not registered had shorter names."""
-        for name in "nccl_graph", "nccl_all_reduce":
-            old, = tsv.parse(f"# t\nmethod\tm(a)\n{name}\t1\n# warning[x] {name}: odd\n".encode())
-            (row, said), = old.warnings()
-            self.assertEqual((row["method"], said.method), (f"{name}_unregistered",) * 2)
-
     def test_annotations(self):
         both, = tsv.parse((section("t", "method form m(a)")
                            + 'a\tas allowed\t1\na\texits\t2\nb\texits\t3\n'
