@@ -17,7 +17,6 @@ Columns, the cheapest way first, aligned on a terminal, else separated by tabs:
   us(step)      what a step is predicted to take
   us(low), us(high)   what is not work may be 1.5 times as long as predicted, or as short
   share(%)      part of a step that is not its work
-  ms(all)       what all steps take
   us(under 5%)  work of a step from which on that part is under 5%
   needs         what a program has to fulfil
 
@@ -33,7 +32,6 @@ import argparse
 import functools
 import itertools
 import math
-import re
 import sys
 from pathlib import Path
 
@@ -72,13 +70,6 @@ def number(text):
     if not 0 <= value <= 1e6:
         raise argparse.ArgumentTypeError(f"must be a number from 0 to 1000000, not '{text}'")
     return value
-
-
-def whole(text):
-    """The type of options that count."""
-    if not re.fullmatch("[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 999999999, not '{text}'")
-    return int(text)
 
 
 def is_launch(method):
@@ -170,7 +161,7 @@ class Advice:
         if close:
             yield f"# too close to the fastest to tell: {', '.join(close)}"
         gpu = self.steps.rows.gpu or "GPUs without a name"
-        yield (f"# {options.steps} steps of {options.work:g} us on {self.gpus} x {options.blocks} "
+        yield (f"# steps of {options.work:g} us on {self.gpus} x {options.blocks} "
                f"blocks of {options.threads} threads, by rows of {gpu}")
         yield from self.left_out()
         if self.gpus > 1 and set(self.launches) - {THREADS}:
@@ -187,12 +178,11 @@ class Advice:
         return sorted((way.step(self.work), method) for method, way in self.ways.items())
 
     def table(self):
-        yield ("way", "us(step)", "us(low)", "us(high)", "share(%)", "ms(all)", "us(under 5%)",
+        yield ("way", "us(step)", "us(low)", "us(high)", "share(%)", "us(under 5%)",
                "needs")
         for step, method in self.ranked():
             yield (method, *(f"{time / 1e3:.2f}" for time in (step, *self.interval(method))),
                    f"{100 * (1 - self.work / step):.0f}" if step else "nan",
-                   f"{step * self.options.steps / 1e6:.3f}",
                    f"{self.long[method].seam * (1 / PART - 1) / 1e3:.0f}", self.needs[method])
 
 
@@ -201,8 +191,6 @@ def work():
     parser.add_argument("run", nargs="*", metavar="RUN")
     parser.add_argument("--work", type=number, required=True, metavar="US",
                         help="microseconds of work a step")
-    parser.add_argument("--steps", type=whole, default=1000, metavar="N",
-                        help="how many steps, 1000 unless given")
     parser.add_argument("--gpus", type=command_line.count, default=1, metavar="N",
                         help="GPUs, one unless given")
     parser.add_argument("--gpu", type=kind_of_gpu, metavar="KIND",
