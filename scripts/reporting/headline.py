@@ -143,24 +143,17 @@ def found_in(run, shown):
     return [headline.find(run) for headline in shown]
 
 
-# In a few lines, for README and terminals: the headlines of these names, with more in the label.
+# In a few lines, for terminals: the headlines of these names, with more in the label.
 SHORT = {**dict.fromkeys(("tile_sync", "block_32", "cluster", "grid_1x1024", "grid_32x64",
                           "peer_grid_sync_2"), ""),
          **dict.fromkeys(("multi_grid_sync_2", "multi_grid_sync_no_peer_2"), ", CUDA 11, 12"),
          "peer_grid_sync_4": "", "launch": ", ten streams", "graph": "", "programmatic": ""}
-OTHER_SHAPE = ("tile_sync", "launch")  # the study's
 
 
 def short():
     """The headlines of SHORT."""
     known = {one.name: one for one in (*IN_ONE_GPU, *of_gpus(2), *of_gpus(4))}
-    return [known[name]._replace(label=known[name].label + more, **(
-        {"study": nothing_known} if name in OTHER_SHAPE else {})) for name, more in SHORT.items()]
-
-
-def method_of(found):
-    """What a line is of, by the Founds of the runs."""
-    return next(one.row["method"] for one in found if one)
+    return [known[name]._replace(label=known[name].label + more) for name, more in SHORT.items()]
 
 
 def short_lines(runs):
@@ -173,7 +166,7 @@ def short_lines(runs):
                 (f"{plain(headline.label)}, {headline.unit}", *(
                     one and one.estimate.text() or "-" for one in found))
                 for headline, found in lines)])
-    yield from textwrap.wrap(legend(method_of(found) for _, found in lines).replace("`", ""), 98,
+    yield from textwrap.wrap(legend(next(one.row["method"] for one in found if one) for _, found in lines).replace("`", ""), 98,
                              initial_indent="  ", subsequent_indent="  ")
 
 
