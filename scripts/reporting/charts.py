@@ -64,22 +64,21 @@ class Pictures:
         return self.drawn.get(path, {}).get("png")
 
 
-def in_two_lines(sentences):
-    """(the caption of the first sentence and of those that have room, the others)"""
-    shown, others = "", []
+def in_two_lines(shown, sentences):
+    """(the caption of what is shown and of the sentences that have room, the others)"""
+    others = []
     for sentence in sentences:
-        if shown and len(f"{shown} {sentence}") > TWO_LINES:
+        if len(f"{shown} {sentence}") > TWO_LINES:
             others.append(sentence)
         else:
-            shown = f"{shown} {sentence}".lstrip()
+            shown += f" {sentence}"
     return shown, others
 
 
 def latex(chart, path):
     """The lines of a file to \\input; the path of the picture is from the folder of the report."""
     first, *notes = chart.caption()
-    caption, others = in_two_lines(filter(None, (
-        first, f"{chart.about}.", *notes, chart.legend())))
+    caption, others = in_two_lines(f"{first} {chart.about}.", filter(None, (*notes, chart.legend())))
     kind = "figure*" if chart.wide else "figure"
     label = re.sub("[^A-Za-z0-9]+", "-", "-".join(Path(path).parts[1:]))
     yield "% Needs \\usepackage{graphicx}."
