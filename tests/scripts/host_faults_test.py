@@ -378,7 +378,7 @@ class PlacesTest(HostFaultsTest):
     def test_small_file_system(self):
         self.out.mkdir()
         self.need_mounts()
-        for size in (4, 64, 200):
+        for size in (4, 32, 100):
             done = self.execute(["unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size={size}k x '
                                  '"$0" && { "$@"; code=$?; find "$0" -type f >&2; exit $code; }',
                                  self.out, *self.command("report.py", self.run_folder, "--out",
