@@ -193,14 +193,38 @@ build() {
   locked "$PROJECT_ROOT/$3/lock" build_now "$@"
 }
 
-# counted LOG COMMAND...: its exit status. Its output goes into LOG; a terminal shows in one line
-# how far it is.
+# What a build of all programs from nothing takes, measured: CPU seconds and MB for each
+# compute capability, and the seconds of its longest chain of sources, however many CPUs.
+readonly BUILD_CPU_SECONDS=215 BUILD_MB=112 CHAIN_SECONDS=26
+# The same of the programs on simulated GPUs, which have no machine code.
+readonly SIMULATED_CPU_SECONDS=200 SIMULATED_MB=81
+
+# build_takes PRESET: seconds, MB and of what, from nothing.
+build_takes() {
+  local kinds=() cpus seconds=$BUILD_CPU_SECONDS mb=$BUILD_MB what
+  cpus=$(nproc 2>/dev/null || echo 2)
+  if [[ $1 == simulated ]]; then
+    kinds=(simulated) seconds=$SIMULATED_CPU_SECONDS mb=$SIMULATED_MB what='simulated GPUs'
+  else
+    mapfile -t kinds < <(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+      sed -n 's/^\([0-9]*\)\.\([0-9]\)$/\1\2/p' | sort -u)
+    if [[ -n ${CUDAARCHS:-} ]]; then IFS=';' read -ra kinds <<<"$CUDAARCHS"; fi
+    ((${#kinds[@]})) || kinds=(80 90) # as CMakeLists.txt
+    what="compute capability ${kinds[*]}"
+  fi
+  seconds=$((seconds / cpus))
+  printf '%d %d %s\n' $(((seconds > CHAIN_SECONDS ? seconds : CHAIN_SECONDS) * ${#kinds[@]})) \
+    $((mb * ${#kinds[@]})) "$what"
+}
+
+# counted LOG OF COMMAND...: its exit status. Its output goes into LOG; a terminal shows in one line
+# how far it is, and OF how much time.
 counted() {
   local start=$SECONDS status=0 step
-  "${@:2}" >>"$1" 2>&1 &
+  "${@:3}" >>"$1" 2>&1 &
   while [[ -t 2 ]] && kill -0 $! 2>/dev/null; do
     step=$(sed -n 's/^\[ *\([0-9/]*%\{0,1\}\)\].*/\1/p' "$1" | sort -n | tail -n 1)
-    printf '\r\e[Kbuilding: %s after %d s' "${step:-started}" $((SECONDS - start)) >&2
+    printf '\r\e[Kbuilding: %s after %d s%s' "${step:-started}" $((SECONDS - start)) "$2" >&2
     sleep 0.5
   done
   wait $! || status=$?
@@ -209,7 +233,7 @@ counted() {
 }
 
 build_now() {
-  local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 start=$SECONDS compilers generator log options
+  local nvcc=$1 preset=$2 folder=$PROJECT_ROOT/$3 start=$SECONDS compilers generator log seconds mb what of options
   log=$folder/build.log
   options=("-DSUITE_COMMIT=${SUITE_COMMIT:-}" "${@:4}")
   generator='Unix Makefiles'
@@ -220,7 +244,10 @@ build_now() {
     rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
     mkdir -p "$folder" && printf '%s\n' "$compilers" >"$folder/compilers.txt" || return 1
   fi
-  say "building with CUDA $(release_of "$nvcc") in $folder; from nothing that takes minutes"
+  read -r seconds mb what < <(build_takes "$preset")
+  say "building with CUDA $(release_of "$nvcc") for $what in $folder; from nothing that takes" \
+    "about $seconds s and $mb MB"
+  [[ -e $folder/CMakeCache.txt ]] || of=" of about $seconds s"
   # Simulated GPUs run no machine code; older compilers do not link without.
   if [[ $preset$(release_of "$nvcc") == simulated1[12].* ]]; then
     options+=(-DCMAKE_CUDA_ARCHITECTURES=90)
@@ -232,8 +259,8 @@ build_now() {
     CUDACXX=$nvcc CUDAHOSTCXX=$(host_compiler_of "$nvcc") PATH=${nvcc%/*}:$PATH
     export CUDACXX CUDAHOSTCXX PATH
     : >"$log"
-    counted "$log" cmake --preset "$preset" -G "$generator" "${options[@]}" &&
-      counted "$log" cmake --build --preset "$preset" --target "${BUILD_TARGETS[@]}" \
+    counted "$log" '' cmake --preset "$preset" -G "$generator" "${options[@]}" &&
+      counted "$log" "${of:-}" cmake --build --preset "$preset" --target "${BUILD_TARGETS[@]}" \
         --parallel "$(nproc 2>/dev/null || echo 2)"
   ) || { grep -E 'error *:|fatal *:|Error' "$log" | head -n 10 >&2; say "see $log" && return 1; }
   say "built in $((SECONDS - start)) s"

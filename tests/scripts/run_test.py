@@ -282,8 +282,23 @@ class RunTest(ScriptsTest):
                 self.assertEqual(len(self.calls(f"cmake --build --preset {preset} ")), number)
         self.assertTrue((self.project / "build/Pitfalls").exists())
         self.assertEqual((self.calls("build"), self.results.exists()), ([], False))
-        self.assertIn("compiling", (self.project / "build/build.log").read_text())
         self.run_sh("--build", "--no-build", code=2)
+
+    def test_what_a_build_takes_is_said(self):
+        """The time is of all CPUs, for all architectures; the compiler's words are in a log."""
+        self.tool("nvidia-smi", "#!/bin/sh\ncase $* in *compute_cap*) echo 9.0; echo 9.0 ;; esac\n")
+        took = {}
+        for kinds in ("90", "70 80 90"):
+            self.environment["CUDAARCHS"] = kinds.replace(" ", ";") * (kinds != "90")
+            for cpus in ("2", "16"):
+                self.tool("nproc", f"#!/bin/sh\necho {cpus}\n")
+                said = self.run_sh("--build").stderr
+                found = re.search(rf" capability {kinds} in {self.project}/build; .* (\d+) s and ", said)
+                took[kinds, cpus] = int(found[1])
+        self.assertNotIn("compiling", said)
+        self.assertIn("compiling", (self.project / "build/build.log").read_text())
+        self.assertEqual(took["70 80 90", "2"], 3 * took["90", "2"])
+        self.assertTrue(took["90", "2"] / 8 < took["90", "16"] <= took["90", "2"] / 2, took)
 
     def test_the_older_toolkit_builds_what_cuda_13_lacks(self):
         self.write_methods(self.before13, "multi_grid_sync gpus 1", "grid_sync grid 1")
@@ -326,7 +341,7 @@ class RunTest(ScriptsTest):
         with contextlib.suppress(OSError):  # it has ended
             while True:
                 said += os.read(ours, 1000)
-                if re.search(rb"\r\x1b\[Kbuilding: 50% after \d+ s\r", said):
+                if re.search(rb"\r\x1b\[Kbuilding: 50% after \d+ s of about \d+ s\r", said):
                     Path(f"{self.log}.built").touch()
                 if len(set(re.findall(rb"\r\x1b\[K4 of 8, after (\d+) s, about \d+ s left: "
                                       rb"TestRepeat(?=\r)", said))) > 1:
