@@ -20,10 +20,10 @@ Columns, the cheapest way first, aligned on a terminal, else separated by tabs:
   us(under 5%)  work of a step from which on that part is under 5%
   needs         what a program has to fulfil
 
-Comments above say which ways have no rows, or only rows of other work. Nine of ten steps that nothing was
-fitted to are between us(low) and us(high): of other works, blocks and machines, of Stencil and of a
-program of others. The host's pace differs most. Two ways are too close to tell where the us(step) of one
-is within the interval of the other.
+Comments above say which ways have no rows, or only rows of other work, and how far the host's pace
+differs between recorded machines. Nine of ten steps that nothing was fitted to are between us(low)
+and us(high): of other works, blocks and machines, of Stencil and of a program of others. Two ways are
+too close to tell where the us(step) of one is within the interval of the other.
 
 Exit codes: 0 done; 1 output cannot be written; 2 bad usage, also rows that cannot be read.
 """
@@ -41,6 +41,7 @@ from reporting.steps_model import (BARRIERS_OF_GPUS, IN_ONE_BLOCK, LADDER, NEEDS
                                    THREADS, Rows, Steps)
 
 RECORDED = Path(__file__).resolve().parent.parent / "results"
+BY_HOST = ("traditional_launch", "programmatic_launch", "launch_and_wait")  # its pace is theirs
 PART = 0.05  # of a step, below which a seam is said not to matter
 TIMES = 1.5  # as long as predicted, or as short, may be what is not work
 PROGRAMS = {LADDER: "ImplicitBarrier", ROUNDS: "ImplicitBarrier", BARRIERS_OF_GPUS: "BenchmarkInterSM"}
@@ -169,6 +170,16 @@ class Advice:
                    "by other ways all come at once")
         if self.other_shape():
             yield "# launches were not measured in this shape; theirs are of the nearest that was"
+        yield from self.paces()
+
+    def paces(self):
+        """Comments on how far the host's pace differs between recorded machines."""
+        files = (*RECORDED.glob("launches/h*.tsv"), *RECORDED.glob("h*/ImplicitBarrier.tsv"))
+        machines = [machine for path in files if (machine := Steps(Rows([path])).measured)]
+        for way in BY_HOST if self.gpus > 1 else sorted(set(BY_HOST) & set(self.launches)):
+            paces = [steps[min(steps)] / 1e3 for machine in machines for steps in machine[way].values()]
+            yield (f"# pace[way={way} machines={len(machines)}]: the host makes steps without work in "
+                   f"{min(paces):.2f} to {max(paces):.2f} us")
 
     def interval(self, method):
         """(the least, the most) that a step takes, in ns"""

@@ -160,6 +160,16 @@ class AdviseTest(unittest.TestCase):
         self.assertGreater(count, 200)
         self.assertGreater(inside, 0.95 * count)
 
+    def test_the_host_has_a_range(self):
+        """Of recorded machines, whichever rows rank the ways."""
+        self.write([("traditional_launch", 1, 50, blocks, 256, work, 1, step, 1, step - work, 1, 10, step)
+                    for blocks in (1, 256) for work, step in ((0, 4000), (20000, 20001))])
+        comments, _ = self.rows("--work", 0, self.file)
+        line, = (line for line in comments if line.startswith("# pace["))
+        lowest, highest = re.search(
+            r"\[way=traditional_launch machines=[3-9]\]: .* ([\d.]+) to ([\d.]+) us$", line).groups()
+        self.assertGreater(float(highest), 1.2 * float(lowest))
+
     def test_the_simplest_way_that_costs_little_more(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))
         for work, way in ((5, "steps_grid_sync"), (100, "traditional_launch")):  # 3 of 103
