@@ -67,7 +67,6 @@ NUMBERS = (
     SHUFFLE,
     in_sm("Warp vote, `__any_sync()`", "warp latency", "vote_any", ONE),
     in_sm("Sum of a warp in one instruction, `redux.sync`", "warp latency", "redux_add", ONE),
-    in_sm("Prefix sums of a warp", "warp latency", "warp_inclusive_sum", ONE),
     in_sm("`__syncthreads()`, 32 threads", "block latency", "blocksync", ONE), SYNC,
     in_sm("`__syncthreads()`, 1024 threads", "block latency", "blocksync", ("1", "1024")),
     ordered("`__syncthreads()`, 1024 threads, in use", "group latency", "in_use_blocksync",
@@ -78,7 +77,6 @@ NUMBERS = (
     in_sm("Shared atomic, each lane its own word", "warp latency", "shared_add", ONE, tile="32"),
     in_sm("Shared atomic, all lanes one word", "warp latency", "shared_add", ONE, tile="1"),
     in_sm("Global atomic, each lane its own word", "warp latency", "global_add", ONE, tile="32"),
-    in_sm("Global compare-and-swap, all lanes one word", "warp latency", "global_cas", ONE, tile="1"),
     *(ordered(f"`{fence}()`, {pending}", "warp latency", method + kind, ONE)
       for fence, method in (("__threadfence", "fence_acq_rel_gpu"),
                             ("__threadfence_system", "fence_acq_rel_sys"))
