@@ -10,7 +10,6 @@
 #include "libraries/method.hpp"
 #include "libraries/mpi_calls.hpp"
 #include "libraries/processes.hpp"
-#include "libraries/sessions.hpp"
 #include "libraries/watch.hpp"
 
 namespace syncbench::libraries {
@@ -56,35 +55,32 @@ class Libraries {
   std::string sections() {
     tell_libraries();
     run_.begin_section(kTitle);
-    for (const LibraryMethod& method : library_methods()) {
-      if (options_.wants(method.name, Set::kToday)) measure(method);
+    for (const Library& library : all_libraries()) {
+      for (const LibraryMethod& method : library.methods) {
+        if (options_.wants(method.name, Set::kToday)) measure(library, method);
+      }
     }
-    end_nvshmem();
+    for (const Library& library : all_libraries()) library.part.end();
     return "";
   }
 
  private:
   void tell_libraries() {
-    std::vector<std::string> told;
-    for (const LibraryMethod& method : library_methods()) {
-      const std::string version = method.version();
-      if (version.empty() ||
-          std::count(told.begin(), told.end(), method.library) > 0) {
-        continue;
-      }
-      told.push_back(method.library);
-      run_.out().comment("library[name=" + method.library + ' ' +
+    for (const Library& library : all_libraries()) {
+      const std::string version = library.part.version();
+      if (version.empty()) continue;
+      run_.out().comment("library[name=" + library.name + ' ' +
                          pair_text("version", version) + ']');
     }
   }
 
   // What stands for all rows of a method that this start cannot have; aloud
   // where it was asked for by name.
-  Remark unavailable(const LibraryMethod& method) const {
-    if (method.version().empty()) {
-      return {"library", method.library + " was not found when this was built"};
+  Remark unavailable(const Library& library) const {
+    if (library.part.version().empty()) {
+      return {"library", library.name + " was not found when this was built"};
     }
-    if (method.by_process && world_.size == 1) {
+    if (library.by_process && world_.size == 1) {
       return {"one-process",
               "it needs a process for each GPU: start the program with mpirun "
               "or srun"};
@@ -95,33 +91,36 @@ class Libraries {
     return {};
   }
 
-  void measure(const LibraryMethod& method) {
-    if (const Remark reason = unavailable(method)) {
+  void measure(const Library& library, const LibraryMethod& method) {
+    if (const Remark reason = unavailable(library)) {
       if (options_.methods.empty()) return table_.skip(method.name, reason);
       return run_.skip(table_, {method.name}, reason);
     }
-    if (world_.size > 1) return measure_on(method, run_.gpus());
+    const auto& open = library.part.open.at(method.name);
+    if (world_.size > 1) return measure_on(method, open, run_.gpus());
     for (std::size_t count = 2; count <= run_.gpus().size(); ++count) {
-      measure_on(method, {run_.gpus().begin(), run_.gpus().begin() + count});
+      measure_on(method, open,
+                 {run_.gpus().begin(), run_.gpus().begin() + count});
     }
   }
 
   // `gpus`: those of this process.
-  void measure_on(const LibraryMethod& method, const std::vector<Gpu>& gpus) {
+  void measure_on(const LibraryMethod& method, const LibraryPart::Open& open,
+                  const std::vector<Gpu>& gpus) {
     Team team(world_, watch_, gpus);
     const RowKey all = row_of(method.name, world_, team.total()).key();
     watch_.show(all);
     run_.measure_or_skip(table_, all, [&] {
       const auto session =
-          make_together([&] { return method.open(team, method.lengths); });
+          make_together([&] { return open(team, method.lengths); });
       for (const CallShape& shape : method.shapes(gpus[0])) {
         const RowKey key =
             row_of(method.name, world_, team.total(), shape).key();
         watch_.show(key);
         run_.measure_or_skip(table_, key, [&] {
           const auto point =
-              make_together([&] { return session->point(shape); });
-          const Summary value = measure(*point, method.lengths);
+              make_together([&] { return session.point(shape); });
+          const Summary value = measure(point, method.lengths);
           const double mhz = run_.clock_mhz();
           require_quiet(value);
           table_.row(
@@ -129,15 +128,15 @@ class Libraries {
           run_.check_row(key, value);
         });
       }
-      session->close();
+      session.close();
     });
     throw_kept_failure();  // of what the session gave back
   }
 
-  Summary measure(Point& point, Lengths lengths) {
+  Summary measure(const Point& point, Lengths lengths) {
     const SamplingPlan plan = {lengths.basic, lengths.more, 1};
     const auto run = [&](int operations, int /*launches*/) {
-      return point.run(operations);
+      return point(operations);
     };
     Measured measured;
     measured.add(sample_inter_sm(run, options_.samples, plan), kNan);
@@ -173,10 +172,12 @@ ProgramInfo program_info(ProcessOptions& asked) {
   info.takes_gpu_count = true;
   info.default_samples = 60;
   info.options = process_options(asked);
-  for (const LibraryMethod& method : library_methods()) {
-    info.methods.push_back(
-        {method.name, method.text, method.library,
-         method.by_process ? "needs a process for each GPU" : ""});
+  for (const Library& library : all_libraries()) {
+    for (const LibraryMethod& method : library.methods) {
+      info.methods.push_back(
+          {method.name, method.text, library.name,
+           library.by_process ? "needs a process for each GPU" : ""});
+    }
   }
   info.columns = describe(kTitle, row_of("", {}, 0));
   return info;

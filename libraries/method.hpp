@@ -3,10 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <memory>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "common/launch.hpp"
 #include "libraries/team.hpp"
 
 namespace syncbench::libraries {
@@ -18,27 +19,18 @@ struct CallShape {
   int threads = -1;
 };
 
-/// A method in one shape, ready to be timed.
-class Point {
- public:
-  virtual ~Point() = default;
-
-  /// Nanoseconds of so many operations in a row, from before the first is
-  /// enqueued, or called, until the last has ended. All processes call it.
-  virtual double run(int operations) = 0;
-};
+/// Nanoseconds of so many operations of a method in a row, in one shape, from
+/// before the first is enqueued, or called, until the last has ended. All
+/// processes call it.
+using Point = std::function<double(int operations)>;
 
 /// What the points of a method on the same GPUs have in common. All processes
 /// make it, and its points, at the same time.
-class Session {
- public:
-  virtual ~Session() = default;
-
+struct Session {
   /// CannotMeasure where this machine cannot have it.
-  virtual std::unique_ptr<Point> point(const CallShape& shape) = 0;
-
+  std::function<Point(const CallShape&)> point;
   /// To be called by all processes, when all points have gone.
-  virtual void close() {}
+  std::function<void()> close = [] {};
 };
 
 /// Operations of the two lengths whose difference is a row.
@@ -46,24 +38,46 @@ struct Lengths {
   int basic, more;
 };
 
+/// What the source of a library supplies; nothing in builds without it.
+struct LibraryPart {
+  /// Empty: the library is not in this build.
+  std::function<std::string()> version = [] { return std::string(); };
+  /// CannotMeasure where these GPUs cannot have the method.
+  using Open = std::function<Session(Team&, Lengths)>;
+  std::map<std::string, Open> open;  ///< by method
+  /// To be called at the end, by all processes.
+  std::function<void()> end = [] {};
+};
+LibraryPart peer_grid_part();  ///< this suite's barrier, which is in all builds
+LibraryPart nccl_part();
+LibraryPart nvshmem_part();
+LibraryPart mpi_part();
+
 struct LibraryMethod {
   std::string name, text;
-  std::string library;  ///< as the reader knows it
-  /// Empty: the library is not in this build.
-  std::function<std::string()> version;
-  std::function<std::vector<CallShape>(const Gpu&)> shapes;
+  std::vector<CallShape> (*shapes)(const Gpu&);
   Lengths lengths;
-  bool by_process;  ///< needs a process for each GPU
-  std::function<std::unique_ptr<Session>(Team&, Lengths)> open;
 };
 
-/// All methods, those of libraries that this build lacks too.
-const std::vector<LibraryMethod>& library_methods();
+struct Library {
+  std::string name;  ///< as the reader knows it
+  bool by_process;   ///< needs a process for each GPU
+  LibraryPart part;
+  std::vector<LibraryMethod> methods;
+};
 
-/// A SESSION(team, lengths) as a LibraryMethod opens it.
-template <class Opened>
-std::unique_ptr<Session> opened(Team& team, Lengths lengths) {
-  return std::make_unique<Opened>(team, lengths);
+/// All, those that this build lacks too.
+const std::vector<Library>& all_libraries();
+
+/// Enqueues kernel(`argument`, operations), whose blocks wait for each other.
+inline void enqueue(const void* kernel, const CallShape& shape, void* argument,
+                    int operations, cudaStream_t stream, CallResult& result) {
+  void* arguments[] = {argument, &operations};
+  result.note(launch_cooperative(
+                  {kernel, dim3(static_cast<unsigned>(shape.blocks)),
+                   dim3(static_cast<unsigned>(shape.threads)), arguments},
+                  stream),
+              kCooperativeApi.name);
 }
 
 /// Called by all processes at the same time: CannotMeasure in all of them where

@@ -2,7 +2,6 @@
 #include "common/errors.hpp"
 #include "libraries/method.hpp"
 #include "libraries/processes.hpp"
-#include "libraries/sessions.hpp"
 
 namespace syncbench::libraries {
 namespace {
@@ -31,79 +30,80 @@ std::vector<CallShape> grids(const Gpu& gpu) {
 // holds about 1,000 and each call is slower.
 constexpr Lengths kInKernel = {100, 900}, kCalls = {10, 90};
 
-const char kOwn[] = "peer_grid_barrier", kNccl[] = "NCCL",
-           kNvshmem[] = "NVSHMEM", kMpi[] = "MPI";
-
-std::vector<LibraryMethod> make_methods() {
+std::vector<Library> make_libraries() {
   return {
-      {"peer_grid_sync",
-       "this suite's barrier of all blocks of all GPUs of a node, by CUDA IPC "
-       "between processes",
-       kOwn, peer_grid_version, grids, kInKernel, false, open_peer_grid},
-      {"nccl_all_reduce_unregistered",
-       "ncclAllReduce() of floats, many in a row in a stream; NCCL does not "
-       "know the buffers before",
-       kNccl, nccl_version, sizes, kCalls, false, open_nccl_all_reduce},
-      {"nccl_graph_unregistered", "the same, in a CUDA graph", kNccl,
-       nccl_version, sizes, kCalls, false, open_nccl_graph},
-      {"nccl_graph_registered",
-       "the same, with buffers registered as symmetric windows, which NCCL "
-       "uses "
-       "where it can (ncclCommWindowRegister())",
-       kNccl, nccl_version, sizes, kCalls, false, open_nccl_graph_registered},
-      {"nccl_lsa_block",
-       "ncclLsaBarrierSession::sync() in a kernel: each block with those of "
-       "the "
-       "same number on the other GPUs",
-       kNccl, nccl_version, grids, kInKernel, false, open_nccl_lsa_block},
-      {"nccl_lsa_grid",
-       "all blocks of all GPUs: grid.sync(), the same of one block, "
-       "grid.sync()",
-       kNccl, nccl_version, grids, kInKernel, false, open_nccl_lsa_grid},
-      {"nvshmem_sync_block",
-       "nvshmemx_sync_all_block() in a kernel of one block", kNvshmem,
-       nvshmem_version, one_block, kInKernel, true, open_nvshmem_sync_block},
-      {"nvshmem_barrier_block",
-       "nvshmemx_barrier_all_block() in a kernel of one block", kNvshmem,
-       nvshmem_version, one_block, kInKernel, true, open_nvshmem_barrier_block},
-      {"nvshmem_sync_grid",
-       "all blocks of all GPUs: grid.sync(), nvshmemx_sync_all_block() of one "
-       "block, grid.sync()",
-       kNvshmem, nvshmem_version, grids, kInKernel, true,
-       open_nvshmem_sync_grid},
-      {"nvshmem_barrier_grid", "the same with nvshmemx_barrier_all_block()",
-       kNvshmem, nvshmem_version, grids, kInKernel, true,
-       open_nvshmem_barrier_grid},
-      {"nvshmem_sync_stream",
-       "nvshmemx_team_sync_on_stream() of all, many in a row in a stream",
-       kNvshmem, nvshmem_version, no_shape, kCalls, true,
-       open_nvshmem_sync_stream},
-      {"nvshmem_barrier_stream",
-       "nvshmemx_barrier_on_stream() of all, many in a row in a stream",
-       kNvshmem, nvshmem_version, no_shape, kCalls, true,
-       open_nvshmem_barrier_stream},
-      {"nvshmem_sync_host", "nvshmem_team_sync() of all, by the CPU threads",
-       kNvshmem, nvshmem_version, no_shape, kCalls, true,
-       open_nvshmem_sync_host},
-      {"nvshmem_barrier_host", "nvshmem_barrier() of all, by the CPU threads",
-       kNvshmem, nvshmem_version, no_shape, kCalls, true,
-       open_nvshmem_barrier_host},
-      {"mpi_barrier", "MPI_Barrier() of processes with a GPU each", kMpi,
-       mpi::version, no_shape, kInKernel, true, open_mpi_barrier},
-      {"mpi_launch",
-       "a kernel launch, cudaDeviceSynchronize() and MPI_Barrier()", kMpi,
-       mpi::version,
-       [](const Gpu& gpu) {
-         return std::vector<CallShape>{{-1, gpu.sm_count, 1024}};
-       },
-       kCalls, true, open_mpi_launch}};
+      {"peer_grid_barrier",
+       false,
+       peer_grid_part(),
+       {{"peer_grid_sync",
+         "this suite's barrier of all blocks of all GPUs of a node, by CUDA "
+         "IPC "
+         "between processes",
+         grids, kInKernel}}},
+      {"NCCL",
+       false,
+       nccl_part(),
+       {{"nccl_all_reduce_unregistered",
+         "ncclAllReduce() of floats, many in a row in a stream; NCCL does not "
+         "know the buffers before",
+         sizes, kCalls},
+        {"nccl_graph_unregistered", "the same, in a CUDA graph", sizes, kCalls},
+        {"nccl_graph_registered",
+         "the same, with buffers registered as symmetric windows, which NCCL "
+         "uses where it can (ncclCommWindowRegister())",
+         sizes, kCalls},
+        {"nccl_lsa_block",
+         "ncclLsaBarrierSession::sync() in a kernel: each block with those of "
+         "the same number on the other GPUs",
+         grids, kInKernel},
+        {"nccl_lsa_grid",
+         "all blocks of all GPUs: grid.sync(), the same of one block, "
+         "grid.sync()",
+         grids, kInKernel}}},
+      {"NVSHMEM",
+       true,
+       nvshmem_part(),
+       {{"nvshmem_sync_block",
+         "nvshmemx_sync_all_block() in a kernel of one block", one_block,
+         kInKernel},
+        {"nvshmem_barrier_block",
+         "nvshmemx_barrier_all_block() in a kernel of one block", one_block,
+         kInKernel},
+        {"nvshmem_sync_grid",
+         "all blocks of all GPUs: grid.sync(), nvshmemx_sync_all_block() of "
+         "one "
+         "block, grid.sync()",
+         grids, kInKernel},
+        {"nvshmem_barrier_grid", "the same with nvshmemx_barrier_all_block()",
+         grids, kInKernel},
+        {"nvshmem_sync_stream",
+         "nvshmemx_team_sync_on_stream() of all, many in a row in a stream",
+         no_shape, kCalls},
+        {"nvshmem_barrier_stream",
+         "nvshmemx_barrier_on_stream() of all, many in a row in a stream",
+         no_shape, kCalls},
+        {"nvshmem_sync_host", "nvshmem_team_sync() of all, by the CPU threads",
+         no_shape, kCalls},
+        {"nvshmem_barrier_host", "nvshmem_barrier() of all, by the CPU threads",
+         no_shape, kCalls}}},
+      {"MPI",
+       true,
+       mpi_part(),
+       {{"mpi_barrier", "MPI_Barrier() of processes with a GPU each", no_shape,
+         kInKernel},
+        {"mpi_launch",
+         "a kernel launch, cudaDeviceSynchronize() and MPI_Barrier()",
+         [](const Gpu& gpu) {
+           return std::vector<CallShape>{{-1, gpu.sm_count, 1024}};
+         },
+         kCalls}}}};
 }
 
 }  // namespace
 
-const std::vector<LibraryMethod>& library_methods() {
-  static const std::vector<LibraryMethod> methods = make_methods();
-  return methods;
+const std::vector<Library>& all_libraries() {
+  static const std::vector<Library> all = make_libraries();
+  return all;
 }
 
 void require_room(const void* kernel, const CallShape& shape, const Gpu& gpu) {

@@ -6,7 +6,6 @@
 #include "common/graphs.hpp"
 #include "libraries/nccl_group.hpp"
 #include "libraries/processes.hpp"
-#include "libraries/sessions.hpp"
 
 namespace syncbench::libraries {
 namespace {
@@ -121,28 +120,8 @@ class Sums {
   Buffers terms_, sums_;
 };
 
-class Enqueued : public Point {
- public:
-  Enqueued(NcclGroup& group, int bytes, Lengths)
-      : group_(group), sums_(group, bytes) {
-    sums_.spoil();
-    run(1);
-    sums_.check();
-  }
-
-  double run(int operations) override {
-    return group_.run("ncclAllReduce", [&](int i, CallResult&) {
-      return sums_.add_up(i, operations);
-    });
-  }
-
- private:
-  NcclGroup& group_;
-  Sums<unregistered> sums_;
-};
-
 template <auto kMake>
-class InGraph : public Point {
+class InGraph {
  public:
   InGraph(NcclGroup& group, int bytes, Lengths lengths)
       : group_(group), sums_(group, bytes) {
@@ -158,7 +137,7 @@ class InGraph : public Point {
   }
 
   // One of the two lengths.
-  double run(int operations) override {
+  double run(int operations) {
     const auto& graphs = graphs_.at(operations);
     return group_.run("no call of NCCL", [&](int i, CallResult& result) {
       result.note(cudaGraphLaunch(graphs[i]->get(), group_.stream(i)),
@@ -196,51 +175,54 @@ class InGraph : public Point {
   std::map<int, std::vector<std::unique_ptr<GraphExec>>> graphs_;
 };
 
-template <class Timed>
-class AllReduce : public Session {
- public:
-  AllReduce(Team& team, Lengths lengths) : group_(team), lengths_(lengths) {}
+Session all_reduce(Team& team, Lengths) {
+  const auto group = std::make_shared<NcclGroup>(team);
+  return {[group](const CallShape& shape) {
+    const auto sums = std::make_shared<Sums<unregistered>>(*group, shape.bytes);
+    const Point run = [group, sums](int operations) {
+      return group->run("ncclAllReduce", [&](int i, CallResult&) {
+        return sums->add_up(i, operations);
+      });
+    };
+    sums->spoil();
+    run(1);
+    sums->check();
+    return run;
+  }};
+}
 
-  std::unique_ptr<Point> point(const CallShape& shape) override {
-    return std::make_unique<Timed>(group_, shape.bytes, lengths_);
-  }
+template <auto kMake>
+Session in_graph(Team& team, Lengths lengths) {
+  const auto group = std::make_shared<NcclGroup>(team);
+  return {[group, lengths](const CallShape& shape) -> Point {
+    const auto graphs =
+        std::make_shared<InGraph<kMake>>(*group, shape.bytes, lengths);
+    return [group, graphs](int operations) { return graphs->run(operations); };
+  }};
+}
 
- private:
-  NcclGroup group_;
-  Lengths lengths_;
-};
+std::string version() {
+  int number = 0;
+  check_nccl(ncclGetVersion(&number), "ncclGetVersion");
+  return std::to_string(number / 10000) + '.' +
+         std::to_string(number / 100 % 100) + '.' +
+         std::to_string(number % 100);
+}
 
 }  // namespace
 
-std::string nccl_version() {
-  int version = 0;
-  check_nccl(ncclGetVersion(&version), "ncclGetVersion");
-  return std::to_string(version / 10000) + '.' +
-         std::to_string(version / 100 % 100) + '.' +
-         std::to_string(version % 100);
-}
-
-std::unique_ptr<Session> open_nccl_all_reduce(Team& team, Lengths lengths) {
-  return opened<AllReduce<Enqueued>>(team, lengths);
-}
-
-std::unique_ptr<Session> open_nccl_graph(Team& team, Lengths lengths) {
-  return opened<AllReduce<InGraph<unregistered>>>(team, lengths);
-}
-
+LibraryPart nccl_part() {
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
-
-std::unique_ptr<Session> open_nccl_graph_registered(Team& team,
-                                                    Lengths lengths) {
-  return opened<AllReduce<InGraph<registered>>>(team, lengths);
-}
-
+  const LibraryPart::Open graph_registered = in_graph<registered>;
 #else
-
-std::unique_ptr<Session> open_nccl_graph_registered(Team&, Lengths) {
-  nccl_lacks("windows need NCCL 2.27");
-}
-
+  const auto graph_registered = nccl_lacks("windows need NCCL 2.27");
 #endif
+  return {version,
+          {{"nccl_all_reduce_unregistered", all_reduce},
+           {"nccl_graph_unregistered", in_graph<unregistered>},
+           {"nccl_graph_registered", graph_registered},
+           {"nccl_lsa_block", nccl_lsa_block()},
+           {"nccl_lsa_grid", nccl_lsa_grid()}}};
+}
 
 }  // namespace syncbench::libraries

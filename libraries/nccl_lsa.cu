@@ -3,9 +3,7 @@
 #include <cooperative_groups.h>
 
 #include "common/errors.hpp"
-#include "common/launch.hpp"
 #include "libraries/nccl_group.hpp"
-#include "libraries/sessions.hpp"
 
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0) && CUDART_VERSION >= 12000
 
@@ -72,63 +70,34 @@ class DeviceCommunicators {
   std::vector<ncclDevComm> made_;
 };
 
-class InKernel : public Point {
- public:
-  InKernel(NcclGroup& group, const void* kernel, const CallShape& shape)
-      : group_(group),
-        kernel_(kernel),
-        shape_(shape),
-        communicators_(group, shape.blocks) {}
-
-  double run(int operations) override {
-    return group_.run("no call of NCCL", [&](int i, CallResult& result) {
-      void* arguments[] = {communicators_.of(i), &operations};
-      result.note(launch_cooperative(
-                      {kernel_, dim3(static_cast<unsigned>(shape_.blocks)),
-                       dim3(static_cast<unsigned>(shape_.threads)), arguments},
-                      group_.stream(i)),
-                  kCooperativeApi.name);
-      return ncclSuccess;
-    });
-  }
-
- private:
-  NcclGroup& group_;
-  const void* kernel_;
-  CallShape shape_;
-  DeviceCommunicators communicators_;
-};
-
 template <void (*kKernel)(ncclDevComm, int)>
-class LsaSession : public Session {
- public:
-  LsaSession(Team& team, Lengths) : group_(team) {
-    const int reached = ncclTeamLsa(group_.communicator(0)).nRanks;
-    if (reached == team.total()) return;
+Session lsa(Team& team, Lengths) {
+  const auto group = std::make_shared<NcclGroup>(team);
+  const int reached = ncclTeamLsa(group->communicator(0)).nRanks;
+  if (reached != team.total()) {
     throw CannotMeasure("no-lsa", "NCCL's LSA barrier reaches " +
                                       std::to_string(reached) +
                                       " of these GPUs");
   }
-
-  std::unique_ptr<Point> point(const CallShape& shape) override {
+  return {[group](const CallShape& shape) -> Point {
     const auto* kernel = reinterpret_cast<const void*>(kKernel);
-    require_room(kernel, shape, group_.team().gpus()[0]);
-    return std::make_unique<InKernel>(group_, kernel, shape);
-  }
-
- private:
-  NcclGroup group_;
-};
+    require_room(kernel, shape, group->team().gpus()[0]);
+    const auto communicators =
+        std::make_shared<DeviceCommunicators>(*group, shape.blocks);
+    return [=](int operations) {
+      return group->run("no call of NCCL", [&](int i, CallResult& result) {
+        enqueue(kernel, shape, communicators->of(i), operations,
+                group->stream(i), result);
+        return ncclSuccess;
+      });
+    };
+  }};
+}
 
 }  // namespace
 
-std::unique_ptr<Session> open_nccl_lsa_block(Team& team, Lengths lengths) {
-  return opened<LsaSession<block_kernel>>(team, lengths);
-}
-
-std::unique_ptr<Session> open_nccl_lsa_grid(Team& team, Lengths lengths) {
-  return opened<LsaSession<grid_kernel>>(team, lengths);
-}
+LibraryPart::Open nccl_lsa_block() { return lsa<block_kernel>; }
+LibraryPart::Open nccl_lsa_grid() { return lsa<grid_kernel>; }
 
 }  // namespace syncbench::libraries
 
@@ -136,14 +105,10 @@ std::unique_ptr<Session> open_nccl_lsa_grid(Team& team, Lengths lengths) {
 
 namespace syncbench::libraries {
 
-constexpr char kLacked[] = "the LSA barrier needs NCCL 2.28 and CUDA 12";
-
-std::unique_ptr<Session> open_nccl_lsa_block(Team&, Lengths) {
-  nccl_lacks(kLacked);
+LibraryPart::Open nccl_lsa_block() {
+  return nccl_lacks("the LSA barrier needs NCCL 2.28 and CUDA 12");
 }
-std::unique_ptr<Session> open_nccl_lsa_grid(Team&, Lengths) {
-  nccl_lacks(kLacked);
-}
+LibraryPart::Open nccl_lsa_grid() { return nccl_lsa_block(); }
 
 }  // namespace syncbench::libraries
 

@@ -9,7 +9,7 @@
 
 #include "common/cpus.hpp"
 #include "common/cuda_resources.hpp"
-#include "libraries/sessions.hpp"
+#include "libraries/method.hpp"
 
 namespace syncbench::libraries {
 namespace {
@@ -93,147 +93,86 @@ __global__ void grid_kernel(int operations) {
   }
 }
 
-class InKernel : public Point {
- public:
-  InKernel(Team& team, const void* kernel, const CallShape& shape)
-      : team_(team),
-        stream_(team.gpus()[0].index),
-        kernel_(kernel),
-        shape_(shape) {}
-
-  double run(int operations) override {
-    return team_.run([&](int) {
-      void* arguments[] = {&operations};
-      const int launched = nvshmemx_collective_launch(
-          kernel_, dim3(static_cast<unsigned>(shape_.blocks)),
-          dim3(static_cast<unsigned>(shape_.threads)), arguments, 0,
-          stream_.get());
-      require(team_, launched, "nvshmemx_collective_launch");
-      CallResult result;
-      wait_for(stream_.get(), result);
-      return result;
-    });
-  }
-
- private:
-  Team& team_;
-  Stream stream_;
-  const void* kernel_;
-  CallShape shape_;
-};
+template <void (*kKernel)(int)>
+Session in_kernel(Team& team, Lengths) {
+  join(team);
+  return {[&team](const CallShape& shape) -> Point {
+    const auto* kernel = reinterpret_cast<const void*>(kKernel);
+    require_room(kernel, shape, team.gpus()[0]);
+    const auto stream = std::make_shared<Stream>(team.gpus()[0].index);
+    return [=, &team](int operations) {
+      return team.run([&](int) {
+        void* arguments[] = {&operations};
+        const int launched = nvshmemx_collective_launch(
+            kernel, dim3(static_cast<unsigned>(shape.blocks)),
+            dim3(static_cast<unsigned>(shape.threads)), arguments, 0,
+            stream->get());
+        require(team, launched, "nvshmemx_collective_launch");
+        CallResult result;
+        wait_for(stream->get(), result);
+        return result;
+      });
+    };
+  }};
+}
 
 template <class Kind>
-class OnStream : public Point {
- public:
-  explicit OnStream(Team& team) : team_(team), stream_(team.gpus()[0].index) {}
-
-  double run(int operations) override {
-    return team_.run([&](int) {
-      for (int i = 0; i < operations; ++i) {
-        require(team_, Kind::enqueue(stream_.get()), Kind::kEnqueue);
-      }
-      CallResult result;
-      wait_for(stream_.get(), result);
-      return result;
-    });
-  }
-
- private:
-  Team& team_;
-  Stream stream_;
-};
+Session on_stream(Team& team, Lengths) {
+  join(team);
+  return {[&team](const CallShape&) -> Point {
+    const auto stream = std::make_shared<Stream>(team.gpus()[0].index);
+    return [&team, stream](int operations) {
+      return team.run([&](int) {
+        for (int i = 0; i < operations; ++i) {
+          require(team, Kind::enqueue(stream->get()), Kind::kEnqueue);
+        }
+        CallResult result;
+        wait_for(stream->get(), result);
+        return result;
+      });
+    };
+  }};
+}
 
 template <class Kind>
-class FromHost : public Point {
- public:
-  explicit FromHost(Team& team) : team_(team) {}
-
-  double run(int operations) override {
-    return team_.run([&](int) {
-      for (int i = 0; i < operations; ++i) {
-        require(team_, Kind::call(), Kind::kCall);
-      }
-      return CallResult();
-    });
-  }
-
- private:
-  Team& team_;
-};
-
-// Makes a point of a method, once NVSHMEM is there.
-template <class Make>
-class NvshmemSession : public Session {
- public:
-  NvshmemSession(Team& team, Make make) : team_(team), make_(make) {
-    join(team);
-  }
-
-  std::unique_ptr<Point> point(const CallShape& shape) override {
-    return make_(team_, shape);
-  }
-
- private:
-  Team& team_;
-  Make make_;
-};
-
-template <class Make>
-std::unique_ptr<Session> session(Team& team, Make make) {
-  return std::make_unique<NvshmemSession<Make>>(team, make);
+Session from_host(Team& team, Lengths) {
+  join(team);
+  return {[&team](const CallShape&) -> Point {
+    return [&team](int operations) {
+      return team.run([&](int) {
+        for (int i = 0; i < operations; ++i) {
+          require(team, Kind::call(), Kind::kCall);
+        }
+        return CallResult();
+      });
+    };
+  }};
 }
 
-std::unique_ptr<Session> in_kernel(Team& team, void (*kernel)(int)) {
-  return session(team, [kernel](Team& here, const CallShape& shape) {
-    const auto* function = reinterpret_cast<const void*>(kernel);
-    require_room(function, shape, here.gpus()[0]);
-    return std::make_unique<InKernel>(here, function, shape);
-  });
-}
-
-template <class PointOfKind>
-std::unique_ptr<Session> called(Team& team) {
-  return session(team, [](Team& here, const CallShape&) {
-    return std::make_unique<PointOfKind>(here);
-  });
-}
-
-}  // namespace
-
-std::string nvshmem_version() {
+std::string version() {
   return std::to_string(NVSHMEM_VENDOR_MAJOR_VERSION) + '.' +
          std::to_string(NVSHMEM_VENDOR_MINOR_VERSION) + '.' +
          std::to_string(NVSHMEM_VENDOR_PATCH_VERSION);
 }
 
-std::unique_ptr<Session> open_nvshmem_sync_block(Team& team, Lengths) {
-  return in_kernel(team, block_kernel<SyncAll>);
-}
-std::unique_ptr<Session> open_nvshmem_barrier_block(Team& team, Lengths) {
-  return in_kernel(team, block_kernel<BarrierAll>);
-}
-std::unique_ptr<Session> open_nvshmem_sync_grid(Team& team, Lengths) {
-  return in_kernel(team, grid_kernel<SyncAll>);
-}
-std::unique_ptr<Session> open_nvshmem_barrier_grid(Team& team, Lengths) {
-  return in_kernel(team, grid_kernel<BarrierAll>);
-}
-std::unique_ptr<Session> open_nvshmem_sync_stream(Team& team, Lengths) {
-  return called<OnStream<SyncAll>>(team);
-}
-std::unique_ptr<Session> open_nvshmem_barrier_stream(Team& team, Lengths) {
-  return called<OnStream<BarrierAll>>(team);
-}
-std::unique_ptr<Session> open_nvshmem_sync_host(Team& team, Lengths) {
-  return called<FromHost<SyncAll>>(team);
-}
-std::unique_ptr<Session> open_nvshmem_barrier_host(Team& team, Lengths) {
-  return called<FromHost<BarrierAll>>(team);
-}
-
-void end_nvshmem() {
+void leave() {
   if (joined) nvshmem_finalize();
   joined = false;
+}
+
+}  // namespace
+
+LibraryPart nvshmem_part() {
+  return {version,
+          {{"nvshmem_sync_block", in_kernel<block_kernel<SyncAll>>},
+           {"nvshmem_barrier_block", in_kernel<block_kernel<BarrierAll>>},
+           {"nvshmem_sync_grid", in_kernel<grid_kernel<SyncAll>>},
+           {"nvshmem_barrier_grid", in_kernel<grid_kernel<BarrierAll>>},
+           {"nvshmem_sync_stream", on_stream<SyncAll>},
+           {"nvshmem_barrier_stream", on_stream<BarrierAll>},
+           {"nvshmem_sync_host", from_host<SyncAll>},
+           {"nvshmem_barrier_host", from_host<BarrierAll>}},
+          leave};
 }
 
 }  // namespace syncbench::libraries

@@ -3,8 +3,7 @@
 #include "common/build_info.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
-#include "common/launch.hpp"
-#include "libraries/sessions.hpp"
+#include "libraries/method.hpp"
 #include "libraries/team_barriers.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 
@@ -18,70 +17,47 @@ namespace {
 
 const auto* const kKernel = reinterpret_cast<const void*>(peer_grid_kernel);
 
-class InKernel : public Point {
- public:
-  InKernel(Team& team, const TeamBarriers& barriers, const CallShape& shape)
-      : team_(team),
-        barriers_(barriers),
-        shape_(shape),
-        ends_(barriers.ends(shape.blocks)),
-        streams_(make_streams(device_numbers(team.gpus()))) {
-    run(0);  // a first launch may wait for other GPUs
-  }
-
-  double run(int operations) override {
-    return team_.run(
+Point in_kernel(Team& team, std::shared_ptr<const TeamBarriers> barriers,
+                const CallShape& shape) {
+  require_room(kKernel, shape, team.gpus()[0]);
+  const auto streams = std::make_shared<std::vector<Stream>>();
+  const auto ends = barriers->ends(shape.blocks);
+  *streams = make_streams(device_numbers(team.gpus()));
+  const Point run = [=, &team](int operations) {
+    return team.run(
         [&](int i) {
-          void* arguments[] = {&ends_[i], &operations};
+          peer_grid::BarrierEnd end = ends[i];
+          const cudaStream_t stream = (*streams)[i].get();
           CallResult result;
-          result.note(
-              launch_cooperative(
-                  {kKernel, dim3(static_cast<unsigned>(shape_.blocks)),
-                   dim3(static_cast<unsigned>(shape_.threads)), arguments},
-                  streams_[i].get()),
-              kCooperativeApi.name);
-          wait_for(streams_[i].get(), result);
+          enqueue(kKernel, shape, &end, operations, stream, result);
+          wait_for(stream, result);
           return result;
         },
-        [this] { return barriers_.failure(); });
-  }
+        [&] { return barriers->failure(); });
+  };
+  run(0);  // a first launch may wait for other GPUs
+  return run;
+}
 
- private:
-  Team& team_;
-  const TeamBarriers& barriers_;
-  CallShape shape_;
-  std::vector<peer_grid::BarrierEnd> ends_;
-  std::vector<Stream> streams_;
-};
-
-class PeerGridSession : public Session {
- public:
-  explicit PeerGridSession(Team& team) : team_(team), barriers_(team) {}
-
-  std::unique_ptr<Point> point(const CallShape& shape) override {
-    require_room(kKernel, shape, team_.gpus()[0]);
-    return std::make_unique<InKernel>(team_, barriers_, shape);
-  }
-  void close() override { barriers_.close(); }
-
- private:
-  Team& team_;
-  TeamBarriers barriers_;
-};
-
-}  // namespace
-
-std::string peer_grid_version() { return kVersion; }
-
-std::unique_ptr<Session> open_peer_grid(Team& team, Lengths) {
+Session open(Team& team, Lengths) {
   if (team.nodes() > 1) {
     throw CannotMeasure("several-nodes", "it joins the GPUs of one node");
   }
   try {
-    return std::make_unique<PeerGridSession>(team);
+    const auto barriers = std::make_shared<TeamBarriers>(team);
+    return {[=, &team](const CallShape& shape) {
+              return in_kernel(team, barriers, shape);
+            },
+            [=] { barriers->close(); }};
   } catch (const peer_grid::CannotJoin& error) {
     throw CannotMeasure("no-barrier", error.what());
   }
+}
+
+}  // namespace
+
+LibraryPart peer_grid_part() {
+  return {[] { return std::string(kVersion); }, {{"peer_grid_sync", open}}};
 }
 
 }  // namespace syncbench::libraries
