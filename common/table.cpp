@@ -12,7 +12,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "common/launcher.hpp"
+#include "common/child_processes.hpp"
 
 namespace syncbench {
 

@@ -8,9 +8,7 @@
 #include "common/measuring_run.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "libraries/method.hpp"
-#include "libraries/mpi_calls.hpp"
 #include "libraries/processes.hpp"
-#include "libraries/watch.hpp"
 
 namespace syncbench::libraries {
 

@@ -1,4 +1,4 @@
-#include "libraries/mpi_calls.hpp"
+#include "libraries/team.hpp"
 
 namespace syncbench::libraries::mpi {
 

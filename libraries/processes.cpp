@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "common/launcher.hpp"
+#include "common/child_processes.hpp"
 #include "common/program.hpp"
 #include "common/provenance.hpp"
 

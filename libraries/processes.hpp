@@ -9,8 +9,7 @@
 #include "common/errors.hpp"
 #include "common/measuring_run.hpp"
 #include "common/options.hpp"
-#include "libraries/mpi_calls.hpp"
-#include "libraries/watch.hpp"
+#include "libraries/team.hpp"
 
 namespace syncbench::libraries {
 

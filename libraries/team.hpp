@@ -1,21 +1,164 @@
-// The GPUs that meet, of one process or of several.
+// The GPUs that meet, of one process or of several that mpirun or srun has
+// started: how processes exchange what they know, what ends all of them when
+// one fails, is killed, falls silent or waits without end, and what the threads
+// of all GPUs do together.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <typeindex>
 #include <vector>
 
 #include "common/check.hpp"
 #include "common/gpu_threads.hpp"
-#include "libraries/mpi_calls.hpp"
-#include "libraries/watch.hpp"
+#include "common/time_limit.hpp"
 
 namespace syncbench::libraries {
+
+// MPI, as one thread alone may call it. no_mpi.cpp has the same for builds
+// without it, in which there is one process.
+namespace mpi {
+
+/// Where this process is among those that mpirun or srun started.
+struct World {
+  int rank = 0;
+  int size = 1;
+  int local_rank = 0;  ///< among the processes of its node
+  int node = 0;        ///< number of its node
+  int nodes = 1;
+};
+
+/// MPI's name and version; empty where it is not in this build.
+std::string version();
+
+/// Joins the other processes that mpirun or srun has started. Without it MPI is
+/// not called at all, and this process is alone.
+World start(int* argc, char*** argv);
+
+/// Returns when all processes have called it: MPI_Barrier.
+void barrier();
+
+/// Gives all processes the bytes of process 0.
+void broadcast(void* data, std::size_t bytes);
+
+/// The text of each process.
+std::vector<std::string> gather(const std::string& text);
+
+/// What a process sends to another, and what it receives from it: as many
+/// bytes.
+struct Message {
+  int other;
+  const void* sent;
+  void* received;
+  std::size_t bytes;
+};
+
+/// Sends and receives all of these, at the same time.
+void exchange(const std::vector<Message>& messages);
+
+/// To be called last, by all processes.
+void end();
+
+}  // namespace mpi
+
+/// Ends this process where it lives longer than so many seconds; process 0 says
+/// why. Until all processes have met there is no Watch, and MPI waits for one
+/// that never comes.
+TimeLimit limit_start(const std::string& program, int seconds);
+
+/// A thread in each process. Process 0 has a connection to each other one, over
+/// which both say once a second that they are there. The kernel closes it when
+/// a process ends. A wait inside a library's kernel has no limit, so this is
+/// what ends it: the process goes, and the driver ends its kernels.
+class Watch {
+ public:
+  static constexpr int kSilentSeconds = 7;  ///< of a process that is given up
+
+  /// To be called by all processes at the same time. `program`: as messages
+  /// begin. `limit`: seconds after which a process that does not go on ends
+  /// all.
+  Watch(const mpi::World& world, std::string program, int limit);
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch();
+
+  /// This process goes on. Cheap.
+  void progress() { ++steps_; }
+
+  /// What is being measured from here on, for messages.
+  void show(const std::string& point);
+
+  /// Ends all processes with this exit code; process 0 says why, once, whoever
+  /// fails first.
+  [[noreturn]] void fail(const std::string& why, int code);
+
+  /// The same of what is being measured, for a failure that others may wait
+  /// for. Any thread may call it.
+  [[noreturn]] void fail_here(const std::string& why);
+
+  /// The run has ended well: from here on processes may leave.
+  void finish();
+
+  /// Where the others find process 0.
+  struct Meeting {
+    std::uint64_t token;
+    std::uint16_t port;
+    char addresses[1000];  ///< with blanks between them
+  };
+
+ private:
+  struct Peer {
+    int socket = -1;
+    int rank = 0;
+    int pid = 0;
+    int silent = 0;      // seconds
+    bool done = false;   // has ended well
+    std::string text{};  // that has come and is not a whole message
+  };
+
+  // Somebody who has connected and is not known yet.
+  struct Caller {
+    int socket = -1;
+    bool answered = false;
+    std::string said{};
+  };
+
+  std::string at_point(const std::string& why);
+  void connect_all();
+  void accept_others(int listener, const Meeting& meeting);
+  bool hear(Caller& caller, const Meeting& meeting);
+  void connect_to(const std::string& address, const Meeting& meeting);
+  void run();
+  void each_second();
+  void read(Peer& peer);
+  void take(Peer& peer);
+  void lost(const Peer& peer, const std::string& how);
+  void send(const Peer& peer, const std::string& message);
+  [[noreturn]] void end_all(const std::string& why, int code);
+
+  const mpi::World world_;
+  const std::string program_;
+  const int limit_;
+  std::vector<Peer> peers_;
+  std::mutex sending_, showing_;
+  std::once_flag ending_;
+  std::string point_;
+  std::atomic<unsigned> steps_ = 0;
+  std::atomic<bool> finished_ = false;
+  int stop_[2] = {-1, -1};  // a pipe: the thread ends when it is closed
+  unsigned seen_ = 0;
+  int stuck_ = 0;
+  std::thread thread_;
+};
 
 /// The GPUs that meet: those of this process and of all others.
 class Team {

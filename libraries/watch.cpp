@@ -1,5 +1,3 @@
-#include "libraries/watch.hpp"
-
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -19,9 +17,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "common/child_processes.hpp"
 #include "common/errors.hpp"
-#include "common/launcher.hpp"
 #include "common/program.hpp"
+#include "libraries/team.hpp"
 
 namespace syncbench::libraries {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "libraries/mpi_calls.hpp"
+#include "libraries/team.hpp"
 
 namespace syncbench::libraries::mpi {
 namespace {

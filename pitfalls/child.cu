@@ -5,7 +5,6 @@
 #include "common/peer_access.hpp"
 #include "common/provenance.hpp"
 #include "pitfalls/child.cuh"
-#include "pitfalls/run.hpp"
 
 namespace syncbench::pitfalls {
 namespace {

@@ -13,7 +13,7 @@
 #include "common/errors.hpp"
 #include "common/options.hpp"
 #include "common/table.hpp"
-#include "pitfalls/process.hpp"
+#include "pitfalls/run.hpp"
 
 namespace syncbench::pitfalls {
 
