@@ -50,10 +50,12 @@ void run_processes(char** argv, int count,
 
 using LineVisitor = std::function<void(const std::string&)>;
 
-/// A pipe whose reading end is cut into lines.
+/// A pipe, or what else can be read, whose reading end is cut into lines.
 class LinePipe {
  public:
   LinePipe();
+  /// Of an open descriptor, which it closes.
+  explicit LinePipe(int read_end) : read_end_(read_end) {}
   LinePipe(const LinePipe&) = delete;
   LinePipe& operator=(const LinePipe&) = delete;
   ~LinePipe();

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "common/check.hpp"
+#include "common/child_processes.hpp"
 #include "common/gpu_threads.hpp"
 #include "common/time_limit.hpp"
 
@@ -108,39 +108,31 @@ class Watch {
   /// The run has ended well: from here on processes may leave.
   void finish();
 
-  /// Where the others find process 0.
-  struct Meeting {
-    std::uint64_t token;
-    std::uint16_t port;
-    char addresses[1000];  ///< with blanks between them
-  };
-
  private:
+  // Another process, or somebody who has connected and is not known yet.
   struct Peer {
-    int socket = -1;
+    explicit Peer(int socket) : lines(std::make_unique<LinePipe>(socket)) {}
+    std::size_t take();
+    bool greets(const std::string& token);
+
+    std::unique_ptr<LinePipe> lines;
+    std::vector<std::string> said{};  // lines that have come
+    std::size_t unread = 0;           // bytes of no line
     int rank = 0;
     int pid = 0;
-    int silent = 0;      // seconds
-    bool done = false;   // has ended well
-    std::string text{};  // that has come and is not a whole message
-  };
-
-  // Somebody who has connected and is not known yet.
-  struct Caller {
-    int socket = -1;
-    bool answered = false;
-    std::string said{};
+    int silent = 0;  // seconds
+    bool greeted = false;
+    bool done = false;  // has ended well
   };
 
   std::string at_point(const std::string& why);
   void connect_all();
-  void accept_others(int listener, const Meeting& meeting);
-  bool hear(Caller& caller, const Meeting& meeting);
-  void connect_to(const std::string& address, const Meeting& meeting);
+  void accept_others(int listener, const std::string& token);
+  bool hear(Peer& caller, const std::string& token);
+  bool connect_to(const std::string& to, int port, const std::string& token);
   void run();
   void each_second();
-  void read(Peer& peer);
-  void take(Peer& peer);
+  void obey(Peer& peer);
   void lost(const Peer& peer, const std::string& how);
   void send(const Peer& peer, const std::string& message);
   [[noreturn]] void end_all(const std::string& why, int code);

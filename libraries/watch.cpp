@@ -14,8 +14,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "common/child_processes.hpp"
 #include "common/errors.hpp"
@@ -25,17 +27,17 @@
 namespace syncbench::libraries {
 namespace {
 
-// A message is a letter: I am here, I am done. With a length and a text behind
-// it: I have failed, end.
-constexpr char kHere = 'h', kDone = 'd', kFailed = 'f', kEnd = 'e';
+// A message is a line that begins with one of these: I am here; I am done; I
+// have failed (an exit code and a text follow); end (an exit code follows).
+constexpr char kHere[] = "here", kDone[] = "done", kFailed[] = "failed ",
+               kEnd[] = "end ";
 constexpr double kMeetSeconds = 20;
 constexpr int kSecondsToEnd = 5;  // after a message to process 0
 
 // The first message of both sides.
-struct Hello {
-  std::uint64_t token;
-  std::int32_t rank, pid;
-};
+std::string greeting(const std::string& token, int rank) {
+  return token + ' ' + std::to_string(rank) + ' ' + std::to_string(getpid());
+}
 
 // Not std::chrono's clock: simulated programs have another in its place.
 double now() {
@@ -60,20 +62,6 @@ bool wait_for(std::vector<pollfd>& sockets, double end) {
   }
 }
 
-bool receive_whole(int socket, void* data, std::size_t bytes) {
-  auto* to = static_cast<char*>(data);
-  std::vector<pollfd> one = {{socket, POLLIN, 0}};
-  const double end = now() + 3;
-  while (bytes > 0) {
-    if (!wait_for(one, end)) return false;
-    const ssize_t count = recv(socket, to, bytes, 0);
-    if (count <= 0) return false;
-    to += count;
-    bytes -= static_cast<std::size_t>(count);
-  }
-  return true;
-}
-
 // The addresses of this node, for other nodes; on one node its own.
 std::string addresses_of_this_node(bool one_node) {
   if (one_node) return "127.0.0.1";
@@ -95,8 +83,9 @@ std::string addresses_of_this_node(bool one_node) {
   return others + own;
 }
 
-// Where process 0 can be reached, which listens there.
-int listen_at(Watch::Meeting& meeting, const mpi::World& world) {
+// Where process 0 listens. `meeting`: how it is reached, a token that strangers
+// do not know, a port and addresses.
+int listen_at(const mpi::World& world, std::string& meeting) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -109,19 +98,12 @@ int listen_at(Watch::Meeting& meeting, const mpi::World& world) {
       getsockname(listener, any, &length) != 0) {
     cannot("listen");
   }
-  meeting.port = ntohs(address.sin_port);
-  if (getrandom(&meeting.token, sizeof meeting.token, 0) < 0) cannot("draw");
-  const std::string text = addresses_of_this_node(world.nodes == 1);
-  text.copy(meeting.addresses, sizeof meeting.addresses - 1);
+  std::uint64_t token = 0;
+  if (getrandom(&token, sizeof token, 0) < 0) cannot("draw");
+  meeting = std::to_string(token) + ' ' +
+            std::to_string(ntohs(address.sin_port)) + ' ' +
+            addresses_of_this_node(world.nodes == 1);
   return listener;
-}
-
-std::string with_length(char letter, int code, const std::string& text) {
-  const auto length =
-      static_cast<std::uint16_t>(std::min<std::size_t>(text.size(), 4000));
-  std::string message = {letter, static_cast<char>(code)};
-  message.append(reinterpret_cast<const char*>(&length), sizeof length);
-  return message + text.substr(0, length);
 }
 
 }  // namespace
@@ -150,100 +132,113 @@ Watch::~Watch() {
   close(stop_[1]);
   thread_.join();
   close(stop_[0]);
-  for (const Peer& peer : peers_) close(peer.socket);
 }
 
 void Watch::connect_all() {
-  Meeting meeting = {};
-  int listener = -1;
-  if (world_.rank == 0) listener = listen_at(meeting, world_);
-  mpi::broadcast(&meeting, sizeof meeting);
+  std::string told, token, port;
+  const int listener = world_.rank == 0 ? listen_at(world_, told) : -1;
+  char bytes[1024] = {};
+  told.copy(bytes, sizeof bytes - 1);
+  mpi::broadcast(bytes, sizeof bytes);
+  std::istringstream meeting(bytes);
+  meeting >> token >> port;
   if (world_.rank == 0) {
-    accept_others(listener, meeting);
+    accept_others(listener, token);
     close(listener);
     return;
   }
-  const double end = now() + kMeetSeconds;
-  do {
-    std::istringstream words(meeting.addresses);
-    for (std::string word; peers_.empty() && words >> word;) {
-      connect_to(word, meeting);
+  const std::vector<std::string> addresses(
+      std::istream_iterator<std::string>(meeting), {});
+  for (const double end = now() + kMeetSeconds; now() < end;) {
+    for (const std::string& address : addresses) {
+      if (connect_to(address, std::stoi(port), token)) return;
     }
-    if (!peers_.empty()) return;
     usleep(100'000);
-  } while (now() < end);
+  }
+  std::string all = "reach process 0 at";
+  for (const std::string& address : addresses) all += ' ' + address;
   errno = ETIMEDOUT;
-  cannot(std::string("reach process 0 at ") + meeting.addresses);
+  cannot(all);
 }
 
 // Whoever connects may be silent or a stranger: nobody waits for him.
-void Watch::accept_others(int listener, const Meeting& meeting) {
-  std::vector<Caller> callers;
+void Watch::accept_others(int listener, const std::string& token) {
+  std::vector<Peer> callers;
   const double end = now() + kMeetSeconds;
   while (static_cast<int>(peers_.size()) < world_.size - 1) {
     std::vector<pollfd> sockets = {{listener, POLLIN, 0}};
-    for (const Caller& caller : callers) {
-      sockets.push_back({caller.socket, POLLIN, 0});
+    for (const Peer& caller : callers) {
+      sockets.push_back({caller.lines->read_end(), POLLIN, 0});
     }
     if (!wait_for(sockets, end)) {
       errno = ETIMEDOUT;
       cannot("meet all others");
     }
     for (std::size_t i = callers.size(); i-- > 0;) {
-      if (sockets[i + 1].revents == 0 || hear(callers[i], meeting)) continue;
+      if (sockets[i + 1].revents == 0 || hear(callers[i], token)) continue;
       callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i));
     }
     const int from = sockets[0].revents == 0
                          ? -1
                          : accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (from >= 0) callers.push_back({from});
+    if (from >= 0) callers.emplace_back(from);
   }
-  for (const Caller& caller : callers) close(caller.socket);
 }
 
-// Takes what a caller says: a Hello, and kHere where it has got the answer, so
-// that no connection counts that it has given up. False: it is a peer, or gone.
-bool Watch::hear(Caller& caller, const Meeting& meeting) {
-  char bytes[sizeof(Hello) + 1];
-  const ssize_t count =
-      recv(caller.socket, bytes, sizeof bytes - caller.said.size(), 0);
-  if (count > 0) caller.said.append(bytes, static_cast<std::size_t>(count));
-  Hello hello = {};
-  caller.said.copy(reinterpret_cast<char*>(&hello), sizeof hello);
-  const std::size_t said = caller.said.size();
-  if (count <= 0 || (said >= sizeof hello && hello.token != meeting.token)) {
-    close(caller.socket);
-    return false;
+// Takes what a caller says: a greeting, and kHere where it has got the answer,
+// so that no connection counts that it has given up. False: it is a peer, or
+// gone.
+bool Watch::hear(Peer& caller, const std::string& token) {
+  constexpr std::size_t kMost = 100;  // bytes, of a greeting
+  const std::size_t bytes = caller.take();
+  if (caller.lines->read_end() < 0) return false;
+  if (caller.said.empty()) return (caller.unread += bytes) <= kMost;
+  if (!caller.greeted) {
+    if (!caller.greets(token)) return false;
+    send(caller, greeting(token, 0));
   }
-  const Peer peer = {caller.socket, hello.rank, hello.pid};
-  if (said >= sizeof hello && !caller.answered) {
-    const Hello mine = {meeting.token, 0, getpid()};
-    send(peer, {reinterpret_cast<const char*>(&mine), sizeof mine});
-    caller.answered = true;
-  }
-  if (said > sizeof hello) peers_.push_back(peer);
-  return said <= sizeof hello;
+  if (caller.said.empty()) return true;
+  peers_.push_back(std::move(caller));
+  return false;
 }
 
-void Watch::connect_to(const std::string& word, const Meeting& meeting) {
-  const int to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (to < 0) cannot("make a socket");
+bool Watch::connect_to(const std::string& to, int port,
+                       const std::string& token) {
+  const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (one < 0) cannot("make a socket");
+  Peer first(one);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
-  address.sin_port = htons(meeting.port);
-  inet_pton(AF_INET, word.c_str(), &address.sin_addr);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  inet_pton(AF_INET, to.c_str(), &address.sin_addr);
   const timeval limit = {3, 0};  // connect() obeys it
-  setsockopt(to, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  const Hello mine = {meeting.token, world_.rank, getpid()};
-  Hello first = {};
-  if (connect(to, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-      ::send(to, &mine, sizeof mine, MSG_NOSIGNAL) == sizeof mine &&
-      receive_whole(to, &first, sizeof first) && first.token == meeting.token &&
-      ::send(to, &kHere, 1, MSG_NOSIGNAL) == 1) {
-    peers_.push_back({to, 0, first.pid});
-  } else {
-    close(to);
+  setsockopt(one, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  const auto* any = reinterpret_cast<const sockaddr*>(&address);
+  if (connect(one, any, sizeof address) != 0) return false;
+  send(first, greeting(token, world_.rank));
+  std::vector<pollfd> sockets = {{one, POLLIN, 0}};
+  const double end = now() + 3;
+  while (first.said.empty() && first.lines->read_end() >= 0 &&
+         wait_for(sockets, end)) {
+    first.take();
   }
+  if (first.said.empty() || !first.greets(token)) return false;
+  send(first, kHere);
+  peers_.push_back(std::move(first));
+  return true;
+}
+
+std::size_t Watch::Peer::take() {
+  return lines->take([this](const std::string& line) { said.push_back(line); });
+}
+
+// Its first line says who it is.
+bool Watch::Peer::greets(const std::string& token) {
+  std::istringstream words(said.front());
+  said.erase(said.begin());
+  std::string given;
+  greeted = words >> given >> rank >> pid && given == token;
+  return greeted;
 }
 
 void Watch::show(const std::string& point) {
@@ -254,7 +249,7 @@ void Watch::show(const std::string& point) {
 
 void Watch::fail(const std::string& why, int code) {
   if (world_.rank == 0) end_all(why, code);
-  send(peers_[0], with_length(kFailed, code, why));
+  send(peers_[0], kFailed + std::to_string(code) + ' ' + why);
   // Process 0 ends this one before. mpirun, which sees that end, sends SIGTERM.
   for (unsigned left = kSecondsToEnd; left > 0;) left = sleep(left);
   std::fprintf(stderr, "%s\n", why.c_str());
@@ -270,20 +265,24 @@ std::string Watch::at_point(const std::string& why) {
 
 void Watch::finish() {
   finished_ = true;
-  for (const Peer& peer : peers_) send(peer, {kDone});
+  for (const Peer& peer : peers_) send(peer, kDone);
 }
 
 void Watch::run() {
   double beat = now();
   for (;;) {
     std::vector<pollfd> sockets;
-    for (const Peer& peer : peers_) {
-      sockets.push_back({peer.done ? -1 : peer.socket, POLLIN, 0});
+    for (Peer& peer : peers_) {
+      obey(peer);
+      sockets.push_back({peer.done ? -1 : peer.lines->read_end(), POLLIN, 0});
     }
     sockets.push_back({stop_[0], POLLIN, 0});
     poll(sockets.data(), sockets.size(), 1000);
     for (std::size_t i = 0; i < peers_.size(); ++i) {
-      if (sockets[i].revents != 0) read(peers_[i]);
+      Peer& peer = peers_[i];
+      if (sockets[i].revents == 0) continue;
+      if (peer.take() > 0) peer.silent = 0;
+      if (peer.lines->read_end() < 0) lost(peer, "has ended without a word");
     }
     if (sockets.back().revents != 0) return;
     if (now() - beat < 0.9) continue;
@@ -295,7 +294,7 @@ void Watch::run() {
 void Watch::each_second() {
   for (Peer& peer : peers_) {
     if (peer.done) continue;
-    send(peer, {kHere});
+    send(peer, kHere);
     if (++peer.silent > kSilentSeconds) {
       lost(peer,
            "has been silent for " + std::to_string(kSilentSeconds) + " s");
@@ -310,38 +309,24 @@ void Watch::each_second() {
                " s, so a wait has no end");
   // Where process 0 does not end this one, this one says it.
   if (world_.rank == 0) end_all(why, 1);
-  if (stuck_ == limit_) send(peers_[0], with_length(kFailed, 1, why));
+  if (stuck_ == limit_) send(peers_[0], kFailed + ("1 " + why));
   if (stuck_ < limit_ + kSecondsToEnd) return;
   std::fprintf(stderr, "%s\n", why.c_str());
   _exit(1);
 }
 
-void Watch::read(Peer& peer) {
-  char bytes[4096];
-  const ssize_t count = recv(peer.socket, bytes, sizeof bytes, MSG_DONTWAIT);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count <= 0) return lost(peer, "has ended without a word");
-  peer.silent = 0;
-  peer.text.append(bytes, static_cast<std::size_t>(count));
-  take(peer);
-}
-
-void Watch::take(Peer& peer) {
-  while (!peer.text.empty()) {
-    const char letter = peer.text[0];
-    if (letter == kHere || letter == kDone) {
-      peer.done |= letter == kDone;
-      peer.text.erase(0, 1);
-      continue;
-    }
-    std::uint16_t length = 0;
-    constexpr std::size_t kHead = 2 + sizeof length;
-    if (peer.text.size() < kHead) return;
-    std::memcpy(&length, peer.text.data() + 2, sizeof length);
-    if (peer.text.size() < kHead + length) return;
-    const int code = static_cast<unsigned char>(peer.text[1]);
-    if (letter == kEnd) _exit(code);
-    end_all(peer.text.substr(kHead, length), code);
+// What it has said.
+void Watch::obey(Peer& peer) {
+  for (const std::string& line : std::exchange(peer.said, {})) {
+    std::istringstream words(line);
+    std::string word, why;
+    int code = 0;
+    words >> word >> code;
+    std::getline(words.ignore(), why);
+    word += ' ';
+    if (line == kDone) peer.done = true;
+    if (word == kEnd) _exit(code);
+    if (word == kFailed) end_all(why, code);
   }
 }
 
@@ -353,23 +338,24 @@ void Watch::lost(const Peer& peer, const std::string& how) {
                                std::to_string(peer.pid) + ") " + how);
   if (world_.rank == 0) end_all(why, 1);
   // If it wakes, it is to say nothing of the others that have ended.
-  send(peer, with_length(kEnd, 1, ""));
+  send(peer, kEnd + std::to_string(kExitFailed));
   if (world_.rank == 1) std::fprintf(stderr, "%s\n", why.c_str());
   _exit(1);
 }
 
 // A peer that cannot be told has ended, which is seen when reading.
 void Watch::send(const Peer& peer, const std::string& message) {
+  const std::string line = message + '\n';
   const std::lock_guard<std::mutex> guard(sending_);
   [[maybe_unused]] const ssize_t count =
-      ::send(peer.socket, message.data(), message.size(), MSG_NOSIGNAL);
+      ::send(peer.lines->read_end(), line.data(), line.size(), MSG_NOSIGNAL);
 }
 
 void Watch::end_all(const std::string& why, int code) {
   std::call_once(ending_, [&] {
     Progress().clear();
     std::fprintf(stderr, "%s\n", why.c_str());
-    for (const Peer& peer : peers_) send(peer, with_length(kEnd, code, ""));
+    for (const Peer& peer : peers_) send(peer, kEnd + std::to_string(code));
     _exit(code);
   });
   for (;;) pause();  // another thread ends this process
