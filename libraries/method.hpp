@@ -66,9 +66,6 @@ struct Library {
   std::vector<LibraryMethod> methods;
 };
 
-/// All, those that this build lacks too.
-const std::vector<Library>& all_libraries();
-
 /// Enqueues kernel(`argument`, operations), whose blocks wait for each other.
 inline void enqueue(const void* kernel, const CallShape& shape, void* argument,
                     int operations, cudaStream_t stream, CallResult& result) {
