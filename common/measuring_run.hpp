@@ -72,8 +72,10 @@ class MeasuringRun {
     }
   }
 
-  /// SM clock of GPU 0 now, in MHz. Warns when it has moved more than 1% since
-  /// the section began, and takes the new value as the one to compare with.
+  /// SM clock of GPU 0 now, in MHz; of several processes, all of which call
+  /// this, that of the slowest one's. Warns when GPU 0's has moved more than 1%
+  /// since the section began, and takes the new value as the one to compare
+  /// with.
   double clock_mhz();
 
   /// Where several processes measure together: gives all of them what each

@@ -133,7 +133,9 @@ Row row_of(const std::string& method, const mpi::World& world, int gpus,
       .label("thrd", "threads", "block dimension", text(shape.threads))
       .mean_stddev("op", "ns", "one operation (Eq. 7, 8)", value)
       .stats("op", "ns", value)
-      .clock(mhz)
+      .clock(mhz,
+             "SM clock of GPU 0 after this row; of several processes, of the "
+             "slowest one's")
       .set(Set::kToday);
 }
 

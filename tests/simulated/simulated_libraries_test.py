@@ -184,6 +184,12 @@ class Libraries(processes.Processes):
         self.assertIn("# skipped[noise] peer_grid_sync ", done.stdout)
         self.assertIn("error: asked for and not measured: peer_grid_sync ", done.stderr)
 
+    def test_the_slowest_clock_of_all_processes(self):
+        parts = [words(1, *SHORT, "--stats", stand_in="halve_at=0" if rank == 1 else None)
+                 for rank in range(3)]
+        section, = planted.tsv.parse(self.run_them(together(*parts), 0).stdout.encode())
+        self.assertEqual([row["clock"] for row in section.rows], ["990.0"] * 2)
+
     def test_processes_that_mpi_does_not_know(self):
         for number, expected in ("0", ["Libraries: error: 2 processes were started, of which MPI "
                                        "knows nothing (srun --mpi=pmix?)"]), ("1", []):
