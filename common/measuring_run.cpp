@@ -87,13 +87,17 @@ void MeasuringRun::measure(const std::function<void()>& body) {
 double MeasuringRun::clock_mhz() {
   const double mhz = probes_[0].read_mhz();
   warn("", clock_watch_.check(mhz));
+  return least_of_processes(mhz);
+}
+
+double MeasuringRun::least_of_processes(double value) const {
   char text[32];
-  std::snprintf(text, sizeof text, "%a", mhz);  // the whole number
-  double slowest = mhz;
+  std::snprintf(text, sizeof text, "%a", value);  // the whole number
+  double least = value;
   for (const std::string& one : gather_(text)) {
-    slowest = std::min(slowest, std::stod(one));
+    least = std::min(least, std::stod(one));
   }
-  return slowest;
+  return least;
 }
 
 // A line a GPU: its number, its clock, the highest one, and why it is slow.

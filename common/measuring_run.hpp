@@ -83,6 +83,10 @@ class MeasuringRun {
   using Gather = std::function<std::vector<std::string>(const std::string&)>;
   void share_clocks(const Gather& gather) { gather_ = gather; }
 
+  /// The least of what the processes that share clocks give, all of which call
+  /// this: what they decide by, which have to decide alike.
+  double least_of_processes(double value) const;
+
   /// Samples all points in turn until the SM clocks of the first `gpus` GPUs
   /// are not slow after it, but at most kAttempts times; the last attempt
   /// counts. A clock is slow when it is more than 2% below the highest that

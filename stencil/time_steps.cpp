@@ -25,24 +25,16 @@ constexpr int kFewestSamples = 5;
 // number, which end in different copies.
 constexpr int kProofSteps[] = {64, 33};
 
-// What processes decide by, which have to decide alike.
-double least_of_processes(double value) {
-  double least = value;
-  for (const std::string& text :
-       libraries::mpi::gather(std::to_string(value))) {
-    least = std::min(least, std::stod(text));
-  }
-  return least;
+bool all_processes(const MeasuringRun& run, bool value) {
+  return run.least_of_processes(value) == 1;
 }
-
-bool all_processes(bool value) { return least_of_processes(value) == 1; }
 
 // Bytes of the largest field on each of these GPUs. `smallest`: what every
 // section has a field of.
-long long largest_field(const std::vector<Gpu>& gpus, long long asked_for,
+long long largest_field(const MeasuringRun& run, long long asked_for,
                         long long smallest) {
   std::size_t least_free = SIZE_MAX, least_total = SIZE_MAX;
-  for (const Gpu& gpu : gpus) {
+  for (const Gpu& gpu : run.gpus()) {
     const DeviceGuard guard(gpu.index);
     std::size_t free = 0, total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -51,7 +43,7 @@ long long largest_field(const std::vector<Gpu>& gpus, long long asked_for,
   }
   // Halos and the memory of barriers come on top of it.
   const auto room = static_cast<long long>(
-      0.9 * least_of_processes(static_cast<double>(least_free)));
+      0.9 * run.least_of_processes(static_cast<double>(least_free)));
   if (asked_for > room) {
     throw UsageError("fields of " + std::to_string(asked_for) +
                      " bytes do not fit into the " + std::to_string(room) +
@@ -63,7 +55,7 @@ long long largest_field(const std::vector<Gpu>& gpus, long long asked_for,
   }
   if (asked_for > 0) return asked_for;
   const auto part = static_cast<long long>(
-      least_of_processes(static_cast<double>(least_total)) / kPartOfMemory);
+      run.least_of_processes(static_cast<double>(least_total)) / kPartOfMemory);
   return std::min(room, part);
 }
 
@@ -262,7 +254,7 @@ class TimeSteps {
             right &= !way.orders || is_part(*field, count, expected[count]);
           }
         }
-        right = all_processes(right);
+        right = all_processes(run_, right);
         if (!right) {
           wrong_.ways.insert(way.name);
           run_.warn(key(way),
@@ -335,7 +327,7 @@ class TimeSteps {
     const auto steps = reference_steps(field);
     field.fill();
     steps->run(kHostSteps);
-    if (!all_processes(has_layers_of_host(field))) {
+    if (!all_processes(run_, has_layers_of_host(field))) {
       for (Way& way : ways) {
         if (!way.way.orders) continue;
         way.right = false;
@@ -369,7 +361,7 @@ class TimeSteps {
       check_interrupt();
       show(name);
       run_once(way, shorter);  // a warm-up
-      const double once = least_of_processes(run_once(way, longer));
+      const double once = run_.least_of_processes(run_once(way, longer));
       const double fit = std::min(kSampledNs / once, 1e6);
       samples = std::max(
           samples, std::min(run_.options().samples, static_cast<int>(fit)));
@@ -410,7 +402,7 @@ class TimeSteps {
         if (base != unordered.end()) {
           row.sync = 100 * (1 - base->second / row.step.mean);
         }
-        row.right = all_processes(ways[i].right);
+        row.right = all_processes(run_, ways[i].right);
       } else {
         unordered[way.form] = row.step.mean;
       }
@@ -455,10 +447,11 @@ WrongSteps measure_time_steps(MeasuringRun& run, const ProcessRun& process,
                               const FieldOptions& fields) {
   const Teams teams = make_teams(run, process);
   run.show("sizes of the fields");
-  const int blocks = static_cast<int>(least_of_processes(run.gpu().sm_count));
+  const int blocks =
+      static_cast<int>(run.least_of_processes(run.gpu().sm_count));
   const long long smallest = std::max(smallest_shape(2, blocks).bytes(),
                                       smallest_shape(3, blocks).bytes());
-  const long long most = largest_field(run.gpus(), fields.max_bytes, smallest);
+  const long long most = largest_field(run, fields.max_bytes, smallest);
   WrongSteps wrong;
   for (const int dimensions : {2, 3}) {
     WrongSteps found =
