@@ -93,44 +93,45 @@ __global__ void grid_kernel(int operations) {
   }
 }
 
+// What put(stream, operations) brings into a stream, until it has ended.
+template <class Put>
+Point in_stream(Team& team, Put put) {
+  const auto stream = std::make_shared<Stream>(team.gpus()[0].index);
+  return [&team, stream, put](int operations) {
+    return team.run([&](int) {
+      put(stream->get(), operations);
+      CallResult result;
+      wait_for(stream->get(), result);
+      return result;
+    });
+  };
+}
+
 template <void (*kKernel)(int)>
 Session in_kernel(Team& team, Lengths) {
   join(team);
-  return {[&team](const CallShape& shape) -> Point {
+  return {[&team](const CallShape& shape) {
     const auto* kernel = reinterpret_cast<const void*>(kKernel);
     require_room(kernel, shape, team.gpus()[0]);
-    const auto stream = std::make_shared<Stream>(team.gpus()[0].index);
-    return [=, &team](int operations) {
-      return team.run([&](int) {
-        void* arguments[] = {&operations};
-        const int launched = nvshmemx_collective_launch(
-            kernel, dim3(static_cast<unsigned>(shape.blocks)),
-            dim3(static_cast<unsigned>(shape.threads)), arguments, 0,
-            stream->get());
-        require(team, launched, "nvshmemx_collective_launch");
-        CallResult result;
-        wait_for(stream->get(), result);
-        return result;
-      });
-    };
+    return in_stream(team, [=, &team](cudaStream_t stream, int operations) {
+      void* arguments[] = {&operations};
+      const int launched = nvshmemx_collective_launch(
+          kernel, dim3(static_cast<unsigned>(shape.blocks)),
+          dim3(static_cast<unsigned>(shape.threads)), arguments, 0, stream);
+      require(team, launched, "nvshmemx_collective_launch");
+    });
   }};
 }
 
 template <class Kind>
 Session on_stream(Team& team, Lengths) {
   join(team);
-  return {[&team](const CallShape&) -> Point {
-    const auto stream = std::make_shared<Stream>(team.gpus()[0].index);
-    return [&team, stream](int operations) {
-      return team.run([&](int) {
-        for (int i = 0; i < operations; ++i) {
-          require(team, Kind::enqueue(stream->get()), Kind::kEnqueue);
-        }
-        CallResult result;
-        wait_for(stream->get(), result);
-        return result;
-      });
-    };
+  return {[&team](const CallShape&) {
+    return in_stream(team, [&team](cudaStream_t stream, int operations) {
+      for (int i = 0; i < operations; ++i) {
+        require(team, Kind::enqueue(stream), Kind::kEnqueue);
+      }
+    });
   }};
 }
 
