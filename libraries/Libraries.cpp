@@ -51,8 +51,7 @@ const std::vector<Library>& all_libraries() {
        peer_grid_part(),
        {{"peer_grid_sync",
          "this suite's barrier of all blocks of all GPUs of a node, by CUDA "
-         "IPC "
-         "between processes",
+         "IPC between processes",
          grids, kInKernel}}},
       {"NCCL",
        false,
@@ -85,8 +84,7 @@ const std::vector<Library>& all_libraries() {
          kInKernel},
         {"nvshmem_sync_grid",
          "all blocks of all GPUs: grid.sync(), nvshmemx_sync_all_block() of "
-         "one "
-         "block, grid.sync()",
+         "one block, grid.sync()",
          grids, kInKernel},
         {"nvshmem_barrier_grid", "the same with nvshmemx_barrier_all_block()",
          grids, kInKernel},

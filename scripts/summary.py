@@ -2,7 +2,8 @@
 """Shows a results folder in short: every barrier at the shapes that people ask for.
 
 Numbers are means; behind a launch stands its standard deviation. ! marks a number that the run
-warns of, or that depends on the repeat count; the worst warning of each kind stands at the end. "none": the compiler left nothing that waits, so that there is no latency. -: not measured, or it
+warns of, or that depends on the repeat count; the worst warning of each kind stands at the end.
+"none": the compiler left nothing that waits, so that there is no latency. -: not measured, or it
 does not fit on the GPU. multi_grid_sync is of the older toolkit, all else of the newer one. ? marks a
 wrong sum.
 """

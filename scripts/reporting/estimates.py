@@ -12,8 +12,9 @@ MOST_DIGITS = 5  # of a mean; what was measured is not known better
 
 
 class Estimate:
-    """A value of a run. spread: the standard deviation, nan where none was recorded or is
-    shown; sources: (file, section, line) of its rows; remarks: what the run says of them; wrong: of a sum; nothing: whether nothing waits."""
+    """A value of a run. spread: the standard deviation, nan where none was recorded or is shown;
+    sources: (file, section, line) of its rows; remarks: what the run says of them; wrong: of a sum;
+    nothing: whether nothing waits."""
 
     def __init__(self, value, spread, sources, remarks=(), wrong=False, nothing=False):
         self.value, self.spread, self.sources = value, spread, list(sources)

@@ -166,8 +166,8 @@ def short_lines(runs):
                 (f"{plain(headline.label)}, {headline.unit}", *(
                     one and one.estimate.text() or "-" for one in found))
                 for headline, found in lines)])
-    yield from textwrap.wrap(legend(next(one.row["method"] for one in found if one) for _, found in lines).replace("`", ""), 98,
-                             initial_indent="  ", subsequent_indent="  ")
+    names = legend(next(one.row["method"] for one in found if one) for _, found in lines)
+    yield from textwrap.wrap(names.replace("`", ""), 98, initial_indent="  ", subsequent_indent="  ")
 
 
 def costs_of(run, title, method, gpus):

@@ -1,4 +1,4 @@
-"""What is known to move rows: results/known_spread.tsv, which docs/repeatability.md shows.
+"""What is known to move rows: results/known_spread.tsv, which results/evidence/spread.md shows.
 
 A line is a cause with a bound. It is of rows that agree with all its cells:
   name        short; lines of one name are one cause

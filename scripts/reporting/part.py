@@ -19,7 +19,8 @@ SAID = {"normal": "Normal: {:,} rows compared with the recorded runs, no fault f
 
 
 class Part:
-    """tables: I to VIII b; verdict: of class Verdict, which explains what is taken from it; charts: of charts.charts_of(); headline: a Sheet."""
+    """tables: I to VIII b; verdict: of class Verdict, which explains what is taken from it; charts: of
+    charts.charts_of(); headline: a Sheet."""
 
     def __init__(self, run, study, recorded):
         self.run, self.name = run, run.path.resolve().name
