@@ -179,7 +179,7 @@ Session all_reduce(Team& team, Lengths) {
   const auto group = std::make_shared<NcclGroup>(team);
   return {[group](const CallShape& shape) {
     const auto sums = std::make_shared<Sums<unregistered>>(*group, shape.bytes);
-    const Point run = [group, sums](int operations) {
+    Point run = [group, sums](int operations) {
       return group->run("ncclAllReduce", [&](int i, CallResult&) {
         return sums->add_up(i, operations);
       });
