@@ -12,12 +12,13 @@ Exit codes: 0 the same, or written; 1 something differs; 77 the programs are not
 import argparse
 import concurrent.futures
 import difflib
-import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 import golden
+from simulated.at_once import AT_ONCE
 
 GOLDEN = golden.ROOT / "tests" / "golden"
 # {program: arguments on one GPU; those on several, or None where it knows no gpu_count}
@@ -34,23 +35,53 @@ COMMANDS = {
                 "--max-bytes 128K --method single_omp_traditional_launch,peer_grid_sync"),
     "Libraries": ("--method peer_grid_sync", "--method peer_grid_sync"),
     "Pitfalls": ("--method no_sync,vote_ballot,lost_updates", "--method flag_in_peer_memory")}
-MASKS = ((re.compile(r" (toolkit|runtime|nvcc|gcc|cpu)=[\w.,-]+"), r" \1=MASKED"),
+# What else becomes of cases of Pitfalls: arguments, what is planted.
+PITFALLS = (
+    ("2 --all", ""),
+    ("2 --method part_peer_grid_gpus,flag_in_peer_memory", "peer=none"),
+    ("1 --method part_cluster_sync", "capability=75 code=75"),
+    ("1 --method part_blocksync,part_blocksync_lanes", "lets_pass=::BlockSync>"),
+    ("1 --method syncwarp", "lets_pass=::WarpSync>"),
+    ("1 --method no_sync,part_no_sync", "holds=::NoSync>"),
+    ("1 --method lost_updates,flag_in_shared_memory", "right_is_wrong=LostUpdates"),
+    ("2 --method flag_in_peer_memory", "right_is_wrong=exchange<true"),
+    ("1 --method vote_ballot", "right_is_wrong=::Vote>"),
+    ("1 --method message_passing", "right_is_wrong=::ConsistentFence<"),
+    ("2 --method message_passing_to_peer", "right_is_wrong=::AcquireReleaseFence<"),
+    ("1 --method message_passing,lost_updates", "race_rate=0"),
+    ("1 --method part_mbarrier,lost_updates", "hang=::Mbarrier>"),
+    ("1 --method syncwarp,match_any", "hang=::WarpSync>"),
+    ("1 --method part_no_sync,lost_updates", "fail_call=HostAlloc fail_at=1 fail_mode=abort"),
+    ("2 --method part_syncwarp,part_named_barrier,lost_updates",
+     "sick=::NamedBarrier> sick_file=FOLDER/sick"))
+LANE = r"\2\d+\t\d+\t\d+\n"  # of the lanes of a method, the first two are shown
+MASKS = ((re.compile(rf"((?<=\n)(\w+\t)0\t\d+\t\d+\n{LANE})(?:{LANE})+"), r"\1"),
+         (re.compile(r" at /\S+/(\w+/\w+\.\w+):\d+"), r" at \1"),
+         (re.compile(r" (toolkit|runtime|nvcc|gcc|cpu)=[\w.,-]+"), r" \1=MASKED"),
          (re.compile(r".*(warning\[few-cpus\]|warning: fewer CPUs).*\n"), ""),
          (re.compile(r"# library\[name=(NCCL|NVSHMEM|MPI) .*\n"), ""))
 SHOWN = 40  # lines of a difference
 
 
-def text_of(folder, program):
-    """Outputs on 1, 2 and 3 GPUs, each below its command."""
+def runs_of(program):
+    """(arguments, what is planted) of each run."""
     one, several = COMMANDS[program]
     noise = " noise=0.01" if program == "TestRepeat" else ""
-    text = ""
     for gpus in (1, 2, 3) if several else (1,):
-        arguments = f"{gpus} " * bool(several) + "--samples 2 " + (several if gpus > 1 else one)
-        scenario = f"gpus={gpus} sms=4 l2_kib=256{noise}"
-        done = golden.run(folder, program, arguments.split(), scenario)
-        text += f'## STAND_IN="{scenario}" {program} {arguments}\n{done.out}'
-        text += f"## exit code {done.code}\n{done.err}"
+        yield (f"{gpus} " * bool(several) + "--samples 2 " + (several if gpus > 1 else one),
+               f"gpus={gpus} sms=4 l2_kib=256{noise}")
+    for arguments, planted in PITFALLS if program == "Pitfalls" else ():
+        yield (f"{arguments} --samples 4",
+               f"gpus={arguments[0]} sms=4 race_rate=0.75 {planted}".strip())
+
+
+def text_of(folder, program, arguments, scenario):
+    """The output of a run, below its command."""
+    with tempfile.TemporaryDirectory() as temporary:
+        done = golden.run(folder, program, arguments.split(),
+                          scenario.replace("FOLDER", temporary))
+    text = (f'## STAND_IN="{scenario}" {program} {arguments}\n{done.out}'
+            f"## exit code {done.code}\n{done.err}")
     for pattern, mask in MASKS:
         text = pattern.sub(mask, text)
     return text
@@ -67,9 +98,11 @@ def main():
         return 77
     GOLDEN.mkdir(exist_ok=True)
     differs = False
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        texts = pool.map(lambda program: text_of(options.folder.resolve(), program), COMMANDS)
-        for program, text in zip(COMMANDS, texts):
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        texts = {program: [pool.submit(text_of, options.folder.resolve(), program, *run)
+                           for run in runs_of(program)] for program in reversed(COMMANDS)}
+        for program in COMMANDS:
+            text = "".join(future.result() for future in texts[program])
             path = GOLDEN / f"{program}.tsv"
             old = path.read_text() if path.exists() else ""
             if options.renew:
