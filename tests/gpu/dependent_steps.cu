@@ -201,7 +201,8 @@ int run() {
   return 0;
 }
 
+[[maybe_unused]] const bool kAdded =
+    add_gpu_test("dependent_steps", [](const Words&) { return run(); });
+
 }  // namespace
 }  // namespace syncbench
-
-int main() { return syncbench::gpu_test_main(syncbench::run); }

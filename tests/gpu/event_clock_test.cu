@@ -256,9 +256,8 @@ int run() {
   return failures == 0 ? 0 : 1;
 }
 
+[[maybe_unused]] const bool kAdded =
+    add_gpu_test("event_clock", [](const Words&) { return run(); });
+
 }  // namespace
 }  // namespace syncbench::explicit_barrier
-
-int main() {
-  return syncbench::gpu_test_main(syncbench::explicit_barrier::run);
-}

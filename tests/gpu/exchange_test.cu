@@ -5,9 +5,8 @@
 // wait that has no end. That ends CUDA for the process, so it is a case of its
 // own.
 //
-// usage: exchange_test CASE [rounds]: holds, or one_buffer
+// arguments: CASE [rounds]: holds, or one_buffer
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -192,12 +191,9 @@ int run(const std::string& name, unsigned rounds) {
   return failures == 0 ? 0 : 1;
 }
 
+[[maybe_unused]] const bool kAdded = add_gpu_test(
+    "exchange",
+    [](const Words& words) { return run(words[0], words.number(1, 20000)); });
+
 }  // namespace
 }  // namespace syncbench::explicit_barrier
-
-int main(int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "";
-  const unsigned rounds = argc > 2 ? std::atoi(argv[2]) : 20000;
-  return syncbench::gpu_test_main(
-      [&] { return syncbench::explicit_barrier::run(name, rounds); });
-}

@@ -57,7 +57,7 @@ class SharedTable {
   char slots_[2][peer_grid::kMaxGpus][kBytes] = {};
 };
 
-/// Runs `test(processes) -> exit code` in so many processes, as gpu_test_main()
+/// Runs `test(processes) -> exit code` in so many processes, as run_on_gpu()
 /// does; to be called before this one has called CUDA. Returns how each has
 /// ended, as waitpid() says it; those that have not within kPatience are
 /// killed.
@@ -78,7 +78,7 @@ std::vector<int> run_forked(int count, Test test) {
                                      std::size_t bytes) {
         table->all_gather(rank, count, turn, mine, all, bytes);
       };
-      const int code = gpu_test_main([&] {
+      const int code = run_on_gpu([&] {
         return test(peer_grid::Processes{rank, count, gather});
       });
       std::fflush(stdout);

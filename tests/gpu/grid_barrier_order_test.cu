@@ -3,9 +3,8 @@
 // rounds. One stale value fails a barrier that says that it orders memory; of
 // the published forms that do not, the count is told.
 //
-// usage: grid_barrier_order_test [rounds]
+// arguments: [rounds]
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "explicit_barrier/grid_barriers/gpu_machine.cuh"
@@ -107,10 +106,9 @@ int run(int rounds) {
   return failures == 0 ? 0 : 1;
 }
 
+[[maybe_unused]] const bool kAdded = add_gpu_test(
+    "grid_barrier_order",
+    [](const Words& words) { return run(words.number(0, 20000)); });
+
 }  // namespace
 }  // namespace syncbench
-
-int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 20000;
-  return syncbench::gpu_test_main([=] { return syncbench::run(rounds); });
-}

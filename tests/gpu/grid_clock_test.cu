@@ -1,8 +1,7 @@
-// GPU test: barriers by the CPU clock's difference of two lengths (what
-// BenchmarkInterSM prints) against the SMs' own clocks in the same kernel; that
-// of several GPUs in a kernel of this file, too. Which one that is the toolkit
-// decides: multi_grid_sync before CUDA 13, then peer_grid_sync. Barriers to
-// which a block comes late: the section's kernel against a loop of this file.
+// GPU test: barriers of several GPUs, and barriers to which a block comes late,
+// by the SMs' own clocks in kernels of this file. Which barrier of several GPUs
+// that is the toolkit decides: multi_grid_sync before CUDA 13, then
+// peer_grid_sync.
 #include <cooperative_groups.h>
 #include <unistd.h>
 
@@ -22,52 +21,19 @@
 namespace syncbench::explicit_barrier {
 namespace {
 
-constexpr double kTolerance = 0.01;
-// Of several GPUs the clock of the first alone is read.
-constexpr double kSeveralTolerance = 0.02;
 // In the loop each block is late: how far blocks are apart matters.
 constexpr double kLateTolerance = 0.2;
 // The code round peer_grid_sync moves it where blocks crowd.
-constexpr double kOtherKernelTolerance = 0.1;
+constexpr double kSeveralTolerance = 0.1;
 
-// Nanoseconds of one operation by the clock of every warp's SM on the first
-// GPU, after trips that bring all GPUs in step; mean of many launches, because
-// they differ.
-double in_kernel_ns(TimedLaunch& point, int launches, double mhz) {
-  constexpr int kInStep = 4, kTimed = 64;
-  const int in_line = point.method().repeats(point.shape().group);
-  std::vector<double> cycles;
-  for (int launch = 0; launch < launches; ++launch) {
-    point.run_lines(in_line, {kInStep + kTimed, kInStep});
-    for (const WarpRecord& record : point.records()) {
-      cycles.push_back(static_cast<double>(record.end - record.start));
-    }
-  }
-  return summarize(std::move(cycles)).mean / (kTimed * in_line) * 1e3 / mhz;
-}
-
-int compare(const char* kernel, const char* name, int gpus, int per_sm,
-            int threads, double suite_ns, double clock_ns, double tolerance) {
+int compare(const char* name, int gpus, int per_sm, int threads,
+            double suite_ns, double clock_ns, double tolerance) {
   const double off = suite_ns / clock_ns - 1;
   std::printf(
-      "%s on %d, %2d x %4d: %9.2f ns by the suite, %9.2f ns by SM clock of %s "
-      "kernel, %+.3f%%\n",
-      name, gpus, per_sm, threads, suite_ns, clock_ns, kernel, 100 * off);
+      "%s on %d, %2d x %4d: %9.2f ns by the suite, %9.2f ns by SM clock, "
+      "%+.3f%%\n",
+      name, gpus, per_sm, threads, suite_ns, clock_ns, 100 * off);
   return std::abs(off) < tolerance ? 0 : 1;
-}
-
-int check_grid(MeasuringRun& run, int per_sm, int threads) {
-  const MethodEntry& grid_sync = find_method("grid_sync");
-  if (per_sm > blocks_that_fit(grid_sync, 8, threads)) return 0;
-  TimedLaunch point(grid_sync, {run.gpu()},
-                    {per_sm * run.gpu().sm_count, threads, 32});
-  constexpr SamplingPlan kPlan = {32, 544, 8};
-  const InterSmResult result =
-      measure_inter_sm(point, run.options().samples, kPlan);
-  const double clock_ns = in_kernel_ns(
-      point, run.options().samples * kPlan.launches, run.clock_mhz());
-  return compare("the same", "grid_sync", 1, per_sm, threads,
-                 result.instruction.mean, clock_ns, kTolerance);
 }
 
 /// A warp of one block after the other comes so many cycles late. Notes the sum
@@ -118,8 +84,8 @@ int check_late(MeasuringRun& run, int threads) {
   const double suite_ns =
       measure_late(launch, run.options().samples).mean * 1e3 / mhz;
   const double loop_ns = late_loop_ns(run.gpu(), blocks, threads, mhz);
-  return compare("another", "grid_sync, one late,", 1, 1, threads, suite_ns,
-                 loop_ns, kLateTolerance);
+  return compare("grid_sync, one late,", 1, 1, threads, suite_ns, loop_ns,
+                 kLateTolerance);
 }
 
 #if CUDART_VERSION < 13000
@@ -245,14 +211,10 @@ int check_several(MeasuringRun& run, const std::vector<Gpu>& gpus, int per_sm,
   const double suite_ns =
       measure_inter_sm(point, run.options().samples, {32, 288, 4})
           .instruction.mean;
-  const double same_ns = in_kernel_ns(point, kLaunches, run.clock_mhz());
   ClockLoop loop(gpus, blocks, threads, point);
   const double other_ns = loop.barrier_ns(kLaunches);
-  const int count = static_cast<int>(gpus.size());
-  return compare("the same", kSeveralGpuSync, count, per_sm, threads, suite_ns,
-                 same_ns, kSeveralTolerance) +
-         compare("another", kSeveralGpuSync, count, per_sm, threads, suite_ns,
-                 other_ns, kOtherKernelTolerance);
+  return compare(kSeveralGpuSync, static_cast<int>(gpus.size()), per_sm,
+                 threads, suite_ns, other_ns, kSeveralTolerance);
 }
 
 int run() {
@@ -266,11 +228,6 @@ int run() {
   MeasuringRun run(info, options, out);
   run.begin_section();
   int failures = 0;
-  for (int per_sm = 1; per_sm <= 32; per_sm *= 2) {
-    for (const int threads : {32, 256, 1024}) {
-      failures += check_grid(run, per_sm, threads);
-    }
-  }
   for (const int threads : {32, 1024}) failures += check_late(run, threads);
   constexpr struct {
     int per_sm, threads;
@@ -288,9 +245,8 @@ int run() {
   return failures == 0 ? 0 : 1;
 }
 
+[[maybe_unused]] const bool kAdded =
+    add_gpu_test("grid_clock", [](const Words&) { return run(); });
+
 }  // namespace
 }  // namespace syncbench::explicit_barrier
-
-int main() {
-  return syncbench::gpu_test_main(syncbench::explicit_barrier::run);
-}

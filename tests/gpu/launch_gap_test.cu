@@ -1,19 +1,10 @@
-// GPU test: what a launch costs, measured in ways that differ in clock, kernel
-// and path. Kernel fusion by the CPU's clock, as ImplicitBarrier's main rows
-// have it; kernels queued behind a held stream, by the CPU's clock without the
-// pace of the CPU and by %globaltimer in the kernels, both for spinning and for
-// null kernels. Medians, for a stall of the host moves a mean; they have to
-// agree within 5%. The gap alone, between other kernels that note their own
-// ends and begins, leaves out how blocks start one after the other and contains
-// a store: 15%. What the study's sleeping kernels read stands beside them. Ways
-// in few sections move between levels a third apart, so they are compared
-// coarsely.
-//
-// Launches that wait for their kernel cannot be held: their rounds are timed by
-// %globaltimer alone, from begin to begin of kernels that spin by it, for one
-// and for two units: twice the one less the other is a round without its work.
-// A graph that launches itself has kernels of its own, which note nothing: CUDA
-// events around it, which read the GPU's timer too.
+// GPU test: what a launch costs that waits for its kernel, or that a kernel
+// makes, by kernel fusion and by another clock and kernel. Rounds of launches
+// that wait are timed by %globaltimer, from begin to begin of kernels that spin
+// by it, for one and for two units: twice the one less the other is a round
+// without its work. A graph that launches itself has kernels of its own: CUDA
+// events around it, which read the GPU's timer. Medians, for a stall of the
+// host moves a mean.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,20 +14,18 @@
 
 #include "common/device_clock.cuh"
 #include "common/measuring_run.hpp"
+#include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/sections/fusion.hpp"
-#include "implicit_barrier/sections/held_queue.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench::implicit_barrier {
 namespace {
 
-constexpr double kTolerance = 0.05, kCoarse = 0.4, kGapTolerance = 0.15;
+constexpr double kTolerance = 0.05;
 // Of several GPUs, whose launches are 5% apart on some machines.
 constexpr double kThreadTolerance = 0.1;
 // Of device graphs: two of the same kernel differed by 13%.
 constexpr double kDeviceGraphTolerance = 0.2;
-// What two clocks may differ by where a launch takes little.
-constexpr double kToleranceNs = 50;
 constexpr int kWarmUps = 10, kSamples = 60, kRounds = 64;
 
 __device__ int round_number;
@@ -60,10 +49,7 @@ double widest(const std::vector<double>& values) {
 class LaunchGapTest {
  public:
   explicit LaunchGapTest(MeasuringRun& run)
-      : run_(run),
-        mhz_(run.clock_mhz()),
-        pool_(device_numbers(run.gpus())),
-        times_(device_numbers(run.gpus()), kManyLaunches, run.gpu().sm_count) {}
+      : run_(run), mhz_(run.clock_mhz()), pool_(device_numbers(run.gpus())) {}
 
   /// 1 where the ways differ by more than the tolerance, else 0.
   int check(const LaunchMethodInfo& method, int gpu_count, int blocks,
@@ -77,7 +63,6 @@ class LaunchGapTest {
     point.threads = threads;
     point.work_ns = unit_ns_of(gpu_count);
     choose_lengths(method.queues(), point);
-    if (method.queues()) return check_queue(method, gpus, point);
     return method.kernels->noting != nullptr
                ? check_rounds(method, gpus, point)
                : check_events(method, gpus, point);
@@ -85,47 +70,6 @@ class LaunchGapTest {
 
  private:
   using Gpus = std::vector<Gpu>;
-
-  int check_queue(const LaunchMethodInfo& method, const Gpus& gpus,
-                  const Point& point) {
-    Point null_point = point;
-    null_point.work_ns = 0;
-    FusionPair spinning(method, pool_, gpus, point, &UnitKernels::spin,
-                        cycles_in(point.work_ns, mhz_));
-    FusionPair sleeping(method, pool_, gpus, point, &UnitKernels::sleep,
-                        point.work_ns / kSleepNs);
-    HeldPoint held(method, pool_, gpus, point, mhz_, gate_, times_);
-    HeldPoint held_null(method, pool_, gpus, null_point, mhz_, gate_, times_);
-    // A launch's turn comes once a round.
-    std::vector<TimedPoint> points = {{[&] { return turn(); }},
-                                      {[&] { return spinning.take(); }},
-                                      {[&] { return held.take(); }},
-                                      {[&] { return held_null.take(); }},
-                                      {[&] { return sleeping.take(); }}};
-    sample_in_turn(points, kSamples, kWarmUps);
-    Samples &queue = points[2].samples, &null = points[3].samples;
-    const double fusion = overhead(points[1].samples, point),
-                 cpu = median_of(queue["cpu"]),
-                 timer = median_of(queue["timer"]),
-                 gap = median_of(queue["gap"]),
-                 null_cpu = median_of(null["cpu"]),
-                 null_timer = median_of(null["timer"]);
-    const double off =
-        std::max(widest({fusion, cpu, timer}), widest({null_cpu, null_timer}));
-    std::printf(
-        "%s: fusion %.0f, held %.0f, by timer %.0f ns (gap of kernels that "
-        "note it %.0f); null kernels held %.0f, by timer %.0f: at most %.1f%% "
-        "apart; sleeping kernels, fusion: %.0f\n",
-        point.shape().c_str(), fusion, cpu, timer, gap, null_cpu, null_timer,
-        100 * off, overhead(points[4].samples, point));
-    if (method.breadth == Breadth::kFew) return off < kCoarse ? 0 : 1;
-    const double tolerance = point.gpus > 1 ? kThreadTolerance : kTolerance;
-    const bool agree =
-        off < tolerance || off * std::min({fusion, cpu, timer}) < kToleranceNs;
-    // Kernels of today's ways begin before the one before has ended.
-    const bool has_gap = method.breadth == Breadth::kAll;
-    return agree && (!has_gap || widest({fusion, gap}) < kGapTolerance) ? 0 : 1;
-  }
 
   int check_rounds(const LaunchMethodInfo& method, const Gpus& gpus,
                    const Point& point) {
@@ -162,18 +106,12 @@ class LaunchGapTest {
                  kDeviceGraphTolerance);
   }
 
-  // The next streams.
-  Sample turn() {
-    pool_.turn_to(pool_.turn() + 1);
-    return {};
-  }
-
   // take_other(): the overhead of a launch by the other way.
   int judge(const Point& point, FusionPair& spinning, const char* other_way,
             const std::function<double()>& take_other, double tolerance) {
     const Samples samples = sample_alone(
         [&] {
-          turn();
+          pool_.turn_to(pool_.turn() + 1);
           Sample sample = spinning.take();
           sample["other"] = take_other();
           return sample;
@@ -226,8 +164,6 @@ class LaunchGapTest {
   MeasuringRun& run_;
   double mhz_;
   StreamPool pool_;
-  Gate gate_;
-  TimesOfKernels times_;
 };
 
 int run() {
@@ -244,6 +180,7 @@ int run() {
   const int most = static_cast<int>(run.gpus().size());
   int failures = 0;
   for (const LaunchMethodInfo& method : launch_methods()) {
+    if (method.queues()) continue;  // `held queue` has their second clock
     for (const int gpus : {1, most}) {
       if (gpus > 1 && !method.multi_gpu) continue;
       failures += test.check(method, gpus, 1, 32) +
@@ -255,9 +192,8 @@ int run() {
   return failures == 0 ? 0 : 1;
 }
 
+[[maybe_unused]] const bool kAdded =
+    add_gpu_test("launch_gap", [](const Words&) { return run(); });
+
 }  // namespace
 }  // namespace syncbench::implicit_barrier
-
-int main() {
-  return syncbench::gpu_test_main(syncbench::implicit_barrier::run);
-}

@@ -12,7 +12,7 @@
 // where there is none.
 // launch_observer_test.py compares them with the rows of ImplicitBarrier.
 //
-// usage: launch_observer one|several, the streams that it uses
+// argument: one or several, the streams that it uses
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -321,15 +321,9 @@ int run(bool observing) {
   return 0;
 }
 
+[[maybe_unused]] const bool kAdded =
+    add_gpu_test("launch_observer",
+                 [](const Words& words) { return run(words[0] == "several"); });
+
 }  // namespace
 }  // namespace syncbench::implicit_barrier
-
-int main(int argc, char** argv) {
-  const std::string streams = argc == 2 ? argv[1] : "";
-  if (streams != "one" && streams != "several") {
-    std::fprintf(stderr, "usage: launch_observer one|several\n");
-    return 2;
-  }
-  return syncbench::gpu_test_main(
-      [&] { return syncbench::implicit_barrier::run(streams == "several"); });
-}

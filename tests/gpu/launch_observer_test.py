@@ -2,7 +2,7 @@
 stream with ImplicitBarrier (launch_observer.cu), beside what ImplicitBarrier prints. Medians of
 several processes, for processes differ. Prints a table, that of results/launches/observer.*.tsv.
 
-usage: launch_observer_test.py IMPLICITBARRIER LAUNCH_OBSERVER
+usage: launch_observer_test.py IMPLICITBARRIER LAUNCH_TESTS
 """
 import math
 import statistics
@@ -29,11 +29,11 @@ def run(*command):
     return done.stdout
 
 
-def seen(observer, streams):
+def seen(tests, streams):
     """{(way, kernels that store, threads): (ns by the observer, by the kernels' own SM)}"""
     found = {}
     for _ in range(PROCESSES):
-        for line in run(observer, streams).splitlines()[1:]:
+        for line in run(tests, "launch_observer", streams).splitlines()[1:]:
             way, storing, _, threads, *numbers = line.split("\t")
             found.setdefault((way, storing, threads), []).append([float(number) for number in numbers])
     return {point: [statistics.median(values) if all(map(math.isfinite, values)) else math.nan
@@ -43,8 +43,8 @@ def seen(observer, streams):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    program, observer = sys.argv[1:]
-    by_streams = {streams: seen(observer, streams) for streams in SECTIONS}
+    program, tests = sys.argv[1:]
+    by_streams = {streams: seen(tests, streams) for streams in SECTIONS}
     ways = dict.fromkeys(way for way, *_ in by_streams["one"])
     output = tsv.parse(run(program, "1", "--processes", str(PROCESSES), "--stats", "--method",
                            ",".join(ways)).encode())

@@ -145,9 +145,8 @@ int run() {
   return failures == 0 ? 0 : 1;
 }
 
+[[maybe_unused]] const bool kAdded =
+    add_gpu_test("launch_order", [](const Words&) { return run(); });
+
 }  // namespace
 }  // namespace syncbench::implicit_barrier
-
-int main() {
-  return syncbench::gpu_test_main(syncbench::implicit_barrier::run);
-}

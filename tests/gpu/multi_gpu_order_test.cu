@@ -5,11 +5,10 @@
 // launches that follow each other. A build with CUDA 11 or 12 tests
 // multi_grid_sync too.
 //
-// usage: multi_gpu_order_test [rounds]
+// arguments: [rounds]
 #include <cooperative_groups.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "tests/gpu/gpu_test.hpp"
@@ -202,10 +201,9 @@ int run(int rounds) {
   return failures == 0 ? 0 : 1;
 }
 
+[[maybe_unused]] const bool kAdded = add_gpu_test(
+    "multi_gpu_order",
+    [](const Words& words) { return run(words.number(0, 100000)); });
+
 }  // namespace
 }  // namespace syncbench
-
-int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 100000;
-  return syncbench::gpu_test_main([=] { return syncbench::run(rounds); });
-}

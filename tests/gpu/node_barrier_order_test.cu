@@ -2,9 +2,8 @@
 // order memory? As multi_gpu_order_test. One stale word fails a barrier that
 // says that it orders memory; of the others the count is told.
 //
-// usage: node_barrier_order_test [rounds]
+// arguments: [rounds]
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "common/peer_access.hpp"
@@ -75,11 +74,9 @@ int run(int rounds) {
   return failures == 0 ? 0 : 1;
 }
 
+[[maybe_unused]] const bool kAdded = add_gpu_test(
+    "node_barrier_order",
+    [](const Words& words) { return run(words.number(0, 20000)); });
+
 }  // namespace
 }  // namespace syncbench::explicit_barrier
-
-int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 20000;
-  return syncbench::gpu_test_main(
-      [=] { return syncbench::explicit_barrier::run(rounds); });
-}

@@ -28,7 +28,7 @@ def main():
         time.sleep(3)
         assert busy.poll() is None, "the busy process ended"
         shared = subprocess.run(measure, capture_output=True, text=True)
-        order = subprocess.run([os.path.join(sys.argv[1], "multi_gpu_order_test"), "2000"],
+        order = subprocess.run([os.path.join(sys.argv[1], "barrier_tests"), "multi_gpu_order", "2000"],
                                capture_output=True, text=True)
         assert busy.poll() is None, "the busy process ended"
     finally:

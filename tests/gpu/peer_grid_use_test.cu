@@ -4,7 +4,7 @@
 // kernel of any GPU. Cases may break CUDA for their process, so each is run
 // alone:
 //
-// usage: peer_grid_use_test CASE, which CMakeLists.txt names
+// arguments: CASE, which CMakeLists.txt names
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -234,10 +234,8 @@ int run(const std::string& name) {
   return 2;
 }
 
+[[maybe_unused]] const bool kAdded = add_gpu_test(
+    "peer_grid_use", [](const Words& words) { return run(words[0]); });
+
 }  // namespace
 }  // namespace syncbench
-
-int main(int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "";
-  return syncbench::gpu_test_main([&] { return syncbench::run(name); });
-}

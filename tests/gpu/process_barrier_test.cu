@@ -2,11 +2,10 @@
 // memory, whoever is late; a process that ends, or is not there, is named by
 // those that wait for it, within the limit; where one cannot begin, none does.
 //
-// usage: process_barrier_test CASE [rounds], which CMakeLists.txt names
+// arguments: CASE [rounds], which CMakeLists.txt names
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -247,11 +246,9 @@ int run(const std::string& name, int rounds) {
   return 2;
 }
 
+[[maybe_unused]] const bool kAdded = add_test_of_processes(
+    "process_barrier",
+    [](const Words& words) { return run(words[0], words.number(1, 20000)); });
+
 }  // namespace
 }  // namespace syncbench
-
-// CUDA begins in the processes that it starts, not here.
-int main(int argc, char** argv) {
-  return syncbench::run(argc > 1 ? argv[1] : "",
-                        argc > 2 ? std::atoi(argv[2]) : 20000);
-}

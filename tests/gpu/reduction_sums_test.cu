@@ -182,7 +182,8 @@ int test() {
   return failures == 0 ? 0 : 1;
 }
 
+[[maybe_unused]] const bool kAdded =
+    add_gpu_test("reduction_sums", [](const Words&) { return test(); });
+
 }  // namespace
 }  // namespace syncbench::reduction
-
-int main() { return syncbench::gpu_test_main(syncbench::reduction::test); }
