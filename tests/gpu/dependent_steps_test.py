@@ -2,7 +2,7 @@
 program measures that shares no kernel or clock with ImplicitBarrier (dependent_steps.cu). Prints its
 table, that of results/launches/dependent_steps.*.tsv, and what is wrong.
 
-usage: dependent_steps_test.py LAUNCH_TESTS
+usage: dependent_steps_test.py PROGRAM [ARGUMENT...]
 """
 import csv
 import re
@@ -37,7 +37,7 @@ def advice(kind, blocks, threads, work):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    text = run(sys.argv[1], "dependent_steps")
+    text = run(*sys.argv[1:])
     print(text)
     gpu, *table = text.splitlines()
     kind = re.search(r"H\d+", gpu)
