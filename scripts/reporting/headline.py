@@ -256,10 +256,9 @@ def headline_sheet(part, study, recorded):
     lines = headlines(part.run)
     here = found_in(part.run, lines)
     others = [found_in(other, lines) for other in recorded]
-    measured = " (measured)" * part.run.simulated
     sheet = Sheet(f"{part.run.mark}What a barrier costs here, beside recorded runs" if others else
                   f"{part.run.mark}What a barrier costs here. {part.run.about()}", 2, [
-        "", "Unit", "Here", *(other.path.name + measured for other in recorded),
+        "", "Unit", "Here", *(other.path.name for other in recorded),
         *["Against recorded"] * bool(others), *GPUS], widths=WIDTHS, legend=legend_of(lines))
     for place, (headline, found) in enumerate(zip(lines, here)):
         sheet.rows.append([

@@ -85,10 +85,12 @@ def _rows(run):
 
 
 def references(run, recorded):
-    """All of the same kind of GPU, without the run itself."""
+    """All of the same kind of GPU, without the run itself; a simulated one's are simulated, too: costs
+    that are made up say nothing beside measured ones."""
     # GPUs of one node may have been measured in the same second.
     return [other for other in recorded
             if other.environment.get("gpu") == run.environment.get("gpu")
+            and other.simulated == run.simulated
             and (other.environment != run.environment or _rows(other) != _rows(run))]
 
 
@@ -233,7 +235,7 @@ def moved(rows):
 
 def lines_of_tsv(part):
     """All rows, then those that are LACKING."""
-    yield from [f"{tsv.SIMULATED}: value; measured: recorded_*"] * part.run.simulated
+    yield from [tsv.SIMULATED] * part.run.simulated
     yield "\t".join(("file", *means.KEYS, "quantity", "unit", "value", "recorded_low",
                      "recorded_high", "change_percent", "verdict", "line"))
     for row in part.normal:

@@ -59,9 +59,9 @@ class Part:
         """What the rows are compared with, in a sentence."""
         names = ", ".join(other.path.name for other in self.recorded)
         if not self.recorded:
-            return "There is no recorded run of this kind of GPU to compare with."
-        measured = " They were measured, this run is simulated." * self.run.simulated
-        return f"Compared with the recorded runs of the same kind of GPU: {names}.{measured}"
+            return ("A simulated run is not compared with recorded ones." if self.run.simulated else
+                    "There is no recorded run of this kind of GPU to compare with.")
+        return f"Compared with the recorded runs of the same kind of GPU: {names}."
 
 
 def verdict_box(part):
@@ -84,7 +84,7 @@ def normal_blocks(part):
     yield Text(part.reference())
     differences = normal.environment_differences(part.run, part.recorded)
     if differences:
-        names = [part.name, *(other.path.name + " (measured)" * part.run.simulated for other in part.recorded)]
+        names = [part.name, *(other.path.name for other in part.recorded)]
         sheet = Sheet(f"{part.run.mark}What differs between these machines", len(names) + 1, ["", *names])
         sheet.rows = differences
         yield sheet

@@ -48,10 +48,11 @@ class Verdict:
         self.stale = sorted({row.key[2] for row in self.rows if row.verdict == normal.STALE})
         if not self.runs:
             gpu = run.environment.get("gpu", "this GPU")
-            self._add("unknown", f"no other run of {gpu} is recorded")
+            self._add("unknown", "a simulated run is not judged" if run.simulated else
+                      f"no other run of {gpu} is recorded")
         self._judge(run, partial, known_bounds or bounds.read())
         if not chosen:
-            self._missing_gpus(run, recorded, partial)
+            self._missing_gpus(run, [one for one in recorded if one.simulated == run.simulated], partial)
         self.faults.sort(key=lambda fault: -LEVELS.index(fault.level))  # a stable sort
 
     @property
