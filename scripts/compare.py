@@ -31,14 +31,14 @@ common.
 import math
 import statistics
 import sys
+from collections import defaultdict
 
 from parts import command_line, tsv
-from parts.means import KEYS, MORE_IS_FASTER, VERDICTS, Value, compare, values_of
+from parts.means import GPUS, KEYS, MORE_IS_FASTER, VERDICTS, Value, compare, values_of
 from reporting import bounds, groups
 from reporting.verdict import Verdict
 
 ALLOWED = 3  # percent
-GPUS = KEYS.index("gpus") + 1
 
 
 def say(text):
@@ -51,53 +51,49 @@ def combine(runs):
     if len(runs) == 1:
         return runs[0]
     combined = {}
-    for file in (file for file in runs[0] if all(file in run for run in runs)):
-        rows = combined[file] = {}
-        for key in runs[0][file]:
-            if all(key in run[file] for run in runs):
-                means = [run[file][key][1].mean for run in runs]
-                mean = sum(means) / len(means)
-                rows[key] = (runs[0][file][key][0],
-                             Value(mean, (max(means) - min(means)) / 2, f"{mean:.3f}"))
+    for key in (key for key in runs[0] if all(key in run for run in runs)):
+        means = [run[key][1].mean for run in runs]
+        mean = sum(means) / len(means)
+        combined[key] = (runs[0][key][0],
+                         Value(mean, (max(means) - min(means)) / 2, f"{mean:.3f}"))
     return combined
 
 
 def only_in(mine, other, runs, by_method):
-    """What `other`, the rows of `runs`, lacks: (file, keys of the rows, text, whether it is a whole
+    """What `other`, the rows of `runs`, lacks: (keys of the rows, text, whether it is a whole
     file or section, or by_method a whole method)."""
-    for file, rows in mine.items():
-        theirs = other.get(file, {})
-        if rows and not theirs:
-            yield file, list(rows), f"{file}, all {len(rows)} rows", True
+    lone = defaultdict(lambda: defaultdict(list))  # file -> section
+    there = {key[:end] for key in other for end in (1, 2, 3, GPUS + 1)}  # files, sections, methods
+    for key, (_, value) in mine.items():
+        if key[:1] not in there or key not in other and (value.row is None or all(
+                run.files[key[0]].should_have(value.row, key[1], key[:GPUS + 1] in there)
+                for run in runs)):
+            lone[key[0]][key[1]].append(key)
+    for file, sections in lone.items():
+        if (file,) not in there:
+            keys = sum(sections.values(), [])
+            yield keys, f"{file}, all {len(keys)} rows", True
             continue
-        titles = {key[0] for key in theirs}
-        there = {key[:GPUS] for key in theirs}
-        for title in dict.fromkeys(key[0] for key in rows):
-            missing = [key for key, (_, value) in rows.items()
-                       if key[0] == title and key not in theirs
-                       and (value.row is None or all(run.files[file].should_have(
-                           value.row, title, key[:GPUS] in there) for run in runs))]
-            if title not in titles and missing:
-                yield file, missing, f"{file}, section {title}", True
+        for title, keys in sections.items():
+            if (file, title) not in there:
+                yield keys, f"{file}, section {title}", True
                 continue
-            methods = {key[1] for key in theirs if key[0] == title}
-            for method in dict.fromkeys(key[1] for key in missing):
-                yield (file, [key for key in missing if key[1] == method],
+            for method in dict.fromkeys(key[2] for key in keys):
+                yield ([key for key in keys if key[2] == method],
                        f"{file}, section {title}, method {method}",
-                       by_method and method not in methods)
+                       by_method and (file, title, method) not in there)
 
 
-def words(file, key):
+def words(key):
     """A row, without the cells that it lacks."""
-    return [file, *key[:2], *(f"{name}={cell}" for name, cell in zip(KEYS[2:], key[2:])
-                              if cell != "nan")]
+    return [*key[:3], *(f"{name}={cell}" for name, cell in zip(KEYS[2:], key[3:]) if cell != "nan")]
 
 
 def by_group(compared, a):
     """A line for each group of rows; a: values_of() the first side."""
     def slower(one):
-        (file, key), row = one
-        return -row.change if a[file][key][0] in MORE_IS_FASTER else row.change
+        key, row = one
+        return -row.change if a[key][0] in MORE_IS_FASTER else row.change
 
     def in_words(percent):
         text = f"{abs(percent):.1f}%"
@@ -105,7 +101,7 @@ def by_group(compared, a):
 
     found = {name: [] for name in groups.NAMES}
     for one in compared.items():
-        found[groups.group_of(one[0][0], one[0][1][1])].append(one)
+        found[groups.group_of(one[0][0], one[0][2])].append(one)
     for name, rows in found.items():
         known = [one for one in rows if not math.isnan(one[1].change)]
         most = max(known, key=lambda one: abs(one[1].change), default=None)
@@ -113,14 +109,14 @@ def by_group(compared, a):
             yield (f"# {name}: {len(rows):,} rows, "
                    f"{sum(row.verdict != 'same' for _, row in rows):,} moved" + (
                        f", median {in_words(statistics.median(map(slower, known)))}, most "
-                       f"{in_words(slower(most))}: {' '.join(words(*most[0]))}" if known else ""))
+                       f"{in_words(slower(most))}: {' '.join(words(most[0]))}" if known else ""))
 
 
 def table(rows):
-    """rows: [((file, key), Comparison)]"""
-    lines = [(file, *key, row.a, row.b,
+    """rows: [(key, Comparison)]"""
+    lines = [(*key, row.a, row.b,
               *(f"{round(value, 3) + 0.0:.3f}" for value in (row.change, row.interval)),
-              row.verdict) for (file, key), row in rows]
+              row.verdict) for key, row in rows]
     head = ("file", *KEYS, "A", "B", "change_percent", "interval_percent", "verdict")
     columns = [i for i, name in enumerate(head)
                if name in "AB" or any(line[i] != "nan" for line in lines)]
@@ -131,8 +127,8 @@ def table(rows):
 def lone_rows(only, show_all):
     """What only one side has; only: two lists of only_in()."""
     for letter, entries in zip("AB", only):
-        for file, keys, text, whole in entries:
-            texts = ["\t".join(words(file, key)) for key in keys] if show_all else [
+        for keys, text, whole in entries:
+            texts = ["\t".join(words(key)) for key in keys] if show_all else [
                 text if whole else f"{text}: {len(keys)} rows"]
             yield from (f"# only in {letter}: {one}" for one in texts)
 
@@ -142,10 +138,9 @@ def beyond_healthy(sides, values, moved):
     that have moved those that they are of, and those that cannot be judged. values: values_of()
     each run of B."""
     faults, found, unjudged = [], set(), set()
-    for run, files in zip(sides[1], values):
+    for run, known in zip(sides[1], values):
         verdict = Verdict(run, sides[0], True, bounds.read(close=True), chosen=True, as_is=True)
-        keys = {id(value.row): (file, key) for file, rows in files.items()
-                for key, (_, value) in rows.items()}
+        keys = {id(value.row): key for key, (_, value) in known.items()}
         unjudged.update(keys[id(row.row)] for row in verdict.rows if math.isnan(row.low))
         for fault in verdict.faults:
             rows = {keys[id(row.row)] for row in fault.rows} & moved
@@ -189,9 +184,8 @@ def work():
     tsv.refuse_mixed([run for runs in sides for run in runs])
     values = [[values_of(run) for run in runs] for runs in sides]
     a, b = map(combine, values)
-    compared = {(file, key): compare(quantity, value, b[file][key][1], options.threshold)
-                for file in a if file in b
-                for key, (quantity, value) in a[file].items() if key in b[file]}
+    compared = {key: compare(quantity, value, b[key][1], options.threshold)
+                for key, (quantity, value) in a.items() if key in b}
     if not compared:
         raise tsv.TsvError("nothing to compare: the folders have no row in common")
     only = (list(only_in(a, b, sides[1], True)),
@@ -217,7 +211,7 @@ def work():
         print(line)
 
     verdicts = [row.verdict for row in compared.values()]
-    alone = sum(len(keys) for entries in only for _, keys, *_ in entries)
+    alone = sum(len(keys) for entries in only for keys, *_ in entries)
     share = 100 * (len(moved) + alone) / (len(verdicts) + alone)
     whole = [text for entries in only for *_, text, is_whole in entries if is_whole]
     as_many = len({run.gpus for runs in sides for run in runs}) == 1

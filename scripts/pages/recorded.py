@@ -21,10 +21,24 @@ def rows(name, title=None, **cells):
             for row in section.rows if cells.items() <= row.items()]
 
 
-def beside(names, column, **cells):
-    """The number of the last row with these cells in each file that has one: "2 / 3"."""
-    found = [[row[column] for row in rows(name, **cells) if column in row] for name in names]
-    return " / ".join(f"{float(texts[-1]):.0f}" for texts in found if texts) or "–"
+def table_of(name):
+    """The rows of results/NAME.tsv, which has no sections."""
+    path = RESULTS / f"{name}.tsv"
+    return tsv.read_table(tsv.read_bytes(path), path)
+
+
+def beside(numbers):
+    """Of several machines: "2 / 3"."""
+    return " / ".join(f"{number:.0f}" for number in numbers) or "–"
+
+
+def median(row, column):
+    return float(row[f"med({column})"])
+
+
+def span(values, text=str):
+    """From the least to the largest: "2 to 3"."""
+    return " to ".join(dict.fromkeys(map(text, (min(values), max(values)))))
 
 
 def code(name):

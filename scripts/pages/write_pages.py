@@ -2,9 +2,10 @@
 """Writes the generated parts of pages: tables of the recorded runs and of results/known_spread.tsv,
 and pictures, where their rows are other ones (needs matplotlib).
 
-Each table stands between two comments, `NAME: scripts/pages/write_pages.py writes this` and `NAME end`;
-PAGES has them all, their functions say what each shows. rows.sha256 has a hash of what each picture
-shows: that of its file would differ with the version of matplotlib. With --check nothing is written.
+Each table stands between two comments, `PLACE: scripts/pages/write_pages.py writes this` and `PLACE end`.
+PLACE is FILE.FUNCTION of this folder: its lines, of the recorded runs. PAGES has them all. rows.sha256 has
+a hash of what each picture shows: that of its file would differ with the version of matplotlib. With
+--check nothing is written.
 
 Exit codes: 0 the pages are right; 1 with --check: a page is not what the files say, or a page
 cannot be written; 2 bad usage, also a file that is damaged or a page that lacks such comments.
@@ -12,109 +13,48 @@ cannot be written; 2 bad usage, also a file that is damaged or a page that lacks
 
 import functools
 import hashlib
+import importlib
 import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, tsv, whole_files
-from pages import (fence_tables, grid_barrier_tables, launch_tables, library_tables, number_tables,
-                   stencil_tables, study_conclusions, unseen)
-from pages.recorded_tables import (barriers_table, differences, durations, messages,
-                                   partial_groups, races, sample, sums_by_gpus, sums_by_size,
-                                   sums_in_a_warp, verdicts, warp_barriers)
-from reporting import charts, known_spread, stale
+from reporting import charts, stale
 from reporting.chart_barriers import selected
-from reporting.normal import further, recorded_runs
-from reporting.sheets import Raw, coded, literal, markdown_table
+from reporting.normal import recorded_runs
 from reporting.study import FOLDER
 
 ROOT = FOLDER.parent.parent
 FIGURES = "docs/figures"
-NO_ROWS = ("results/evidence/pitfalls.md", "results/evidence/spread.md")  # they quote none of a method's cost
+NO_COSTS = ("pitfalls", "spread")  # files whose tables have none of a method
 
-
-def link(text):
-    """Markdown for a page in results/evidence/, of a path from the top of the repository, or a
-    heading."""
-    return f"[{text}](../../{text})" if "/" in text else literal(text)
-
-
-def spreads(_runs):
-    """What stands in the row above is left out."""
-    head = ("Name", "Programs", "Rows", "Up to", "Why", "Shown in")
-    rows, above = [], [""] * len(head)
-    for spread in known_spread.read():
-        row = [spread.name, spread.programs, coded(spread.rows()), spread.extent(),
-               coded(spread.why), Raw(", ".join(map(link, spread.evidence)))]
-        alike = row[0] == above[0]
-        rows.append([cell if not alike or at == 2 or cell != above[at] else ""
-                     for at, cell in enumerate(row)])
-        above = row
-    return markdown_table(head, len(head), rows)
-
-
-def healthy_pairs(_runs):
-    """How often two healthy runs were not called normal."""
-    path = FOLDER.parent / "healthy_pairs.tsv"
-    rows = tsv.read_table(tsv.read_bytes(path), path)
-    yield from markdown_table(["Bounds", "Pairs of healthy runs", "Not normal"], 1, [
-        [name, str(len(rows)), str(sum(row[column] != "normal" for row in rows))]
-        for name, column in (("of all healthy runs", "verdict"), ("made without the two", "held_out"))])
-
-
-def unseen_methods(runs):
-    """Which methods could be slower unseen."""
-    run, found = next(run for run in runs if run.path.name == "h200x1"), {}
-    for part in (run, *further(run)):
-        for file, method in unseen.methods(part, runs):
-            found.setdefault(file, {})[f"`{method}`"] = None
-    yield f"{unseen.SLOWER:g} times as slow, each of these alone is not told from a healthy one:"
-    yield ""
-    yield from markdown_table(["File", "Methods"], 2, [
-        [f"{file}.tsv", coded(", ".join(names))] for file, names in found.items()])
-
-
-# page -> name between the comments -> its lines, of the recorded runs
-PAGES = {"README.md": {"machines": functools.partial(number_tables.numbers, of=number_tables.FEW),
-                       "sample": sample},
-         "results/evidence/spread.md": {"differences": differences, "pairs": healthy_pairs,
-                                        "unseen": unseen_methods, "causes": spreads},
-         "results/evidence/warp_barriers.md": {"warp": warp_barriers},
-         "results/evidence/durations.md": {"durations": durations},
-         "results/evidence/libraries.md": {"libraries/libraries": library_tables.by_start},
-         "results/evidence/pitfalls.md": {"verdicts": verdicts, "partial": partial_groups,
-                                          "races": races, "litmus/messages": messages},
-         "results/evidence/sums.md": {"warp": sums_in_a_warp, "sizes": sums_by_size, "gpus": sums_by_gpus},
-         "results/evidence/launches.md": {"launches/kernels": launch_tables.one_more_kernel,
-                                          "launches/storing": launch_tables.storing,
-                                          "launches/streams": launch_tables.streams,
-                                          "launches/ladder": launch_tables.ladder,
-                                          "launches/rounds": launch_tables.rounds,
-                                          "launches/graphs": launch_tables.graphs},
-         "docs/choose.md": {"grid_barriers/fastest": grid_barrier_tables.fastest,
-                            "fences/states": fence_tables.states,
-                            "launches/ladder": functools.partial(
-                                launch_tables.ladder, names=("h200x1",)),
-                            "stencil/answer": stencil_tables.answer},
-         "results/evidence/grid_barriers.md": {
-             "grid_barriers/bare": grid_barrier_tables.bare,
-             "grid_barriers/in_use": grid_barrier_tables.in_use,
-             "grid_barriers/late": grid_barrier_tables.late,
-             "grid_barriers/two_gpus": grid_barrier_tables.two_gpus,
-             "grid_barriers/exchanges": grid_barrier_tables.exchanges,
-             "grid_barriers/constants": grid_barrier_tables.constants,
-             "grid_barriers/within": grid_barrier_tables.within},
-         "results/evidence/stencil.md": {"stencil/switch": stencil_tables.switches,
-                                         "stencil/errors": stencil_tables.errors,
-                                         "stencil/steps": stencil_tables.time_steps,
-                                         "stencil/processes": stencil_tables.processes},
-         "results/evidence/fences.md": {"fences/fences": fence_tables.fences,
-                                        "fences/barriers": fence_tables.barriers},
-         "docs/numbers.md": {"numbers": number_tables.numbers, "launches": number_tables.launches},
-         "docs/study.md": {"verdicts": study_conclusions.verdicts},
-         "results/evidence/study.md": {"conclusions": study_conclusions.conclusions},
-         "explicit_barrier/peer_grid_barrier/README.md": {"barriers": barriers_table}}
+# page -> places
+PAGES = {
+    "README.md": ("costs.few", "runs.sample"),
+    "results/evidence/spread.md": (
+        "spread.differences", "spread.pairs", "spread.unseen", "spread.causes"),
+    "results/evidence/warp_barriers.md": ("runs.warp_barriers",),
+    "results/evidence/durations.md": ("runs.durations",),
+    "results/evidence/libraries.md": ("libraries.by_start",),
+    "results/evidence/pitfalls.md": (
+        "pitfalls.verdicts", "pitfalls.partial_groups", "pitfalls.races", "pitfalls.messages"),
+    "results/evidence/sums.md": ("runs.sums_in_a_warp", "runs.sums_by_size", "runs.sums_by_gpus"),
+    "results/evidence/launches.md": (
+        "launches.kernels", "launches.storing", "launches.streams", "launches.ladder",
+        "launches.rounds", "launches.graphs"),
+    "docs/choose.md": ("grid_barriers.fastest", "fences.states", "launches.ladder_of_h200",
+                       "stencil.answer"),
+    "results/evidence/grid_barriers.md": (
+        "grid_barriers.bare", "grid_barriers.in_use", "grid_barriers.late", "grid_barriers.two_gpus",
+        "grid_barriers.exchanges", "grid_barriers.constants", "grid_barriers.within"),
+    "results/evidence/stencil.md": (
+        "stencil.switches", "stencil.errors", "stencil.time_steps", "stencil.processes"),
+    "results/evidence/fences.md": ("fences.fences", "fences.barriers"),
+    "docs/numbers.md": ("costs.numbers", "costs.launches"),
+    "docs/study.md": ("study.verdicts",),
+    "results/evidence/study.md": ("study.conclusions",),
+    "explicit_barrier/peer_grid_barrier/README.md": ("runs.multi_gpu_barriers",)}
 
 
 @functools.lru_cache(maxsize=None)
@@ -123,13 +63,13 @@ def commits_of(folder):
     return {output.program("commit") for output in stale.outputs(f"{folder}/*.tsv")}
 
 
-def stale_note(page, name, lines, runs):
+def stale_note(place, lines, runs):
     """Which methods of a generated part have other code today than when their rows were recorded:
-    in the folder that its name begins with, or else in the recorded runs."""
-    if page in NO_ROWS:
+    in the folder of results/ that has its file's name, or else in the recorded runs."""
+    file, _, part = place.partition(".")
+    if file in NO_COSTS:
         return
-    folder, _, part = name.rpartition("/")
-    commits = commits_of(folder) if folder else {
+    commits = commits_of(file) or {
         output.program("commit") for run in runs for output in run.files.values()}
     methods = sorted({line["method"] for line in stale.read()
                       if line["rows"] == ("late" if part == "late" else "timed")
@@ -143,12 +83,13 @@ def stale_note(page, name, lines, runs):
 def renewed(page, runs):
     """(its text, the text it has to have)"""
     text = new = tsv.read_bytes(ROOT / page).decode()
-    for name, made in PAGES[page].items():
-        between = re.compile(f"(<!-- {name}: [^\n]*-->\n)(.*?)(<!-- {name} end -->\n)", re.DOTALL)
+    for place in PAGES[page]:
+        between = re.compile(f"(<!-- {place}: [^\n]*-->\n)(.*?)(<!-- {place} end -->\n)", re.DOTALL)
         if not between.search(new):
-            raise tsv.TsvError(f"{ROOT / page}: there are no comments to put {name} between")
-        lines = list(made(runs))
-        lines += stale_note(page, name, lines, runs)
+            raise tsv.TsvError(f"{ROOT / page}: there are no comments to put {place} between")
+        file, _, function = place.partition(".")
+        lines = list(getattr(importlib.import_module(f"pages.{file}"), function)(runs))
+        lines += stale_note(place, lines, runs)
         # In Markdown a comment and a table are apart, or the table is part of the comment.
         new = between.sub(lambda found: "\n".join([found[1], *lines, "", found[3]]), new)
     return text, new

@@ -16,6 +16,8 @@ UNITS = {**dict.fromkeys(("ttl", "addl", "ovh", "cpu", "wkld", "avginstru", "exi
          "diff_thrput": "operations/cycle", "GB/s": "GB/s"}
 VERDICTS = ("same", "faster", "slower", "unclear")
 
+WORKLOAD, GPUS, BLOCKS = (1 + KEYS.index(key) for key in ("wkld", "gpus", "blk"))  # behind the file
+
 # One row's value: mean, half width of its interval, text; the row where it is of one.
 Value = namedtuple("Value", "mean half_width text row", defaults=(None,))
 Comparison = namedtuple("Comparison", "a b change interval verdict")
@@ -57,22 +59,19 @@ def value_of(row, quantity):
 
 
 def values_of(run):
-    """{file: {key: (quantity, Value)}} of a run."""
-    files = {}
-    for file, sections in run.files.items():
-        if file in tsv.PITFALLS:
-            continue  # outcomes, no means
-        rows = files[file] = {}
-        for section in sections:
-            quantity = quantity_of(section)
-            for row in section.rows if quantity else ():
-                key, shown = key_of(section, quantity, row), quantity
-                if quantity == "addl" and row["rep"] == "1":
-                    shown = "ttl"  # one launch has no additional one
-                if key in rows:
-                    raise tsv.TsvError(f"{row.where}: the same point twice: {' '.join(key[1:])}")
-                rows[key] = shown, value_of(row, shown)
-    return files
+    """{(file, *cells of KEYS): (quantity, Value)} of a run."""
+    found = {}
+    for file, section in ((file, section) for file, sections in run.files.items()
+                          if file not in tsv.PITFALLS for section in sections):  # which has no means
+        quantity = quantity_of(section)
+        for row in section.rows if quantity else ():
+            key, shown = (file, *key_of(section, quantity, row)), quantity
+            if quantity == "addl" and row["rep"] == "1":
+                shown = "ttl"  # one launch has no additional one
+            if key in found:
+                raise tsv.TsvError(f"{row.where}: the same point twice: {' '.join(key[2:])}")
+            found[key] = shown, value_of(row, shown)
+    return found
 
 
 def compare(quantity, a, b, threshold):

@@ -14,7 +14,6 @@ from parts import means, tsv
 
 FILE = Path(__file__).resolve().parents[2] / "results" / "bounds.tsv"
 COLUMNS = ("program", "section", "method", "wkld", "pairs", "percent")
-WORKLOAD = means.KEYS.index("wkld") + 1
 MARGIN = 1.2  # a bound is so many times the largest change,
 LEAST, CLOSE = 15.0, 5.0  # and so many percent at least; of two runs that somebody compares
 UNKNOWN = 65.0  # percent, where no two healthy runs have a section
@@ -23,7 +22,7 @@ FASTER = 4.0  # times as far may rows be faster
 
 
 def group(key):
-    return (key[0].split(".")[0], key[1], key[2], key[WORKLOAD])
+    return (key[0].split(".")[0], key[1], key[2], key[means.WORKLOAD])
 
 
 def beyond(value, row):

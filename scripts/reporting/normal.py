@@ -7,14 +7,13 @@ import re
 from collections import namedtuple
 
 from parts import means, tsv
+from parts.means import BLOCKS, GPUS
 from parts.environment import SECONDS_OF
 from reporting import stale
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
 WIDEST = 10.0  # percent of a recorded mean to either side; one known less well says nothing
 LOW_CLOCK = 0.01  # of the highest SM clock at the start; rows further below it are no reference
-BLOCKS = means.KEYS.index("blk")
-GPUS = means.KEYS.index("gpus") + 1  # with the file before
 STALE = "stale"  # what the recorded rows time has other code today
 LACKING = "not in this run"
 HOW = ("Verdicts on rows: same: within the recorded means and their 95% intervals, or at most "
@@ -37,12 +36,11 @@ Judged = namedtuple("Judged", "key quantity value row low high change verdict")
 def values(run):
     """key of Judged -> (quantity, means.Value)"""
     found = {}
-    for file, rows in means.values_of(run).items():
-        for key, value in rows.items():
-            key = list(key)
-            if key[BLOCKS].isdigit() and int(key[BLOCKS]) and int(key[BLOCKS]) % run.sms == 0:
-                key[BLOCKS] = f"{int(key[BLOCKS]) // run.sms}xSM"
-            found[(file, *key)] = value
+    for key, value in means.values_of(run).items():
+        blocks = key[BLOCKS]
+        if blocks.isdigit() and int(blocks) and int(blocks) % run.sms == 0:
+            key = (*key[:BLOCKS], f"{int(blocks) // run.sms}xSM", *key[BLOCKS + 1:])
+        found[key] = value
     return found
 
 

@@ -16,7 +16,7 @@ from scripts_support import ROOT, ScriptsTest
 
 import check  # from scripts/, which scripts_support has put on the path
 from parts import tsv
-from pages import healthy_pairs, unseen
+from pages import healthy_pairs, spread
 from reporting import bounds, normal
 from reporting.groups import NAMES, group_of
 from reporting.verdict import Verdict
@@ -186,7 +186,7 @@ class CheckTest(ScriptsTest):
         run = changed_run("h200x1")
         keys = {key[:3:2]: key for key in normal.values(run)}
         for factor, most in ((1.5, 50), (1.25, bounds.WIDE)):
-            for name in unseen.methods(run, recorded_runs(), factor):
+            for name in spread.unseen_methods(run, recorded_runs(), factor):
                 self.assertGreater(bounds.read().of(keys[name]), most - 7, (factor, name))
 
     def test_rows_that_only_newer_runs_have(self):

@@ -11,7 +11,7 @@ from report_support import NO_SUMS, ReportCase, rows_of
 from scripts_support import ROOT, ScriptsTest
 
 # scripts_support has put scripts/ on the path
-from pages import recorded_tables, write_pages
+from pages import runs as tables, write_pages
 from reporting import known_spread
 from reporting.normal import recorded_runs
 from reporting.study import FOLDER
@@ -49,19 +49,19 @@ class PagesTest(ReportCase):
         page = self.project / names[1]
         for line in known_spread.FILE.read_text().splitlines()[1:]:
             self.assertIn(f"| {line.split(chr(9))[0]} |", pages[page])
-        page.write_text(pages[page].replace("<!-- causes end -->", ""))
+        page.write_text(pages[page].replace("<!-- spread.causes end -->", ""))
         self.assert_refused(self.script("pages/write_pages.py"), 2,
-                            "there are no comments to put causes")
+                            "there are no comments to put spread.causes")
 
     def test_durations(self):
         took = {"seconds_ImplicitBarrier": "60.0", "seconds_TestRepeat.before13": "130.4"}
         runs = [SimpleNamespace(path=Path("results/a"), environment={
             "gpu": "NVIDIA H200", "gpu_count": "2", **more},
             files=["ImplicitBarrier", "TestRepeat.before13"]) for more in (took, {})]
-        of_file = list(recorded_tables.durations([]))
+        of_file = list(tables.durations([]))
         self.assertEqual(len(of_file),
                          len((ROOT / "results/durations.tsv").read_text().splitlines()) + 1)
-        head, line, first, *rest = recorded_tables.durations(runs)
+        head, line, first, *rest = tables.durations(runs)
         self.assertEqual(first, "| 2 H200 |  | results/a | 3.2 |")
         self.assertEqual([head, line, *rest], of_file)
 

@@ -2,8 +2,9 @@
 nanoseconds, of each machine."""
 
 import functools
+from collections import Counter
 
-from pages.recorded import RESULTS, code, output, rows
+from pages.recorded import RESULTS, beside, code, median, output, rows, span
 from parts import suite
 from reporting import barrier_steps
 from reporting.estimates import shape
@@ -26,27 +27,22 @@ STEPS = {"a word to another block": ("ping_pong", 1, 2),
          "an addition of each block and a poll": ("one_counter_read", 1, 1),
          "from a poll to the next, where all poll one word": ("one_word", 1, 1),
          "the threads of a block meet": ("all_block_sync", 1, 1)}
-STATES = {(1, False): "one GPU, all at once", (1, True): "one GPU, one late",
-          (2, False): "two GPUs, all at once", (2, True): "two GPUs, one late"}
+STATES = {(1, False): "One GPU, all at once", (1, True): "One GPU, one late",
+          (2, False): "Two GPUs, all at once", (2, True): "Two GPUs, one late"}
 
 
 @functools.lru_cache(maxsize=None)
 def medians(machine, late=False, gpus=1):
     """{method: {(blocks per SM, threads): median}} on so many GPUs, with both toolkits."""
-    titles, column = (("one late",), "med(exit)") if late else (
-        ("grid latency", "multi-GPU latency"), "med(avginstru)")
+    titles, column = (("one late",), "exit") if late else (
+        ("grid latency", "multi-GPU latency"), "avginstru")
     found = {}
     for path in sorted((RESULTS / "grid_barriers").glob(f"{machine}.*")):
         for row in (row for title in titles
                     for row in rows(f"grid_barriers/{path.stem}", title, GPUcount=str(gpus))):
             of = int(row["blk"]) // SMS, int(row["thrd"])
-            found.setdefault(row["method"], {})[of] = float(row[column])
+            found.setdefault(row["method"], {})[of] = median(row, column)
     return found
-
-
-def beside(numbers, text="{:.0f}"):
-    """Of machines."""
-    return " / ".join(map(text.format, numbers)) or "–"
 
 
 def cell(machines, method, of, late=False, gpus=1, steps=1):
@@ -91,7 +87,7 @@ def two_gpus(_runs):
 
 def exchanges(_runs):
     """Data to all GPUs of two, without a barrier, by the bytes of each GPU."""
-    found = {(row["method"], row["bytes"]): f"{float(row['med(avginstru)']):.0f}"
+    found = {(row["method"], row["bytes"]): f"{median(row, 'avginstru'):.0f}"
              for row in rows(f"grid_barriers/{OF_TWO_GPUS[0]}", "exchange")}
     sizes = list(dict.fromkeys(size for _, size in found))
     return markdown_table(
@@ -115,31 +111,22 @@ def ordered(machine, state):
 def fastest(_runs):
     """Of those that order memory, by blocks per SM, and how much less than grid_sync it takes."""
     def cell(state, blocks):
-        winners, savings = {}, []
+        winners, savings = Counter(), []
         for machine in MACHINES:
             known = ordered(machine, state)
             for of in known["grid_sync"]:
                 if of[0] == blocks:
                     time, method = min((rows[of], method) for method, rows in known.items()
                                        if of in rows)
-                    winners[method] = winners.get(method, 0) + 1
-                    savings.append(f"{100 * (1 - time / known['grid_sync'][of]):.0f}")
-        span = " to ".join(dict.fromkeys((min(savings, key=int), max(savings, key=int))))
+                    winners[method] += 1
+                    savings.append(round(100 * (1 - time / known["grid_sync"][of])))
         names = sorted(winners, key=lambda method: -winners[method])
-        return coded(", ".join(f"`{method}`" for method in names)) + f": {span}%"
+        return coded(", ".join(f"`{method}`" for method in names)) + f": {span(savings)}%"
 
     return markdown_table(
         ["Blocks per SM", "all at once", "in use", "one late"], 4,
         [[str(blocks), *(cell(state, blocks) for state in ("bare", "use", "late"))]
          for blocks in sorted({of[0] for of in medians(MACHINES[0])["grid_sync"]})])
-
-
-@functools.lru_cache(maxsize=None)
-def sums():
-    """Of each machine [(BarrierSum, its words in STATES, its shape, measured over the sum)]."""
-    return [[(row, STATES[row.gpus, row.late > 0], (row.blocks // SMS, row.threads),
-              round(row.measured / sum(row.steps), 3)) for row in barrier_steps.sums(
-                  output(f"grid_barriers/{machine}"), SMS)] for machine in OF_TWO_GPUS]
 
 
 def constants(_runs):
@@ -154,8 +141,8 @@ def constants(_runs):
 def within(_runs):
     """How many rows are near the sum."""
     yield from (f"Within {NEAR:.0%}:", "")
-    for wanted in STATES.values():
-        found = [[abs(times - 1) <= NEAR for _, state, _, times in machine if state == wanted]
-                 for machine in sums()]
-        yield (f"* {wanted[0].upper()}{wanted[1:]}: "
-               + " and ".join(f"{sum(near)} of {len(near)}" for near in found) + ".")
+    machines = [barrier_steps.sums(output(f"grid_barriers/{machine}"), SMS) for machine in OF_TWO_GPUS]
+    for (gpus, late), words in STATES.items():
+        found = [[abs(round(row.measured / sum(row.steps), 3) - 1) <= NEAR for row in rows
+                  if (row.gpus, row.late > 0) == (gpus, late)] for rows in machines]
+        yield f"* {words}: " + " and ".join(f"{sum(near)} of {len(near)}" for near in found) + "."

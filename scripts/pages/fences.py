@@ -1,8 +1,7 @@
 """What pages show of results/fences, rows of BenchmarkIntraSM: medians in cycles, of
 each machine."""
 
-from pages.recorded import RESULTS, beside, code, rows
-from parts import tsv
+from pages.recorded import beside, code, median, rows, table_of
 from reporting.sheets import markdown_table
 
 FILES = ("fences/h200x2", "fences/h100x2")
@@ -24,20 +23,21 @@ BARRIERS = (*((method, used, "1", threads) for method, used in (
               for threads in ("32", "1024")))
 
 
-def cell(method, blocks, threads, column="med(ave_cycle)"):
-    return beside(FILES, column, method=method, blk=blocks, thrd=threads)
+def cell(method, blocks, threads, column="ave_cycle", files=FILES):
+    """Of each file the number of the last such row that has one."""
+    found = [[median(row, column) for row in rows(name, method=method, blk=blocks, thrd=threads)
+              if f"med({column})" in row] for name in files]
+    return beside([numbers[-1] for numbers in found if numbers])
 
 
 def of_fence(fence, kind, files=FILES):
-    return beside(files, "med(ave_cycle)", method=fence + kind, blk="1",
-                  thrd="64" if kind == "_other_warp" else "32")
+    return cell(fence + kind, "1", "64" if kind == "_other_warp" else "32", files=files)
 
 
 def fences(_runs):
     """Each instruction, or ordered access, by what is pending."""
-    path = RESULTS / "fences/instructions.tsv"
     counts = {row["method"]: ", ".join(row[opcode] for opcode in OPCODES)
-              for row in tsv.read_table(path.read_bytes(), path)}
+              for row in table_of("fences/instructions")}
     return markdown_table(
         ["Instruction", ", ".join(OPCODES), *PENDING.values()], 2,
         [[code(fence), count, *(of_fence(fence, kind) for kind in PENDING)]
@@ -60,5 +60,5 @@ def barriers(_runs):
     return markdown_table(
         ["Barrier", "Blocks x threads", "all at once", "one late", "in use"], 2,
         [[code(method), f"{blocks} x {threads}", cell(method, blocks, threads),
-          cell(method, blocks, threads, "med(exit_cycle)"), cell(used, blocks, threads)]
+          cell(method, blocks, threads, "exit_cycle"), cell(used, blocks, threads)]
          for method, used, blocks, threads in BARRIERS])

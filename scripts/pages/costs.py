@@ -3,7 +3,7 @@ number is a median, or the range of the medians of several machines."""
 
 from typing import NamedTuple
 
-from pages.recorded import RESULTS, rows
+from pages.recorded import RESULTS, median, rows, span
 from reporting.sheets import coded, markdown_table
 
 KINDS = ("H100", "H200")
@@ -114,11 +114,14 @@ def cell(number, kind):
     alone = (RESULTS / number.name).is_dir()
     paths = RESULTS.glob(f"{number.name}/{kind.lower()}x?.tsv" if alone else
                          f"{kind.lower()}x?/{number.name}.tsv")
-    values = sorted(float(row[f"med({number.column})"]) for path in paths for row in rows(
+    values = [median(row, number.column) for path in paths for row in rows(
         path.relative_to(RESULTS).with_suffix(""), number.section, method=number.method,
-        blk=number.shape[0], thrd=number.shape[1], **number.cells))
-    texts = list(map(shown, values))
-    return " to ".join(dict.fromkeys((texts[0], texts[-1]))) if texts else "–"
+        blk=number.shape[0], thrd=number.shape[1], **number.cells)]
+    return span(values, shown) if values else "–"
+
+
+def few(_runs):
+    return numbers(_runs, FEW)
 
 
 def numbers(_runs, of=NUMBERS):

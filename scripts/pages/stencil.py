@@ -3,7 +3,7 @@ of the same machine, from those that predictions need. Numbers are medians."""
 
 import functools
 
-from pages.recorded import RESULTS, code
+from pages.recorded import RESULTS, code, span
 from reporting import field_model, steps_model
 from reporting.estimates import many
 from reporting.sheets import markdown_table
@@ -43,12 +43,6 @@ def us(number):
 def folded(heading, table):
     """A table that a reader opens."""
     return [f"<details><summary>{heading}</summary>", "", *table, "", "</details>"]
-
-
-def to_text(numbers, text):
-    """From the least to the largest."""
-    ends = dict.fromkeys(map(text, (min(numbers), max(numbers))))
-    return " to ".join(ends)
 
 
 def sections():
@@ -104,8 +98,8 @@ def answer(_runs):
             shares.append(share)
     return markdown_table(
         ["GPUs", "Field on each GPU", "Fastest inside a kernel", "The fastest launch takes"], 3,
-        [[str(gpus), FITS[not large].format(to_text(sizes, size_text)), ", ".join(sorted(ways)),
-          f"{to_text(shares, '{:.2f}'.format)} times that"]
+        [[str(gpus), FITS[not large].format(span(sizes, size_text)), ", ".join(sorted(ways)),
+          f"{span(shares, '{:.2f}'.format)} times that"]
          for (gpus, _, large), (sizes, ways, shares) in sorted(found.items())])
 
 

@@ -1,8 +1,7 @@
 """What pages show of results/launches: lines of Markdown, made from rows of
 ImplicitBarrier. Numbers are medians; a row whose interval the program warned of has a !."""
 
-from pages.recorded import RESULTS, code, output
-from parts import tsv
+from pages.recorded import code, median, output, table_of
 from reporting.sheets import markdown_table
 
 MACHINES = {"h100x1": "1 H100", "h200x1": "1 H200", "h200x2": "2 H200"}
@@ -29,11 +28,6 @@ def find(section, shape, **cells):
     return rows[0] if len(rows) == 1 else None
 
 
-def value(row, column, scale=1):
-    """The median in units of `scale` ns."""
-    return float(row[f"med({column})"]) / scale if row else float("nan")
-
-
 def text(number):
     if number != number:
         return "–"
@@ -41,29 +35,29 @@ def text(number):
 
 
 def cell(section, row, column, scale=1):
-    warned = row and section.said_of(row, "interval")
-    return text(value(row, column, scale)) + (" !" if warned else "")
+    """The median in units of `scale` ns."""
+    if not row:
+        return "–"
+    return text(median(row, column) / scale) + " !" * bool(section.said_of(row, "interval"))
 
 
 def ways_of(sections):
     return dict.fromkeys(row["method"] for section in sections for row in section.rows)
 
 
-def one_more_kernel(_runs):
+def kernels(_runs):
     """Of each way and machine: alone in one stream, and once several were used."""
     machines = {title: sections_of(name) for name, title in MACHINES.items() if "x1" in name}
     sections = [of[title] for of in machines.values() for title in ("one stream", "sleep kernel")]
-    rows = [[code(way), *(
-        cell(section, find(section, FULL, method=way, GPUCount="1"), "ovh")
-        for section in sections)] for way in ways_of(sections)]
-    return markdown_table(["Way", *(f"{title}, {state}" for title in machines
-                                    for state in ("one stream", "several"))], 1, rows)
+    return markdown_table(
+        ["Way", *(f"{title}, {state}" for title in machines for state in ("one stream", "several"))], 1,
+        [[code(way), *(cell(section, find(section, FULL, method=way, GPUCount="1"), "ovh")
+                       for section in sections)] for way in ways_of(sections)])
 
 
 def storing(_runs):
     """The second measurement, launch_observer_test.py, of kernels without stores and with."""
-    path = RESULTS / "launches/observer.h200x1.tsv"
-    rows = [row for row in tsv.read_table(path.read_bytes(), path) if row["streams"] == "several"]
+    rows = [row for row in table_of("launches/observer.h200x1") if row["streams"] == "several"]
     seen = {(row["way"], row["thrd"], row["storing"]): row for row in rows}
     return markdown_table(
         ["Way", *(f"{what}, {blocks} x {threads}" for blocks, threads in (ONE, FULL)
@@ -86,28 +80,32 @@ def ladder(_runs, names=tuple(MACHINES)):
                 rows.append([code(way) + note, *(
                     " / ".join(cell(section, of[work], "step")
                                for section, of in zip(machines, found)) for work in WORKS),
-                    " / ".join(text(value(of[SEAM_OF], "seam", 1000) * (1 / PART - 1))
+                    " / ".join(text(median(of[SEAM_OF], "seam") / 1000 * (1 / PART - 1))
                                for of in found)])
                 break
     return markdown_table(["Way", *(f"{float(work) / 1000:g} us" for work in WORKS),
                            "small from, us"], 1, rows)
 
 
+def ladder_of_h200(_runs):
+    return ladder(_runs, names=("h200x1",))
+
+
 def streams(_runs):
     """The levels of each kind of stream, of blocks of one warp, and how far processes differ."""
     machines = {title: sections_of(name)["streams"] for name, title in MACHINES.items()}
-    first = next(iter(machines.values()))
-    kinds = dict.fromkeys((row["method"], row["stream"]) for row in first.rows)
-    rows = []
-    for method, stream in kinds:
-        cells = []
-        for section in machines.values():
-            row = find(section, ONE, method=method, stream=stream)
-            cells += [f"{float(row['min(ovh)']):.0f} to {float(row['max(ovh)']):.0f}",
-                      f"{float(row['s_process(ovh)']):.0f}"]
-        rows.append([code(method), code(stream), *cells])
-    return markdown_table(["Way", "Stream", *(f"{title}, {what}" for title in machines
-                                              for what in ("levels", "s"))], 2, rows)
+    kinds = dict.fromkeys((row["method"], row["stream"]) for row in machines["1 H100"].rows)
+
+    def cells(row):
+        return (f"{float(row['min(ovh)']):.0f} to {float(row['max(ovh)']):.0f}",
+                f"{float(row['s_process(ovh)']):.0f}")
+
+    return markdown_table(
+        ["Way", "Stream", *(f"{title}, {what}" for title in machines for what in ("levels", "s"))], 2,
+        [[code(method), code(stream), *(
+            text for section in machines.values()
+            for text in cells(find(section, ONE, method=method, stream=stream)))]
+         for method, stream in kinds])
 
 
 def rounds(_runs):

@@ -1,0 +1,62 @@
+"""What results/evidence/pitfalls.md shows, of Pitfalls and of results/litmus."""
+
+from pages.recorded import RESULTS, code, output, rows, span
+from parts import tsv
+from reporting.sheets import coded, markdown_table
+
+
+def texts_of(runs, files, title, column):
+    """(method, form) -> the different texts of this column in all runs."""
+    found = {}
+    for run in runs:
+        for row in (row for file in files for row in run.section(file, title).rows):
+            found.setdefault((row["method"], row.get("form", "")), {})[row[column]] = None
+    return found
+
+
+def verdicts(runs):
+    """In how many launches a barrier of a warp made its lanes wait."""
+    held, launches = (texts_of(runs, tsv.PITFALLS[:1], "warp barrier verdict", column)
+                      for column in ("held", "launches"))
+    return markdown_table(["Method", "Launches", "It blocked in"], 1, [
+        [code(method), *(" or ".join(texts[method, form]) for texts in (launches, held))]
+        for method, form in held])
+
+
+FORMS = ("exits early", "stays and skips", "as allowed")
+
+
+def partial_groups(runs):
+    """What came of each case, in the forms that most cases have, then of the others."""
+    outcomes = {key: coded(", ".join(
+        f"`{which}`" if kind == tsv.ERROR else text
+        for text in texts for kind, which in [tsv.outcome_of(text)]))
+        for key, texts in texts_of(runs, tsv.PITFALLS, "partial groups", "outcome").items()}
+    methods = dict.fromkeys(method for method, form in outcomes if form == FORMS[0])
+    yield from markdown_table(["Method", *FORMS], 4, [
+        [code(method), *(outcomes.get((method, form), "–") for form in FORMS)]
+        for method in methods])
+    yield ""
+    yield from markdown_table(["Method", "Form", "Outcome"], 3, [
+        [code(method), form, text] for (method, form), text in outcomes.items()
+        if method not in methods])
+
+
+def races(runs):
+    """Wrong results of each race, in the forms without and with its barrier or fence."""
+    wrong, tries = (texts_of(runs, tsv.PITFALLS[:1], "races", column) for column in ("wrong", "tries"))
+    return markdown_table(["Race", "Tries", "Wrong without", "Wrong with"], 1, [
+        [code(method), " or ".join(tries[method, form]), *(
+            span(list(map(int, wrong[method, of]))) for of in ("wrong", "right"))]
+        for method, form in wrong if form == "wrong"])
+
+
+def messages(_runs):
+    """How many messages of each order were stale, of results/litmus."""
+    names = [f"litmus/{path.stem}" for path in sorted((RESULTS / "litmus").glob("*.tsv"))]
+    gpus = [output(name).head("gpu")[0]["name"].split()[1] for name in names]
+    return markdown_table(["Litmus test", "Order", "Form",
+                           *(f"stale of messages, {gpu}" for gpu in gpus)], 3, [
+        [code(same[0]["method"]), code(same[0]["order"]), same[0]["form"],
+         *(f"{row['stale']} of {row['messages']}" for row in same)]
+        for same in zip(*map(rows, names))])
