@@ -35,7 +35,7 @@ from collections import defaultdict
 
 from parts import command_line, tsv
 from parts.means import GPUS, KEYS, MORE_IS_FASTER, VERDICTS, Value, compare, values_of
-from reporting import bounds, groups
+from reporting import bounds
 from reporting.verdict import Verdict
 
 ALLOWED = 3  # percent
@@ -99,9 +99,9 @@ def by_group(compared, a):
         text = f"{abs(percent):.1f}%"
         return text if text == "0.0%" else f"{text} {'slower' if percent > 0 else 'faster'}"
 
-    found = {name: [] for name in groups.NAMES}
+    found = {name: [] for name in bounds.GROUP_NAMES}
     for one in compared.items():
-        found[groups.group_of(one[0][0], one[0][2])].append(one)
+        found[bounds.group_of(one[0][0], one[0][2])].append(one)
     for name, rows in found.items():
         known = [one for one in rows if not math.isnan(one[1].change)]
         most = max(known, key=lambda one: abs(one[1].change), default=None)

@@ -174,12 +174,6 @@ class Section:
         return [row for row in self._by_method.get(said.method, ())
                 if said.cells.items() <= row.items()]
 
-    def warnings(self):
-        """(the first row that it is of, or None; Annotation) of each warning of the program."""
-        for said in self.annotations:
-            if said.kind == "warning":
-                yield next(iter(self.rows_of(said)), None), said
-
     def said_of(self, row, tag=None):
         """The Annotations of a row that are warnings, or have this tag."""
         if self._said is None:
@@ -227,7 +221,7 @@ class Output(list):
     def has_skipped(self, method):
         """Whether it says why a method has no rows; that a shape does not fit is none."""
         return any(said.kind == "skipped" and said.method == method and said.tag != "does-not-fit"
-                   for part in (self, *self) for said in part.annotations)
+                   for said in self.said())
 
     def lost(self):
         """Titles of the sections that its last line names and that are not there."""
@@ -235,10 +229,12 @@ class Output(list):
         named = self.end.values.get("sections", "").split("|") if self.end else ()
         return [title for title in named if title and title not in titles]
 
+    def said(self):
+        """All Annotations, also of its sections."""
+        return [said for part in (self, *self) for said in part.annotations]
+
     def warnings(self):
-        """(Section or None, the first row that it is of or None, Annotation) of each warning."""
-        yield from ((None, None, said) for said in self.annotations if said.kind == "warning")
-        yield from ((section, *warning) for section in self for warning in section.warnings())
+        return [said for said in self.said() if said.kind == "warning"]
 
     def check_end(self, name):
         """An output that says what measured it says that it is whole, too."""

@@ -7,7 +7,7 @@ FEW_GPUS = ("one-gpu", "too-few-gpus")  # tags of what needs another GPU
 
 
 def count(run):
-    return sum(1 for output in run.files.values() for _ in output.warnings())
+    return sum(len(output.warnings()) for output in run.files.values())
 
 
 def severity(said):
@@ -25,7 +25,7 @@ def joined(run):
     looks at the terminal."""
     found = defaultdict(list)  # (kind, tag) -> (file, Annotation)
     for file, output in run.files.items():
-        for said in sum((section.annotations for section in output), [*output.annotations]):
+        for said in output.said():
             if said.kind in ("warning", "skipped") and said.tag not in ("", EVERYWHERE):
                 tag = FEW_GPUS[0] if said.tag in FEW_GPUS else said.tag
                 found[said.kind, tag].append((file, said))

@@ -9,7 +9,10 @@ import statistics
 from collections import Counter, defaultdict, namedtuple
 
 from parts import suite, tsv, whole_files
-from reporting import bounds, groups, normal, outcomes
+from parts.means import GPUS
+from reporting import bounds, normal
+from reporting.bounds import group_of
+from reporting.estimates import many
 
 LEVELS = ("normal", "unknown", "look", "broken")  # the gravest last
 EXIT_CODES = {"normal": 0, "look": 1, "broken": 2, "unknown": 4}
@@ -23,6 +26,14 @@ OUTCOMES = 3  # of Pitfalls that differ are one race more or less
 RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
 
 FILE = "verdict.txt"  # of a measured folder
+
+# What a row of Pitfalls says, by section; the section of the lanes' clocks says nothing that is judged.
+SAYS = {
+    "warp barrier verdict": lambda row: "holds" if row["blocks"] == "1" else "does not hold",
+    "partial groups": lambda row: row["outcome"],
+    "races": lambda row: {"0": "no wrong result", "nan": "not known"}.get(row["wrong"],
+                                                                          "wrong results")}
+Outcome = namedtuple("Outcome", "file section method form outcome")
 
 # level: one of LEVELS; text: for people; rows: of class Judged, that it is about.
 Fault = namedtuple("Fault", "level text rows", defaults=((),))
@@ -108,11 +119,11 @@ class Verdict:
 
     def _clocks(self, run):
         """SM clocks that the rows saw, beside those of the recorded runs."""
-        known = [clock for other in self.runs for clock in clocks_of_rows(other)]
+        known = [clock for other in self.runs for *_, clock in clocks_of_rows(other)]
         recorded = statistics.median(known or [float("nan")])
         seen = defaultdict(list)
-        for file, row in rows_with_clock(run):
-            seen[file, gpus_of(row)].append(float(row["clock"]))
+        for file, gpus, clock in clocks_of_rows(run):
+            seen[file, gpus].append(clock)
         moved = defaultdict(list)
         for key, clocks in seen.items():
             clock = statistics.median(clocks)
@@ -121,8 +132,12 @@ class Verdict:
         for clock, keys in moved.items():
             where = f" ({', '.join(dict.fromkeys(file for file, _ in keys))})" * (
                 len(keys) < len(seen))
-            self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look",
-                      f"SM clock {clock:,} MHz{where}, recorded {recorded:,.0f} MHz")
+            self._add_clock(f"SM clock {clock:,} MHz{where}", clock, recorded)
+
+    def _add_clock(self, text, clock, recorded):
+        text = f"{text}, recorded {recorded:,.0f} MHz"
+        if all(fault.text != text for fault in self.faults):
+            self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look", text)
 
     def _gpus(self, run):
         """What the heads of the files say of the GPUs."""
@@ -131,9 +146,7 @@ class Verdict:
             clock = statistics.median(clocks_of_heads([run], index) or [recorded])
             if clock < (1 - CLOCK_MOVED) * recorded:
                 which = f"GPU {index}: " * (run.gpus > 1)
-                text = f"{which}SM clock {clock:,.0f} MHz, recorded {recorded:,.0f} MHz"
-                if all(fault.text != text for fault in self.faults):
-                    self._add("broken" if clock < (1 - CLOCK_BROKEN) * recorded else "look", text)
+                self._add_clock(f"{which}SM clock {clock:,.0f} MHz", clock, recorded)
         if self.runs and run.gpus > 1 and "no" in peer_access([run]) and (
                 "no" not in peer_access(self.runs)):
             self._add("broken", "no access between all pairs of GPUs")
@@ -142,8 +155,7 @@ class Verdict:
         """What the programs warn of."""
         for tag, text in WARNED.items():
             files = [file for file, output in run.files.items()
-                     if any(said.tag == tag and not is_capped(said)
-                            for _, _, said in output.warnings())]
+                     if any(said.tag == tag and not is_capped(said) for said in output.warnings())]
             if files:
                 self._add("look", f"{text} ({', '.join(files)})")
 
@@ -162,12 +174,12 @@ class Verdict:
         for row in filter(is_wrong, self.rows):
             wrong[row.key[0]] += 1
         for file, output in run.files.items():
-            wrong[file] += sum(said.tag == "results" for _, _, said in output.warnings())
+            wrong[file] += sum(said.tag == "results" for said in output.warnings())
         for file, count in wrong.items():
             if count:
                 self._add("broken", f"{count} wrong results ({file})")
-        seen = list(outcomes.judged(run, self.runs))
-        other = [one for one in seen if one.is_other]
+        seen, known = outcomes(run), {one for other in self.runs for one in outcomes(other)}
+        other = [one for one in seen if one not in known and one[:4] in {of[:4] for of in known}]
         wrong = [one for one in seen
                  if (one.form, one.outcome) == ("right", "wrong results")]
         if wrong:
@@ -187,10 +199,10 @@ class Verdict:
         recorded = max(other.gpus for other in self.runs)
         ours = [row for row in self.rows if row.key[0].split(".")[0] != normal.OF_LIBRARIES]
         rows = [row for row in ours
-                if not (row.key[normal.GPUS].isdigit() and int(row.key[normal.GPUS]) > recorded)]
+                if not (row.key[GPUS].isdigit() and int(row.key[GPUS]) > recorded)]
         if len(rows) < len(ours):
             self._add("unknown", f"{len(ours) - len(rows)} rows are on more than "
-                      f"{on_gpus(str(recorded))} and not judged: no recorded run has so many")
+                      f"{many(recorded)} and not judged: no recorded run has so many")
         theirs = {normal.release(file, other) for other in self.runs for file in other.files}
         new = [file for file in run.files if normal.release(file, run) not in theirs]
         if new:
@@ -230,7 +242,7 @@ class Verdict:
         """Groups of rows that moved together, by less than a method alone has to."""
         by_group = defaultdict(list)
         for row in rows:
-            by_group[groups.group_of(row.key[0], row.key[2])].append(row)
+            by_group[group_of(row.key[0], row.key[2])].append(row)
         for name, group in by_group.items():
             percent = statistics.median(map(bounds.change, group))
             if len(group) >= MANY and abs(percent) > TOGETHER:
@@ -253,13 +265,13 @@ class Verdict:
         """partial: only if a method that was measured has none on so many GPUs."""
         rows = normal.values(run)
         there = {(key[0], key[2]) if partial else key[0] for key in rows}
-        counts = {(*key[:3], key[normal.GPUS]) for key in rows} if partial else ()
+        counts = {(*key[:3], key[GPUS]) for key in rows} if partial else ()
         by_section = defaultdict(list)
         for key in self.lacking or ():
             if OPTIONAL.match(key[2]):
                 continue
             if (((key[0], key[2]) if partial else key[0]) in there
-                    and (*key[:3], key[normal.GPUS]) not in counts):
+                    and (*key[:3], key[GPUS]) not in counts):
                 by_section[key[:2]].append(key)
         for (file, section), keys in by_section.items():
             # A newer program may not have the section.
@@ -284,8 +296,8 @@ class Verdict:
                 for count in asked - here.get(key, set()):
                     missing[key[0]][count].add(key[2])
         for file, counts in missing.items():
-            gpus = on_gpus(", ".join(map(str, sorted(counts))))
-            self._add("look", f"no rows on {gpus} ({file}): "
+            gpus = ", ".join(map(str, sorted(counts)))
+            self._add("look", f"no rows on {gpus} GPUs ({file}): "
                       + some_of(sorted(set().union(*counts.values()))))
 
 
@@ -317,13 +329,20 @@ def keep(folder, found, simulated):
     whole_files.write(folder, {FILE: "".join(f"{line}\n" for line in [*first, *told(found)[0]])})
 
 
+def outcomes(run):
+    """What Pitfalls saw."""
+    return [Outcome(file, title, row["method"], row.get("form", ""), says(row))
+            for file in tsv.PITFALLS for title, says in SAYS.items()
+            for row in run.section(file, title).rows]
+
+
 @functools.lru_cache(maxsize=None)
 def counts_of(run):
     """(file, section, method) -> numbers of GPUs on which it was measured"""
     found = defaultdict(set)
     for key in normal.values(run):
-        if key[normal.GPUS].isdigit():
-            found[key[:3]].add(int(key[normal.GPUS]))
+        if key[GPUS].isdigit():
+            found[key[:3]].add(int(key[GPUS]))
     return found
 
 
@@ -334,19 +353,14 @@ def right_of(run):
             if value.row.get("right") == "1"}
 
 
-@functools.lru_cache(maxsize=None)
-def clocks_of_rows(run):
-    return [float(row["clock"]) for _, row in rows_with_clock(run)]
-
-
 def by_method(rows, run):
     """(which, for people; its rows) of each method of a section on as many GPUs."""
     found = defaultdict(list)
     for row in rows:
-        found[(*row.key[:3], row.key[normal.GPUS])].append(row)
+        found[(*row.key[:3], row.key[GPUS])].append(row)
     for (file, section, method, gpus), group in found.items():
         yield f"{method} ({file}, {section})" + (
-            f" on {on_gpus(gpus)}" if run.gpus > 1 and gpus != "nan" else ""), group
+            f" on {many(int(gpus))}" if run.gpus > 1 and gpus != "nan" else ""), group
 
 
 def cannot_be(row):
@@ -382,19 +396,12 @@ def peer_access(runs):
             for gpus in output.head("gpus")}
 
 
-def rows_with_clock(run):
-    """(file, row)"""
-    for file, output in run.files.items():
-        for section in output:
-            yield from ((file, row) for row in section.rows if row.get("clock", "nan") != "nan")
-
-
-def gpus_of(row):
-    return next((row[column] for column in ("GPUCount", "GPUcount") if column in row), "1")
-
-
-def on_gpus(count):
-    return "1 GPU" if count == "1" else f"{count} GPUs"
+@functools.lru_cache(maxsize=None)
+def clocks_of_rows(run):
+    """[(file, GPUs, SM clock)]"""
+    return [(file, row.get("GPUCount", row.get("GPUcount", "1")), float(row["clock"]))
+            for file, output in run.files.items() for section in output for row in section.rows
+            if row.get("clock", "nan") != "nan"]
 
 
 def has_rows(output):

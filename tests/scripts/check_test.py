@@ -18,7 +18,7 @@ import check  # from scripts/, which scripts_support has put on the path
 from parts import tsv
 from pages import healthy_pairs, spread
 from reporting import bounds, normal
-from reporting.groups import NAMES, group_of
+from reporting.bounds import GROUP_NAMES as NAMES, group_of
 from reporting.verdict import Verdict
 
 TIME = re.compile(r"(m|s|med|ci95)\((?!clk)")

@@ -43,8 +43,9 @@ class ReaderTest(unittest.TestCase):
             grid, multi = tsv.parse(data)
             self.assertEqual((grid.title, grid.how), ("grid latency", "how it was sampled"))
             self.assertEqual(grid.numbers("m(avginstru)"), [1075.5, 8420])
-            (row, said), = grid.warnings()
-            self.assertEqual((row, said.text), (grid.rows[0], "the spread of this row is far"))
+            said, = grid.annotations
+            self.assertEqual((grid.rows_of(said), said.text),
+                             (grid.rows[:1], "the spread of this row is far"))
             self.assertEqual((len(multi.annotations), len(multi.rows)), (0, 3))
         self.assertEqual(multi.find(method="peer_grid_sync", blk="4224"), multi.rows[2])
         self.assertIsNone(multi.find(method="grid_sync"))
@@ -52,8 +53,8 @@ class ReaderTest(unittest.TestCase):
             multi.find(method="peer_grid_sync")
         odd, = tsv.parse(b"# t\nmethod\tm(a)\n# warning[x]: all\na\tnan\nb\t-0.5\n"
                          b"# warning[x] b: odd: very\nc\tnan\n")
-        self.assertEqual([(row, said.text) for row, said in odd.warnings()],
-                         [(None, "all"), (odd.rows[1], "odd: very")])
+        self.assertEqual([(odd.rows_of(said), said.text) for said in odd.annotations],
+                         [([], "all"), (odd.rows[1:2], "odd: very")])
 
     def test_annotations(self):
         both, = tsv.parse((section("t", "method form m(a)")
@@ -80,11 +81,8 @@ class ReaderTest(unittest.TestCase):
         self.assertEqual((output.program("name"), output.program("commit"), output.program("x")),
                          ("BenchmarkInterSM", "abc", None))
         self.assertEqual(output.head("gpu"), [{"index": "0", "name": "NVIDIA H200"}])
-        self.assertEqual([(section and section.title, row and row.line, said.text)
-                          for section, row, said in output.warnings()],
-                         [(None, None, "it moved"),
-                          ("grid latency", 7, "the spread of this row is far")])
-        self.assertEqual(list(output[0].warnings())[0][0], output[0].rows[0])
+        self.assertEqual([said.text for said in output.warnings()],
+                         ["it moved", "the spread of this row is far"])
         self.assertEqual(output.end.number("rows"), 5)
         output.check_end("x")
 
