@@ -23,17 +23,13 @@ SHAPES = ((1, 32), (1, 1024), (32, 64))  # blocks per SM, threads
 SUMMED, SIZES = "float", (2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32)  # which arrays are shown
 
 
-def sorted_by(column, rows):
-    return sorted(rows, key=lambda row: row.whole(column))
-
-
 def launches(run):
-    section = run.section("ImplicitBarrier", "sleep kernel")
+    rows = run.section("ImplicitBarrier", "sleep kernel").rows
     yield "One more kernel launch, in ns, by GPUs (ImplicitBarrier: m(ovh) ± s(ovh))"
     yield from pivot("grid x block", (
         (f"{row['method']} {row['blk']} x {row['thrd']}", row["GPUCount"],
-         f"{short_text(run, section, row, 'm(ovh)', 0)} ± {float(row['s(ovh)']):.0f}")
-        for row in section.rows), sorted({row["GPUCount"] for row in section.rows}, key=int))
+         f"{short_text(row, 'm(ovh)', 0)} ± {float(row['s(ovh)']):.0f}")
+        for row in rows), sorted({row["GPUCount"] for row in rows}, key=int))
 
 
 def of_blocks(section):
@@ -52,7 +48,7 @@ def of_warps(section):
     for method in dict.fromkeys(row["method"] for row in section.rows):
         rows = section.find_all(method=method)
         one = {row["tile"]: row for row in rows if row["thrd"] == "32"}
-        told = section.said_of(rows[0], "tile")
+        told = rows[0].said("tile")
         corner, columns = "threads of the group", WARP_SIZES
         if told:
             corner, columns = told[0].values.get("counts", "tile"), tuple(one)
@@ -67,10 +63,9 @@ def of_warps(section):
 
 
 def inside_one_sm(run, title, places):
-    section, quantity = run.section("BenchmarkIntraSM", title), "m(ave_cycle)"
     found = defaultdict(list)
-    for corner, columns, line, column, row in places(section):
-        found[corner, columns].append((line, column, short_text(run, section, row, quantity, 1)))
+    for corner, columns, line, column, row in places(run.section("BenchmarkIntraSM", title)):
+        found[corner, columns].append((line, column, short_text(row, "m(ave_cycle)", 1)))
     for (corner, columns), cells in found.items():
         lines = list(pivot(corner, cells, columns))
         if len(columns) == 1:  # narrow: three lines in one
@@ -79,35 +74,33 @@ def inside_one_sm(run, title, places):
         yield from lines
 
 
-def us(run, section, row, column="m(avginstru)"):
-    return short_text(run, section, row, column, 2, 1e-3)
+def us(row, column="m(avginstru)"):
+    return short_text(row, column, 2, 1e-3)
 
 
 def one_gpu(run):
     """Each barrier of one GPU: blocks per SM x threads per block."""
     for file, title in (("BenchmarkInterSM", "grid latency"),
                         *((file, "multi-GPU latency") for file in tsv.GRID_FILES)):
-        section = run.section(file, title)
-        rows = section.find_all(GPUcount="1")
-        for method in dict.fromkeys(row["method"] for row in rows):
+        rows = sorted(run.section(file, title).find_all(GPUcount="1"), key=lambda row: row.whole("blk"))
+        for method in dict.fromkeys(row["method"] for row in run.section(file, title).rows):
             yield from pivot(f"{method}, blocks per SM x threads", (
-                (f"{row.whole('blk') / run.sms:g}", row["thrd"], us(run, section, row))
-                for row in sorted_by("blk", rows) if row["method"] == method), BLOCK_THREADS)
+                (f"{row.whole('blk') / run.sms:g}", row["thrd"], us(row))
+                for row in rows if row["method"] == method), BLOCK_THREADS)
 
 
 def several_gpus(run):
     """Each multi-GPU barrier at three shapes, by GPUs."""
-    rows = [(section, row) for file in tsv.GRID_FILES
-            for section in [run.section(file, "multi-GPU latency")] for row in section.rows]
+    rows = [row for file in tsv.GRID_FILES for row in run.section(file, "multi-GPU latency").rows]
     shapes = {(str(blocks * run.sms), str(threads)): f"{blocks} x {threads}"
               for blocks, threads in SHAPES}
     yield from pivot("blocks per SM x threads", (
         (f"{row['method']} {shapes[row['blk'], row['thrd']]}", many(row.whole("GPUcount")),
-         us(run, section, row)) for section, row in rows if (row["blk"], row["thrd"]) in shapes),
-                     [many(gpus) for gpus in sorted({row.whole("GPUcount") for _, row in rows}) if gpus > 1])
+         us(row)) for row in rows if (row["blk"], row["thrd"]) in shapes),
+                     [many(gpus) for gpus in sorted({row.whole("GPUcount") for row in rows}) if gpus > 1])
 
 
-def libraries(run, sections):
+def libraries(rows):
     """Barriers of libraries: each method and shape, by GPUs, nodes, threads or processes."""
     def started(row):
         return (*place(row), row.whole("processes") > 1)
@@ -118,12 +111,11 @@ def libraries(run, sections):
     def line(row):
         return row["method"] + f", {row['blk']} x {row['thrd']}" * (row["blk"] != "nan")
 
-    rows = [(section, row) for section in sections for row in section.rows
-            if row["bytes"] in ("nan", "8")]
+    rows = [row for row in rows if row["bytes"] in ("nan", "8")]
     yield "Barriers of libraries, all-reduces of 8 bytes, in us (Libraries: m(op))"
     yield from pivot("grid x block", (
-        (line(row), column(*started(row)), us(run, section, row, "m(op)")) for section, row in rows),
-                     [column(*one) for one in sorted({started(row) for _, row in rows})])
+        (line(row), column(*started(row)), us(row, "m(op)")) for row in rows),
+                     [column(*one) for one in sorted(set(map(started, rows)))])
     yield "  by GPUs, or nodes x GPUs of each; p: a process for each GPU, else a thread"
 
 
@@ -137,23 +129,18 @@ def sums(run):
     rows = [row for row in section.rows if row.get("type") == SUMMED]
     sizes = sorted({row.whole("bytes") for row in rows})
     yield from pivot("one GPU", (
-        (row["method"], size_name(row["bytes"]), short_text(run, section, row, "m(GB/s)", 0))
+        (row["method"], size_name(row["bytes"]), short_text(row, "m(GB/s)", 0))
         for row in rows), [size_name(size) for size in sizes if size in SIZES or size == sizes[-1]])
-    rows = [(section, row) for file in tsv.REDUCTIONS
-            for section in [run.section(file, "strong scaling")] for row in section.find_all(type=SUMMED)]
-    largest = max((row.whole("bytes") for _, row in rows), default=0)
+    rows = [row for file in tsv.REDUCTIONS
+            for row in run.section(file, "strong scaling").find_all(type=SUMMED)]
+    largest = max((row.whole("bytes") for row in rows), default=0)
     yield from pivot(f"GPUs, {size_name(largest)}", (
-        (row["method"], row["GPUcount"], short_text(run, section, row, "m(GB/s)", 0))
-        for section, row in rows if row.whole("bytes") == largest))
-
-
-def warnings(run):
-    yield f"Warnings of the run: {count(run)}"
-    yield from (f"  {line}" for line in joined(run))
+        (row["method"], row["GPUcount"], short_text(row, "m(GB/s)", 0))
+        for row in rows if row.whole("bytes") == largest))
 
 
 def parts(run):
-    yield run.mark + run.about()
+    yield run.about()
     yield from run.doubts()
     if run.partial:
         yield "An interrupted run: not everything was measured"
@@ -163,8 +150,7 @@ def parts(run):
     if missing:
         yield f"Nothing was measured of: {', '.join(missing)}"
     if "cuda_toolkit_before13" in run.environment:
-        yield ("multi_grid_sync with CUDA "
-               + run.environment["cuda_toolkit_before13"])
+        yield f"multi_grid_sync with CUDA {run.environment['cuda_toolkit_before13']}"
     yield ""
     yield from launches(run)
     yield ""
@@ -180,22 +166,16 @@ def parts(run):
         yield "Barriers of several GPUs, in us (BenchmarkInterSM: m(avginstru))"
         yield from several_gpus(run)
         yield ""
-    of_libraries = [section for name, output in run.files.items()
-                    if name.split(".")[0] == "Libraries" for section in output if section.rows]
+    of_libraries = [row for name, output in run.files.items()
+                    if name.split(".")[0] == "Libraries" for section in output for row in section.rows]
     if of_libraries:
-        yield from libraries(run, of_libraries)
+        yield from libraries(of_libraries)
         yield ""
     if any(file in run.files for file in tsv.REDUCTIONS):
         yield from sums(run)
         yield ""
-    yield from warnings(run)
-
-
-def lines(run):
-    """All, where each caption says what is simulated."""
-    first, *others = parts(run)
-    yield first
-    yield from (run.mark * (line[:1].strip() != "") + line for line in others)
+    yield f"Warnings of the run: {count(run)}"
+    yield from (f"  {line}" for line in joined(run))
 
 
 def work():
@@ -213,7 +193,8 @@ def work():
     runs = [tsv.Run(folder, options.simulated) for folder in options.folders]
     tsv.refuse_mixed(runs)
     print(frame.as_csv(runs) if options.csv else "\n".join(  # all or nothing
-        headline.short_lines(runs) if options.short else lines(*runs)))
+        headline.short_lines(runs) if options.short else  # each caption says what is simulated
+        (runs[0].mark * (line[:1].strip() != "") + line for line in parts(*runs))))
     return 0
 
 

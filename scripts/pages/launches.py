@@ -34,11 +34,11 @@ def text(number):
     return f"{number:.{0 if abs(number) >= 100 else 1 if abs(number) >= 10 else 2}f}"
 
 
-def cell(section, row, column, scale=1):
+def cell(row, column, scale=1):
     """The median in units of `scale` ns."""
     if not row:
         return "–"
-    return text(median(row, column) / scale) + " !" * bool(section.said_of(row, "interval"))
+    return text(median(row, column) / scale) + " !" * bool(row.said("interval"))
 
 
 def ways_of(sections):
@@ -51,7 +51,7 @@ def kernels(_runs):
     sections = [of[title] for of in machines.values() for title in ("one stream", "sleep kernel")]
     return markdown_table(
         ["Way", *(f"{title}, {state}" for title in machines for state in ("one stream", "several"))], 1,
-        [[code(way), *(cell(section, find(section, FULL, method=way, GPUCount="1"), "ovh")
+        [[code(way), *(cell(find(section, FULL, method=way, GPUCount="1"), "ovh")
                        for section in sections)] for way in ways_of(sections)])
 
 
@@ -78,8 +78,7 @@ def ladder(_runs, names=tuple(MACHINES)):
                       for work in WORKS} for section in machines]
             if all(of[SEAM_OF] for of in found):
                 rows.append([code(way) + note, *(
-                    " / ".join(cell(section, of[work], "step")
-                               for section, of in zip(machines, found)) for work in WORKS),
+                    " / ".join(cell(of[work], "step") for of in found) for work in WORKS),
                     " / ".join(text(median(of[SEAM_OF], "seam") / 1000 * (1 / PART - 1))
                                for of in found)])
                 break
@@ -113,7 +112,7 @@ def rounds(_runs):
     section = sections_of("h200x2")["between GPUs"]
     unit = max((row["idea(wkld)"] for row in section.rows), key=int)  # one way has shorter work, too
     return markdown_table(["Way", "One GPU late", "Late in turn", "At once"], 1, [
-        [code(way), *(cell(section, find(section, FULL, method=way, work=unit), column, 1000)
+        [code(way), *(cell(find(section, FULL, method=way, work=unit), column, 1000)
                               for column in ("late", "turns", "held"))]
         for way in ways_of([section])])
 
@@ -124,5 +123,5 @@ def graphs(_runs):
     columns = ("node", "seam", "inst", "upload", "first", "call", "update")
     return markdown_table(["Way", "Kernels", *(code(column) for column in columns)], 1, [
         [code(row["method"]), row["rep"],
-         *(cell(section, row, column, 1000) for column in columns)]
+         *(cell(row, column, 1000) for column in columns)]
         for row in section.rows if (row["blk"], row["thrd"]) == FULL])

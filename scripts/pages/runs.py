@@ -42,10 +42,10 @@ def run_of(runs, name):
     return next(run for run in runs if run.path.name == name)
 
 
-def cell(run, section, digits, column, **cells):
+def cell(section, digits, column, **cells):
     """A mean without its spread."""
-    text = short_text(run, section, section.find(**cells), column, digits)
-    return "–" if text == "-" else text
+    row = section.find(**cells)
+    return short_text(row, column, digits) if row else "–"
 
 
 def warp_barriers(runs):
@@ -54,7 +54,7 @@ def warp_barriers(runs):
     sections = [(toolkit, run.section(file, "warp latency"))
                 for toolkit, file in toolkits(run, "BenchmarkIntraSM")]
     return markdown_table(["Method", "Toolkit", *TILES], 2, [
-        [code(method), toolkit, *(cell(run, section, 0, "m(ave_cycle)", method=method, thrd="32",
+        [code(method), toolkit, *(cell(section, 0, "m(ave_cycle)", method=method, thrd="32",
                                        tile=tile) for tile in TILES)]
         for method in IN_A_WARP for toolkit, section in sections])
 
@@ -68,7 +68,7 @@ def sums_in_a_warp(runs):
     methods = dict.fromkeys(row["method"] for _, section in sections for row in section.rows)
     return markdown_table(
         ["Method", *(f"{name}, {toolkit}" for name in types for toolkit, _ in sections)], 1, [
-            [code(method), *(cell(run, section, 1, "m(ave_cycle)", method=method, type=name)
+            [code(method), *(cell(section, 1, "m(ave_cycle)", method=method, type=name)
                              for name in types for _, section in sections)]
             for method in methods])
 
@@ -80,7 +80,7 @@ def sums_by_size(runs):
     sizes = [2 ** 20, 2 ** 24, 2 ** 28, 2 ** 32, 2 ** 35]
     methods = dict.fromkeys(row["method"] for row in section.find_all(type=ARRAY))
     return markdown_table(["Method", *map(size_name, sizes)], 1, [
-        [code(method), *(cell(run, section, 0, "m(GB/s)", method=method, type=ARRAY,
+        [code(method), *(cell(section, 0, "m(GB/s)", method=method, type=ARRAY,
                               bytes=str(size)) for size in sizes)] for method in methods])
 
 
@@ -91,7 +91,7 @@ def sums_by_gpus(runs):
     counts = range(1, run.gpus + 1)
     return markdown_table(["Array", "Method", *map(many, counts)], 2, [
         [size_name(size), code(method), *(
-            cell(run, section, 1, "med(host)", method=method, type=ARRAY, bytes=str(size),
+            cell(section, 1, "med(host)", method=method, type=ARRAY, bytes=str(size),
                  GPUcount=str(gpus)) for gpus in counts)]
         for size in (2 ** 20, 2 ** 28, 2 ** 36) for section in sections
         for method in dict.fromkeys(row["method"] for row in section.rows)])

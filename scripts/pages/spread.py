@@ -65,7 +65,7 @@ def pairs(_runs):
 
 
 def slower(row, factor):
-    cells = tsv.Row(row, row.values(), row.where)
+    cells = tsv.Row(row, row.values(), row.where, row.section)
     for column, text in row.items():
         time = TIME.fullmatch(column)
         if time and text != "nan":

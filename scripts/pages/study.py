@@ -83,7 +83,7 @@ def whole_coalesced(rows):
 
 def shuffle_throughput(rows):
     section = rows.run.section("BenchmarkIntraSM", "throughput")
-    row = highest_throughput(rows.run, section, "tile_shufl", "32", quantity_of(section))
+    row = highest_throughput(section, "tile_shufl", "32", quantity_of(section))
     known, limit = (rows.study.number("II", column, gpu="V100", type="shuffle of a tile") for column in (
         "throughput_sync_per_cycle", "reference_thread_op_per_cycle"))
     return HOLDS if alike(32 * row.value, limit) else BROKEN, (

@@ -70,11 +70,11 @@ def shown(text, most=60):
 
 
 class Row(dict):
-    """Column -> text of the cell; all but NAMES and PHRASES are numbers."""
+    """Column -> text of the cell; all but NAMES and PHRASES are numbers. section: that it stands in."""
 
-    def __init__(self, header, cells, where):
+    def __init__(self, header, cells, where, section=None):
         super().__init__(zip(header, cells))
-        self.where = where
+        self.where, self.section = where, section
 
     @property
     def line(self):
@@ -87,6 +87,10 @@ class Row(dict):
             raise TsvError(f"{self.where}, column {column}: '{shown(self[column])}' is not a "
                            "whole number")
         return int(self[column])
+
+    def said(self, tag=None):
+        """The Annotations of it that are warnings, or have this tag."""
+        return self.section.said_of(self, tag)
 
     def __missing__(self, column):
         raise TsvError(f"{self.where}: there is no column {column}")
@@ -345,7 +349,7 @@ def parse(data, name="standard input"):
         else:
             _check_cells(cells, section, decimals, where)
             title = None
-            row = Row(section.header, cells, where)
+            row = Row(section.header, cells, where, section)
             point = (cells[0], *[row[column] for column in section.point])
             if points.setdefault(point, row) is not row:
                 raise TsvError(f"{where}: the same point twice, as in line {points[point].line}")

@@ -29,19 +29,15 @@ class Panel:
     where it is a dict (of a heat map the columns); row: panels of another stand below; joined:
     by lines; from_zero: a linear y begins there; groups: of a dot chart (name, texts of x),
     from the top; levels: of class Level; name: in files, where the title is not drawn;
-    beside: of a dot chart {x: a
-    Estimate in ns that stands at the right}; shows: y from and to, in each run, with the series
-    beside one another."""
+    shows: y from and to, in each run, with the series beside one another."""
 
     def __init__(self, title, x, y, series, log_x=False, log_y=False, ticks=None, row="",
-                 joined=True, from_zero=True, groups=None, levels=(), name="", beside=None,
-                 shows=None):
+                 joined=True, from_zero=True, groups=None, levels=(), name="", shows=None):
         self.title, self.x, self.y, self.name = title, x, y, name or title
         self.series = [one for one in series if one.points]
         self.log_x, self.log_y, self.ticks, self.row = log_x, log_y, ticks, row
         self.joined, self.from_zero = joined, from_zero
-        self.groups, self.levels = groups, list(levels)
-        self.beside, self.shows = beside or {}, shows
+        self.groups, self.levels, self.shows = groups, list(levels), shows
 
     def estimates(self):
         return [point.estimate for series in self.series for point in series.points]
@@ -142,20 +138,19 @@ class Chart:
 
 def scaled(estimate, factor):
     """In another unit."""
-    return estimate and Estimate(estimate.value * factor, estimate.spread * factor,
-                                 estimate.sources,
-                             estimate.remarks, estimate.wrong, estimate.nothing)
+    return estimate and Estimate(estimate.value * factor, estimate.spread * factor, estimate.sources,
+                                 estimate.remarks, estimate.wrong, estimate.nothing)
 
 
 def of_study(estimate):
     return all(file.startswith("ipdps20/") for file, _, _ in estimate.sources)
 
 
-def points(run, section, rows, x, column, spread=None, factor=1.0):
-    """The Points of a section's rows by x(row), without those that have no number, are of a
-    wrong sum or of a removed barrier."""
+def points(rows, x, column, spread=None, factor=1.0):
+    """The Points of rows by x(row), without those that have no number, are of a wrong sum or of a
+    removed barrier."""
     for row in rows:
-        estimate = scaled(estimate_of(run, section, row, column, spread), factor)
+        estimate = scaled(estimate_of(row, column, spread), factor)
         if not (math.isnan(estimate.value) or estimate.wrong or estimate.nothing):
             yield Point(x(row), estimate, row["method"])
 
@@ -165,5 +160,6 @@ def per_sm(run, row):
     return row.whole("blk") // run.sms
 
 
-def study_estimate(value, file, line):
-    return Estimate(float(value), math.nan, [(f"ipdps20/{file}", "", line)])
+def study_estimate(row, figure):
+    """Of a row of the study's figure."""
+    return Estimate(float(row["latency_us"]), math.nan, [(f"ipdps20/figure_{figure}.tsv", "", row.line)])

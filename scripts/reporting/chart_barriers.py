@@ -118,10 +118,10 @@ def look(run, barrier, file):
             cells[name] = str(run.sms * cell[1])
     row = section.find(method=barrier.method, **cells)
     spread = "s(avginstr)" if barrier.column == "m(avginstru)" else None
-    estimate = estimate_of(run, section, row, barrier.column, spread)
+    estimate = estimate_of(row, barrier.column, spread)
     if estimate and barrier.less:
         estimate = less_than(estimate, estimate_of(
-            run, section, section.find(method=barrier.less, **cells), barrier.column))
+            section.find(method=barrier.less, **cells), barrier.column))
     if barrier.column != "m(ave_cycle)" or estimate is None:
         return estimate, None
     clock = clock_of(run, row)
@@ -194,7 +194,7 @@ def all_barriers(run, _):
         Point(text, estimates[text], METHODS[text]) for _, texts in groups for text in texts
         if is_older(estimates[text]) == older])
         for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_before13"))]
-    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=groups, beside=estimates))
+    chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=groups))
     chart.notes += [
         "n x t: n blocks of t threads; n per SM x t: n blocks for each SM. split_barrier is there "
         "and back. added_*: what a step of a program takes more with the barrier than without, a "
@@ -217,5 +217,4 @@ def selected(run):
                     for level, texts in panel.groups]
     for series in panel.series:
         series.points = [point for point in series.points if point.x in SELECTED]
-    panel.beside = {text: estimate for text, estimate in panel.beside.items() if text in SELECTED}
     return chart

@@ -34,18 +34,14 @@ def figure_4(run, study):
                   "(below)", LINES, "", "half width of the 95% interval", columns=len(names),
                   wide=len(names) > 1)
 
-    def warps(row):
-        return per_sm(run, row) * row.whole("thrd") // 32
-
     def series(column, scale):
         for threads in THREADS:
-            found = section.find_all(method="blocksync", thrd=str(threads))
             yield Series(f"{threads} threads", [
-                Point(warps(row), Estimate(float(row[f"m({column})"]) / scale(row),
-                                         float(row.get(f"ci95({column})", "nan")) / scale(row),
-                                         [source_of(section, row)],
-                                         remarks(section, row, f"m({column})")), "blocksync")
-                for row in found])
+                Point(per_sm(run, row) * threads // 32, Estimate(
+                    float(row[f"m({column})"]) / scale(row),
+                    float(row.get(f"ci95({column})", "nan")) / scale(row),
+                    [source_of(row)], remarks(row, f"m({column})")), "blocksync")
+                for row in section.find_all(method="blocksync", thrd=str(threads))])
 
     held = held_warps(run)
     most = [Level(f"an SM holds {held} warps", held, True)] if held else []
@@ -69,28 +65,25 @@ def figure_4(run, study):
     return chart
 
 
-def heat_panel(run, section, method, gpus, title):
+def heat_panel(run, section, method, gpus, title=""):
     """Blocks per SM from the top, threads of a block to the right."""
     rows = section.find_all(method=method, GPUcount=str(gpus))
-    blocks = sorted({per_sm(run, row) for row in rows})
-    series = [
-        Series(str(count), points(run, section, [row for row in rows if per_sm(run, row) == count],
-                                  lambda row: row.whole("thrd"), "m(avginstru)", "s(avginstr)", US))
-        for count in blocks]
-    return Panel(title, "threads per block", "blocks per SM", series,
-                 ticks=sorted({row.whole("thrd") for row in rows}))
+    return Panel(
+        title or f"{short_name(run)}, {many(gpus)}: {method}", "threads per block", "blocks per SM", [
+            Series(str(count), points([row for row in rows if per_sm(run, row) == count],
+                                      lambda row: row.whole("thrd"), "m(avginstru)", "s(avginstr)", US))
+            for count in sorted({per_sm(run, row) for row in rows})],
+        ticks=sorted({row.whole("thrd") for row in rows}))
 
 
 def study_panels(study, figure, gpu):
-    file, rows = f"figure_{figure}.tsv", study.figures[figure]
+    rows = study.figures[figure]
     for gpus in dict.fromkeys(row["gpus"] for row in rows):
-        found = [(line, row) for line, row in enumerate(rows, 2) if row["gpus"] == gpus]
+        found = [row for row in rows if row["gpus"] == gpus]
         yield Panel(f"{gpu}, {many(int(gpus))}: the study", "threads per block", "blocks per SM", [
-            Series(blocks, [Point(row.whole("threads"),
-                                  study_estimate(row["latency_us"], file, line))
-                            for line, row in found if row["blocks_per_SM"] == blocks])
-            for blocks in dict.fromkeys(row["blocks_per_SM"] for _, row in found)],
-                    ticks=THREADS)
+            Series(blocks, [Point(row.whole("threads"), study_estimate(row, figure))
+                            for row in found if row["blocks_per_SM"] == blocks])
+            for blocks in dict.fromkeys(row["blocks_per_SM"] for row in found)], ticks=THREADS)
 
 
 def how_to_read(run, chart):
@@ -104,25 +97,24 @@ def how_to_read(run, chart):
 def figure_5(run, _):
     chart = Chart("figure_5", "Figure 5", "One barrier of a whole grid (grid_sync), by blocks "
                   "per SM and threads per block", HEAT, "microseconds", wide=False)
-    section = run.section("BenchmarkInterSM", "grid latency")
-    chart.add(heat_panel(run, section, "grid_sync", 1, f"{short_name(run)}, grid_sync"),
-              "grid_sync")
+    chart.add(heat_panel(run, run.section("BenchmarkInterSM", "grid latency"), "grid_sync", 1,
+                         f"{short_name(run)}, grid_sync"), "grid_sync")
     chart.notes += [how_to_read(run, chart), "Column m(avginstru) is the original's."]
     return chart
 
 
-def barrier_files(run, method):
-    """Sections that have this method's rows; multi_grid_sync is of an older toolkit."""
-    for file in tsv.GRID_FILES:
-        section = run.section(file, "multi-GPU latency")
-        if section.find_all(method=method):
-            yield section
+def section_of(run, method):
+    """That has this method's rows, without rows where none has; multi_grid_sync is of an older
+    toolkit."""
+    sections = [run.section(file, "multi-GPU latency") for file in tsv.GRID_FILES]
+    return next((section for section in sections if section.find_all(method=method)),
+                tsv.Section("multi-GPU latency", ["method"]))
 
 
 def studied(run, gpus):
     """The one of STUDIED."""
-    return next((method for method in STUDIED for section in barrier_files(run, method)
-                 if section.find_all(method=method, GPUcount=str(gpus))), STUDIED[-1])
+    return next((method for method in STUDIED if section_of(run, method).find_all(
+        method=method, GPUcount=str(gpus))), STUDIED[-1])
 
 
 def figure_7(run, study):
@@ -130,11 +122,7 @@ def figure_7(run, study):
                   "beside the study's P100 (multi-grid)", HEAT, "microseconds", columns=2)
     for gpus in IN_FIGURE_7:
         method = studied(run, gpus)
-        panels = [heat_panel(run, section, method, gpus,
-                             f"{short_name(run)}, {many(gpus)}: {method}")
-                  for section in barrier_files(run, method)][:1]
-        for panel in panels or [Panel("", "", "", ())]:
-            chart.add(panel, f"{method} on {many(gpus)}")
+        chart.add(heat_panel(run, section_of(run, method), method, gpus), f"{method} on {many(gpus)}")
     chart.columns = 3 if len(chart.panels) == 1 else 2  # no panel stands alone
     for panel in study_panels(study, "7", "P100"):
         chart.add(panel)
@@ -148,22 +136,20 @@ def figure_8(run, study):
                   "microseconds", columns=3)
     left_out = set()
     for method in (*STUDIED, "peer_grid_sync"):
-        sections = list(barrier_files(run, method))[:1]
-        for section in sections:
-            most = max(row.whole("GPUcount") for row in section.rows)
-            counts = {row.whole("GPUcount") for row in section.rows}
-            in_7 = {gpus for gpus in IN_FIGURE_7 if method == studied(run, gpus)}
-            in_7.update({1} if method == STUDIED[0] else ())  # it needs two
-            counts.update(count for count in SHOWN_GPUS if count <= most)
-            for gpus in sorted(counts - in_7):
-                panel = heat_panel(run, section, method, gpus,
-                                   f"{short_name(run)}, {many(gpus)}: {method}")
-                if gpus in SHOWN_GPUS or gpus == most:
-                    chart.add(panel, f"{method} on {many(gpus)}")
-                elif panel.series:
-                    left_out.add(many(gpus))
-        if not sections and (method != STUDIED[0] or run.gpus > 1):
+        section = section_of(run, method)
+        if not section.rows and (method != STUDIED[0] or run.gpus > 1):
             chart.missing.append(method)
+        counts = {row.whole("GPUcount") for row in section.rows}
+        most = max(counts, default=0)
+        in_7 = {gpus for gpus in IN_FIGURE_7 if method == studied(run, gpus)}
+        in_7.update({1} if method == STUDIED[0] else ())  # it needs two
+        counts.update(count for count in SHOWN_GPUS if count <= most)
+        for gpus in sorted(counts - in_7):
+            panel = heat_panel(run, section, method, gpus)
+            if gpus in SHOWN_GPUS or gpus == most:
+                chart.add(panel, f"{method} on {many(gpus)}")
+            elif panel.series:
+                left_out.add(many(gpus))
     for panel in study_panels(study, "8", "V100"):
         chart.add(panel)
     chart.notes += [how_to_read(run, chart), PEER_ACCESS,
@@ -174,46 +160,30 @@ def figure_8(run, study):
     return chart
 
 
-def launch_series(run):
-    section = run.section("ImplicitBarrier", "sleep kernel")
-    for method in ("multi_cooperative_launch", "single_omp_traditional_launch"):
-        rows = section.find_all(method=method, thrd="1024")
-        yield Series(f"{method}, {shape(1, 1024)}", points(
-            run, section, rows, lambda row: row.whole("GPUCount"), "m(ovh)", None, US))
-
-
-def barrier_series(run, *methods):
-    for method in methods:
-        for section in list(barrier_files(run, method))[:1]:
-            for blocks, threads in SHAPES:
-                rows = section.find_all(method=method, blk=str(blocks * run.sms),
-                                        thrd=str(threads))
-                yield Series(f"{method}, {shape(blocks, threads)}", points(
-                    run, section, rows, lambda row: row.whole("GPUcount"), "m(avginstru)",
-                    "s(avginstr)", US))
-
-
-def study_multi_grid(study, method):
-    rows = study.figures["8"]
-    for blocks, threads in SHAPES:
-        yield Series(f"{method}, {shape(blocks, threads)}", [
-            Point(row.whole("gpus"), study_estimate(row["latency_us"], "figure_8.tsv", line), method)
-            for line, row in enumerate(rows, 2)
-            if (row["blocks_per_SM"], row["threads"]) == (str(blocks), str(threads))])
+def by_gpus(run, study, method):
+    """(launches and barriers of a run, the study's barriers, under the name of `method`)"""
+    launches = run.section("ImplicitBarrier", "sleep kernel")
+    here = [Series(f"{launch}, {shape(1, 1024)}", points(
+        launches.find_all(method=launch, thrd="1024"), lambda row: row.whole("GPUCount"), "m(ovh)",
+        None, US)) for launch in ("multi_cooperative_launch", "single_omp_traditional_launch")]
+    here += [Series(f"{barrier}, {shape(blocks, threads)}", points(
+        section_of(run, barrier).find_all(method=barrier, blk=str(blocks * run.sms), thrd=str(threads)),
+        lambda row: row.whole("GPUcount"), "m(avginstru)", "s(avginstr)", US))
+             for barrier in (method, "peer_grid_sync") for blocks, threads in SHAPES]
+    return here, [Series(f"{method}, {shape(blocks, threads)}", [
+        Point(row.whole("gpus"), study_estimate(row, "8"), method) for row in study.figures["8"]
+        if (row["blocks_per_SM"], row["threads"]) == (str(blocks), str(threads))])
+                  for blocks, threads in SHAPES]
 
 
 def figure_9(run, study):
     chart = Chart("figure_9", "Figure 9", "Barriers of several GPUs by their number", LINES, "microseconds", SPREAD,
                   columns=2, several=True, same_y=True, same_x=True)
-    method = studied(run, 2)
-    panel = Panel(short_name(run), "GPUs", "microseconds", [
-        *launch_series(run), *barrier_series(run, method, "peer_grid_sync")], log_y=True)
-    gpus = sorted({point.x for series in panel.series for point in series.points})
-    panel.ticks = gpus
+    here, theirs = by_gpus(run, study, studied(run, 2))
+    gpus = sorted({point.x for series in here for point in series.points})
     if len(gpus) > 1:
-        chart.add(panel)
-        chart.add(Panel("V100: the study", "GPUs", "microseconds", study_multi_grid(study, method),
-                        log_y=True, ticks=SHOWN_GPUS))
+        for name, series, ticks in ((short_name(run), here, gpus), ("V100: the study", theirs, SHOWN_GPUS)):
+            chart.add(Panel(name, "GPUs", "microseconds", series, log_y=True, ticks=ticks))
     else:
         chart.missing.append("rows of several GPUs")
     chart.notes += ["Launches are barriers, timed by kernel fusion. Of V100 the study prints "
@@ -226,12 +196,6 @@ SIZES = {2 ** 20: "1 MiB", 2 ** 25: "32 MiB", 2 ** 30: "1 GiB", 2 ** 35: "32 GiB
 PERCENT = "The bars of percentages count the spread of both rates. Wrong sums are left out."
 SUMS = ("implicit", "grid_sync", "cub", "programmatic", "last_block", "two_pass_tree",
         "read_limit")
-
-
-def sums(run, section, method, x):
-    """Rates of a method by x(row); wrong sums are left out."""
-    return Series(method, points(run, section, section.find_all(method=method, type=ARRAY),
-                                 x, "m(GB/s)"))
 
 
 def percent(series, of):
@@ -249,7 +213,8 @@ def figure_15(run, _):
                   "size: GB/s (above), percent of reading alone (below)", LINES, "", SPREAD,
                   wide=False)
     section = run.section("Reduction", "one GPU")
-    rates = [sums(run, section, method, lambda row: row.whole("bytes")) for method in SUMS]
+    rates = [Series(method, points(section.find_all(method=method, type=ARRAY),
+                                   lambda row: row.whole("bytes"), "m(GB/s)")) for method in SUMS]
     theory = section.find(method="theory")
     levels = [Level("theory", float(theory["m(GB/s)"]), False)] if (
         theory and float(theory["m(GB/s)"]) > 0) else []
@@ -271,7 +236,7 @@ def scaling_series(run, title):
     sections = [run.section(file, title) for file in tsv.REDUCTIONS]
     size = max((of_line(row) for section in sections for row in section.find_all(type=ARRAY)),
                default=0)
-    return size, [Series(method, points(run, section, [
+    return size, [Series(method, points([
         row for row in section.find_all(method=method, type=ARRAY) if of_line(row) == size],
         lambda row: row.whole("GPUcount"), "m(GB/s)"))
         for section, method in ((sections[0], "implicit_multi"), (sections[0], "peer_grid"),
@@ -300,15 +265,6 @@ def figure_16(run, _):
     return chart
 
 
-def last_to_come(rows):
-    """The Level of the lane that came last, if it also left first; or nothing."""
-    last = max(rows, key=lambda row: float(row["start"]), default=None)
-    if last and last is min(rows, key=lambda row: float(row["end"])):
-        return [Level(f"lane {last['lane']} comes last, leaves first", last.whole("lane"), True,
-                      True)]
-    return []
-
-
 def figure_18(run, _):
     chart = Chart("figure_18", "Figure 18", "Clocks of the lanes of a warp before and behind a "
                   "barrier that each calls in a branch of its own", LINES,
@@ -317,14 +273,17 @@ def figure_18(run, _):
     verdicts = run.section("Pitfalls", "warp barrier verdict")
     for method in ("tile_sync", "no_sync"):
         rows = section.find_all(method=method)
+        last = max(rows, key=lambda row: float(row["start"]), default=None)
+        levels = [Level(f"lane {last['lane']} comes last, leaves first", last.whole("lane"), True, True)
+                  ] if last and last is min(rows, key=lambda row: float(row["end"])) else []
         verdict = verdicts.find(method=method)
         held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""
         chart.add(Panel(f"{method}{held}", "lane", "cycles", [
             Series(name, [Point(row.whole("lane"), Estimate(
-                float(row[column]), float("nan"), [source_of(section, row)]), method)
+                float(row[column]), float("nan"), [source_of(row)]), method)
                           for row in rows])
             for name, column in (("before the barrier", "start"), ("behind it", "end"))],
-                        joined=False, levels=last_to_come(rows)), method)
+                        joined=False, levels=levels), method)
     chart.notes.append("The barrier holds where no lane is behind it before all lanes have "
                        "come: all marks behind it lie above all before it. The lane that comes "
                        "last need not wait. The last of the launches. no_sync: nothing stands "

@@ -84,49 +84,35 @@ def size_name(bytes_):
     return f"{int(bytes_) / 1024 ** unit:g} {('B', 'KiB', 'MiB', 'GiB')[unit]}"
 
 
-def nothing_waits(section, row, column):
-    """Whether the compiler has left no barrier in what the row repeats."""
-    return any(float(row[column]) < said.number("below")
-               for said in section.said_of(row, "nothing-waits"))
-
-
-def source_of(section, row):
-    """(file, section, line) of a row."""
+def source_of(row):
+    """(file, section, line)"""
     file = row.where.rsplit(", line ", 1)[0]
-    return file.rsplit("/", 1)[-1], section.title, row.line
+    return file.rsplit("/", 1)[-1], row.section.title, row.line
 
 
-def remarks(section, row, column=""):
-    """What the run says of this row: warnings, that it depends on the repeat count, that it is
+def remarks(row, column=""):
+    """What the run says of a row: warnings, that it depends on the repeat count, that it is
     above the hardware's limit. Of throughput it says these of the difference alone."""
     if column in ("m(thrput)", "m(ttl_latency)"):
-        return [said.text for said in section.said_of(row) if said.tag != "spread"]
-    return [said.text for tag in (None, "repeats", "above-limit")
-            for said in section.said_of(row, tag)]
+        return [said.text for said in row.said() if said.tag != "spread"]
+    return [said.text for tag in (None, "repeats", "above-limit") for said in row.said(tag)]
 
 
-def estimate_of(run, section, row, column, spread=None):
+def estimate_of(row, column, spread=None):
     """The Estimate in this column, or None without a row. spread: its column where that is not
     s() of the same name, and there with --stats alone; "": none is looked for."""
     if row is None:
         return None
+    nothing = any(float(row[column]) < said.number("below") for said in row.said("nothing-waits"))
     return Estimate(float(row[column]),
-                  float(row[f"s{column[1:]}"] if spread is None else row.get(spread, "nan")),
-                  [source_of(section, row)],
-                  remarks(section, row, column),
-                  row.get("right") == "0", nothing_waits(section, row, column))
+                    float(row[f"s{column[1:]}"] if spread is None else row.get(spread, "nan")),
+                    [source_of(row)], remarks(row, column), row.get("right") == "0", nothing)
 
 
-def short_text(run, section, row, column, digits, scale=1.0):
+def short_text(row, column, digits, scale=1.0):
     """Estimate.short() of a row, - without one."""
-    estimate = estimate_of(run, section, row, column, "")
+    estimate = estimate_of(row, column, "")
     return estimate.short(digits, scale) if estimate else "-"
-
-
-def highest(rows, column):
-    """The row with the highest number in this column, or None where none has one."""
-    return max((row for row in rows if not math.isnan(float(row[column]))),
-               key=lambda row: float(row[column]), default=None)
 
 
 def share(part, whole):

@@ -51,20 +51,18 @@ def multi_grid_of(gpus, blocks, threads):
 def inside_an_sm(title, **cells):
     """A row of BenchmarkIntraSM."""
     def find(run):
-        section = run.section("BenchmarkIntraSM", title)
-        row = section.find(**cells)
-        return row and Found(estimate_of(run, section, row, "m(ave_cycle)"), row)
+        row = run.section("BenchmarkIntraSM", title).find(**cells)
+        return row and Found(estimate_of(row, "m(ave_cycle)"), row)
     return find
 
 
 def by_shape(run, title, method, gpus):
     """(blocks per SM, threads) -> Found of the rows of BenchmarkInterSM, of either toolkit."""
     for file in GRID_FILES:
-        section = run.section(file, title)
-        rows = section.find_all(method=method, GPUcount=str(gpus)) if section.rows else ()
+        rows = run.section(file, title).find_all(method=method, GPUcount=str(gpus))
         if rows:
             return {(row.whole("blk") // run.sms, row.whole("thrd")): Found(
-                estimate_of(run, section, row, "m(avginstru)", "s(avginstr)"), row)
+                estimate_of(row, "m(avginstru)", "s(avginstr)"), row)
                     for row in rows if row.whole("blk") % run.sms == 0}
     return {}
 
@@ -75,9 +73,9 @@ def of_grids(title, method, blocks, threads, gpus=1):
 
 def launch(method, gpus=1, title="sleep kernel"):
     def find(run):
-        section = run.section("ImplicitBarrier", title)
-        row = section.find(method=method, GPUCount=str(gpus), blk=str(run.sms), thrd="1024")
-        return row and Found(estimate_of(run, section, row, "m(ovh)"), row)
+        row = run.section("ImplicitBarrier", title).find(
+            method=method, GPUCount=str(gpus), blk=str(run.sms), thrd="1024")
+        return row and Found(estimate_of(row, "m(ovh)"), row)
     return find
 
 

@@ -69,7 +69,7 @@ def block_throughput(rows):
     known = rows.study.number("II", "throughput_sync_per_cycle", gpu="V100", type="block")
     limit = rows.study.number("II", "reference_thread_op_per_cycle", gpu="V100", type="block")
     section = rows.run.section("BenchmarkIntraSM", "throughput")
-    row = highest_throughput(rows.run, section, "blocksync", "32", quantity_of(section))
+    row = highest_throughput(section, "blocksync", "32", quantity_of(section))
     if row is None:
         raise NotMeasured("no throughput of blocksync")
     return HOLDS if alike(32 * row.value, limit) else BROKEN, (

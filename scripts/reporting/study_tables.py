@@ -4,8 +4,7 @@ import itertools
 import math
 
 from parts import suite
-from reporting.estimates import (Estimate, Line, Quantity, Table, estimate_of, highest, shape,
-                               source_of)
+from reporting.estimates import Estimate, Line, Quantity, Table, estimate_of, shape, source_of
 from reporting.names import legend_of_words
 from reporting.sheets import coded
 from reporting.study import GPUS
@@ -45,25 +44,24 @@ def table_1(run, study):
                   [Quantity("Launch overhead", "ns", "overhead_ns"),
                    Quantity("Kernel total latency of a null kernel", "ns", "null_kernel_ns")],
                   ["V100"])
-    sleep = run.section("ImplicitBarrier", "sleep kernel")
-    null = run.section("ImplicitBarrier", "null kernel")
+    sleep, null, alone = (run.section("ImplicitBarrier", title)
+                          for title in ("sleep kernel", "null kernel", "one stream"))
+    shapes = {"1 x 32": {"blk": "1", "thrd": "32"},
+              shape(1, 1024): {"blk": str(run.sms), "thrd": "1024"}}
+
+    def add(name, shown, method, row, **known):
+        cells = {"method": method, "GPUCount": "1", **shapes[shown]}
+        table.add(study, (name, shown), [
+            estimate_of(row or sleep.find(**cells), "m(ovh)"),
+            estimate_of(null.find(**cells, rep="1"), "m(ttl)")], **known)
+
     for launch, method in LAUNCHES.items():
-        for blocks, threads, shown in (("1", "32", "1 x 32"),
-                                       (str(run.sms), "1024", shape(1, 1024))):
-            cells = {"method": method, "GPUCount": "1", "blk": blocks, "thrd": threads}
-            table.add(study, (launch, shown), [
-                estimate_of(run, sleep, sleep.find(**cells), "m(ovh)"),
-                estimate_of(run, null, null.find(**cells, rep="1"), "m(ttl)")],
-                      **({"launch": launch} if blocks != "1" else {}))
-    alone = run.section("ImplicitBarrier", "one stream")
-    for blocks, threads, shown in (("1", "32", "1 x 32"), (str(run.sms), "1024", shape(1, 1024))):
-        rows = alone.find_all(blk=blocks, thrd=threads)
-        if rows:
-            fastest = min(rows, key=lambda row: float(row["m(ovh)"]))
-            cells = {"method": fastest["method"], "GPUCount": "1", "blk": blocks, "thrd": threads}
-            table.add(study, (f"fastest today: {fastest['method']}", shown), [
-                estimate_of(run, alone, fastest, "m(ovh)"),
-                estimate_of(run, null, null.find(**cells, rep="1"), "m(ttl)")])
+        for shown in shapes:
+            add(launch, shown, method, None, **({} if shown == "1 x 32" else {"launch": launch}))
+    for shown, cells in shapes.items():
+        fastest = min(alone.find_all(**cells), key=lambda row: float(row["m(ovh)"]), default=None)
+        if fastest:
+            add(f"fastest today: {fastest['method']}", shown, fastest["method"], fastest)
     table.legend = coded(legend_of_words(LAUNCHES))
     table.notes.append("Of one GPU. The study does not say the shape that it launched. "
                        "Kernels here spin on the SM's clock, those of the study sleep.")
@@ -82,14 +80,13 @@ def about_throughputs(names):
     return [f"Column m({name}) is {THROUGHPUTS[name][1]}." for name in names]
 
 
-def highest_throughput(run, section, method, tile, name):
+def highest_throughput(section, method, tile, name):
     """Of all shapes, as the study has it; but no difference that exceeds the hardware's limit."""
     column = f"m({name})"
-    rows = section.find_all(method=method, tile=tile)
-    within = [row for row in rows if column in row and (
-        name == "thrput" or not section.said_of(row, "above-limit"))]
-    row = highest(within, column)
-    return estimate_of(run, section, row, column, "")
+    return estimate_of(max(
+        (row for row in section.find_all(method=method, tile=tile)
+         if row.get(column, "nan") != "nan" and (name == "thrput" or not row.said("above-limit"))),
+        key=lambda row: float(row[column]), default=None), column, "")
 
 
 # Type -> (group in the study, size here): that of the study's numbers first.
@@ -114,10 +111,10 @@ def table_2(run, study):
     def latency(file, name, size):
         section = run.section(file, "block latency" if name == "block" else "warp latency")
         cells = {"thrd": "32", **({} if name == "block" else {"tile": size})}
-        return estimate_of(run, section, section.find(method=TYPES[name], **cells), "m(ave_cycle)")
+        return estimate_of(section.find(method=TYPES[name], **cells), "m(ave_cycle)")
 
     def rate(file, name, size, column):
-        found = highest_throughput(run, run.section(file, "throughput"), TYPES[name], size, column)
+        found = highest_throughput(run.section(file, "throughput"), TYPES[name], size, column)
         least = latency(file, name, size)
         if found and least and least.nothing:
             found.nothing = True  # the same instructions
@@ -163,8 +160,8 @@ def table_3(run, study):
         if row and one:
             spreads = {"bandwidth": relative(row), "latency": relative(one),
                        "concurrency": math.hypot(relative(row), relative(one))}
-            estimates = [Estimate(float(row[name]), float(row[name]) * spread,
-                              [source_of(section, row)]) for name, spread in spreads.items()]
+            estimates = [Estimate(float(row[name]), float(row[name]) * spread, [source_of(row)])
+                         for name, spread in spreads.items()]
         table.add(study, (scenery, threads), estimates, scenery=scenery, threads=threads)
     table.notes.append(f"Sums of double in shared memory. {SCENERY}")
     return table
@@ -181,9 +178,8 @@ def table_4(run, study):
         for cost in ("barriers", "steps"):
             row = section.find(type=SUMMED, basic=basic, more=more, cost=cost)
             model = row and predicted(loops, row)
-            estimates = row and [estimate_of(run, section, row, "m(sync)")] + [
-                model and Estimate(size, math.nan, [source_of(section, row)])
-                for size in (model and (model.large, model.medium) or (None, None))]
+            estimates = row and [estimate_of(row, "m(sync)"), *[
+                model and Estimate(size, math.nan, [source_of(row)]) for size in model or (None, None)][:2]]
             cells = {"scenery": scenery, "basic": basic} if cost == "barriers" else {}
             table.add(study, (scenery, f"{more} instead of {basic}", cost), estimates, **cells)
             if row and cost == "barriers":
@@ -210,8 +206,8 @@ def table_5(run, study):
                          ("warp_reduce", "warp_reduce")):
         sections = [run.section(file, "warp level") for _, file in builds]
         cells = {} if name in ("volatile", "warp_reduce") else {"sum": name}
-        table.add(study, (name,), [*(estimate_of(
-            run, section, section.find(method=method, type=SUMMED), "m(ave_cycle)")
+        table.add(study, (name,), [*(
+            estimate_of(section.find(method=method, type=SUMMED), "m(ave_cycle)")
             for section in sections), None], **cells)
     table.legend = coded("In the rows, volatile & tile is `volatile_tile`, coalesced `coa`, tile "
                          "shuffle `tile_shuffle`, coalesced shuffle `coa_shuffle`.")
@@ -232,7 +228,7 @@ def table_6(run, study):
                          ("", "read_limit")):
         row = section.find(method=method, **(
             {} if method == "theory" else {"type": ARRAY, "bytes": size}))
-        table.add(study, (name or method,), [estimate_of(run, section, row, "m(GB/s)")],
+        table.add(study, (name or method,), [estimate_of(row, "m(GB/s)")],
                   **({"sum": name} if name else {}))
     table.legend = coded("In the rows, grid sync is `grid_sync`, CUB `cub`.")
     if sizes:
